@@ -1,0 +1,192 @@
+//! The seam to the channels: one trait that a poller, a webhook and a socket all fit.
+//!
+//! Inwards, `next` yields raw items and the cursor that confirms them; the gateway stores both in one transaction and only
+//! then calls `ack`. `parse` is pure and total: any bytes give an [`Inbound`] or [`Unreadable`]. Outwards, `render` is pure and
+//! deterministic, so that a part that was stored before a crash is the same part after it; `send` reports by what to do
+//! next. An adapter knows no persons, no journal and no engine.
+
+pub mod markdown;
+pub mod telegram;
+pub mod terminal;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::message::{Health, Inbound, Outbound};
+use crate::people::Role;
+
+/// One channel with one of our accounts on it.
+#[async_trait]
+pub trait Adapter: Send + Sync {
+    /// The channel's name, as it stands in addresses: `telegram`, `terminal`.
+    fn name(&self) -> &'static str;
+
+    /// Which account of ours, known once [`Adapter::connect`] has succeeded.
+    fn account(&self) -> String;
+
+    /// Checks the credentials and learns the account. Called until it succeeds, before anything else.
+    async fn connect(&self) -> Result<(), PollError>;
+
+    /// Waits for raw items after `cursor`. May return an empty batch. Called again only after `ack`.
+    async fn next(&self, cursor: Option<&str>) -> Result<Batch, PollError>;
+
+    /// Understands one raw item.
+    fn parse(&self, raw: &str) -> Result<Inbound, Unreadable>;
+
+    /// The batch is in the journal. A poller has nothing to do: its next call confirms.
+    async fn ack(&self, cursor: Option<&str>);
+
+    /// Turns Markdown into the parts of this channel, each within its limits. Empty only for empty text.
+    fn render(&self, outbound: &Outbound) -> Vec<Piece>;
+
+    /// The part with a few plain words before it, which leave room for themselves in `render`.
+    fn marked(&self, piece: &Piece, words: &str) -> Piece {
+        Piece {
+            rich: format!("{words} {}", piece.rich),
+            plain: format!("{words} {}", piece.plain),
+            buttons: piece.buttons.clone(),
+        }
+    }
+
+    /// Sends one part and returns its external id.
+    async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError>;
+
+    /// Replaces a part that was sent before. Replacing it by the same is success.
+    async fn edit(&self, peer: &str, external_id: &str, piece: &Piece, form: Form) -> Result<(), SendError>;
+
+    /// How often a growing answer may be shown by editing; `None` where the channel cannot edit.
+    fn preview_pace(&self) -> Option<Duration>;
+
+    /// Shows a piece of a growing answer. Channels that stream by other means than editing do it here.
+    async fn grow(&self, peer: &str, delta: &str);
+
+    /// Shows for some seconds that an answer is on its way; to be repeated every [`TYPING_EVERY`].
+    async fn typing(&self, peer: &str);
+
+    /// Tells the server that a button press was heard.
+    async fn button_heard(&self, callback: &str);
+
+    /// Fetches a file that came with a message, at most `max` bytes.
+    async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError>;
+
+    /// Registers the commands that each role may use, where the channel has a menu.
+    async fn menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]);
+
+    /// How the channel is.
+    fn health(&self) -> Health;
+}
+
+/// How often the sign that an answer is on its way has to be renewed: Telegram shows it for five seconds.
+pub const TYPING_EVERY: Duration = Duration::from_secs(4);
+
+/// What `next` hands over.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// Raw items, oldest first.
+    pub items: Vec<String>,
+    /// What confirms all of them, to be stored with them.
+    pub cursor: Option<String>,
+}
+
+/// One part as it goes over the wire. Both forms are stored before the first attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// In the channel's own markup.
+    pub rich: String,
+    /// The same without markup.
+    pub plain: String,
+    /// Buttons under it.
+    pub buttons: Vec<(String, String)>,
+}
+
+/// Which form of a part to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The channel's own markup.
+    Rich,
+    /// Plain text, after the markup was refused.
+    Plain,
+}
+
+/// One line of a command menu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MenuEntry {
+    /// Without the slash.
+    pub name: String,
+    /// What it does, in a few words.
+    pub does: String,
+    /// The least role that may use it.
+    pub role: Role,
+}
+
+/// A raw item that makes no sense; it is stored and passed over.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("An item of {adapter} could not be read")]
+pub struct Unreadable {
+    /// Which adapter.
+    pub adapter: &'static str,
+}
+
+/// Why nothing could be received, by what to do next.
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
+pub enum PollError {
+    /// The server asks to wait.
+    #[error("The server asks to wait {0:?}")]
+    Wait(Duration),
+    /// Another program receives for the same account.
+    #[error("Another program is receiving for the same account")]
+    Conflict,
+    /// The credentials are refused.
+    #[error("The credentials are refused")]
+    BadToken,
+    /// The server cannot be reached or talks nonsense.
+    #[error("The server cannot be reached: {0}")]
+    Unreachable(String),
+    /// The adapter was closed.
+    #[error("The adapter is closed")]
+    Closed,
+}
+
+/// Why a part was not sent, by what to do next.
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
+pub enum SendError {
+    /// Not now; nothing was sent. No other part to this peer may go before that time is over.
+    #[error("The server asks to wait {0:?}")]
+    Wait(Duration),
+    /// Not now; certainly nothing was sent.
+    #[error("Not sent: {0}")]
+    Later(String),
+    /// The answer was lost: it may have been sent.
+    #[error("The answer was lost: {0}")]
+    Unclear(String),
+    /// Nobody is there to receive; to be tried again when somebody comes.
+    #[error("Nobody is attached")]
+    Absent,
+    /// The markup was refused: send the plain form.
+    #[error("The markup was refused")]
+    BadMarkup,
+    /// The message to be edited is gone: send a new one.
+    #[error("The message is gone")]
+    Gone,
+    /// The peer does not want to hear from us, or does not exist.
+    #[error("The peer refuses: {0}")]
+    Blocked(String),
+    /// It will never be accepted.
+    #[error("Refused: {0}")]
+    Refused(String),
+}
+
+/// Why a file could not be fetched.
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
+pub enum FetchFileError {
+    /// Larger than allowed.
+    #[error("The file is too large")]
+    TooLarge,
+    /// The server no longer has it.
+    #[error("The file is gone")]
+    Gone,
+    /// Worth another try.
+    #[error("The file could not be fetched: {0}")]
+    Later(String),
+}

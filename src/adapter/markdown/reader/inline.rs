@@ -1,0 +1,180 @@
+//! Runs of text while they are read: their style, delimiters that were not meant as such, and links.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use pulldown_cmark::LinkType;
+
+use super::Reader;
+use crate::adapter::markdown::{Links, Span, Style, address, strip_control};
+
+/// Words longer than this are no link's name.
+const MAX_WORDS: usize = 512;
+
+pub(super) struct Anchor {
+    address: String,
+    /// An autolink: its words are its address.
+    plain: bool,
+    first_span: usize,
+}
+
+impl Reader<'_> {
+    pub(super) fn push(&mut self, text: &str) {
+        self.push_styled(text, self.style());
+    }
+
+    pub(super) fn push_styled(&mut self, text: &str, style: Style) {
+        let text = strip_control(text);
+        let own_span = self
+            .anchors
+            .last()
+            .is_some_and(|anchor| anchor.first_span == self.spans.len());
+        match self
+            .spans
+            .last_mut()
+            .filter(|last| !own_span && last.style == style)
+        {
+            Some(last) => last.text.push_str(&text),
+            None if text.is_empty() => {}
+            None => self.spans.push(Span { text, style }),
+        }
+    }
+
+    pub(super) fn style(&self) -> Style {
+        Style {
+            bold: self.bold > 0 || self.heading > 0,
+            italic: self.italic > 0,
+            strike: self.strike > 0,
+            code: false,
+            link: None,
+        }
+    }
+
+    pub(super) fn open_delimiter(&mut self, range: &Range<usize>, length: usize) {
+        let restored = self.restored(range, length);
+        self.delimiters.push(restored);
+        match restored {
+            Some(typed) => self.push(typed),
+            None => match self
+                .source
+                .get(range.start..)
+                .map(|rest| (rest.starts_with("~~"), length))
+            {
+                Some((true, _)) => self.strike += 1,
+                Some((_, 2)) => self.bold += 1,
+                _ => self.italic += 1,
+            },
+        }
+    }
+
+    pub(super) fn close_delimiter(&mut self, counter: impl Fn(&mut Self) -> &mut usize) {
+        match self.delimiters.pop().flatten() {
+            Some(typed) => self.push(typed),
+            None => {
+                let count = counter(self);
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
+
+    /// The delimiter as text, where it was not meant as one.
+    fn restored(&self, range: &Range<usize>, length: usize) -> Option<&'static str> {
+        let before = self.source.get(..range.start)?;
+        let inside = self.source.get(range.clone())?;
+        let after = self.source.get(range.end..)?;
+        let typed = match (inside.chars().next()?, length) {
+            ('*', 1) => "*",
+            ('*', _) => "**",
+            ('_', 1) => "_",
+            ('_', _) => "__",
+            _ if inside.starts_with("~~") => "~~",
+            _ => "~",
+        };
+        let between = before.ends_with(is_operand) && after.starts_with(is_operand);
+        let literal = match typed {
+            "~" => true,
+            "__" => is_identifier(inside),
+            _ => between,
+        };
+        let end = self.source.get(..range.end.checked_sub(typed.len())?)?;
+        let in_address =
+            || ends_in_address(before) || (after.starts_with(is_operand) && ends_in_address(end));
+        (literal || in_address()).then_some(typed)
+    }
+
+    pub(super) fn open_anchor(&mut self, kind: LinkType, address: &str, label: &str) {
+        if !label.is_empty() {
+            self.used.insert(label.to_lowercase());
+        }
+        let address = strip_control(address).replace(['\n', '\t'], "");
+        let plain = matches!(kind, LinkType::Autolink | LinkType::Email);
+        self.anchors.push(Anchor {
+            address,
+            plain,
+            first_span: self.spans.len(),
+        });
+    }
+
+    pub(super) fn close_anchor(&mut self) {
+        let Some(Anchor {
+            address,
+            plain,
+            first_span,
+        }) = self.anchors.pop()
+        else {
+            return;
+        };
+        let named = self.links == Links::Named && self.table.is_none();
+        let words = self.words_since(first_span);
+        if words.trim().is_empty() {
+            return self.push(&address);
+        }
+        let said = plain || address.is_empty() || address::is_same(words.trim(), &address);
+        // Within another link only the words count: links do not nest.
+        if said || (named && !self.anchors.is_empty()) {
+            return;
+        }
+        if !named || words.len() > MAX_WORDS || !address::may_hide(&words, &address) {
+            return self.push(&format!(" ({address})"));
+        }
+        let link: Rc<str> = address.into();
+        for span in self.spans.iter_mut().skip(first_span) {
+            span.style.link = Some(Rc::clone(&link));
+        }
+    }
+
+    /// The words of a link; of overlong ones as much as shows that they are.
+    fn words_since(&self, first_span: usize) -> String {
+        let mut words = String::new();
+        for span in self.spans.iter().skip(first_span) {
+            words.extend(span.text.chars().take(MAX_WORDS + 1));
+            if words.len() > MAX_WORDS {
+                break;
+            }
+        }
+        words
+    }
+}
+
+/// Scripts written without spaces may well put emphasis inside a word; there an asterisk is no operator.
+fn is_operand(c: char) -> bool {
+    c.is_alphanumeric() && c < '\u{2e80}'
+}
+
+fn is_identifier(typed: &str) -> bool {
+    typed.len() <= 64
+        && typed
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+fn ends_in_address(before: &str) -> bool {
+    let word = before
+        .char_indices()
+        .rev()
+        .take(128)
+        .take_while(|(_, c)| !c.is_whitespace())
+        .last();
+    word.and_then(|(start, _)| before.get(start..))
+        .is_some_and(|word| word.contains("://"))
+}

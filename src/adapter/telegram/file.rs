@@ -1,0 +1,80 @@
+//! Fetching a file that came with a message: first its path, which the server keeps for an hour, then its
+//! bytes.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use teloxide_core::payloads::GetFile;
+use teloxide_core::types::FileId;
+
+use super::wire::{DownloadFailure, Failure, Refusal, Wire};
+use crate::adapter::FetchFileError;
+
+/// How long a download may take in all; the Bot API hands out at most 20 MB.
+const LIMIT: Duration = Duration::from_secs(120);
+
+#[derive(Deserialize)]
+struct Found {
+    #[serde(default)]
+    file_path: String,
+    file_size: Option<u64>,
+}
+
+/// Fetches a file by its id, at most `max` bytes.
+pub(super) async fn fetch(wire: &Wire, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
+    let payload = GetFile::new(FileId(reference.to_owned()));
+    let found: Found = wire.ask(&payload).await.map_err(not_found)?;
+    if found.file_size.is_some_and(|size| size > max) {
+        return Err(FetchFileError::TooLarge);
+    }
+    if found.file_path.is_empty() {
+        return Err(FetchFileError::Gone);
+    }
+    wire.download(&found.file_path, max, LIMIT)
+        .await
+        .map_err(|failure| match failure {
+            DownloadFailure::TooLarge => FetchFileError::TooLarge,
+            DownloadFailure::Gone => FetchFileError::Gone,
+            DownloadFailure::Broken(why) => FetchFileError::Later(why),
+        })
+}
+
+fn not_found(failure: Failure) -> FetchFileError {
+    match &failure {
+        Failure::Refused(refusal) if refusal.says(&["file is too big"]) => FetchFileError::TooLarge,
+        Failure::Refused(Refusal { code: 400, .. }) => FetchFileError::Gone,
+        _ => FetchFileError::Later(failure.reason()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_named_is_gone_too_large_or_later() {
+        let refused = |code, reason: &str| {
+            not_found(Failure::Refused(Refusal {
+                code,
+                reason: reason.to_owned(),
+                wait: None,
+            }))
+        };
+        assert_eq!(
+            refused(400, "Bad Request: file is too big"),
+            FetchFileError::TooLarge
+        );
+        assert_eq!(
+            refused(
+                400,
+                "Bad Request: wrong file_id or the file is temporarily unavailable"
+            ),
+            FetchFileError::Gone
+        );
+        assert_eq!(refused(429, "slow"), FetchFileError::Later("429 slow".to_owned()));
+        assert_eq!(
+            not_found(Failure::Lost("x".to_owned())),
+            FetchFileError::Later("x".to_owned())
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! The assistant's Markdown as messages in Telegram's HTML, each with the same piece as plain text for the
+//! day Telegram refuses the markup.
+//!
+//! Telegram rejects a whole message for one wrong character, so the markup is small and certain: the tags of
+//! [`tags::Tag`] in one fixed order of nesting, never empty, every text escaped, every part closed by itself.
+//! Blocks become one flow of text with looks ([`Flow`]); the splitter cuts that flow; only then are tags
+//! written. So a cut can never fall into markup, and what was open is open again in the next part.
+
+mod split;
+mod tags;
+
+use std::rc::Rc;
+
+use crate::adapter::markdown::{self, Block, Body, Links, Span};
+
+use tags::{Look, escaped, escaped_units};
+
+/// The longest message Telegram takes, in UTF-16 units of visible text. We hold the markup to it as well.
+pub const LIMIT: usize = 4096;
+/// Below this there would be no room for one character in its tags; smaller limits count as this.
+pub const SMALLEST_LIMIT: usize = 128;
+
+/// One message: `html` to send, `plain` if Telegram cannot parse it. Neither is blank or over the limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub html: String,
+    pub plain: String,
+}
+
+/// The messages that show this Markdown, in order; none if there is nothing to see.
+pub fn render(markdown: &str, links: Links) -> Vec<Part> {
+    render_limited(markdown, links, LIMIT)
+}
+
+/// Like [`render`], with parts of at most `limit` (but never less than [`SMALLEST_LIMIT`]) UTF-16 units.
+pub fn render_limited(markdown: &str, links: Links, limit: usize) -> Vec<Part> {
+    let limit = limit.max(SMALLEST_LIMIT);
+    let mut flow = Flow::default();
+    let mut quote = 0;
+    for block in markdown::read(markdown, links) {
+        if !flow.text.is_empty() {
+            let shared = if block.quote == quote { quote } else { 0 };
+            flow.push(if block.gap { "\n\n" } else { "\n" }, Look::in_quote(shared));
+        }
+        quote = block.quote;
+        flow.push_block(block, limit);
+    }
+    split::split(&flow, limit)
+}
+
+/// Text and, in order, which stretch of it has which look.
+#[derive(Debug, Default)]
+struct Flow {
+    text: String,
+    runs: Vec<Run>,
+}
+
+#[derive(Debug)]
+struct Run {
+    /// Where in the text it ends; it begins where the one before ends.
+    end: usize,
+    look: Look,
+}
+
+impl Flow {
+    fn push(&mut self, text: &str, look: Look) {
+        if text.is_empty() {
+            return;
+        }
+        self.text.push_str(text);
+        match self.runs.last_mut().filter(|run| run.look == look) {
+            Some(run) => run.end = self.text.len(),
+            None => self.runs.push(Run {
+                end: self.text.len(),
+                look,
+            }),
+        }
+    }
+
+    fn push_block(&mut self, block: Block, limit: usize) {
+        let base = Look::in_quote(block.quote);
+        // The outermost quote is a tag; Telegram does not nest them.
+        let bars = "│ ".repeat(block.depth.saturating_sub(1));
+        let lead = format!("{bars}{}", block.lead);
+        match block.body {
+            Body::Text { spans, .. } => {
+                self.push(&lead, base.clone());
+                self.push_spans(&spans, &format!("\n{bars}{}", block.hang), &base, limit);
+            }
+            Body::Rule => self.push(&format!("{lead}———"), base),
+            Body::Code { language, text } => self.push_preformatted(&lead, &text, language.into(), base),
+            Body::Table(table) => self.push_preformatted(&lead, &table.lines().join("\n"), "".into(), base),
+        }
+    }
+
+    fn push_spans(&mut self, spans: &[Span], line_break: &str, base: &Look, limit: usize) {
+        // A long address would leave no room for its words.
+        let too_long = |link: &str| escaped_units(link) > limit / 4;
+        for span in markdown::spell_out(spans, too_long) {
+            let style = &span.style;
+            let link = style.link.as_deref().filter(|link| !too_long(link));
+            // Telegram nests code in nothing but quotes.
+            let code = style.code && link.is_none();
+            let look = Look {
+                quote: base.quote,
+                pre: None,
+                link: link.map(|link| escaped(link).into()),
+                bold: style.bold && !code,
+                italic: style.italic && !code,
+                strike: style.strike && !code,
+                code,
+            };
+            self.push(&span.text.replace('\n', line_break), look);
+        }
+    }
+
+    fn push_preformatted(&mut self, lead: &str, text: &str, language: Rc<str>, base: Look) {
+        if !markdown::is_blank(lead) {
+            self.push(lead.trim_end(), base.clone());
+            self.push("\n", base.clone());
+        }
+        self.push(
+            text,
+            Look {
+                pre: Some(language),
+                ..base
+            },
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests;

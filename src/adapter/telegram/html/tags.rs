@@ -1,0 +1,144 @@
+//! The tags we use, what they cost, and how one look turns into the next. Lengths are UTF-16 units, as
+//! Telegram counts.
+
+use std::rc::Rc;
+
+/// Everything that surrounds a stretch of text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    /// Which quote; 0 is none.
+    pub(super) quote: usize,
+    /// Preformatted, with its language or an empty string.
+    pub(super) pre: Option<Rc<str>>,
+    /// Escaped for an attribute.
+    pub(super) link: Option<Rc<str>>,
+    pub(super) bold: bool,
+    pub(super) italic: bool,
+    pub(super) strike: bool,
+    pub(super) code: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Tag<'a> {
+    Quote(usize),
+    Pre(&'a str),
+    Link(&'a str),
+    Bold,
+    Italic,
+    Strike,
+    Code,
+}
+
+impl Look {
+    pub(super) fn in_quote(quote: usize) -> Self {
+        Self {
+            quote,
+            ..Self::default()
+        }
+    }
+
+    /// The tags around the text, outermost first. This order is the only nesting there is.
+    fn tags(&self) -> impl DoubleEndedIterator<Item = Tag<'_>> {
+        [
+            (self.quote > 0).then_some(Tag::Quote(self.quote)),
+            self.pre.as_deref().map(Tag::Pre),
+            self.link.as_deref().map(Tag::Link),
+            self.bold.then_some(Tag::Bold),
+            self.italic.then_some(Tag::Italic),
+            self.strike.then_some(Tag::Strike),
+            self.code.then_some(Tag::Code),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    fn shared_with(&self, next: &Self) -> usize {
+        self.tags()
+            .zip(next.tags())
+            .take_while(|(mine, theirs)| mine == theirs)
+            .count()
+    }
+
+    /// What closes here and opens there, in order.
+    fn change<'a>(&'a self, next: &'a Self) -> impl Iterator<Item = &'a str> {
+        let shared = self.shared_with(next);
+        let open = self.tags().count() - shared;
+        let closing = self.tags().rev().take(open).map(|tag| tag.close());
+        closing.chain(next.tags().skip(shared).flat_map(|tag| tag.open()))
+    }
+
+    pub(super) fn write_change(&self, next: &Self, out: &mut String) {
+        out.extend(self.change(next));
+    }
+
+    pub(super) fn change_units(&self, next: &Self) -> usize {
+        self.change(next).map(units).sum()
+    }
+
+    pub(super) fn closing_units(&self) -> usize {
+        self.tags().map(|tag| units(tag.close())).sum()
+    }
+}
+
+impl<'a> Tag<'a> {
+    fn open(&self) -> [&'a str; 3] {
+        match self {
+            Tag::Quote(_) => ["<blockquote>", "", ""],
+            Tag::Pre("") => ["<pre>", "", ""],
+            Tag::Pre(language) => ["<pre><code class=\"language-", language, "\">"],
+            Tag::Link(address) => ["<a href=\"", address, "\">"],
+            Tag::Bold => ["<b>", "", ""],
+            Tag::Italic => ["<i>", "", ""],
+            Tag::Strike => ["<s>", "", ""],
+            Tag::Code => ["<code>", "", ""],
+        }
+    }
+
+    fn close(&self) -> &'static str {
+        match self {
+            Tag::Quote(_) => "</blockquote>",
+            Tag::Pre("") => "</pre>",
+            Tag::Pre(_) => "</code></pre>",
+            Tag::Link(_) => "</a>",
+            Tag::Bold => "</b>",
+            Tag::Italic => "</i>",
+            Tag::Strike => "</s>",
+            Tag::Code => "</code>",
+        }
+    }
+}
+
+pub(super) fn units(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
+pub(super) fn escaped_units(text: &str) -> usize {
+    text.chars()
+        .map(|c| entity(c).map_or(c.len_utf16(), str::len))
+        .sum()
+}
+
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    write_escaped(text, &mut out);
+    out
+}
+
+pub(super) fn write_escaped(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match entity(c) {
+            Some(entity) => out.push_str(entity),
+            None => out.push(c),
+        }
+    }
+}
+
+fn entity(c: char) -> Option<&'static str> {
+    match c {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        '"' => Some("&quot;"),
+        _ => None,
+    }
+}

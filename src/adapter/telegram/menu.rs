@@ -1,0 +1,71 @@
+//! The command menu: each known person sees what their role may use, strangers see nothing.
+
+use teloxide_core::payloads::{
+    DeleteMyCommands, DeleteMyCommandsSetters, SetMyCommands, SetMyCommandsSetters,
+};
+use teloxide_core::types::{BotCommand, BotCommandScope, ChatId, Recipient};
+
+use super::send::chat;
+use super::wire::{Failure, Wire};
+use crate::adapter::MenuEntry;
+use crate::people::Role;
+
+/// Registers the menus. A menu is a convenience, so what fails is told once and left alone.
+pub(super) async fn register(wire: &Wire, commands: &[MenuEntry], peers: &[(String, Role)]) {
+    let for_all = DeleteMyCommands::new().scope(BotCommandScope::Default);
+    let mut failed = wire.ask::<_, bool>(&for_all).await.err();
+    for (peer, role) in peers {
+        // Whoever asks us to wait, or cannot be reached, would say the same to the next one.
+        if failed.as_ref().is_some_and(|failure| !is_about_one_chat(failure)) {
+            break;
+        }
+        let Ok(chat) = chat(peer) else { continue };
+        failed = wire
+            .ask::<_, bool>(&for_chat(chat, *role, commands))
+            .await
+            .err()
+            .or(failed);
+    }
+    if let Some(failure) = failed {
+        let reason = failure.reason();
+        tracing::warn!(%reason, "The Telegram command menu could not be set for everybody");
+    }
+}
+
+fn for_chat(chat: ChatId, role: Role, commands: &[MenuEntry]) -> SetMyCommands {
+    let allowed = commands.iter().filter(|entry| entry.role <= role);
+    let entries = allowed.map(|entry| BotCommand::new(&entry.name, &entry.does));
+    SetMyCommands::new(entries).scope(BotCommandScope::Chat {
+        chat_id: Recipient::Id(chat),
+    })
+}
+
+/// A chat that is not there, or whose person has not written yet.
+fn is_about_one_chat(failure: &Failure) -> bool {
+    matches!(failure, Failure::Refused(refusal) if matches!(refusal.code, 400 | 403))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_menu_holds_what_the_role_may_use() {
+        let entry = |name: &str, role| MenuEntry {
+            name: name.to_owned(),
+            does: "x".to_owned(),
+            role,
+        };
+        let commands = [entry("help", Role::Member), entry("people", Role::Owner)];
+        let names = |role| {
+            let menu = for_chat(ChatId(7), role, &commands);
+            menu.commands
+                .into_iter()
+                .map(|command| command.command)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(Role::Owner), ["help", "people"]);
+        assert_eq!(names(Role::Member), ["help"]);
+        assert!(names(Role::Guest).is_empty());
+    }
+}

@@ -1,0 +1,152 @@
+//! What stands in a message: words and files, something that we cannot take, or only news about the chat.
+
+use serde_json::Value;
+
+use super::{field, is_there, number, text};
+use crate::message::{FileKind, RemoteFile};
+
+/// The largest file that the Bot API hands out.
+const MAX_FILE: u64 = 20 << 20;
+
+/// What a message is made of.
+pub(super) enum Content {
+    Said { text: String, files: Vec<RemoteFile> },
+    Unsupported(&'static str),
+    Service,
+}
+
+/// Fields that hold one file, with its kind and the type that it has unless it says otherwise. Telegram
+/// repeats an animation as a document, so the first of these counts alone.
+const FILES: &[(&str, FileKind, &str)] = &[
+    ("animation", FileKind::Document, "video/mp4"),
+    ("document", FileKind::Document, ""),
+    ("voice", FileKind::Voice, "audio/ogg"),
+    ("audio", FileKind::Document, "audio/mpeg"),
+    ("video", FileKind::Document, "video/mp4"),
+    ("video_note", FileKind::Document, "video/mp4"),
+];
+
+/// Fields of what we cannot take, in a word for a person. A venue also has a location.
+const UNSUPPORTED: &[(&str, &str)] = &[
+    ("contact", "a contact"),
+    ("venue", "a place"),
+    ("location", "a location"),
+    ("poll", "a poll"),
+    ("dice", "a dice"),
+    ("game", "a game"),
+    ("invoice", "an invoice"),
+    ("story", "a story"),
+    ("checklist", "a checklist"),
+    ("paid_media", "paid media"),
+    ("giveaway", "a giveaway"),
+    ("giveaway_winners", "a giveaway"),
+    ("gift", "a gift"),
+    ("unique_gift", "a gift"),
+    ("passport_data", "a passport"),
+    ("sticker", "a sticker"),
+    ("photo", "a photo"),
+];
+
+/// Fields of every message, which say nothing about what it holds.
+const ENVELOPE: &[&str] = &[
+    "message_id",
+    "message_thread_id",
+    "direct_messages_topic",
+    "from",
+    "sender_chat",
+    "sender_boost_count",
+    "sender_business_bot",
+    "sender_tag",
+    "date",
+    "business_connection_id",
+    "chat",
+    "is_topic_message",
+    "reply_to_message",
+    "external_reply",
+    "quote",
+    "reply_to_story",
+    "reply_to_checklist_task_id",
+    "via_bot",
+    "edit_date",
+    "is_automatic_forward",
+    "has_protected_content",
+    "is_from_offline",
+    "is_paid_post",
+    "media_group_id",
+    "author_signature",
+    "paid_star_count",
+    "link_preview_options",
+    "suggested_post_info",
+    "effect_id",
+    "reply_markup",
+];
+
+/// Reads the content of a message.
+pub(super) fn of(message: &Value) -> Content {
+    let said = words(message);
+    let files: Vec<RemoteFile> = photo(message).or_else(|| file(message)).into_iter().collect();
+    if !said.is_empty() || !files.is_empty() {
+        return Content::Said { text: said, files };
+    }
+    let unsupported = UNSUPPORTED.iter().find(|(key, _)| field(message, key).is_some());
+    match unsupported {
+        Some((_, word)) => Content::Unsupported(word),
+        // What the Bot API cannot express at all comes as an envelope with nothing in it.
+        None if is_bare(message) => Content::Unsupported("something of a kind that bots cannot see"),
+        None => Content::Service,
+    }
+}
+
+/// The text, the caption, or the emoji of a sticker, which is what its sender meant to say.
+pub(super) fn words(message: &Value) -> String {
+    let sticker = || field(message, "sticker").and_then(|sticker| text(sticker, "emoji"));
+    text(message, "text")
+        .or_else(|| text(message, "caption"))
+        .or_else(sticker)
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn is_bare(message: &Value) -> bool {
+    message.as_object().is_some_and(|fields| {
+        let mut told = fields
+            .iter()
+            .filter(|(_, value)| is_there(value))
+            .map(|(key, _)| key.as_str());
+        told.all(|key| ENVELOPE.contains(&key) || key.starts_with("forward"))
+    })
+}
+
+/// The largest size of a photo that can be fetched.
+fn photo(message: &Value) -> Option<RemoteFile> {
+    let sizes = field(message, "photo")?.as_array()?;
+    let area = |size: &&Value| {
+        let side = |key| number(size, key).unwrap_or_default().max(0);
+        side("width").saturating_mul(side("height"))
+    };
+    let fits = |size: &&Value| {
+        file_size(size).is_none_or(|bytes| bytes <= MAX_FILE) && text(size, "file_id").is_some()
+    };
+    let largest = sizes.iter().filter(fits).max_by_key(area)?;
+    remote(largest, FileKind::Photo, "image/jpeg")
+}
+
+fn file(message: &Value) -> Option<RemoteFile> {
+    FILES
+        .iter()
+        .find_map(|(key, kind, mime)| remote(field(message, key)?, *kind, mime))
+}
+
+fn remote(file: &Value, kind: FileKind, mime: &str) -> Option<RemoteFile> {
+    Some(RemoteFile {
+        kind,
+        reference: text(file, "file_id")?.to_owned(),
+        mime: text(file, "mime_type").unwrap_or(mime).to_owned(),
+        name: text(file, "file_name").unwrap_or_default().to_owned(),
+        size: file_size(file),
+    })
+}
+
+fn file_size(file: &Value) -> Option<u64> {
+    file.get("file_size")?.as_u64()
+}

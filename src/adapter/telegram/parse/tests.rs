@@ -1,0 +1,474 @@
+use super::*;
+use crate::message::{FileKind, RemoteFile};
+use proptest::prelude::*;
+use serde_json::json;
+
+/// A message of Ada's in her direct chat, with these fields besides.
+fn from_ada(fields: Value) -> Value {
+    let mut message = json!({
+        "message_id": 12, "date": 1_795_000_000,
+        "from": {"id": 7, "is_bot": false, "first_name": "Ada"},
+        "chat": {"id": 7, "type": "private", "first_name": "Ada"},
+    });
+    merge(&mut message, fields);
+    message
+}
+
+fn merge(message: &mut Value, fields: Value) {
+    let Value::Object(fields) = fields else {
+        unreachable!()
+    };
+    message.as_object_mut().unwrap().extend(fields);
+}
+
+fn parsed(kind: &str, body: Value) -> Inbound {
+    parse(&json!({"update_id": 99, kind: body}).to_string()).unwrap()
+}
+
+fn event(fields: Value) -> Event {
+    parsed("message", from_ada(fields)).event
+}
+
+fn said_with(fields: Value) -> Said {
+    match event(fields) {
+        Event::Said(said) => said,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+fn file_of(fields: Value) -> RemoteFile {
+    let [file] = said_with(fields).files.try_into().unwrap();
+    file
+}
+
+fn remote_file(kind: FileKind, reference: &str, mime: &str, name: &str, size: Option<u64>) -> RemoteFile {
+    RemoteFile {
+        kind,
+        reference: reference.to_owned(),
+        mime: mime.to_owned(),
+        name: name.to_owned(),
+        size,
+    }
+}
+
+#[test]
+fn a_text_with_all_that_belongs_to_it() {
+    let expected = Inbound {
+        external_id: "m7:12".to_owned(),
+        peer: "7".to_owned(),
+        sender: "7".to_owned(),
+        place: Place::Direct,
+        server_at: Some(Moment(1_795_000_000_000)),
+        event: Event::Said(Said {
+            text: "Hello".to_owned(),
+            ..Said::default()
+        }),
+    };
+    assert_eq!(parsed("message", from_ada(json!({"text": "Hello"}))), expected);
+}
+
+#[test]
+fn an_edit_names_what_it_changes() {
+    let inbound = parsed(
+        "edited_message",
+        from_ada(json!({"text": "Hullo", "edit_date": 1_795_000_060})),
+    );
+    assert_eq!(inbound.external_id, "e7:12:1795000060");
+    assert_eq!(inbound.server_at, Some(Moment(1_795_000_060_000)));
+    let said = Said {
+        text: "Hullo".to_owned(),
+        ..Said::default()
+    };
+    assert_eq!(
+        inbound.event,
+        Event::Edited {
+            of: "m7:12".to_owned(),
+            said
+        }
+    );
+    let moving = parsed(
+        "edited_message",
+        from_ada(json!({"location": {}, "edit_date": 1_795_000_061})),
+    );
+    assert_eq!(moving.event, Event::Nothing);
+}
+
+#[test]
+fn files_of_every_kind() {
+    let table = [
+        (
+            json!({"voice": {"file_id": "V", "duration": 3}}),
+            remote_file(FileKind::Voice, "V", "audio/ogg", "", None),
+        ),
+        (
+            json!({"document": {"file_id": "D", "file_name": "../a.pdf", "mime_type": "application/pdf", "file_size": 9}}),
+            remote_file(FileKind::Document, "D", "application/pdf", "../a.pdf", Some(9)),
+        ),
+        (
+            json!({"audio": {"file_id": "A"}}),
+            remote_file(FileKind::Document, "A", "audio/mpeg", "", None),
+        ),
+        (
+            json!({"video": {"file_id": "F"}}),
+            remote_file(FileKind::Document, "F", "video/mp4", "", None),
+        ),
+        (
+            json!({"video_note": {"file_id": "N"}}),
+            remote_file(FileKind::Document, "N", "video/mp4", "", None),
+        ),
+        (
+            json!({"document": {"file_id": "G"}, "animation": {"file_id": "G"}}),
+            remote_file(FileKind::Document, "G", "video/mp4", "", None),
+        ),
+    ];
+    for (fields, expected) in table {
+        assert_eq!(file_of(fields), expected);
+    }
+}
+
+#[test]
+fn the_largest_photo_that_can_be_fetched() {
+    let size = |id: &str, side: u32, bytes: u64| json!({"file_id": id, "width": side, "height": side, "file_size": bytes});
+    let sizes = json!([
+        size("s", 90, 1_000),
+        size("l", 1280, 90_000),
+        size("m", 320, 9_000),
+        size("xl", 9000, 30 << 20)
+    ]);
+    assert_eq!(
+        file_of(json!({"photo": sizes})),
+        remote_file(FileKind::Photo, "l", "image/jpeg", "", Some(90_000))
+    );
+    let caption = said_with(json!({"photo": [size("l", 1, 1)], "caption": "My cat", "media_group_id": "55"}));
+    assert_eq!(
+        (caption.text.as_str(), caption.album.as_deref()),
+        ("My cat", Some("55"))
+    );
+    for nothing in [
+        json!([]),
+        json!({}),
+        json!([size("xl", 1, 30 << 20)]),
+        json!([{"width": 4}]),
+    ] {
+        assert_eq!(
+            event(json!({"photo": nothing})),
+            Event::Unsupported("a photo".to_owned())
+        );
+    }
+}
+
+#[test]
+fn marks_of_origin_fail_closed() {
+    let user = json!({"id": 8, "is_bot": false, "first_name": "Eve"});
+    let forwarded = [
+        json!({"forward_origin": {"type": "user", "sender_user": user, "date": 1}}),
+        json!({"forward_origin": {"type": "hidden_user", "sender_user_name": "Eve", "date": 1}}),
+        json!({"forward_origin": {"type": "chat", "sender_chat": {"id": -1, "type": "group"}, "date": 1}}),
+        json!({"forward_origin": {"type": "channel", "chat": {"id": -1, "type": "channel"}, "message_id": 3, "date": 1}}),
+        json!({"forward_origin": {"type": "of the future"}}),
+        json!({"forward_origin": 5}),
+        json!({"forward_date": 5}),
+        json!({"forward_sender_name": ""}),
+        json!({"is_automatic_forward": true}),
+        json!({"forward_origin": {}, "via_bot": user}),
+    ];
+    for mut fields in forwarded {
+        merge(&mut fields, json!({"text": "x"}));
+        assert_eq!(said_with(fields.clone()).origin, Origin::Forwarded, "{fields}");
+    }
+    for via in [
+        json!({"via_bot": user}),
+        json!({"via_bot": 1}),
+        json!({"sender_business_bot": user}),
+    ] {
+        let mut fields = via;
+        merge(&mut fields, json!({"text": "x"}));
+        assert_eq!(said_with(fields).origin, Origin::ViaBot);
+    }
+    let plain = json!({"text": "x", "forward_origin": null, "is_automatic_forward": false, "has_protected_content": true});
+    assert_eq!(said_with(plain).origin, Origin::Typed);
+}
+
+#[test]
+fn quotes_of_this_chat_and_from_elsewhere() {
+    let quote = |fields: Value| {
+        let mut all = json!({"text": "why?"});
+        merge(&mut all, fields);
+        said_with(all).quote
+    };
+    let here = |text: &str| {
+        Some(Quote::Message {
+            external_id: "m7:10".to_owned(),
+            text: text.to_owned(),
+        })
+    };
+    let elsewhere = |text: &str| {
+        Some(Quote::Elsewhere {
+            text: text.to_owned(),
+        })
+    };
+    let replied =
+        json!({"message_id": 10, "date": 1, "chat": {"id": 7, "type": "private"}, "text": "All of it."});
+    let foreign = json!({"message_id": 10, "chat": {"id": 8, "type": "private"}, "text": "Theirs."});
+    let piece = json!({"text": "of it", "position": 4});
+    let table = [
+        (json!({}), None),
+        (json!({"reply_to_message": replied}), here("All of it.")),
+        (
+            json!({"reply_to_message": replied, "quote": piece}),
+            here("of it"),
+        ),
+        (
+            json!({"reply_to_message": {"message_id": 10, "caption": "Below."}}),
+            here("Below."),
+        ),
+        (
+            json!({"reply_to_message": {"message_id": 10, "photo": []}}),
+            here(""),
+        ),
+        (json!({"reply_to_message": foreign}), elsewhere("Theirs.")),
+        (json!({"reply_to_message": {"text": "no id"}}), elsewhere("no id")),
+        (json!({"reply_to_message": 4}), elsewhere("")),
+        (
+            json!({"external_reply": {"origin": {"type": "hidden_user"}}, "quote": piece}),
+            elsewhere("of it"),
+        ),
+        (json!({"external_reply": {}}), elsewhere("")),
+        (json!({"reply_to_story": {}}), elsewhere("")),
+        (json!({"quote": piece}), elsewhere("of it")),
+    ];
+    for (fields, expected) in table {
+        assert_eq!(quote(fields.clone()), expected, "{fields}");
+    }
+}
+
+#[test]
+fn what_we_cannot_take_and_what_is_only_news() {
+    let unsupported = |word: &str| Event::Unsupported(word.to_owned());
+    let table = [
+        (
+            json!({"contact": {"phone_number": "1"}}),
+            unsupported("a contact"),
+        ),
+        (json!({"location": {}, "venue": {}}), unsupported("a place")),
+        (json!({"location": {}}), unsupported("a location")),
+        (json!({"poll": {"question": "x"}}), unsupported("a poll")),
+        (json!({"dice": {}}), unsupported("a dice")),
+        (json!({"game": {}}), unsupported("a game")),
+        (json!({"invoice": {}}), unsupported("an invoice")),
+        (json!({"story": {}}), unsupported("a story")),
+        (json!({"paid_media": {}}), unsupported("paid media")),
+        (json!({"sticker": {"file_id": "S"}}), unsupported("a sticker")),
+        (
+            json!({"sticker": {"file_id": "S", "emoji": "👍"}}),
+            Event::Said(Said {
+                text: "👍".to_owned(),
+                ..Said::default()
+            }),
+        ),
+        (json!({}), unsupported("something of a kind that bots cannot see")),
+        (
+            json!({"forward_origin": {}}),
+            unsupported("something of a kind that bots cannot see"),
+        ),
+        (json!({"new_chat_members": []}), Event::Nothing),
+        (json!({"pinned_message": {}}), Event::Nothing),
+        (json!({"migrate_to_chat_id": -1001}), Event::Nothing),
+        (json!({"text": ""}), Event::Nothing),
+        (json!({"of_the_future": {}}), Event::Nothing),
+    ];
+    for (fields, expected) in table {
+        assert_eq!(event(fields.clone()), expected, "{fields}");
+    }
+}
+
+#[test]
+fn only_a_plainly_private_chat_is_direct() {
+    for (kind, place) in [
+        (json!("private"), Place::Direct),
+        (json!("group"), Place::Group),
+        (json!("supergroup"), Place::Group),
+        (json!("channel"), Place::Group),
+        (json!("of the future"), Place::Group),
+        (json!(null), Place::Group),
+        (json!(true), Place::Group),
+    ] {
+        let message = from_ada(json!({"text": "x", "chat": {"id": -5, "type": kind}}));
+        let inbound = parsed("message", message);
+        assert_eq!(
+            (inbound.place, inbound.peer.as_str(), inbound.sender.as_str()),
+            (place, "-5", "7")
+        );
+    }
+    let anonymous =
+        from_ada(json!({"text": "x", "chat": {"id": -5, "type": "group"}, "sender_chat": {"id": -5}}));
+    assert_eq!(parsed("message", anonymous).sender, "-5");
+    let post = json!({"message_id": 1, "date": 1, "chat": {"id": -6, "type": "channel"}, "text": "x"});
+    assert_eq!(parsed("channel_post", post).sender, "-6");
+}
+
+#[test]
+fn a_button_is_pressed_by_whoever_pressed_it() {
+    let ours = json!({"message_id": 3, "date": 5, "from": {"id": 42, "is_bot": true}, "chat": {"id": 7, "type": "private"}});
+    let press =
+        json!({"id": "CB", "from": {"id": 7}, "message": ours, "data": "yes 4", "chat_instance": "1"});
+    let expected = Inbound {
+        external_id: "cCB".to_owned(),
+        peer: "7".to_owned(),
+        sender: "7".to_owned(),
+        place: Place::Direct,
+        server_at: None,
+        event: Event::Button {
+            data: "yes 4".to_owned(),
+            callback: "CB".to_owned(),
+        },
+    };
+    assert_eq!(parsed("callback_query", press), expected);
+    // Without a message we do not know the chat, without data there is nothing to do.
+    let unknown_chat = parsed(
+        "callback_query",
+        json!({"id": "CB", "from": {"id": 7}, "data": "x"}),
+    );
+    assert_eq!(
+        (unknown_chat.event, unknown_chat.peer.as_str()),
+        (Event::Nothing, "7")
+    );
+    let game = json!({"id": "CB", "from": {"id": 7}, "message": ours, "game_short_name": "g"});
+    assert_eq!(parsed("callback_query", game).event, Event::Nothing);
+}
+
+#[test]
+fn kinds_that_do_not_concern_us_keep_their_number() {
+    let member = parsed(
+        "my_chat_member",
+        json!({"chat": {"id": 7, "type": "private"}, "from": {"id": 7}}),
+    );
+    assert_eq!(
+        (member.external_id.as_str(), member.peer.as_str(), member.place),
+        ("u99", "7", Place::Direct)
+    );
+    for (kind, body) in [
+        ("poll_answer", json!({})),
+        ("message", json!(null)),
+        ("message", json!({"text": "x"})),
+    ] {
+        let inbound = parsed(kind, body);
+        assert_eq!(
+            (inbound.external_id.as_str(), inbound.event),
+            ("u99", Event::Nothing)
+        );
+    }
+}
+
+#[test]
+fn a_huge_text_is_kept_whole() {
+    let text = "\u{1f600}".repeat(1 << 20);
+    assert_eq!(said_with(json!({"text": text})).text, text);
+}
+
+#[test]
+fn the_corpus_is_understood() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/telegram");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let result = parse(&std::fs::read_to_string(&path).unwrap());
+        assert_eq!(result.is_err(), name.starts_with("unreadable-"), "{name}");
+        count += 1;
+    }
+    assert!(count >= 10, "the corpus is missing");
+}
+
+/// Any JSON, with the names that are looked for and others.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+        Just(json!("private")),
+    ];
+    let name = prop::sample::select(vec![
+        "id",
+        "type",
+        "text",
+        "caption",
+        "from",
+        "chat",
+        "message_id",
+        "date",
+        "edit_date",
+        "sender_chat",
+        "photo",
+        "file_id",
+        "file_size",
+        "width",
+        "voice",
+        "document",
+        "sticker",
+        "emoji",
+        "poll",
+        "data",
+        "message",
+        "reply_to_message",
+        "quote",
+        "external_reply",
+        "forward_origin",
+        "via_bot",
+        "media_group_id",
+        "new",
+    ]);
+    leaf.prop_recursive(4, 64, 8, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((name.clone(), inner), 0..8).prop_map(|fields| fields
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect()),
+        ]
+    })
+}
+
+fn any_kind() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "message",
+        "edited_message",
+        "channel_post",
+        "callback_query",
+        "my_chat_member",
+        "new",
+    ])
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = parse(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn any_update_with_a_number_is_understood(kind in any_kind(), body in any_json(), id in any::<i64>()) {
+        let raw = json!({"update_id": id, kind: body}).to_string();
+        let first = parse(&raw);
+        prop_assert!(first.is_ok(), "{}", raw);
+        prop_assert_eq!(first, parse(&raw));
+    }
+
+    /// Whatever else stands in a message: what was typed arrives, and arrives as typed only without a mark.
+    #[test]
+    fn a_text_survives_any_other_field(body in any_json(), typed in ".{1,40}") {
+        let mut fields = match body { Value::Object(fields) => Value::Object(fields), _ => json!({}) };
+        merge(&mut fields, json!({
+            "message_id": 12, "chat": {"id": 7, "type": "private"}, "from": {"id": 7}, "text": typed,
+        }));
+        fields.as_object_mut().unwrap().remove("sender_chat");
+        let marked = ["forward_origin", "via_bot"].iter().any(|mark| fields.get(mark).is_some_and(is_there));
+        let inbound = parsed("message", fields);
+        let Event::Said(said) = inbound.event else { unreachable!() };
+        prop_assert_eq!(said.text, typed);
+        prop_assert_eq!(said.origin == Origin::Typed, !marked);
+        prop_assert_eq!((inbound.peer.as_str(), inbound.sender.as_str()), ("7", "7"));
+    }
+}

@@ -1,0 +1,120 @@
+//! The shared deadline after a 429: until it has passed nothing goes to that chat, whatever asks.
+//!
+//! Telegram lengthens the ban of a program that goes on knocking, so sends, edits and typing all look here
+//! first. Only memory: after a restart the first attempt learns the deadline again.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::time::Moment;
+
+/// More chats than this are never remembered; the pause that ends first is given up.
+const MAX_CHATS: usize = 1024;
+
+/// Which chats must be left alone, and until when.
+#[derive(Debug, Default)]
+pub(super) struct Pauses(Mutex<HashMap<String, Pause>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Pause {
+    until: Moment,
+    length: Duration,
+}
+
+impl Pause {
+    /// Never longer than it was asked for, even when the clock has been set back meanwhile.
+    fn rest(self, now: Moment) -> Duration {
+        self.until.since(now).min(self.length)
+    }
+}
+
+impl Pauses {
+    /// How long the chat must still be left alone.
+    pub(super) fn rest(&self, peer: &str, now: Moment) -> Option<Duration> {
+        let rest = self.lock().get(peer)?.rest(now);
+        (!rest.is_zero()).then_some(rest)
+    }
+
+    /// The server asked to leave the chat alone for `length`. A later deadline is never shortened.
+    pub(super) fn note(&self, peer: &str, length: Duration, now: Moment) {
+        let mut chats = self.lock();
+        chats.retain(|_, pause| !pause.rest(now).is_zero());
+        if chats.get(peer).is_some_and(|pause| pause.rest(now) >= length) {
+            return;
+        }
+        if chats.len() >= MAX_CHATS && !chats.contains_key(peer) {
+            let soonest = chats
+                .iter()
+                .min_by_key(|(_, pause)| pause.until)
+                .map(|(peer, _)| peer.clone());
+            soonest.and_then(|peer| chats.remove(&peer));
+        }
+        chats.insert(
+            peer.to_owned(),
+            Pause {
+                until: now.plus(length),
+                length,
+            },
+        );
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Pause>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEVEN: Duration = Duration::from_secs(7);
+
+    #[test]
+    fn a_pause_ends_exactly_on_time() {
+        let (pauses, start) = (Pauses::default(), Moment(1_000_000));
+        pauses.note("1", SEVEN, start);
+        assert_eq!(pauses.rest("1", start), Some(SEVEN));
+        assert_eq!(
+            pauses.rest("1", start.plus(Duration::from_millis(6_999))),
+            Some(Duration::from_millis(1))
+        );
+        assert_eq!(pauses.rest("1", start.plus(SEVEN)), None);
+        assert_eq!(pauses.rest("2", start), None);
+    }
+
+    #[test]
+    fn the_later_deadline_counts() {
+        let (pauses, start) = (Pauses::default(), Moment(1_000_000));
+        pauses.note("1", SEVEN, start);
+        pauses.note("1", Duration::from_secs(2), start);
+        assert_eq!(pauses.rest("1", start), Some(SEVEN));
+        pauses.note("1", Duration::from_secs(60), start);
+        assert_eq!(pauses.rest("1", start), Some(Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_does_not_lengthen_it() {
+        let (pauses, start) = (Pauses::default(), Moment(100_000_000));
+        pauses.note("1", SEVEN, start);
+        assert_eq!(
+            pauses.rest("1", start.minus(Duration::from_secs(3600))),
+            Some(SEVEN)
+        );
+    }
+
+    #[test]
+    fn it_is_bounded_and_forgets_what_has_passed() {
+        let (pauses, start) = (Pauses::default(), Moment(0));
+        for chat in 0..3 * MAX_CHATS {
+            pauses.note(
+                &chat.to_string(),
+                SEVEN,
+                start.plus(Duration::from_millis(chat as u64)),
+            );
+        }
+        assert_eq!(pauses.lock().len(), MAX_CHATS);
+        pauses.note("x", SEVEN, start.plus(Duration::from_secs(600)));
+        assert_eq!(pauses.lock().len(), 1);
+    }
+}

@@ -1,0 +1,230 @@
+//! Receiving by long polls, and the cursor that confirms.
+//!
+//! Telegram forgets updates once a poll names a number above theirs, so a poll names only what the journal
+//! holds: the cursor that came back with the last committed batch. After a quiet week Telegram chooses new
+//! numbers at random, perhaps lower ones, and a poll with an old number would then throw everything away
+//! unseen. So a cursor counts for six days only; after that the poll names no number, what comes may have
+//! been seen before, and the journal's unique ids do their work.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use teloxide_core::types::AllowedUpdate;
+
+use super::parse::update_id;
+use super::wire::{Failure, Wire};
+use crate::adapter::{Batch, PollError};
+use crate::time::Moment;
+
+/// How long the server holds a poll when there is nothing new.
+const HOLD: Duration = Duration::from_secs(50);
+/// How long we wait for it; longer than it is held, or each quiet poll would fail.
+const LIMIT: Duration = Duration::from_secs(65);
+/// A cursor that is older does not count: a day less than Telegram's quiet week.
+const FRESH: Duration = Duration::from_secs(6 * 24 * 3600);
+/// A cursor from further ahead was written under a wrong clock; its age is unknown.
+const AHEAD: Duration = Duration::from_secs(24 * 3600);
+/// What we want to hear of. Telegram remembers what it was told last, so it is said each time.
+const WANTED: [AllowedUpdate; 4] = [
+    AllowedUpdate::Message,
+    AllowedUpdate::EditedMessage,
+    AllowedUpdate::CallbackQuery,
+    AllowedUpdate::MyChatMember,
+];
+
+/// teloxide's type has no room for all numbers that may come.
+#[derive(Serialize)]
+struct GetUpdates {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offset: Option<i64>,
+    timeout: u64,
+    limit: u8,
+    allowed_updates: [AllowedUpdate; 4],
+}
+
+/// The last update that is in the journal, and when it was received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cursor {
+    last: i64,
+    seen: Moment,
+}
+
+impl Cursor {
+    /// What the next poll asks for, if the cursor still counts.
+    fn offset(self, now: Moment) -> Option<i64> {
+        let counts = now.since(self.seen) < FRESH && self.seen.since(now) < AHEAD;
+        counts.then(|| self.last.saturating_add(1))
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.last, self.seen.0)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = ();
+
+    fn from_str(stored: &str) -> Result<Self, ()> {
+        let (last, seen) = stored.split_once('@').ok_or(())?;
+        let number = |digits: &str| digits.parse().map_err(|_| ());
+        Ok(Self {
+            last: number(last)?,
+            seen: Moment(number(seen)?),
+        })
+    }
+}
+
+/// One long poll after `cursor`. `now` is asked before and after it.
+pub(super) async fn poll(
+    wire: &Wire,
+    cursor: Option<&str>,
+    now: impl Fn() -> Moment,
+) -> Result<Batch, PollError> {
+    let offset = cursor
+        .and_then(|stored| stored.parse::<Cursor>().ok())
+        .and_then(|cursor| cursor.offset(now()));
+    let ask = GetUpdates {
+        offset,
+        timeout: HOLD.as_secs(),
+        limit: 100,
+        allowed_updates: WANTED,
+    };
+    let updates: Vec<Box<RawValue>> = wire.call("getUpdates", &ask, LIMIT).await.map_err(trouble)?;
+    let items: Vec<String> = updates.iter().map(|raw| raw.get().to_owned()).collect();
+    if items.is_empty() {
+        return Ok(Batch {
+            items,
+            cursor: cursor.map(str::to_owned),
+        });
+    }
+    // The last and not the highest: when the numbers have begun anew, lower ones are newer, and a poll that
+    // named a higher one would throw them away.
+    let number = |raw: &String| update_id(&serde_json::from_str::<Value>(raw).ok()?);
+    match items.iter().rev().find_map(number) {
+        Some(last) => Ok(Batch {
+            items,
+            cursor: Some(Cursor { last, seen: now() }.to_string()),
+        }),
+        // Without a number it could never be confirmed and would come again at once, for ever.
+        None => Err(PollError::Unreachable(
+            "The server sent updates without numbers".to_owned(),
+        )),
+    }
+}
+
+/// What a failed call means to whoever receives.
+pub(super) fn trouble(failure: Failure) -> PollError {
+    match failure {
+        Failure::Refused(refusal) => match (refusal.code, refusal.wait) {
+            (_, Some(wait)) => PollError::Wait(wait),
+            (409, _) => PollError::Conflict,
+            // For a token that it does not know Telegram says one or the other, depending on its form.
+            (401 | 404, _) => PollError::BadToken,
+            (code, _) => PollError::Unreachable(format!("{code} {}", refusal.reason)),
+        },
+        Failure::NotSent(why) | Failure::Lost(why) => PollError::Unreachable(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapter::telegram::wire::Refusal;
+
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+
+    #[test]
+    fn a_cursor_counts_for_six_days() {
+        let seen = Moment(1_795_000_000_000);
+        let cursor = Cursor { last: 734, seen };
+        let six_days = DAY * 6;
+        assert_eq!(cursor.offset(seen), Some(735));
+        assert_eq!(
+            cursor.offset(seen.plus(six_days).minus(Duration::from_millis(1))),
+            Some(735)
+        );
+        assert_eq!(cursor.offset(seen.plus(six_days)), None);
+        assert_eq!(
+            cursor.offset(seen.minus(Duration::from_secs(3600))),
+            Some(735),
+            "the clock was set back a little"
+        );
+        assert_eq!(
+            cursor.offset(seen.minus(DAY)),
+            None,
+            "it was written under a wrong clock"
+        );
+        assert_eq!(Cursor { last: i64::MAX, seen }.offset(seen), Some(i64::MAX));
+    }
+
+    #[test]
+    fn cursors_survive_storing() {
+        for cursor in [
+            Cursor {
+                last: 734,
+                seen: Moment(1_795),
+            },
+            Cursor {
+                last: i64::MIN,
+                seen: Moment(-1),
+            },
+        ] {
+            assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        }
+        for odd in [
+            "",
+            "734",
+            "@",
+            "734@",
+            "@5",
+            "x@y",
+            "734@5@6",
+            "99999999999999999999@5",
+        ] {
+            assert_eq!(odd.parse::<Cursor>(), Err(()), "{odd}");
+        }
+    }
+
+    #[test]
+    fn failures_by_what_to_do_next() {
+        let refused = |code, wait| {
+            trouble(Failure::Refused(Refusal {
+                code,
+                reason: "why".to_owned(),
+                wait,
+            }))
+        };
+        assert_eq!(refused(409, None), PollError::Conflict);
+        assert_eq!(refused(401, None), PollError::BadToken);
+        assert_eq!(refused(404, None), PollError::BadToken);
+        assert_eq!(refused(429, Some(DAY)), PollError::Wait(DAY));
+        assert_eq!(refused(400, None), PollError::Unreachable("400 why".to_owned()));
+        assert_eq!(
+            trouble(Failure::Lost("x".to_owned())),
+            PollError::Unreachable("x".to_owned())
+        );
+    }
+
+    #[test]
+    fn the_request_says_what_we_want() {
+        let ask = |offset| {
+            let ask = GetUpdates {
+                offset,
+                timeout: HOLD.as_secs(),
+                limit: 100,
+                allowed_updates: WANTED,
+            };
+            serde_json::to_string(&ask).unwrap()
+        };
+        let rest = r#""timeout":50,"limit":100,"allowed_updates":["message","edited_message","callback_query","my_chat_member"]}"#;
+        assert_eq!(ask(None), format!("{{{rest}"));
+        assert_eq!(ask(Some(8)), format!(r#"{{"offset":8,{rest}"#));
+        assert!(LIMIT > HOLD);
+    }
+}

@@ -1,0 +1,264 @@
+//! Sending and editing one part, and what each refusal means for the outbox.
+
+use serde::Deserialize;
+use teloxide_core::payloads::{EditMessageText, EditMessageTextSetters, SendMessage, SendMessageSetters};
+use teloxide_core::types::{
+    ChatId, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, MessageId, ParseMode,
+};
+
+use super::parse::message_name;
+use super::wire::{Failure, Refusal, Wire};
+use crate::adapter::{Form, Piece, SendError};
+
+/// Buttons that stand side by side; more of them begin a new row.
+const BUTTONS_IN_A_ROW: usize = 2;
+
+/// Refusals of a rich text that a plain one would not meet.
+const BAD_MARKUP: &[&str] = &[
+    "can't parse entities",
+    "can't parse message text",
+    "ENTITY_BOUNDS_INVALID",
+];
+/// Refusals with code 400 which say that nobody is there who could or would read it; so does every 403.
+const BLOCKED: &[&str] = &[
+    "chat not found",
+    "user not found",
+    "deactivated",
+    "PEER_ID_INVALID",
+    "CHAT_WRITE_FORBIDDEN",
+    "have no rights to send",
+    "not enough rights to send",
+    "upgraded to a supergroup",
+    "bot was kicked",
+];
+/// Refusals which say that the message to be edited cannot be edited any more.
+const GONE: &[&str] = &[
+    "message to edit not found",
+    "message can't be edited",
+    "MESSAGE_ID_INVALID",
+];
+/// What Telegram calls an edit that would change nothing.
+const SAME: &[&str] = &["message is not modified", "MESSAGE_NOT_MODIFIED"];
+
+/// All that is read of Telegram's answer: more could fail to be understood, although the message is there.
+#[derive(Deserialize)]
+struct Sent {
+    message_id: i64,
+}
+
+/// Sends one part and gives the name under which a reply to it will quote it.
+pub(super) async fn send(wire: &Wire, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
+    let chat = chat(peer)?;
+    let mut payload = SendMessage::new(chat, text(piece, form)).link_preview_options(no_preview());
+    if form == Form::Rich {
+        payload = payload.parse_mode(ParseMode::Html);
+    }
+    if let Some(keyboard) = keyboard(piece) {
+        payload = payload.reply_markup(keyboard);
+    }
+    let sent: Sent = wire.ask(&payload).await.map_err(why)?;
+    Ok(message_name(chat.0, sent.message_id))
+}
+
+/// Makes a part that was sent before read like this one.
+pub(super) async fn edit(
+    wire: &Wire,
+    peer: &str,
+    external_id: &str,
+    piece: &Piece,
+    form: Form,
+) -> Result<(), SendError> {
+    let chat = chat(peer)?;
+    let message = message_in(chat, external_id).ok_or(SendError::Gone)?;
+    let mut payload =
+        EditMessageText::new(chat, message, text(piece, form)).link_preview_options(no_preview());
+    if form == Form::Rich {
+        payload = payload.parse_mode(ParseMode::Html);
+    }
+    if let Some(keyboard) = keyboard(piece) {
+        payload = payload.reply_markup(keyboard);
+    }
+    match wire.ask::<_, serde::de::IgnoredAny>(&payload).await {
+        Err(Failure::Refused(refusal)) if refusal.says(SAME) => Ok(()),
+        Err(Failure::Refused(refusal)) if refusal.says(GONE) => Err(SendError::Gone),
+        other => other.map(|_| ()).map_err(why),
+    }
+}
+
+/// The chat that a peer stands for.
+pub(super) fn chat(peer: &str) -> Result<ChatId, SendError> {
+    // A user name never gets here: names change hands.
+    peer.parse()
+        .map(ChatId)
+        .map_err(|_| SendError::Refused("The address is no chat id".to_owned()))
+}
+
+fn message_in(chat: ChatId, external_id: &str) -> Option<MessageId> {
+    let (named_chat, message) = external_id.strip_prefix('m')?.split_once(':')?;
+    (named_chat.parse() == Ok(chat.0)).then_some(())?;
+    message.parse().ok().map(MessageId)
+}
+
+fn text(piece: &Piece, form: Form) -> &str {
+    match form {
+        Form::Rich => &piece.rich,
+        Form::Plain => &piece.plain,
+    }
+}
+
+/// A preview would fetch an address that the model wrote: a way out for whatever stands in it.
+fn no_preview() -> LinkPreviewOptions {
+    LinkPreviewOptions {
+        is_disabled: true,
+        url: None,
+        prefer_small_media: false,
+        prefer_large_media: false,
+        show_above_text: false,
+    }
+}
+
+fn keyboard(piece: &Piece) -> Option<InlineKeyboardMarkup> {
+    let button = |(title, data): &(String, String)| InlineKeyboardButton::callback(title, data);
+    let rows = piece
+        .buttons
+        .chunks(BUTTONS_IN_A_ROW)
+        .map(|row| row.iter().map(button));
+    (!piece.buttons.is_empty()).then(|| InlineKeyboardMarkup::new(rows))
+}
+
+fn why(failure: Failure) -> SendError {
+    match failure {
+        Failure::NotSent(why) => SendError::Later(why),
+        Failure::Lost(why) => SendError::Unclear(why),
+        Failure::Refused(refusal) => refused(refusal),
+    }
+}
+
+fn refused(refusal: Refusal) -> SendError {
+    match (refusal.code, refusal.wait) {
+        (_, Some(wait)) => SendError::Wait(wait),
+        // The token: whoever receives says so; the parts wait for a better one.
+        (401 | 404, _) => SendError::Later(refusal.reason),
+        (403, _) => SendError::Blocked(refusal.reason),
+        _ if refusal.says(BAD_MARKUP) => SendError::BadMarkup,
+        _ if refusal.says(BLOCKED) => SendError::Blocked(refusal.reason),
+        _ => SendError::Refused(refusal.reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn every_refusal_has_its_consequence() {
+        let told = |code, reason: &str| {
+            refused(Refusal {
+                code,
+                reason: reason.to_owned(),
+                wait: None,
+            })
+        };
+        let blocked = [
+            (403, "Forbidden: bot was blocked by the user"),
+            (403, "Forbidden: user is deactivated"),
+            (403, "Forbidden: bot can't initiate conversation with a user"),
+            (403, "Forbidden: something new"),
+            (400, "Bad Request: chat not found"),
+            (400, "Bad Request: PEER_ID_INVALID"),
+            (400, "Bad Request: group chat was upgraded to a supergroup chat"),
+            (
+                400,
+                "Bad Request: not enough rights to send text messages to the chat",
+            ),
+        ];
+        for (code, reason) in blocked {
+            assert_eq!(told(code, reason), SendError::Blocked(reason.to_owned()));
+        }
+        for reason in [
+            "Bad Request: can't parse entities: Unsupported start tag \"x\" at byte offset 3",
+            "Bad Request: can't parse entities in message text: Can't find end tag",
+        ] {
+            assert_eq!(told(400, reason), SendError::BadMarkup);
+        }
+        for reason in [
+            "Bad Request: message is too long",
+            "Bad Request: message text is empty",
+            "Bad Request: BUTTON_DATA_INVALID",
+        ] {
+            assert_eq!(told(400, reason), SendError::Refused(reason.to_owned()));
+        }
+        assert_eq!(
+            told(401, "Unauthorized"),
+            SendError::Later("Unauthorized".to_owned())
+        );
+        let flood = Refusal {
+            code: 429,
+            reason: String::new(),
+            wait: Some(Duration::from_secs(7)),
+        };
+        assert_eq!(refused(flood), SendError::Wait(Duration::from_secs(7)));
+        assert_eq!(
+            why(Failure::NotSent("x".to_owned())),
+            SendError::Later("x".to_owned())
+        );
+        assert_eq!(
+            why(Failure::Lost("x".to_owned())),
+            SendError::Unclear("x".to_owned())
+        );
+    }
+
+    #[test]
+    fn only_a_message_of_the_same_chat_can_be_edited() {
+        assert_eq!(message_in(ChatId(7), "m7:12"), Some(MessageId(12)));
+        assert_eq!(message_in(ChatId(-1007), "m-1007:12"), Some(MessageId(12)));
+        for odd in [
+            "",
+            "m",
+            "m7",
+            "m8:12",
+            "e7:12:3",
+            "c12",
+            "m7:12:3",
+            "m7:99999999999",
+            "m7:x",
+        ] {
+            assert_eq!(message_in(ChatId(7), odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn peers_are_numbers() {
+        assert_eq!(chat("-1001"), Ok(ChatId(-1001)));
+        for odd in ["", "@ada", "7 ", "7.0"] {
+            assert!(matches!(chat(odd), Err(SendError::Refused(_))), "{odd}");
+        }
+    }
+
+    #[test]
+    fn buttons_stand_two_in_a_row() {
+        let buttons = ["a", "b", "c"]
+            .map(|name| (name.to_owned(), format!("{name}!")))
+            .to_vec();
+        let piece = Piece {
+            rich: String::new(),
+            plain: String::new(),
+            buttons,
+        };
+        assert_eq!(
+            serde_json::to_value(keyboard(&piece)).unwrap(),
+            serde_json::json!({"inline_keyboard": [
+                [{"text": "a", "callback_data": "a!"}, {"text": "b", "callback_data": "b!"}],
+                [{"text": "c", "callback_data": "c!"}],
+            ]})
+        );
+        assert!(
+            keyboard(&Piece {
+                buttons: Vec::new(),
+                ..piece
+            })
+            .is_none()
+        );
+    }
+}

@@ -1,0 +1,329 @@
+//! One call to the Bot API, and how far it came when it failed.
+//!
+//! The bodies are teloxide's typed payloads. The transport is our own, because what a caller has to know is
+//! lost behind teloxide's: whether a request certainly never left ([`Failure::NotSent`]) or may have been
+//! carried out although no answer came ([`Failure::Lost`]); because a message was sent as soon as Telegram
+//! says `ok`, whatever new fields the answer has; and because a raw update must reach the journal as it came.
+//!
+//! The token is part of every address. It never leaves this file: addresses are taken out of errors,
+//! redirects are not followed, and whatever text goes out of here is searched for it once more.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, StatusCode, Url};
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use teloxide_core::requests::Payload;
+
+use crate::adapter::markdown::strip_control;
+use crate::text::{one_line, shorten};
+
+/// How long one call may take, from connecting to the last byte of the answer.
+pub(super) const CALL_LIMIT: Duration = Duration::from_secs(30);
+/// How long connecting alone may take.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// How long an unused connection is kept. A dead one that is used again makes a message look sent that never
+/// left, so it only spans the calls of one answer.
+const KEEP_IDLE: Duration = Duration::from_secs(15);
+/// The longest answer that is read; a full batch of updates is far smaller.
+const MAX_ANSWER: u64 = 32 << 20;
+/// What we wait after a 429 that does not say how long.
+const DEFAULT_WAIT: Duration = Duration::from_secs(5);
+/// The longest wait we believe: bans of hours exist, but a nonsensical number must not silence a chat for
+/// good.
+const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
+/// The most of an outside sentence that is kept for an error.
+const MAX_REASON: usize = 160;
+
+/// The way to the Bot API for one bot.
+pub(super) struct Wire {
+    client: Client,
+    api: Url,
+    token: SecretString,
+}
+
+/// Why a call had no result, by how far it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It never left; certainly nothing was done.
+    NotSent(String),
+    /// It left, and no answer that makes sense came back: it may have been carried out.
+    Lost(String),
+    /// Telegram answered that it will not do it.
+    Refused(Refusal),
+}
+
+/// Telegram's own words for why it will not do it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// As in HTTP.
+    pub(super) code: u16,
+    /// Cleaned and shortened.
+    pub(super) reason: String,
+    /// How long to wait, exactly when the code is 429.
+    pub(super) wait: Option<Duration>,
+}
+
+impl Refusal {
+    /// Whether its words contain one of these, in any case.
+    pub(super) fn says(&self, any: &[&str]) -> bool {
+        let reason = self.reason.to_lowercase();
+        any.iter().any(|words| reason.contains(&words.to_lowercase()))
+    }
+}
+
+/// What a file download came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum DownloadFailure {
+    /// More bytes than allowed.
+    TooLarge,
+    /// The server says that there is no such file.
+    Gone,
+    /// Anything else.
+    Broken(String),
+}
+
+#[derive(Deserialize)]
+struct Envelope {
+    ok: bool,
+    result: Option<Box<RawValue>>,
+    error_code: Option<u16>,
+    #[serde(default)]
+    description: String,
+    parameters: Option<Parameters>,
+}
+
+#[derive(Deserialize)]
+struct Parameters {
+    retry_after: Option<u64>,
+}
+
+impl Wire {
+    /// A way to the server at `api_url` with that token.
+    pub(super) fn new(api_url: &str, token: SecretString) -> anyhow::Result<Self> {
+        // An odd character would end up in the address and be refused in a way that nobody understands.
+        ensure!(
+            is_token(token.expose_secret()),
+            "The Telegram token is not of the form 123456:letters that BotFather gives out"
+        );
+        let mut api = Url::parse(api_url).context("The address of the Bot API is not valid")?;
+        ensure!(
+            matches!(api.scheme(), "http" | "https") && api.has_host(),
+            "The address of the Bot API does not begin with https:// or http://"
+        );
+        // Without one, building the client would panic.
+        ensure!(
+            rustls::crypto::CryptoProvider::get_default().is_some(),
+            "No cryptography was chosen for TLS at the start of the program"
+        );
+        api.set_query(None);
+        api.set_fragment(None);
+        let client = Client::builder()
+            .connect_timeout(CONNECT_LIMIT)
+            .pool_idle_timeout(KEEP_IDLE)
+            .redirect(Policy::none())
+            .referer(false)
+            .build()
+            .context("The network client could not be built")?;
+        Ok(Self { client, api, token })
+    }
+
+    /// The bot's own id, which is the part of the token that is no secret.
+    pub(super) fn account(&self) -> String {
+        self.token
+            .expose_secret()
+            .split(':')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    /// Calls the method of a typed payload.
+    pub(super) async fn ask<P: Payload + Serialize, T: DeserializeOwned>(
+        &self,
+        payload: &P,
+    ) -> Result<T, Failure> {
+        self.call(P::NAME, payload, CALL_LIMIT).await
+    }
+
+    /// Calls a method by name and reads its result.
+    pub(super) async fn call<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        body: &impl Serialize,
+        limit: Duration,
+    ) -> Result<T, Failure> {
+        let address = self.address(&[&format!("bot{}", self.token.expose_secret()), &camel(method)])?;
+        let request = self.client.post(address).timeout(limit).json(body);
+        let answer = request.send().await.map_err(|error| self.failure(error))?;
+        let status = answer.status();
+        let bytes = self
+            .read(answer, MAX_ANSWER)
+            .await
+            .map_err(|failure| match failure {
+                DownloadFailure::Broken(why) => Failure::Lost(why),
+                _ => Failure::Lost("The answer is too long".to_owned()),
+            })?;
+        self.understand(status, &bytes)
+    }
+
+    /// Downloads a file by the path that `getFile` gave, at most `max` bytes.
+    pub(super) async fn download(
+        &self,
+        path: &str,
+        max: u64,
+        limit: Duration,
+    ) -> Result<Vec<u8>, DownloadFailure> {
+        let bot = format!("bot{}", self.token.expose_secret());
+        let segments: Vec<&str> = ["file", &bot].into_iter().chain(path.split('/')).collect();
+        let address = self
+            .address(&segments)
+            .map_err(|failure| DownloadFailure::Broken(failure.reason()))?;
+        let request = self.client.get(address).timeout(limit);
+        let answer = request
+            .send()
+            .await
+            .map_err(|error| DownloadFailure::Broken(self.describe(error)))?;
+        match answer.status() {
+            StatusCode::OK => self.read(answer, max).await,
+            StatusCode::NOT_FOUND | StatusCode::GONE => Err(DownloadFailure::Gone),
+            other => Err(DownloadFailure::Broken(format!(
+                "The server answered {}",
+                other.as_u16()
+            ))),
+        }
+    }
+
+    fn address(&self, segments: &[&str]) -> Result<Url, Failure> {
+        let mut address = self.api.clone();
+        address
+            .path_segments_mut()
+            .map_err(|()| Failure::NotSent("The address of the Bot API cannot be extended".to_owned()))?
+            .pop_if_empty()
+            .extend(segments);
+        Ok(address)
+    }
+
+    async fn read(&self, mut answer: Response, max: u64) -> Result<Vec<u8>, DownloadFailure> {
+        if answer.content_length().is_some_and(|length| length > max) {
+            return Err(DownloadFailure::TooLarge);
+        }
+        let mut bytes = Vec::new();
+        while let Some(chunk) = answer
+            .chunk()
+            .await
+            .map_err(|error| DownloadFailure::Broken(self.describe(error)))?
+        {
+            if (bytes.len() as u64).saturating_add(chunk.len() as u64) > max {
+                return Err(DownloadFailure::TooLarge);
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+
+    fn understand<T: DeserializeOwned>(&self, status: StatusCode, bytes: &[u8]) -> Result<T, Failure> {
+        let Ok(envelope) = serde_json::from_slice::<Envelope>(bytes) else {
+            // Something between us and Telegram spoke, or a wrong address was configured.
+            return Err(Failure::Lost(format!(
+                "The server answered {} and no JSON",
+                status.as_u16()
+            )));
+        };
+        if envelope.ok {
+            let result = envelope.result.as_deref().map_or("null", RawValue::get);
+            return serde_json::from_str(result)
+                .map_err(|_| Failure::Lost("The server answered something unexpected".to_owned()));
+        }
+        let code = envelope.error_code.unwrap_or(status.as_u16());
+        if code >= 500 {
+            return Err(Failure::Lost(format!("The server answered {code}")));
+        }
+        let asked = envelope
+            .parameters
+            .and_then(|p| p.retry_after)
+            .map(Duration::from_secs);
+        let wait = (code == 429).then(|| asked.unwrap_or(DEFAULT_WAIT).min(MAX_WAIT));
+        Err(Failure::Refused(Refusal {
+            code,
+            reason: self.clean(&envelope.description),
+            wait,
+        }))
+    }
+
+    fn failure(&self, error: reqwest::Error) -> Failure {
+        let never_left = error.is_connect() || error.is_builder();
+        let why = self.describe(error);
+        if never_left {
+            Failure::NotSent(why)
+        } else {
+            Failure::Lost(why)
+        }
+    }
+
+    /// What went wrong, down to the innermost cause, without the address.
+    fn describe(&self, error: reqwest::Error) -> String {
+        let error = error.without_url();
+        let mut words = error.to_string();
+        let mut cause = error.source();
+        while let Some(inner) = cause {
+            words = format!("{words}: {inner}");
+            cause = inner.source();
+        }
+        self.clean(&words)
+    }
+
+    fn clean(&self, words: &str) -> String {
+        let secret = self.token.expose_secret();
+        let bare = words.replace(secret, "…");
+        shorten(&one_line(&strip_control(&bare)), MAX_REASON)
+    }
+}
+
+impl Failure {
+    /// The words for a log or an error.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::NotSent(why) | Self::Lost(why) => why.clone(),
+            Self::Refused(refusal) => format!("{} {}", refusal.code, refusal.reason),
+        }
+    }
+
+    /// How long Telegram asks to wait, if that is the reason.
+    pub(super) fn wait(&self) -> Option<Duration> {
+        match self {
+            Self::Refused(refusal) => refusal.wait,
+            _ => None,
+        }
+    }
+}
+
+fn is_token(token: &str) -> bool {
+    token.split_once(':').is_some_and(|(id, secret)| {
+        !id.is_empty()
+            && id.bytes().all(|b| b.is_ascii_digit())
+            && !secret.is_empty()
+            && secret
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+    })
+}
+
+/// The name as the documentation spells it: teloxide's begin with a capital.
+fn camel(method: &str) -> String {
+    let mut letters = method.chars();
+    letters
+        .next()
+        .map(|first| first.to_ascii_lowercase())
+        .into_iter()
+        .chain(letters)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

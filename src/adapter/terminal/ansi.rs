@@ -1,0 +1,98 @@
+//! The assistant's Markdown for a terminal: wrapped by display columns, styled by SGR sequences only, and
+//! only if colour is wanted.
+//!
+//! The text itself has been cleaned before it gets here, so every escape in the result is one of ours; each
+//! line ends in the plain state. Addresses always stand in full beside their words; there are no hyperlink
+//! sequences. Code and tables are not wrapped: a wrapped line could not be copied.
+
+mod wrap;
+
+use crate::adapter::markdown::{self, Block, Body, Links, Span};
+
+use wrap::Wrapper;
+
+/// What the terminal can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    pub color: bool,
+    /// In columns.
+    pub width: usize,
+}
+
+const CODE_INDENT: &str = "    ";
+const BAR: &str = "│ ";
+const RULE_WIDTH: usize = 24;
+
+/// The text to print, without a final newline; empty if there is nothing to see.
+pub fn render(markdown: &str, links: Links, style: &Style) -> String {
+    let mut out = String::new();
+    let mut quote = 0;
+    for block in markdown::read(markdown, links) {
+        if !out.is_empty() {
+            out.push('\n');
+            if block.gap {
+                let shared = block.quote != 0 && block.quote == quote;
+                out.push_str(if shared { BAR.trim_end() } else { "" });
+                out.push('\n');
+            }
+        }
+        quote = block.quote;
+        out.push_str(&lines_of(&block, style).join("\n"));
+    }
+    out
+}
+
+fn lines_of(block: &Block, style: &Style) -> Vec<String> {
+    let bars = BAR.repeat(block.depth);
+    let lead = format!("{bars}{}", block.lead);
+    let hang = format!("{bars}{}", block.hang);
+    match &block.body {
+        Body::Text { heading, spans } => {
+            // Without bold letters a heading keeps the marks it was written with.
+            let marks = if style.color || *heading == 0 {
+                String::new()
+            } else {
+                "#".repeat(*heading) + " "
+            };
+            let mut wrapper = Wrapper::new(lead + &marks, hang, *style);
+            for span in markdown::spell_out(spans, |_| true) {
+                wrapper.push(&with_marks(span, *style));
+            }
+            wrapper.finish()
+        }
+        Body::Code { text, .. } => verbatim(block, &lead, &hang, text.split('\n')),
+        Body::Table(table) => {
+            let lines = table.lines();
+            verbatim(block, &lead, &hang, lines.iter().map(String::as_str))
+        }
+        Body::Rule => vec![lead + &"─".repeat(RULE_WIDTH.min(style.width.max(1)))],
+    }
+}
+
+/// Without colour, code keeps its backticks.
+fn with_marks(span: Span, style: Style) -> Span {
+    if !span.style.code || style.color {
+        return span;
+    }
+    let fence = "`".repeat(1 + usize::from(span.text.contains('`')));
+    Span {
+        text: format!("{fence}{}{fence}", span.text),
+        ..span
+    }
+}
+
+fn verbatim<'t>(block: &Block, lead: &str, hang: &str, lines: impl Iterator<Item = &'t str>) -> Vec<String> {
+    let indent = if matches!(block.body, Body::Code { .. }) {
+        CODE_INDENT
+    } else {
+        ""
+    };
+    let marker = Some(lead.trim_end().to_owned()).filter(|_| !markdown::is_blank(&block.lead));
+    marker
+        .into_iter()
+        .chain(lines.map(|line| format!("{hang}{indent}{line}").trim_end().to_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

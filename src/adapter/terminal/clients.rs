@@ -1,0 +1,157 @@
+//! Who is attached right now, and the queue of lines to each of them.
+//!
+//! A client that does not read never holds up anybody: its queue is bounded, what merely decorates (growth, typing) is
+//! left out when it is full, and whoever misses something that matters is shown the door. A [`Seat`] is given up by being
+//! dropped, so a cancelled task leaves nobody behind.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::connection::Writer;
+use super::protocol::FromGateway;
+
+/// How many lines may wait for one client: some seconds of a growing answer.
+const QUEUE: usize = 256;
+
+/// Everybody who is attached.
+#[derive(Default)]
+pub(super) struct Clients(Arc<Mutex<Vec<Client>>>);
+
+#[derive(Clone)]
+struct Client {
+    peer: String,
+    queue: mpsc::Sender<Line>,
+    gone: CancellationToken,
+}
+
+struct Line {
+    frame: FromGateway,
+    written: Option<oneshot::Sender<()>>,
+}
+
+impl Clients {
+    /// Somebody comes.
+    pub fn enter(&self, peer: String) -> (Seat, Queue) {
+        let (queue, lines) = mpsc::channel(QUEUE);
+        let client = Client { peer, queue, gone: CancellationToken::new() };
+        self.list().push(client.clone());
+        (Seat { client, all: Arc::clone(&self.0) }, Queue(lines))
+    }
+
+    /// Queues a line for every client of a peer; how to learn of each whether it was written.
+    pub fn post(&self, peer: &str, frame: &FromGateway) -> Vec<Posted> {
+        self.list().iter().filter(|client| client.peer == peer).map(|client| client.post(frame)).collect()
+    }
+
+    /// Queues a line for everybody.
+    pub fn post_to_all(&self, frame: &FromGateway) -> Vec<Posted> {
+        self.list().iter().map(|client| client.post(frame)).collect()
+    }
+
+    /// Queues a line that may be missed.
+    pub fn hint(&self, peer: &str, frame: &FromGateway) {
+        for client in self.list().iter().filter(|client| client.peer == peer) {
+            let _ = client.queue.try_send(Line { frame: frame.clone(), written: None });
+        }
+    }
+
+    #[cfg(test)]
+    pub fn count(&self) -> usize {
+        self.list().len()
+    }
+
+    fn list(&self) -> MutexGuard<'_, Vec<Client>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Client {
+    fn post(&self, frame: &FromGateway) -> Posted {
+        let (written, done) = oneshot::channel();
+        // If the queue is full the line is dropped here, and with it the promise that it will be written.
+        if self.queue.try_send(Line { frame: frame.clone(), written: Some(written) }).is_err() {
+            self.gone.cancel();
+        }
+        Posted { done, gone: self.gone.clone() }
+    }
+}
+
+/// A line on its way to one client.
+pub(super) struct Posted {
+    done: oneshot::Receiver<()>,
+    gone: CancellationToken,
+}
+
+impl Posted {
+    /// Whether it was written and flushed. A client that has not taken it when `limit` completes has to go: it has not
+    /// got the end of the line then, and will never get it.
+    pub async fn written(self, limit: impl Future) -> bool {
+        tokio::select! {
+            biased;
+            done = self.done => done.is_ok(),
+            _ = limit => {
+                self.gone.cancel();
+                false
+            }
+        }
+    }
+}
+
+/// What waits for one client.
+pub(super) struct Queue(mpsc::Receiver<Line>);
+
+impl Queue {
+    /// Writes until a farewell was written, or writing fails.
+    pub async fn write_out(&mut self, writer: &mut Writer) {
+        while let Some(Line { frame, written }) = self.0.recv().await {
+            if writer.write(&frame).await.is_err() {
+                return;
+            }
+            if let Some(written) = written {
+                // Nobody has to wait for it.
+                let _ = written.send(());
+            }
+            if matches!(frame, FromGateway::Bye { .. }) {
+                return;
+            }
+        }
+    }
+}
+
+/// One attached client, until it is dropped.
+pub(super) struct Seat {
+    client: Client,
+    all: Arc<Mutex<Vec<Client>>>,
+}
+
+impl Seat {
+    /// How others reach this one client.
+    pub fn reply(&self) -> Reply {
+        Reply(self.client.clone())
+    }
+
+    /// Completes when the client has to go.
+    pub async fn expelled(&self) {
+        self.client.gone.cancelled().await;
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|client| !client.queue.same_channel(&self.client.queue));
+    }
+}
+
+/// The way back to one client, which may have left meanwhile.
+#[derive(Clone)]
+pub(super) struct Reply(Client);
+
+impl Reply {
+    /// Queues a line for this client alone.
+    pub fn tell(&self, frame: &FromGateway) {
+        drop(self.0.post(frame));
+    }
+}

@@ -1,0 +1,223 @@
+//! Lines over any byte stream: a [`Connection`] reads and writes one JSON object per line.
+//!
+//! Nothing from outside can grow memory past the limit: a longer line is passed over to its end and told as [`Unusable`], as
+//! is one that makes no sense; the line after it is read as ever. Reading may be cancelled at any point and loses
+//! nothing. A line goes out with its newline in one piece, so that one that was cut off is never taken for a whole one.
+
+use std::io;
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf};
+
+use super::protocol::{FromClient, FromGateway};
+use crate::wording::chat as words;
+
+/// The longest line that the gateway reads.
+pub const LONGEST_IN: usize = 1024 * 1024;
+/// The longest line that a client reads: an answer with all that its escaping can add.
+const LONGEST_OUT: usize = 16 * 1024 * 1024;
+
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// Both directions of one connection.
+pub struct Connection {
+    /// What the other side says.
+    pub reader: Reader,
+    /// What we say.
+    pub writer: Writer,
+}
+
+impl Connection {
+    /// The client's end.
+    pub fn of_client(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
+        Self::over(Box::new(stream), LONGEST_OUT)
+    }
+
+    /// The gateway's end.
+    pub fn of_gateway(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
+        Self::over(Box::new(stream), LONGEST_IN)
+    }
+
+    fn over(stream: Box<dyn Stream>, longest: usize) -> Self {
+        let (read, write) = tokio::io::split(stream);
+        let reader = Reader { stream: BufReader::new(read), line: Vec::new(), longest, overlong: false };
+        Self { reader, writer: Writer { stream: write } }
+    }
+}
+
+/// What a connection begins with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Greeting {
+    /// Somebody wants to talk: to be answered by `welcome` or `refused`, then attached.
+    Hello {
+        /// As whom; the owner if nobody is named.
+        person: Option<String>,
+    },
+    /// One command: to be answered by `answer`.
+    Run {
+        /// The command and its arguments.
+        args: Vec<String>,
+        /// Whether to answer as JSON.
+        json: bool,
+    },
+}
+
+/// Reads how a connection begins. Whoever begins with anything else is told so and gets no further.
+pub async fn accept(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+) -> anyhow::Result<(Greeting, Connection)> {
+    let mut connection = Connection::of_gateway(stream);
+    let first = connection.reader.next().await.context("Could not read the greeting")?;
+    let why = match first {
+        None => bail!("The connection ended before a greeting"),
+        Some(Ok(FromClient::Hello { person })) => return Ok((Greeting::Hello { person }, connection)),
+        Some(Ok(FromClient::Run { args, json })) => return Ok((Greeting::Run { args, json }, connection)),
+        Some(Ok(FromClient::Say { .. })) => words::NO_GREETING,
+        Some(Err(unusable)) => unusable.sentence(),
+    };
+    let refused = FromGateway::Refused { why: why.to_owned() };
+    connection.writer.write(&refused).await.context("Could not refuse a greeting")?;
+    bail!("A connection began without a greeting")
+}
+
+/// A line that was passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unusable {
+    /// It is longer than the limit.
+    TooLong,
+    /// It is not the JSON that is expected, or not even text.
+    NotUnderstood,
+}
+
+impl Unusable {
+    /// What to tell the other side.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::TooLong => words::LINE_TOO_LONG,
+            Self::NotUnderstood => words::NOT_UNDERSTOOD,
+        }
+    }
+}
+
+/// Reads lines.
+pub struct Reader {
+    stream: BufReader<ReadHalf<Box<dyn Stream>>>,
+    line: Vec<u8>,
+    longest: usize,
+    overlong: bool,
+}
+
+impl Reader {
+    /// The next line that is not blank; `None` at the end. May be cancelled at any point.
+    pub async fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<Result<T, Unusable>>> {
+        loop {
+            let at_end = !self.take_line().await?;
+            let line = std::mem::take(&mut self.line);
+            if std::mem::take(&mut self.overlong) {
+                return Ok(Some(Err(Unusable::TooLong)));
+            }
+            if !line.trim_ascii().is_empty() {
+                return Ok(Some(serde_json::from_slice(&line).map_err(|_| Unusable::NotUnderstood)));
+            }
+            if at_end {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Collects bytes up to a newline, or to the end of the stream: then it is false.
+    async fn take_line(&mut self) -> io::Result<bool> {
+        loop {
+            let chunk = self.stream.fill_buf().await?;
+            if chunk.is_empty() {
+                return Ok(false);
+            }
+            let newline = chunk.iter().position(|byte| *byte == b'\n');
+            let part = newline.and_then(|at| chunk.get(..at)).unwrap_or(chunk);
+            self.overlong |= self.line.len().saturating_add(part.len()) > self.longest;
+            if self.overlong {
+                self.line.clear();
+            } else {
+                self.line.extend_from_slice(part);
+            }
+            let used = part.len() + usize::from(newline.is_some());
+            self.stream.consume(used);
+            if newline.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// Writes lines.
+pub struct Writer {
+    stream: WriteHalf<Box<dyn Stream>>,
+}
+
+impl Writer {
+    /// Writes one line and flushes it.
+    pub async fn write(&mut self, frame: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(frame)?;
+        line.push(b'\n');
+        self.stream.write_all(&line).await?;
+        self.stream.flush().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncReadExt;
+
+    async fn greet(bytes: &[u8]) -> (anyhow::Result<(Greeting, Connection)>, String) {
+        let (mut client, gateway) = tokio::io::duplex(64 * 1024);
+        client.write_all(bytes).await.unwrap();
+        let accepted = accept(gateway).await;
+        client.shutdown().await.unwrap();
+        let mut answer = String::new();
+        if accepted.is_err() {
+            client.read_to_string(&mut answer).await.unwrap();
+        }
+        (accepted, answer)
+    }
+
+    #[tokio::test]
+    async fn a_connection_begins_with_a_greeting() {
+        let hello = greet(b"\n{\"type\":\"hello\"}\n").await.0.unwrap().0;
+        assert_eq!(hello, Greeting::Hello { person: None });
+        let run = greet(b"{\"type\":\"run\",\"args\":[\"status\"]}\n").await.0.unwrap().0;
+        assert_eq!(run, Greeting::Run { args: vec!["status".into()], json: false });
+        for (line, why) in [
+            (&b"{\"type\":\"say\",\"id\":\"1\",\"text\":\"x\"}\n"[..], words::NO_GREETING),
+            (b"\xff\xfe\n", words::NOT_UNDERSTOOD),
+            (b"GET / HTTP/1.1\n", words::NOT_UNDERSTOOD),
+        ] {
+            let (accepted, answer) = greet(line).await;
+            assert!(accepted.is_err());
+            assert!(answer.contains(why), "{answer}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_bad_line_costs_only_itself() {
+        let long = format!("{{\"type\":\"hello\",\"person\":\"{}\"}}", "x".repeat(LONGEST_IN));
+        let bytes = [long.as_bytes(), b"\n\xff\n{\n\n  \n{\"type\":\"hello\"}"].concat();
+        let (mut client, gateway) = tokio::io::duplex(1000);
+        let write = async move { client.write_all(&bytes).await.unwrap() };
+        let read = async move {
+            let mut reader = Connection::of_gateway(gateway).reader;
+            let mut seen: Vec<Result<FromClient, Unusable>> = Vec::new();
+            while let Some(line) = reader.next().await.unwrap() {
+                seen.push(line);
+            }
+            seen
+        };
+        let ((), seen) = tokio::join!(write, read);
+        let bad = Unusable::NotUnderstood;
+        let whole = FromClient::Hello { person: None };
+        assert_eq!(seen, vec![Err(Unusable::TooLong), Err(bad), Err(bad), Ok(whole)]);
+    }
+}

@@ -1,0 +1,138 @@
+//! What the terminal stores: the raw item of something that was said, and the rich form of a piece to be shown.
+//!
+//! Both are JSON of our own, because both may outlive the process that wrote them. `parse` is pure and total.
+
+use serde::{Deserialize, Serialize};
+
+use crate::adapter::{Form, Piece, Unreadable, markdown};
+use crate::message::{Event, Inbound, Origin, Outbound, Place, Said};
+
+/// Something that was said, as the inbox keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Item {
+    /// The client's id.
+    pub id: String,
+    /// Who said it, and where the answer goes.
+    pub peer: String,
+    /// Whether it came through a pipe. If that is not known, it did.
+    #[serde(default = "unknown_is_piped")]
+    pub piped: bool,
+    /// What was said.
+    pub text: String,
+}
+
+fn unknown_is_piped() -> bool {
+    true
+}
+
+/// Understands one raw item.
+pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
+    let item: Item = serde_json::from_str(raw).map_err(|_| Unreadable { adapter: super::NAME })?;
+    let origin = if item.piped { Origin::Piped } else { Origin::Typed };
+    Ok(Inbound {
+        external_id: item.id,
+        sender: item.peer.clone(),
+        peer: item.peer,
+        place: Place::Direct,
+        server_at: None,
+        event: Event::Said(Said { text: item.text, origin, ..Said::default() }),
+    })
+}
+
+/// The rich form of a piece: Markdown, and whether it may be shown with its links named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Shown {
+    /// Without control characters.
+    pub markdown: String,
+    /// Whether nothing untrusted had a part in it.
+    pub trusted: bool,
+}
+
+impl Shown {
+    /// What to show of a piece. A form that cannot be read is shown plain and as untrusted.
+    pub fn of(piece: &Piece, form: Form) -> Self {
+        let rich = match form {
+            Form::Rich => serde_json::from_str(&piece.rich).ok(),
+            Form::Plain => None,
+        };
+        rich.unwrap_or_else(|| Self { markdown: piece.plain.clone(), trusted: false })
+    }
+}
+
+/// The one piece of a message; none if there is nothing to see. Buttons have no place here: the text names the commands.
+pub(super) fn render(outbound: &Outbound) -> Vec<Piece> {
+    let (text, label, _) = outbound.text.open();
+    let markdown = markdown::strip_control(text);
+    if markdown::is_blank(&markdown) {
+        return Vec::new();
+    }
+    let shown = Shown { markdown: markdown.clone(), trusted: label.is_trusted() };
+    let rich = serde_json::to_string(&shown).unwrap_or_default();
+    vec![Piece { rich, plain: markdown, buttons: outbound.buttons.clone() }]
+}
+
+/// The piece with a few words before it.
+pub(super) fn marked(piece: &Piece, words: &str) -> Piece {
+    let shown = Shown::of(piece, Form::Rich);
+    let shown = Shown { markdown: format!("{words} {}", shown.markdown), ..shown };
+    let rich = serde_json::to_string(&shown).unwrap_or_default();
+    Piece { rich, plain: format!("{words} {}", piece.plain), buttons: piece.buttons.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trust::{Label, Scope, Source, Text};
+    use proptest::prelude::*;
+
+    fn outbound(text: &str, label: Label) -> Outbound {
+        Outbound { text: Text::new(text.into(), label, Scope::Shared), buttons: Vec::new() }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_understood_or_unreadable(raw in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = parse(&String::from_utf8_lossy(&raw));
+        }
+
+        #[test]
+        fn what_was_stored_is_what_was_said(
+            id in "[!-~]{1,20}", peer in ".{0,20}", text in ".*", piped in any::<bool>(),
+        ) {
+            let item = Item { id: id.clone(), peer: peer.clone(), piped, text: text.clone() };
+            let inbound = parse(&serde_json::to_string(&item).unwrap()).unwrap();
+            let origin = if piped { Origin::Piped } else { Origin::Typed };
+            prop_assert_eq!(inbound, Inbound {
+                external_id: id,
+                sender: peer.clone(),
+                peer,
+                place: Place::Direct,
+                server_at: None,
+                event: Event::Said(Said { text, origin, ..Said::default() }),
+            });
+        }
+
+        #[test]
+        fn a_piece_is_clean_and_keeps_its_trust(text in ".*", trusted in any::<bool>()) {
+            let label = if trusted { Label::decode("trusted") } else { Label::untrusted(Source::stdin()) };
+            for piece in render(&outbound(&text, label)) {
+                let shown = Shown::of(&piece, Form::Rich);
+                prop_assert_eq!(shown.trusted, trusted);
+                prop_assert_eq!(&shown.markdown, &markdown::strip_control(&text));
+                prop_assert_eq!(Shown::of(&piece, Form::Plain).markdown, shown.markdown);
+            }
+        }
+    }
+
+    #[test]
+    fn an_item_that_does_not_say_how_it_came_was_piped() {
+        let inbound = parse(r#"{"id":"1","peer":"ada","text":"/approve 1 abc"}"#).unwrap();
+        assert!(matches!(inbound.event, Event::Said(Said { origin: Origin::Piped, .. })));
+    }
+
+    #[test]
+    fn an_empty_text_has_no_piece() {
+        assert!(render(&outbound(" \n", Label::decode("trusted"))).is_empty());
+        assert_eq!(render(&outbound("hi", Label::decode("trusted"))).len(), 1);
+    }
+}

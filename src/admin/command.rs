@@ -1,0 +1,312 @@
+//! Chat commands as people type them: which there are, what they take, and what was meant by a line.
+//!
+//! Pure, and total: any text at all is a command or a [`ParseError`]. The one table below is the menu, the help and the list that
+//! misspelt names are compared with; a test holds the parser to it.
+
+use crate::people::Role;
+use crate::wording::command as says;
+
+/// What a person asks the program, and not the assistant, to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Telegram's Start button, or a pairing code, from somebody who is in already.
+    Start,
+    /// What commands there are.
+    Help,
+    /// Who the caller is here.
+    Whoami,
+    /// The next message begins a new conversation. Takes effect on admission.
+    New,
+    /// Ends the running turn.
+    Stop,
+    /// How everything is.
+    Status,
+    /// What the models took.
+    Usage,
+    /// Full-text search.
+    Search {
+        /// The words to look for.
+        words: String,
+    },
+    /// Who is allowed in.
+    People,
+    /// Makes a pairing code.
+    Pair {
+        /// Whom it lets in.
+        name: Option<String>,
+        /// As what.
+        role: Role,
+    },
+    /// Lets somebody in no longer.
+    Remove {
+        /// Whom.
+        name: String,
+    },
+    /// Shows the models, or prefers one.
+    Model {
+        /// The one to be preferred.
+        name: Option<String>,
+    },
+}
+
+/// Why a line is no command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ParseError {
+    /// There is no such command.
+    Unknown {
+        /// What was typed, without the slash.
+        name: String,
+        /// The existing name that is most like it, if one is like enough.
+        near: Option<&'static str>,
+    },
+    /// The command is known, and what follows it is not what it takes.
+    Usage {
+        /// How it is written.
+        how: String,
+    },
+}
+
+/// One line of the menu.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, without the slash.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub does: &'static str,
+    /// Who may use it: this role and those above it.
+    pub role: Role,
+}
+
+const fn everyone(name: &'static str, does: &'static str) -> Entry {
+    Entry { name, does, role: Role::Member }
+}
+
+const fn owner(name: &'static str, does: &'static str) -> Entry {
+    Entry { name, does, role: Role::Owner }
+}
+
+const MENU: &[Entry] = &[
+    everyone("help", says::DOES_HELP),
+    everyone("new", says::DOES_NEW),
+    everyone("stop", says::DOES_STOP),
+    everyone("status", says::DOES_STATUS),
+    everyone("usage", says::DOES_USAGE),
+    everyone("whoami", says::DOES_WHOAMI),
+    owner("search", says::DOES_SEARCH),
+    owner("model", says::DOES_MODEL),
+    owner("people", says::DOES_PEOPLE),
+    owner("pair", says::DOES_PAIR),
+    owner("remove", says::DOES_REMOVE),
+];
+
+/// The commands that exist, those for everybody first.
+pub fn menu() -> &'static [Entry] {
+    MENU
+}
+
+impl Command {
+    /// The least role that may give it.
+    pub fn role(&self) -> Role {
+        match self {
+            Self::Start | Self::Help | Self::Whoami | Self::New | Self::Stop | Self::Status | Self::Usage => {
+                Role::Member
+            }
+            Self::Search { .. }
+            | Self::People
+            | Self::Pair { .. }
+            | Self::Remove { .. }
+            | Self::Model { .. } => Role::Owner,
+        }
+    }
+}
+
+/// What was meant by a line of chat.
+///
+/// # Errors
+/// If it is no command, or lacks something.
+pub fn parse(text: &str) -> Result<Command, ParseError> {
+    let (first, rest) = first_word(text);
+    let typed = first.strip_prefix('/').unwrap_or(first);
+    // In the menu of a group Telegram writes `/new@name_of_bot`.
+    let typed = typed.split_once('@').map_or(typed, |(name, _)| name);
+    let name = typed.to_lowercase();
+    if !first.starts_with('/') {
+        return Err(unknown(typed));
+    }
+    match name.as_str() {
+        "start" => Ok(Command::Start),
+        "help" => Ok(Command::Help),
+        "whoami" => Ok(Command::Whoami),
+        // Words behind it would be lost with it.
+        "new" | "reset" if !rest.is_empty() => Err(usage(says::HOW_NEW)),
+        "new" | "reset" => Ok(Command::New),
+        "stop" => Ok(Command::Stop),
+        "status" => Ok(Command::Status),
+        "usage" => Ok(Command::Usage),
+        "search" if rest.is_empty() => Err(usage(says::HOW_SEARCH)),
+        "search" => Ok(Command::Search { words: rest.to_owned() }),
+        "people" => Ok(Command::People),
+        "pair" if code_in(text).is_some() => Ok(Command::Start),
+        "pair" => Ok(pair(rest)),
+        "remove" if rest.is_empty() => Err(usage(says::HOW_REMOVE)),
+        "remove" => Ok(Command::Remove { name: rest.to_owned() }),
+        "model" => Ok(Command::Model { name: Some(rest.to_owned()).filter(|name| !name.is_empty()) }),
+        _ => Err(unknown(typed)),
+    }
+}
+
+/// The pairing code in a text that is nothing else: `/start CODE`, `/pair CODE`, or the code alone.
+///
+/// A code has the shape `ABCD-EFGH` in the letters and digits of [`CODE_LETTERS`], in either case.
+pub fn code_in(text: &str) -> Option<&str> {
+    let (first, rest) = first_word(text);
+    let code = if first.starts_with('/') {
+        let name = first.split_once('@').map_or(first, |(name, _)| name);
+        ["/start", "/pair"].iter().any(|known| name.eq_ignore_ascii_case(known)).then_some(rest)?
+    } else {
+        text.trim()
+    };
+    is_code(code).then_some(code)
+}
+
+/// The letters and digits of a pairing code: none that is mistaken for another (Crockford's base 32).
+pub const CODE_LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+fn is_code(word: &str) -> bool {
+    word.len() == 9
+        && word.bytes().enumerate().all(|(place, byte)| match place {
+            4 => byte == b'-',
+            _ => CODE_LETTERS.contains(&byte.to_ascii_uppercase()),
+        })
+}
+
+/// A last word that names a role is the role; a guest is nobody who could be let in.
+fn pair(rest: &str) -> Command {
+    let (name, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
+    let role = Role::parse(&last.to_lowercase()).filter(|role| *role != Role::Guest);
+    let (name, role) = role.map_or((rest, Role::Member), |role| (name.trim_end(), role));
+    Command::Pair { name: Some(name.to_owned()).filter(|name| !name.is_empty()), role }
+}
+
+fn first_word(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (first, rest.trim())
+}
+
+fn usage(how: &str) -> ParseError {
+    ParseError::Usage { how: how.to_owned() }
+}
+
+fn unknown(typed: &str) -> ParseError {
+    let name = crate::text::shorten(typed, 40);
+    let like = |entry: &Entry| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), entry.name);
+    let near = MENU
+        .iter()
+        .map(|entry| (like(entry), entry.name))
+        .filter(|(likeness, _)| *likeness >= 0.5)
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(_, name)| name);
+    ParseError::Unknown { name, near }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn search(words: &str) -> Command {
+        Command::Search { words: words.to_owned() }
+    }
+
+    fn pairing(name: Option<&str>, role: Role) -> Command {
+        Command::Pair { name: name.map(str::to_owned), role }
+    }
+
+    #[test]
+    fn lines_and_what_they_mean() {
+        let cases = [
+            ("/help", Command::Help),
+            ("/HELP", Command::Help),
+            ("  /whoami \n", Command::Whoami),
+            ("/new", Command::New),
+            ("/reset", Command::New),
+            ("/Reset@compline_bot", Command::New),
+            ("/stop now", Command::Stop),
+            ("/start", Command::Start),
+            ("/start ABCD-EFGH", Command::Start),
+            ("/pair abcd-efgh", Command::Start),
+            ("/search@compline_bot  red  shoes ", search("red  shoes")),
+            ("/search\nred", search("red")),
+            ("/pair", pairing(None, Role::Member)),
+            ("/pair owner", pairing(None, Role::Owner)),
+            ("/pair Ben", pairing(Some("Ben"), Role::Member)),
+            ("/pair Ben OWNER", pairing(Some("Ben"), Role::Owner)),
+            ("/pair Ben guest", pairing(Some("Ben guest"), Role::Member)),
+            ("/pair Ben the Elder member", pairing(Some("Ben the Elder"), Role::Member)),
+            ("/remove Ben", Command::Remove { name: "Ben".to_owned() }),
+            ("/model", Command::Model { name: None }),
+            ("/model small", Command::Model { name: Some("small".to_owned()) }),
+        ];
+        for (line, command) in cases {
+            assert_eq!(parse(line), Ok(command), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn lines_that_lack_something() {
+        for (line, how) in [
+            ("/search", says::HOW_SEARCH),
+            ("/remove@bot ", says::HOW_REMOVE),
+            ("/new what about tomorrow", says::HOW_NEW),
+        ] {
+            assert_eq!(parse(line), Err(usage(how)), "{line:?}");
+        }
+        for (line, name, near) in [
+            ("/serach red", "serach", Some("search")),
+            ("/stat", "stat", Some("status")),
+            ("/xyzzy", "xyzzy", None),
+            ("/", "", None),
+            ("help", "help", Some("help")),
+        ] {
+            assert_eq!(parse(line), Err(ParseError::Unknown { name: name.to_owned(), near }), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn the_menu_is_what_the_parser_knows() {
+        for entry in menu() {
+            let command = parse(&format!("/{} something", entry.name)).or_else(|_| parse(&format!("/{}", entry.name)));
+            assert_eq!(command.map(|command| command.role()), Ok(entry.role), "{}", entry.name);
+            assert!(!entry.does.is_empty() && entry.does.chars().count() <= 60, "{}", entry.does);
+        }
+    }
+
+    #[test]
+    fn codes_alone_or_behind_two_commands() {
+        for text in ["7KQ2-MX4D", " 7kq2-mx4d\n", "/start 7KQ2-MX4D", "/pair@bot 7kq2-mx4d", "/START 7KQ2-MX4D"] {
+            assert_eq!(code_in(text).map(str::to_uppercase).as_deref(), Some("7KQ2-MX4D"), "{text:?}");
+        }
+        for text in ["7KQ2MX4D", "7KQ2-MX4", "7KQ2-MX4I", "7KQ2-MX4D please", "/new 7KQ2-MX4D", "/start", "7KQ2é-MX4", ""] {
+            assert_eq!(code_in(text), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_has_an_answer(text in "\\PC{0,60}", slash in any::<bool>()) {
+            let text = if slash { format!("/{text}") } else { text };
+            if let Err(ParseError::Unknown { name, .. }) = parse(&text) {
+                prop_assert!(name.chars().count() <= 40);
+            }
+            if let Some(code) = code_in(&text) {
+                prop_assert!(is_code(code) && text.contains(code));
+            }
+        }
+
+        #[test]
+        fn words_are_searched_for_as_typed(words in "[a-zäöü0-9'\"-]{1,8}( [a-zäöü0-9]{1,8}){0,3}") {
+            prop_assert_eq!(parse(&format!("/search {words}")), Ok(search(&words)));
+        }
+    }
+}

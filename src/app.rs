@@ -1,0 +1,380 @@
+//! Builds the house, starts it, and stops it.
+//!
+//! Whoever holds the lock of a home is its one writer: the journal is opened and brought up to date only then. Everything that comes from
+//! outside (the clock, the models, the adapters, the way to web pages) is a seam, so a test builds the same house with other walls.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use futures::FutureExt;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::adapter::Adapter;
+use crate::adapter::telegram::Telegram;
+use crate::adapter::terminal::Terminal;
+use crate::admin::{self, Admin, HealthSource};
+use crate::config::{Config, Home};
+use crate::engine::{self, Courier, Engine, Fetch};
+use crate::gateway::commands::Commands;
+use crate::gateway::desk::Desks;
+use crate::gateway::intake::Intake;
+use crate::gateway::socket::Local;
+use crate::id::{AddressId, PersonId};
+use crate::memory::Tree;
+use crate::message::Health;
+use crate::model::Model;
+use crate::people::Address;
+use crate::spend::{Ledger, Purse};
+use crate::store::{Failpoint, Journal, NewOutbox, OpenError, OutboxKind};
+use crate::time::clock::Ringer;
+use crate::time::{Clock, Moment, SystemClock};
+use crate::tool::recall::Recall;
+use crate::tool::web::{Fetcher, Limits};
+use crate::tool::web_fetch::WebFetch;
+use crate::tool::{Tool, Toolbox};
+use crate::trust::{Label, Labelled, Scope};
+use crate::wording;
+
+/// An absence longer than this may have lost messages: Telegram keeps them for a day.
+const LONG_ABSENCE: Duration = Duration::from_secs(24 * 3600);
+/// What is in work when the program stops gets this long to finish.
+const STOP_WITHIN: Duration = Duration::from_secs(8);
+
+/// What comes from outside. `None` and empty mean the real thing.
+#[derive(Default)]
+pub struct Seams {
+    /// The clock.
+    pub clock: Option<Arc<dyn Clock>>,
+    /// The models for answers, first choice first.
+    pub chat: Vec<Arc<dyn Model>>,
+    /// The models for work that nobody waits for.
+    pub background: Vec<Arc<dyn Model>>,
+    /// The way to web pages.
+    pub fetcher: Option<Fetcher>,
+    /// Sees every commit from both sides.
+    pub failpoint: Option<Failpoint>,
+    /// Whether the terminal is the only adapter, as for `chat` without a running gateway.
+    pub terminal_only: bool,
+}
+
+/// Why the house cannot be built, by what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Another process holds the home.
+    #[error("Another Compline is running with the home {}", .0.display())]
+    Held(PathBuf),
+    /// The journal cannot be opened.
+    #[error(transparent)]
+    Journal(#[from] OpenError),
+    /// Anything else.
+    #[error(transparent)]
+    Other(#[from] anyhow::Error),
+}
+
+/// The house.
+pub struct App {
+    /// The journal.
+    pub journal: Journal,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Who answers.
+    pub engine: Arc<Engine>,
+    /// Who runs commands.
+    pub admin: Arc<Admin>,
+    /// The local door.
+    pub local: Arc<Local>,
+    config: Config,
+    desks: Arc<Desks>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    _lock: File,
+}
+
+/// Takes the lock of a home, which is made if it is not there.
+///
+/// # Errors
+/// If another process holds it, or it cannot be made.
+pub fn take_lock(home: &Home) -> Result<File, BuildError> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(home.path())
+        .with_context(|| format!("Cannot make the home {}", home.path().display()))?;
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(home.lock())
+        .with_context(|| format!("Cannot write in the home {}", home.path().display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(BuildError::Held(home.path().to_owned())),
+        Err(std::fs::TryLockError::Error(error)) => Err(BuildError::Other(error.into())),
+    }
+}
+
+impl App {
+    /// Builds the house; nothing runs yet.
+    ///
+    /// # Errors
+    /// By what to do about it.
+    pub async fn build(config: Config, seams: Seams) -> Result<Self, BuildError> {
+        crate::model::install_tls();
+        let lock = take_lock(&config.home)?;
+        let journal = Journal::open(&config.home.journal(), seams.failpoint)?;
+        let clock = seams.clock.unwrap_or_else(|| Arc::new(SystemClock::default()));
+        let stop = CancellationToken::new();
+        declare_people(&journal, &config, clock.now()).await?;
+        let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&clock), config.zone, config.budget.clone()));
+        let (chat, background) = purses(&config, seams.chat, seams.background, &ledger)?;
+        if let Some(preferred) = journal.read(|db| db.fact("model")).await? {
+            // A model that is not configured any more is simply not preferred.
+            chat.prefer(Some(&preferred));
+        }
+        let tree = Tree::new(config.workspace.clone(), journal.clone(), config.zone);
+        tree.seed(clock.now()).await?;
+        let desks = Desks::new(journal.clone(), Arc::clone(&clock), stop.clone());
+        let terminal = Terminal::new(Arc::clone(&clock));
+        desks.open(terminal.clone());
+        if let (Some(telegram), false) = (&config.telegram, seams.terminal_only) {
+            desks.open(Arc::new(Telegram::new(telegram, Arc::clone(&clock))?));
+        }
+        let toolbox = toolbox(&config, &journal, seams.fetcher)?;
+        let engine = Engine::new(
+            engine::Parts {
+                journal: journal.clone(),
+                clock: Arc::clone(&clock),
+                zone: config.zone,
+                conversation: config.conversation.clone(),
+                agent: config.agent.name.clone(),
+                tool_rounds: config.budget.tool_rounds,
+                tree,
+                toolbox,
+                chat,
+                background,
+                transcription: config.transcription.clone(),
+                audience: Arc::new(Arc::clone(&desks)),
+                courier: Arc::new(Postman(Arc::clone(&desks))),
+            },
+            stop.clone(),
+        );
+        let admin = Arc::new(Admin::new(admin::Parts {
+            journal: journal.clone(),
+            clock: Arc::clone(&clock),
+            zone: config.zone,
+            engine: Arc::clone(&engine),
+            ledger,
+            agent: config.agent.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            health: Arc::new(Pulse(Arc::clone(&desks))),
+        }));
+        let local = Arc::new(Local {
+            journal: journal.clone(),
+            clock: Arc::clone(&clock),
+            terminal,
+            admin: Arc::clone(&admin),
+            agent: config.agent.name.clone(),
+        });
+        Ok(Self { journal, clock, engine, admin, local, config, desks, tasks: TaskTracker::new(), stop, _lock: lock })
+    }
+
+    /// Starts everything: what was left undone is taken up, then the adapters receive.
+    ///
+    /// # Errors
+    /// If the journal or the socket cannot be used.
+    pub async fn start(&self) -> anyhow::Result<()> {
+        let (commands, bell) = crate::time::clock::bell();
+        let worker = Commands {
+            journal: self.journal.clone(),
+            clock: Arc::clone(&self.clock),
+            admin: Arc::clone(&self.admin),
+            desks: Arc::clone(&self.desks),
+        };
+        self.tasks.spawn(worker.run(bell, self.stop.clone()));
+        commands.ring(&*self.clock);
+        self.engine.start().await?;
+        let listener = Local::listen(&self.config.home.socket())?;
+        self.tasks.spawn(Arc::clone(&self.local).serve(listener, self.stop.clone()));
+        self.ring_on_attach();
+        for adapter in self.desks.adapters() {
+            self.tasks.spawn(self.intake(adapter, commands.clone()).run(self.stop.clone()));
+        }
+        Ok(())
+    }
+
+    /// Stops everything cleanly: nothing new is begun, what is on the wire may arrive, the journal is closed last.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        let ended = async {
+            self.tasks.wait().await;
+            self.engine.finished().await;
+            self.desks.finished().await;
+        };
+        tokio::select! {
+            () = ended => {}
+            () = crate::time::clock::grace(STOP_WITHIN) => {
+                tracing::warn!("Something did not stop in time; it is taken up at the next start");
+            }
+        }
+        self.journal.close().await;
+        let _ = std::fs::remove_file(self.config.home.socket());
+    }
+
+    /// Cancelled when the house is to stop.
+    pub fn stop_token(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
+    fn ring_on_attach(&self) {
+        let (desks, journal) = (Arc::clone(&self.desks), self.journal.clone());
+        self.local.terminal.on_attach(move |peer| {
+            let address = Address::new("terminal", "local", peer);
+            let known = journal.read_now(|db| db.who_is(&address));
+            if let Ok(Some((id, _))) = known {
+                desks.ring(id);
+            }
+        });
+    }
+
+    fn intake(&self, adapter: Arc<dyn Adapter>, commands: Ringer) -> Intake {
+        let (journal, config, clock) = (self.journal.clone(), self.config.clone(), Arc::clone(&self.clock));
+        let (desks, here) = (Arc::clone(&self.desks), Arc::clone(&adapter));
+        let connected = move || {
+            let (journal, config, clock) = (journal.clone(), config.clone(), Arc::clone(&clock));
+            let (desks, adapter) = (Arc::clone(&desks), Arc::clone(&here));
+            async move {
+                declare_addresses(&journal, &config, &*adapter, clock.now()).await?;
+                for address in tell_absence(&journal, &*adapter, clock.now()).await? {
+                    desks.ring(address);
+                }
+                Ok(())
+            }
+            .boxed()
+        };
+        Intake {
+            journal: self.journal.clone(),
+            clock: Arc::clone(&self.clock),
+            zone: self.config.zone,
+            gap: self.config.conversation.gap,
+            agent: self.config.agent.name.clone(),
+            adapter,
+            engine: Arc::clone(&self.engine),
+            desks: Arc::clone(&self.desks),
+            commands,
+            connected: Box::new(connected),
+        }
+    }
+}
+
+/// The people of the configuration are let in, and those that it named once and no longer does are not.
+async fn declare_people(journal: &Journal, config: &Config, now: Moment) -> anyhow::Result<()> {
+    let people = config.people.clone();
+    journal
+        .write("declare people", move |tx| {
+            let mut declared: Vec<PersonId> = Vec::new();
+            for person in &people {
+                declared.push(tx.allow(&person.name, person.role, "config", now)?.id);
+            }
+            tx.disallow_undeclared(&declared, now)
+        })
+        .await
+}
+
+/// The configured addresses on an adapter whose account is known now.
+async fn declare_addresses(journal: &Journal, config: &Config, adapter: &dyn Adapter, now: Moment) -> anyhow::Result<()> {
+    let (name, account, people) = (adapter.name(), adapter.account(), config.people.clone());
+    journal
+        .write("declare addresses", move |tx| {
+            for person in &people {
+                let (Some(peer), Some(known)) = (person.telegram.filter(|_| name == "telegram"), tx.person_named(&person.name)?) else {
+                    continue;
+                };
+                tx.link(&Address::new(name, &account, &peer.to_string()), Some(known.id), now)?;
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// After a long absence everybody who writes through this adapter is told, once.
+async fn tell_absence(journal: &Journal, adapter: &dyn Adapter, now: Moment) -> anyhow::Result<Vec<AddressId>> {
+    let (name, account) = (adapter.name(), adapter.account());
+    if name == "terminal" {
+        return Ok(Vec::new());
+    }
+    journal
+        .write("tell of an absence", move |tx| {
+            let alive_at = tx.fact("alive_at")?.and_then(|at| at.parse().ok()).map_or(now, Moment);
+            tx.set_fact("alive_at", &now.0.to_string())?;
+            if now.since(alive_at) <= LONG_ABSENCE {
+                return Ok(Vec::new());
+            }
+            let mut told = Vec::new();
+            for person in tx.people()? {
+                let here = tx.addresses_of(person.id)?.into_iter().find(|known| known.address.adapter == name && known.address.account == account);
+                let Some(here) = here else { continue };
+                let words = wording::turn::away(now.since(alive_at));
+                let text = Labelled::new(Arc::from(words), Label::trusted(), Scope::Person(person.id));
+                tx.post(&NewOutbox { address: here.id, kind: OutboxKind::Notice, message: None, text: &text, buttons: &[], at: now })?;
+                told.push(here.id);
+            }
+            Ok(told)
+        })
+        .await
+}
+
+fn purses(config: &Config, chat: Vec<Arc<dyn Model>>, background: Vec<Arc<dyn Model>>, ledger: &Arc<Ledger>) -> anyhow::Result<(Purse, Purse)> {
+    let configured = |models: [Option<&crate::config::Model>; 2]| -> anyhow::Result<Vec<Arc<dyn Model>>> {
+        models.into_iter().flatten().map(crate::model::build).collect()
+    };
+    let chat = if chat.is_empty() { configured([Some(&config.model), config.fallback.as_ref()])? } else { chat };
+    let background = match (&config.background, background.is_empty()) {
+        (_, false) => background,
+        (Some(model), true) => vec![crate::model::build(model)?],
+        (None, true) => chat.clone(),
+    };
+    Ok((Purse::new(chat, Arc::clone(ledger)), Purse::new(background, Arc::clone(ledger))))
+}
+
+fn toolbox(config: &Config, journal: &Journal, fetcher: Option<Fetcher>) -> anyhow::Result<Toolbox> {
+    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Recall::new(journal.clone(), config.zone))];
+    if config.tools.web_fetch {
+        let fetcher = match fetcher {
+            Some(fetcher) => fetcher,
+            None => Fetcher::new(Limits::default())?,
+        };
+        tools.push(Arc::new(WebFetch::new(fetcher)));
+    }
+    Ok(Toolbox::new(tools))
+}
+
+/// Fetches files through the adapter that they came by.
+struct Postman(Arc<Desks>);
+
+#[async_trait::async_trait]
+impl Courier for Postman {
+    async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch> {
+        use crate::adapter::FetchFileError;
+        let Ok(Some(lane)) = self.0.lane(address).await else { return Err(Fetch::Later) };
+        lane.adapter.fetch(reference, max).await.map_err(|error| match error {
+            FetchFileError::TooLarge => Fetch::TooLarge,
+            FetchFileError::Gone => Fetch::Gone,
+            FetchFileError::Later(_) => Fetch::Later,
+        })
+    }
+}
+
+/// How the adapters are.
+struct Pulse(Arc<Desks>);
+
+impl HealthSource for Pulse {
+    fn adapters(&self) -> Vec<(String, Health)> {
+        self.0.adapters().into_iter().map(|adapter| (adapter.name().to_owned(), adapter.health())).collect()
+    }
+}

@@ -1,0 +1,152 @@
+//! The command line: what can be typed, and which file does it.
+//!
+//! Commands that only ask are answered by the running gateway if there is one, and by this process on the same data if not ([`ask`]).
+//! Facts go to standard output, everything else to standard error; the exit code is [`Exit`]. What went wrong is a [`Failure`]: one
+//! sentence with its place, and under it how to mend it.
+
+mod ask;
+pub mod chat;
+mod config;
+mod demo;
+mod doctor;
+mod failure;
+mod init;
+mod log;
+mod place;
+mod print;
+mod probe;
+mod run;
+mod talk;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use failure::Failure;
+pub use log::calm_panics;
+use place::Place;
+use print::Printer;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// It failed.
+    Failed,
+    /// Wrong usage or configuration.
+    Wrong,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Wrong => 2,
+        })
+    }
+}
+
+/// A self-hosted assistant that you talk to over Telegram or in a terminal.
+#[derive(Debug, Parser)]
+#[command(name = "compline", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+struct Globals {
+    /// The directory in which everything lies [default: compline in the platform's data directory]
+    #[arg(long, global = true, value_name = "DIR", env = "COMPLINE_HOME", hide_env_values = true)]
+    home: Option<PathBuf>,
+    /// The configuration [default: compline.toml in the home]
+    #[arg(long, global = true, value_name = "FILE", env = "COMPLINE_CONFIG", hide_env_values = true)]
+    config: Option<PathBuf>,
+    /// Print facts as JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// Print nothing that was not asked for
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Log more, and to standard error too
+    #[arg(long, short, global = true)]
+    verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Live through three days in simulated time: no keys, no network, nothing kept
+    Demo(demo::Options),
+    /// Ask what is needed, test it, and write the configuration
+    Init(Box<init::Options>),
+    /// Run the gateway with every configured adapter
+    Run,
+    /// Talk in this terminal, through the running gateway if there is one
+    Chat(talk::Options),
+    /// Check everything, and say how to mend what is wrong
+    Doctor(doctor::Options),
+    /// Show adapters, queues, conversations and what is left of the budget
+    Status,
+    /// Check or show the configuration
+    #[command(subcommand)]
+    Config(config::Command),
+    /// Say who is allowed in
+    #[command(subcommand)]
+    People(ask::People),
+    /// Read past conversations
+    #[command(subcommand)]
+    Conversations(ask::Conversations),
+    /// Search everything that was said
+    Search(ask::Search),
+    /// Show what the models took, by day, person, purpose and model
+    Usage,
+}
+
+/// Does what was typed.
+pub fn run(cli: Cli) -> Exit {
+    let Cli { globals, command } = cli;
+    let printer = Printer { json: globals.json, quiet: globals.quiet };
+    match dispatch(command, &globals, printer) {
+        Ok(exit) => exit,
+        Err(failure) => failure.tell(),
+    }
+}
+
+fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exit, Failure> {
+    let place = || Place::of(globals.home.as_deref(), globals.config.as_deref());
+    match command {
+        Command::Demo(options) => demo::run(&options, printer),
+        Command::Init(options) => init::run(&options, &place()?, printer),
+        Command::Run => run::run(&place()?, printer, globals.verbose),
+        Command::Chat(options) => talk::run(options, &place()?, globals.verbose),
+        Command::Doctor(options) => doctor::run(&options, &place()?, printer),
+        Command::Status => ask::run(&["status".to_owned()], ask::Look::Shown, &place()?, printer),
+        Command::Config(command) => config::run(&command, &place()?, printer),
+        Command::People(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
+        Command::Conversations(command) => ask::run(&command.line(), command.look(), &place()?, printer),
+        Command::Search(search) => ask::run(&search.line(), ask::Look::Shown, &place()?, printer),
+        Command::Usage => ask::run(&["usage".to_owned()], ask::Look::Shown, &place()?, printer),
+    }
+}
+
+/// Runs a short piece of work on this thread: starting more of them takes longer than the work.
+fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::from)?.block_on(work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

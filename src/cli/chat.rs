@@ -1,0 +1,82 @@
+//! `compline chat`: a conversation in the terminal, or one question from a script.
+//!
+//! This is a client like any other: it talks the local protocol over a stream, whether that leads to the running gateway
+//! or to one in this process. What is typed and what is piped are never mixed; nothing that was said is lost without
+//! being printed back.
+
+mod editor;
+mod growth;
+mod input;
+mod link;
+mod once;
+mod screen;
+mod talk;
+
+use std::path::PathBuf;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::adapter::markdown::Links;
+use crate::adapter::terminal::Connection;
+use crate::wording::chat as words;
+
+pub use input::{Input, NoInput, Question};
+use link::Link;
+use screen::Screen;
+
+/// What the command line says about the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// As whom to talk; the owner if nobody is named.
+    pub person: Option<String>,
+    /// Where the lines that were typed are kept.
+    pub history: PathBuf,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// As it should.
+    Done,
+    /// Without an answer, or because the gateway went away.
+    Failed,
+}
+
+/// Talks over a fresh stream to a gateway until the person leaves, or the one question is answered.
+pub async fn run(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    input: Input,
+    options: Options,
+) -> anyhow::Result<Ending> {
+    let (link, welcome) = match Link::greet(Connection::of_client(stream), options.person).await {
+        Ok(greeted) => greeted,
+        Err(why) => {
+            eprintln!("{}", why.as_deref().unwrap_or(words::GONE));
+            return Ok(Ending::Failed);
+        }
+    };
+    let screen = Screen::of_stdout();
+    match input {
+        Input::Interactive => {
+            let editor = editor::open(&words::prompt(&welcome.person), &options.history, screen)?;
+            Ok(talk::talk(link, editor, screen).await)
+        }
+        Input::Question(question) => {
+            let asked = once::ask(link, question, screen, &mut std::io::stdout(), &mut std::io::stderr()).await;
+            asked.or_else(forgive_closed_pipe)
+        }
+    }
+}
+
+/// Whoever reads our output may stop at any time, as `head` does.
+fn forgive_closed_pipe(error: anyhow::Error) -> anyhow::Result<Ending> {
+    let closed = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    match closed.map(std::io::Error::kind).any(|kind| kind == std::io::ErrorKind::BrokenPipe) {
+        true => Ok(Ending::Done),
+        false => Err(error),
+    }
+}
+
+fn links_of(trusted: bool) -> Links {
+    if trusted { Links::Named } else { Links::Bare }
+}

@@ -1,0 +1,255 @@
+//! The line editor, in a thread of its own because it blocks, and printing above the line that is being typed.
+//!
+//! After each line the thread waits to be told to go on, so that no prompt is open, and the terminal is in its ordinary state,
+//! when the program ends. Printing has a thread of its own as well: while a line is just being finished it waits for the
+//! next prompt, which the conversation must not.
+
+use std::cell::Cell;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc as blocking;
+use std::thread;
+
+use anyhow::Context as _;
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::DefaultHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Context, ExternalPrinter, Helper};
+use tokio::sync::mpsc;
+
+use super::screen::Screen;
+
+const REMEMBERED_LINES: usize = 1000;
+
+type LineEditor = rustyline::Editor<Watch, DefaultHistory>;
+
+/// What the person did at the prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Typed {
+    /// A line, or several joined by a backslash at their ends or pasted at once.
+    Line(String),
+    /// Ctrl-c.
+    Interrupt {
+        /// Whether nothing stood in the line.
+        empty: bool,
+    },
+    /// Ctrl-d.
+    End,
+    /// The terminal cannot be read.
+    Broken(String),
+}
+
+/// An open line editor.
+pub(super) struct Editor {
+    typed: mpsc::Receiver<Typed>,
+    go_on: blocking::SyncSender<()>,
+    /// Whether the thread waits to be told.
+    waits: bool,
+    print: blocking::Sender<String>,
+    width: Arc<AtomicUsize>,
+}
+
+/// Opens the editor with the lines of former times; the first prompt is shown at once.
+pub(super) fn open(prompt: &str, history: &Path, screen: Screen) -> anyhow::Result<Editor> {
+    let mut lines = line_editor(history).context("The line editor did not start")?;
+    let print = printer(&mut lines)?;
+    let (sender, typed) = mpsc::channel(1);
+    let (go_on, told) = blocking::sync_channel(1);
+    let width = Arc::new(AtomicUsize::new(screen.width));
+    let prompting = Prompting {
+        lines,
+        prompt: prompt.to_owned(),
+        history: history.to_owned(),
+        width: Arc::clone(&width),
+        typed: sender,
+        told,
+    };
+    thread::Builder::new().name("prompt".into()).spawn(move || prompting.run()).context("No thread for the prompt")?;
+    Ok(Editor { typed, go_on, waits: false, print, width })
+}
+
+impl Editor {
+    /// The next thing that the person does. May be cancelled at any point.
+    pub async fn typed(&mut self) -> Typed {
+        let typed = self.typed.recv().await.unwrap_or(Typed::End);
+        self.waits = true;
+        typed
+    }
+
+    /// Shows the next prompt, if none is open.
+    pub fn go_on(&mut self) {
+        if std::mem::take(&mut self.waits) {
+            // If the thread has ended, `typed` says so.
+            let _ = self.go_on.send(());
+        }
+    }
+
+    /// Prints above the line that is being typed.
+    pub fn print(&self, text: String) {
+        if !text.is_empty() {
+            let _ = self.print.send(text);
+        }
+    }
+
+    /// The width of the terminal when the prompt was shown.
+    pub fn width(&self) -> Option<usize> {
+        Some(self.width.load(Ordering::Relaxed)).filter(|width| *width > 0)
+    }
+}
+
+fn line_editor(history: &Path) -> anyhow::Result<LineEditor> {
+    let config = rustyline::Config::builder()
+        .max_history_size(REMEMBERED_LINES)?
+        .history_ignore_dups(true)?
+        .history_ignore_space(true)
+        .build();
+    let mut lines = LineEditor::with_config(config)?;
+    lines.set_helper(Some(Watch::default()));
+    if create_private(history).is_ok() {
+        // A damaged history is no reason not to talk.
+        let _ = lines.load_history(history);
+    }
+    Ok(lines)
+}
+
+/// Nobody else may read what was typed, not even for a moment.
+fn create_private(path: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
+fn printer(lines: &mut LineEditor) -> anyhow::Result<blocking::Sender<String>> {
+    let (sender, texts) = blocking::channel::<String>();
+    let mut above = lines.create_external_printer().ok();
+    let print = move || {
+        for text in texts {
+            let printed = above.as_mut().is_some_and(|above| above.print(text.clone()).is_ok());
+            if !printed {
+                let mut out = std::io::stdout();
+                let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            }
+        }
+    };
+    thread::Builder::new().name("print".into()).spawn(print).context("No thread for printing")?;
+    Ok(sender)
+}
+
+/// The thread that prompts.
+struct Prompting {
+    lines: LineEditor,
+    prompt: String,
+    history: PathBuf,
+    width: Arc<AtomicUsize>,
+    typed: mpsc::Sender<Typed>,
+    told: blocking::Receiver<()>,
+}
+
+impl Prompting {
+    fn run(mut self) {
+        loop {
+            if let Some((columns, _)) = self.lines.dimensions() {
+                self.width.store(usize::from(columns), Ordering::Relaxed);
+            }
+            let typed = self.read();
+            let over = matches!(typed, Typed::Broken(_));
+            if self.typed.blocking_send(typed).is_err() || over || self.told.recv().is_err() {
+                return;
+            }
+        }
+    }
+
+    fn read(&mut self) -> Typed {
+        if let Some(watch) = self.lines.helper() {
+            watch.empty.set(true);
+        }
+        match self.lines.readline(&self.prompt) {
+            Ok(line) => {
+                self.remember(&line);
+                Typed::Line(unfolded(&line))
+            }
+            Err(ReadlineError::Interrupted) => {
+                Typed::Interrupt { empty: self.lines.helper().is_none_or(|watch| watch.empty.get()) }
+            }
+            Err(ReadlineError::Eof) => Typed::End,
+            Err(error) => Typed::Broken(error.to_string()),
+        }
+    }
+
+    /// A history that cannot be written is not worth interrupting anybody for.
+    fn remember(&mut self, line: &str) {
+        if !line.trim().is_empty() && self.lines.add_history_entry(line).is_ok_and(|added| added) {
+            let _ = self.lines.append_history(&self.history);
+        }
+    }
+}
+
+/// A backslash at the end of a line means that the next one belongs to it.
+fn unfolded(line: &str) -> String {
+    line.replace("\\\n", "\n")
+}
+
+/// Watches the line: whether anything stands in it, and whether it goes on.
+#[derive(Debug)]
+struct Watch {
+    empty: Cell<bool>,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self { empty: Cell::new(true) }
+    }
+}
+
+impl Helper for Watch {}
+impl Highlighter for Watch {}
+
+impl Completer for Watch {
+    type Candidate = String;
+}
+
+impl Hinter for Watch {
+    type Hint = String;
+
+    fn hint(&self, line: &str, _pos: usize, _context: &Context<'_>) -> Option<String> {
+        self.empty.set(line.is_empty());
+        None
+    }
+}
+
+impl Validator for Watch {
+    fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
+        Ok(match context.input().ends_with('\\') {
+            true => ValidationResult::Incomplete,
+            false => ValidationResult::Valid(None),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_go_on_are_one_text() {
+        assert_eq!(unfolded("one\\\ntwo \\ three\nfour"), "one\ntwo \\ three\nfour");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_history_is_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("terminal_history");
+        create_private(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

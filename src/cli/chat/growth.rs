@@ -1,0 +1,207 @@
+//! Shows a growing answer block by block: a block is ready when a blank line has ended it and the next one has begun.
+//!
+//! A blank line within a code fence ends nothing, nor does one before an indented line, which may belong to a list.
+//! What was handed out, joined to what [`Growth::finish`] hands out, is the final text, character for
+//! character but for white space at both ends of a block; if the final text says something else, it comes whole.
+
+use crate::adapter::markdown::{is_blank, strip_control};
+
+/// How far an answer has grown.
+#[derive(Debug, Default)]
+pub(super) struct Growth {
+    /// Blocks that were handed out.
+    shown: String,
+    /// Whole lines that were not, clean.
+    lines: String,
+    /// The line that is not over, as it came: a control sequence in it may be cut.
+    line: String,
+    fence: Option<Fence>,
+    after_blank: bool,
+}
+
+/// An open code fence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fence {
+    mark: char,
+    length: usize,
+}
+
+/// What is still to be shown of an answer that is complete.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// What follows the blocks that were shown; empty if that was all.
+    More(String),
+    /// The whole text, because something else was shown.
+    Whole(String),
+}
+
+impl Growth {
+    /// Takes the next piece and hands out the blocks that it made ready.
+    pub fn push(&mut self, delta: &str) -> Option<String> {
+        let mut ready = String::new();
+        for piece in delta.split_inclusive('\n') {
+            self.line.push_str(piece);
+            if self.begins_a_block() {
+                ready.push_str(&std::mem::take(&mut self.lines));
+                self.after_blank = false;
+            }
+            if self.line.ends_with('\n') {
+                self.end_line();
+            }
+        }
+        self.shown.push_str(&ready);
+        Some(ready).filter(|ready| !is_blank(ready))
+    }
+
+    /// Forgets the answer; whether something of it was shown.
+    pub fn restart(&mut self) -> bool {
+        !std::mem::take(self).shown.is_empty()
+    }
+
+    /// Whether nothing of an answer was shown.
+    pub fn is_unseen(&self) -> bool {
+        self.shown.is_empty()
+    }
+
+    /// Whether that text goes on where the blocks that were shown end.
+    pub fn continues_in(&self, markdown: &str) -> bool {
+        self.rest_of(markdown).is_some()
+    }
+
+    /// What is still to be shown now that the whole text is there.
+    pub fn finish(&mut self, markdown: &str) -> Rest {
+        let rest = self.rest_of(markdown).map(|rest| rest.trim_start_matches('\n').to_owned());
+        self.restart();
+        rest.map_or_else(|| Rest::Whole(markdown.to_owned()), Rest::More)
+    }
+
+    fn rest_of<'t>(&self, markdown: &'t str) -> Option<&'t str> {
+        let shown = self.shown.trim();
+        if shown.is_empty() {
+            return Some(markdown);
+        }
+        let rest = markdown.trim_start().strip_prefix(shown)?;
+        Some(rest).filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+    }
+
+    fn begins_a_block(&self) -> bool {
+        let visible = self.line.chars().next().is_some_and(|c| !c.is_whitespace() && !c.is_control());
+        visible && self.after_blank && self.fence.is_none() && !is_blank(&self.lines)
+    }
+
+    fn end_line(&mut self) {
+        // Whole lines can be cleaned one by one: nothing that is taken out reaches over the end of a line.
+        let line = strip_control(&std::mem::take(&mut self.line));
+        self.fence = after(self.fence, &line);
+        self.after_blank = line.trim().is_empty();
+        self.lines.push_str(&line);
+    }
+}
+
+/// The fence that is open after a line.
+fn after(open: Option<Fence>, line: &str) -> Option<Fence> {
+    let found = fence_of(line);
+    match (open, found) {
+        (None, Some((fence, _))) => Some(fence),
+        (Some(open), Some((fence, bare))) if bare && fence.mark == open.mark && fence.length >= open.length => None,
+        _ => open,
+    }
+}
+
+/// The fence on a line, and whether nothing follows it.
+fn fence_of(line: &str) -> Option<(Fence, bool)> {
+    let line = line.trim();
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let rest = line.trim_start_matches(mark);
+    let length = line.len() - rest.len();
+    // Backticks after backticks: code within a line.
+    let fence = length >= 3 && !(mark == '`' && rest.contains('`'));
+    fence.then_some((Fence { mark, length }, rest.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn grown(growth: &mut Growth, text: &str, cuts: &[usize]) -> Vec<String> {
+        let chars: Vec<char> = text.chars().collect();
+        let mut sizes = cuts.iter().copied().cycle();
+        let mut blocks = Vec::new();
+        let mut at = 0;
+        while at < chars.len() {
+            let end = (at + sizes.next().unwrap_or(1)).min(chars.len());
+            blocks.extend(growth.push(&chars[at..end].iter().collect::<String>()));
+            at = end;
+        }
+        blocks
+    }
+
+    fn without_space(text: &str) -> String {
+        text.chars().filter(|c| !c.is_whitespace()).collect()
+    }
+
+    fn markdown() -> impl Strategy<Value = String> {
+        let line = prop_oneof![
+            Just(String::new()),
+            Just("```".to_owned()),
+            Just("~~~~ rust".to_owned()),
+            "[ ]{0,4}[-a-z0-9.`*\u{1b}\u{9b}\u{200d}é\r]{0,12}",
+            ".{0,10}",
+        ];
+        prop::collection::vec(line, 0..30).prop_map(|lines| lines.join("\n"))
+    }
+
+    proptest! {
+        #[test]
+        fn shown_blocks_and_the_rest_are_the_final_text(
+            text in markdown(), cuts in prop::collection::vec(1usize..9, 1..8),
+        ) {
+            let mut growth = Growth::default();
+            let mut seen = grown(&mut growth, &text, &cuts).concat();
+            let whole = strip_control(&text);
+            let Rest::More(rest) = growth.finish(whole.trim()) else {
+                return Err(TestCaseError::fail("the final text was not recognised"));
+            };
+            seen.push_str(&rest);
+            prop_assert_eq!(without_space(&seen), without_space(&whole));
+        }
+
+        #[test]
+        fn blocks_do_not_depend_on_how_the_text_was_cut(
+            text in markdown(), cuts in prop::collection::vec(1usize..9, 1..8),
+        ) {
+            let once = grown(&mut Growth::default(), &text, &[text.len().max(1)]).concat();
+            prop_assert_eq!(grown(&mut Growth::default(), &text, &cuts).concat(), once);
+        }
+    }
+
+    #[test]
+    fn a_block_is_ready_when_the_next_one_begins() {
+        let mut growth = Growth::default();
+        assert_eq!(growth.push("First.\n\n"), None);
+        assert_eq!(growth.push("S"), Some("First.\n\n".into()));
+        assert_eq!(growth.push("econd\n\n  indented\n\n"), None);
+        assert_eq!(growth.finish("First.\n\nSecond\n\n  indented"), Rest::More("Second\n\n  indented".into()));
+        assert!(growth.is_unseen());
+    }
+
+    #[test]
+    fn a_fence_is_shown_whole() {
+        let mut growth = Growth::default();
+        assert_eq!(growth.push("```sh\na\n\nb\n``\n~~~\n\nc\n"), None);
+        assert_eq!(growth.push("```\n\nd"), Some("```sh\na\n\nb\n``\n~~~\n\nc\n```\n\n".into()));
+    }
+
+    #[test]
+    fn another_text_comes_whole() {
+        let mut growth = Growth::default();
+        growth.push("One.\n\nT");
+        assert!(!growth.continues_in("One.more"));
+        assert_eq!(growth.finish("Two."), Rest::Whole("Two.".into()));
+        growth.push("One.\n\nT");
+        assert!(growth.restart());
+        assert_eq!(growth.finish("Two."), Rest::More("Two.".into()));
+        assert!(!growth.restart());
+    }
+}

@@ -1,0 +1,175 @@
+//! A conversation line by line. What to do about each event is decided in [`Talk`], which is pure; the loop carries it out.
+//!
+//! Ctrl-c stops an answer that is in work; at an empty prompt with nothing in work it leaves. When the gateway goes away,
+//! the prompt cannot be closed under the person's hands: they are asked to press enter, and what stood there is
+//! printed back with everything that was not stored.
+
+use super::editor::{Editor, Typed};
+use super::growth::{Growth, Rest};
+use super::link::{Link, is_command};
+use super::screen::Screen;
+use super::{Ending, links_of};
+use crate::adapter::markdown::Links;
+use crate::adapter::terminal::protocol::FromGateway;
+use crate::wording::chat as words;
+
+const STOP: &str = "/stop";
+
+/// Talks until the person leaves.
+pub(super) async fn talk(mut link: Link, mut editor: Editor, screen: Screen) -> Ending {
+    let mut talk = Talk::new(screen);
+    let ending = loop {
+        let step = tokio::select! {
+            frame = link.hear() => match frame {
+                Some(frame) => talk.heard(frame),
+                None => Step::GatewayGone(words::GONE.to_owned()),
+            },
+            typed = editor.typed() => talk.typed(typed),
+        };
+        match step {
+            Step::Nothing => {}
+            Step::Print(text) => editor.print(text),
+            Step::Say(text) => link.say(&text, false).await,
+            Step::Leave => break Ending::Done,
+            Step::Fail(why) => {
+                eprintln!("{why}");
+                break Ending::Failed;
+            }
+            Step::GatewayGone(why) => {
+                editor.print(screen.aside(&why) + &screen.aside(words::PRESS_ENTER));
+                give_back(after_the_end(&mut editor).await.as_deref());
+                break Ending::Failed;
+            }
+        }
+        talk.look(editor.width());
+        editor.go_on();
+    };
+    link.unstored().into_iter().for_each(|text| give_back(Some(text)));
+    ending
+}
+
+/// What stood in the line when the gateway went away.
+async fn after_the_end(editor: &mut Editor) -> Option<String> {
+    editor.go_on();
+    match editor.typed().await {
+        Typed::Line(line) => Some(line),
+        Typed::Interrupt { .. } | Typed::End | Typed::Broken(_) => None,
+    }
+}
+
+fn give_back(text: Option<&str>) {
+    if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+        println!("{}", words::unstored(text));
+    }
+}
+
+/// What to do next.
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    Nothing,
+    Print(String),
+    Say(String),
+    Leave,
+    Fail(String),
+    GatewayGone(String),
+}
+
+/// Where the conversation stands.
+struct Talk {
+    screen: Screen,
+    growth: Growth,
+    /// Commands that were not answered yet: their answers may come in the middle of a growing one.
+    commands: usize,
+    /// Whether an answer is in work, as far as we know.
+    in_work: bool,
+    /// Signs of life since anything was shown.
+    signs: usize,
+}
+
+impl Talk {
+    fn new(screen: Screen) -> Self {
+        Self { screen, growth: Growth::default(), commands: 0, in_work: false, signs: 0 }
+    }
+
+    /// The terminal may have been resized.
+    fn look(&mut self, width: Option<usize>) {
+        self.screen.width = width.unwrap_or(self.screen.width);
+    }
+
+    fn typed(&mut self, typed: Typed) -> Step {
+        match typed {
+            Typed::Line(line) => self.line(line),
+            Typed::Interrupt { .. } if self.in_work => {
+                // If nothing was in work after all, the next one leaves.
+                self.in_work = false;
+                self.commands += 1;
+                Step::Say(STOP.to_owned())
+            }
+            Typed::Interrupt { empty: false } => Step::Nothing,
+            Typed::Interrupt { empty: true } | Typed::End => Step::Leave,
+            Typed::Broken(why) => Step::Fail(words::editor_broken(&why)),
+        }
+    }
+
+    fn line(&mut self, line: String) -> Step {
+        match line.trim() {
+            "" => return Step::Nothing,
+            "/quit" | "/exit" => return Step::Leave,
+            _ => {}
+        }
+        if is_command(&line) {
+            self.commands += 1;
+        } else {
+            (self.in_work, self.signs) = (true, 0);
+        }
+        Step::Say(line)
+    }
+
+    fn heard(&mut self, frame: FromGateway) -> Step {
+        match frame {
+            FromGateway::Grow { delta } => {
+                (self.in_work, self.signs) = (true, 0);
+                let block = self.growth.push(&delta);
+                block.map_or(Step::Nothing, |block| Step::Print(self.screen.show(&block, Links::Bare)))
+            }
+            FromGateway::Restart if self.growth.restart() => Step::Print(self.screen.aside(words::RULE)),
+            FromGateway::Typing => self.sign(),
+            FromGateway::Message { markdown, trusted, .. } => self.message(&markdown, trusted),
+            FromGateway::Refused { why } => Step::Print(self.screen.aside(&why)),
+            FromGateway::Bye { why } => Step::GatewayGone(why),
+            FromGateway::Restart
+            | FromGateway::Welcome { .. }
+            | FromGateway::Stored { .. }
+            | FromGateway::Answer { .. } => Step::Nothing,
+        }
+    }
+
+    /// The second sign without a word in between means that it takes longer than usual: say so, once.
+    fn sign(&mut self) -> Step {
+        self.in_work = true;
+        self.signs += 1;
+        match self.signs == 2 && self.growth.is_unseen() {
+            true => Step::Print(self.screen.aside(words::WRITING)),
+            false => Step::Nothing,
+        }
+    }
+
+    fn message(&mut self, markdown: &str, trusted: bool) -> Step {
+        let links = links_of(trusted);
+        let growing = !self.growth.is_unseen();
+        if self.commands > 0 && !(growing && self.growth.continues_in(markdown)) {
+            self.commands -= 1;
+            return Step::Print(self.screen.show(markdown, links));
+        }
+        (self.in_work, self.signs) = (false, 0);
+        match self.growth.finish(markdown) {
+            Rest::More(rest) => Step::Print(self.screen.show(&rest, links)),
+            Rest::Whole(markdown) => {
+                Step::Print(self.screen.aside(words::RULE) + &self.screen.show(&markdown, links))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! Why a command could not be done, in words for the person who typed it.
+
+use std::io;
+
+use super::Exit;
+use crate::app::BuildError;
+use crate::config::ConfigError;
+use crate::store::OpenError;
+use crate::wording::cli as says;
+
+/// Why a command could not be done.
+#[derive(Debug)]
+pub enum Failure {
+    /// Wrong usage or configuration, with the mend.
+    Wrong(String),
+    /// It failed.
+    Failed(String),
+    /// Nobody reads what we print any more, as after `| head`. That is the reader's right.
+    Unread,
+}
+
+impl Failure {
+    /// Tells it on standard error.
+    pub fn tell(self) -> Exit {
+        let (words, exit) = match self {
+            Self::Wrong(words) => (words, Exit::Wrong),
+            Self::Failed(words) => (words, Exit::Failed),
+            Self::Unread => return Exit::Done,
+        };
+        super::print::aside(&words);
+        exit
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Wrong(error.to_string())
+    }
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::Held(home) => Self::Failed(says::held(&home)),
+            BuildError::Journal(error) => error.into(),
+            BuildError::Other(error) => error.into(),
+        }
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        let told = error.to_string();
+        let fix = match error {
+            OpenError::Newer { .. } => says::FIX_NEWER,
+            OpenError::Damaged { .. } => says::FIX_DAMAGED,
+            OpenError::Locked { .. } => says::FIX_LOCKED,
+            OpenError::ReadOnly { .. } => says::FIX_READ_ONLY,
+            OpenError::Full { .. } => says::FIX_FULL,
+            OpenError::Other(error) => return error.into(),
+        };
+        Self::Failed(says::with_fix(&told, fix))
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        let broken = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+        if broken.map(io::Error::kind).any(|kind| kind == io::ErrorKind::BrokenPipe) {
+            return Self::Unread;
+        }
+        Self::Failed(format!("{error:#}"))
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        anyhow::Error::new(error).into()
+    }
+}

@@ -1,0 +1,277 @@
+//! The configuration: as written ([`written`]), and as meant ([`Config`]).
+//!
+//! `written` reads the TOML file key by key and knows where each value came from (file, environment,
+//! default). `Config` is what the rest of the house sees: checked, with units, secrets that never print, and
+//! no optional value that has a default.
+
+pub mod error;
+pub mod example;
+pub mod keys;
+mod meaning;
+pub mod mode;
+mod models;
+mod overlay;
+mod reader;
+mod secret;
+mod sheet;
+mod source;
+mod suggest;
+mod units;
+pub mod written;
+
+pub use error::ConfigError;
+pub use example::{Answers, SecretFrom, commented};
+pub use mode::mode_finding;
+pub use reader::Line;
+pub use sheet::Origin;
+pub use units::show_money;
+pub use written::{Loaded, load, parse, show};
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use crate::people::Role;
+use crate::time::Zone;
+
+/// The whole configuration as meant.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where everything lies.
+    pub home: Home,
+    /// The zone in which days are counted.
+    pub zone: Zone,
+    /// The knowledge tree.
+    pub workspace: PathBuf,
+    /// `[conversation]`
+    pub conversation: Conversation,
+    /// `[model]`
+    pub model: Model,
+    /// `[model.fallback]`
+    pub fallback: Option<Model>,
+    /// `[model.background]`
+    pub background: Option<Model>,
+    /// `[transcription]`
+    pub transcription: Option<Transcription>,
+    /// `[budget]`
+    pub budget: Budget,
+    /// `[telegram]`
+    pub telegram: Option<Telegram>,
+    /// `[[people]]`
+    pub people: Vec<Person>,
+    /// `[agent]`
+    pub agent: Agent,
+    /// `[tools]`
+    pub tools: Tools,
+    /// `[retention]`
+    pub retention: Retention,
+}
+
+/// The home directory and what lies in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home(PathBuf);
+
+impl Home {
+    /// The home at that path.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// The directory itself.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> PathBuf {
+        self.0.join("compline.db")
+    }
+
+    /// The lock that makes its holder the only writer.
+    pub fn lock(&self) -> PathBuf {
+        self.0.join("lock")
+    }
+
+    /// The socket through which other commands reach the running gateway.
+    pub fn socket(&self) -> PathBuf {
+        self.0.join("compline.sock")
+    }
+
+    /// The configuration, unless another file is named.
+    pub fn config(&self) -> PathBuf {
+        self.0.join("compline.toml")
+    }
+
+    /// Log files.
+    pub fn logs(&self) -> PathBuf {
+        self.0.join("logs")
+    }
+}
+
+/// `[conversation]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    /// A longer silence than this closes a conversation.
+    pub gap: Duration,
+    /// Messages closer together than this are answered together.
+    pub join_within: Duration,
+    /// A turn that takes longer is ended.
+    pub max_turn: Duration,
+}
+
+/// `[model]`, `[model.fallback]`, `[model.background]`
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Which wire.
+    pub provider: Provider,
+    /// The name, exactly as the provider spells it; `offline` for the offline model.
+    pub name: String,
+    /// Another server than the provider's own; never ends in a slash.
+    pub base_url: Option<String>,
+    /// The key, if one is needed.
+    pub api_key: Option<SecretString>,
+    /// In tokens.
+    pub context_window: u64,
+    /// In tokens.
+    pub max_output: u64,
+    /// Left to the provider if not set.
+    pub temperature: Option<f64>,
+    /// Whether it can see pictures.
+    pub images: bool,
+    /// Money for a million tokens.
+    pub price: Option<Price>,
+    /// How long to wait for the first byte, and between two pieces of an answer.
+    pub patience: Duration,
+}
+
+/// Money for a million tokens, in micro-units of the currency that the budget counts in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Price {
+    /// Of input that was not cached.
+    pub input: u64,
+    /// Of input served from the provider's cache.
+    pub cached: u64,
+    /// Of output.
+    pub output: u64,
+}
+
+/// Which wire a model speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provider {
+    /// The built-in model that needs nothing.
+    Offline,
+    /// Any server that speaks OpenAI's chat completions.
+    OpenAi,
+    /// Anthropic.
+    Anthropic,
+    /// Google Gemini.
+    Gemini,
+    /// A local Ollama.
+    Ollama,
+}
+
+impl Provider {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Offline,
+        Self::OpenAi,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Ollama,
+    ];
+
+    /// The word for it in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Offline => "offline",
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
+        }
+    }
+
+    /// The provider of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|provider| provider.as_str() == word)
+    }
+}
+
+/// `[transcription]`: voice notes to text, by an OpenAI-compatible endpoint.
+#[derive(Debug, Clone)]
+pub struct Transcription {
+    /// Up to and with `/v1`; never ends in a slash.
+    pub base_url: String,
+    /// The model's name.
+    pub name: String,
+    /// The key, if one is needed.
+    pub api_key: Option<SecretString>,
+}
+
+/// `[budget]`: money in micro-units of the currency the prices are in; tokens where a price is unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Budget {
+    /// All spending of a local day.
+    pub daily: Limit,
+    /// One person's.
+    pub per_person_daily: Limit,
+    /// One group's.
+    pub per_group_daily: Limit,
+    /// Summaries and other work for which nobody waits.
+    pub background_daily: Limit,
+    /// The most rounds of tool calls in one turn.
+    pub tool_rounds: u32,
+}
+
+/// A limit in money and one in tokens; each call counts towards one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// In micro-units.
+    pub micros: u64,
+    /// In tokens.
+    pub tokens: u64,
+}
+
+/// `[telegram]`
+#[derive(Debug, Clone)]
+pub struct Telegram {
+    /// The bot's token.
+    pub token: SecretString,
+    /// Where the Bot API is; never ends in a slash.
+    pub api_url: String,
+}
+
+/// One of `[[people]]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    /// The name under which the assistant knows them.
+    pub name: String,
+    /// What they may do.
+    pub role: Role,
+    /// Their numeric Telegram id.
+    pub telegram: Option<i64>,
+}
+
+/// `[agent]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// What the assistant is called.
+    pub name: String,
+    /// Its profile.
+    pub profile: String,
+}
+
+/// `[tools]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tools {
+    /// Whether the assistant may read web pages.
+    pub web_fetch: bool,
+}
+
+/// `[retention]`: what is older is deleted; not set means kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// Days that log files are kept.
+    pub logs_days: Option<u32>,
+}

@@ -1,0 +1,202 @@
+//! The file as text: the example with every key, and the one that `compline init` writes. Both come from the
+//! table of keys.
+//!
+//! A line that begins with `#` and a key shows a default, or a value to put in; all such lines may be brought
+//! in together. A line that begins with `# or` is another way of writing the key above it.
+
+use std::collections::BTreeMap;
+
+use secrecy::{ExposeSecret, SecretString};
+
+use super::keys::{Form, Key, Kind, SECTIONS, Section, Unset, join};
+use super::{Person, Provider};
+
+/// What `compline init` has asked.
+#[derive(Debug, Clone)]
+pub struct Answers {
+    /// The IANA name of the zone.
+    pub zone: String,
+    /// Which wire the model speaks.
+    pub provider: Provider,
+    /// The model's name; none for the offline model.
+    pub model: Option<String>,
+    /// A server of their own.
+    pub base_url: Option<String>,
+    /// Where the model's key is.
+    pub api_key: Option<SecretFrom>,
+    /// Where the Telegram bot's token is; none if there is no bot.
+    pub telegram: Option<SecretFrom>,
+    /// Who is allowed in.
+    pub people: Vec<Person>,
+}
+
+/// Where a secret is.
+#[derive(Debug, Clone)]
+pub enum SecretFrom {
+    /// In the configuration itself.
+    Inline(SecretString),
+    /// In the environment variable of that name.
+    Environment(String),
+    /// In the file of that path; `HOME/` at its beginning means Compline's home.
+    File(String),
+}
+
+/// The example file: every key with its default and one line of explanation.
+pub fn example() -> String {
+    document(&BTreeMap::new(), 0)
+}
+
+/// The file that `compline init` writes: the answers, and everything else as in the example.
+pub fn commented(answers: &Answers) -> String {
+    let mut set = BTreeMap::new();
+    let mut put = |path: &str, text: &str| set.insert(path.to_owned(), literal(text));
+    put("timezone", &answers.zone);
+    put("model.provider", answers.provider.as_str());
+    answers.model.as_deref().map(|name| put("model.name", name));
+    answers.base_url.as_deref().map(|url| put("model.base_url", url));
+    for (path, from) in [
+        ("model.api_key", &answers.api_key),
+        ("telegram.token", &answers.telegram),
+    ] {
+        match from {
+            Some(SecretFrom::Inline(secret)) => put(path, secret.expose_secret()),
+            Some(SecretFrom::Environment(variable)) => put(&format!("{path}_env"), variable),
+            Some(SecretFrom::File(file)) => put(&format!("{path}_file"), file),
+            None => None,
+        };
+    }
+    for (number, person) in (1..).zip(&answers.people) {
+        put(&format!("people[{number}].name"), &person.name);
+        put(&format!("people[{number}].role"), person.role.as_str());
+    }
+    for (number, person) in (1..).zip(&answers.people) {
+        set.extend(
+            person
+                .telegram
+                .map(|id| (format!("people[{number}].telegram"), id.to_string())),
+        );
+    }
+    document(&set, answers.people.len())
+}
+
+const HEAD: &str = "# Compline's configuration. Lines that begin with # show defaults, or values to put in.
+# Any key can also be set in the environment: COMPLINE__MODEL__NAME is name in [model], COMPLINE__PEOPLE__1__NAME
+# the name of the first person. Durations are written as \"6h\", \"10m\" or \"600ms\".
+";
+
+/// `set` holds TOML literals by path.
+fn document(set: &BTreeMap<String, String>, people: usize) -> String {
+    let mut text = HEAD.to_owned();
+    for section in SECTIONS {
+        match section.form {
+            Form::Inline => {}
+            Form::Repeated if people > 0 => {
+                text.push_str(&format!("\n{}", comment(section.about)));
+                for number in 1..=people {
+                    repeated(&mut text, section, number, set);
+                }
+            }
+            Form::Repeated => {
+                text.push_str(&format!("\n{}#[[{}]]\n", comment(section.about), section.path));
+                keys(&mut text, section, section.path, set);
+            }
+            Form::Table | Form::Again => table(&mut text, section, set),
+        }
+    }
+    text
+}
+
+fn table(text: &mut String, section: &Section, set: &BTreeMap<String, String>) {
+    text.push('\n');
+    if !section.path.is_empty() {
+        let more = if section.form == Form::Again {
+            " The keys are those of [model]."
+        } else {
+            ""
+        };
+        text.push_str(&comment(&format!("{}{more}", section.about)));
+        text.push_str(&format!("[{}]\n", section.path));
+    }
+    keys(text, section, section.path, set);
+    for inline in section.children().filter(|child| child.form == Form::Inline) {
+        if section.form != Form::Again {
+            text.push_str(&comment(&format!(
+                "{} Without cached, that is as much as input.",
+                inline.about
+            )));
+        }
+        let parts: Vec<_> = inline
+            .keys
+            .iter()
+            .map(|key| format!("{} = {}", key.name, key.sample))
+            .collect();
+        text.push_str(&format!("#{} = {{ {} }}\n", inline.name(), parts.join(", ")));
+    }
+}
+
+fn repeated(text: &mut String, section: &Section, number: usize, set: &BTreeMap<String, String>) {
+    text.push_str(&format!("[[{}]]\n", section.path));
+    keys(text, section, &format!("{}[{number}]", section.path), set);
+}
+
+fn keys(text: &mut String, section: &Section, at: &str, set: &BTreeMap<String, String>) {
+    for key in section.keys {
+        let is_explained =
+            section.form != Form::Again && !matches!(key.kind, Kind::SecretEnv | Kind::SecretFile);
+        if is_explained {
+            text.push_str(&comment(&format!("{}{}", key.about, default_of(key))));
+        }
+        text.push_str(&line(key, set.get(&join(at, key.name))));
+    }
+}
+
+/// The words as comment lines that fit a screen.
+fn comment(words: &str) -> String {
+    let mut text = String::new();
+    let mut width = usize::MAX;
+    for word in words.split(' ') {
+        let length = word.chars().count();
+        if width.saturating_add(length) >= 100 {
+            text.push_str(if text.is_empty() { "#" } else { "\n#" });
+            width = 1;
+        }
+        text.push(' ');
+        text.push_str(word);
+        width += 1 + length;
+    }
+    text.push('\n');
+    text
+}
+
+fn default_of(key: &Key) -> String {
+    match key.unset {
+        Unset::Depends(told) => format!(" Default: {told}."),
+        Unset::Is(text) if text != key.sample => format!(" Default: {}.", written(key, text)),
+        Unset::Is(_) | Unset::Nothing => String::new(),
+    }
+}
+
+fn line(key: &Key, set: Option<&String>) -> String {
+    match (set, key.kind) {
+        (Some(value), _) => format!("{} = {value}\n", key.name),
+        (None, Kind::SecretEnv | Kind::SecretFile) => {
+            format!("# or {} = {}\n", key.name, written(key, key.sample))
+        }
+        (None, _) => format!("#{} = {}\n", key.name, written(key, key.sample)),
+    }
+}
+
+fn written(key: &Key, text: &str) -> String {
+    if key.kind.is_quoted() {
+        literal(text)
+    } else {
+        text.to_owned()
+    }
+}
+
+fn literal(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests;

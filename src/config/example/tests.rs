@@ -1,0 +1,123 @@
+//! The example loads, is complete, and what `init` writes means what was answered.
+
+use super::super::keys::Kind;
+use super::super::{Home, parse};
+use super::*;
+use crate::people::Role;
+
+fn uncommented(text: &str) -> String {
+    let bare = |line: &str| match line.strip_prefix('#') {
+        Some(rest) if !rest.starts_with(' ') => rest.to_owned(),
+        _ => line.to_owned(),
+    };
+    text.lines().map(bare).collect::<Vec<_>>().join("\n")
+}
+
+fn load(text: &str) -> super::super::Config {
+    let env = BTreeMap::from([("MODEL_KEY".to_owned(), "k".to_owned())]);
+    parse(text, "compline.toml", &env, Home::at("/h"))
+        .unwrap_or_else(|error| panic!("{error}\n---\n{text}"))
+        .config
+}
+
+#[test]
+fn the_committed_example_is_the_generated_one() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/config/compline.example.toml");
+    if std::env::var_os("WRITE_EXAMPLE").is_some() {
+        std::fs::write(path, example()).unwrap();
+    }
+    let committed = std::fs::read_to_string(path).unwrap();
+    assert!(
+        committed == example(),
+        "{path} is out of date: run this test once with WRITE_EXAMPLE=1"
+    );
+}
+
+#[test]
+fn the_example_loads_as_it_is_and_with_every_key_brought_in() {
+    let bare = load(&example());
+    assert!(bare.telegram.is_none() && bare.people.is_empty());
+    let full = load(&uncommented(&example()));
+    assert!(full.fallback.is_some() && full.transcription.is_some() && full.telegram.is_some());
+    assert_eq!(full.people.len(), 1);
+    assert_eq!(full.budget, bare.budget);
+    assert_eq!(full.conversation, bare.conversation);
+}
+
+#[test]
+fn every_key_stands_in_the_example_under_its_section() {
+    let text = example();
+    for section in SECTIONS.iter().filter(|section| section.form != Form::Inline) {
+        let heading = match section.form {
+            _ if section.path.is_empty() => "\n".to_owned(),
+            Form::Repeated => format!("\n#[[{}]]\n", section.path),
+            _ => format!("\n[{}]\n", section.path),
+        };
+        let (_, rest) = text.split_once(&heading).unwrap();
+        let rest = format!("\n{rest}");
+        let own = rest.split("\n[").next().unwrap().split("\n#[[").next().unwrap();
+        for key in section.keys {
+            let mark = if matches!(key.kind, Kind::SecretEnv | Kind::SecretFile) {
+                "# or "
+            } else {
+                "#"
+            };
+            assert!(
+                own.contains(&format!("\n{mark}{} = ", key.name)),
+                "{} in [{}]",
+                key.name,
+                section.path
+            );
+        }
+    }
+}
+
+#[test]
+fn what_init_writes_loads_as_it_was_answered() {
+    let ada = Person {
+        name: "Ada".to_owned(),
+        role: Role::Owner,
+        telegram: Some(7),
+    };
+    let ben = Person {
+        name: "Ben".to_owned(),
+        role: Role::Member,
+        telegram: None,
+    };
+    let answers = Answers {
+        zone: "Europe/Vienna".to_owned(),
+        provider: Provider::OpenAi,
+        model: Some("m\"o'del\\".to_owned()),
+        base_url: Some("https://llm.example.org/v1".to_owned()),
+        api_key: Some(SecretFrom::Environment("MODEL_KEY".to_owned())),
+        telegram: Some(SecretFrom::Inline(SecretString::from("42:abc"))),
+        people: vec![ada.clone(), ben.clone()],
+    };
+    let config = load(&commented(&answers));
+    assert_eq!(config.zone.name(), "Europe/Vienna");
+    assert_eq!(config.model.name, "m\"o'del\\");
+    assert_eq!(config.model.api_key.unwrap().expose_secret(), "k");
+    assert_eq!(config.telegram.unwrap().token.expose_secret(), "42:abc");
+    assert_eq!(config.people, [ada, ben]);
+}
+
+#[test]
+fn the_shortest_init_is_the_offline_model() {
+    let answers = Answers {
+        zone: "UTC".to_owned(),
+        provider: Provider::Offline,
+        model: None,
+        base_url: None,
+        api_key: None,
+        telegram: None,
+        people: Vec::new(),
+    };
+    let text = commented(&answers);
+    assert_eq!(load(&text).model.provider, Provider::Offline);
+    // Nothing else is set than what was answered.
+    let set: Vec<_> = text
+        .lines()
+        .filter(|line| !line.starts_with(['#', '[']) && !line.is_empty())
+        .collect();
+    assert_eq!(set, ["timezone = \"UTC\"", "provider = \"offline\""]);
+}

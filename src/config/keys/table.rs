@@ -1,0 +1,130 @@
+//! The keys themselves, laid out in rows, as a table is read.
+
+use super::Kind::{Count, Decimal, Duration, Flag, Money, Path, Secret, SecretEnv, SecretFile, Text, Url};
+use super::Unset::{Depends, Is, Nothing};
+use super::{Form, Key, Kind, Section, Unset};
+
+/// All sections, in the order of the example file.
+pub static SECTIONS: &[Section] = &[
+    table("", "", TOP),
+    table("conversation", "When a conversation ends, and what one turn is.", CONVERSATION),
+    table("model", "The model that answers.", MODEL),
+    price("model.price"),
+    again("model.fallback", "Asked when the model cannot be reached. Off unless set.", MODEL),
+    price("model.fallback.price"),
+    again("model.background", "For summaries and other work nobody waits for. Unless set, the main model.", MODEL),
+    price("model.background.price"),
+    table("transcription", "Voice notes to text, by an OpenAI-compatible server. Off unless set.", TRANSCRIPTION),
+    table("budget", "Limits of a local day: in money, and in tokens for models without a price.", BUDGET),
+    table("telegram", "The Telegram bot. Off unless set.", TELEGRAM),
+    repeated("people", "Somebody who is allowed in; repeat the section for each.", PEOPLE),
+    table("agent", "The assistant itself.", AGENT),
+    table("tools", "What the assistant may use.", TOOLS),
+    table("retention", "How long things are kept.", RETENTION),
+];
+
+const TOP: &[Key] = &[
+    key("timezone", Text, Is("UTC"), "UTC",
+        "The IANA zone in which days are counted and times are shown, as \"Europe/Vienna\"."),
+    key("workspace", Path, Is("HOME/workspace"), "HOME/workspace",
+        "The knowledge tree; HOME is Compline's home. Also WORKSPACE_PATH."),
+];
+
+const CONVERSATION: &[Key] = &[
+    key("gap", Duration, Is("6h"), "6h", "A longer silence than this closes a conversation; 1m to 7d."),
+    key("join_within", Duration, Is("600ms"), "600ms",
+        "Messages closer together than this are answered together; at most 5s."),
+    key("max_turn", Duration, Is("10m"), "10m", "A turn that takes longer is ended; 10s to 1d."),
+];
+
+const MODEL: &[Key] = &[
+    key("provider", Text, Is("offline"), "openai",
+        "Which wire: \"offline\" (needs nothing), \"openai\" (any compatible server), \"anthropic\", \"gemini\" or \"ollama\"."),
+    key("base_url", Url, Depends("the provider's own"), "https://llm.example.org/v1", "Another server than the provider's own."),
+    key("name", Text, Nothing, "model-name", "The model, exactly as the provider spells it; needed by all but \"offline\"."),
+    key("api_key", Secret, Nothing, "put-your-key-here", "The key: itself, or where it stands (one of the three)."),
+    key("api_key_env", SecretEnv, Nothing, "COMPLINE_MODEL_KEY", "The environment variable that holds the key."),
+    key("api_key_file", SecretFile, Nothing, "HOME/model.key", "The file that holds the key."),
+    key("context_window", Count, Depends(WINDOWS), "32768", "How much the model can read at once, in tokens."),
+    key("max_output", Count, Depends("4096, or half the window if that is less"), "4096", "The longest answer, in tokens."),
+    key("temperature", Decimal, Depends("the provider's own"), "0.7", "How freely it chooses its words, 0 to 2."),
+    key("images", Flag, Depends("true for anthropic, gemini and openai without base_url, else false"), "false",
+        "Whether it can see pictures."),
+    key("patience", Duration, Is("60s"), "60s",
+        "How long to wait for the first piece of an answer and between two pieces; 1s to 1h."),
+];
+
+const WINDOWS: &str = "200000 for anthropic, 1000000 for gemini, 128000 for openai, \
+    32768 for openai with base_url, 8192 for ollama, 16384 for offline";
+
+const PRICE: &[Key] = &[
+    key("input", Money, Nothing, "3.00", "Of input."),
+    key("cached", Money, Depends("the price of input"), "0.30", "Of input served from the provider's cache."),
+    key("output", Money, Nothing, "15.00", "Of output."),
+];
+
+const TRANSCRIPTION: &[Key] = &[
+    key("base_url", Url, Nothing, "https://llm.example.org/v1", "The server, up to and with /v1."),
+    key("name", Text, Nothing, "whisper-1", "The model, exactly as the server spells it."),
+    key("api_key", Secret, Nothing, "put-your-key-here",
+        "The key, if one is needed: itself, or where it stands (one of the three)."),
+    key("api_key_env", SecretEnv, Nothing, "COMPLINE_TRANSCRIPTION_KEY", "The environment variable that holds the key."),
+    key("api_key_file", SecretFile, Nothing, "HOME/transcription.key", "The file that holds the key."),
+];
+
+const BUDGET: &[Key] = &[
+    key("daily", Money, Is("5.00"), "5.00", "All spending, in the currency the prices are in."),
+    key("daily_tokens", Count, Is("2000000"), "2000000", "All spending, in tokens."),
+    key("per_person_daily", Money, Depends("four fifths of daily"), "4.00", "One person's, in money."),
+    key("per_person_daily_tokens", Count, Depends("four fifths of daily_tokens"), "1600000", "One person's, in tokens."),
+    key("per_group_daily", Money, Depends("a fifth of daily"), "1.00", "One group's, in money."),
+    key("per_group_daily_tokens", Count, Depends("a fifth of daily_tokens"), "400000", "One group's, in tokens."),
+    key("background_daily", Money, Depends("a fifth of daily"), "1.00", "Work nobody waits for, in money."),
+    key("background_daily_tokens", Count, Depends("a fifth of daily_tokens"), "400000", "Work nobody waits for, in tokens."),
+    key("tool_rounds", Count, Is("12"), "12", "The most rounds of tool calls in one turn, 1 to 100."),
+];
+
+const TELEGRAM: &[Key] = &[
+    key("token", Secret, Nothing, "123456:put-your-token-here",
+        "The token from @BotFather: itself, or where it stands (one of the three)."),
+    key("token_env", SecretEnv, Nothing, "COMPLINE_TELEGRAM_TOKEN", "The environment variable that holds the token."),
+    key("token_file", SecretFile, Nothing, "HOME/telegram.token", "The file that holds the token."),
+    key("api_url", Url, Is("https://api.telegram.org"), "https://api.telegram.org", "Where the Bot API is."),
+];
+
+const PEOPLE: &[Key] = &[
+    key("name", Text, Nothing, "Ada",
+        "The name under which the assistant knows them: 1 to 40 letters, digits, spaces, - and _."),
+    key("role", Text, Is("member"), "owner", "\"owner\" (may do everything) or \"member\" (may chat)."),
+    key("telegram", Count, Nothing, "123456789", "Their numeric Telegram id; @userinfobot tells it."),
+];
+
+const AGENT: &[Key] = &[
+    key("name", Text, Is("compline"), "compline", "What the assistant is called."),
+    key("profile", Text, Is("default"), "default", "Its profile."),
+];
+
+const TOOLS: &[Key] = &[key("web_fetch", Flag, Is("true"), "true", "Whether the assistant may read web pages.")];
+
+const RETENTION: &[Key] = &[key("logs_days", Count, Depends("kept"), "30", "Days that log files are kept.")];
+
+const fn key(name: &'static str, kind: Kind, unset: Unset, sample: &'static str, about: &'static str) -> Key {
+    Key { name, kind, unset, sample, about }
+}
+
+const fn table(path: &'static str, about: &'static str, keys: &'static [Key]) -> Section {
+    Section { path, form: Form::Table, about, keys }
+}
+
+const fn again(path: &'static str, about: &'static str, keys: &'static [Key]) -> Section {
+    Section { path, form: Form::Again, about, keys }
+}
+
+const fn repeated(path: &'static str, about: &'static str, keys: &'static [Key]) -> Section {
+    Section { path, form: Form::Repeated, about, keys }
+}
+
+const fn price(path: &'static str) -> Section {
+    let about = "Money for a million tokens; while it is not set, calls count in tokens.";
+    Section { path, form: Form::Inline, about, keys: PRICE }
+}

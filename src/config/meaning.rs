@@ -1,0 +1,309 @@
+//! From the sheet to the configuration as meant, section by section.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+
+use super::error::Trouble;
+use super::reader::Reader;
+use super::units::{self, quoted};
+use super::{Agent, Budget, Config, Conversation, Home, Limit, Person, Retention, Telegram, Tools};
+use super::{models, secret, suggest};
+use crate::people::Role;
+use crate::time::Zone;
+
+/// What reading needs besides the sheet.
+pub struct Meaning<'a> {
+    /// The sheet while it is read.
+    pub reader: Reader<'a>,
+    /// Where secrets may be.
+    pub env: &'a BTreeMap<String, String>,
+    /// What `HOME/` means.
+    pub home: Home,
+    /// Files that hold nothing but a secret.
+    pub secret_files: Vec<PathBuf>,
+    /// Whether the configuration file itself holds one.
+    pub holds_secret: bool,
+}
+
+impl Meaning<'_> {
+    /// The whole configuration. It holds stand-ins where the reader has faults.
+    pub fn config(&mut self) -> Config {
+        Config {
+            zone: self.zone(),
+            workspace: self.workspace(),
+            conversation: self.conversation(),
+            model: models::model(self, "model"),
+            fallback: models::optional_model(self, "model.fallback"),
+            background: models::optional_model(self, "model.background"),
+            transcription: models::transcription(self),
+            budget: self.budget(),
+            telegram: self.telegram(),
+            people: self.people(),
+            agent: self.agent(),
+            tools: Tools {
+                web_fetch: self
+                    .reader
+                    .get("tools", "web_fetch", units::flag)
+                    .unwrap_or_default(),
+            },
+            retention: Retention {
+                logs_days: self.reader.get("retention", "logs_days", days),
+            },
+            home: self.home.clone(),
+        }
+    }
+
+    /// The secret of that name, from whichever of its three keys is set.
+    pub fn secret(&mut self, at: &str, name: &str) -> Option<SecretString> {
+        let is_inline = self
+            .reader
+            .sheet
+            .written
+            .get(&format!("{at}.{name}"))
+            .is_some_and(|written| written.span.is_some());
+        self.holds_secret |= is_inline;
+        let found = secret::secret(&mut self.reader, at, name, self.env, &self.home)?;
+        self.secret_files.extend(found.file);
+        Some(found.secret)
+    }
+
+    fn zone(&mut self) -> Zone {
+        if !self.reader.is_written("", "timezone") {
+            let warning = "timezone is not set, so days are counted in UTC; write timezone = \"Area/City\"";
+            self.reader.warnings.push(warning.to_owned());
+        }
+        self.reader.get("", "timezone", zone).unwrap_or(Zone::UTC)
+    }
+
+    fn workspace(&mut self) -> PathBuf {
+        let home = self.home.clone();
+        // A path in the environment is the one of whoever starts us; one in the file must not depend on them.
+        let is_in_file = self
+            .reader
+            .sheet
+            .written
+            .get("workspace")
+            .is_some_and(|written| written.span.is_some());
+        let meaning = |text: &str| {
+            let relative = || std::path::absolute(text).ok().filter(|_| !is_in_file);
+            secret::absolute(text, &home).or_else(relative).ok_or_else(|| {
+                let fix = "write an absolute path, or HOME/ and a name for a directory in Compline's home";
+                Trouble::new(
+                    format!("{} depends on where Compline is started", quoted(text)),
+                    fix,
+                )
+            })
+        };
+        self.reader.get("", "workspace", meaning).unwrap_or_default()
+    }
+
+    fn conversation(&mut self) -> Conversation {
+        let mut span = |name: &str, least: Duration, most: Duration| {
+            let within = |text: &str| units::duration_within(text, least, most);
+            self.reader.get("conversation", name, within).unwrap_or_default()
+        };
+        Conversation {
+            gap: span("gap", Duration::from_mins(1), Duration::from_hours(7 * 24)),
+            join_within: span("join_within", Duration::ZERO, Duration::from_secs(5)),
+            max_turn: span("max_turn", Duration::from_secs(10), Duration::from_hours(24)),
+        }
+    }
+
+    fn budget(&mut self) -> Budget {
+        let daily = Limit {
+            micros: self
+                .reader
+                .get("budget", "daily", above_zero(units::money))
+                .unwrap_or_default(),
+            tokens: self
+                .reader
+                .get("budget", "daily_tokens", above_zero(units::tokens))
+                .unwrap_or_default(),
+        };
+        Budget {
+            daily,
+            per_person_daily: self.limit("per_person_daily", fifths(daily, 4)),
+            per_group_daily: self.limit("per_group_daily", fifths(daily, 1)),
+            background_daily: self.limit("background_daily", fifths(daily, 1)),
+            tool_rounds: self
+                .reader
+                .get("budget", "tool_rounds", tool_rounds)
+                .unwrap_or_default(),
+        }
+    }
+
+    fn limit(&mut self, name: &str, default: Limit) -> Limit {
+        let show_money = |micros: &u64| units::show_money(*micros);
+        let by_tokens = format!("{name}_tokens");
+        Limit {
+            micros: self
+                .reader
+                .get_or("budget", name, units::money, default.micros, show_money),
+            tokens: self.reader.get_or(
+                "budget",
+                &by_tokens,
+                units::tokens,
+                default.tokens,
+                u64::to_string,
+            ),
+        }
+    }
+
+    fn telegram(&mut self) -> Option<Telegram> {
+        let at = "telegram";
+        if !self.reader.has(at) {
+            return None;
+        }
+        let token = self.secret(at, "token");
+        let ways = ["token", "token_env", "token_file"];
+        match (
+            &token,
+            ways.into_iter().find(|way| self.reader.is_written(at, way)),
+        ) {
+            (None, None) => self.reader.lacks(at, "token"),
+            (Some(token), Some(way)) if !is_bot_token(token.expose_secret()) => {
+                let fix = "copy the whole token from @BotFather: digits, a colon, and letters";
+                self.reader
+                    .refuse(at, way, Trouble::new("This is no token of a Telegram bot", fix));
+            }
+            _ => {}
+        }
+        let api_url = self.reader.get(at, "api_url", models::address);
+        Some(Telegram {
+            token: token?,
+            api_url: api_url?,
+        })
+    }
+
+    fn people(&mut self) -> Vec<Person> {
+        let (mut names, mut ids) = (BTreeSet::new(), BTreeSet::new());
+        let mut people = Vec::new();
+        for number in 1..=self.reader.sheet.people {
+            let at = format!("people[{number}]");
+            let name = self
+                .reader
+                .need(&at, "name", |text| unique_name(text, &mut names));
+            let role = self.reader.get(&at, "role", role);
+            let telegram = self.reader.get(&at, "telegram", |text| unique_id(text, &mut ids));
+            people.extend(name.zip(role).map(|(name, role)| Person { name, role, telegram }));
+        }
+        people
+    }
+
+    fn agent(&mut self) -> Agent {
+        Agent {
+            name: self.reader.get("agent", "name", name).unwrap_or_default(),
+            profile: self.reader.get("agent", "profile", name).unwrap_or_default(),
+        }
+    }
+}
+
+fn zone(text: &str) -> Result<Zone, Trouble> {
+    Zone::named(text).ok_or_else(|| {
+        let fix = match suggest::nearest_zone(text) {
+            Some(meant) => format!("write \"{meant}\", if that is what was meant"),
+            None => "write an IANA zone, as \"Europe/Vienna\"".to_owned(),
+        };
+        Trouble::new(format!("There is no time zone {}", quoted(text)), fix)
+    })
+}
+
+fn role(text: &str) -> Result<Role, Trouble> {
+    Role::parse(text)
+        .filter(|role| *role != Role::Guest)
+        .ok_or_else(|| {
+            let what = format!("{} is no role that can be given", quoted(text));
+            Trouble::new(
+                what,
+                "write \"owner\" (may do everything) or \"member\" (may chat)",
+            )
+        })
+}
+
+fn name(text: &str) -> Result<String, Trouble> {
+    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    let is_sound =
+        (1..=40).contains(&text.chars().count()) && text.trim() == text && text.chars().all(is_allowed);
+    if is_sound {
+        return Ok(text.to_owned());
+    }
+    let fix = "write 1 to 40 letters, digits, spaces, - and _, without a space at either end";
+    Err(Trouble::new(
+        format!("{} cannot be a name here", quoted(text)),
+        fix,
+    ))
+}
+
+fn unique_name(text: &str, taken: &mut BTreeSet<String>) -> Result<String, Trouble> {
+    let name = name(text)?;
+    let folded = name.to_lowercase();
+    if folded == Role::Guest.as_str() {
+        return Err(Trouble::new(
+            "guest is what strangers are called",
+            "write another name",
+        ));
+    }
+    if !taken.insert(folded) {
+        return Err(Trouble::new(
+            format!("There is another {} already", quoted(text)),
+            "give each person a name of their own",
+        ));
+    }
+    Ok(name)
+}
+
+fn unique_id(text: &str, taken: &mut BTreeSet<i64>) -> Result<i64, Trouble> {
+    let number: Option<i64> = text.parse().ok();
+    let Some(id) = number.filter(|id| (1..1 << 52).contains(id)) else {
+        let what = match number {
+            Some(..0) => "A negative id is that of a group, not of a person".to_owned(),
+            _ => format!("{} is no Telegram id", quoted(text)),
+        };
+        return Err(Trouble::new(
+            what,
+            "write the person's numeric id; @userinfobot tells it",
+        ));
+    };
+    if !taken.insert(id) {
+        return Err(Trouble::new(
+            format!("Another person has the id {id} already"),
+            "give each person their own id",
+        ));
+    }
+    Ok(id)
+}
+
+fn above_zero(parse: fn(&str) -> Result<u64, Trouble>) -> impl FnOnce(&str) -> Result<u64, Trouble> {
+    move |text| match parse(text)? {
+        0 => Err(Trouble::new(
+            "With nothing to spend, no model could be asked",
+            "write the most that a day may cost",
+        )),
+        limit => Ok(limit),
+    }
+}
+
+fn fifths(daily: Limit, share: u64) -> Limit {
+    let part = |whole: u64| (whole.saturating_mul(share) / 5).max(1);
+    Limit {
+        micros: part(daily.micros),
+        tokens: part(daily.tokens),
+    }
+}
+
+fn tool_rounds(text: &str) -> Result<u32, Trouble> {
+    Ok(u32::try_from(units::count(text, 1, 100)?).unwrap_or_default())
+}
+
+fn days(text: &str) -> Result<u32, Trouble> {
+    Ok(u32::try_from(units::count(text, 1, 36_500)?).unwrap_or_default())
+}
+
+fn is_bot_token(token: &str) -> bool {
+    token
+        .split_once(':')
+        .is_some_and(|(id, rest)| id.parse::<u64>().is_ok() && !rest.is_empty() && !rest.contains('/'))
+}

@@ -1,0 +1,113 @@
+//! The environment over the file: `COMPLINE__MODEL__FALLBACK__NAME` is `name` in `[model.fallback]`,
+//! `COMPLINE__PEOPLE__1__NAME` the name of the first person, `WORKSPACE_PATH` the workspace.
+//!
+//! An empty variable counts as not set, as container files cannot leave one out. A secret given here takes
+//! the place of every way of giving it that the file has.
+
+use std::collections::BTreeMap;
+
+use super::error::{Fault, Place, Trouble};
+use super::keys::{Form, Key, Section, join, section};
+use super::sheet::{Origin, Sheet, Written};
+use super::suggest;
+
+/// What the names of all variables begin with.
+const PREFIX: &str = "COMPLINE__";
+
+/// Lays the environment over the sheet.
+pub fn lay(sheet: &mut Sheet, env: &BTreeMap<String, String>) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut laid = BTreeMap::new();
+    if let Some(workspace) = env.get("WORKSPACE_PATH").filter(|path| !path.is_empty()) {
+        laid.insert("workspace".to_owned(), written("WORKSPACE_PATH", workspace));
+    }
+    for (variable, text) in env.iter().filter(|(_, text)| !text.is_empty()) {
+        let Some(rest) = variable.strip_prefix(PREFIX) else {
+            continue;
+        };
+        match resolve(rest, &mut sheet.people) {
+            Ok((at, key)) => {
+                make_room(sheet, &at, key);
+                laid.insert(join(&at, key.name), written(variable, text));
+            }
+            Err(Trouble { what, fix }) => {
+                let place = Place::Environment {
+                    variable: variable.clone(),
+                };
+                faults.push(Fault {
+                    place,
+                    key: String::new(),
+                    what,
+                    fix,
+                    excerpt: None,
+                });
+            }
+        }
+    }
+    sheet.written.extend(laid);
+    faults
+}
+
+fn written(variable: &str, text: &str) -> Written {
+    Written {
+        text: text.to_owned(),
+        origin: Origin::Environment(variable.to_owned()),
+        span: None,
+    }
+}
+
+/// The section, numbered if it is repeated, and the key that a variable means.
+fn resolve(rest: &str, people: &mut usize) -> Result<(String, &'static Key), Trouble> {
+    let lower = rest.to_lowercase();
+    let mut words: Vec<&str> = lower.split("__").collect();
+    let name = words.pop().unwrap_or_default();
+    let mut at = String::new();
+    let mut here = section("").ok_or_else(|| no_key(rest))?;
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        here = child(here, word)?;
+        at = join(&at, word);
+        if here.form == Form::Repeated {
+            at = format!("{at}[{}]", number(words.next(), people)?);
+        }
+    }
+    here.key(name)
+        .map(|key| (at, key))
+        .ok_or_else(|| suggest::unknown(here, name))
+}
+
+fn child(here: &'static Section, word: &str) -> Result<&'static Section, Trouble> {
+    here.children()
+        .find(|child| child.name() == word)
+        .ok_or_else(|| suggest::unknown(here, word))
+}
+
+/// People are numbered from 1; the next number adds one.
+fn number(word: Option<&str>, people: &mut usize) -> Result<usize, Trouble> {
+    let next = *people + 1;
+    let number = word
+        .and_then(|word| word.parse().ok())
+        .filter(|number| (1..=next).contains(number));
+    let number = number.ok_or_else(|| {
+        Trouble::new(
+            "It does not say which person it is about",
+            format!("write COMPLINE__PEOPLE__1__NAME with a number from 1 to {next}"),
+        )
+    })?;
+    *people = number.max(*people);
+    Ok(number)
+}
+
+fn no_key(rest: &str) -> Trouble {
+    Trouble::new(format!("There is no key {rest}"), "unset it")
+}
+
+fn make_room(sheet: &mut Sheet, at: &str, key: &Key) {
+    if !key.kind.is_delicate() {
+        return;
+    }
+    let base = key.name.trim_end_matches("_env").trim_end_matches("_file");
+    for way in ["", "_env", "_file"] {
+        sheet.written.remove(&join(at, &format!("{base}{way}")));
+    }
+}

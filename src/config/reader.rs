@@ -1,0 +1,187 @@
+//! Takes values off the sheet one by one: each with its default, its meaning, its fault or its line for
+//! `config show`.
+//!
+//! After a fault reading goes on with a stand-in, so that one run finds all faults; the stand-ins never leave
+//! `written::parse`.
+
+use serde::Serialize;
+
+use super::error::{Fault, Place, Trouble};
+use super::keys::{Key, Kind, Unset, join, section};
+use super::sheet::{Origin, Sheet, Written};
+use super::source::{HIDDEN, Source};
+
+/// One effective value, as `config show` prints it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// The path of the key.
+    pub key: String,
+    /// Its value; `(hidden)` for a secret.
+    pub value: String,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// The sheet while it is read.
+pub struct Reader<'a> {
+    /// The file.
+    pub source: Source<'a>,
+    /// What is written.
+    pub sheet: Sheet,
+    /// What is wrong.
+    pub faults: Vec<Fault>,
+    /// What holds.
+    pub lines: Vec<Line>,
+    /// What is allowed but should be looked at.
+    pub warnings: Vec<String>,
+}
+
+impl Reader<'_> {
+    /// Whether anything is written in that section or within its price.
+    pub fn has(&self, at: &str) -> bool {
+        self.first_key(at).is_some()
+    }
+
+    /// Whether that key is written.
+    pub fn is_written(&self, at: &str, name: &str) -> bool {
+        self.sheet.written.contains_key(&join(at, name))
+    }
+
+    /// The value of a key, or its fixed default. `None` if there is neither, or a fault.
+    pub fn get<T>(
+        &mut self,
+        at: &str,
+        name: &str,
+        meaning: impl FnOnce(&str) -> Result<T, Trouble>,
+    ) -> Option<T> {
+        let key = known(at, name)?;
+        let path = join(at, name);
+        let default = || match key.unset {
+            Unset::Is(text) => Some((text.to_owned(), Origin::Default)),
+            Unset::Nothing | Unset::Depends(_) => None,
+        };
+        let written = self
+            .sheet
+            .written
+            .get(&path)
+            .map(|written| (written.text.clone(), written.origin.clone()));
+        let (text, origin) = written.or_else(default)?;
+        match meaning(&text) {
+            Ok(value) => {
+                let value_shown = if key.kind == Kind::Secret {
+                    HIDDEN.to_owned()
+                } else {
+                    text
+                };
+                self.lines.push(Line {
+                    key: path,
+                    value: value_shown,
+                    origin,
+                });
+                Some(value)
+            }
+            Err(trouble) => {
+                self.refuse(at, name, trouble);
+                None
+            }
+        }
+    }
+
+    /// The value of a key, or a default that depends on other values.
+    pub fn get_or<T>(
+        &mut self,
+        at: &str,
+        name: &str,
+        meaning: impl FnOnce(&str) -> Result<T, Trouble>,
+        default: T,
+        show: impl FnOnce(&T) -> String,
+    ) -> T {
+        if self.is_written(at, name) {
+            return self.get(at, name, meaning).unwrap_or(default);
+        }
+        self.lines.push(Line {
+            key: join(at, name),
+            value: show(&default),
+            origin: Origin::Default,
+        });
+        default
+    }
+
+    /// The value of a key that its section cannot do without.
+    pub fn need<T>(
+        &mut self,
+        at: &str,
+        name: &str,
+        meaning: impl FnOnce(&str) -> Result<T, Trouble>,
+    ) -> Option<T> {
+        if self.is_written(at, name) {
+            return self.get(at, name, meaning);
+        }
+        self.lacks(at, name);
+        None
+    }
+
+    /// Says that a section lacks a key.
+    pub fn lacks(&mut self, at: &str, name: &str) {
+        let sample = known(at, name).map_or("", |key| key.sample);
+        let fix = format!("add {name} = \"{sample}\" with the value that holds for you");
+        self.lacks_because(at, name, Trouble::new(format!("{name} is missing"), fix));
+    }
+
+    /// Says that a section lacks a key, in other words. The place is that of the first key it has.
+    pub fn lacks_because(&mut self, at: &str, name: &str, trouble: Trouble) {
+        let path = join(at, name);
+        let place = self
+            .first_key(at)
+            .map_or_else(|| self.source.place(&(0..0)), |(_, written)| self.place(written));
+        self.faults.push(Fault {
+            place,
+            key: path,
+            what: trouble.what,
+            fix: trouble.fix,
+            excerpt: None,
+        });
+    }
+
+    /// Says what is wrong with a key that is written.
+    pub fn refuse(&mut self, at: &str, name: &str, trouble: Trouble) {
+        let path = join(at, name);
+        let Some(written) = self.sheet.written.get(&path) else {
+            return self.lacks_because(at, name, trouble);
+        };
+        let place = self.place(written);
+        let excerpt = written.span.as_ref().and_then(|span| self.source.excerpt(span));
+        self.faults.push(Fault {
+            place,
+            key: path,
+            what: trouble.what,
+            fix: trouble.fix,
+            excerpt,
+        });
+    }
+
+    fn place(&self, written: &Written) -> Place {
+        match (&written.origin, &written.span) {
+            (Origin::Environment(variable), _) => Place::Environment {
+                variable: variable.clone(),
+            },
+            (_, span) => self.source.place(&span.clone().unwrap_or_default()),
+        }
+    }
+
+    /// The first written key of a section in the order of the file; those of the environment come last.
+    fn first_key(&self, at: &str) -> Option<(&String, &Written)> {
+        let price = join(at, "price");
+        let is_here = |path: &str| {
+            path.rsplit_once('.')
+                .is_some_and(|(parent, _)| parent == at || parent == price)
+        };
+        let own = self.sheet.written.iter().filter(|(path, _)| is_here(path));
+        own.min_by_key(|(_, written)| written.span.as_ref().map_or(usize::MAX, |span| span.start))
+    }
+}
+
+fn known(at: &str, name: &str) -> Option<&'static Key> {
+    let path = at.split_once('[').map_or(at, |(path, _)| path);
+    section(path)?.key(name)
+}

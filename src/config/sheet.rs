@@ -1,0 +1,237 @@
+//! The configuration as written: one flat sheet of key paths, each with its text and where it came from.
+//!
+//! The file is read against the table of keys, so that a key that does not exist, or a value of the wrong
+//! type, is found with its place. What a value means is not asked here.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+use serde::{Serialize, Serializer};
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::error::{Fault, Trouble};
+use super::keys::{Form, Key, Kind, Section, join, section};
+use super::source::Source;
+use super::suggest;
+use super::units::quoted;
+
+/// All that is written, in the file and in the environment.
+#[derive(Default)]
+pub struct Sheet {
+    /// By the path of the key, as `people[1].name`.
+    pub written: BTreeMap<String, Written>,
+    /// How many `[[people]]` there are.
+    pub people: usize,
+}
+
+/// One value as written. It may be a secret, so it has no `Debug`.
+pub struct Written {
+    /// Without quotes.
+    pub text: String,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Where in the file it lies.
+    pub span: Option<Range<usize>>,
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A line of the file.
+    File {
+        /// Its name.
+        file: String,
+        /// From 1.
+        line: usize,
+    },
+    /// The environment variable of that name.
+    Environment(String),
+    /// Nobody set it.
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { file, line } => write!(f, "{file}:{line}"),
+            Self::Environment(variable) => write!(f, "environment variable {variable}"),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+impl Serialize for Origin {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Reads the file onto a sheet. What cannot be placed is a fault; the rest is kept, so that all faults are found at once.
+pub fn read(source: &Source<'_>) -> (Sheet, Vec<Fault>) {
+    let mut reading = Reading {
+        source,
+        sheet: Sheet::default(),
+        faults: Vec::new(),
+    };
+    match DeTable::parse(source.text) {
+        Err(error) => reading.broken(&error),
+        Ok(table) => {
+            if let Some(top) = section("") {
+                reading.table(top, "", table.get_ref());
+            }
+        }
+    }
+    (reading.sheet, reading.faults)
+}
+
+struct Reading<'a> {
+    source: &'a Source<'a>,
+    sheet: Sheet,
+    faults: Vec<Fault>,
+}
+
+impl Reading<'_> {
+    fn broken(&mut self, error: &toml::de::Error) {
+        let what = format!("This is no TOML: {}", crate::text::one_line(error.message()));
+        let fix = "correct this line; a value stands in quotes unless it is a number, true or false";
+        self.fault("", &error.span().unwrap_or_default(), Trouble::new(what, fix));
+    }
+
+    fn table(&mut self, section: &'static Section, at: &str, table: &DeTable<'_>) {
+        for (name, value) in table {
+            let path = join(at, name.get_ref());
+            if let Some(key) = section.key(name.get_ref()) {
+                self.value(key, path, value);
+            } else if let Some(child) = section
+                .children()
+                .find(|child| child.name() == name.get_ref().as_ref())
+            {
+                self.child(child, &path, name.span(), value.get_ref());
+            } else {
+                let shown = crate::text::shorten(&crate::text::one_line(&path), 80);
+                self.fault(&shown, &name.span(), suggest::unknown(section, name.get_ref()));
+            }
+        }
+    }
+
+    fn child(&mut self, child: &'static Section, path: &str, span: Range<usize>, value: &DeValue<'_>) {
+        match (child.form, value) {
+            (Form::Repeated, DeValue::Array(items)) => self.repeated(child, path, items),
+            (Form::Repeated, _) => {
+                let what = format!("{path} is written once, but there may be several");
+                self.fault(
+                    path,
+                    &span,
+                    Trouble::new(what, format!("write [[{path}]], with two brackets")),
+                );
+            }
+            (_, DeValue::Table(table)) => self.table(child, path, table),
+            (Form::Inline, _) => {
+                let sample: Vec<_> = child
+                    .keys
+                    .iter()
+                    .map(|key| format!("{} = {}", key.name, key.sample))
+                    .collect();
+                let fix = format!("write {} = {{ {} }}", child.name(), sample.join(", "));
+                self.fault(
+                    path,
+                    &span,
+                    Trouble::new(format!("{path} must be a group of values"), fix),
+                );
+            }
+            (Form::Table | Form::Again, _) => {
+                let fix = format!("write [{path}] on a line of its own, and its keys below");
+                self.fault(path, &span, Trouble::new(format!("{path} is a section"), fix));
+            }
+        }
+    }
+
+    fn repeated(&mut self, child: &'static Section, path: &str, items: &DeArray<'_>) {
+        for item in items {
+            self.sheet.people += 1;
+            let numbered = format!("{path}[{}]", self.sheet.people);
+            match item.get_ref() {
+                DeValue::Table(table) => self.table(child, &numbered, table),
+                _ => {
+                    let fix = format!("write [[{path}]] on a line of its own, and the keys below");
+                    self.fault(
+                        &numbered,
+                        &item.span(),
+                        Trouble::new(format!("{numbered} is no section"), fix),
+                    );
+                }
+            }
+        }
+    }
+
+    fn value(&mut self, key: &Key, path: String, value: &Spanned<DeValue<'_>>) {
+        let span = value.span();
+        match text_of(key.kind, value.get_ref()) {
+            Some(text) => {
+                let (line, _) = super::source::position(self.source.text, span.start);
+                let origin = Origin::File {
+                    file: self.source.file.to_owned(),
+                    line,
+                };
+                self.sheet.written.insert(
+                    path,
+                    Written {
+                        text,
+                        origin,
+                        span: Some(span),
+                    },
+                );
+            }
+            None => self.fault(&path, &span, wrong_type(key, value.get_ref())),
+        }
+    }
+
+    fn fault(&mut self, key: &str, span: &Range<usize>, trouble: Trouble) {
+        let Trouble { what, fix } = trouble;
+        let (place, excerpt) = (self.source.place(span), self.source.excerpt(span));
+        self.faults.push(Fault {
+            place,
+            key: key.to_owned(),
+            what,
+            fix,
+            excerpt,
+        });
+    }
+}
+
+fn text_of(kind: Kind, value: &DeValue<'_>) -> Option<String> {
+    match (kind, value) {
+        (Kind::Flag, DeValue::Boolean(flag)) => Some(flag.to_string()),
+        (Kind::Count | Kind::Decimal | Kind::Money, DeValue::Integer(number)) => Some(number.to_string()),
+        (Kind::Count | Kind::Decimal | Kind::Money, DeValue::Float(number)) => Some(number.to_string()),
+        (kind, DeValue::String(text)) if kind.is_quoted() => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+fn wrong_type(key: &Key, value: &DeValue<'_>) -> Trouble {
+    let found = match value {
+        DeValue::String(_) => "text in quotes",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a group of values",
+    };
+    let wanted = match key.kind {
+        Kind::Flag => "true or false, without quotes",
+        Kind::Count | Kind::Decimal | Kind::Money => "a number, without quotes",
+        _ => "text in quotes",
+    };
+    let sample = if key.kind.is_quoted() {
+        quoted(key.sample)
+    } else {
+        key.sample.to_owned()
+    };
+    Trouble::new(
+        format!("It must be {wanted}, and is {found}"),
+        format!("write it as {} = {sample}", key.name),
+    )
+}

@@ -1,0 +1,141 @@
+//! The text of the file: where a span of it lies, and which of its lines may be shown.
+//!
+//! A line is shown with its value only if its key is known and holds no secret. Misspelt keys, half-written
+//! lines and everything after a multi-line string may hold one, so there the value, or the line, is withheld.
+
+use std::ops::Range;
+
+use super::error::{Excerpt, Place};
+use super::keys::{Form, SECTIONS};
+
+/// A configuration file as text.
+pub struct Source<'a> {
+    /// How it is called in messages.
+    pub file: &'a str,
+    /// What it holds.
+    pub text: &'a str,
+}
+
+/// Stands for what is not shown.
+pub const HIDDEN: &str = "(hidden)";
+
+impl Source<'_> {
+    /// Line and column of the beginning of a span.
+    pub fn place(&self, span: &Range<usize>) -> Place {
+        let (line, column) = position(self.text, span.start);
+        Place::File {
+            file: self.file.to_owned(),
+            line,
+            column,
+        }
+    }
+
+    /// The line a span begins in, with the span marked, as far as it may be shown.
+    pub fn excerpt(&self, span: &Range<usize>) -> Option<Excerpt> {
+        let before = crate::text::cut_bytes(self.text, span.start);
+        if before.contains("\"\"\"") || before.contains("'''") {
+            return None;
+        }
+        let (line, column) = position(self.text, span.start);
+        let written = self.text.lines().nth(line.checked_sub(1)?)?;
+        let shown = showable(written)?;
+        let length = shown.chars().count();
+        let start = (column - 1).min(length);
+        let marked = self.text.get(span.clone()).unwrap_or_default();
+        let width = marked.lines().next().unwrap_or_default().chars().count();
+        Some(Excerpt {
+            line: shown,
+            start,
+            width: width.min(length - start),
+        })
+    }
+}
+
+/// Line and column of a byte, both from 1, the column in characters.
+pub fn position(text: &str, byte: usize) -> (usize, usize) {
+    let before = crate::text::cut_bytes(text, byte);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (line, column)
+}
+
+fn showable(line: &str) -> Option<String> {
+    if line.trim_start().starts_with('[') {
+        let plain = line.chars().all(|c| is_bare(c) || matches!(c, '[' | ']'));
+        return plain.then(|| line.to_owned());
+    }
+    let (key, value) = line.split_once('=')?;
+    if !key.chars().all(is_bare) {
+        return None;
+    }
+    let line = if is_harmless(key.rsplit('.').next()?.trim(), value) {
+        line.to_owned()
+    } else {
+        format!("{key}= {HIDDEN}")
+    };
+    Some(
+        line.chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect(),
+    )
+}
+
+fn is_bare(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ' | '\t')
+}
+
+fn is_harmless(key: &str, value: &str) -> bool {
+    let lower = value.to_lowercase();
+    if ["key", "token", "@"].iter().any(|sign| lower.contains(sign)) {
+        return false;
+    }
+    let mut named = SECTIONS
+        .iter()
+        .flat_map(|section| section.keys)
+        .filter(|known| known.name == key)
+        .peekable();
+    if named.peek().is_some() {
+        return named.all(|known| !known.kind.is_delicate());
+    }
+    let is_inline = SECTIONS
+        .iter()
+        .any(|section| section.form == Form::Inline && section.name() == key);
+    is_inline && !value.contains(['"', '\''])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_harmless_lines_are_shown() {
+        let table = [
+            ("gap = \"6x\"", Some("gap = \"6x\"")),
+            ("[model]", Some("[model]")),
+            ("price = { input = x }", Some("price = { input = x }")),
+            ("api_key = \"SECRET\"", Some("api_key = (hidden)")),
+            ("api_key_env = \"SECRET\"", Some("api_key_env = (hidden)")),
+            ("api_kye = \"SECRET\"", Some("api_kye = (hidden)")),
+            ("model.token = \"SECRET", Some("model.token = (hidden)")),
+            ("model = { api_key = \"SECRET\" }", Some("model = (hidden)")),
+            ("gap = \"6h\", api_key = \"SECRET\"", Some("gap = (hidden)")),
+            (
+                "base_url = \"http://me:SECRET@host\"",
+                Some("base_url = (hidden)"),
+            ),
+            ("api_key: \"SECRET=\"", None),
+            ("api_key \"SECRET\"", None),
+            ("\"SECRET\"", None),
+            ("[model] \"SECRET\"", None),
+        ];
+        for (line, shown) in table {
+            assert_eq!(showable(line).as_deref(), shown, "{line}");
+        }
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        assert_eq!(position("a = 1\nnäme = 2", 9), (2, 3));
+        assert_eq!(position("", 7), (1, 1));
+    }
+}

@@ -1,0 +1,249 @@
+//! Durations, money and the other values that are written as text: each parser takes exactly one spelling
+//! family and says what to write instead. Money is read digit by digit, never through a float.
+
+use std::time::Duration;
+
+use super::error::Trouble;
+
+/// Amounts beyond this are a slip of the hand; the journal's columns hold it with room to spare.
+const MOST: u64 = 1_000_000_000_000_000;
+
+const MICROS: u64 = 1_000_000;
+
+const UNITS: [(&str, u64); 5] = [
+    ("d", 86_400_000),
+    ("h", 3_600_000),
+    ("m", 60_000),
+    ("s", 1000),
+    ("ms", 1),
+];
+
+/// A span as `6h`, `600ms`, `1h30m`: whole numbers, each with its unit, the larger unit first.
+pub fn duration(text: &str) -> Result<Duration, Trouble> {
+    let no_duration = || {
+        Trouble::new(
+            format!("{} is no duration", quoted(text)),
+            "write one as \"6h\", \"10m\", \"600ms\" or \"1h30m\" (units d, h, m, s, ms)",
+        )
+    };
+    let mut rest = text;
+    let mut units = UNITS.iter();
+    let mut total: u64 = 0;
+    while !rest.is_empty() {
+        let (digits, after) = split_where(rest, |c| !c.is_ascii_digit());
+        let (word, next) = split_where(after, |c| c.is_ascii_digit());
+        let (_, millis) = units.find(|(unit, _)| *unit == word).ok_or_else(no_duration)?;
+        let amount: u64 = digits.parse().map_err(|_| no_duration())?;
+        total = amount
+            .checked_mul(*millis)
+            .and_then(|part| total.checked_add(part))
+            .ok_or_else(no_duration)?;
+        rest = next;
+    }
+    if text.is_empty() || total > MOST {
+        Err(no_duration())
+    } else {
+        Ok(Duration::from_millis(total))
+    }
+}
+
+/// A span that must lie within bounds.
+pub fn duration_within(text: &str, least: Duration, most: Duration) -> Result<Duration, Trouble> {
+    let span = duration(text)?;
+    if (least..=most).contains(&span) {
+        return Ok(span);
+    }
+    let (least, most) = (show_duration(least), show_duration(most));
+    Err(Trouble::new(
+        format!("{} is out of bounds", quoted(text)),
+        format!("write a duration from \"{least}\" to \"{most}\""),
+    ))
+}
+
+/// The span as [`duration`] reads it, to the millisecond.
+pub fn show_duration(span: Duration) -> String {
+    let mut left = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+    let mut shown = String::new();
+    for (unit, millis) in UNITS {
+        if left >= millis {
+            shown.push_str(&format!("{}{unit}", left / millis));
+            left %= millis;
+        }
+    }
+    if shown.is_empty() { "0ms".to_owned() } else { shown }
+}
+
+/// An amount of money in micro-units: a plain decimal number with at most six decimals.
+pub fn money(text: &str) -> Result<u64, Trouble> {
+    let no_money = || {
+        Trouble::new(
+            format!("{} is no amount of money", quoted(text)),
+            "write a plain number that is not negative, with at most six decimals, as 5.00",
+        )
+    };
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let all_digits = |part: &str| part.chars().all(|c| c.is_ascii_digit());
+    if whole.is_empty()
+        || decimals.len() > 6
+        || text.ends_with('.')
+        || !all_digits(whole)
+        || !all_digits(decimals)
+    {
+        return Err(no_money());
+    }
+    let whole: u64 = whole.parse().map_err(|_| no_money())?;
+    let decimals: u64 = format!("{decimals:0<6}").parse().map_err(|_| no_money())?;
+    let micros = whole
+        .checked_mul(MICROS)
+        .and_then(|micros| micros.checked_add(decimals));
+    micros.filter(|micros| *micros <= MOST).ok_or_else(no_money)
+}
+
+/// The amount as [`money`] reads it, with at least two decimals.
+pub fn show_money(micros: u64) -> String {
+    let mut shown = format!("{}.{:06}", micros / MICROS, micros % MICROS);
+    let enough = shown.len() - 4;
+    while shown.len() > enough && shown.ends_with('0') {
+        shown.pop();
+    }
+    shown
+}
+
+/// A whole number within bounds.
+pub fn count(text: &str, least: u64, most: u64) -> Result<u64, Trouble> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| {
+        Trouble::new(
+            format!("{} is not a whole number from {least} to {most}", quoted(text)),
+            "write one in plain digits",
+        )
+    })
+}
+
+/// A number of tokens.
+pub fn tokens(text: &str) -> Result<u64, Trouble> {
+    count(text, 0, MOST)
+}
+
+/// `true` or `false`.
+pub fn flag(text: &str) -> Result<bool, Trouble> {
+    text.parse().map_err(|_| {
+        Trouble::new(
+            format!("{} is neither true nor false", quoted(text)),
+            "write true or false",
+        )
+    })
+}
+
+/// How freely a model chooses its words.
+pub fn temperature(text: &str) -> Result<f64, Trouble> {
+    let number = text.parse().ok().filter(|number| (0.0..=2.0).contains(number));
+    number.ok_or_else(|| {
+        Trouble::new(
+            format!("{} is not between 0 and 2", quoted(text)),
+            "write a number such as 0.7",
+        )
+    })
+}
+
+/// The text in quotes, on one line and short enough to stand in a sentence.
+pub fn quoted(text: &str) -> String {
+    let plain: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    format!("\"{}\"", crate::text::shorten(&plain, 60))
+}
+
+fn split_where(text: &str, border: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at_checked(text.find(border).unwrap_or(text.len()))
+        .unwrap_or((text, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn durations() {
+        let table = [
+            ("6h", 21_600_000),
+            ("600ms", 600),
+            ("1h30m", 5_400_000),
+            ("7d", 604_800_000),
+            ("0s", 0),
+        ];
+        for (text, millis) in table {
+            assert_eq!(duration(text).unwrap(), Duration::from_millis(millis), "{text}");
+        }
+        for text in [
+            "",
+            "6",
+            "h",
+            "6x",
+            "30m1h",
+            "1h1h",
+            "-1h",
+            "1.5h",
+            "1h 30m",
+            " 6h",
+            "99999999999999999999h",
+            "6H",
+            "٣h",
+        ] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn amounts_of_money() {
+        for (text, micros) in [
+            ("5", 5_000_000),
+            ("5.00", 5_000_000),
+            ("0.1", 100_000),
+            ("0.000001", 1),
+            ("0", 0),
+        ] {
+            assert_eq!(money(text).unwrap(), micros, "{text}");
+        }
+        for text in [
+            "",
+            ".5",
+            "5.",
+            "-1",
+            "+1",
+            "1e3",
+            "inf",
+            "nan",
+            "0.0000001",
+            "5,00",
+            "1000000001",
+            "99999999999999999999",
+        ] {
+            assert!(money(text).is_err(), "{text}");
+        }
+        assert_eq!(show_money(5_000_000), "5.00");
+        assert_eq!(show_money(150), "0.00015");
+    }
+
+    proptest! {
+        #[test]
+        fn a_shown_duration_reads_back(millis in 0..=MOST) {
+            let span = Duration::from_millis(millis);
+            prop_assert_eq!(duration(&show_duration(span)).unwrap(), span);
+        }
+
+        #[test]
+        fn shown_money_reads_back(micros in 0..=MOST) {
+            prop_assert_eq!(money(&show_money(micros)).unwrap(), micros);
+        }
+
+        #[test]
+        fn no_text_panics(text in any::<String>(), near in "[0-9]{0,22}[.dhms]{0,3}[0-9]{0,9}[dhms]{0,3}") {
+            for text in [text, near] {
+                let _ = (duration(&text), money(&text), tokens(&text), flag(&text), temperature(&text));
+            }
+        }
+    }
+}

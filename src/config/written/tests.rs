@@ -1,0 +1,363 @@
+//! Configurations that are accepted: what they mean, where each value came from, and that nothing makes reading panic.
+
+use super::super::keys::{SECTIONS, Unset, join};
+use super::super::{Origin, Provider};
+use super::*;
+use proptest::prelude::*;
+use secrecy::ExposeSecret;
+use std::time::Duration;
+
+mod broken;
+
+fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
+}
+
+fn reading(text: &str, pairs: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
+    parse(text, "compline.toml", &env(pairs), Home::at("/home/ada/compline"))
+}
+
+fn sound(text: &str, pairs: &[(&str, &str)]) -> Loaded {
+    reading(text, pairs).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn broken(text: &str, pairs: &[(&str, &str)]) -> String {
+    reading(text, pairs).expect_err(text).to_string()
+}
+
+fn line(loaded: &Loaded, key: &str) -> (String, String) {
+    let line = show(loaded)
+        .into_iter()
+        .find(|line| line.key == key)
+        .unwrap_or_else(|| panic!("no {key}"));
+    (line.value, line.origin.to_string())
+}
+
+#[test]
+fn nothing_written_is_a_whole_configuration() {
+    let loaded = sound("", &[]);
+    let config = &loaded.config;
+    assert_eq!(config.workspace, Path::new("/home/ada/compline/workspace"));
+    assert_eq!(config.conversation.gap, Duration::from_hours(6));
+    assert_eq!(
+        (config.model.provider, config.model.name.as_str()),
+        (Provider::Offline, "offline")
+    );
+    assert_eq!(
+        (
+            config.model.context_window,
+            config.model.max_output,
+            config.model.images
+        ),
+        (16_384, 4096, false)
+    );
+    assert_eq!(
+        (config.budget.daily.micros, config.budget.daily.tokens),
+        (5_000_000, 2_000_000)
+    );
+    assert_eq!(
+        (
+            config.budget.per_person_daily.micros,
+            config.budget.background_daily.tokens
+        ),
+        (4_000_000, 400_000)
+    );
+    assert!(config.fallback.is_none() && config.telegram.is_none() && config.people.is_empty());
+    assert!(loaded.warnings.iter().any(|warning| warning.contains("timezone")));
+    assert_eq!(
+        line(&loaded, "conversation.gap"),
+        ("6h".to_owned(), "default".to_owned())
+    );
+}
+
+#[test]
+fn what_a_provider_is_taken_to_be_able_to() {
+    let table = [
+        ("openai", "api_key = \"k\"", 128_000, true),
+        (
+            "openai",
+            "base_url = \"http://localhost:8000/v1/\"",
+            32_768,
+            false,
+        ),
+        ("anthropic", "api_key = \"k\"", 200_000, true),
+        ("gemini", "api_key = \"k\"", 1_000_000, true),
+        ("ollama", "", 8_192, false),
+    ];
+    for (provider, more, window, images) in table {
+        let model = sound(
+            &format!("[model]\nprovider = \"{provider}\"\nname = \"m\"\n{more}"),
+            &[],
+        )
+        .config
+        .model;
+        assert_eq!(
+            (model.context_window, model.images),
+            (window, images),
+            "{provider} {more}"
+        );
+        assert!(model.base_url.is_none_or(|url| url == "http://localhost:8000/v1"));
+    }
+}
+
+const WHOLE: &str = r#"
+timezone = "Asia/Kathmandu"
+workspace = "HOME/knowledge"
+[conversation]
+gap = "1h30m"
+[model]
+provider = "anthropic"
+name = "big"
+api_key = "sk-inline"
+price = { input = 3, output = 15.25 }
+[model.fallback]
+provider = "ollama"
+name = "small"
+[telegram]
+token = "42:abc"
+[[people]]
+name = "Ada"
+role = "owner"
+telegram = 7
+[[people]]
+name = "Zoë-Marie 2"
+"#;
+
+#[test]
+fn everything_comes_with_its_origin() {
+    let loaded = sound(
+        WHOLE,
+        &[
+            ("COMPLINE__MODEL__FALLBACK__NAME", "tiny"),
+            ("WORKSPACE_PATH", "/srv/w"),
+        ],
+    );
+    let config = &loaded.config;
+    let price = config.model.price.unwrap();
+    assert_eq!(
+        (price.input, price.cached, price.output),
+        (3_000_000, 3_000_000, 15_250_000)
+    );
+    assert_eq!(config.fallback.as_ref().unwrap().name, "tiny");
+    assert_eq!(config.workspace, Path::new("/srv/w"));
+    assert_eq!(config.people.len(), 2);
+    let file = |line: usize| format!("compline.toml:{line}");
+    assert_eq!(line(&loaded, "model.api_key"), ("(hidden)".to_owned(), file(9)));
+    assert_eq!(
+        line(&loaded, "people[2].name"),
+        ("Zoë-Marie 2".to_owned(), file(21))
+    );
+    let variable = "environment variable COMPLINE__MODEL__FALLBACK__NAME";
+    assert_eq!(
+        line(&loaded, "model.fallback.name"),
+        ("tiny".to_owned(), variable.to_owned())
+    );
+    assert_eq!(loaded.secret_files, [PathBuf::from("compline.toml")]);
+    let lines = serde_json::to_string(&show(&loaded)).unwrap();
+    assert!(
+        !lines.contains("sk-inline")
+            && !lines.contains("42:abc")
+            && !format!("{loaded:?}").contains("sk-inline")
+    );
+}
+
+#[test]
+fn secrets_are_found_where_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("key"), "from-file\n").unwrap();
+    let model = |how: &str| format!("[model]\nprovider = \"gemini\"\nname = \"m\"\n{how}");
+    let read = |how: &str, pairs: &[(&str, &str)]| {
+        parse(&model(how), "c.toml", &env(pairs), Home::at(dir.path()))
+            .unwrap_or_else(|error| panic!("{error}"))
+    };
+    let key = |loaded: &Loaded| {
+        loaded
+            .config
+            .model
+            .api_key
+            .as_ref()
+            .unwrap()
+            .expose_secret()
+            .to_owned()
+    };
+    let from_file = read("api_key_file = \"HOME/key\"", &[]);
+    assert_eq!(key(&from_file), "from-file");
+    assert_eq!(from_file.secret_files, [dir.path().join("key")]);
+    assert_eq!(
+        key(&read("api_key_env = \"MY_KEY\"", &[("MY_KEY", "from-env")])),
+        "from-env"
+    );
+    let over = read(
+        "api_key_env = \"MY_KEY\"",
+        &[("COMPLINE__MODEL__API_KEY", "over")],
+    );
+    assert_eq!((key(&over).as_str(), over.secret_files.len()), ("over", 0));
+}
+
+#[test]
+fn the_environment_alone_is_enough() {
+    let pairs = [
+        ("COMPLINE__TIMEZONE", "Europe/Vienna"),
+        ("COMPLINE__MODEL__PROVIDER", "openai"),
+        ("COMPLINE__MODEL__NAME", "m"),
+        ("COMPLINE__MODEL__BASE_URL", "https://llm.example.org/v1"),
+        ("COMPLINE__MODEL__PRICE__INPUT", "0.15"),
+        ("COMPLINE__MODEL__PRICE__OUTPUT", "0.60"),
+        ("COMPLINE__MODEL__TEMPERATURE", ""),
+        ("COMPLINE__TOOLS__WEB_FETCH", "false"),
+        ("COMPLINE__PEOPLE__1__NAME", "Ada"),
+        ("COMPLINE__PEOPLE__1__TELEGRAM", "7"),
+        ("COMPLINE__PEOPLE__2__NAME", "Ben"),
+        ("COMPLINE_HOME", "/elsewhere"),
+    ];
+    let config = sound("", &pairs).config;
+    assert_eq!(config.zone.name(), "Europe/Vienna");
+    assert_eq!(config.model.price.unwrap().input, 150_000);
+    assert!(!config.tools.web_fetch);
+    assert_eq!(
+        config
+            .people
+            .iter()
+            .map(|person| person.telegram)
+            .collect::<Vec<_>>(),
+        [Some(7), None]
+    );
+}
+
+#[test]
+fn files_that_cannot_be_loaded() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| load(Home::at(dir.path()), &dir.path().join(name), &BTreeMap::new());
+    let missing = at("none.toml").unwrap_err();
+    assert!(matches!(&missing, ConfigError::Missing { .. }) && missing.to_string().contains("compline init"));
+    assert!(matches!(at(""), Err(ConfigError::Unreadable { .. })));
+    std::fs::write(dir.path().join("latin.toml"), b"timezone = \"UTC\"\n# caf\xe9").unwrap();
+    let told = at("latin.toml").unwrap_err().to_string();
+    assert!(
+        told.contains("latin.toml, line 2, column 6: This is no UTF-8 text"),
+        "{told}"
+    );
+    std::fs::write(dir.path().join("bom.toml"), "\u{feff}timezone = \"UTC\"\r\n").unwrap();
+    assert!(at("bom.toml").unwrap().warnings.is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_readable_file_with_a_secret_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("compline.toml");
+    std::fs::write(&file, "timezone = \"UTC\"\n[telegram]\ntoken = \"42:abc\"").unwrap();
+    for (mode, warnings) in [(0o644, 1), (0o600, 0)] {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let loaded = load(Home::at(dir.path()), &file, &BTreeMap::new()).unwrap();
+        assert_eq!(loaded.warnings.len(), warnings, "{:?}", loaded.warnings);
+    }
+}
+
+#[test]
+fn a_key_in_the_clear_is_warned_of() {
+    let model = |url: &str| {
+        format!(
+            "timezone = \"UTC\"\n[model]\nprovider = \"openai\"\nname = \"m\"\napi_key = \"k\"\nbase_url = \"{url}\""
+        )
+    };
+    for (url, warnings) in [
+        ("http://10.0.0.2/v1", 1),
+        ("https://10.0.0.2/v1", 0),
+        ("http://127.0.0.1:80/v1", 0),
+        ("http://localhost/v1", 0),
+    ] {
+        assert_eq!(sound(&model(url), &[]).warnings.len(), warnings, "{url}");
+    }
+}
+
+#[test]
+fn every_key_is_read_and_shown() {
+    let mut text = super::super::example::example()
+        .lines()
+        .fold(String::new(), |text, line| {
+            text + line
+                .strip_prefix('#')
+                .filter(|rest| !rest.starts_with(' '))
+                .unwrap_or(line)
+                + "\n"
+        });
+    let lines = |text: &str| show(&sound(text, &[("SOME_KEY", "1:x")]));
+    let mut shown: Vec<_> = lines(&text)
+        .into_iter()
+        .filter(|line| line.origin != Origin::Default)
+        .collect();
+    for name in ["api_key", "token"] {
+        text = text.replace(
+            &format!("\n{name} = "),
+            &format!("\n{name}_env = \"SOME_KEY\" # "),
+        );
+    }
+    shown.extend(lines(&text));
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("key"), "1:x").unwrap();
+    let file = format!("\"{}\" # ", dir.path().join("key").display());
+    let text = text.replace("_env = \"SOME_KEY\" # ", &format!("_file = {file}"));
+    shown.extend(lines(&text));
+    for section in SECTIONS {
+        for key in section.keys {
+            let path = join(&section.path.replace("people", "people[1]"), key.name);
+            assert!(
+                shown.iter().any(|line| line.key == path),
+                "{path} is in the table but never read"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_fixed_default_is_sound() {
+    let shown = show(&sound("", &[]));
+    for section in SECTIONS.iter().filter(|section| !section.path.contains('.')) {
+        for key in section.keys {
+            let Unset::Is(default) = key.unset else { continue };
+            let path = join(section.path, key.name);
+            let line = shown.iter().find(|line| line.key == path);
+            let is_off = matches!(section.path, "people" | "telegram");
+            assert!(is_off || line.is_some_and(|line| line.value == default), "{path}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in any::<String>()) {
+        let _ = reading(&text, &[]).map_err(|error| error.to_string());
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("c.toml");
+        std::fs::write(&file, bytes).unwrap();
+        let _ = load(Home::at(dir.path()), &file, &BTreeMap::new()).map_err(|error| error.to_string());
+    }
+
+    #[test]
+    fn no_likely_text_panics(
+        lines in proptest::collection::vec((0..SECTIONS.len(), any::<prop::sample::Index>(), "[-\"'{}\\[\\]=#.a-z0-9é\\\\]{0,12}"), 0..12),
+    ) {
+        let mut text = String::new();
+        for (number, index, value) in lines {
+            let section = &SECTIONS[number];
+            let key = &section.keys[index.index(section.keys.len())];
+            let value = if value.starts_with('a') { key.sample.to_owned() } else { value };
+            text += &format!("[{}]\n{} = {value}\n", section.path, key.name);
+        }
+        let _ = reading(&text, &[]).map_err(|error| error.to_string());
+    }
+
+    #[test]
+    fn no_environment_panics(name in "COMPLINE__[A-Z_0-9é]{0,20}", value in any::<String>()) {
+        let _ = reading("", &[(&name, &value)]).map_err(|error| error.to_string());
+    }
+}

@@ -1,0 +1,195 @@
+//! From a stored message to a stored answer.
+//!
+//! One task per stream takes what is queued, joins what belongs together, runs a turn, and writes the reply and its delivery in one
+//! transaction ([`stream`], [`turn`]). [`boundary`] says where a conversation ends; [`closer`] writes the end down. The engine knows no
+//! adapters: whoever shows answers as they grow is an [`Audience`].
+//!
+//! Nothing that matters lives only in memory. What a task holds (the history of the current conversation, a cancel token) is
+//! rebuilt from the journal; a task that dies is started again and goes on from the last stored step.
+
+pub mod boundary;
+pub mod closer;
+pub mod context;
+pub mod files;
+pub mod history;
+pub mod stream;
+pub mod summary;
+pub mod turn;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config;
+use crate::id::{AddressId, StreamId, TurnId};
+use crate::memory::Tree;
+use crate::model::Live;
+use crate::spend::Purse;
+use crate::store::Journal;
+use crate::time::clock::Ringer;
+use crate::time::{Clock, Zone};
+use crate::tool::Toolbox;
+
+/// Who sees answers before they are finished, and is told when something waits to be delivered.
+pub trait Audience: Send + Sync {
+    /// A turn begins that will answer to that address. What is returned watches it until it is dropped.
+    fn watch(&self, turn: TurnId, address: AddressId) -> Box<dyn Watcher>;
+    /// Something was posted to that address.
+    fn posted(&self, address: AddressId);
+}
+
+/// Watches one turn. Dropping it ends every sign that an answer is on its way.
+pub trait Watcher: Live {
+    /// The answer so far has this label: it decides how links are shown.
+    fn label(&self, label: &crate::trust::Label);
+}
+
+/// Fetches files from where a message came from.
+#[async_trait::async_trait]
+pub trait Courier: Send + Sync {
+    /// The bytes of a file that came with a message from that address, at most `max` of them. The error is a sentence.
+    async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch>;
+}
+
+/// Why a file did not come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fetch {
+    /// It is too large.
+    TooLarge,
+    /// It is gone.
+    Gone,
+    /// It may come later.
+    Later,
+}
+
+/// What the engine is made of.
+pub struct Parts {
+    /// The journal.
+    pub journal: Journal,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The zone.
+    pub zone: Zone,
+    /// `[conversation]`
+    pub conversation: config::Conversation,
+    /// The assistant's name.
+    pub agent: String,
+    /// The most rounds of tool calls in one turn.
+    pub tool_rounds: u32,
+    /// The knowledge tree.
+    pub tree: Tree,
+    /// The tools.
+    pub toolbox: Toolbox,
+    /// The models for answers, first choice first, each metered.
+    pub chat: Purse,
+    /// The models for work that nobody waits for.
+    pub background: Purse,
+    /// Voice notes to text, if there is an endpoint.
+    pub transcription: Option<config::Transcription>,
+    /// Who watches.
+    pub audience: Arc<dyn Audience>,
+    /// Who fetches files.
+    pub courier: Arc<dyn Courier>,
+}
+
+/// The engine.
+pub struct Engine {
+    pub(crate) parts: Parts,
+    streams: Mutex<HashMap<StreamId, Handle>>,
+    closer: Mutex<Option<Ringer>>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+struct Handle {
+    ringer: Ringer,
+    /// Ends the running turn, when there is one.
+    turn: Arc<Mutex<Option<CancellationToken>>>,
+}
+
+impl Engine {
+    /// An engine that rests until [`Engine::start`].
+    pub fn new(parts: Parts, stop: CancellationToken) -> Arc<Self> {
+        Arc::new(Self {
+            parts,
+            streams: Mutex::default(),
+            closer: Mutex::default(),
+            tasks: TaskTracker::new(),
+            stop,
+        })
+    }
+
+    /// Takes up what was left undone, and starts writing down the ends of conversations.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn start(self: &Arc<Self>) -> anyhow::Result<()> {
+        closer::start(self);
+        for stream in self.parts.journal.read(|db| db.streams_with_work()).await? {
+            self.ring(stream);
+        }
+        Ok(())
+    }
+
+    /// Something may be to do in that stream.
+    pub fn ring(self: &Arc<Self>, stream: StreamId) {
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = streams.entry(stream).or_insert_with(|| self.start_stream(stream));
+        handle.ringer.ring(&*self.parts.clock);
+        drop(streams);
+        self.ring_closer();
+    }
+
+    /// The ends of conversations may have moved.
+    pub fn ring_closer(&self) {
+        if let Some(ringer) = &*self.closer.lock().unwrap_or_else(PoisonError::into_inner) {
+            ringer.ring(&*self.parts.clock);
+        }
+    }
+
+    /// Ends the stream's turn at once. False if none is running or waiting.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub async fn stop_turn(self: &Arc<Self>, stream: StreamId) -> anyhow::Result<bool> {
+        let open = self.parts.journal.read(move |db| db.open_turn(stream)).await?;
+        let Some(open) = open else { return Ok(false) };
+        let now = self.parts.clock.now();
+        self.parts
+            .journal
+            .write("stop a turn", move |tx| {
+                tx.settle_turn(open.id, "answered", "stopped")?;
+                tx.drop_preview(open.id)?;
+                tx.end_turn(open.id, "stopped", "stopped", now)
+            })
+            .await?;
+        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = streams.get(&stream)
+            && let Some(token) = &*handle.turn.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            token.cancel();
+        }
+        Ok(true)
+    }
+
+    /// Waits until every task has ended, after the stop token was cancelled.
+    pub async fn finished(&self) {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    fn start_stream(self: &Arc<Self>, stream: StreamId) -> Handle {
+        let (ringer, bell) = crate::time::clock::bell();
+        let turn = Arc::new(Mutex::new(None));
+        let task = stream::Stream::new(Arc::clone(self), stream, Arc::clone(&turn));
+        self.tasks.spawn(task.run(bell, self.stop.clone()));
+        Handle { ringer, turn }
+    }
+}
+
+/// After this much work without success, a message is closed with a reason: longer than any usual outage of a provider.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);

@@ -1,0 +1,204 @@
+//! Writes down how conversations end, ahead of the person's return.
+//!
+//! A conversation that has been silent for longer than the gap, or was closed by `/new`, gets its summary rows: of the trusted view,
+//! and for one that read anything untrusted also of everything. Each row is a durable job. An extractive stand-in is stored at once, so the next
+//! conversation never begins empty-handed; the model's own summary replaces it when it succeeds, with retries in growing distances.
+//! Nothing is closed early by this: the boundary alone decides where a conversation ends.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use super::{Engine, boundary, summary};
+use crate::id::ConversationId;
+use crate::store::{Conversation, Db, Summary, View};
+use crate::time::clock::Bell;
+use crate::time::task::guarded;
+use crate::time::Moment;
+use crate::trust::Label;
+
+/// After so many failures a stand-in stays for good.
+const TRIES: u32 = 12;
+/// How many titles of earlier conversations the next one is told.
+const TITLES: u32 = 3;
+
+/// Starts the task.
+pub fn start(engine: &Arc<Engine>) {
+    let (ringer, bell) = crate::time::clock::bell();
+    ringer.ring(&*engine.parts.clock);
+    *engine.closer.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
+    let stop = engine.stop.clone();
+    let task = run(Arc::clone(engine), bell);
+    engine.tasks.spawn(async move {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = task => {}
+        }
+    });
+}
+
+async fn run(engine: Arc<Engine>, mut bell: Bell) {
+    let mut wake_at = None;
+    loop {
+        let Some(_busy) = bell.heard_or(&*engine.parts.clock, wake_at).await else { return };
+        wake_at = match guarded("The closer", work(&engine)).await {
+            Ok(next) => next,
+            Err(error) => {
+                tracing::error!("Writing down the end of a conversation failed: {error:#}");
+                Some(engine.parts.clock.now().plus(Duration::from_secs(60)))
+            }
+        };
+    }
+}
+
+/// Does what is due, and says when to look again.
+async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
+    let gap = engine.parts.conversation.gap;
+    let now = engine.parts.clock.now();
+    for conversation in engine.parts.journal.read(move |db| db.ended_without_summary(now.minus(gap))).await? {
+        let over = conversation.closed_at.is_some() || boundary::has_ended(conversation.last_at, gap, now);
+        if over && conversation.messages > 0 {
+            want(engine, &conversation).await?;
+        }
+    }
+    while let Some(due) = engine.parts.journal.read(move |db| db.due_summary(now)).await? {
+        make(engine, due).await?;
+    }
+    let (silence, job) =
+        engine.parts.journal.read(|db| Ok((db.longest_silence()?, db.next_summary_at()?))).await?;
+    // One millisecond past the gap, because a silence must be strictly longer.
+    let ends = silence.map(|last| last.plus(gap).plus(Duration::from_millis(1)));
+    Ok(ends.into_iter().chain(job).min().map(|at| at.max(now.plus(Duration::from_millis(1)))))
+}
+
+/// Stores the jobs of a conversation that is over, with their stand-ins.
+async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<()> {
+    let of = conversation.clone();
+    let now = engine.parts.clock.now();
+    let (trusted, full) = engine
+        .parts
+        .journal
+        .read(move |db| Ok((summary::lines(db, &of, View::Trusted)?, summary::lines(db, &of, View::Full)?)))
+        .await?;
+    let tainted = full.len() > trusted.len();
+    let of = conversation.clone();
+    engine
+        .parts
+        .journal
+        .write("want a summary", move |tx| {
+            let views = if tainted { vec![(View::Trusted, trusted), (View::Full, full)] } else { vec![(View::Trusted, trusted)] };
+            for (view, lines) in views {
+                let label = Label::join_of(lines.iter().map(|line| line.text.label()));
+                tx.want_summary(of.id, of.last_message, view, &label, of.scope, now)?;
+                let Some(row) = tx.wanted(of.id, of.last_message, view)? else { continue };
+                let standin = summary::extractive(&lines, of.scope);
+                tx.keep_summary(row, "standin", &standin, "extract", now)?;
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// Tries to make a summary.
+async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
+    let (id, view) = (wanted.id, wanted.view);
+    let found = engine
+        .parts
+        .journal
+        .read(move |db| {
+            let Some(conversation) = db.conversation(wanted.conversation)? else { return Ok(None) };
+            let lines = summary::lines(db, &conversation, view)?;
+            Ok(Some((conversation, lines)))
+        })
+        .await?;
+    let Some((conversation, lines)) = found else { return Ok(()) };
+    let now = engine.parts.clock.now();
+    if lines.is_empty() {
+        let nothing = summary::extractive(&lines, conversation.scope);
+        return engine
+            .parts
+            .journal
+            .write("keep a summary", move |tx| tx.keep_summary(id, "made", &nothing, "extract", now))
+            .await;
+    }
+    match summary::ask(&engine.parts.background, &lines, conversation.scope).await {
+        Ok((content, model)) => {
+            engine
+                .parts
+                .journal
+                .write("keep a summary", move |tx| {
+                    tx.derive(crate::store::Node::Summary(id), crate::store::Node::Message(conversation.last_message))?;
+                    tx.keep_summary(id, "made", &content, &model, now)
+                })
+                .await
+        }
+        Err(error) => {
+            let attempts = wanted.attempts.saturating_add(1);
+            tracing::warn!(conversation.id = %conversation.id, "Conversation {}: no summary yet: {error}", conversation.id);
+            let retry_at = if attempts >= TRIES { Moment(i64::MAX) } else { now.plus(pause(attempts)) };
+            engine.parts.journal.write("postpone a summary", move |tx| tx.postpone_summary(id, attempts, retry_at)).await
+        }
+    }
+}
+
+/// A minute, doubling up to six hours: twelve tries take about two days.
+fn pause(attempts: u32) -> Duration {
+    Duration::from_secs(60_u64.saturating_mul(1 << attempts.saturating_sub(1).min(10)).min(6 * 3600))
+}
+
+/// The conversation with what it begins with: fixed on its first turn, but for one swap when the real summary of the one
+/// before takes the place of the stand-in.
+///
+/// # Errors
+/// If the journal cannot be used.
+pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result<Conversation> {
+    let current = engine.parts.journal.read(move |db| db.conversation(id)).await?;
+    let current = current.ok_or_else(|| anyhow::anyhow!("Conversation {id} is not there"))?;
+    if current.opening_state == "final" {
+        return Ok(current);
+    }
+    let of = current.clone();
+    let before = engine.parts.journal.read(move |db| db.conversations_before(&of, 1)).await?;
+    if let Some(previous) = before.first().filter(|previous| previous.messages > 0) {
+        let previous = previous.clone();
+        let (id, last) = (previous.id, previous.last_message);
+        let known = engine.parts.journal.read(move |db| db.has_summary(id, last)).await?;
+        if !known {
+            want(engine, &previous).await?;
+            engine.ring_closer();
+        }
+    }
+    let (of, zone) = (current.clone(), engine.parts.zone);
+    let (words, state) = engine.parts.journal.read(move |db| compose(db, &of, zone)).await?;
+    if state == current.opening_state {
+        return Ok(current);
+    }
+    let (to_store, of) = (words.clone(), current.id);
+    engine.parts.journal.write("fix an opening", move |tx| tx.set_opening(of, &to_store, state)).await?;
+    Ok(Conversation { opening: words, opening_state: state.to_owned(), ..current })
+}
+
+fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyhow::Result<(String, &'static str)> {
+    let earlier = db.conversations_before(current, TITLES)?;
+    let (mut last, mut ended, mut state) = (None, String::new(), "final");
+    let mut titles = Vec::new();
+    for (index, conversation) in earlier.iter().enumerate() {
+        let Some(summary) = db.summary_of(conversation.id, View::Trusted)? else { continue };
+        // Only what grew from trusted text alone is loaded by itself.
+        if !summary.content.label().is_trusted() {
+            continue;
+        }
+        let content = summary.content.open().0.clone();
+        if !content.title.is_empty() {
+            titles.push((zone.day(conversation.opened_at), content.title.clone()));
+        }
+        if index == 0 {
+            ended = zone.show_short(conversation.last_at);
+            // A stand-in that is still being worked on may be swapped once for the real one.
+            if summary.state == "standin" && summary.retry_at < Moment(i64::MAX) {
+                state = "standin";
+            }
+            last = Some(content);
+        }
+    }
+    Ok((summary::opening(last.as_ref(), &titles, &ended, zone), state))
+}

@@ -1,0 +1,145 @@
+//! What a model is shown, block by block, so that consecutive requests share everything up to the newest exchange:
+//!
+//! 1. who the assistant is, and the rules: a function of the files it is made from;
+//! 2. what the conversation begins with: the last summary and the titles before it;
+//! 3. the exchanges so far, append-only;
+//! 4. date, memory and today's note, right before the newest message, and only when it changed since the last copy;
+//! 5. the newest message with its time.
+
+use std::sync::Arc;
+
+use crate::memory::Loaded;
+use crate::message::FileKind;
+use crate::model::{Message, Part, Request, Role};
+use crate::store::{Attachment, StoredMessage, StoredText, TextKind};
+use crate::time::{Moment, Zone};
+use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
+use crate::wording::prompt;
+
+use super::history::{History, Record};
+
+/// The program's own words.
+pub fn own_words(words: &str, scope: Scope) -> Text {
+    Labelled::new(Arc::from(words), Label::trusted(), scope)
+}
+
+/// Block 1. `tools_note` says what the assistant can do here.
+pub fn identity(loaded: &Loaded, agent: &str, person: &str, scope: Scope) -> Text {
+    let mut words = prompt::rules(agent, person);
+    let mut label = Label::trusted();
+    for (heading, file) in [
+        (prompt::SOUL, &loaded.soul),
+        (prompt::AGENTS, &loaded.agents),
+        (prompt::USER, &loaded.user),
+    ] {
+        let (text, of, _) = file.open();
+        if !text.trim().is_empty() {
+            words.push_str(&format!("\n\n## {heading}\n\n{}", text.trim()));
+            label.absorb(of);
+        }
+    }
+    Labelled::new(Arc::from(words), label, scope)
+}
+
+/// Block 4.
+pub fn dynamic(loaded: &Loaded, zone: Zone, now: Moment, scope: Scope) -> Text {
+    let mut words = String::from("<context>\n");
+    let mut label = Label::trusted();
+    words.push_str(&prompt::today(&zone.show_day(now), zone.name()));
+    for (heading, file) in [(prompt::MEMORY, &loaded.memory), (prompt::TODAY, &loaded.today)] {
+        let (text, of, _) = file.open();
+        if !text.trim().is_empty() {
+            words.push_str(&format!("\n\n## {heading}\n\n{}", text.trim()));
+            label.absorb(of);
+        }
+    }
+    words.push_str("\n</context>");
+    Labelled::new(Arc::from(words), label, scope)
+}
+
+/// A picture of the newest message, as it goes to a model that can see.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// Its type.
+    pub mime: Arc<str>,
+    /// Its bytes.
+    pub bytes: Arc<[u8]>,
+    /// Where it came from.
+    pub label: Label,
+}
+
+/// Blocks 4 and 5 of a turn as one message of the person.
+pub fn question(record: &Record, zone: Zone, pictures: &[Picture]) -> Message {
+    let scope = record.turn.scope;
+    let mut question = Message::new(Role::User);
+    if !record.turn.context.open().0.is_empty() {
+        question.push_text(record.turn.context.clone());
+    }
+    for message in &record.messages {
+        let texts = record.texts.iter().filter(|text| text.message == message.id && text.kind != TextKind::Edit);
+        let files = record.attachments.iter().filter(|file| file.message == message.id);
+        for part in message_parts(message, texts, files, zone, scope) {
+            question.push_text(part);
+        }
+    }
+    for picture in pictures {
+        let part = Part::Image { mime: Arc::clone(&picture.mime), bytes: Arc::clone(&picture.bytes) };
+        question.push(Labelled::new(part, picture.label.clone(), scope));
+    }
+    question
+}
+
+fn message_parts<'a>(
+    message: &StoredMessage,
+    texts: impl Iterator<Item = &'a StoredText>,
+    files: impl Iterator<Item = &'a Attachment>,
+    zone: Zone,
+    scope: Scope,
+) -> Vec<Text> {
+    let time = format!("[{}]", zone.show_short(message.effective_at));
+    let mut parts: Vec<Text> = texts.map(|text| framed(text, &time)).collect();
+    for file in files {
+        // The name is the sender's: it travels as labelled text, never as our own words.
+        let words = prompt::file(file.remote.kind, &file.remote.name, &file.remote.mime, &file.state, &file.trouble);
+        parts.push(Labelled::new(Arc::from(format!("{time}\n{words}")), file.label.clone(), scope));
+    }
+    parts
+}
+
+/// A text with its time and, if a person did not type it, with a frame that says so.
+fn framed(text: &StoredText, time: &str) -> Text {
+    let (words, label, scope) = text.text.open();
+    let framed = match text.kind {
+        TextKind::Said if label.is_trusted() => format!("{time}\n{words}"),
+        TextKind::Transcript => format!("{time}\n{}\n{words}", prompt::SPOKEN),
+        TextKind::Quote => format!("{time}\n{}", prompt::framed(prompt::QUOTED, label, words)),
+        TextKind::File => format!("{time}\n{}", prompt::framed(prompt::FILE, label, words)),
+        TextKind::Said | TextKind::Edit => format!("{time}\n{}", prompt::framed(prompt::PASSED_ON, label, words)),
+    };
+    Labelled::new(Arc::from(framed), label.clone(), scope)
+}
+
+/// Everything before the newest message.
+///
+/// # Errors
+/// If a text belongs to another scope: that is a bug, and the turn must not run.
+pub fn begin(request: &mut Request, identity: Text, opening: &str, history: &History) -> Result<(), WrongScope> {
+    let scope = request.scope();
+    request.push(Arc::new(Message::of(Role::System, identity).cached()))?;
+    if !opening.is_empty() {
+        // Summaries of the trusted projection only: the closer keeps the others apart.
+        request.push(Arc::new(Message::of(Role::System, own_words(opening, scope)).cached()))?;
+    }
+    if history.left_out() > 0 {
+        request.text(Role::System, own_words(&prompt::left_out(history.left_out()), scope))?;
+    }
+    for message in history.messages() {
+        request.push(Arc::clone(message))?;
+    }
+    Ok(())
+}
+
+/// Whether a file is a picture that a model may see.
+pub fn is_picture(file: &Attachment) -> bool {
+    file.remote.kind == FileKind::Photo || file.remote.mime.starts_with("image/")
+}

@@ -1,0 +1,212 @@
+//! The current conversation as a model sees it: one exchange per past turn, append-only, built from the journal alone.
+//!
+//! The stream's task keeps it between turns, so a turn costs the same after five messages as after five thousand. When it outgrows its
+//! budget the oldest exchanges are left out in blocks, by a rule that depends only on the exchanges themselves: after a restart the
+//! same ones are left out, and between two blocks the prompt's beginning stays byte for byte the same.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::id::{ConversationId, TurnId};
+use crate::model::{Message, Part, Role, ToolCall};
+use crate::store::{Attachment, Db, StepRow, StoredMessage, StoredText, TurnRow};
+use crate::trust::{Label, Labelled, Scope, Text};
+
+use super::context;
+
+/// One past turn in messages.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    /// The messages: what was said, what the tools gave, what was answered.
+    pub messages: Vec<Arc<Message>>,
+    /// How many tokens they are at a guess.
+    pub tokens: u64,
+}
+
+/// The exchanges of one conversation that fit in the budget.
+#[derive(Debug)]
+pub struct History {
+    conversation: ConversationId,
+    exchanges: VecDeque<Exchange>,
+    tokens: u64,
+    left_out: usize,
+    /// The last turn in it: a new turn grows from it.
+    pub last_turn: Option<TurnId>,
+    /// The dynamic block as it was last shown.
+    pub last_context: Option<Text>,
+    /// What persons typed in the conversation so far.
+    pub typed: Vec<Text>,
+}
+
+/// Everything that the journal has of one turn.
+#[derive(Debug)]
+pub struct Record {
+    /// The turn.
+    pub turn: TurnRow,
+    /// What it answers.
+    pub messages: Vec<StoredMessage>,
+    /// The texts of those.
+    pub texts: Vec<StoredText>,
+    /// The files of those.
+    pub attachments: Vec<Attachment>,
+    /// Its steps.
+    pub steps: Vec<StepRow>,
+}
+
+impl Record {
+    /// Reads a turn.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn read(db: Db<'_>, turn: TurnRow) -> anyhow::Result<Self> {
+        let messages = db.messages_of_turn(turn.id)?;
+        let (mut texts, mut attachments) = (Vec::new(), Vec::new());
+        for message in &messages {
+            texts.extend(db.texts_of(message.id)?);
+            attachments.extend(db.attachments_of(message.id)?);
+        }
+        let steps = db.steps(turn.id)?;
+        Ok(Self { turn, messages, texts, attachments, steps })
+    }
+
+    /// What was typed in it.
+    pub fn typed(&self) -> impl Iterator<Item = &Text> {
+        self.texts.iter().map(|text| &text.text).filter(|text| text.label().is_trusted())
+    }
+}
+
+impl History {
+    /// The history of a conversation.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn load(db: Db<'_>, conversation: ConversationId, zone: crate::time::Zone, budget: u64) -> anyhow::Result<Self> {
+        let mut history = Self {
+            conversation,
+            exchanges: VecDeque::new(),
+            tokens: 0,
+            left_out: 0,
+            last_turn: None,
+            last_context: None,
+            typed: Vec::new(),
+        };
+        for turn in db.past_turns(conversation)? {
+            history.append(&Record::read(db, turn)?, zone, budget);
+        }
+        Ok(history)
+    }
+
+    /// Which conversation it is of.
+    pub fn conversation(&self) -> ConversationId {
+        self.conversation
+    }
+
+    /// Adds a turn that is over, and leaves out the oldest ones if the budget asks for it.
+    pub fn append(&mut self, record: &Record, zone: crate::time::Zone, budget: u64) {
+        let exchange = exchange(record, zone);
+        if !record.turn.context.open().0.is_empty() {
+            self.last_context = Some(record.turn.context.clone());
+        }
+        self.last_turn = Some(record.turn.id);
+        self.typed.extend(record.typed().cloned());
+        self.tokens += exchange.tokens;
+        self.exchanges.push_back(exchange);
+        if self.tokens > budget {
+            self.shrink(budget / 4 * 3);
+        }
+    }
+
+    /// Leaves out the oldest exchanges until no more than `target` tokens are left, but never the newest one.
+    pub fn shrink(&mut self, target: u64) {
+        while self.tokens > target && self.exchanges.len() > 1 {
+            if let Some(oldest) = self.exchanges.pop_front() {
+                self.tokens = self.tokens.saturating_sub(oldest.tokens);
+                self.left_out += 1;
+                // The copy of the dynamic block may have gone with it.
+                self.last_context = None;
+            }
+        }
+    }
+
+    /// How many exchanges are left out.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// The messages in order.
+    pub fn messages(&self) -> impl Iterator<Item = &Arc<Message>> {
+        self.exchanges.iter().flat_map(|exchange| exchange.messages.iter())
+    }
+}
+
+/// One turn as a model sees it afterwards: like it saw it then, but for pictures, of which only the mention stays.
+fn exchange(record: &Record, zone: crate::time::Zone) -> Exchange {
+    let mut messages = vec![Arc::new(context::question(record, zone, &[]))];
+    messages.extend(answered(&record.steps, record.turn.scope));
+    if record.turn.state != "done" {
+        let note = context::own_words(crate::wording::prompt::NOT_ANSWERED, record.turn.scope);
+        messages.push(Arc::new(Message::of(Role::Assistant, note)));
+    }
+    let tokens = messages.iter().map(|message| tokens_of(message)).sum();
+    Exchange { messages, tokens }
+}
+
+/// The messages of the steps that are done. A call whose result is missing is left out with it: the two are never parted.
+pub fn answered(steps: &[StepRow], scope: Scope) -> Vec<Arc<Message>> {
+    let mut messages = Vec::new();
+    for (index, step) in steps.iter().enumerate() {
+        if step.kind != "model" || !step.done {
+            continue;
+        }
+        let calls = calls_of(step);
+        let results: Vec<&StepRow> =
+            steps.iter().skip(index + 1).take_while(|next| next.kind == "tool").filter(|next| next.done).collect();
+        let mut spoken = Message::new(Role::Assistant);
+        if !step.text.open().0.is_empty() {
+            spoken.push_text(step.text.clone());
+        }
+        let mut heard = Message::new(Role::Tool);
+        for (call, result) in calls.iter().zip(&results) {
+            spoken.push(Labelled::new(call_part(call), step.text.label().clone(), scope));
+            let (words, label, _) = result.text.open();
+            let part = Part::Result { id: call.id.as_str().into(), name: call.name.as_str().into(), text: Arc::clone(words) };
+            heard.push(Labelled::new(part, label.clone(), scope));
+        }
+        messages.push(Arc::new(spoken));
+        if !heard.parts().is_empty() {
+            messages.push(Arc::new(heard));
+        }
+    }
+    messages
+}
+
+/// The tool calls of a model step.
+pub fn calls_of(step: &StepRow) -> Vec<ToolCall> {
+    serde_json::from_str(&step.call).unwrap_or_default()
+}
+
+fn call_part(call: &ToolCall) -> Part {
+    Part::Call {
+        id: call.id.as_str().into(),
+        name: call.name.as_str().into(),
+        arguments: call.arguments.as_str().into(),
+        extra: call.extra.as_str().into(),
+    }
+}
+
+fn tokens_of(message: &Message) -> u64 {
+    message
+        .parts()
+        .iter()
+        .map(|part| match part.open().0 {
+            Part::Text(text) | Part::Result { text, .. } => crate::text::estimate_tokens(text) + 4,
+            Part::Call { arguments, .. } => crate::text::estimate_tokens(arguments) + 8,
+            Part::Image { .. } => 1_500,
+        })
+        .sum()
+}
+
+/// The join of the labels of all messages.
+pub fn label_of<'a>(messages: impl Iterator<Item = &'a Arc<Message>>) -> Label {
+    Label::join_of(messages.map(|message| message.label()))
+}

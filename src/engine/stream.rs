@@ -1,0 +1,279 @@
+//! One task per stream: strict order, never two turns at once.
+//!
+//! The task hears a bell when something was stored for its stream, joins what came close together, claims it for a turn and runs
+//! that turn to its end before it looks again. Between turns it keeps the history of the current conversation.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::history::{History, Record};
+use super::turn::{self, End, Turn};
+use super::{Engine, PATIENCE, closer, context};
+use crate::id::{AddressId, MessageId, StreamId};
+use crate::people::Person;
+use crate::store::{Conversation, NewOutbox, NewTurn, OutboxKind, StoredMessage, TurnRow};
+use crate::time::clock::Bell;
+use crate::time::task::guarded;
+use crate::time::{Busy, Moment};
+use crate::trust::{Label, Text};
+use crate::wording;
+
+/// Messages are joined for at most this long, however fast they follow each other.
+const JOIN_AT_MOST: Duration = Duration::from_secs(5);
+
+/// A message that had to wait longer than this because we were away is answered with the delay named.
+const DELAY_WORTH_NAMING: Duration = Duration::from_secs(15 * 60);
+
+/// How long the task rests after the journal failed it. Nothing is lost meanwhile: what is queued stays queued.
+const AFTER_TROUBLE: Duration = Duration::from_secs(10);
+
+/// The task of one stream.
+pub struct Stream {
+    engine: Arc<Engine>,
+    id: StreamId,
+    running: Arc<Mutex<Option<CancellationToken>>>,
+    history: Option<History>,
+}
+
+/// What the task does next.
+enum Now {
+    Nothing,
+    Until(Moment),
+    Again,
+}
+
+impl Stream {
+    /// The task of that stream. `running` holds the token that ends its turn, while there is one.
+    pub fn new(engine: Arc<Engine>, id: StreamId, running: Arc<Mutex<Option<CancellationToken>>>) -> Self {
+        Self { engine, id, running, history: None }
+    }
+
+    /// Works until the program stops.
+    pub async fn run(mut self, mut bell: Bell, stop: CancellationToken) {
+        let clock = Arc::clone(&self.engine.parts.clock);
+        let mut wake_at = None;
+        loop {
+            let heard = tokio::select! {
+                () = stop.cancelled() => return,
+                heard = bell.heard_or(&*clock, wake_at) => heard,
+            };
+            let Some(busy) = heard else { return };
+            let mut busy = Some(busy);
+            wake_at = loop {
+                match guarded("A stream", self.look(&mut busy, &stop)).await {
+                    Ok(Now::Again) if !stop.is_cancelled() => {}
+                    Ok(Now::Again | Now::Nothing) => break None,
+                    Ok(Now::Until(at)) => break Some(at),
+                    Err(error) => {
+                        tracing::error!(stream.id = %self.id, "Stream {}: {error:#}", self.id);
+                        self.history = None;
+                        break Some(clock.now().plus(AFTER_TROUBLE));
+                    }
+                }
+            };
+        }
+    }
+
+    async fn look(&mut self, busy: &mut Option<Busy>, stop: &CancellationToken) -> anyhow::Result<Now> {
+        let id = self.id;
+        let (open, queued) =
+            self.engine.parts.journal.read(move |db| Ok((db.open_turn(id)?, db.queued(id)?))).await?;
+        if let Some(row) = open {
+            return self.go_on(row, !queued.is_empty(), busy, stop).await;
+        }
+        let Some((first, last)) = queued.first().zip(queued.last()) else { return Ok(Now::Nothing) };
+        let now = self.engine.parts.clock.now();
+        let join = self.engine.parts.conversation.join_within;
+        let ready = last.received_at.plus(join).min(first.received_at.plus(JOIN_AT_MOST));
+        // A clock that was set back must not make anybody wait for it.
+        if now < ready && ready.since(now) <= JOIN_AT_MOST {
+            return Ok(Now::Until(ready));
+        }
+        let queued = self.dismiss_outdated(queued, now).await?;
+        if let Some(row) = self.claim(queued, now).await? {
+            return self.go_on(row, false, busy, stop).await;
+        }
+        Ok(Now::Again)
+    }
+
+    /// Messages that waited for more than a day are closed with one sentence.
+    async fn dismiss_outdated(&self, queued: Vec<StoredMessage>, now: Moment) -> anyhow::Result<Vec<StoredMessage>> {
+        let (old, fresh): (Vec<_>, Vec<_>) = queued.into_iter().partition(|m| now.since(m.effective_at) > PATIENCE);
+        let Some(address) = old.last().and_then(|message| message.address) else { return Ok(fresh) };
+        let ids: Vec<MessageId> = old.iter().map(|message| message.id).collect();
+        let notice = self.notice(&wording::turn::too_old(ids.len()));
+        self.engine
+            .parts
+            .journal
+            .write("close outdated messages", move |tx| {
+                for id in ids {
+                    tx.settle_message(id, "closed", "too_old")?;
+                }
+                tx.post(&notice_to(address, &notice, now)).map(|_| ())
+            })
+            .await?;
+        self.engine.parts.audience.posted(address);
+        Ok(fresh)
+    }
+
+    /// Gives what is queued in one conversation to a new turn.
+    async fn claim(&mut self, queued: Vec<StoredMessage>, now: Moment) -> anyhow::Result<Option<TurnRow>> {
+        let Some(conversation) = queued.first().and_then(|message| message.conversation) else { return Ok(None) };
+        let together: Vec<StoredMessage> =
+            queued.into_iter().take_while(|message| message.conversation == Some(conversation)).collect();
+        let Some((person, address)) = self.who_and_where(&together).await? else { return Ok(None) };
+        let opening = closer::opening(&self.engine, conversation).await?;
+        let day = self.engine.parts.zone.day(now);
+        let loaded = self.engine.parts.tree.load(&person, now, &day).await?;
+        let scope = opening.scope;
+        let block = context::dynamic(&loaded, self.engine.parts.zone, now, scope);
+        let history = self.history_of(&opening).await?;
+        let context = if history.last_context.as_ref() == Some(&block) { context::own_words("", scope) } else { block };
+        let ids: Vec<MessageId> = together.iter().map(|message| message.id).collect();
+        let parents = turn::parents(history, &ids, &loaded);
+        let mut label = super::history::label_of(history.messages());
+        label.absorb(context.label());
+        let late = together.first().map(|message| message.effective_at).filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
+        let notice = late.map(|said| self.notice(&wording::turn::late(&self.engine.parts.zone.show_short(said), now.since(said))));
+        let (stream, person_id) = (self.id, person.id);
+        let row = self
+            .engine
+            .parts
+            .journal
+            .write("claim messages", move |tx| {
+                for id in &ids {
+                    for text in tx.texts_of(*id)? {
+                        label.absorb(text.text.label());
+                    }
+                    for file in tx.attachments_of(*id)? {
+                        label.absorb(&file.label);
+                    }
+                }
+                let new = NewTurn { stream, conversation, person: Some(person_id), address, scope, at: now, context: &context, label: &label };
+                let turn = tx.begin_turn(&new)?;
+                tx.claim(turn, &ids)?;
+                for parent in parents {
+                    tx.derive(crate::store::Node::Turn(turn), parent)?;
+                }
+                if let Some(notice) = notice {
+                    tx.post(&notice_to(address, &notice, now))?;
+                }
+                tx.turn(turn)
+            })
+            .await?;
+        if late.is_some() {
+            self.engine.parts.audience.posted(address);
+        }
+        Ok(row)
+    }
+
+    /// Runs a turn that is begun: a new one, one that waited, or one that a crash cut off.
+    async fn go_on(&mut self, row: TurnRow, hurry: bool, busy: &mut Option<Busy>, stop: &CancellationToken) -> anyhow::Result<Now> {
+        let now = self.engine.parts.clock.now();
+        // Somebody who writes again while the model is away is there now: that is worth a try.
+        if let Some(retry_at) = row.retry_at.filter(|at| *at > now && !hurry) {
+            return Ok(Now::Until(retry_at));
+        }
+        let person = row.person;
+        let person = self.engine.parts.journal.read(move |db| person.map_or(Ok(None), |id| db.person(id))).await?;
+        let Some(person) = person else { return self.abandon(row).await };
+        let opening = closer::opening(&self.engine, row.conversation).await?;
+        let loaded = self.engine.parts.tree.load(&person, now, &self.engine.parts.zone.day(row.claimed_at)).await?;
+        self.history_of(&opening).await?;
+        let token = stop.child_token();
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
+        let engine = Arc::clone(&self.engine);
+        let Some(history) = &mut self.history else { return Ok(Now::Nothing) };
+        let id = row.id;
+        let end = Turn::new(&engine, history, row, person, loaded, opening.opening, token).run(busy).await;
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        match end? {
+            End::Waits(at) if !hurry => Ok(Now::Until(at)),
+            End::Waits(at) => Ok(Now::Until(at)),
+            End::Cut if stop.is_cancelled() => Ok(Now::Nothing),
+            End::Over | End::Cut => {
+                self.remember(id).await?;
+                self.engine.ring_closer();
+                Ok(Now::Again)
+            }
+        }
+    }
+
+    /// The person is not allowed in any more: the turn ends without an answer.
+    async fn abandon(&self, row: TurnRow) -> anyhow::Result<Now> {
+        let now = self.engine.parts.clock.now();
+        self.engine
+            .parts
+            .journal
+            .write("abandon a turn", move |tx| {
+                tx.settle_turn(row.id, "closed", "not_allowed")?;
+                tx.end_turn(row.id, "gave_up", "not_allowed", now)
+            })
+            .await?;
+        Ok(Now::Again)
+    }
+
+    /// Adds a turn that is over to the history.
+    async fn remember(&mut self, turn: crate::id::TurnId) -> anyhow::Result<()> {
+        let record = self
+            .engine
+            .parts
+            .journal
+            .read(move |db| db.turn(turn)?.map(|row| Record::read(db, row)).transpose())
+            .await?;
+        if let (Some(history), Some(record)) = (&mut self.history, record)
+            && record.turn.conversation == history.conversation()
+        {
+            history.append(&record, self.engine.parts.zone, self.engine.history_budget());
+        }
+        Ok(())
+    }
+
+    async fn history_of(&mut self, conversation: &Conversation) -> anyhow::Result<&mut History> {
+        if self.history.as_ref().is_none_or(|history| history.conversation() != conversation.id) {
+            let (id, zone, budget) = (conversation.id, self.engine.parts.zone, self.engine.history_budget());
+            self.history = Some(self.engine.parts.journal.read(move |db| History::load(db, id, zone, budget)).await?);
+        }
+        self.history.as_mut().ok_or_else(|| anyhow::anyhow!("A history vanished"))
+    }
+
+    async fn who_and_where(&self, messages: &[StoredMessage]) -> anyhow::Result<Option<(Person, AddressId)>> {
+        let Some(last) = messages.last() else { return Ok(None) };
+        let (Some(person), Some(address)) = (last.person, last.address) else { return Ok(None) };
+        let known = self.engine.parts.journal.read(move |db| db.person(person)).await?;
+        if let Some(known) = known {
+            return Ok(Some((known, address)));
+        }
+        let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
+        self.engine
+            .parts
+            .journal
+            .write("close messages of nobody", move |tx| {
+                ids.into_iter().try_for_each(|id| tx.settle_message(id, "closed", "not_allowed").map(|_| ()))
+            })
+            .await?;
+        Ok(None)
+    }
+
+    fn notice(&self, words: &str) -> Text {
+        // The stream's scope is not known here without a look; a notice holds the program's own words only.
+        crate::trust::Labelled::new(Arc::from(words), Label::trusted(), crate::trust::Scope::Shared)
+    }
+}
+
+fn notice_to<'a>(address: AddressId, text: &'a Text, at: Moment) -> NewOutbox<'a> {
+    NewOutbox { address, kind: OutboxKind::Notice, message: None, text, buttons: &[], at }
+}
+
+impl Engine {
+    /// How many tokens the history may be: what the first model's window leaves after the answer, the blocks around the history
+    /// and the steps of the turn itself.
+    fn history_budget(&self) -> u64 {
+        let purse = &self.parts.chat;
+        let card = purse.order().first().and_then(|first| purse.card(*first));
+        let (window, output) = card.map_or((16_384, 2_048), |card| (card.context_window, card.max_output));
+        (window.saturating_sub(output) / 2).max(1_000)
+    }
+}

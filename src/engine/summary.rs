@@ -1,0 +1,229 @@
+//! The written end of a conversation: title, topics, decisions, preferences, pending.
+//!
+//! It is made from the *whole* conversation, in pieces that are joined when it is long, because what was decided last is what matters
+//! most. The trusted view reads only the trusted projection: what persons typed, and what the assistant said before its turn had
+//! read anything untrusted. The model answers in JSON; what cannot be read as such is a failure, never a summary.
+
+use std::sync::Arc;
+
+use crate::model::offline::extract::{self, Speaker};
+use crate::model::{ModelError, Purpose, Request, Role, Unwatched};
+use crate::spend::{OnBehalf, Purse};
+use crate::store::{Conversation, Db, MessageKind, SummaryContent, TextKind, View};
+use crate::time::Zone;
+use crate::trust::{Label, Labelled, Scope, Text};
+use crate::wording::prompt;
+
+/// How much of a conversation one call reads, in characters; more is read in pieces.
+const PIECE: usize = 24_000;
+/// How many pieces are joined in one call.
+const JOIN: usize = 8;
+/// The most entries kept of each list, and characters of each.
+const ENTRIES: usize = 12;
+const ENTRY: usize = 300;
+
+/// One line of a conversation.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// Whether a person said it.
+    pub by_person: bool,
+    /// The words.
+    pub text: Text,
+}
+
+/// The lines of a conversation in one view, in order.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn lines(db: Db<'_>, conversation: &Conversation, view: View) -> anyhow::Result<Vec<Line>> {
+    let by_assistant: std::collections::HashSet<_> = db
+        .messages_of(conversation.id)?
+        .into_iter()
+        .filter(|message| message.kind == MessageKind::Reply)
+        .map(|message| message.id)
+        .collect();
+    Ok(db
+        .texts_of_conversation(conversation.id)?
+        .into_iter()
+        .filter(|text| text.kind != TextKind::Edit)
+        .filter(|text| view == View::Full || text.text.label().is_trusted())
+        .map(|text| Line { by_person: !by_assistant.contains(&text.message), text: text.text })
+        .collect())
+}
+
+/// The stand-in that no model is asked for.
+pub fn extractive(lines: &[Line], scope: Scope) -> Labelled<SummaryContent> {
+    let spoken: Vec<(Speaker, &str)> = lines
+        .iter()
+        .map(|line| (if line.by_person { Speaker::Person } else { Speaker::Assistant }, &**line.text.open().0))
+        .collect();
+    let found = extract::summarise(&spoken);
+    let content = SummaryContent {
+        title: found.title,
+        topics: found.topics,
+        decisions: found.decisions,
+        preferences: found.preferences,
+        pending: found.pending,
+    };
+    Labelled::new(tidy(content), Label::join_of(lines.iter().map(|line| line.text.label())), scope)
+}
+
+/// Asks a model for the summary, in pieces if the conversation is long. Returns it with the model's name.
+///
+/// # Errors
+/// Why there is none now.
+pub async fn ask(purse: &Purse, lines: &[Line], scope: Scope) -> Result<(Labelled<SummaryContent>, String), ModelError> {
+    let mut pieces = pieces(lines, scope);
+    let mut instruction = prompt::SUMMARISE;
+    loop {
+        let mut summaries = Vec::new();
+        let mut model = String::new();
+        for piece in &pieces {
+            let (text, by) = ask_once(purse, instruction, piece, scope).await?;
+            summaries.push(text);
+            model = by;
+        }
+        if let [only] = summaries.as_slice() {
+            let (words, label, _) = only.open();
+            let content = parse(words).ok_or(ModelError::Cut)?;
+            return Ok((Labelled::new(content, label.clone(), scope), model));
+        }
+        if summaries.is_empty() {
+            return Err(ModelError::Rejected("nothing was said".to_owned()));
+        }
+        instruction = prompt::JOIN_SUMMARIES;
+        pieces = summaries.chunks(JOIN).map(|some| join(some, scope)).collect();
+    }
+}
+
+async fn ask_once(purse: &Purse, instruction: &str, piece: &Text, scope: Scope) -> Result<(Text, String), ModelError> {
+    let refused = |_| ModelError::Rejected("text of another scope".to_owned());
+    let mut request = Request::new(scope, Purpose::Summary).with_max_output(1_200);
+    request.text(Role::System, super::context::own_words(instruction, scope)).map_err(refused)?;
+    request.text(Role::User, piece.clone()).map_err(refused)?;
+    let mut last = ModelError::Rejected("no model is configured".to_owned());
+    for index in purse.order() {
+        match purse.call(index, &request, &Unwatched, &OnBehalf { turn: None, person: None }).await {
+            Ok(reply) if parse(reply.text().open().0).is_some() => return Ok((reply.text().clone(), reply.model)),
+            // Something that is not the JSON we asked for: as good as no answer, and worth another try later.
+            Ok(_) => last = ModelError::Cut,
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// The transcript in pieces, cut between lines; a line that is too long alone is cut in two.
+fn pieces(lines: &[Line], scope: Scope) -> Vec<Text> {
+    let mut pieces: Vec<(String, Label)> = Vec::new();
+    for line in lines {
+        let (words, label, _) = line.text.open();
+        let who = if line.by_person { prompt::PERSON } else { prompt::ASSISTANT };
+        let mut rest: &str = words;
+        while !rest.is_empty() {
+            let head = crate::text::cut_bytes(rest, PIECE);
+            rest = rest.get(head.len()..).unwrap_or_default();
+            let spoken = format!("{who}: {head}\n");
+            match pieces.last_mut() {
+                Some((text, so_far)) if text.len() + spoken.len() <= PIECE => {
+                    text.push_str(&spoken);
+                    so_far.absorb(label);
+                }
+                _ => pieces.push((spoken, label.clone())),
+            }
+        }
+    }
+    pieces.into_iter().map(|(text, label)| Labelled::new(Arc::from(prompt::transcript(&text)), label, scope)).collect()
+}
+
+fn join(summaries: &[Text], scope: Scope) -> Text {
+    let words: Vec<&str> = summaries.iter().map(|summary| &**summary.open().0).collect();
+    let label = Label::join_of(summaries.iter().map(|summary| summary.label()));
+    Labelled::new(Arc::from(prompt::transcript(&words.join("\n\n"))), label, scope)
+}
+
+/// The summary in a model's answer: its outermost JSON object, with or without a fence around it.
+pub fn parse(answer: &str) -> Option<SummaryContent> {
+    let start = answer.find('{')?;
+    let end = answer.rfind('}')?;
+    let content: SummaryContent = serde_json::from_str(answer.get(start..=end)?).ok()?;
+    let content = tidy(content);
+    (!content.title.is_empty()).then_some(content)
+}
+
+/// Bounds whatever a model wrote: one line each, a bounded number of them.
+fn tidy(content: SummaryContent) -> SummaryContent {
+    let list = |entries: Vec<String>| {
+        let entries = entries.iter().map(|entry| crate::text::shorten(&crate::text::one_line(entry), ENTRY));
+        entries.filter(|entry| !entry.is_empty()).take(ENTRIES).collect()
+    };
+    SummaryContent {
+        title: crate::text::shorten(&crate::text::one_line(&content.title), 80),
+        topics: list(content.topics),
+        decisions: list(content.decisions),
+        preferences: list(content.preferences),
+        pending: list(content.pending),
+    }
+}
+
+/// What the next conversation begins with: the last summary, and the titles of up to three conversations with their dates.
+pub fn opening(last: Option<&SummaryContent>, titles: &[(String, String)], ended: &str, zone: Zone) -> String {
+    let mut words = String::new();
+    if let Some(summary) = last {
+        words.push_str(&prompt::previous(ended, zone.name(), &summary.title));
+        for (heading, entries) in [
+            (prompt::TOPICS, &summary.topics),
+            (prompt::DECISIONS, &summary.decisions),
+            (prompt::PREFERENCES, &summary.preferences),
+            (prompt::PENDING, &summary.pending),
+        ] {
+            if !entries.is_empty() {
+                words.push_str(&format!("\n{heading}:\n- {}", entries.join("\n- ")));
+            }
+        }
+    }
+    if !titles.is_empty() {
+        let list: Vec<String> = titles.iter().map(|(day, title)| format!("- {day}: {title}")).collect();
+        words.push_str(&format!("\n\n## {}\n\n{}", prompt::EARLIER, list.join("\n")));
+    }
+    words.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::PersonId;
+    use proptest::prelude::*;
+
+    const ADA: Scope = Scope::Person(PersonId(1));
+
+    fn line(words: &str) -> Line {
+        Line { by_person: true, text: Labelled::new(Arc::from(words), Label::trusted(), ADA) }
+    }
+
+    #[test]
+    fn only_json_with_a_title_is_a_summary() {
+        let fenced = "```json\n{\"title\": \"Oslo trip\", \"topics\": [\"flights\"], \"pending\": [\"book\\n it\"]}\n```";
+        let summary = parse(fenced).unwrap();
+        assert_eq!((summary.title.as_str(), summary.pending.as_slice()), ("Oslo trip", ["book it".to_owned()].as_slice()));
+        for broken in ["", "Sure!", "{}", "{\"title\": 3}", "{\"title\": \"x\"", "}{", "{\"topics\": [\"a\"]}"] {
+            assert_eq!(parse(broken), None, "{broken}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_word_of_a_conversation_is_in_some_piece(lengths in prop::collection::vec(0_usize..60_000, 0..12)) {
+            let lines: Vec<Line> = lengths.iter().map(|n| line(&"é".repeat(*n / 2))).collect();
+            let pieces = pieces(&lines, ADA);
+            let kept: usize = pieces.iter().map(|piece| piece.open().0.matches('é').count()).sum();
+            prop_assert_eq!(kept, lengths.iter().map(|n| n / 2).sum::<usize>());
+            prop_assert!(pieces.iter().all(|piece| piece.open().0.len() < PIECE + 2_000));
+        }
+
+        #[test]
+        fn no_answer_of_a_model_breaks_the_reader(answer in "(?s).{0,200}") {
+            let _ = parse(&answer);
+        }
+    }
+}

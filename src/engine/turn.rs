@@ -1,0 +1,441 @@
+//! One turn: step by step, each stored before the next, until there is a reply or a reason why there is none.
+//!
+//! What to do next is read off the stored steps alone, so a turn that was cut off goes on where it stood: a stored model reply is
+//! never asked for again; a tool call that was begun and not finished is repeated only if the tool says that this is safe. The reply, the
+//! end of the turn and the delivery are one transaction.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::history::{self, History, Record};
+use super::{Engine, PATIENCE, Watcher, context, files};
+use crate::id::MessageId;
+use crate::memory::Loaded;
+use crate::model::{Message, ModelError, Purpose, Reply, Request, Role, Stop, retry};
+use crate::people::Person;
+use crate::spend::OnBehalf;
+use crate::store::{MessageKind, NewMessage, NewOutbox, Node, OutboxKind, StepRow, TextKind, TurnRow};
+use crate::time::{Busy, Moment};
+use crate::tool::Call;
+use crate::trust::{Label, Labelled, Text};
+use crate::wording;
+
+/// How a run of a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The turn is over, with a reply or with a reason.
+    Over,
+    /// The model is away; the turn waits until then.
+    Waits(Moment),
+    /// Somebody stopped it, or the program stops.
+    Cut,
+}
+
+/// A turn at work.
+pub struct Turn<'a> {
+    engine: &'a Arc<Engine>,
+    history: &'a mut History,
+    row: TurnRow,
+    person: Person,
+    loaded: Loaded,
+    opening: String,
+    stop: CancellationToken,
+}
+
+/// What the stored steps say about what comes next.
+enum Next {
+    AskModel { seq: u32 },
+    CallTool { seq: u32, call: crate::model::ToolCall, begun: bool },
+    Finished,
+}
+
+impl<'a> Turn<'a> {
+    /// The turn of that row.
+    pub fn new(
+        engine: &'a Arc<Engine>,
+        history: &'a mut History,
+        row: TurnRow,
+        person: Person,
+        loaded: Loaded,
+        opening: String,
+        stop: CancellationToken,
+    ) -> Self {
+        Self { engine, history, row, person, loaded, opening, stop }
+    }
+
+    /// Runs it until it is over or has to wait.
+    ///
+    /// # Errors
+    /// If the journal cannot be used.
+    pub async fn run(mut self, busy: &mut Option<Busy>) -> anyhow::Result<End> {
+        let watcher = self.engine.parts.audience.watch(self.row.id, self.row.address);
+        let deadline = self.row.claimed_at.plus(self.engine.parts.conversation.max_turn);
+        let stop = self.stop.clone();
+        let clock = Arc::clone(&self.engine.parts.clock);
+        // A turn that waited for the model gets its full time anew.
+        let deadline = if self.row.state == "waiting" { clock.now().plus(self.engine.parts.conversation.max_turn) } else { deadline };
+        let pictures = files::prepare(self.engine, &self.row, &self.person).await?;
+        let end = tokio::select! {
+            end = self.steps(&*watcher, &pictures, busy) => end?,
+            () = stop.cancelled() => return Ok(End::Cut),
+            _late = clock.wake_at(deadline) => None,
+        };
+        match end {
+            Some(end) => Ok(end),
+            None => {
+                self.give_up("too_slow", &wording::turn::took_too_long(self.engine.parts.conversation.max_turn)).await?;
+                Ok(End::Over)
+            }
+        }
+    }
+
+    async fn steps(
+        &mut self,
+        watcher: &dyn Watcher,
+        pictures: &[context::Picture],
+        busy: &mut Option<Busy>,
+    ) -> anyhow::Result<Option<End>> {
+        loop {
+            let record = self.record().await?;
+            match next(&record.steps) {
+                Next::Finished => {
+                    // Only a crash between storing and finishing leaves a turn like this; the last step is the reply.
+                    self.finish_stored(&record).await?;
+                    return Ok(Some(End::Over));
+                }
+                Next::CallTool { seq, call, begun } => self.call_tool(&record, seq, &call, begun).await?,
+                Next::AskModel { seq } => {
+                    if let Some(end) = self.ask_model(&record, seq, watcher, pictures, busy).await? {
+                        return Ok(Some(end));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn record(&self) -> anyhow::Result<Record> {
+        let row = self.row.clone();
+        self.engine.parts.journal.read(move |db| Record::read(db, row)).await
+    }
+
+    /// Builds the request from the blocks, the newest message and the steps so far.
+    fn request(&self, record: &Record, pictures: &[context::Picture]) -> anyhow::Result<Request> {
+        let scope = self.row.scope;
+        let mut request = Request::new(scope, Purpose::Chat);
+        let identity = context::identity(&self.loaded, &self.engine.parts.agent, &self.person.name, scope);
+        context::begin(&mut request, identity, &self.opening, self.history)?;
+        let question = context::question(record, self.engine.parts.zone, pictures);
+        request.push(Arc::new(question.cached()))?;
+        for message in history::answered(&record.steps, scope) {
+            request.push(message)?;
+        }
+        let rounds = record.steps.iter().filter(|step| step.kind == "model").count();
+        if rounds >= usize::try_from(self.engine.parts.tool_rounds).unwrap_or(usize::MAX) {
+            let enough = context::own_words(wording::prompt::NO_MORE_TOOLS, scope);
+            request.push(Arc::new(Message::of(Role::User, enough)))?;
+            return Ok(request);
+        }
+        Ok(request.with_tools(self.engine.parts.toolbox.specs()))
+    }
+
+    /// One model step. `None` when there are tools to call next.
+    async fn ask_model(
+        &mut self,
+        record: &Record,
+        seq: u32,
+        watcher: &dyn Watcher,
+        pictures: &[context::Picture],
+        busy: &mut Option<Busy>,
+    ) -> anyhow::Result<Option<End>> {
+        let mut request = self.request(record, pictures)?;
+        watcher.label(request.label());
+        let (id, scope, now) = (self.row.id, self.row.scope, self.engine.parts.clock.now());
+        let label = request.label().clone();
+        let step = self
+            .engine
+            .parts
+            .journal
+            .write("begin a model step", move |tx| tx.begin_step(id, seq, "model", "", "", &label, scope, now))
+            .await?;
+        let mut too_long = false;
+        loop {
+            match self.call_models(&request, watcher, busy).await {
+                Ok(reply) => return self.keep_reply(step, &request, reply).await,
+                // The window is smaller than we thought: once, with half of the history.
+                Err(ModelError::TooLong) if !too_long => {
+                    too_long = true;
+                    self.history.shrink(0);
+                    request = self.request(record, pictures)?;
+                }
+                Err(error) => return self.no_reply(&error).await.map(Some),
+            }
+        }
+    }
+
+    /// Asks each model in its order, with retries, until one answers. The error is that of the first choice.
+    async fn call_models(&self, request: &Request, watcher: &dyn Watcher, busy: &mut Option<Busy>) -> Result<Reply, ModelError> {
+        let purse = &self.engine.parts.chat;
+        let on_behalf = OnBehalf { turn: Some(self.row.id), person: self.row.person };
+        let mut first_error = None;
+        let order = purse.order();
+        for (place, &index) in order.iter().enumerate() {
+            let mut attempt = 1;
+            let error = loop {
+                let error = match purse.call(index, request, watcher, &on_behalf).await {
+                    Ok(reply) => return Ok(reply),
+                    Err(error) => error,
+                };
+                watcher.restart();
+                let Some(pause) = retry::next_attempt(&error, attempt, 0.5) else { break error };
+                attempt += 1;
+                if let Some(held) = busy.take() {
+                    *busy = Some(held.rest(&*self.engine.parts.clock, pause).await);
+                }
+            };
+            tracing::warn!(turn.id = %self.row.id, "Turn {}: a model gave no answer: {error}", self.row.id);
+            let next = order.get(place + 1).and_then(|next| purse.card(*next));
+            let next_may_help = purse
+                .card(index)
+                .zip(next)
+                .is_some_and(|(current, next)| crate::model::fallback::should_fall_back(&error, current, next));
+            first_error.get_or_insert(error);
+            if !next_may_help {
+                break;
+            }
+        }
+        Err(first_error.unwrap_or(ModelError::Rejected("no model is configured".to_owned())))
+    }
+
+    /// Stores a reply: with tool calls as a step, without as the end of the turn.
+    async fn keep_reply(&mut self, step: crate::id::StepId, request: &Request, reply: Reply) -> anyhow::Result<Option<End>> {
+        let calls: Vec<_> = reply.calls().iter().map(|call| call.open().0.clone()).collect();
+        let now = self.engine.parts.clock.now();
+        if !calls.is_empty() && !request.tools().is_empty() {
+            let stored = serde_json::to_string(&calls)?;
+            let (text, model) = (reply.text().clone(), reply.model.clone());
+            self.engine
+                .parts
+                .journal
+                .write("store a model step", move |tx| tx.finish_step(step, &text, Some(&stored), &model, now))
+                .await?;
+            return Ok(None);
+        }
+        let text = readable(&reply);
+        self.finish(Some((step, reply.model)), text).await?;
+        Ok(Some(End::Over))
+    }
+
+    /// The reply is stored already, but not as the end of the turn.
+    async fn finish_stored(&mut self, record: &Record) -> anyhow::Result<()> {
+        let scope = self.row.scope;
+        let nothing = || context::own_words(wording::turn::EMPTY_ANSWER, scope);
+        let text = record.steps.last().map_or_else(nothing, |step| step.text.clone());
+        self.finish(None, text).await
+    }
+
+    /// Reply, end of the turn and delivery, in one transaction.
+    async fn finish(&mut self, step: Option<(crate::id::StepId, String)>, text: Text) -> anyhow::Result<()> {
+        let row = self.row.clone();
+        let now = self.engine.parts.clock.now();
+        self.engine
+            .parts
+            .journal
+            .write("store a reply", move |tx| {
+                if let Some((step, model)) = &step {
+                    tx.finish_step(*step, &text, Some("[]"), model, now)?;
+                }
+                if tx.turn(row.id)?.is_none_or(|turn| turn.state == "stopped") {
+                    // Stopped while the answer was on its way: it is kept as a step and not delivered.
+                    return tx.end_turn(row.id, "stopped", "stopped", now);
+                }
+                let message = tx.add_message(&NewMessage {
+                    stream: row.stream,
+                    conversation: Some(row.conversation),
+                    inbox: None,
+                    address: Some(row.address),
+                    person: None,
+                    kind: MessageKind::Reply,
+                    scope: row.scope,
+                    external_id: "",
+                    album: "",
+                    received_at: now,
+                    server_at: None,
+                    effective_at: now,
+                    turn: Some(row.id),
+                })?;
+                tx.add_text(message, TextKind::Said, &text)?;
+                tx.post(&NewOutbox {
+                    address: row.address,
+                    kind: OutboxKind::Reply,
+                    message: Some(message),
+                    text: &text,
+                    buttons: &[],
+                    at: now,
+                })?;
+                tx.settle_turn(row.id, "answered", "")?;
+                tx.end_turn(row.id, "done", "", now)
+            })
+            .await?;
+        self.engine.parts.audience.posted(self.row.address);
+        Ok(())
+    }
+
+    /// There is no reply now. Waits if waiting may help, else says why.
+    async fn no_reply(&mut self, error: &ModelError) -> anyhow::Result<End> {
+        let sentence = match error {
+            ModelError::OverBudget(which) => wording::turn::over_budget(which),
+            ModelError::Refused => wording::turn::REFUSED.to_owned(),
+            ModelError::TooLong => wording::turn::TOO_LONG.to_owned(),
+            _ => return self.wait_for_model(error).await,
+        };
+        self.give_up("no_answer", &sentence).await?;
+        Ok(End::Over)
+    }
+
+    async fn wait_for_model(&mut self, error: &ModelError) -> anyhow::Result<End> {
+        let now = self.engine.parts.clock.now();
+        if now.since(self.row.claimed_at) >= PATIENCE {
+            self.give_up("model_away", wording::turn::MODEL_AWAY_TOO_LONG).await?;
+            return Ok(End::Over);
+        }
+        let attempts = self.row.attempts.saturating_add(1);
+        let asked = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
+        let retry_at = now.plus(asked.max(away_pause(attempts)));
+        let notice = context::own_words(&wording::turn::model_away(error, self.row.id), self.row.scope);
+        let row = self.row.clone();
+        self.engine
+            .parts
+            .journal
+            .write("postpone a turn", move |tx| {
+                if tx.turn(row.id)?.is_none_or(|turn| turn.state == "stopped") {
+                    return Ok(());
+                }
+                if !row.noticed {
+                    tx.post(&NewOutbox {
+                        address: row.address,
+                        kind: OutboxKind::Notice,
+                        message: None,
+                        text: &notice,
+                        buttons: &[],
+                        at: now,
+                    })?;
+                }
+                tx.postpone_turn(row.id, attempts, retry_at, true)
+            })
+            .await?;
+        self.engine.parts.audience.posted(self.row.address);
+        Ok(End::Waits(retry_at))
+    }
+
+    /// Ends the turn without an answer, and says why.
+    async fn give_up(&mut self, reason: &'static str, sentence: &str) -> anyhow::Result<()> {
+        let now = self.engine.parts.clock.now();
+        let row = self.row.clone();
+        let notice = context::own_words(sentence, row.scope);
+        self.engine
+            .parts
+            .journal
+            .write("give a turn up", move |tx| {
+                tx.post(&NewOutbox {
+                    address: row.address,
+                    kind: OutboxKind::Notice,
+                    message: None,
+                    text: &notice,
+                    buttons: &[],
+                    at: now,
+                })?;
+                tx.drop_preview(row.id)?;
+                tx.settle_turn(row.id, "closed", reason)?;
+                tx.end_turn(row.id, "gave_up", reason, now)
+            })
+            .await?;
+        self.engine.parts.audience.posted(self.row.address);
+        Ok(())
+    }
+
+    async fn call_tool(&mut self, record: &Record, seq: u32, call: &crate::model::ToolCall, begun: bool) -> anyhow::Result<()> {
+        let parts = &self.engine.parts;
+        let (id, scope, now) = (self.row.id, self.row.scope, parts.clock.now());
+        let label = self.label_so_far(record);
+        let (name, stored, at_start) = (call.name.clone(), serde_json::to_string(call)?, label.clone());
+        let step = parts
+            .journal
+            .write("begin a tool step", move |tx| tx.begin_step(id, seq, "tool", &name, &stored, &at_start, scope, now))
+            .await?;
+        let result = if begun && !parts.toolbox.repeatable(&call.name) {
+            Labelled::new(Arc::from(wording::tool::OUTCOME_UNKNOWN), label, scope)
+        } else {
+            let typed: Vec<Text> = self.history.typed.iter().chain(record.typed()).cloned().collect();
+            let before = record.messages.first().map_or(MessageId(i64::MAX), |message| message.id);
+            let asked = Call {
+                arguments: &serde_json::Value::Null,
+                scope,
+                conversation: self.row.conversation,
+                before,
+                typed: &typed,
+                label: &label,
+            };
+            parts.toolbox.run(&call.name, &call.arguments, asked).await
+        };
+        let now = parts.clock.now();
+        parts.journal.write("store a tool step", move |tx| tx.finish_step(step, &result, None, "", now)).await
+    }
+
+    /// The join of everything that a request of this turn would hold now.
+    fn label_so_far(&self, record: &Record) -> Label {
+        let mut label = history::label_of(self.history.messages());
+        label.absorb(&record.turn.label);
+        for step in record.steps.iter().filter(|step| step.done) {
+            label.absorb(step.text.label());
+        }
+        label
+    }
+}
+
+/// Edges of a turn that begins: what it answers, the turn before it, and the files that are loaded.
+pub fn parents(history: &History, messages: &[MessageId], loaded: &Loaded) -> Vec<Node> {
+    let messages = messages.iter().map(|id| Node::Message(*id));
+    let files = loaded.nodes.iter().map(|id| Node::File(*id));
+    messages.chain(history.last_turn.map(Node::Turn)).chain(files).collect()
+}
+
+fn next(steps: &[StepRow]) -> Next {
+    let next_seq = steps.last().map_or(0, |step| step.seq + 1);
+    let Some(position) = steps.iter().rposition(|step| step.kind == "model") else {
+        return Next::AskModel { seq: next_seq };
+    };
+    let Some(last_model) = steps.get(position) else { return Next::AskModel { seq: next_seq } };
+    if !last_model.done {
+        return Next::AskModel { seq: last_model.seq };
+    }
+    let calls = history::calls_of(last_model);
+    if calls.is_empty() {
+        return Next::Finished;
+    }
+    for (offset, call) in calls.into_iter().enumerate() {
+        match steps.get(position + 1 + offset) {
+            Some(step) if step.done => {}
+            Some(step) => return Next::CallTool { seq: step.seq, call, begun: true },
+            None => return Next::CallTool { seq: next_seq, call, begun: false },
+        }
+    }
+    Next::AskModel { seq: next_seq }
+}
+
+/// The reply's text; a sentence in its place when it is blank, and a remark when it was cut by the model's limit.
+fn readable(reply: &Reply) -> Text {
+    let (words, label, scope) = reply.text().open();
+    let words = match (words.trim().is_empty(), reply.stop) {
+        (true, _) => Arc::from(wording::turn::EMPTY_ANSWER),
+        (false, Stop::Length) => Arc::from(format!("{words}\n\n{}", wording::turn::CUT_BY_LIMIT)),
+        (false, _) => Arc::clone(words),
+    };
+    Labelled::new(words, label.clone(), scope)
+}
+
+/// How long to wait before a model that is away is asked again: half a minute, doubling up to a quarter of an hour.
+fn away_pause(attempts: u32) -> Duration {
+    Duration::from_secs(30_u64.saturating_mul(1 << attempts.saturating_sub(1).min(5)).min(900))
+}

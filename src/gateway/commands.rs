@@ -1,0 +1,77 @@
+//! Commands: taken in the order in which they came, run by `admin`, answered through the outbox. They never wait for a turn and
+//! never reach a model. One that was cut off is run again; each of them may be.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::desk::Desks;
+use crate::admin::{Admin, Caller};
+use crate::store::{Journal, NewOutbox, OutboxKind, StoredMessage};
+use crate::time::Clock;
+use crate::time::clock::Bell;
+use crate::time::task::guarded;
+use crate::trust::{Labelled, Scope};
+
+/// The task that runs commands.
+pub struct Commands {
+    /// The journal.
+    pub journal: Journal,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Who knows how.
+    pub admin: Arc<Admin>,
+    /// Who delivers.
+    pub desks: Arc<Desks>,
+}
+
+impl Commands {
+    /// Runs what comes until the program stops.
+    pub async fn run(self, mut bell: Bell, stop: CancellationToken) {
+        loop {
+            let heard = tokio::select! {
+                () = stop.cancelled() => return,
+                heard = bell.heard() => heard,
+            };
+            let Some(_busy) = heard else { return };
+            if let Err(error) = guarded("A command", self.run_all()).await {
+                tracing::error!("Running a command failed: {error:#}");
+            }
+        }
+    }
+
+    async fn run_all(&self) -> anyhow::Result<()> {
+        loop {
+            let queued = self.journal.read(|db| db.queued_commands()).await?;
+            let Some(command) = queued.into_iter().next() else { return Ok(()) };
+            self.run_one(command).await?;
+        }
+    }
+
+    async fn run_one(&self, command: StoredMessage) -> anyhow::Result<()> {
+        let id = command.id;
+        let person = command.person;
+        let (person, texts) = self
+            .journal
+            .read(move |db| Ok((person.map_or(Ok(None), |id| db.person(id))?, db.texts_of(id)?)))
+            .await?;
+        let (Some(person), Some(address), Some(text)) = (person, command.address, texts.first()) else {
+            return self.journal.write("close a command", move |tx| tx.settle_message(id, "closed", "not_allowed").map(|_| ())).await;
+        };
+        let scope = Scope::Person(person.id);
+        let caller = Caller { person, private: true };
+        let answer = self.admin.chat(&caller, text.text.open().0).await;
+        let text = Labelled::new(Arc::from(answer.markdown), answer.label, scope);
+        let now = self.clock.now();
+        self.journal
+            .write("answer a command", move |tx| {
+                if tx.settle_message(id, "answered", "")? {
+                    tx.post(&NewOutbox { address, kind: OutboxKind::Answer, message: None, text: &text, buttons: &[], at: now })?;
+                }
+                Ok(())
+            })
+            .await?;
+        self.desks.ring(address);
+        Ok(())
+    }
+}

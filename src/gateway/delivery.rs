@@ -1,0 +1,244 @@
+//! The way out to one address: what the outbox holds, part by part, in order.
+//!
+//! A part is rendered once and stored before it is tried; it is marked `sending` before the wire sees it. A part found in that state after a
+//! start, or one whose answer was lost, is sent again and says that it may be a repeat: the wire is at least once, the journal
+//! exactly once. The answer that grew in a preview takes the preview's place.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::desk::{Desks, Lane};
+use crate::adapter::{Form, Piece, SendError};
+use crate::id::TurnId;
+use crate::message::Outbound;
+use crate::store::{OutboxRow, PartRow, PartState};
+use crate::time::clock::Bell;
+use crate::time::Moment;
+use crate::time::task::guarded;
+use crate::wording::gate;
+
+/// What could not be delivered for so long is given up.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(7 * 24 * 3600);
+/// The longest pause between two tries.
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+
+/// Delivers to one address until the program stops.
+pub async fn run(desks: Arc<Desks>, lane: Arc<Lane>, mut bell: Bell) {
+    let stop = desks.stop.clone();
+    let mut wake_at = None;
+    loop {
+        let heard = tokio::select! {
+            () = stop.cancelled() => return,
+            heard = bell.heard_or(&*desks.clock, wake_at) => heard,
+        };
+        let Some(_busy) = heard else { return };
+        let delivered = tokio::select! {
+            // A part that is cut off here is in state `sending`, and told as possibly repeated after the next start.
+            () = grace(&stop) => return,
+            delivered = guarded("A delivery", deliver_all(&desks, &lane)) => delivered,
+        };
+        wake_at = delivered.unwrap_or_else(|error| {
+            tracing::error!(address.id = %lane.id, "Delivering to address {} failed: {error:#}", lane.id);
+            Some(desks.clock.now().plus(Duration::from_secs(10)))
+        });
+    }
+}
+
+/// When the program stops, what is on the wire gets a moment to arrive.
+async fn grace(stop: &tokio_util::sync::CancellationToken) {
+    stop.cancelled().await;
+    crate::time::clock::grace(Duration::from_secs(5)).await;
+}
+
+/// What came of trying a part.
+enum Tried {
+    Over,
+    Again,
+    NotBefore(Moment),
+    Absent,
+    Failed(String),
+}
+
+/// Delivers what waits, and says when to try again if something has to wait.
+async fn deliver_all(desks: &Arc<Desks>, lane: &Arc<Lane>) -> anyhow::Result<Option<Moment>> {
+    loop {
+        if desks.stop.is_cancelled() {
+            return Ok(None);
+        }
+        let id = lane.id;
+        let (row, wait_until) = desks.journal.read(move |db| Ok((db.next_outbox(id)?, db.wait_until(id)?))).await?;
+        let Some(row) = row else { return Ok(None) };
+        let now = desks.clock.now();
+        let not_before = row.retry_at.max(wait_until);
+        if not_before > now {
+            return Ok(Some(not_before));
+        }
+        let _sending = lane.sending.lock().await;
+        match deliver(desks, lane, &row).await? {
+            Tried::Over | Tried::Again => {}
+            Tried::NotBefore(at) => return Ok(Some(at)),
+            Tried::Absent => return Ok(None),
+            Tried::Failed(why) => fail(desks, &row, why).await?,
+        }
+    }
+}
+
+/// Delivers one thing as far as it goes now.
+async fn deliver(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<Tried> {
+    let parts = parts_of(desks, lane, row).await?;
+    let preview = match row.turn {
+        Some(turn) => desks.journal.read(move |db| db.preview(turn)).await?.map(|external_id| (turn, external_id)),
+        None => None,
+    };
+    let last = parts.len().saturating_sub(1);
+    for (index, part) in parts.iter().enumerate() {
+        if matches!(part.state, PartState::Sent | PartState::Failed) {
+            continue;
+        }
+        let preview = preview.clone().filter(|_| index == 0);
+        match deliver_part(desks, lane, row, part, preview, index == last).await? {
+            Tried::Over => {}
+            other => return Ok(other),
+        }
+    }
+    Ok(Tried::Over)
+}
+
+/// The stored parts; on the first look they are rendered and stored.
+async fn parts_of(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<Vec<PartRow>> {
+    let id = row.id;
+    let known = desks.journal.read(move |db| db.parts(id)).await?;
+    if !known.is_empty() {
+        return Ok(known);
+    }
+    let outbound = Outbound { text: row.text.clone(), buttons: row.buttons.clone() };
+    let mut pieces = lane.adapter.render(&outbound);
+    if pieces.is_empty() {
+        let blank = gate::BLANK.to_owned();
+        pieces.push(Piece { rich: blank.clone(), plain: blank, buttons: row.buttons.clone() });
+    }
+    let rows: Vec<_> = pieces.into_iter().map(|piece| (piece.rich, piece.plain, piece.buttons)).collect();
+    desks
+        .journal
+        .write("keep parts", move |tx| {
+            tx.keep_parts(id, &rows)?;
+            tx.parts(id)
+        })
+        .await
+}
+
+async fn deliver_part(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, part: &PartRow, preview: Option<(TurnId, String)>, is_last: bool) -> anyhow::Result<Tried> {
+    let mut plain_only = part.plain_only;
+    // Found in `sending`: somebody tried it and never learned the outcome. An unknown preview is the same doubt.
+    let in_doubt = part.state == PartState::Sending;
+    let edit = preview.as_ref().map(|(_, external_id)| external_id.clone()).filter(|external_id| !external_id.is_empty());
+    let lost_preview = preview.is_some() && edit.is_none();
+    // Editing the same message again shows nothing twice.
+    let repeated = part.repeated || lost_preview || (in_doubt && edit.is_none());
+    let mut target = edit;
+    loop {
+        let id = part.id;
+        desks.journal.write("begin to send", move |tx| tx.part_sending(id, plain_only, repeated)).await?;
+        let piece = Piece { rich: part.rich.clone(), plain: part.plain.clone(), buttons: part.buttons.clone() };
+        let piece = if repeated { lane.adapter.marked(&piece, gate::POSSIBLY_REPEATED) } else { piece };
+        let form = if plain_only { Form::Plain } else { Form::Rich };
+        let outcome = match &target {
+            Some(external_id) => {
+                lane.adapter.edit(&lane.address.peer, external_id, &piece, form).await.map(|()| external_id.clone())
+            }
+            None => lane.adapter.send(&lane.address.peer, &piece, form).await,
+        };
+        match outcome {
+            Ok(external_id) => {
+                sent(desks, row, part, external_id, preview.as_ref().map(|(turn, _)| *turn), is_last).await?;
+                return Ok(Tried::Over);
+            }
+            Err(SendError::BadMarkup) if !plain_only => plain_only = true,
+            Err(SendError::Gone) if target.is_some() => target = None,
+            Err(error) => return not_sent(desks, lane, row, part, error, target.is_some()).await,
+        }
+    }
+}
+
+async fn sent(desks: &Arc<Desks>, row: &OutboxRow, part: &PartRow, external_id: String, preview: Option<TurnId>, is_last: bool) -> anyhow::Result<()> {
+    let (part, outbox, now) = (part.id, row.id, desks.clock.now());
+    desks
+        .journal
+        .write("mark as sent", move |tx| {
+            tx.part_over(part, PartState::Sent, &external_id)?;
+            if let Some(turn) = preview {
+                tx.drop_preview(turn)?;
+            }
+            if is_last { tx.outbox_over(outbox, PartState::Sent, "", now) } else { tx.outbox_later(outbox, 0, Moment(0), "") }
+        })
+        .await
+}
+
+async fn not_sent(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, part: &PartRow, error: SendError, edited: bool) -> anyhow::Result<Tried> {
+    let now = desks.clock.now();
+    let attempts = row.attempts.saturating_add(1);
+    if now.since(row.created_at) > GIVE_UP_AFTER {
+        return Ok(Tried::Failed("could not be delivered for a week".to_owned()));
+    }
+    tracing::warn!(outbox.id = %row.id, "Delivery {} has to wait: {error}", row.id);
+    let (id, outbox, address) = (part.id, row.id, lane.id);
+    match error {
+        SendError::Wait(asked) => {
+            let until = now.plus(asked);
+            desks
+                .journal
+                .write("wait to send", move |tx| {
+                    tx.part_waits(id)?;
+                    tx.set_wait_until(address, until)
+                })
+                .await?;
+            Ok(Tried::NotBefore(until))
+        }
+        SendError::Absent => {
+            desks.journal.write("wait for somebody", move |tx| tx.part_waits(id)).await?;
+            Ok(Tried::Absent)
+        }
+        SendError::Later(_) | SendError::Unclear(_) => {
+            // Unclear leaves the part in `sending`: the next try knows that it may be a repeat. An edit cannot be one.
+            let certain = edited || matches!(error, SendError::Later(_));
+            let retry_at = now.plus(pause_after(attempts));
+            let trouble = error.to_string();
+            desks
+                .journal
+                .write("send later", move |tx| {
+                    if certain {
+                        tx.part_waits(id)?;
+                    }
+                    tx.outbox_later(outbox, attempts, retry_at, &trouble)
+                })
+                .await?;
+            Ok(Tried::NotBefore(retry_at))
+        }
+        SendError::BadMarkup | SendError::Gone | SendError::Blocked(_) | SendError::Refused(_) => Ok(Tried::Failed(error.to_string())),
+    }
+}
+
+/// It will never arrive: the rest of it is not tried either, and the reason is kept.
+async fn fail(desks: &Arc<Desks>, row: &OutboxRow, why: String) -> anyhow::Result<()> {
+    tracing::error!(outbox.id = %row.id, "Delivery {} was given up: {why}", row.id);
+    let (outbox, turn, now) = (row.id, row.turn, desks.clock.now());
+    desks
+        .journal
+        .write("give a delivery up", move |tx| {
+            for part in tx.parts(outbox)? {
+                if !matches!(part.state, PartState::Sent) {
+                    tx.part_over(part.id, PartState::Failed, "")?;
+                }
+            }
+            if let Some(turn) = turn {
+                tx.drop_preview(turn)?;
+            }
+            tx.outbox_over(outbox, PartState::Failed, &why, now)
+        })
+        .await
+}
+
+/// Two seconds, doubling up to five minutes.
+fn pause_after(attempts: u32) -> Duration {
+    Duration::from_secs(1 << attempts.min(9)).min(LONGEST_PAUSE)
+}

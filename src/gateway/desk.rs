@@ -1,0 +1,127 @@
+//! One desk per adapter: what the intake, the delivery and the live view of that adapter share.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::delivery;
+use crate::adapter::Adapter;
+use crate::id::AddressId;
+use crate::people::Address;
+use crate::store::Journal;
+use crate::time::Clock;
+use crate::time::clock::Ringer;
+
+/// All desks, by the adapter's name.
+pub struct Desks {
+    pub(super) journal: Journal,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) tasks: TaskTracker,
+    pub(super) stop: CancellationToken,
+    adapters: Mutex<HashMap<&'static str, Arc<dyn Adapter>>>,
+    lanes: Mutex<HashMap<AddressId, Arc<Lane>>>,
+}
+
+/// The way to one address. Whoever sends there holds `sending`, so a growing answer and a finished one never cross.
+pub struct Lane {
+    /// Where it is.
+    pub id: AddressId,
+    /// Where that is.
+    pub address: Address,
+    /// The adapter that goes there.
+    pub adapter: Arc<dyn Adapter>,
+    /// Held while something is sent.
+    pub sending: tokio::sync::Mutex<()>,
+    /// Wakes the delivery task.
+    pub ringer: Ringer,
+}
+
+impl Desks {
+    /// No desks yet.
+    pub fn new(journal: Journal, clock: Arc<dyn Clock>, stop: CancellationToken) -> Arc<Self> {
+        Arc::new(Self {
+            journal,
+            clock,
+            tasks: TaskTracker::new(),
+            stop,
+            adapters: Mutex::default(),
+            lanes: Mutex::default(),
+        })
+    }
+
+    /// Opens the desk of an adapter.
+    pub fn open(&self, adapter: Arc<dyn Adapter>) {
+        self.adapters.lock().unwrap_or_else(PoisonError::into_inner).insert(adapter.name(), adapter);
+    }
+
+    /// The adapters that have a desk.
+    pub fn adapters(&self) -> Vec<Arc<dyn Adapter>> {
+        let adapters = self.adapters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = adapters.values().cloned().collect();
+        all.sort_by_key(|adapter| adapter.name());
+        all
+    }
+
+    /// The adapter of that name.
+    pub fn adapter(&self, name: &str) -> Option<Arc<dyn Adapter>> {
+        self.adapters.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// The lane to an address; `None` if its adapter has no desk, or another account now.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn lane(self: &Arc<Self>, id: AddressId) -> anyhow::Result<Option<Arc<Lane>>> {
+        if let Some(lane) = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return Ok(Some(Arc::clone(lane)));
+        }
+        let Some(address) = self.journal.read(move |db| db.address(id)).await? else { return Ok(None) };
+        let Some(adapter) = self.adapter(&address.adapter) else { return Ok(None) };
+        if adapter.account() != address.account {
+            return Ok(None);
+        }
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane = lanes.entry(id).or_insert_with(|| {
+            let (ringer, bell) = crate::time::clock::bell();
+            let lane = Arc::new(Lane { id, address, adapter, sending: tokio::sync::Mutex::new(()), ringer });
+            self.tasks.spawn(delivery::run(Arc::clone(self), Arc::clone(&lane), bell));
+            lane
+        });
+        Ok(Some(Arc::clone(lane)))
+    }
+
+    /// Something waits for that address: wakes its delivery.
+    pub fn ring(self: &Arc<Self>, id: AddressId) {
+        let desks = Arc::clone(self);
+        let busy = self.clock.busy();
+        self.tasks.spawn(async move {
+            match desks.lane(id).await {
+                Ok(Some(lane)) => lane.ringer.ring(&*desks.clock),
+                // Its adapter is not configured now; what waits goes on waiting in the journal.
+                Ok(None) => {}
+                Err(error) => tracing::error!("Looking up an address failed: {error:#}"),
+            }
+            drop(busy);
+        });
+    }
+
+    /// Wakes the delivery to every address of an account for which something waits.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn ring_account(self: &Arc<Self>, adapter: &'static str, account: String) -> anyhow::Result<()> {
+        for id in self.journal.read(move |db| db.addresses_with_outbox(adapter, &account)).await? {
+            self.ring(id);
+        }
+        Ok(())
+    }
+
+    /// Waits until every delivery has ended, after the stop token was cancelled.
+    pub async fn finished(&self) {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}

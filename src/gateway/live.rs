@@ -1,0 +1,166 @@
+//! Answers as they grow, and the sign that one is on its way.
+//!
+//! Both are courtesies: neither is queued, retried or waited for. Where a channel can edit, a growing answer is one message that is edited at
+//! the channel's pace. Only its id is journalled, because the finished answer has to take its place; after the first trouble the previews of
+//! that turn end. Dropping the watcher ends everything it started.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::desk::{Desks, Lane};
+use crate::adapter::{Form, TYPING_EVERY};
+use crate::engine::{Audience, Watcher};
+use crate::id::{AddressId, TurnId};
+use crate::message::Outbound;
+use crate::model::Live;
+use crate::trust::{Label, Labelled, Scope};
+
+/// The sign ends after this, whatever happens.
+const TYPING_AT_MOST: Duration = Duration::from_secs(15 * 60);
+/// A growing answer shorter than this many characters is not worth a message of its own yet.
+const WORTH_SHOWING: usize = 40;
+/// A preview never shows more than this: the finished answer brings the rest.
+const PREVIEW: usize = 3_500;
+
+impl Audience for Arc<Desks> {
+    fn watch(&self, turn: TurnId, address: AddressId) -> Box<dyn Watcher> {
+        let over = CancellationToken::new();
+        let grown = Arc::new(Grown::default());
+        let (sender, receiver) = tokio::sync::mpsc::channel(256);
+        self.tasks.spawn(show(Arc::clone(self), turn, address, Arc::clone(&grown), over.clone(), receiver));
+        Box::new(Watching { grown, deltas: sender, _over: over.drop_guard() })
+    }
+
+    fn posted(&self, address: AddressId) {
+        self.ring(address);
+    }
+}
+
+#[derive(Default)]
+struct Grown {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    text: String,
+    label: Option<Label>,
+}
+
+struct Watching {
+    grown: Arc<Grown>,
+    deltas: tokio::sync::mpsc::Sender<String>,
+    _over: DropGuard,
+}
+
+impl Live for Watching {
+    fn grow(&self, delta: &str) {
+        self.grown.state.lock().unwrap_or_else(PoisonError::into_inner).text.push_str(delta);
+        // A channel that is slow misses pieces of the growth, never of the answer.
+        let _ = self.deltas.try_send(delta.to_owned());
+    }
+
+    fn restart(&self) {
+        self.grown.state.lock().unwrap_or_else(PoisonError::into_inner).text.clear();
+    }
+}
+
+impl Watcher for Watching {
+    fn label(&self, label: &Label) {
+        self.grown.state.lock().unwrap_or_else(PoisonError::into_inner).label = Some(label.clone());
+    }
+}
+
+async fn show(desks: Arc<Desks>, turn: TurnId, address: AddressId, grown: Arc<Grown>, over: CancellationToken, mut deltas: tokio::sync::mpsc::Receiver<String>) {
+    let Ok(Some(lane)) = desks.lane(address).await else { return };
+    let began = desks.clock.now();
+    let typing = async {
+        while desks.clock.now().since(began) < TYPING_AT_MOST {
+            lane.adapter.typing(&lane.address.peer).await;
+            drop(desks.clock.wake_at(desks.clock.now().plus(TYPING_EVERY)).await);
+        }
+        std::future::pending::<()>().await;
+    };
+    let growing = async {
+        match lane.adapter.preview_pace() {
+            Some(pace) => preview(&desks, &lane, turn, &grown, pace, &over).await,
+            None => {
+                while let Some(delta) = deltas.recv().await {
+                    lane.adapter.grow(&lane.address.peer, &delta).await;
+                }
+            }
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = over.cancelled() => {}
+        () = desks.stop.cancelled() => {}
+        () = typing => {}
+        () = growing => {}
+    }
+}
+
+/// Shows the growth by editing one message, until the first trouble.
+async fn preview(desks: &Arc<Desks>, lane: &Arc<Lane>, turn: TurnId, grown: &Grown, pace: Duration, over: &CancellationToken) {
+    let mut shown = String::new();
+    let mut external_id = match desks.journal.read(move |db| db.preview(turn)).await {
+        Ok(known) => known,
+        Err(_) => return,
+    };
+    // A preview whose first sending was cut off is in doubt; the finished answer deals with it.
+    if external_id.as_deref() == Some("") {
+        return;
+    }
+    loop {
+        let _busy = desks.clock.wake_at(desks.clock.now().plus(pace)).await;
+        let (text, label) = {
+            let state = grown.state.lock().unwrap_or_else(PoisonError::into_inner);
+            (crate::text::shorten(&state.text, PREVIEW), state.label.clone())
+        };
+        let Some(label) = label else { continue };
+        if text == shown || text.chars().count() < WORTH_SHOWING {
+            continue;
+        }
+        // What is being delivered goes first; a preview never waits for it.
+        let Ok(_sending) = lane.sending.try_lock() else { continue };
+        if over.is_cancelled() {
+            return;
+        }
+        let outbound = Outbound { text: Labelled::new(Arc::from(text.as_str()), label, Scope::Shared), buttons: Vec::new() };
+        let Some(piece) = lane.adapter.render(&outbound).into_iter().next() else { continue };
+        let address = lane.id;
+        if let Some(known) = &external_id {
+            if lane.adapter.edit(&lane.address.peer, known, &piece, Form::Rich).await.is_err() {
+                return;
+            }
+        } else {
+            let id = lane.id;
+            // Nothing may wait to be delivered before it: order is kept.
+            if !matches!(desks.journal.read(move |db| db.next_outbox(id)).await, Ok(None)) {
+                continue;
+            }
+            if desks.journal.write("begin a preview", move |tx| tx.set_preview(turn, address, "")).await.is_err() {
+                return;
+            }
+            match lane.adapter.send(&lane.address.peer, &piece, Form::Rich).await {
+                Ok(new) => {
+                    let to_store = new.clone();
+                    let kept = desks.journal.write("keep a preview", move |tx| tx.set_preview(turn, address, &to_store)).await;
+                    if kept.is_err() {
+                        return;
+                    }
+                    external_id = Some(new);
+                }
+                Err(crate::adapter::SendError::Unclear(_)) => return,
+                Err(_) => {
+                    // Certainly not sent: there is no preview.
+                    let _ = desks.journal.write("drop a preview", move |tx| tx.drop_preview(turn)).await;
+                    return;
+                }
+            }
+        }
+        shown = text;
+    }
+}

@@ -1,0 +1,132 @@
+//! The local socket: how the rest of the program reaches the gateway that holds the home.
+//!
+//! It lies in the home with mode 0600, so whoever can open it could read the journal as well; that makes its clients the person whose
+//! home it is. A connection either talks (it becomes a client of the terminal adapter) or runs one command of the command line.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::adapter::terminal::{Connection, Greeting, Terminal, accept};
+use crate::adapter::terminal::protocol::FromGateway;
+use crate::admin::Admin;
+use crate::people::{Address, Person};
+use crate::store::Journal;
+use crate::time::Clock;
+use crate::wording::gate;
+
+/// The most connections at one time.
+const CONNECTIONS: usize = 32;
+
+/// The local door.
+pub struct Local {
+    /// The journal.
+    pub journal: Journal,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The adapter whose clients talk here.
+    pub terminal: Arc<Terminal>,
+    /// Who runs commands.
+    pub admin: Arc<Admin>,
+    /// The assistant's name.
+    pub agent: String,
+}
+
+impl Local {
+    /// Opens the socket. A stale one of a gateway that died is replaced: the caller holds the home's lock.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn listen(path: &Path) -> anyhow::Result<UnixListener> {
+        use std::os::unix::fs::PermissionsExt;
+        let _ = std::fs::remove_file(path);
+        let listener = UnixListener::bind(path).with_context(|| format!("Cannot open the socket {}", path.display()))?;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+        Ok(listener)
+    }
+
+    /// Serves the socket until the program stops.
+    pub async fn serve(self: Arc<Self>, listener: UnixListener, stop: CancellationToken) {
+        let seats = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
+        let tasks = tokio_util::task::TaskTracker::new();
+        loop {
+            let accepted = tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = listener.accept() => accepted,
+            };
+            let Ok((stream, _)) = accepted else { continue };
+            let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else { continue };
+            let (local, stop) = (Arc::clone(&self), stop.clone());
+            tasks.spawn(async move {
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    served = local.client(stream) => {
+                        if let Err(error) = served {
+                            tracing::debug!("A local connection ended: {error:#}");
+                        }
+                    }
+                }
+                drop(seat);
+            });
+        }
+        self.terminal.close().await;
+        tasks.close();
+        tasks.wait().await;
+    }
+
+    /// Serves one connection, also one that never was a socket: `chat` without a running gateway connects within the process.
+    ///
+    /// # Errors
+    /// If the other side breaks off or never greets.
+    pub async fn client(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> anyhow::Result<()> {
+        match accept(stream).await? {
+            (Greeting::Hello { person }, connection) => self.talk(person, connection).await,
+            (Greeting::Run { args, json }, mut connection) => {
+                let answer = self.admin.command_line(&args).await;
+                let text = if json { serde_json::to_string_pretty(&answer.json)? } else { answer.markdown };
+                connection.writer.write(&FromGateway::Answer { text, code: u8::from(answer.failed) }).await?;
+                Ok(())
+            }
+        }
+    }
+
+    async fn talk(&self, name: Option<String>, mut connection: Connection) -> anyhow::Result<()> {
+        let wanted = name.clone();
+        let person = self
+            .journal
+            .read(move |db| match wanted {
+                Some(name) => db.person_named(&name),
+                None => Ok(db.people()?.into_iter().next()),
+            })
+            .await?;
+        let Some(person) = person else {
+            let why = gate::no_such_person(name.as_deref());
+            connection.writer.write(&FromGateway::Refused { why }).await?;
+            return Ok(());
+        };
+        let peer = self.address_of(&person).await?;
+        let welcome =
+            FromGateway::Welcome { person: person.name, assistant: self.agent.clone(), peer: peer.clone() };
+        connection.writer.write(&welcome).await?;
+        self.terminal.attach(peer, connection).await;
+        Ok(())
+    }
+
+    /// A person's place at the terminal, linked when they first sit down there.
+    async fn address_of(&self, person: &Person) -> anyhow::Result<String> {
+        let peer = format!("person-{}", person.id);
+        let address = Address::new("terminal", "local", &peer);
+        let (id, now) = (person.id, self.clock.now());
+        self.journal
+            .write("link a terminal", move |tx| match tx.who_is(&address)? {
+                Some(_) => Ok(()),
+                None => tx.link(&address, Some(id), now).map(|_| ()),
+            })
+            .await?;
+        Ok(peer)
+    }
+}

@@ -1,0 +1,43 @@
+//! The knowledge tree, as far as it is loaded by itself: who the assistant is, and what it always knows.
+//!
+//! The tree is a folder of Markdown files that a person can read and edit at any time; the next turn sees the change. Whoever
+//! writes into it from here goes through one writer: a row with path, hash and label is committed, then a temporary file is
+//! renamed into place. So reading can tell whose words a file holds ([`label`]), and a crash leaves the old file or the new one.
+//!
+//! Only trusted text is loaded by itself. What cannot be read, does not belong in a prompt or is too long is left out or cut,
+//! and [`Loaded::notes`] says so: a broken file never keeps the assistant from answering. Nothing outside the tree is read or
+//! written, wherever a link in it points. Each person has files of their own; the first owner's are the root of the tree.
+
+mod disk;
+mod first;
+mod label;
+mod page;
+mod place;
+mod shelf;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use tree::Tree;
+
+use crate::trust::Text;
+
+/// What one turn for one person begins with. A file that is missing or left out is an empty text.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// How to work; for everybody.
+    pub agents: Text,
+    /// The assistant's character; for everybody.
+    pub soul: Text,
+    /// The person, in their own words.
+    pub user: Text,
+    /// What was kept about them.
+    pub memory: Text,
+    /// Their note of the day.
+    pub today: Text,
+    /// The rows of those file versions that we wrote ourselves.
+    pub nodes: Vec<i64>,
+    /// What was left out or cut and why, for the log; never a word of a file.
+    pub notes: Vec<String>,
+}

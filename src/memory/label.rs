@@ -1,0 +1,28 @@
+//! Whose words a file holds. This file may mint trust: for the program's own first contents, and for what a person wrote by hand.
+
+use super::place;
+use crate::store::Db;
+use crate::trust::{Label, Source};
+
+/// The label of the first contents of a file: they are part of the program.
+pub(super) fn of_first_contents() -> Label {
+    Label::trusted()
+}
+
+/// The label of a file as it stands now, and its row if we wrote just that.
+///
+/// `asked` is the path by which it was asked for, `inside` the one where it really lies; they differ behind a link.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(super) fn of_file(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow::Result<(Option<i64>, Label)> {
+    let (row, mut label) = match db.file_version(inside, digest)? {
+        Some((row, label)) => (Some(row), label),
+        // A path stays untrusted through any edit; else nobody but a person can have written it.
+        None => (None, db.last_label_of(inside)?.unwrap_or_else(Label::trusted)),
+    };
+    if label.is_trusted() && (place::is_untrusted(asked) || place::is_untrusted(inside)) {
+        label.absorb(&Label::untrusted(Source::unknown()));
+    }
+    Ok((row, label))
+}

@@ -1,0 +1,147 @@
+//! Where things lie in the tree, as paths relative to its root with `/` between their parts.
+//!
+//! Names that come from outside (a person's, a sender's file name) never become a part of a path before they are cleaned here.
+
+use crate::id::{AttachmentId, PersonId};
+use crate::people::Person;
+use crate::text::fold::fold;
+
+/// The longest cleaned name of a person or a file.
+const MAX_NAME: usize = 60;
+
+/// The person's own folder: blank, which is the root itself, for the first owner.
+///
+/// Two people never share one. A name that is kept as it is holds only letters, digits and single dashes and does not end in a
+/// number; every other one ends in the number of its person.
+pub(super) fn folder_of(who: &Person, first_owner: Option<PersonId>) -> String {
+    if first_owner == Some(who.id) {
+        return String::new();
+    }
+    let lower = who.name.to_ascii_lowercase();
+    let clean = clean(&fold(&lower), |c| c.is_ascii_alphanumeric());
+    let last = clean.rsplit_once('-').map(|(_, last)| last);
+    let looks_numbered = last.is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
+    match clean.as_str() {
+        "" => format!("people/person-{}", who.id),
+        same if same == lower && !looks_numbered => format!("people/{same}"),
+        changed => format!("people/{changed}-{}", who.id),
+    }
+}
+
+/// The name under which a file that came with a message is kept.
+pub(super) fn file_name(id: AttachmentId, hint: &str) -> String {
+    let (stem, extension) = hint.rsplit_once('.').unwrap_or((hint, ""));
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let (stem, extension) = (clean(stem, plain), clean(crate::text::cut_bytes(extension, 10), plain));
+    let stem = if stem.is_empty() { "file".to_owned() } else { stem };
+    if extension.is_empty() { format!("{id}-{stem}") } else { format!("{id}-{stem}.{extension}") }
+}
+
+/// A file of a folder, where the folder may be the root.
+pub(super) fn within(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// Whether nothing at that place can be trusted, whoever wrote it.
+pub(super) fn is_untrusted(inside: &str) -> bool {
+    let own = within_folder(inside);
+    is_inbox(inside) || own == "memory/untrusted" || own.starts_with("memory/untrusted/")
+}
+
+/// Whether received files are kept at that place.
+pub(super) fn is_inbox(inside: &str) -> bool {
+    let own = within_folder(inside);
+    own == "inbox" || own.starts_with("inbox/")
+}
+
+/// The path as its owner sees it, without the folder of a person or a group.
+fn within_folder(inside: &str) -> &str {
+    match inside.split_once('/') {
+        Some(("people" | "groups", rest)) => rest.split_once('/').map_or("", |(_, own)| own),
+        _ => inside,
+    }
+}
+
+/// Whether the path can only lead downwards.
+pub(super) fn is_plain(inside: &str) -> bool {
+    !inside.contains('\0') && inside.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+/// Every run of other characters than the allowed ones becomes one dash, none at either end.
+fn clean(name: &str, allowed: impl Fn(char) -> bool) -> String {
+    let dashed: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
+    let joined = dashed.split('-').filter(|run| !run.is_empty()).collect::<Vec<_>>().join("-");
+    crate::text::cut_bytes(&joined, MAX_NAME).trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::people::Role;
+    use proptest::prelude::*;
+
+    fn person(id: i64, name: &str) -> Person {
+        Person { id: PersonId(id), name: name.to_owned(), role: Role::Member }
+    }
+
+    #[test]
+    fn folders_of_people() {
+        for (name, folder) in [
+            ("Ben", "people/ben"),
+            ("anne-marie", "people/anne-marie"),
+            ("Ada Lovelace", "people/ada-lovelace-7"),
+            ("Ádám", "people/adam-7"),
+            ("ben-3", "people/ben-3-7"),
+            ("../../etc", "people/etc-7"),
+            ("Анна", "people/person-7"),
+            ("", "people/person-7"),
+        ] {
+            assert_eq!(folder_of(&person(7, name), Some(PersonId(1))), folder, "{name}");
+        }
+        assert_eq!(folder_of(&person(7, "Ben"), Some(PersonId(7))), "");
+    }
+
+    #[test]
+    fn files_keep_their_kind_and_nothing_else_of_their_path() {
+        let id = AttachmentId(5);
+        for (hint, name) in [
+            ("Holiday photo (1).JPG", "5-Holiday-photo-1.JPG"),
+            ("../../.ssh/authorized_keys", "5-file.ssh-author"),
+            ("/etc/passwd", "5-etc-passwd"),
+            (".bashrc", "5-file.bashrc"),
+            ("", "5-file"),
+            ("..", "5-file"),
+            ("a\u{202e}gpj.exe", "5-a-gpj.exe"),
+        ] {
+            assert_eq!(file_name(id, hint), name, "{hint}");
+        }
+    }
+
+    #[test]
+    fn untrusted_places() {
+        for inside in ["inbox/1-a.txt", "memory/untrusted/x.md", "people/ben/inbox/a", "groups/4/memory/untrusted/a"] {
+            assert!(is_untrusted(inside), "{inside}");
+        }
+        for inside in ["USER.md", "memory/MEMORY.md", "people/ben/USER.md", "memory/inbox.md", "people/inbox/USER.md"] {
+            assert!(!is_untrusted(inside), "{inside}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn cleaned_names_are_one_plain_part(name in ".{0,120}", id in 1_i64..100) {
+            let folder = folder_of(&person(id, &name), None);
+            prop_assert!(is_plain(&folder) && folder.split('/').count() == 2, "{}", folder);
+            let file = file_name(AttachmentId(id), &name);
+            prop_assert!(is_plain(&file) && !file.contains('/') && file.len() < 100, "{}", file);
+        }
+
+        #[test]
+        fn two_people_never_share_a_folder(
+            one in "[abAB1 -]{0,6}", other in "[abAB1 -]{0,6}", first in 1_i64..20, second in 20_i64..40,
+        ) {
+            prop_assume!(one.to_ascii_lowercase() != other.to_ascii_lowercase());
+            prop_assert_ne!(folder_of(&person(first, &one), None), folder_of(&person(second, &other), None));
+        }
+    }
+}

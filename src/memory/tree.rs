@@ -1,0 +1,261 @@
+//! The tree: first contents, loading for a turn, and the one writer.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use tokio::sync::Mutex;
+
+use super::disk::{self, Disk, Existing, Found};
+use super::first::{self, Kept};
+use super::page;
+use super::shelf::{Look, Shelf};
+use super::{Loaded, label, place};
+use crate::id::{AttachmentId, PersonId};
+use crate::people::{Person, Role};
+use crate::store::{Db, Journal};
+use crate::time::{Moment, Zone};
+use crate::trust::{Label, Labelled, Scope, Text};
+
+/// The most of one received file that is read back: somewhat more than is ever received.
+const MAX_RECEIVED: u64 = 64 * 1024 * 1024;
+
+/// The knowledge tree. Cloning gives another handle on the same one.
+#[derive(Debug, Clone)]
+pub struct Tree(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    disk: Disk,
+    shelf: Shelf,
+    journal: Journal,
+    zone: Zone,
+    /// Held while a file is written: between its row and its renaming nobody else writes.
+    writing: Mutex<()>,
+}
+
+/// A file about to be written.
+struct Draft {
+    folder: String,
+    name: String,
+    bytes: Vec<u8>,
+    label: Label,
+    scope: Scope,
+    existing: Existing,
+}
+
+impl Tree {
+    /// The tree in that folder, which need not exist yet.
+    pub fn new(root: PathBuf, journal: Journal, zone: Zone) -> Self {
+        let disk = Disk::new(root);
+        Self(Arc::new(Inner { shelf: Shelf::new(disk.clone()), disk, journal, zone, writing: Mutex::new(()) }))
+    }
+
+    /// Makes the folders and gives every file that is missing its first contents. What exists is left as it is. The owner's own
+    /// files wait until there is an owner.
+    ///
+    /// # Errors
+    /// If the workspace cannot be written.
+    pub async fn seed(&self, now: Moment) -> anyhow::Result<()> {
+        for kind in Kept::SHARED {
+            self.create("", &kind.name(""), kind.first_contents(""), Scope::Shared, now).await?;
+        }
+        let inner = Arc::clone(&self.0);
+        blocking(move || inner.disk.folder("inbox").map(drop)).await.with_context(|| self.cannot_write("inbox"))?;
+        let Some(owner) = self.0.journal.read(first_owner).await? else { return Ok(()) };
+        let scope = Scope::Person(owner);
+        for kind in [Kept::User, Kept::Memory] {
+            self.create("", &kind.name(""), kind.first_contents(""), scope, now).await?;
+        }
+        let (name, contents) = first::HEARTBEAT;
+        self.create("", name, contents.to_owned(), scope, now).await
+    }
+
+    /// What a turn for that person on that local day begins with. What is missing of their own gets its first contents.
+    ///
+    /// # Errors
+    /// If the journal cannot be read. Trouble with a file is no error but a note.
+    pub async fn load(&self, who: &Person, now: Moment, day: &str) -> anyhow::Result<Loaded> {
+        let owner = self.0.journal.read(first_owner).await?;
+        let folder = place::folder_of(who, owner);
+        let scope = Scope::Person(who.id);
+        let mut notes = Vec::new();
+        let mut looks = self.look(&folder, day).await?;
+        if self.create_missing(&looks, &folder, day, scope, now, &mut notes).await {
+            looks = self.look(&folder, day).await?;
+        }
+        let labelled = self.with_labels(looks, folder, day.to_owned()).await?;
+        Ok(loaded(labelled, scope, day, notes))
+    }
+
+    /// Keeps a file that came with a message, under the `inbox/` of the person's folder. Gives its path relative to the workspace,
+    /// and its SHA-256. The same file of the same message replaces itself.
+    ///
+    /// # Errors
+    /// If the workspace or the journal cannot be written.
+    #[allow(clippy::too_many_arguments, reason = "each is one fact about the file, and none has a default")]
+    pub async fn save_inbox(
+        &self,
+        scope: Scope,
+        who: &Person,
+        id: AttachmentId,
+        name_hint: &str,
+        bytes: &[u8],
+        label: &Label,
+        now: Moment,
+    ) -> anyhow::Result<(String, String)> {
+        let owner = self.0.journal.read(first_owner).await?;
+        let folder = place::within(&place::folder_of(who, owner), "inbox");
+        let name = place::file_name(id, name_hint);
+        let (path, digest) = (place::within(&folder, &name), page::digest(bytes));
+        let draft =
+            Draft { folder, name, bytes: bytes.to_vec(), label: label.clone(), scope, existing: Existing::Replace };
+        self.write(draft, now).await?;
+        Ok((path, digest))
+    }
+
+    /// The bytes of a file that [`Tree::save_inbox`] kept.
+    ///
+    /// # Errors
+    /// If it is not there, or the path leads anywhere else than to an inbox.
+    pub async fn read_inbox(&self, path: &str) -> anyhow::Result<Vec<u8>> {
+        anyhow::ensure!(place::is_inbox(path), "Only received files are read here");
+        let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
+        blocking(move || inner.disk.read(&asked, MAX_RECEIVED)).await.context("Cannot read a received file")
+    }
+
+    async fn look(&self, folder: &str, day: &str) -> anyhow::Result<Vec<(Kept, Look)>> {
+        let (inner, folder, day) = (Arc::clone(&self.0), folder.to_owned(), day.to_owned());
+        let look = move |kind| (kind, inner.shelf.look(&folder, kind, &day));
+        blocking(move || Ok(Kept::SHARED.into_iter().chain(Kept::OWN).map(look).collect())).await
+    }
+
+    /// Whether anything was made.
+    async fn create_missing(
+        &self,
+        looks: &[(Kept, Look)],
+        folder: &str,
+        day: &str,
+        scope: Scope,
+        now: Moment,
+        notes: &mut Vec<String>,
+    ) -> bool {
+        let mut made = false;
+        let date = self.0.zone.show_day(now);
+        let missing = looks.iter().filter(|(kind, look)| matches!(look, Look::Missing) && !kind.is_shared());
+        for (kind, _) in missing {
+            match self.create(folder, &kind.name(day), kind.first_contents(&date), scope, now).await {
+                Ok(()) => made = true,
+                Err(error) => notes.push(format!("{error:#}")),
+            }
+        }
+        made
+    }
+
+    /// Gives a file its first contents, if there is none.
+    async fn create(&self, folder: &str, name: &str, contents: String, scope: Scope, now: Moment) -> anyhow::Result<()> {
+        let inside = place::within(folder, name);
+        let (folder, file) = inside.rsplit_once('/').unwrap_or(("", &inside));
+        let draft = Draft {
+            folder: folder.to_owned(),
+            name: file.to_owned(),
+            bytes: contents.into_bytes(),
+            label: label::of_first_contents(),
+            scope,
+            existing: Existing::Keep,
+        };
+        self.write(draft, now).await.with_context(|| self.cannot_write(name))
+    }
+
+    /// The one writer: the row is committed before the file is renamed into place.
+    async fn write(&self, draft: Draft, now: Moment) -> anyhow::Result<()> {
+        let _alone = self.0.writing.lock().await;
+        let inner = Arc::clone(&self.0);
+        let (folder, draft) = blocking(move || Ok((inner.disk.folder(&draft.folder)?, draft))).await?;
+        if draft.existing == Existing::Keep && disk::is_taken(&folder.path.join(&draft.name)) {
+            return Ok(());
+        }
+        self.announce(&folder, &draft, now).await?;
+        blocking(move || disk::put(&folder, &draft.name, &draft.bytes, draft.existing)).await
+    }
+
+    async fn announce(&self, folder: &Found, draft: &Draft, now: Moment) -> anyhow::Result<i64> {
+        let path = place::within(&folder.inside, &draft.name);
+        let (digest, label, scope) = (page::digest(&draft.bytes), draft.label.clone(), draft.scope);
+        let job = move |tx: crate::store::Tx<'_>| tx.file_written(&path, &digest, &label, scope, now);
+        self.0.journal.write("announce a file", job).await
+    }
+
+    async fn with_labels(&self, looks: Vec<(Kept, Look)>, folder: String, day: String) -> anyhow::Result<Vec<Judged>> {
+        self.0.journal.read(move |db| looks.into_iter().map(|(kind, look)| judge(db, kind, look, &folder, &day)).collect()).await
+    }
+
+    fn cannot_write(&self, name: &str) -> String {
+        format!("Cannot write {name} in the workspace {}", self.0.disk.root().display())
+    }
+}
+
+/// A look at a file with the row and the label of what was seen.
+type Judged = (Kept, Look, Option<i64>, Label);
+
+fn judge(db: Db<'_>, kind: Kept, look: Look, folder: &str, day: &str) -> anyhow::Result<Judged> {
+    let (row, label) = match &look {
+        Look::Page(page) => label::of_file(db, &kind.path(folder, day), &page.inside, &page.digest)?,
+        Look::Missing | Look::Unreadable(_) => (None, Label::join_of([])),
+    };
+    Ok((kind, look, row, label))
+}
+
+/// Puts together what is trusted, and notes the rest.
+fn loaded(judged: Vec<Judged>, own: Scope, day: &str, notes: Vec<String>) -> Loaded {
+    let empty = |scope| -> Text { Labelled::new(Arc::from(""), Label::join_of([]), scope) };
+    let mut loaded = Loaded {
+        agents: empty(Scope::Shared),
+        soul: empty(Scope::Shared),
+        user: empty(own),
+        memory: empty(own),
+        today: empty(own),
+        nodes: Vec::new(),
+        notes,
+    };
+    for (kind, look, row, label) in judged {
+        match look {
+            Look::Missing => {}
+            Look::Unreadable(note) => loaded.notes.push(note),
+            Look::Page(_) if !label.is_trusted() => {
+                loaded.notes.push(format!("{} is left out: untrusted text had a part in it", kind.name(day)));
+            }
+            Look::Page(page) => {
+                loaded.nodes.extend(row);
+                loaded.notes.extend(page.notes.iter().cloned());
+                let scope = if kind.is_shared() { Scope::Shared } else { own };
+                *loaded.slot(kind) = Labelled::new(Arc::clone(&page.text), label, scope);
+            }
+        }
+    }
+    loaded
+}
+
+impl Loaded {
+    fn slot(&mut self, kind: Kept) -> &mut Text {
+        match kind {
+            Kept::Agents => &mut self.agents,
+            Kept::Soul => &mut self.soul,
+            Kept::User => &mut self.user,
+            Kept::Memory => &mut self.memory,
+            Kept::Today => &mut self.today,
+        }
+    }
+}
+
+/// Whose files are the root of the tree.
+fn first_owner(db: Db<'_>) -> anyhow::Result<Option<PersonId>> {
+    let people = db.people()?;
+    Ok(people.into_iter().filter(|person| person.role == Role::Owner).map(|person| person.id).min())
+}
+
+async fn blocking<T: Send + 'static>(
+    job: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+) -> anyhow::Result<T> {
+    tokio::task::spawn_blocking(job).await.context("Work with a file was abandoned")?
+}

@@ -1,0 +1,88 @@
+//! Which model is asked when the first one gives no answer: an ordered chain and a pure rule.
+//!
+//! The chain does not call anybody by itself. The engine walks it, since each model below it is metered alone and the
+//! waits between attempts belong to the engine's clock.
+
+use std::sync::Arc;
+
+use super::{Card, Model, ModelError};
+
+/// The models for one purpose, the preferred one first. There is always one.
+#[derive(Clone)]
+pub struct Chain(Vec<Arc<dyn Model>>);
+
+impl Chain {
+    /// A chain of a model and those that stand in for it, in order.
+    pub fn new(main: Arc<dyn Model>, stand_ins: impl IntoIterator<Item = Arc<dyn Model>>) -> Self {
+        Self(std::iter::once(main).chain(stand_ins).collect())
+    }
+
+    /// The models in the order in which they are asked.
+    pub fn models(&self) -> &[Arc<dyn Model>] {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Chain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(self.0.iter().map(|model| model.card()))
+            .finish()
+    }
+}
+
+/// Whether `next` is to be asked after `current` has failed for good (that is, after its retries).
+///
+/// A refusal stands: shopping for a model that says what another declined to say is not ours to do. Our own budget
+/// counts for all models together. What was too long for one may fit only a larger one.
+pub fn should_fall_back(error: &ModelError, current: &Card, next: &Card) -> bool {
+    match error {
+        ModelError::Refused | ModelError::OverBudget(_) => false,
+        ModelError::TooLong => next.context_window > current.context_window,
+        ModelError::Later { .. }
+        | ModelError::Cut
+        | ModelError::NoCredit
+        | ModelError::BadKey
+        | ModelError::Rejected(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(context_window: u64) -> Card {
+        Card {
+            provider: "openai".to_owned(),
+            name: "small".to_owned(),
+            context_window,
+            max_output: 1000,
+            images: false,
+            price: None,
+        }
+    }
+
+    #[test]
+    fn the_table_of_falls() {
+        let (small, large) = (card(8_000), card(128_000));
+        let later = ModelError::Later {
+            after: None,
+            what: String::new(),
+        };
+        for error in [
+            later,
+            ModelError::Cut,
+            ModelError::NoCredit,
+            ModelError::BadKey,
+            ModelError::Rejected(String::new()),
+        ] {
+            assert!(should_fall_back(&error, &large, &small), "{error:?}");
+        }
+        for error in [ModelError::Refused, ModelError::OverBudget(String::new())] {
+            assert!(!should_fall_back(&error, &small, &large), "{error:?}");
+        }
+        assert!(should_fall_back(&ModelError::TooLong, &small, &large));
+        assert!(!should_fall_back(&ModelError::TooLong, &large, &small));
+        assert!(!should_fall_back(&ModelError::TooLong, &small, &small));
+    }
+}

@@ -1,0 +1,65 @@
+//! The model that needs nothing: no key, no network, no time. A real default, and not a pretence of more than it is.
+//!
+//! It answers from the conversation, the memory and the last summary in the prompt, calls tools for the plainest of
+//! wishes, writes extractive summaries, and says under each answer which model is speaking. It generates nothing: every
+//! statement it makes is a quote with its origin, so what a tool brought home can be shown by it but never obeyed.
+//! The same request gives the same answer. It looks at the newest messages only, so its time does not grow with a history.
+
+mod answer;
+pub mod extract;
+mod phrases;
+mod sums;
+mod transcript;
+mod view;
+mod words;
+
+use async_trait::async_trait;
+
+use super::{Card, Live, Model, ModelError, Purpose, Reply, Request, Stop, Usage};
+use crate::text;
+use view::View;
+
+/// The offline model.
+#[derive(Debug)]
+pub struct Offline {
+    card: Card,
+}
+
+impl Offline {
+    /// The model behind that card.
+    pub fn new(card: Card) -> Self {
+        Self { card }
+    }
+}
+
+#[async_trait]
+impl Model for Offline {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    async fn call(&self, request: &Request, live: &dyn Live) -> Result<Reply, ModelError> {
+        let answer = match request.purpose() {
+            Purpose::Summary => answer::Answer::text(transcript::summary(request)),
+            Purpose::Chat => answer::to(&View::of(request)),
+        };
+        for word in answer.text.split_inclusive(' ') {
+            live.grow(word);
+        }
+        let stop = if answer.calls.is_empty() {
+            Stop::End
+        } else {
+            Stop::Tools
+        };
+        let usage = Usage {
+            input: request.estimate_tokens(),
+            cached: 0,
+            output: text::estimate_tokens(&answer.text),
+        };
+        let model = format!("{}/{}", self.card.provider, self.card.name);
+        Ok(Reply::to(request, &answer.text, answer.calls, stop, usage, model))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,421 @@
+//! What the offline model says to what it sees.
+//!
+//! The order is the whole design: what a tool brought is shown first, since it was asked for; then come the wishes that are
+//! beyond doubt; then what is known; then a look into earlier conversations; and what is none of these was told to be
+//! remembered.
+
+use serde_json::json;
+
+use super::view::View;
+use super::{phrases, sums, words};
+use crate::model::ToolCall;
+use crate::text;
+
+/// The most characters of one quote.
+const MAX_QUOTE: usize = 300;
+
+/// The most quotes in one answer.
+const MAX_QUOTES: usize = 5;
+
+const GREETINGS: &[&str] = &[
+    " hello ",
+    " hi ",
+    " hey ",
+    " good morning ",
+    " good evening ",
+    " good afternoon ",
+    " hallo ",
+    " servus ",
+    " moin ",
+    " guten tag ",
+    " guten morgen ",
+    " guten abend ",
+    " gruss gott ",
+];
+const THANKS: &[&str] = &[
+    " thanks ",
+    " thank you ",
+    " thx ",
+    " danke ",
+    " dankeschon ",
+    " cheers ",
+];
+const GOODBYES: &[&str] = &[
+    " bye ",
+    " goodbye ",
+    " good night ",
+    " see you ",
+    " gute nacht ",
+    " tschuss ",
+    " bis bald ",
+];
+const HOW: &[&str] = &[
+    " how are you ",
+    " how's it going ",
+    " wie geht's ",
+    " wie geht es dir ",
+];
+const WHO: &[&str] = &[
+    " who are you ",
+    " what are you ",
+    " your name ",
+    " are you a bot ",
+    " are you human ",
+    " wer bist du ",
+    " wie heisst du ",
+    " bist du ein ",
+];
+const ABILITIES: &[&str] = &[
+    " what can you do ",
+    " what do you do ",
+    " can you help ",
+    " help ",
+    " help me ",
+    " was kannst du ",
+    " hilfe ",
+];
+const CLOCK: &[&str] = &[
+    " what time ",
+    " what's the time ",
+    " what is the time ",
+    " what day ",
+    " which day ",
+    " what date ",
+    " the date ",
+    " what year ",
+    " today's date ",
+    " wie spat ",
+    " wieviel uhr ",
+    " wie viel uhr ",
+    " welcher tag ",
+    " welches datum ",
+    " welchen tag ",
+    " uhrzeit ",
+];
+const PAST: &[&str] = &[
+    " did we talk ",
+    " did we discuss ",
+    " we talked ",
+    " we discussed ",
+    " do you remember ",
+    " last time ",
+    " earlier conversation ",
+    " earlier conversations ",
+    " previous conversation ",
+    " previous conversations ",
+    " our conversations ",
+    " my conversations ",
+    " past conversations ",
+    " haben wir gesprochen ",
+    " haben wir geredet ",
+    " erinnerst du dich ",
+    " letztes mal ",
+    " weisst du noch ",
+];
+const ASKING: &[&str] = &[
+    " what ",
+    " what's ",
+    " who ",
+    " who's ",
+    " whom ",
+    " whose ",
+    " where ",
+    " when ",
+    " why ",
+    " which ",
+    " how ",
+    " is ",
+    " are ",
+    " do ",
+    " does ",
+    " did ",
+    " can ",
+    " could ",
+    " tell me ",
+    " wer ",
+    " wo ",
+    " wann ",
+    " warum ",
+    " wie ",
+    " welche ",
+    " welcher ",
+    " welches ",
+    " sag mir ",
+];
+/// Words of a question about the past that no past message answers to.
+const ABOUT_TALK: &[&str] = &[
+    "talk",
+    "discuss",
+    "conversation",
+    "search",
+    "last",
+    "time",
+    "week",
+    "yesterday",
+    "gesprochen",
+];
+
+/// An answer: words, or a wish to use tools.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) calls: Vec<ToolCall>,
+}
+
+impl Answer {
+    /// Words alone, as they are.
+    pub(super) fn text(text: String) -> Self {
+        Self {
+            text,
+            calls: Vec::new(),
+        }
+    }
+
+    fn signed(words: &str) -> Self {
+        Self::text(format!("{words}\n\n{}", phrases::SIGNATURE))
+    }
+
+    fn calling(view: &View<'_>, name: &str, arguments: &serde_json::Value) -> Self {
+        let call = ToolCall {
+            id: format!("offline_{}", view.round),
+            name: name.to_owned(),
+            arguments: arguments.to_string(),
+            extra: String::new(),
+        };
+        Self {
+            text: String::new(),
+            calls: vec![call],
+        }
+    }
+}
+
+/// The answer to what is seen.
+pub(super) fn to(view: &View<'_>) -> Answer {
+    if !view.results.is_empty() {
+        return Answer::signed(&results(view));
+    }
+    if view.question.is_empty() {
+        return Answer::signed(&without_words(view));
+    }
+    if let Some(address) = address(&view.question) {
+        return match offers(view, "web_fetch") {
+            true => Answer::calling(view, "web_fetch", &json!({ "url": address })),
+            false => Answer::signed(phrases::NO_WEB),
+        };
+    }
+    let spaced = words::spaced(&view.question);
+    let said = small_talk(&spaced, view).or_else(|| sum(&view.question));
+    if let Some(said) = said {
+        return Answer::signed(&said);
+    }
+    let wants_to_know = has(&spaced, PAST) || is_question(&view.question, &spaced);
+    if !wants_to_know {
+        return Answer::signed(&with_picture(
+            view,
+            format!("{}\n{}", phrases::NOTED, quote(&view.question)),
+        ));
+    }
+    if let Some(known) = known(view) {
+        return Answer::signed(&with_picture(view, known));
+    }
+    if offers(view, "recall") {
+        return Answer::calling(
+            view,
+            "recall",
+            &json!({ "query": query(&view.question), "limit": MAX_QUOTES }),
+        );
+    }
+    Answer::signed(&with_picture(view, phrases::UNKNOWN.to_owned()))
+}
+
+fn without_words(view: &View<'_>) -> String {
+    match view.material.first() {
+        Some(material) => with_picture(view, extract(material, &[])),
+        None if view.picture => phrases::NO_EYES.to_owned(),
+        None => phrases::EMPTY.to_owned(),
+    }
+}
+
+fn with_picture(view: &View<'_>, words: String) -> String {
+    if view.picture {
+        format!("{} {words}", phrases::NO_EYES)
+    } else {
+        words
+    }
+}
+
+fn small_talk(spaced: &str, view: &View<'_>) -> Option<String> {
+    let short = spaced.split_whitespace().count() <= 5;
+    let said = if has(spaced, CLOCK) && !has(spaced, PAST) {
+        return Some(phrases::now(view.day, view.time));
+    } else if has(spaced, WHO) {
+        phrases::WHO
+    } else if has(spaced, HOW) {
+        phrases::WELL
+    } else if short && has(spaced, ABILITIES) {
+        phrases::ABILITIES
+    } else if short && has(spaced, THANKS) {
+        phrases::THANKS
+    } else if short && has(spaced, GOODBYES) {
+        phrases::GOODBYE
+    } else if short && has(spaced, GREETINGS) && !view.question.contains('?') {
+        phrases::GREETING
+    } else {
+        return None;
+    };
+    Some(said.to_owned())
+}
+
+fn sum(question: &str) -> Option<String> {
+    let (sum, result) = sums::find(question)?;
+    Some(result.map_or_else(
+        || phrases::NO_SUM.to_owned(),
+        |result| phrases::sum(&sum, &sums::show(result)),
+    ))
+}
+
+/// What the person or the notes say that answers to the question, the best first and the newer before the older.
+fn known(view: &View<'_>) -> Option<String> {
+    let mut asked = words::stems(&view.question);
+    asked.sort_unstable();
+    asked.dedup();
+    let said = view
+        .said
+        .iter()
+        .flat_map(|text| words::sentences(text))
+        .filter(|sentence| !sentence.ends_with('?'));
+    let notes = view.notes.iter().flat_map(|line| words::sentences(line));
+    let material = view.material.iter().flat_map(|text| words::sentences(text));
+    let candidates: Vec<(&str, &str)> = notes
+        .map(|sentence| (phrases::NOTES_SAY, sentence))
+        .chain(said.map(|sentence| (phrases::YOU_TOLD, sentence)))
+        .chain(material.map(|sentence| (phrases::PASSED_ON, sentence)))
+        .collect();
+    let stems: Vec<Vec<String>> = candidates
+        .iter()
+        .map(|(_, sentence)| words::stems(sentence))
+        .collect();
+    let scores = words::score(&asked, &stems);
+    let covers =
+        |stems: &[String]| asked.iter().filter(|word| stems.contains(word)).count() * 2 >= asked.len();
+    let mut hits: Vec<(f64, (&str, &str))> = scores
+        .into_iter()
+        .zip(stems.iter().zip(candidates))
+        .filter(|(score, (stems, _))| *score > 0.0 && covers(stems))
+        .map(|(score, (_, candidate))| (score, candidate))
+        .rev()
+        .collect();
+    // Stable, so that of equals the newer stays first.
+    hits.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let best = hits.first()?.0;
+    let mut lines: Vec<String> = Vec::new();
+    for (_, (origin, sentence)) in hits
+        .into_iter()
+        .take_while(|(score, _)| *score >= best * 0.75)
+        .take(3)
+    {
+        let line = format!("{origin}\n{}", quote(sentence));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    Some(lines.join("\n\n"))
+}
+
+/// What the tools gave, as quotes under the tool's name.
+fn results(view: &View<'_>) -> String {
+    let asked = words::stems(&view.question);
+    let shown = view.results.iter().map(|(tool, text)| {
+        if text.trim().is_empty() {
+            return phrases::found_nothing(tool);
+        }
+        // Hits come in the order of their worth; of a page only some sentences are to the point.
+        let shown = if *tool == "recall" {
+            quotes(text.lines())
+        } else {
+            extract(text, &asked)
+        };
+        format!("{}\n{shown}", phrases::found(tool))
+    });
+    shown.collect::<Vec<_>>().join("\n\n")
+}
+
+/// The sentences of a text that answer best to the words, or its first ones, in their own order.
+fn extract(text: &str, asked: &[String]) -> String {
+    let sentences: Vec<&str> = words::sentences(text).collect();
+    let stems: Vec<Vec<String>> = sentences.iter().map(|sentence| words::stems(sentence)).collect();
+    let scores = words::score(asked, &stems);
+    let mut order: Vec<usize> = (0..sentences.len()).collect();
+    order.sort_by(|a, b| {
+        scores
+            .get(*b)
+            .unwrap_or(&0.0)
+            .total_cmp(scores.get(*a).unwrap_or(&0.0))
+    });
+    order.truncate(MAX_QUOTES);
+    order.sort_unstable();
+    let shown = quotes(order.iter().filter_map(|at| sentences.get(*at).copied()));
+    if sentences.len() > MAX_QUOTES {
+        format!("{shown}\n\n{}", phrases::TRUNCATED)
+    } else {
+        shown
+    }
+}
+
+fn quotes<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let lines = lines.filter(|line| !line.trim().is_empty());
+    lines.take(MAX_QUOTES).map(quote).collect::<Vec<_>>().join("\n")
+}
+
+fn quote(words: &str) -> String {
+    let visible: String = words
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    format!("> {}", text::shorten(&text::one_line(&visible), MAX_QUOTE))
+}
+
+/// What to look for in earlier conversations.
+fn query(question: &str) -> String {
+    let telling = words::telling(question);
+    let about_talk: Vec<String> = ABOUT_TALK.iter().flat_map(|word| words::stems(word)).collect();
+    let mut kept: Vec<&str> = telling
+        .iter()
+        .filter(|word| !about_talk.contains(&word.stem))
+        .map(|word| word.surface)
+        .collect();
+    if kept.is_empty() {
+        kept = telling.iter().map(|word| word.surface).collect();
+    }
+    if kept.is_empty() {
+        text::shorten(question, 200)
+    } else {
+        text::shorten(&kept.join(" "), 200)
+    }
+}
+
+/// The first web address in a text.
+fn address(text: &str) -> Option<String> {
+    let word = text
+        .split_whitespace()
+        .map(|word| word.trim_start_matches(['<', '(', '"', '\'', '[']));
+    let word = word
+        .into_iter()
+        .find(|word| word.starts_with("http://") || word.starts_with("https://"))?;
+    let word = word.trim_end_matches(['>', ')', '"', '\'', ']', '.', ',', ';', ':', '!', '?']);
+    url::Url::parse(word)
+        .is_ok_and(|url| url.has_host())
+        .then(|| word.to_owned())
+}
+
+fn is_question(question: &str, spaced: &str) -> bool {
+    question.trim_end().ends_with('?') || ASKING.iter().any(|word| spaced.starts_with(word))
+}
+
+fn has(spaced: &str, cues: &[&str]) -> bool {
+    cues.iter().any(|cue| spaced.contains(cue))
+}
+
+fn offers(view: &View<'_>, tool: &str) -> bool {
+    view.tools.contains(&tool)
+}

@@ -1,0 +1,322 @@
+//! A summary without a language model: sentences chosen by plain cues, words by how often they occur.
+//!
+//! The heuristics are language-neutral where they can be (frequency, marks, order) and know cues of English and German
+//! where they cannot. Nothing is rephrased, so nothing can be invented. Only what persons said becomes a decision, a
+//! preference or something pending: the assistant's words are not theirs.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::words;
+use crate::text;
+
+/// The most entries of each list.
+const MOST: usize = 6;
+
+/// The most characters of an entry, and of the title.
+const MAX_ENTRY: usize = 200;
+const MAX_TITLE: usize = 60;
+
+const DECISIONS: &[&str] = &[
+    " let's ",
+    " let us ",
+    " decided ",
+    " we will ",
+    " we'll ",
+    " i'll take ",
+    " agreed ",
+    " it's a deal ",
+    " go with ",
+    " settled ",
+    " we are going to ",
+    " entschieden ",
+    " beschlossen ",
+    " wir machen ",
+    " wir nehmen ",
+    " ich nehme ",
+    " einverstanden ",
+    " abgemacht ",
+    " machen wir ",
+];
+const PREFERENCES: &[&str] = &[
+    " i like ",
+    " i love ",
+    " i prefer ",
+    " i'd rather ",
+    " i hate ",
+    " i dislike ",
+    " i don't like ",
+    " i can't stand ",
+    " favourite ",
+    " favorite ",
+    " call me ",
+    " my name is ",
+    " i am allergic ",
+    " i'm allergic ",
+    " vegetarian ",
+    " vegan ",
+    " i always ",
+    " i never ",
+    " please always ",
+    " please never ",
+    " remember that ",
+    " is called ",
+    " birthday ",
+    " ich mag ",
+    " ich liebe ",
+    " ich bevorzuge ",
+    " ich hasse ",
+    " lieber ",
+    " lieblings",
+    " ich heisse ",
+    " nenn mich ",
+    " allergisch ",
+    " vegetarisch ",
+    " vegetarierin ",
+    " vegetarier ",
+    " bitte immer ",
+    " bitte nie ",
+    " merk dir ",
+    " geburtstag ",
+    " heisst ",
+];
+const PENDING: &[&str] = &[
+    " todo ",
+    " to do ",
+    " remind me ",
+    " need to ",
+    " needs to ",
+    " have to ",
+    " has to ",
+    " must ",
+    " should ",
+    " don't forget ",
+    " tomorrow ",
+    " next week ",
+    " next month ",
+    " still open ",
+    " not yet ",
+    " deadline ",
+    " due ",
+    " muss ",
+    " mussen ",
+    " sollte ",
+    " erinnere mich ",
+    " vergiss nicht ",
+    " morgen ",
+    " nachste woche ",
+    " nachsten monat ",
+    " noch offen ",
+    " noch nicht ",
+    " bis montag ",
+    " frist ",
+];
+
+/// Who said a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// A person.
+    Person,
+    /// The assistant.
+    Assistant,
+}
+
+/// The end of a conversation, as it is written down.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extract {
+    /// What it was about, in one line; empty if nothing was said.
+    pub title: String,
+    /// The words it turned around.
+    pub topics: Vec<String>,
+    /// What was decided.
+    pub decisions: Vec<String>,
+    /// What persons said about themselves and their liking.
+    pub preferences: Vec<String>,
+    /// What is still to be done or to be answered.
+    pub pending: Vec<String>,
+}
+
+/// The summary of a conversation, given line by line from the first to the last.
+pub fn summarise(lines: &[(Speaker, &str)]) -> Extract {
+    let by_persons = lines.iter().filter(|(speaker, _)| *speaker == Speaker::Person);
+    let sentences: Vec<&str> = by_persons.flat_map(|(_, text)| words::sentences(text)).collect();
+    let mut extract = Extract {
+        topics: topics(lines),
+        ..Extract::default()
+    };
+    for sentence in &sentences {
+        let spaced = words::spaced(sentence);
+        let has = |cues: &[&str]| cues.iter().any(|cue| spaced.contains(cue));
+        let asks = sentence.ends_with('?');
+        if has(DECISIONS) && !asks {
+            add(&mut extract.decisions, sentence);
+        } else if has(PREFERENCES) && !asks {
+            add(&mut extract.preferences, sentence);
+        } else if has(PENDING) && !asks {
+            add(&mut extract.pending, sentence);
+        }
+    }
+    if let Some(question) = left_unanswered(lines) {
+        add(&mut extract.pending, question);
+    }
+    extract.title = title(&sentences, &extract.topics);
+    extract
+}
+
+impl Extract {
+    /// Joins the summaries of consecutive stretches of one conversation.
+    pub fn merged(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut whole = Self::default();
+        for part in parts {
+            if whole.title.is_empty() {
+                whole.title = part.title;
+            }
+            for (list, more) in [
+                (&mut whole.topics, part.topics),
+                (&mut whole.decisions, part.decisions),
+                (&mut whole.preferences, part.preferences),
+                (&mut whole.pending, part.pending),
+            ] {
+                more.iter().for_each(|entry| add(list, entry));
+            }
+        }
+        whole
+    }
+}
+
+/// Adds an entry unless it is there; of too many the oldest goes, since what was said last holds.
+fn add(list: &mut Vec<String>, entry: &str) {
+    let entry = text::shorten(&text::one_line(entry), MAX_ENTRY);
+    list.retain(|other| *other != entry);
+    list.push(entry);
+    if list.len() > MOST {
+        list.remove(0);
+    }
+}
+
+/// The words that occur most, in the spelling in which they occurred first; persons' words count double.
+fn topics(lines: &[(Speaker, &str)]) -> Vec<String> {
+    let mut counted: HashMap<String, (usize, usize, &str)> = HashMap::new();
+    for (speaker, text) in lines {
+        for word in words::telling(text) {
+            if word.surface.chars().count() < 3 || word.surface.chars().all(|c| c.is_ascii_digit()) {
+                continue;
+            }
+            let order = counted.len();
+            let (count, ..) = counted.entry(word.stem).or_insert((0, order, word.surface));
+            *count += if *speaker == Speaker::Person { 2 } else { 1 };
+        }
+    }
+    let mut counted: Vec<(usize, usize, &str)> = counted.into_values().collect();
+    counted.sort_unstable_by_key(|(count, order, _)| (std::cmp::Reverse(*count), *order));
+    counted
+        .into_iter()
+        .take(MOST)
+        .map(|(_, _, word)| word.to_owned())
+        .collect()
+}
+
+/// The first sentence that turns around one of the topics; else the topics themselves.
+fn title(sentences: &[&str], topics: &[String]) -> String {
+    let topics: Vec<String> = topics
+        .iter()
+        .flat_map(|topic| words::stems(topic))
+        .take(3)
+        .collect();
+    let telling = sentences.iter().find(|sentence| {
+        let stems = words::stems(sentence);
+        stems.len() >= 2 && stems.iter().any(|stem| topics.contains(stem))
+    });
+    let title = telling.or_else(|| sentences.first()).copied().unwrap_or_default();
+    text::shorten(text::one_line(title).trim_end_matches(['.', '!', '?']), MAX_TITLE)
+}
+
+/// The last thing said, if it is a person's question.
+fn left_unanswered<'a>(lines: &[(Speaker, &'a str)]) -> Option<&'a str> {
+    let (speaker, text) = lines.last()?;
+    let last = words::sentences(text).last()?;
+    (*speaker == Speaker::Person && last.ends_with('?')).then_some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Speaker::{Assistant, Person};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_conversation_is_sorted() {
+        let extract = summarise(&[
+            (Person, "Hi!"),
+            (Person, "My cat is called Whiskerino. I prefer tea over coffee."),
+            (Assistant, "We will remember. You should rest, let's go."),
+            (
+                Person,
+                "Let's book the vet for the cat. I need to call the vet tomorrow!",
+            ),
+            (Person, "Which vet is open on Sunday?"),
+        ]);
+        assert_eq!(extract.title, "My cat is called Whiskerino");
+        assert_eq!(extract.topics.iter().take(2).collect::<Vec<_>>(), ["vet", "cat"]);
+        assert_eq!(extract.decisions, ["Let's book the vet for the cat."]);
+        assert_eq!(
+            extract.preferences,
+            ["My cat is called Whiskerino.", "I prefer tea over coffee."]
+        );
+        assert_eq!(
+            extract.pending,
+            ["I need to call the vet tomorrow!", "Which vet is open on Sunday?"]
+        );
+    }
+
+    #[test]
+    fn german_cues_are_known() {
+        let extract = summarise(&[(
+            Person,
+            "Ich mag Käse. Wir nehmen den Zug. Ich muss die Karten kaufen. Müssen wir?",
+        )]);
+        assert_eq!(extract.preferences, ["Ich mag Käse."]);
+        assert_eq!(extract.decisions, ["Wir nehmen den Zug."]);
+        assert_eq!(extract.pending, ["Ich muss die Karten kaufen.", "Müssen wir?"]);
+    }
+
+    #[test]
+    fn nothing_said_is_nothing_summarised() {
+        assert_eq!(summarise(&[]), Extract::default());
+    }
+
+    #[test]
+    fn stretches_are_joined() {
+        let part = |title: &str, pending: &str| Extract {
+            title: title.to_owned(),
+            pending: vec![pending.to_owned()],
+            ..Extract::default()
+        };
+        let whole = Extract::merged([part("", "a"), part("Tea", "b"), part("Milk", "a")]);
+        assert_eq!(
+            (whole.title.as_str(), whole.pending),
+            ("Tea", vec!["b".to_owned(), "a".to_owned()])
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_entry_stands_in_the_conversation_and_the_lists_are_bounded(
+            lines in prop::collection::vec((any::<bool>(), "[a-zA-Z' .?!\n]{0,60}( i must | i like | let's )?[a-z.]{0,9}"), 0..12)
+        ) {
+            let lines: Vec<(Speaker, &str)> =
+                lines.iter().map(|(person, text)| (if *person { Person } else { Assistant }, text.as_str())).collect();
+            let extract = summarise(&lines);
+            let said: String = lines.iter().map(|(_, text)| text::one_line(text) + "\n").collect();
+            for list in [&extract.topics, &extract.decisions, &extract.preferences, &extract.pending] {
+                prop_assert!(list.len() <= MOST);
+                for entry in list {
+                    prop_assert!(said.contains(entry.trim_end_matches('…')), "{entry:?} in {said:?}");
+                }
+            }
+            prop_assert!(extract.title.chars().count() <= MAX_TITLE);
+            prop_assert_eq!(summarise(&lines), extract);
+        }
+    }
+}

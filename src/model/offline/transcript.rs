@@ -1,0 +1,81 @@
+//! The summary of a transcript, as the JSON that a summary is asked for in.
+//!
+//! A transcript comes as messages of both sides, as lines `name: words` in one message, or, when a long conversation is
+//! summarised in stretches, as the summaries of those.
+
+use super::extract::{self, Extract, Speaker};
+use super::view::after_time;
+use crate::model::request::{Part, Request, Role};
+
+/// What the assistant is called in a transcript.
+const ASSISTANT: &[&str] = &["assistant", "the assistant", "compline", "bot", "model", "you"];
+
+/// The summary that the request asks for.
+pub(super) fn summary(request: &Request) -> String {
+    let mut lines: Vec<(Speaker, &str)> = Vec::new();
+    let mut parts: Vec<Extract> = Vec::new();
+    for message in request.messages() {
+        let speaker = match message.role() {
+            Role::User => Speaker::Person,
+            Role::Assistant => Speaker::Assistant,
+            Role::System | Role::Tool => continue,
+        };
+        for part in message.parts() {
+            let Part::Text(text) = part.open().0 else { continue };
+            read(speaker, text, &mut lines, &mut parts);
+        }
+    }
+    if !lines.is_empty() {
+        parts.push(extract::summarise(&lines));
+    }
+    serde_json::to_string(&Extract::merged(parts)).unwrap_or_default()
+}
+
+fn read<'a>(speaker: Speaker, text: &'a str, lines: &mut Vec<(Speaker, &'a str)>, parts: &mut Vec<Extract>) {
+    let summaries: Vec<Extract> = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line.trim()).ok())
+        .collect();
+    if !summaries.is_empty() {
+        parts.extend(summaries);
+        return;
+    }
+    let written: Vec<&str> = text
+        .lines()
+        .map(|line| after_time(line).1)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let named = written.iter().filter(|line| named(line).is_some()).count();
+    if written.len() < 2 || named * 2 < written.len() {
+        lines.push((speaker, after_time(text).1));
+        return;
+    }
+    // A line without a name goes on with what the one before it said.
+    let mut last = speaker;
+    for line in written {
+        let (who, words) = named_or(line, last);
+        last = who;
+        lines.push((who, words));
+    }
+}
+
+fn named_or(line: &str, last: Speaker) -> (Speaker, &str) {
+    let Some((name, words)) = named(line) else {
+        return (last, line);
+    };
+    let is_assistant = ASSISTANT.contains(&name.to_lowercase().as_str());
+    (
+        if is_assistant {
+            Speaker::Assistant
+        } else {
+            Speaker::Person
+        },
+        words,
+    )
+}
+
+fn named(line: &str) -> Option<(&str, &str)> {
+    let (name, words) = line.split_once(':')?;
+    let fits = !name.is_empty() && name.chars().count() <= 30 && name.split_whitespace().count() <= 3;
+    (fits && words.starts_with(' ')).then(|| (name.trim(), words.trim()))
+}

@@ -1,0 +1,189 @@
+//! Words, made comparable: folded, stemmed by a few endings of English and German, without the ones that mean nothing.
+//!
+//! Crude on purpose. Both sides pass through here, so it matters only that forms of one word mostly meet.
+
+use std::collections::HashMap;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::text::fold::fold;
+
+const STOP: &[&str] = &[
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but",
+    "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "hers",
+    "hey", "hi", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like",
+    "me", "mine", "my", "no", "not", "now", "of", "ok", "okay", "on", "or", "our", "please", "remember",
+    "say", "said", "she", "should", "so", "some", "tell", "than", "that", "the", "their", "them", "then",
+    "there", "they", "this", "to", "told", "too", "us", "very", "was", "we", "well", "were", "what", "when",
+    "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "yes", "you", "your", "s", "t",
+    "m", "re", "ve", "ll", "d", "don", "aber", "als", "am", "an", "auch", "auf", "aus", "bei", "bin", "bist",
+    "bitte", "da", "das", "dass", "dein", "deine", "dem", "den", "der", "des", "dich", "die", "dir", "du",
+    "ein", "eine", "einem", "einen", "einer", "er", "es", "fur", "habe", "haben", "hast", "hat", "ich",
+    "ihr", "im", "ist", "ja", "kann", "man", "mein", "meine", "meinem", "meinen", "meiner", "mich", "mir",
+    "mit", "nein", "nicht", "noch", "nun", "oder", "schon", "sein", "seine", "sich", "sie", "sind", "so",
+    "uber", "um", "und", "uns", "von", "vor", "wann", "war", "warum", "was", "wer", "wie", "wir", "wird",
+    "wo", "zu", "zum", "zur",
+];
+
+const ENDINGS: &[&str] = &[
+    "ings", "ing", "ern", "est", "ed", "es", "en", "er", "em", "s", "n", "e",
+];
+
+/// A word as it stands, and what it is compared by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word<'a> {
+    pub(super) surface: &'a str,
+    pub(super) stem: String,
+}
+
+/// The words of a text that mean something.
+pub(super) fn telling(text: &str) -> Vec<Word<'_>> {
+    text.unicode_words()
+        .flat_map(|surface| {
+            let plain = plain(surface);
+            let stems: Vec<String> = plain
+                .split_whitespace()
+                .filter(|word| !is_stop(word))
+                .map(stem)
+                .collect();
+            stems.into_iter().map(move |stem| Word { surface, stem })
+        })
+        .collect()
+}
+
+/// The stems of a text's telling words.
+pub(super) fn stems(text: &str) -> Vec<String> {
+    telling(text).into_iter().map(|word| word.stem).collect()
+}
+
+/// In lower case, without diacritics, and ideographs apart.
+pub(super) fn plain(text: &str) -> String {
+    fold(text)
+        .to_lowercase()
+        .chars()
+        .filter_map(without_diacritic)
+        .collect()
+}
+
+/// A text as the cues are looked for in it: plain words with single spaces around each.
+pub(super) fn spaced(text: &str) -> String {
+    let plain: String = plain(&text.replace('’', "'"));
+    let words: Vec<&str> = plain
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .filter(|word| !word.is_empty())
+        .collect();
+    format!(" {} ", words.join(" "))
+}
+
+/// The sentences of a text, bounded by marks and line ends.
+pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .flat_map(|line| line.unicode_sentences())
+        .map(str::trim)
+        .filter(|sentence| !sentence.is_empty())
+}
+
+fn is_stop(word: &str) -> bool {
+    STOP.contains(&word)
+}
+
+fn without_diacritic(c: char) -> Option<char> {
+    Some(match c {
+        'à'..='å' => 'a',
+        'è'..='ë' => 'e',
+        'ì'..='ï' => 'i',
+        'ò'..='ö' => 'o',
+        'ù'..='ü' => 'u',
+        'ç' => 'c',
+        'ñ' => 'n',
+        '\u{300}'..='\u{36f}' => return None,
+        other => other,
+    })
+}
+
+fn stem(word: &str) -> String {
+    let shorter = ENDINGS
+        .iter()
+        .find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.chars().count() >= 3));
+    let stem = shorter.unwrap_or(word);
+    let stem = stem
+        .strip_suffix('e')
+        .filter(|rest| rest.chars().count() >= 3)
+        .unwrap_or(stem);
+    let mut last = stem.chars().rev();
+    match (last.next(), last.next()) {
+        (Some(a), Some(b)) if a == b && a.is_alphabetic() && stem.chars().count() > 3 => {
+            last.rev().chain([b]).collect()
+        }
+        _ => stem.to_owned(),
+    }
+}
+
+/// How well each text answers to the words of a question, by BM25; texts without any of the words score nothing.
+pub(super) fn score(question: &[String], texts: &[Vec<String>]) -> Vec<f64> {
+    const SATURATION: f64 = 1.2;
+    const LENGTH: f64 = 0.5;
+    let count = texts.len().max(1) as f64;
+    let average = (texts.iter().map(Vec::len).sum::<usize>() as f64 / count).max(1.0);
+    let mut holders: HashMap<&str, f64> = question.iter().map(|word| (word.as_str(), 0.0)).collect();
+    for text in texts {
+        for (word, holders) in &mut holders {
+            if text.iter().any(|stem| stem == word) {
+                *holders += 1.0;
+            }
+        }
+    }
+    let score = |text: &Vec<String>| {
+        holders.iter().fold(0.0, |sum, (word, holders)| {
+            let times = text.iter().filter(|stem| stem == word).count() as f64;
+            let rarity = (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln();
+            let length = SATURATION * (1.0 - LENGTH + LENGTH * text.len() as f64 / average);
+            sum + rarity * times * (SATURATION + 1.0) / (times + length)
+        })
+    };
+    texts.iter().map(score).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_a_word_meet() {
+        for forms in [
+            ["call", "called", "calls"],
+            ["running", "run", "runs"],
+            ["like", "likes", "liked"],
+            ["Katze", "Katzen", "katze"],
+            ["Größe", "größer", "GRÖSSE"],
+            ["name", "named", "names"],
+        ] {
+            let stems: Vec<_> = forms.iter().map(|form| stem(&plain(form))).collect();
+            assert!(stems.iter().all(|stem| *stem == stems[0]), "{stems:?}");
+        }
+    }
+
+    #[test]
+    fn what_means_nothing_is_left_out() {
+        assert_eq!(stems("What is my cat called?"), ["cat", "cal"]);
+        assert_eq!(stems("東京 tower").len(), 3);
+        assert_eq!(spaced("Let’s go — NOW!"), " let's go now ");
+        assert_eq!(
+            sentences("One. Two!\nThree").collect::<Vec<_>>(),
+            ["One.", "Two!", "Three"]
+        );
+    }
+
+    #[test]
+    fn the_rarer_word_counts_for_more() {
+        let texts = [
+            "my cat is called whiskerino",
+            "my dog is called rex",
+            "the weather",
+        ]
+        .map(stems);
+        let scores = score(&stems("what is my cat called"), &texts);
+        assert!(scores[0] > scores[1] && scores[1] > scores[2], "{scores:?}");
+        assert!(scores[2] == 0.0);
+    }
+}

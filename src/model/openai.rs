@@ -1,0 +1,152 @@
+//! The client for every server that speaks OpenAI's chat completions: OpenAI, OpenRouter, vLLM, llama.cpp, Ollama.
+//!
+//! Small and exact: the model's name goes over untouched, an answer is always streamed, and a stream counts as whole only
+//! when the server said that it is. What went wrong becomes the one [`ModelError`] that says what to do; bodies are
+//! never logged and never part of an error.
+
+mod body;
+mod draft;
+
+use anyhow::Context;
+use async_trait::async_trait;
+use futures::FutureExt;
+use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
+use secrecy::SecretString;
+use url::Url;
+
+use super::sse::Events;
+use super::{Card, Live, Model, ModelError, Reply, Request, fault, wire};
+use crate::config;
+use body::Dialect;
+use draft::Draft;
+
+/// A model behind an OpenAI-compatible server.
+pub(super) struct OpenAi {
+    card: Card,
+    http: reqwest::Client,
+    url: Url,
+    key: Option<SecretString>,
+    dialect: Dialect,
+    temperature: Option<f64>,
+}
+
+impl OpenAi {
+    /// The model as configured; `provider` is its word in the card and `usual` the address when none is set.
+    pub(super) fn new(config: &config::Model, provider: &str, usual: &str) -> anyhow::Result<Self> {
+        let base = wire::base(config.base_url.as_deref(), usual)?;
+        Ok(Self {
+            card: wire::card(config, provider),
+            http: wire::client(config.patience)?,
+            url: base
+                .join("chat/completions")
+                .context("The address does not end in a path")?,
+            key: config.api_key.clone(),
+            dialect: Dialect::of(base.host_str().unwrap_or_default()),
+            temperature: config.temperature,
+        })
+    }
+
+    async fn send(&self, request: &Request) -> Result<Response, ModelError> {
+        let key = wire::key(self.key.as_ref());
+        let body = body::of(request, &self.card, self.dialect, self.temperature);
+        let mut post = self.http.post(self.url.clone()).json(&body);
+        if !key.is_empty() {
+            post = post.bearer_auth(key);
+        }
+        let response = post.send().await.map_err(|error| wire::lost(&error))?;
+        if response.status().is_success() {
+            Ok(response)
+        } else {
+            Err(fault::of_response(response, key, Some(request)).await)
+        }
+    }
+
+    async fn read_stream(
+        &self,
+        mut response: Response,
+        request: &Request,
+        live: &dyn Live,
+    ) -> Result<Draft, ModelError> {
+        let mut draft = Draft::default();
+        let mut events = Events::default();
+        loop {
+            let piece = match response.chunk().await {
+                Ok(Some(piece)) => piece,
+                Ok(None) => break,
+                // All that was to be said has been said; only the connection ended badly.
+                Err(_) if draft.is_whole() => return Ok(draft),
+                Err(error) => return Err(wire::lost(&error)),
+            };
+            for event in events.take(&piece).map_err(|_| ModelError::Cut)? {
+                draft
+                    .take(&event, live)
+                    .map_err(|refusal| self.refused(&refusal, request))?;
+                if draft.is_over() {
+                    // Reading the end that has mostly come along lets the connection be used again.
+                    let _ = response.chunk().now_or_never();
+                    return Ok(draft);
+                }
+            }
+        }
+        if let Some(event) = events.finish() {
+            draft
+                .take(&event, live)
+                .map_err(|refusal| self.refused(&refusal, request))?;
+        }
+        Ok(draft)
+    }
+
+    async fn read_whole(
+        &self,
+        response: Response,
+        request: &Request,
+        live: &dyn Live,
+    ) -> Result<Draft, ModelError> {
+        let text = wire::read_text(response, wire::MAX_ANSWER)
+            .await
+            .map_err(|error| wire::lost(&error))?;
+        let mut draft = Draft::default();
+        draft
+            .take(&text.ok_or(ModelError::Cut)?, live)
+            .map_err(|refusal| self.refused(&refusal, request))?;
+        Ok(draft)
+    }
+
+    fn refused(&self, refusal: &draft::Refusal, request: &Request) -> ModelError {
+        let draft::Refusal::Said(body) = refusal else {
+            return ModelError::Cut;
+        };
+        fault::Fault {
+            status: 200,
+            headers: None,
+            body,
+        }
+        .classify(wire::key(self.key.as_ref()), Some(request))
+    }
+}
+
+#[async_trait]
+impl Model for OpenAi {
+    fn card(&self) -> &Card {
+        &self.card
+    }
+
+    async fn call(&self, request: &Request, live: &dyn Live) -> Result<Reply, ModelError> {
+        let response = self.send(request).await?;
+        let kind = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or_default();
+        let kind = kind.to_ascii_lowercase();
+        let draft = if kind.starts_with("text/event-stream") {
+            self.read_stream(response, request, live).await?
+        } else if kind.contains("json") {
+            self.read_whole(response, request, live).await?
+        } else {
+            return Err(fault::no_answer(&kind));
+        };
+        draft.finish(request, &self.card)
+    }
+}

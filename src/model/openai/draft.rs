@@ -1,0 +1,259 @@
+//! An answer while it grows out of the pieces of a stream, or out of the one piece of a server that does not stream.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::model::{Card, Live, ModelError, Reply, Request, Stop, ToolCall, Usage, wire};
+
+/// The most tool calls of one answer.
+const MAX_CALLS: usize = 128;
+
+/// What was understood so far.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    text: String,
+    calls: BTreeMap<u64, Call>,
+    finish: Option<String>,
+    usage: Usage,
+    size: usize,
+    over: bool,
+}
+
+/// Why a piece cannot be part of an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The server says in the midst of the stream that it failed; its words.
+    Said(String),
+    /// Not what this protocol looks like, or more than any answer needs.
+    Unreadable,
+}
+
+#[derive(Debug, Default)]
+struct Call {
+    id: String,
+    name: String,
+    arguments: String,
+    extra: Option<Value>,
+}
+
+impl Draft {
+    /// Takes one piece. New words are shown at once.
+    pub(super) fn take(&mut self, piece: &str, live: &dyn Live) -> Result<(), Refusal> {
+        if piece.trim() == "[DONE]" {
+            self.over = true;
+            return Ok(());
+        }
+        self.size += piece.len();
+        if self.size > wire::MAX_ANSWER {
+            return Err(Refusal::Unreadable);
+        }
+        let chunk: Chunk = serde_json::from_str(piece).map_err(|_| Refusal::Unreadable)?;
+        if chunk.error.is_some_and(|error| !error.is_null()) {
+            return Err(Refusal::Said(piece.to_owned()));
+        }
+        if let Some(usage) = chunk.usage {
+            self.usage = usage.into();
+        }
+        match chunk.choices.into_iter().flatten().next() {
+            Some(choice) => self.take_choice(choice, live),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the server has said why it stopped.
+    pub(super) fn is_whole(&self) -> bool {
+        self.over || self.finish.is_some()
+    }
+
+    /// Whether nothing more is to come.
+    pub(super) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// The reply, if the answer is whole.
+    pub(super) fn finish(self, request: &Request, card: &Card) -> Result<Reply, ModelError> {
+        if !self.is_whole() {
+            return Err(ModelError::Cut);
+        }
+        let stop = match self.finish.as_deref() {
+            Some("content_filter") => return Err(ModelError::Refused),
+            Some("length") => Stop::Length,
+            _ if self.calls.is_empty() => Stop::End,
+            _ => Stop::Tools,
+        };
+        let round = request.messages().len();
+        let calls = self
+            .calls
+            .into_values()
+            .enumerate()
+            .map(|(n, call)| call.named(round, n))
+            .collect();
+        Ok(Reply::to(
+            request,
+            &self.text,
+            calls,
+            stop,
+            self.usage,
+            format!("{}/{}", card.provider, card.name),
+        ))
+    }
+
+    fn take_choice(&mut self, choice: Choice, live: &dyn Live) -> Result<(), Refusal> {
+        let delta = choice.delta.or(choice.message).unwrap_or_default();
+        for words in [delta.content.map(|content| content.into_text()), delta.refusal]
+            .into_iter()
+            .flatten()
+        {
+            if !words.is_empty() {
+                live.grow(&words);
+                self.text.push_str(&words);
+            }
+        }
+        for call in delta.tool_calls.into_iter().flatten() {
+            self.take_call(call)?;
+        }
+        if let Some(finish) = choice.finish_reason.filter(|finish| !finish.is_empty()) {
+            self.finish = Some(finish);
+        }
+        Ok(())
+    }
+
+    /// Pieces of one call share an index. Where a server gives none, a new id begins a new call.
+    fn take_call(&mut self, piece: CallPiece) -> Result<(), Refusal> {
+        let index = piece.index.unwrap_or_else(|| self.index_for(piece.id.as_deref()));
+        let call = self.calls.entry(index).or_default();
+        if let Some(id) = piece.id.filter(|_| call.id.is_empty()) {
+            call.id = id;
+        }
+        if let Some(function) = piece.function {
+            if let Some(name) = function.name.filter(|_| call.name.is_empty()) {
+                call.name = name;
+            }
+            match function.arguments {
+                Some(Value::String(text)) => call.arguments.push_str(&text),
+                Some(Value::Null) | None => {}
+                Some(object) => call.arguments = object.to_string(),
+            }
+        }
+        if piece.extra_content.is_some() {
+            call.extra = piece.extra_content;
+        }
+        if self.calls.len() > MAX_CALLS {
+            Err(Refusal::Unreadable)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn index_for(&self, id: Option<&str>) -> u64 {
+        let last = self.calls.last_key_value();
+        match (last, id) {
+            (None, _) => 0,
+            (Some((index, call)), Some(id)) if !id.is_empty() && call.id != id => index.saturating_add(1),
+            (Some((index, _)), _) => *index,
+        }
+    }
+}
+
+impl Call {
+    /// The call with an id that no other call of the conversation has, where the server gave none.
+    fn named(self, round: usize, n: usize) -> ToolCall {
+        let id = if self.id.is_empty() {
+            format!("call_{round}_{n}")
+        } else {
+            self.id
+        };
+        let extra = self.extra.map(|extra| extra.to_string()).unwrap_or_default();
+        ToolCall {
+            id,
+            name: self.name,
+            arguments: self.arguments,
+            extra,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    choices: Option<Vec<Choice>>,
+    usage: Option<Counted>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    delta: Option<Delta>,
+    message: Option<Delta>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+struct Delta {
+    content: Option<Content>,
+    refusal: Option<String>,
+    tool_calls: Option<Vec<CallPiece>>,
+}
+
+/// Text, or the list of parts that some servers make of it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<ContentPart>),
+}
+
+impl Content {
+    fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Parts(parts) => parts.into_iter().filter_map(|part| part.text).collect(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct ContentPart {
+    text: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct CallPiece {
+    index: Option<u64>,
+    id: Option<String>,
+    function: Option<Function>,
+    extra_content: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: Option<String>,
+    arguments: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Counted {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<Details>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    cached_tokens: Option<u64>,
+}
+
+impl From<Counted> for Usage {
+    fn from(counted: Counted) -> Self {
+        let cached = counted
+            .prompt_tokens_details
+            .and_then(|details| details.cached_tokens);
+        let input = counted.prompt_tokens.unwrap_or(0);
+        Self {
+            input,
+            cached: cached.unwrap_or(0).min(input),
+            output: counted.completion_tokens.unwrap_or(0),
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! What a model is asked: labelled parts in order, and the tools it may call.
+
+use std::sync::Arc;
+
+use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
+
+/// What a call is for. Budgets and usage are kept apart by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Purpose {
+    /// Answering a person.
+    Chat,
+    /// Writing the end of a conversation down.
+    Summary,
+}
+
+impl Purpose {
+    /// The stored word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Summary => "summary",
+        }
+    }
+
+    /// Whether nobody waits for it.
+    pub fn is_background(self) -> bool {
+        self != Self::Chat
+    }
+}
+
+/// Who speaks in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The program's instructions.
+    System,
+    /// A person, or text that the program puts before the model.
+    User,
+    /// The model.
+    Assistant,
+    /// The results of tool calls.
+    Tool,
+}
+
+/// One part of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Words.
+    Text(Arc<str>),
+    /// A picture.
+    Image {
+        /// Its type, as `image/jpeg`.
+        mime: Arc<str>,
+        /// Its bytes.
+        bytes: Arc<[u8]>,
+    },
+    /// A tool call that the model made.
+    Call {
+        /// The provider's id of the call.
+        id: Arc<str>,
+        /// The tool's name.
+        name: Arc<str>,
+        /// The arguments as JSON text.
+        arguments: Arc<str>,
+        /// What the provider wants back unchanged with the call (thought signatures), or empty.
+        extra: Arc<str>,
+    },
+    /// What a tool call gave.
+    Result {
+        /// The call's id.
+        id: Arc<str>,
+        /// The tool's name.
+        name: Arc<str>,
+        /// What it gave.
+        text: Arc<str>,
+    },
+}
+
+/// A message of one speaker.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    role: Role,
+    parts: Vec<Labelled<Part>>,
+    label: Label,
+    cache: bool,
+}
+
+impl Message {
+    /// An empty message of `role`.
+    pub fn new(role: Role) -> Self {
+        Self {
+            role,
+            parts: Vec::new(),
+            label: Label::join_of([]),
+            cache: false,
+        }
+    }
+
+    /// A message of one text.
+    pub fn of(role: Role, text: Text) -> Self {
+        let mut message = Self::new(role);
+        message.push_text(text);
+        message
+    }
+
+    /// Adds a part.
+    pub fn push(&mut self, part: Labelled<Part>) {
+        self.label.absorb(part.label());
+        self.parts.push(part);
+    }
+
+    /// Adds words.
+    pub fn push_text(&mut self, text: Text) {
+        let (value, label, scope) = text.open();
+        self.push(Labelled::new(Part::Text(Arc::clone(value)), label.clone(), scope));
+    }
+
+    /// Marks the message as the end of a stretch that a provider's prompt cache may keep.
+    #[must_use]
+    pub fn cached(mut self) -> Self {
+        self.cache = true;
+        self
+    }
+
+    /// Who speaks.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The parts in order.
+    pub fn parts(&self) -> &[Labelled<Part>] {
+        &self.parts
+    }
+
+    /// Whether a cache mark stands after this message.
+    pub fn ends_cached_stretch(&self) -> bool {
+        self.cache
+    }
+
+    /// The join of its parts' labels.
+    pub fn label(&self) -> &Label {
+        &self.label
+    }
+}
+
+/// A tool as it is described to a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// The JSON Schema of its arguments.
+    pub schema: serde_json::Value,
+}
+
+/// Everything that one call sends.
+#[derive(Debug, Clone)]
+pub struct Request {
+    scope: Scope,
+    purpose: Purpose,
+    messages: Vec<Arc<Message>>,
+    tools: Arc<[ToolSpec]>,
+    label: Label,
+    max_output: Option<u64>,
+}
+
+impl Request {
+    /// An empty request for one scope.
+    pub fn new(scope: Scope, purpose: Purpose) -> Self {
+        Self {
+            scope,
+            purpose,
+            messages: Vec::new(),
+            tools: Arc::from([]),
+            label: Label::join_of([]),
+            max_output: None,
+        }
+    }
+
+    /// Adds a message of one text.
+    ///
+    /// # Errors
+    /// If the text belongs to another scope.
+    pub fn text(&mut self, role: Role, text: Text) -> Result<(), WrongScope> {
+        self.push(Arc::new(Message::of(role, text)))
+    }
+
+    /// Adds a message.
+    ///
+    /// # Errors
+    /// If a part of it belongs to another scope; then nothing is added.
+    pub fn push(&mut self, message: Arc<Message>) -> Result<(), WrongScope> {
+        for part in message.parts() {
+            if !part.scope().fits(self.scope) {
+                return Err(WrongScope {
+                    found: part.scope(),
+                    prompt: self.scope,
+                });
+            }
+        }
+        self.label.absorb(message.label());
+        self.messages.push(message);
+        Ok(())
+    }
+
+    /// Offers tools.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Arc<[ToolSpec]>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Limits the answer to so many tokens, where that is less than the model's own limit.
+    #[must_use]
+    pub fn with_max_output(mut self, tokens: u64) -> Self {
+        self.max_output = Some(tokens);
+        self
+    }
+
+    /// For whom the prompt is built.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// What the call is for.
+    pub fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
+    /// The messages in order.
+    pub fn messages(&self) -> &[Arc<Message>] {
+        &self.messages
+    }
+
+    /// The tools on offer.
+    pub fn tools(&self) -> &[ToolSpec] {
+        &self.tools
+    }
+
+    /// The join of all labels: the reply's label.
+    pub fn label(&self) -> &Label {
+        &self.label
+    }
+
+    /// The limit on the answer, if the caller set one.
+    pub fn max_output(&self) -> Option<u64> {
+        self.max_output
+    }
+
+    /// How many tokens the request is at a guess, images at a flat rate.
+    pub fn estimate_tokens(&self) -> u64 {
+        const IMAGE: u64 = 1_500;
+        const FRAME: u64 = 4;
+        let parts = self.messages.iter().flat_map(|message| message.parts());
+        let words: u64 = parts
+            .map(|part| match part.open().0 {
+                Part::Text(text) | Part::Result { text, .. } => crate::text::estimate_tokens(text) + FRAME,
+                Part::Call { arguments, .. } => crate::text::estimate_tokens(arguments) + FRAME,
+                Part::Image { .. } => IMAGE,
+            })
+            .sum();
+        let tools: u64 = self
+            .tools
+            .iter()
+            .map(|tool| {
+                crate::text::estimate_tokens(&tool.description)
+                    + crate::text::estimate_tokens(&tool.schema.to_string())
+            })
+            .sum();
+        words + tools
+    }
+}

@@ -1,0 +1,89 @@
+//! When to ask the same model again: a pure rule, so that whoever owns the clock does the waiting.
+//!
+//! Only what may pass is tried again, at most [`ATTEMPTS`] times in all. The waits double from one second; half of each is
+//! drawn by the caller's `jitter`, so that many clients of a recovering server do not come back at once. A server's own
+//! `Retry-After` is never undercut; one that is longer than anybody would wait for ends the attempts instead.
+
+use std::time::Duration;
+
+use super::ModelError;
+
+/// How often one call is tried in all.
+pub const ATTEMPTS: u32 = 4;
+
+/// The longest time that a turn waits for a server.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// How long to wait before the next attempt; `None` when there is to be none.
+///
+/// `attempt` counts the failed ones, from 1. `jitter` is a random number from 0 to 1.
+pub fn next_attempt(error: &ModelError, attempt: u32, jitter: f64) -> Option<Duration> {
+    if !error.passes() || attempt == 0 || attempt >= ATTEMPTS {
+        return None;
+    }
+    let back_off = Duration::from_secs(1 << (attempt - 1)).mul_f64(0.5 + 0.5 * jitter.clamp(0.0, 1.0));
+    match error {
+        ModelError::Later {
+            after: Some(after), ..
+        } if *after > LONGEST_WAIT => None,
+        ModelError::Later {
+            after: Some(after), ..
+        } => Some(back_off.max(*after)),
+        _ => Some(back_off),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn later(seconds: Option<u64>) -> ModelError {
+        ModelError::Later {
+            after: seconds.map(Duration::from_secs),
+            what: "HTTP 429".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_table_of_waits() {
+        let ms = Duration::from_millis;
+        let table = [
+            (later(None), 1, 0.0, Some(ms(500))),
+            (later(None), 1, 1.0, Some(ms(1000))),
+            (later(None), 2, 1.0, Some(ms(2000))),
+            (ModelError::Cut, 3, 1.0, Some(ms(4000))),
+            (ModelError::Cut, 4, 1.0, None),
+            (later(Some(30)), 1, 0.0, Some(ms(30_000))),
+            (later(Some(60)), 3, 0.0, Some(ms(60_000))),
+            (later(Some(61)), 1, 0.0, None),
+            (later(Some(1)), 3, 1.0, Some(ms(4000))),
+            (ModelError::TooLong, 1, 0.0, None),
+            (ModelError::Refused, 1, 0.0, None),
+            (ModelError::NoCredit, 1, 0.0, None),
+            (ModelError::BadKey, 1, 0.0, None),
+            (ModelError::Rejected(String::new()), 1, 0.0, None),
+            (ModelError::OverBudget(String::new()), 1, 0.0, None),
+        ];
+        for (error, attempt, jitter, expected) in table {
+            assert_eq!(
+                next_attempt(&error, attempt, jitter),
+                expected,
+                "{error:?} after {attempt}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn retry_after_is_never_undercut_and_the_attempts_end(
+            after in prop::option::of(0_u64..200), attempt in 0_u32..10, jitter in -1.0_f64..2.0
+        ) {
+            if let Some(wait) = next_attempt(&later(after), attempt, jitter) {
+                prop_assert!((1..ATTEMPTS).contains(&attempt));
+                prop_assert!(wait >= Duration::from_secs(after.unwrap_or(0)));
+                prop_assert!(wait <= LONGEST_WAIT);
+            }
+        }
+    }
+}

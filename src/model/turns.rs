@@ -1,0 +1,151 @@
+//! A request as the wires want it: instructions first, then the two sides by turns.
+//!
+//! Local servers fill a chat template that often knows only one system message, at the very beginning, and wants user
+//! and assistant to alternate; the large providers do not mind. So instructions that come later stand as the program's
+//! words on the user's side, and neighbours of one side are joined. Nothing is reordered, so a cached beginning stays
+//! the same from call to call.
+
+use super::request::{Message, Part, Request, Role};
+
+/// No provider takes more cache marks than this in one request.
+const MAX_MARKS: usize = 4;
+
+/// Neighbouring messages of one side.
+#[derive(Debug)]
+pub(super) struct Turn<'a> {
+    pub(super) role: Role,
+    pub(super) parts: Vec<Placed<'a>>,
+}
+
+/// A part, and whether a stretch that a prompt cache may keep ends with it.
+#[derive(Debug)]
+pub(super) struct Placed<'a> {
+    pub(super) part: &'a Part,
+    pub(super) marked: bool,
+}
+
+/// The request as turns.
+pub(super) fn of(request: &Request) -> Vec<Turn<'_>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    let marks = request
+        .messages()
+        .iter()
+        .filter(|message| message.ends_cached_stretch())
+        .count();
+    let mut surplus = marks.saturating_sub(MAX_MARKS);
+    for message in request.messages() {
+        let marked = message.ends_cached_stretch() && surplus == 0;
+        if message.ends_cached_stretch() {
+            surplus = surplus.saturating_sub(1);
+        }
+        let parts = placed(message, marked);
+        if parts.is_empty() {
+            continue;
+        }
+        let beginning = turns.iter().all(|turn| turn.role == Role::System);
+        let role = match message.role() {
+            Role::System if !beginning => Role::User,
+            role => role,
+        };
+        match turns.last_mut() {
+            Some(last) if last.role == role => last.parts.extend(parts),
+            _ => turns.push(Turn { role, parts }),
+        }
+    }
+    turns
+}
+
+fn placed(message: &Message, marked: bool) -> Vec<Placed<'_>> {
+    let mut parts: Vec<Placed<'_>> = message
+        .parts()
+        .iter()
+        .map(|part| part.open().0)
+        .filter(|part| !matches!(part, Part::Text(text) if text.trim().is_empty()))
+        .map(|part| Placed { part, marked: false })
+        .collect();
+    if let Some(last) = parts.last_mut() {
+        last.marked = marked;
+    }
+    parts
+}
+
+/// Arguments as they are sent back: an object, whatever the model once wrote.
+///
+/// Providers and chat templates parse them, and some fail on what is no object. So what is none is shown as a text.
+pub(super) fn arguments(written: &str) -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::from_str(written) {
+        Ok(serde_json::Value::Object(object)) => object,
+        _ if written.trim().is_empty() => serde_json::Map::new(),
+        _ => serde_json::Map::from_iter([("unreadable".to_owned(), written.into())]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::Purpose;
+    use crate::trust::{Label, Labelled, Scope};
+
+    fn request(messages: &[(Role, &str, bool)]) -> Request {
+        let mut request = Request::new(Scope::Shared, Purpose::Chat);
+        for (role, text, cached) in messages {
+            let message = Message::of(
+                *role,
+                Labelled::new(Arc::from(*text), Label::trusted(), Scope::Shared),
+            );
+            let message = if *cached { message.cached() } else { message };
+            request.push(Arc::new(message)).unwrap();
+        }
+        request
+    }
+
+    fn shape(request: &Request) -> String {
+        let mut shape = String::new();
+        for turn in of(request) {
+            shape.push_str(&format!("{:?}:", turn.role).to_lowercase());
+            for placed in turn.parts {
+                let Part::Text(text) = placed.part else { panic!() };
+                shape.push_str(text);
+                if placed.marked {
+                    shape.push('!');
+                }
+            }
+            shape.push(' ');
+        }
+        shape.trim_end().to_owned()
+    }
+
+    #[test]
+    fn neighbours_join_and_late_instructions_are_the_users_side() {
+        use Role::{Assistant, System, User};
+        let request = request(&[
+            (System, "a", false),
+            (System, "b", true),
+            (User, "c", false),
+            (Assistant, "", false),
+            (System, "d", false),
+            (User, "e", true),
+            (Assistant, "f", false),
+        ]);
+        assert_eq!(shape(&request), "system:ab! user:cde! assistant:f");
+    }
+
+    #[test]
+    fn only_the_last_four_marks_count() {
+        let messages: Vec<_> = ["a", "b", "c", "d", "e", "f"]
+            .map(|text| (Role::User, text, true))
+            .into();
+        assert_eq!(shape(&request(&messages)), "user:abc!d!e!f!");
+    }
+
+    #[test]
+    fn arguments_are_always_an_object() {
+        let text = |written: &str| serde_json::to_string(&arguments(written)).unwrap();
+        assert_eq!(text(r#"{"b":1,"a":2}"#), r#"{"b":1,"a":2}"#);
+        assert_eq!(text(" "), "{}");
+        assert_eq!(text("{\"a\":"), r#"{"unreadable":"{\"a\":"}"#);
+        assert_eq!(text("[1]"), r#"{"unreadable":"[1]"}"#);
+    }
+}

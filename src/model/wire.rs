@@ -1,0 +1,135 @@
+//! What all wires share: the HTTP client with its patience, the address of an endpoint, and bounded reading.
+//!
+//! One client never follows a redirect: it would carry the conversation to a server that nobody configured.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use reqwest::Response;
+use secrecy::{ExposeSecret, SecretString};
+use url::Url;
+
+use super::{Card, ModelError};
+use crate::config;
+
+/// The most that is read of one answer, in bytes.
+pub(super) const MAX_ANSWER: usize = 8 << 20;
+
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Makes the one TLS implementation the default of the process. Calling it again does nothing.
+pub fn install_tls() {
+    // The only failure is that one is installed already, which is what we want.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// A client that waits at most `patience` for the head of an answer and between two pieces of it.
+pub(super) fn client(patience: Duration) -> anyhow::Result<reqwest::Client> {
+    install_tls();
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT.min(patience))
+        .read_timeout(patience)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("compline/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .context("Cannot set up the HTTP client")
+}
+
+/// The base address: the configured one, or the provider's own. One without a path gets the provider's usual path, so
+/// that `http://localhost:11434` means the same as `http://localhost:11434/v1`. It always ends with a slash.
+pub(super) fn base(configured: Option<&str>, usual: &str) -> anyhow::Result<Url> {
+    let usual = Url::parse(usual).context("The usual address does not parse")?;
+    let Some(configured) = configured else {
+        return Ok(usual);
+    };
+    let mut url = Url::parse(configured).with_context(|| format!("`{configured}` is not an address"))?;
+    anyhow::ensure!(
+        matches!(url.scheme(), "http" | "https") && url.has_host(),
+        "`{configured}` is not an http or https address"
+    );
+    if url.path().trim_end_matches('/').is_empty() {
+        url.set_path(usual.path());
+    } else if !url.path().ends_with('/') {
+        let path = format!("{}/", url.path());
+        url.set_path(&path);
+    }
+    Ok(url)
+}
+
+/// The key as text; empty when there is none.
+pub(super) fn key(key: Option<&SecretString>) -> &str {
+    key.map_or("", |key| key.expose_secret()).trim()
+}
+
+/// The card of a model as configured.
+pub(super) fn card(config: &config::Model, provider: &str) -> Card {
+    Card {
+        provider: provider.to_owned(),
+        name: config.name.clone(),
+        context_window: config.context_window,
+        max_output: config.max_output,
+        images: config.images,
+        price: config.price,
+    }
+}
+
+/// Why no answer came, or not all of it. The library's own words may hold the address, so none of them are used.
+pub(super) fn lost(error: &reqwest::Error) -> ModelError {
+    let what = if error.is_timeout() {
+        "the server keeps silent"
+    } else if error.is_connect() {
+        "no connection to the server"
+    } else if error.is_body() || error.is_decode() {
+        return ModelError::Cut;
+    } else {
+        "the connection broke"
+    };
+    ModelError::Later {
+        after: None,
+        what: what.to_owned(),
+    }
+}
+
+/// The whole body as text, up to `limit` bytes; `None` when it is longer or breaks off. Bytes that are not UTF-8 are replaced.
+pub(super) async fn read_text(
+    mut response: Response,
+    limit: usize,
+) -> Result<Option<String>, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > limit {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(String::from_utf8_lossy(&body).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_without_a_path_gets_the_usual_one() {
+        let usual = "https://api.example.org/v1/";
+        let table = [
+            (None, "https://api.example.org/v1/"),
+            (Some("http://localhost:8080"), "http://localhost:8080/v1/"),
+            (Some("http://localhost:8080/"), "http://localhost:8080/v1/"),
+            (Some("https://host/api/v1"), "https://host/api/v1/"),
+            (Some("https://host/openai/"), "https://host/openai/"),
+        ];
+        for (configured, expected) in table {
+            assert_eq!(base(configured, usual).unwrap().as_str(), expected);
+        }
+        for wrong in [
+            "",
+            "localhost",
+            "localhost:8080",
+            "ftp://host/v1",
+            "file:///etc/passwd",
+        ] {
+            assert!(base(Some(wrong), usual).is_err(), "{wrong}");
+        }
+    }
+}

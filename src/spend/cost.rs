@@ -1,0 +1,108 @@
+//! What a call costs at worst, and what it did cost. Integers only: tokens, and micro-units of money, always rounded up.
+
+use crate::config::Price;
+use crate::model::{Card, Reply, Request, Usage};
+use crate::text;
+
+/// A price is for so many tokens.
+const PER: u128 = 1_000_000;
+
+/// Tokens and money of one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cost {
+    /// Whether the money counts, or the tokens do.
+    pub priced: bool,
+    /// All input tokens.
+    pub input: u64,
+    /// Of them, from the provider's cache.
+    pub cached: u64,
+    /// Output tokens.
+    pub output: u64,
+    /// In micro-units.
+    pub micros: u64,
+}
+
+impl Cost {
+    /// A call that was never made, or of which it is certain that nothing was charged.
+    pub(super) fn nothing() -> Self {
+        Self { priced: true, input: 0, cached: 0, output: 0, micros: 0 }
+    }
+
+    /// The most that the call can cost: nothing cached, and an answer as long as it may get.
+    pub(super) fn worst(card: &Card, request: &Request) -> Self {
+        let output = request.max_output().map_or(card.max_output, |most| most.min(card.max_output));
+        Self::at(tariff(card), request.estimate_tokens(), 0, output)
+    }
+
+    /// What the call took by the provider's own count; where it did not count, by our estimate.
+    pub(super) fn actual(card: &Card, request: &Request, reply: &Reply) -> Self {
+        let Usage { input, cached, output } = reply.usage;
+        let input = if input == 0 { request.estimate_tokens() } else { input };
+        let output = if output == 0 { estimate(reply) } else { output };
+        Self::at(tariff(card), input, cached.min(input), output)
+    }
+
+    /// All tokens.
+    pub(super) fn tokens(self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
+    fn at(price: Option<Price>, input: u64, cached: u64, output: u64) -> Self {
+        let micros = price.map_or(0, |price| money(price, input.saturating_sub(cached), cached, output));
+        Self { priced: price.is_some(), input, cached, output, micros }
+    }
+}
+
+/// The offline model has a price whatever the configuration says: none.
+fn tariff(card: &Card) -> Option<Price> {
+    if card.provider == "offline" { Some(Price { input: 0, cached: 0, output: 0 }) } else { card.price }
+}
+
+fn money(price: Price, fresh: u64, cached: u64, output: u64) -> u64 {
+    let parts = [(fresh, price.input), (cached, price.cached), (output, price.output)];
+    let sum = parts
+        .into_iter()
+        .map(|(tokens, each)| u128::from(tokens).saturating_mul(u128::from(each)))
+        .fold(0_u128, u128::saturating_add);
+    u64::try_from(sum.div_ceil(PER)).unwrap_or(u64::MAX)
+}
+
+fn estimate(reply: &Reply) -> u64 {
+    let calls = reply.calls().iter().map(|call| {
+        let call = call.open().0;
+        text::estimate_tokens(&call.name).saturating_add(text::estimate_tokens(&call.arguments))
+    });
+    calls.fold(text::estimate_tokens(reply.text().open().0), u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PRICE: Price = Price { input: 3_000_000, cached: 300_000, output: 15_000_000 };
+
+    #[test]
+    fn cached_tokens_are_cheaper_and_fractions_round_up() {
+        assert_eq!(money(PRICE, 1_000, 0, 100), 3_000 + 1_500);
+        assert_eq!(money(PRICE, 200, 800, 100), 600 + 240 + 1_500);
+        assert_eq!(money(Price { input: 1, cached: 0, output: 0 }, 1, 0, 0), 1);
+        assert_eq!(money(PRICE, 0, 0, 0), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn more_tokens_never_cost_less(fresh in any::<u64>(), cached in any::<u64>(), output in any::<u64>(), more in any::<u64>()) {
+            let less = money(PRICE, fresh, cached, output);
+            prop_assert!(money(PRICE, fresh.saturating_add(more), cached, output) >= less);
+            prop_assert!(money(PRICE, fresh, cached, output.saturating_add(more)) >= less);
+        }
+
+        #[test]
+        fn the_worst_case_is_the_worst(input in 0_u64..1 << 40, cached in any::<u64>(), output in 0_u64..1 << 40, over in 0_u64..1 << 40) {
+            let worst = Cost::at(Some(PRICE), input, 0, output.saturating_add(over));
+            let actual = Cost::at(Some(PRICE), input, cached.min(input), output);
+            prop_assert!(actual.micros <= worst.micros && actual.tokens() <= worst.tokens());
+        }
+    }
+}

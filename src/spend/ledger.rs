@@ -1,0 +1,153 @@
+//! The ledger: reserves before a call, settles after it.
+
+use std::sync::Arc;
+
+use super::cost::Cost;
+use super::limits::{self, Which};
+use super::watch::Watch;
+use crate::config::{Budget, Limit};
+use crate::id::{PersonId, SpendId, TurnId};
+use crate::model::{Card, Live, Model, ModelError, Reply, Request};
+use crate::store::{Journal, Reservation};
+use crate::time::{Clock, Zone};
+
+/// Keeps the spending of each local day within the budget.
+pub struct Ledger {
+    journal: Journal,
+    clock: Arc<dyn Clock>,
+    zone: Zone,
+    budget: Budget,
+}
+
+/// For what a call is made, as `usage` shows it later.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OnBehalf {
+    /// For which turn.
+    pub turn: Option<TurnId>,
+    /// For whom.
+    pub person: Option<PersonId>,
+}
+
+/// What is left of today's budget. Reservations of calls in flight count as spent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The local day.
+    pub day: String,
+    /// For everything.
+    pub all: Limit,
+    /// For work for which nobody waits.
+    pub background: Limit,
+}
+
+impl Ledger {
+    /// A ledger that is kept in the journal.
+    pub fn new(journal: Journal, clock: Arc<dyn Clock>, zone: Zone, budget: Budget) -> Self {
+        Self { journal, clock, zone, budget }
+    }
+
+    /// What is left today.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn left(&self) -> anyhow::Result<Left> {
+        let day = self.zone.day(self.clock.now());
+        let of = day.clone();
+        let (all, background) =
+            self.journal.read(move |db| Ok((db.spent(&of, None, false)?, db.spent(&of, None, true)?))).await?;
+        Ok(Left {
+            day,
+            all: limits::left(self.budget.daily, all),
+            background: limits::left(self.budget.background_daily, background),
+        })
+    }
+
+    /// One metered call.
+    pub(super) async fn call(
+        &self,
+        model: &dyn Model,
+        request: &Request,
+        live: &dyn Live,
+        on_behalf: &OnBehalf,
+    ) -> Result<Reply, ModelError> {
+        let card = model.card();
+        let worst = Cost::worst(card, request);
+        let id = match self.reserve(card, request, worst, *on_behalf).await {
+            Ok(Ok(id)) => id,
+            Ok(Err(which)) => return Err(ModelError::OverBudget(which.as_str().to_owned())),
+            Err(error) => {
+                tracing::error!("No model is called, because its cost cannot be reserved: {error:#}");
+                return Err(ModelError::Later { after: None, what: "its cost cannot be written down".to_owned() });
+            }
+        };
+        let watch = Watch::new(live);
+        let result = model.call(request, &watch).await;
+        if let Some(cost) = cost_of(&result, card, request, watch.grew()) {
+            self.settle(id, cost).await;
+        }
+        result
+    }
+
+    async fn reserve(
+        &self,
+        card: &Card,
+        request: &Request,
+        worst: Cost,
+        on_behalf: OnBehalf,
+    ) -> anyhow::Result<Result<SpendId, Which>> {
+        let (scope, purpose) = (request.scope(), request.purpose());
+        let model = format!("{}/{}", card.provider, card.name);
+        let at = self.clock.now();
+        let day = self.zone.day(at);
+        let budget = self.budget.clone();
+        self.journal
+            .write("reserve a call", move |tx| {
+                if let Some(which) = limits::exceeded(*tx, &budget, &day, scope, purpose.is_background(), worst)? {
+                    return Ok(Err(which));
+                }
+                let id = tx.reserve(&Reservation {
+                    turn: on_behalf.turn,
+                    person: on_behalf.person,
+                    scope,
+                    purpose: purpose.as_str(),
+                    model: &model,
+                    day: &day,
+                    at,
+                    priced: worst.priced,
+                    input: worst.input,
+                    output: worst.output,
+                    micros: worst.micros,
+                })?;
+                Ok(Ok(id))
+            })
+            .await
+    }
+
+    /// If this fails the reservation stands, and too much is counted rather than too little.
+    async fn settle(&self, id: SpendId, cost: Cost) {
+        let settled = self
+            .journal
+            .write("settle a call", move |tx| tx.settle(id, cost.input, cost.cached, cost.output, cost.micros))
+            .await;
+        if let Err(error) = settled {
+            tracing::warn!(spend.id = %id, "Call {id} stays at its worst case, because its cost cannot be stored: {error:#}");
+        }
+    }
+}
+
+/// What a call is to be settled with; `None` leaves it at its worst case.
+fn cost_of(result: &Result<Reply, ModelError>, card: &Card, request: &Request, grew: bool) -> Option<Cost> {
+    match result {
+        Ok(reply) => Some(Cost::actual(card, request, reply)),
+        Err(_) if grew => None,
+        // A refusal may come after the provider has read everything, or written half of an answer.
+        Err(ModelError::Cut | ModelError::Refused) => None,
+        Err(
+            ModelError::Later { .. }
+            | ModelError::TooLong
+            | ModelError::NoCredit
+            | ModelError::BadKey
+            | ModelError::Rejected(_)
+            | ModelError::OverBudget(_),
+        ) => Some(Cost::nothing()),
+    }
+}

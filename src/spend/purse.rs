@@ -1,0 +1,85 @@
+//! The models of one use, in order of choice.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+
+use super::ledger::{Ledger, OnBehalf};
+use crate::model::{Card, Live, Model, ModelError, Reply, Request};
+
+/// The models of one use, each metered. Which one comes first can be changed while it runs; after a restart it is the
+/// configured one again.
+pub struct Purse {
+    models: Vec<Arc<dyn Model>>,
+    ledger: Arc<Ledger>,
+    first: AtomicUsize,
+}
+
+impl Purse {
+    /// The models in the order of the configuration, metered by `ledger`.
+    pub fn new(models: Vec<Arc<dyn Model>>, ledger: Arc<Ledger>) -> Self {
+        Self { models, ledger, first: AtomicUsize::new(0) }
+    }
+
+    /// How many models there are.
+    pub fn len(&self) -> usize {
+        self.models.len()
+    }
+
+    /// Whether there is no model at all.
+    pub fn is_empty(&self) -> bool {
+        self.models.is_empty()
+    }
+
+    /// What the model at that place is.
+    pub fn card(&self, index: usize) -> Option<&Card> {
+        self.models.get(index).map(|model| model.card())
+    }
+
+    /// The places of the models in the order in which they are asked: the preferred one, then the others as configured.
+    pub fn order(&self) -> Vec<usize> {
+        let first = self.first.load(Ordering::Relaxed);
+        let mut order: Vec<usize> = (0..self.models.len()).collect();
+        order.sort_by_key(|index| *index != first);
+        order
+    }
+
+    /// Prefers the model of that name (`name` or `provider/name`), or with `None` the configured one. False, and nothing
+    /// changed, if there is no such model.
+    pub fn prefer(&self, name: Option<&str>) -> bool {
+        let place = match name {
+            None => Some(0),
+            Some(name) => self.models.iter().position(|model| goes_by(model.card(), name)),
+        };
+        if let Some(place) = place {
+            self.first.store(place, Ordering::Relaxed);
+        }
+        place.is_some()
+    }
+
+    /// Calls the model at that place, if every limit has room for the worst that it can cost.
+    ///
+    /// # Errors
+    /// [`ModelError::OverBudget`] without any call, or the model's own.
+    pub async fn call(
+        &self,
+        index: usize,
+        request: &Request,
+        live: &dyn Live,
+        on_behalf: &OnBehalf,
+    ) -> Result<Reply, ModelError> {
+        match self.models.get(index) {
+            Some(model) => self.ledger.call(&**model, request, live, on_behalf).await,
+            None => Err(ModelError::Rejected("there is no such model".to_owned())),
+        }
+    }
+}
+
+impl std::fmt::Debug for Purse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.models.iter().map(|model| model.card())).finish()
+    }
+}
+
+fn goes_by(card: &Card, name: &str) -> bool {
+    card.name == name || name.split_once('/') == Some((&card.provider, &card.name))
+}

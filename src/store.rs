@@ -1,0 +1,56 @@
+//! The journal: everything that happened, in one SQLite file, and the only door to it.
+//!
+//! One thread owns the one connection that writes; it takes jobs from a bounded queue, each in an immediate transaction of its
+//! own that is on the disk (`synchronous = FULL`) before the caller learns of it. Reads go to a few read-only connections.
+//! The queries of each table family stand in one file as methods of [`Db`] (reading) and [`Tx`] (writing), so a caller composes
+//! several of them in one transaction without seeing SQL.
+//!
+//! Rows that hold text have a label and a scope; there is no default for either. What this room does not do: decide anything.
+
+mod addresses;
+mod conversations;
+mod derived;
+mod files;
+mod inbox;
+mod messages;
+mod meta;
+mod open;
+mod outbox;
+mod pairing;
+mod people;
+mod recall;
+mod spending;
+mod summaries;
+mod turns;
+mod writer;
+
+pub use conversations::{Conversation, NewConversation};
+pub use derived::Node;
+pub use inbox::{Fate, InboxItem};
+pub use messages::{Attachment, MessageKind, NewMessage, StoredMessage, StoredText, TextKind};
+pub use open::{Journal, OpenError};
+pub use outbox::{NewOutbox, OutboxKind, OutboxRow, PartRow, PartState};
+pub use pairing::CodeUse;
+pub use recall::{Hit, Matches};
+pub use spending::{Reservation, SpendLine, Spent};
+pub use summaries::{Summary, SummaryContent, View};
+pub use turns::{NewTurn, StepRow, TurnRow};
+pub use writer::{CommitPoint, Failpoint};
+
+use std::ops::Deref;
+
+/// A connection that reads.
+#[derive(Debug, Clone, Copy)]
+pub struct Db<'a>(&'a rusqlite::Connection);
+
+/// A transaction that writes, and reads what it wrote.
+#[derive(Debug, Clone, Copy)]
+pub struct Tx<'a>(Db<'a>);
+
+impl<'a> Deref for Tx<'a> {
+    type Target = Db<'a>;
+
+    fn deref(&self) -> &Db<'a> {
+        &self.0
+    }
+}

@@ -1,0 +1,247 @@
+//! Streams and their conversations.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Db, Tx};
+use crate::id::{ConversationId, MessageId, PersonId, StreamId};
+use crate::time::Moment;
+use crate::trust::Scope;
+
+/// A conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    /// Its row.
+    pub id: ConversationId,
+    /// Its stream.
+    pub stream: StreamId,
+    /// Whose it is.
+    pub scope: Scope,
+    /// Why it began: `first`, `silence`, `new`.
+    pub began_because: String,
+    /// Effective time of its first message.
+    pub opened_at: Moment,
+    /// Effective time of its last message so far.
+    pub last_at: Moment,
+    /// Its last message so far.
+    pub last_message: MessageId,
+    /// How many messages it was given.
+    pub messages: i64,
+    /// When the next one began, or `/new` was given.
+    pub closed_at: Option<Moment>,
+    /// What it begins with, as placed in prompts.
+    pub opening: String,
+    /// `none`, `standin`, `final`.
+    pub opening_state: String,
+    /// The kind: `chat`.
+    pub kind: String,
+}
+
+const COLUMNS: &str = "id, stream_id, scope, began_because, opened_at, last_at, last_message_id, messages, closed_at, opening,
+    opening_state, kind";
+
+fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
+    Ok(Conversation {
+        id: row.get(0)?,
+        stream: row.get(1)?,
+        scope: row.get(2)?,
+        began_because: row.get(3)?,
+        opened_at: row.get(4)?,
+        last_at: row.get(5)?,
+        last_message: row.get(6)?,
+        messages: row.get(7)?,
+        closed_at: row.get(8)?,
+        opening: row.get(9)?,
+        opening_state: row.get(10)?,
+        kind: row.get(11)?,
+    })
+}
+
+/// A conversation to be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewConversation {
+    /// Its stream.
+    pub stream: StreamId,
+    /// Whose it is.
+    pub scope: Scope,
+    /// Why it begins.
+    pub because: &'static str,
+    /// Effective time of its first message.
+    pub at: Moment,
+}
+
+impl Db<'_> {
+    /// A person's stream, if they ever said anything.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn stream_of(&self, person: PersonId) -> anyhow::Result<Option<StreamId>> {
+        let mut query = self.0.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
+        Ok(query.query_row([person], |row| row.get(0)).optional()?)
+    }
+
+    /// All streams with the person and scope of each.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn streams(&self) -> anyhow::Result<Vec<(StreamId, Option<PersonId>, Scope)>> {
+        let mut query = self.0.prepare_cached("SELECT id, person_id, scope FROM streams ORDER BY id")?;
+        Ok(query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?)
+    }
+
+    /// When `/new` was given, if no message has come since.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn break_of(&self, stream: StreamId) -> anyhow::Result<Option<Moment>> {
+        let mut query = self.0.prepare_cached("SELECT break_at FROM streams WHERE id = ?1")?;
+        Ok(query.query_row([stream], |row| row.get(0))?)
+    }
+
+    /// The newest chat of a stream.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn newest_conversation(&self, stream: StreamId) -> anyhow::Result<Option<Conversation>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND kind = 'chat' ORDER BY id DESC LIMIT 1"
+        ))?;
+        Ok(query.query_row([stream], conversation).optional()?)
+    }
+
+    /// The conversation of that id.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn conversation(&self, id: ConversationId) -> anyhow::Result<Option<Conversation>> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM conversations WHERE id = ?1"))?;
+        Ok(query.query_row([id], conversation).optional()?)
+    }
+
+    /// The chats of a stream before the given one, newest first.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn conversations_before(&self, of: &Conversation, limit: u32) -> anyhow::Result<Vec<Conversation>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND id < ?2 AND kind = 'chat' ORDER BY id DESC LIMIT ?3"
+        ))?;
+        Ok(query.query_map(params![of.stream, of.id, limit], conversation)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Conversations, newest first; of one stream, or of all.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn conversations(&self, stream: Option<StreamId>, limit: u32) -> anyhow::Result<Vec<Conversation>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM conversations WHERE ?1 IS NULL OR stream_id = ?1 ORDER BY id DESC LIMIT ?2"
+        ))?;
+        Ok(query.query_map(params![stream, limit], conversation)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Chats whose end has no summary row yet: everything that was closed, and what is open but silent since `silent_since`.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn ended_without_summary(&self, silent_since: Moment) -> anyhow::Result<Vec<Conversation>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM conversations c WHERE kind = 'chat' AND (closed_at IS NOT NULL OR last_at < ?1)
+             AND NOT EXISTS (SELECT 1 FROM summaries s WHERE s.conversation_id = c.id AND s.last_message_id = c.last_message_id)
+             ORDER BY id"
+        ))?;
+        Ok(query.query_map([silent_since], conversation)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The effective time of the last message of the open chat that has been silent longest and has no summary row.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn longest_silence(&self) -> anyhow::Result<Option<Moment>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT min(last_at) FROM conversations c WHERE kind = 'chat' AND closed_at IS NULL
+             AND NOT EXISTS (SELECT 1 FROM summaries s WHERE s.conversation_id = c.id AND s.last_message_id = c.last_message_id)",
+        )?;
+        Ok(query.query_row([], |row| row.get(0))?)
+    }
+
+    /// The latest effective time of any message: the clock must not be behind it.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn high_water(&self) -> anyhow::Result<Option<Moment>> {
+        let mut query = self.0.prepare_cached("SELECT max(last_at) FROM conversations")?;
+        Ok(query.query_row([], |row| row.get(0))?)
+    }
+}
+
+impl Tx<'_> {
+    /// A person's stream, made if they had none.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn stream_for(&self, person: PersonId) -> anyhow::Result<StreamId> {
+        self.0.0
+            .prepare_cached("INSERT INTO streams (person_id, scope) VALUES (?1, ?2) ON CONFLICT (person_id) DO NOTHING")?
+            .execute(params![person, Scope::Person(person)])?;
+        let mut query = self.0.0.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
+        Ok(query.query_row([person], |row| row.get(0))?)
+    }
+
+    /// The next message of the stream begins a new conversation, or (`None`) it need not any more.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn set_break(&self, stream: StreamId, at: Option<Moment>) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("UPDATE streams SET break_at = ?2 WHERE id = ?1")?.execute(params![stream, at])?;
+        Ok(())
+    }
+
+    /// Opens a conversation.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn open_conversation(&self, new: &NewConversation) -> anyhow::Result<ConversationId> {
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO conversations (stream_id, kind, scope, began_because, opened_at, last_at)
+                 VALUES (?1, 'chat', ?2, ?3, ?4, ?4)",
+            )?
+            .execute(params![new.stream, new.scope, new.because, new.at])?;
+        Ok(ConversationId(self.0.0.last_insert_rowid()))
+    }
+
+    /// Closes a conversation, unless it is closed.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn close_conversation(&self, id: ConversationId, at: Moment) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached("UPDATE conversations SET closed_at = ?2 WHERE id = ?1 AND closed_at IS NULL")?
+            .execute(params![id, at])?;
+        Ok(())
+    }
+
+    /// A conversation was given a message of a person.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn conversation_grew(&self, id: ConversationId, message: MessageId, at: Moment) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached(
+                "UPDATE conversations SET last_at = max(last_at, ?3), last_message_id = ?2, messages = messages + 1 WHERE id = ?1",
+            )?
+            .execute(params![id, message, at])?;
+        Ok(())
+    }
+
+    /// Fixes what a conversation begins with.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn set_opening(&self, id: ConversationId, opening: &str, state: &str) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached("UPDATE conversations SET opening = ?2, opening_state = ?3 WHERE id = ?1")?
+            .execute(params![id, opening, state])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! Raw items as the adapters handed them over, and the cursors that confirm them.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::{Db, Tx};
+use crate::id::InboxId;
+use crate::time::Moment;
+
+/// What became of a raw item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// A message of a known person.
+    Admitted,
+    /// A command of a known person.
+    Command,
+    /// A change of an earlier message.
+    Edit,
+    /// A press of a button.
+    Button,
+    /// Something that we cannot take; the person was told.
+    Unsupported,
+    /// From somebody who is not allowed in; nothing of it is kept.
+    Stranger,
+    /// Nothing that concerns a conversation.
+    Nothing,
+    /// It made no sense.
+    Unreadable,
+}
+
+impl Fate {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Admitted => "admitted",
+            Self::Command => "command",
+            Self::Edit => "edit",
+            Self::Button => "button",
+            Self::Unsupported => "unsupported",
+            Self::Stranger => "stranger",
+            Self::Nothing => "nothing",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// A raw item to be stored.
+#[derive(Debug, Clone)]
+pub struct InboxItem<'a> {
+    /// Who received it.
+    pub adapter: &'a str,
+    /// For which account.
+    pub account: &'a str,
+    /// The same item has the same id, however often it comes.
+    pub external_id: &'a str,
+    /// Now.
+    pub received_at: Moment,
+    /// What becomes of it.
+    pub fate: Fate,
+    /// The original, or blank.
+    pub raw: &'a str,
+}
+
+impl Tx<'_> {
+    /// Stores a raw item. `None` if it was stored before: then nothing else may be done with it.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn receive(&self, item: &InboxItem<'_>) -> anyhow::Result<Option<InboxId>> {
+        let stored = self.0.0
+            .prepare_cached(
+                "INSERT INTO inbox (adapter, account, external_id, received_at, fate, raw) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (adapter, account, external_id) DO NOTHING",
+            )?
+            .execute(params![item.adapter, item.account, item.external_id, item.received_at, item.fate.as_str(), item.raw])?;
+        Ok((stored == 1).then(|| InboxId(self.0.0.last_insert_rowid())))
+    }
+
+    /// Moves the cursor of an account.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn set_cursor(&self, adapter: &str, account: &str, cursor: &str, now: Moment) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO cursors (adapter, account, cursor, last_event_at) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (adapter, account) DO UPDATE SET cursor = ?3, last_event_at = ?4",
+            )?
+            .execute(params![adapter, account, cursor, now])?;
+        Ok(())
+    }
+
+    /// Blanks the originals that were received before `until`.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn purge_originals(&self, until: Moment) -> anyhow::Result<usize> {
+        Ok(self.0.0.prepare_cached("UPDATE inbox SET raw = '' WHERE raw <> '' AND received_at < ?1")?.execute([until])?)
+    }
+}
+
+impl Db<'_> {
+    /// The cursor of an account.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn cursor(&self, adapter: &str, account: &str) -> anyhow::Result<Option<String>> {
+        let mut query = self.0.prepare_cached("SELECT cursor FROM cursors WHERE adapter = ?1 AND account = ?2")?;
+        Ok(query.query_row([adapter, account], |row| row.get(0)).optional()?)
+    }
+
+    /// When an account last received something.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn last_event(&self, adapter: &str) -> anyhow::Result<Option<Moment>> {
+        let mut query = self.0.prepare_cached("SELECT max(last_event_at) FROM cursors WHERE adapter = ?1")?;
+        Ok(query.query_row([adapter], |row| row.get(0))?)
+    }
+}

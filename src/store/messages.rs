@@ -1,0 +1,544 @@
+//! Messages, their texts and their files. Each text stands here once; everything else refers to it.
+
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Db, Tx};
+use crate::id::{AddressId, AttachmentId, ConversationId, InboxId, MessageId, PersonId, StreamId, TurnId};
+use crate::message::{FileKind, RemoteFile};
+use crate::text::fold::fold;
+use crate::time::Moment;
+use crate::trust::{Label, Labelled, Scope, Text};
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageKind {
+    /// Somebody said it.
+    Said,
+    /// Somebody gave a command.
+    Command,
+    /// The assistant's answer.
+    Reply,
+}
+
+impl MessageKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Said => "said",
+            Self::Command => "command",
+            Self::Reply => "reply",
+        }
+    }
+
+    fn parse(word: &str) -> Self {
+        match word {
+            "command" => Self::Command,
+            "reply" => Self::Reply,
+            _ => Self::Said,
+        }
+    }
+}
+
+/// What a text is to its message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextKind {
+    /// The message itself, or a caption.
+    Said,
+    /// What it answers.
+    Quote,
+    /// What was spoken in it.
+    Transcript,
+    /// What stands in a file that came with it.
+    File,
+    /// What it was changed to after it had been answered.
+    Edit,
+}
+
+impl TextKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Said => "said",
+            Self::Quote => "quote",
+            Self::Transcript => "transcript",
+            Self::File => "file",
+            Self::Edit => "edit",
+        }
+    }
+
+    fn parse(word: &str) -> Self {
+        match word {
+            "quote" => Self::Quote,
+            "transcript" => Self::Transcript,
+            "file" => Self::File,
+            "edit" => Self::Edit,
+            _ => Self::Said,
+        }
+    }
+}
+
+/// A message to be stored.
+#[derive(Debug, Clone)]
+pub struct NewMessage<'a> {
+    /// Its stream.
+    pub stream: StreamId,
+    /// Its conversation; none for commands.
+    pub conversation: Option<ConversationId>,
+    /// The raw item it came as.
+    pub inbox: Option<InboxId>,
+    /// Where it came from.
+    pub address: Option<AddressId>,
+    /// Who said it; none for the assistant.
+    pub person: Option<PersonId>,
+    /// What it is.
+    pub kind: MessageKind,
+    /// Whose it is.
+    pub scope: Scope,
+    /// Its id with the adapter.
+    pub external_id: &'a str,
+    /// The album it belongs to.
+    pub album: &'a str,
+    /// Stored.
+    pub received_at: Moment,
+    /// The server's stamp.
+    pub server_at: Option<Moment>,
+    /// The time that counts.
+    pub effective_at: Moment,
+    /// The turn that it is the answer of.
+    pub turn: Option<TurnId>,
+}
+
+/// A stored message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredMessage {
+    /// Its row.
+    pub id: MessageId,
+    /// Its conversation.
+    pub conversation: Option<ConversationId>,
+    /// Where it came from.
+    pub address: Option<AddressId>,
+    /// Who said it; none for the assistant.
+    pub person: Option<PersonId>,
+    /// What it is.
+    pub kind: MessageKind,
+    /// Stored.
+    pub received_at: Moment,
+    /// The time that counts.
+    pub effective_at: Moment,
+    /// The turn that answers it, or that it is the answer of.
+    pub turn: Option<TurnId>,
+    /// `queued`, `claimed`, `answered`, `closed`, `done`.
+    pub state: String,
+    /// Why it was closed without an answer.
+    pub reason: String,
+    /// The album it belongs to.
+    pub album: String,
+}
+
+const COLUMNS: &str =
+    "id, conversation_id, address_id, person_id, kind, received_at, effective_at, turn_id, state, reason, album";
+
+fn message(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
+    let kind: String = row.get(4)?;
+    Ok(StoredMessage {
+        id: row.get(0)?,
+        conversation: row.get(1)?,
+        address: row.get(2)?,
+        person: row.get(3)?,
+        kind: MessageKind::parse(&kind),
+        received_at: row.get(5)?,
+        effective_at: row.get(6)?,
+        turn: row.get(7)?,
+        state: row.get(8)?,
+        reason: row.get(9)?,
+        album: row.get(10)?,
+    })
+}
+
+/// A text of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredText {
+    /// What it is part of.
+    pub message: MessageId,
+    /// What it is to it.
+    pub kind: TextKind,
+    /// The words.
+    pub text: Text,
+}
+
+fn stored_text(row: &Row<'_>) -> rusqlite::Result<StoredText> {
+    let kind: String = row.get(1)?;
+    let words: Arc<str> = row.get(2)?;
+    Ok(StoredText {
+        message: row.get(0)?,
+        kind: TextKind::parse(&kind),
+        text: Labelled::new(words, row.get(3)?, row.get(4)?),
+    })
+}
+
+/// A file that came with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// Its row.
+    pub id: AttachmentId,
+    /// What it came with.
+    pub message: MessageId,
+    /// How the adapter finds it, and what its sender says of it.
+    pub remote: RemoteFile,
+    /// `remote`, `here`, `failed`.
+    pub state: String,
+    /// Where it lies, relative to the workspace.
+    pub path: String,
+    /// Why it could not be fetched.
+    pub trouble: String,
+    /// Where it came from.
+    pub label: Label,
+    /// Whose it is.
+    pub scope: Scope,
+}
+
+fn attachment(row: &Row<'_>) -> rusqlite::Result<Attachment> {
+    let kind: String = row.get(2)?;
+    let size: Option<i64> = row.get(6)?;
+    Ok(Attachment {
+        id: row.get(0)?,
+        message: row.get(1)?,
+        remote: RemoteFile {
+            kind: FileKind::parse(&kind),
+            reference: row.get(3)?,
+            mime: row.get(4)?,
+            name: row.get(5)?,
+            size: size.and_then(|size| u64::try_from(size).ok()),
+        },
+        state: row.get(7)?,
+        path: row.get(8)?,
+        trouble: row.get(9)?,
+        label: row.get(10)?,
+        scope: row.get(11)?,
+    })
+}
+
+impl Db<'_> {
+    /// The messages of a stream that wait for a turn, in order.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn queued(&self, stream: StreamId) -> anyhow::Result<Vec<StoredMessage>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM messages WHERE stream_id = ?1 AND state = 'queued' AND kind = 'said' ORDER BY id"
+        ))?;
+        Ok(query.query_map([stream], message)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The commands that wait, in order.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn queued_commands(&self) -> anyhow::Result<Vec<StoredMessage>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM messages WHERE state = 'queued' AND kind = 'command' ORDER BY id"
+        ))?;
+        Ok(query.query_map([], message)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The streams with messages that wait.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn streams_with_work(&self) -> anyhow::Result<Vec<StreamId>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT DISTINCT stream_id FROM messages WHERE state IN ('queued', 'claimed') AND kind = 'said'
+             UNION SELECT DISTINCT stream_id FROM turns WHERE state IN ('running', 'waiting')",
+        )?;
+        Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// How many messages wait or are being answered.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn waiting_messages(&self) -> anyhow::Result<i64> {
+        let mut query = self.0.prepare_cached("SELECT count(*) FROM messages WHERE state IN ('queued', 'claimed')")?;
+        Ok(query.query_row([], |row| row.get(0))?)
+    }
+
+    /// How many messages of one stream wait or are being answered.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn waiting_in(&self, stream: StreamId) -> anyhow::Result<i64> {
+        let mut query =
+            self.0.prepare_cached("SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed')")?;
+        Ok(query.query_row([stream], |row| row.get(0))?)
+    }
+
+    /// The messages that a turn answers, in order.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn messages_of_turn(&self, turn: TurnId) -> anyhow::Result<Vec<StoredMessage>> {
+        let mut query = self
+            .0
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE turn_id = ?1 AND kind = 'said' ORDER BY id"))?;
+        Ok(query.query_map([turn], message)?.collect::<Result<_, _>>()?)
+    }
+
+    /// All messages of a conversation in order, from the given one on.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn messages_of(&self, conversation: ConversationId) -> anyhow::Result<Vec<StoredMessage>> {
+        let mut query = self
+            .0
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE conversation_id = ?1 ORDER BY id"))?;
+        Ok(query.query_map([conversation], message)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The message of that id.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn message(&self, id: MessageId) -> anyhow::Result<Option<StoredMessage>> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE id = ?1"))?;
+        Ok(query.query_row([id], message).optional()?)
+    }
+
+    /// The texts of a message, in order.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn texts_of(&self, id: MessageId) -> anyhow::Result<Vec<StoredText>> {
+        let mut query = self
+            .0
+            .prepare_cached("SELECT message_id, kind, text, label, scope FROM texts WHERE message_id = ?1 ORDER BY id")?;
+        Ok(query.query_map([id], stored_text)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The texts of all messages of a conversation, in order.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn texts_of_conversation(&self, id: ConversationId) -> anyhow::Result<Vec<StoredText>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT t.message_id, t.kind, t.text, t.label, t.scope FROM messages m JOIN texts t ON t.message_id = m.id
+             WHERE m.conversation_id = ?1 ORDER BY m.id, t.id",
+        )?;
+        Ok(query.query_map([id], stored_text)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The files of a message.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn attachments_of(&self, id: MessageId) -> anyhow::Result<Vec<Attachment>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id, message_id, kind, reference, mime, name, size, state, path, trouble, label, scope FROM attachments
+             WHERE message_id = ?1 ORDER BY id",
+        )?;
+        Ok(query.query_map([id], attachment)?.collect::<Result<_, _>>()?)
+    }
+
+    /// A message from that address by its id with the adapter: somebody's, or a part of one of ours.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn by_external_id(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM messages WHERE address_id = ?1 AND external_id = ?2 ORDER BY id DESC LIMIT 1"
+        ))?;
+        if let Some(found) = query.query_row(params![address, external_id], message).optional()? {
+            return Ok(Some(found));
+        }
+        let mut query = self.0.prepare_cached(
+            "SELECT o.message_id FROM parts p JOIN outbox o ON o.id = p.outbox_id
+             WHERE p.external_id = ?2 AND o.address_id = ?1 AND o.message_id IS NOT NULL ORDER BY p.id DESC LIMIT 1",
+        )?;
+        let ours: Option<MessageId> = query.query_row(params![address, external_id], |row| row.get(0)).optional()?;
+        ours.map_or(Ok(None), |id| self.message(id))
+    }
+
+    /// Whether that id with the adapter is a part of something that we sent to that address.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn label_of_ours(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<Label>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT o.label FROM parts p JOIN outbox o ON o.id = p.outbox_id
+             WHERE p.external_id = ?2 AND o.address_id = ?1 ORDER BY p.id DESC LIMIT 1",
+        )?;
+        Ok(query.query_row(params![address, external_id], |row| row.get(0)).optional()?)
+    }
+
+    /// The newest message of that album from that address that still waits, and when it came.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn album(&self, address: AddressId, album: &str) -> anyhow::Result<Option<MessageId>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id FROM messages WHERE address_id = ?1 AND album = ?2 AND state = 'queued' ORDER BY id DESC LIMIT 1",
+        )?;
+        Ok(query.query_row(params![address, album], |row| row.get(0)).optional()?)
+    }
+}
+
+impl Tx<'_> {
+    /// Stores a message: queued if somebody said it, done if we did.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn add_message(&self, new: &NewMessage<'_>) -> anyhow::Result<MessageId> {
+        let state = if new.kind == MessageKind::Reply { "done" } else { "queued" };
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO messages (stream_id, conversation_id, inbox_id, address_id, person_id, kind, scope, external_id,
+                     album, received_at, server_at, effective_at, state, turn_id)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+            )?
+            .execute(params![
+                new.stream,
+                new.conversation,
+                new.inbox,
+                new.address,
+                new.person,
+                new.kind.as_str(),
+                new.scope,
+                new.external_id,
+                new.album,
+                new.received_at,
+                new.server_at,
+                new.effective_at,
+                state,
+                new.turn,
+            ])?;
+        Ok(MessageId(self.0.0.last_insert_rowid()))
+    }
+
+    /// Adds a text to a message and to the search index. Commands are not searched for.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn add_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
+        let (words, label, scope) = text.open();
+        self.0.0
+            .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute(params![message, kind.as_str(), &**words, label, scope])?;
+        let row = self.0.0.last_insert_rowid();
+        self.index_text(row, words, label, scope)
+    }
+
+    /// Adds a text to a message that is not to be searched for.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn add_unsearched_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
+        let (words, label, scope) = text.open();
+        self.0.0
+            .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute(params![message, kind.as_str(), &**words, label, scope])?;
+        Ok(())
+    }
+
+    fn index_text(&self, row: i64, words: &str, label: &Label, scope: Scope) -> anyhow::Result<()> {
+        let trust = if label.is_trusted() { "trusted" } else { "untrusted" };
+        self.0.0
+            .prepare_cached("INSERT INTO texts_fts (rowid, body, scope, trust) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![row, fold(words), super::recall::scope_token(scope), trust])?;
+        Ok(())
+    }
+
+    /// Adds a file to a message.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn add_attachment(&self, message: MessageId, file: &RemoteFile, label: &Label, scope: Scope) -> anyhow::Result<AttachmentId> {
+        let size = file.size.and_then(|size| i64::try_from(size).ok());
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO attachments (message_id, kind, reference, mime, name, size, state, label, scope)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'remote', ?7, ?8)",
+            )?
+            .execute(params![message, file.kind.as_str(), file.reference, file.mime, file.name, size, label, scope])?;
+        Ok(AttachmentId(self.0.0.last_insert_rowid()))
+    }
+
+    /// A file of a message was fetched and lies at `path`.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn attachment_here(&self, id: AttachmentId, path: &str, digest: &str, size: i64) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached("UPDATE attachments SET state = 'here', path = ?2, digest = ?3, size = ?4 WHERE id = ?1")?
+            .execute(params![id, path, digest, size])?;
+        Ok(())
+    }
+
+    /// A file of a message will not come.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn attachment_failed(&self, id: AttachmentId, trouble: &str) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2 WHERE id = ?1")?
+            .execute(params![id, trouble])?;
+        Ok(())
+    }
+
+    /// Gives messages to a turn.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn claim(&self, turn: TurnId, messages: &[MessageId]) -> anyhow::Result<()> {
+        let mut update =
+            self.0.0.prepare_cached("UPDATE messages SET state = 'claimed', turn_id = ?1 WHERE id = ?2 AND state = 'queued'")?;
+        for id in messages {
+            anyhow::ensure!(update.execute(params![turn, id])? == 1, "Message {id} was claimed twice");
+        }
+        Ok(())
+    }
+
+    /// The messages of a turn are answered, or closed for a reason.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn settle_turn(&self, turn: TurnId, state: &str, reason: &str) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE turn_id = ?1 AND state = 'claimed'")?
+            .execute(params![turn, state, reason])?;
+        Ok(())
+    }
+
+    /// One message that waits is answered, or closed for a reason. False if it did not wait any more.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn settle_message(&self, id: MessageId, state: &str, reason: &str) -> anyhow::Result<bool> {
+        let settled = self.0.0
+            .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE id = ?1 AND state = 'queued'")?
+            .execute(params![id, state, reason])?;
+        Ok(settled == 1)
+    }
+
+    /// Replaces what a message that still waits says. False if it is claimed already: then nothing is replaced.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn replace_said(&self, id: MessageId, text: &Text, now: Moment) -> anyhow::Result<bool> {
+        let marked = self.0.0
+            .prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1 AND state = 'queued'")?
+            .execute(params![id, now])?;
+        if marked == 0 {
+            self.0.0.prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
+            return Ok(false);
+        }
+        let old: Vec<i64> = self.0.0
+            .prepare_cached("SELECT id FROM texts WHERE message_id = ?1 AND kind = 'said'")?
+            .query_map([id], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        for row in old {
+            self.0.0.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([row])?;
+            self.0.0.prepare_cached("DELETE FROM texts WHERE id = ?1")?.execute([row])?;
+        }
+        self.add_text(id, TextKind::Said, text)?;
+        Ok(true)
+    }
+}

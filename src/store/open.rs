@@ -1,0 +1,235 @@
+//! Opening a journal: checks before trust, migration by the lock holder, and the handles that the house holds.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::Semaphore;
+
+use super::writer::{Failpoint, Writer};
+use super::{Db, Tx};
+
+mod embedded {
+    #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    refinery::embed_migrations!("migrations");
+}
+
+/// How many reads run side by side.
+const READERS: usize = 3;
+
+/// How long a connection waits for a lock that another process holds, as `sqlite3` opened by hand.
+const BUSY_MS: u32 = 5_000;
+
+/// Why a journal cannot be opened, by what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It was written by a newer program.
+    #[error("{path} was written by a newer Compline (journal version {found}, this program knows {known})")]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The newest version that this program knows.
+        known: u32,
+    },
+    /// It is no SQLite file, or is damaged.
+    #[error("{path} is not a journal, or it is damaged")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another program keeps it locked.
+    #[error("{path} is locked by another program")]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The directory or the file cannot be written.
+    #[error("{path} cannot be written")]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The disk is full.
+    #[error("The disk that holds {path} is full")]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Anything else.
+    #[error(transparent)]
+    Other(#[from] anyhow::Error),
+}
+
+/// The journal. Cloning gives another handle on the same one.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    writer: Writer,
+    readers: Arc<Readers>,
+    path: PathBuf,
+}
+
+#[derive(Debug)]
+struct Readers {
+    idle: Mutex<Vec<Connection>>,
+    permits: Semaphore,
+}
+
+impl Journal {
+    /// Opens the journal for writing and brings it up to date. Only the holder of the home's lock may call this.
+    ///
+    /// # Errors
+    /// By what to do about it.
+    pub fn open(path: &Path, failpoint: Option<Failpoint>) -> Result<Self, OpenError> {
+        let mut connection = connect_for_writing(path).map_err(|error| classify(path, error))?;
+        refuse_newer(path, &connection)?;
+        embedded::migrations::runner().run(&mut connection).map_err(|error| {
+            let source = std::error::Error::source(&error).and_then(|s| s.downcast_ref::<rusqlite::Error>());
+            match source.and_then(rusqlite::Error::sqlite_error_code) {
+                Some(code) => classify_code(path, code).unwrap_or_else(|| OpenError::Other(anyhow::Error::new(error))),
+                None => OpenError::Other(anyhow::Error::new(error).context("Cannot bring the journal up to date")),
+            }
+        })?;
+        let readers = (0..READERS)
+            .map(|_| connect_for_reading(path))
+            .collect::<rusqlite::Result<Vec<_>>>()
+            .map_err(|error| classify(path, error))?;
+        Ok(Self {
+            writer: Writer::start(connection, failpoint).context("Cannot start the journal's writer")?,
+            readers: Arc::new(Readers { idle: Mutex::new(readers), permits: Semaphore::new(READERS) }),
+            path: path.to_owned(),
+        })
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs `job` in one transaction. When this returns, the transaction is on the disk, or nothing of it is.
+    ///
+    /// # Errors
+    /// What the job returned, or why it could not be committed.
+    pub async fn write<T, F>(&self, name: &'static str, job: F) -> anyhow::Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(Tx<'_>) -> anyhow::Result<T> + Send + 'static,
+    {
+        self.writer.run(name, job).await
+    }
+
+    /// Runs `job` on a connection that only reads.
+    ///
+    /// # Errors
+    /// What the job returned.
+    pub async fn read<T, F>(&self, job: F) -> anyhow::Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(Db<'_>) -> anyhow::Result<T> + Send + 'static,
+    {
+        let readers = Arc::clone(&self.readers);
+        let _permit = self.readers.permits.acquire().await.context("The journal is closed")?;
+        tokio::task::spawn_blocking(move || {
+            let borrowed = readers.take().context("No reader is free")?;
+            let result = job(Db(&borrowed));
+            readers.give_back(borrowed);
+            result
+        })
+        .await
+        .context("A read was abandoned")?
+    }
+
+    /// Runs `job` at once on a connection that only reads, from a place that is not asynchronous.
+    ///
+    /// # Errors
+    /// What the job returned.
+    pub fn read_now<T>(&self, job: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let connection = connect_for_reading(&self.path)?;
+        job(Db(&connection))
+    }
+
+    /// Waits until everything that was asked for is written, and ends the writer.
+    pub async fn close(&self) {
+        self.writer.close().await;
+    }
+}
+
+impl Readers {
+    fn take(&self) -> Option<Connection> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn give_back(&self, connection: Connection) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    }
+}
+
+fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // FULL: an acknowledged message survives a power cut. It costs one more fsync a commit, well under a millisecond.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "secure_delete", true)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.set_prepared_statement_cache_capacity(128);
+    restrict_mode(path);
+    Ok(connection)
+}
+
+fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+/// The journal holds a private life: nobody else on the computer reads it.
+fn restrict_mode(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        // A file system without modes is the operator's choice; doctor reports it.
+        let _ = std::fs::set_permissions(name, std::fs::Permissions::from_mode(0o600));
+    }
+}
+
+fn refuse_newer(path: &Path, connection: &Connection) -> Result<(), OpenError> {
+    let known = embedded::migrations::runner().get_migrations().iter().map(|m| version_of(m.version())).max().unwrap_or(0);
+    let found: u32 = connection
+        .query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))
+        .or_else(|error| match error {
+            rusqlite::Error::SqliteFailure(failure, _) if failure.code == rusqlite::ErrorCode::Unknown => Ok(0),
+            other => Err(classify(path, other)),
+        })?;
+    if found > known { Err(OpenError::Newer { path: path.to_owned(), found, known }) } else { Ok(()) }
+}
+
+fn version_of(version: impl TryInto<u32>) -> u32 {
+    version.try_into().unwrap_or(0)
+}
+
+fn classify(path: &Path, error: rusqlite::Error) -> OpenError {
+    error
+        .sqlite_error_code()
+        .and_then(|code| classify_code(path, code))
+        .unwrap_or_else(|| OpenError::Other(anyhow::Error::new(error).context(format!("Cannot open {}", path.display()))))
+}
+
+fn classify_code(path: &Path, code: rusqlite::ErrorCode) -> Option<OpenError> {
+    let path = path.to_owned();
+    match code {
+        rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt => Some(OpenError::Damaged { path }),
+        rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked => Some(OpenError::Locked { path }),
+        rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::PermissionDenied => {
+            Some(OpenError::ReadOnly { path })
+        }
+        rusqlite::ErrorCode::DiskFull => Some(OpenError::Full { path }),
+        _ => None,
+    }
+}

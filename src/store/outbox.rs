@@ -1,0 +1,347 @@
+//! What is to be delivered, and how far each piece of it has come.
+//!
+//! A part goes `waiting` → `sending` → `sent`. Whoever finds a part in `sending` after a start knows that its outcome is unknown: it
+//! is sent again and marked as possibly repeated. Parts are sent in order, so at most one part of an address is ever in doubt.
+
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Db, Tx};
+use crate::id::{AddressId, MessageId, OutboxId, PartId, TurnId};
+use crate::time::Moment;
+use crate::trust::{Labelled, Text};
+
+/// What is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutboxKind {
+    /// The assistant's answer.
+    Reply,
+    /// Something that the program has to say.
+    Notice,
+    /// The answer to a command.
+    Answer,
+}
+
+impl OutboxKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Reply => "reply",
+            Self::Notice => "notice",
+            Self::Answer => "answer",
+        }
+    }
+
+    fn parse(word: &str) -> Self {
+        match word {
+            "reply" => Self::Reply,
+            "answer" => Self::Answer,
+            _ => Self::Notice,
+        }
+    }
+}
+
+/// Something to be delivered. A reply's words stand with its message, everything else brings its own.
+#[derive(Debug, Clone)]
+pub struct NewOutbox<'a> {
+    /// To where.
+    pub address: AddressId,
+    /// What it is.
+    pub kind: OutboxKind,
+    /// The reply whose text it is.
+    pub message: Option<MessageId>,
+    /// The Markdown.
+    pub text: &'a Text,
+    /// Buttons under it: title and data.
+    pub buttons: &'a [(String, String)],
+    /// Now.
+    pub at: Moment,
+}
+
+/// Something that waits to be delivered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboxRow {
+    /// Its row.
+    pub id: OutboxId,
+    /// To where.
+    pub address: AddressId,
+    /// What it is.
+    pub kind: OutboxKind,
+    /// The turn whose reply it is.
+    pub turn: Option<TurnId>,
+    /// The Markdown.
+    pub text: Text,
+    /// Buttons under it.
+    pub buttons: Vec<(String, String)>,
+    /// Written.
+    pub created_at: Moment,
+    /// Failed tries of its current part.
+    pub attempts: u32,
+    /// Not before.
+    pub retry_at: Moment,
+}
+
+/// How far a part has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartState {
+    /// Not tried.
+    Waiting,
+    /// Being tried; after a start: outcome unknown.
+    Sending,
+    /// Delivered.
+    Sent,
+    /// Given up.
+    Failed,
+}
+
+impl PartState {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Sending => "sending",
+            Self::Sent => "sent",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn parse(word: &str) -> Self {
+        match word {
+            "waiting" => Self::Waiting,
+            "sent" => Self::Sent,
+            "failed" => Self::Failed,
+            _ => Self::Sending,
+        }
+    }
+}
+
+/// A piece as it goes over the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartRow {
+    /// Its row.
+    pub id: PartId,
+    /// Order, from 0.
+    pub seq: u32,
+    /// In the channel's markup.
+    pub rich: String,
+    /// Without markup.
+    pub plain: String,
+    /// Buttons under it.
+    pub buttons: Vec<(String, String)>,
+    /// How far it has come.
+    pub state: PartState,
+    /// Whether only the plain form is accepted.
+    pub plain_only: bool,
+    /// Whether it may have been sent before.
+    pub repeated: bool,
+    /// Its id with the adapter.
+    pub external_id: String,
+}
+
+fn buttons(stored: &str) -> Vec<(String, String)> {
+    serde_json::from_str(stored).unwrap_or_default()
+}
+
+fn part(row: &Row<'_>) -> rusqlite::Result<PartRow> {
+    let (stored, state, form): (String, String, String) = (row.get(4)?, row.get(5)?, row.get(6)?);
+    Ok(PartRow {
+        id: row.get(0)?,
+        seq: row.get(1)?,
+        rich: row.get(2)?,
+        plain: row.get(3)?,
+        buttons: buttons(&stored),
+        state: PartState::parse(&state),
+        plain_only: form == "plain",
+        repeated: row.get(7)?,
+        external_id: row.get(8)?,
+    })
+}
+
+impl Db<'_> {
+    /// The oldest thing that waits to be delivered to that address.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn next_outbox(&self, address: AddressId) -> anyhow::Result<Option<OutboxRow>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.scope, o.buttons, o.created_at, o.attempts, o.retry_at,
+                 CASE WHEN o.message_id IS NULL THEN o.text
+                      ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END
+             FROM outbox o LEFT JOIN messages m ON m.id = o.message_id
+             WHERE o.address_id = ?1 AND o.state = 'pending' ORDER BY o.id LIMIT 1",
+        )?;
+        let row = query.query_row([address], |row| {
+            let (kind, stored, words): (String, String, Arc<str>) = (row.get(2)?, row.get(6)?, row.get(10)?);
+            Ok(OutboxRow {
+                id: row.get(0)?,
+                address: row.get(1)?,
+                kind: OutboxKind::parse(&kind),
+                turn: row.get(3)?,
+                text: Labelled::new(words, row.get(4)?, row.get(5)?),
+                buttons: buttons(&stored),
+                created_at: row.get(7)?,
+                attempts: row.get(8)?,
+                retry_at: row.get(9)?,
+            })
+        });
+        Ok(row.optional()?)
+    }
+
+    /// The addresses of an account to which something waits to be delivered.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn addresses_with_outbox(&self, adapter: &str, account: &str) -> anyhow::Result<Vec<AddressId>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT DISTINCT a.id FROM outbox o JOIN addresses a ON a.id = o.address_id
+             WHERE o.state = 'pending' AND a.adapter = ?1 AND a.account = ?2",
+        )?;
+        Ok(query.query_map([adapter, account], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// How many things wait to be delivered.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn waiting_outbox(&self) -> anyhow::Result<i64> {
+        let mut query = self.0.prepare_cached("SELECT count(*) FROM outbox WHERE state = 'pending'")?;
+        Ok(query.query_row([], |row| row.get(0))?)
+    }
+
+    /// The parts of something, in order.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn parts(&self, of: OutboxId) -> anyhow::Result<Vec<PartRow>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id, seq, rich, plain, buttons, state, form, repeated, external_id FROM parts WHERE outbox_id = ?1 ORDER BY seq",
+        )?;
+        Ok(query.query_map([of], part)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The message that shows a turn's growing answer: `Some("")` while its first sending is not confirmed.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn preview(&self, turn: TurnId) -> anyhow::Result<Option<String>> {
+        let mut query = self.0.prepare_cached("SELECT external_id FROM previews WHERE turn_id = ?1")?;
+        Ok(query.query_row([turn], |row| row.get(0)).optional()?)
+    }
+}
+
+impl Tx<'_> {
+    /// Something is to be delivered.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn post(&self, new: &NewOutbox<'_>) -> anyhow::Result<OutboxId> {
+        let (words, label, scope) = new.text.open();
+        let own_words: &str = if new.message.is_some() { "" } else { words };
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO outbox (address_id, kind, message_id, text, label, scope, buttons, state, created_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8)",
+            )?
+            .execute(params![
+                new.address,
+                new.kind.as_str(),
+                new.message,
+                own_words,
+                label,
+                scope,
+                serde_json::to_string(new.buttons)?,
+                new.at,
+            ])?;
+        Ok(OutboxId(self.0.0.last_insert_rowid()))
+    }
+
+    /// Keeps the parts of something, before the first of them is tried.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn keep_parts(&self, of: OutboxId, parts: &[(String, String, Vec<(String, String)>)]) -> anyhow::Result<()> {
+        let mut insert = self.0.0.prepare_cached(
+            "INSERT INTO parts (outbox_id, seq, rich, plain, buttons, state) VALUES (?1, ?2, ?3, ?4, ?5, 'waiting')",
+        )?;
+        for (seq, (rich, plain, under)) in parts.iter().enumerate() {
+            insert.execute(params![of, i64::try_from(seq)?, rich, plain, serde_json::to_string(under)?])?;
+        }
+        Ok(())
+    }
+
+    /// A part is about to be tried. `repeated` says that it may have been sent before.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn part_sending(&self, id: PartId, plain_only: bool, repeated: bool) -> anyhow::Result<()> {
+        let form = if plain_only { "plain" } else { "rich" };
+        self.0.0
+            .prepare_cached("UPDATE parts SET state = 'sending', form = ?2, repeated = ?3 WHERE id = ?1")?
+            .execute(params![id, form, repeated])?;
+        Ok(())
+    }
+
+    /// A part was certainly not sent: it waits again.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn part_waits(&self, id: PartId) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("UPDATE parts SET state = 'waiting' WHERE id = ?1")?.execute([id])?;
+        Ok(())
+    }
+
+    /// A part was delivered, or given up. Its words are not needed any more: they stand with their message.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn part_over(&self, id: PartId, state: PartState, external_id: &str) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached("UPDATE parts SET state = ?2, external_id = ?3, rich = '', plain = '' WHERE id = ?1")?
+            .execute(params![id, state.as_str(), external_id])?;
+        Ok(())
+    }
+
+    /// Something was delivered whole (`sent`), or given up (`failed`).
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn outbox_over(&self, id: OutboxId, state: PartState, trouble: &str, now: Moment) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached("UPDATE outbox SET state = ?2, trouble = ?3, ended_at = ?4 WHERE id = ?1")?
+            .execute(params![id, state.as_str(), trouble, now])?;
+        Ok(())
+    }
+
+    /// Something could not be delivered now.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn outbox_later(&self, id: OutboxId, attempts: u32, retry_at: Moment, trouble: &str) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached("UPDATE outbox SET attempts = ?2, retry_at = ?3, trouble = ?4 WHERE id = ?1")?
+            .execute(params![id, attempts, retry_at, trouble])?;
+        Ok(())
+    }
+
+    /// A turn's growing answer is about to be shown, or is shown in that message.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn set_preview(&self, turn: TurnId, address: AddressId, external_id: &str) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO previews (turn_id, address_id, external_id) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (turn_id) DO UPDATE SET external_id = ?3",
+            )?
+            .execute(params![turn, address, external_id])?;
+        Ok(())
+    }
+
+    /// A turn's growing answer is not shown any more.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn drop_preview(&self, turn: TurnId) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("DELETE FROM previews WHERE turn_id = ?1")?.execute([turn])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,168 @@
+//! What model calls cost. A call is reserved at its worst case before it is made and corrected afterwards; one that was cut off
+//! stays at its worst case.
+
+use rusqlite::params;
+
+use super::{Db, Tx};
+use crate::id::{PersonId, SpendId, TurnId};
+use crate::time::Moment;
+use crate::trust::Scope;
+
+/// A call about to be made.
+#[derive(Debug, Clone)]
+pub struct Reservation<'a> {
+    /// For which turn.
+    pub turn: Option<TurnId>,
+    /// For whom.
+    pub person: Option<PersonId>,
+    /// Whose purse.
+    pub scope: Scope,
+    /// What for.
+    pub purpose: &'a str,
+    /// `provider/name`.
+    pub model: &'a str,
+    /// Local day.
+    pub day: &'a str,
+    /// Now.
+    pub at: Moment,
+    /// Whether the money counts, or the tokens do.
+    pub priced: bool,
+    /// Input tokens at a guess.
+    pub input: u64,
+    /// The most output tokens.
+    pub output: u64,
+    /// The most money, in micro-units.
+    pub micros: u64,
+}
+
+/// A sum over calls: money of the priced ones, tokens of the others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// In micro-units.
+    pub micros: u64,
+    /// Tokens of calls whose price is unknown.
+    pub tokens: u64,
+}
+
+/// One line of `usage`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpendLine {
+    /// Local day.
+    pub day: String,
+    /// For whom; blank if for nobody.
+    pub person: String,
+    /// What for.
+    pub purpose: String,
+    /// `provider/name`.
+    pub model: String,
+    /// How many calls.
+    pub calls: u64,
+    /// All input tokens.
+    pub input: u64,
+    /// Of them, from the provider's cache.
+    pub cached: u64,
+    /// Output tokens.
+    pub output: u64,
+    /// In micro-units; nothing if the price is unknown.
+    pub micros: u64,
+    /// Whether the price is known.
+    pub priced: bool,
+}
+
+fn unsigned(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+impl Db<'_> {
+    /// What was spent on that local day: by everybody, by one purse, and for what nobody waits for.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn spent(&self, day: &str, scope: Option<Scope>, background_only: bool) -> anyhow::Result<Spent> {
+        let mut query = self.0.prepare_cached(
+            "SELECT coalesce(sum(CASE WHEN priced THEN micros ELSE 0 END), 0),
+                    coalesce(sum(CASE WHEN priced THEN 0 ELSE input_tokens + output_tokens END), 0)
+             FROM spending WHERE day = ?1 AND (?2 IS NULL OR scope = ?2) AND (NOT ?3 OR purpose <> 'chat')",
+        )?;
+        let row = query.query_row(params![day, scope, background_only], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
+        let (micros, tokens) = row?;
+        Ok(Spent { micros: unsigned(micros), tokens: unsigned(tokens) })
+    }
+
+    /// Spending by day, person, purpose and model, newest day first; of one person, or of all.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn spend_lines(&self, person: Option<PersonId>, days: u32) -> anyhow::Result<Vec<SpendLine>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT s.day, coalesce(p.name, ''), s.purpose, s.model, count(*), sum(s.input_tokens), sum(s.cached_tokens),
+                    sum(s.output_tokens), sum(s.micros), min(s.priced)
+             FROM spending s LEFT JOIN people p ON p.id = s.person_id
+             WHERE (?1 IS NULL OR s.person_id = ?1)
+               AND s.day IN (SELECT DISTINCT day FROM spending ORDER BY day DESC LIMIT ?2)
+             GROUP BY s.day, p.name, s.purpose, s.model ORDER BY s.day DESC, p.name, s.purpose, s.model",
+        )?;
+        let rows = query.query_map(params![person, days], |row| {
+            Ok(SpendLine {
+                day: row.get(0)?,
+                person: row.get(1)?,
+                purpose: row.get(2)?,
+                model: row.get(3)?,
+                calls: unsigned(row.get(4)?),
+                input: unsigned(row.get(5)?),
+                cached: unsigned(row.get(6)?),
+                output: unsigned(row.get(7)?),
+                micros: unsigned(row.get(8)?),
+                priced: row.get(9)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Tx<'_> {
+    /// Reserves the worst case of a call.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn reserve(&self, call: &Reservation<'_>) -> anyhow::Result<SpendId> {
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO spending (turn_id, person_id, scope, purpose, model, day, at, state, priced, input_tokens,
+                     output_tokens, micros)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'reserved', ?8, ?9, ?10, ?11)",
+            )?
+            .execute(params![
+                call.turn,
+                call.person,
+                call.scope,
+                call.purpose,
+                call.model,
+                call.day,
+                call.at,
+                call.priced,
+                signed(call.input),
+                signed(call.output),
+                signed(call.micros),
+            ])?;
+        Ok(SpendId(self.0.0.last_insert_rowid()))
+    }
+
+    /// A call was made: what it really took.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn settle(&self, id: SpendId, input: u64, cached: u64, output: u64, micros: u64) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached(
+                "UPDATE spending SET state = 'spent', input_tokens = ?2, cached_tokens = ?3, output_tokens = ?4, micros = ?5
+                 WHERE id = ?1",
+            )?
+            .execute(params![id, signed(input), signed(cached), signed(output), signed(micros)])?;
+        Ok(())
+    }
+}

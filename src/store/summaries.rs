@@ -1,0 +1,218 @@
+//! The written ends of conversations. A row that is `wanted`, or holds only a stand-in, is the job to make the real one.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Db, Tx};
+use crate::id::{ConversationId, MessageId, SummaryId};
+use crate::time::Moment;
+use crate::trust::{Label, Labelled, Scope};
+
+/// Which texts a summary was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// The trusted projection: what the next conversation receives.
+    Trusted,
+    /// Everything: for recall that asks for it.
+    Full,
+}
+
+impl View {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Trusted => "trusted",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// What a summary says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct SummaryContent {
+    /// A few words.
+    pub title: String,
+    /// What was talked about.
+    pub topics: Vec<String>,
+    /// What was decided.
+    pub decisions: Vec<String>,
+    /// What the person likes or wants done in a certain way.
+    pub preferences: Vec<String>,
+    /// What is left to do.
+    pub pending: Vec<String>,
+}
+
+/// A stored summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Its row.
+    pub id: SummaryId,
+    /// Of what.
+    pub conversation: ConversationId,
+    /// Up to which message.
+    pub last_message: MessageId,
+    /// Made from what.
+    pub view: View,
+    /// `wanted`, `standin`, `made`, `void`.
+    pub state: String,
+    /// Failed tries.
+    pub attempts: u32,
+    /// Not before.
+    pub retry_at: Moment,
+    /// What it says.
+    pub content: Labelled<SummaryContent>,
+    /// Who wrote it.
+    pub model: String,
+}
+
+const COLUMNS: &str = "id, conversation_id, last_message_id, view, state, attempts, retry_at, title, topics, decisions,
+    preferences, pending, model, label, scope";
+
+fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
+    let list = |index: usize| -> rusqlite::Result<Vec<String>> {
+        let stored: String = row.get(index)?;
+        Ok(serde_json::from_str(&stored).unwrap_or_default())
+    };
+    let view: String = row.get(3)?;
+    let content = SummaryContent {
+        title: row.get(7)?,
+        topics: list(8)?,
+        decisions: list(9)?,
+        preferences: list(10)?,
+        pending: list(11)?,
+    };
+    Ok(Summary {
+        id: row.get(0)?,
+        conversation: row.get(1)?,
+        last_message: row.get(2)?,
+        view: if view == "trusted" { View::Trusted } else { View::Full },
+        state: row.get(4)?,
+        attempts: row.get(5)?,
+        retry_at: row.get(6)?,
+        content: Labelled::new(content, row.get(13)?, row.get(14)?),
+        model: row.get(12)?,
+    })
+}
+
+impl Db<'_> {
+    /// The newest summary of a conversation that says something, of the given view.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn summary_of(&self, conversation: ConversationId, view: View) -> anyhow::Result<Option<Summary>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM summaries WHERE conversation_id = ?1 AND view = ?2 AND state IN ('standin', 'made')
+             ORDER BY last_message_id DESC LIMIT 1"
+        ))?;
+        Ok(query.query_row(params![conversation, view.as_str()], summary).optional()?)
+    }
+
+    /// Whether that end of a conversation has a row already.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn has_summary(&self, conversation: ConversationId, last: MessageId) -> anyhow::Result<bool> {
+        let mut query = self.0.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2)",
+        )?;
+        Ok(query.query_row(params![conversation, last], |row| row.get(0))?)
+    }
+
+    /// The row of a summary that is wanted and says nothing yet.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn wanted(&self, conversation: ConversationId, last: MessageId, view: View) -> anyhow::Result<Option<SummaryId>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2 AND view = ?3 AND state = 'wanted'",
+        )?;
+        Ok(query.query_row(params![conversation, last, view.as_str()], |row| row.get(0)).optional()?)
+    }
+
+    /// The summary of that id.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn summary(&self, id: SummaryId) -> anyhow::Result<Option<Summary>> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM summaries WHERE id = ?1"))?;
+        Ok(query.query_row([id], summary).optional()?)
+    }
+
+    /// The summary that is to be made next, and may be made at `now`.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn due_summary(&self, now: Moment) -> anyhow::Result<Option<Summary>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM summaries WHERE state IN ('wanted', 'standin') AND retry_at <= ?1 ORDER BY retry_at, id LIMIT 1"
+        ))?;
+        Ok(query.query_row([now], summary).optional()?)
+    }
+
+    /// When the next summary may be made.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn next_summary_at(&self) -> anyhow::Result<Option<Moment>> {
+        let mut query = self.0.prepare_cached("SELECT min(retry_at) FROM summaries WHERE state IN ('wanted', 'standin')")?;
+        Ok(query.query_row([], |row| row.get(0))?)
+    }
+}
+
+impl Tx<'_> {
+    /// A summary is wanted. Wanting it again changes nothing. Any wanted one of an earlier end is void: the conversation went on.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn want_summary(&self, of: ConversationId, last: MessageId, view: View, label: &Label, scope: Scope, now: Moment) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached(
+                "UPDATE summaries SET state = 'void' WHERE conversation_id = ?1 AND last_message_id <> ?2
+                 AND state IN ('wanted', 'standin')",
+            )?
+            .execute(params![of, last])?;
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO summaries (conversation_id, last_message_id, view, state, retry_at, label, scope, wanted_at)
+                 VALUES (?1, ?2, ?3, 'wanted', ?6, ?4, ?5, ?6) ON CONFLICT (conversation_id, last_message_id, view) DO NOTHING",
+            )?
+            .execute(params![of, last, view.as_str(), label, scope, now])?;
+        Ok(())
+    }
+
+    /// A summary says something now: a stand-in, or the real one.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn keep_summary(&self, id: SummaryId, state: &str, content: &Labelled<SummaryContent>, model: &str, now: Moment) -> anyhow::Result<()> {
+        let (says, label, _) = content.open();
+        self.0.0
+            .prepare_cached(
+                "UPDATE summaries SET state = ?2, title = ?3, topics = ?4, decisions = ?5, preferences = ?6, pending = ?7,
+                     model = ?8, label = ?9, made_at = ?10 WHERE id = ?1 AND state <> 'made'",
+            )?
+            .execute(params![
+                id,
+                state,
+                says.title,
+                serde_json::to_string(&says.topics)?,
+                serde_json::to_string(&says.decisions)?,
+                serde_json::to_string(&says.preferences)?,
+                serde_json::to_string(&says.pending)?,
+                model,
+                label,
+                now,
+            ])?;
+        Ok(())
+    }
+
+    /// A summary could not be made now.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn postpone_summary(&self, id: SummaryId, attempts: u32, retry_at: Moment) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached("UPDATE summaries SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
+            .execute(params![id, attempts, retry_at])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,252 @@
+//! Turns and their steps. A step is `started` before anything is asked of the outside, and `done` before the next one.
+
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Db, Tx};
+use crate::id::{AddressId, ConversationId, PersonId, StepId, StreamId, TurnId};
+use crate::time::Moment;
+use crate::trust::{Label, Labelled, Scope, Text};
+
+/// A turn to be begun.
+#[derive(Debug, Clone)]
+pub struct NewTurn<'a> {
+    /// Its stream.
+    pub stream: StreamId,
+    /// Its conversation.
+    pub conversation: ConversationId,
+    /// For whom it runs.
+    pub person: Option<PersonId>,
+    /// Where the answer goes.
+    pub address: AddressId,
+    /// Whose it is.
+    pub scope: Scope,
+    /// Now.
+    pub at: Moment,
+    /// The dynamic block, blank when it is the same as the last copy.
+    pub context: &'a Text,
+    /// The join of all that it has read so far.
+    pub label: &'a Label,
+}
+
+/// A stored turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnRow {
+    /// Its row.
+    pub id: TurnId,
+    /// Its stream.
+    pub stream: StreamId,
+    /// Its conversation.
+    pub conversation: ConversationId,
+    /// For whom it runs.
+    pub person: Option<PersonId>,
+    /// Where the answer goes.
+    pub address: AddressId,
+    /// Whose it is.
+    pub scope: Scope,
+    /// `running`, `waiting`, `done`, `stopped`, `gave_up`.
+    pub state: String,
+    /// Began.
+    pub claimed_at: Moment,
+    /// The dynamic block.
+    pub context: Text,
+    /// The join of all that it has read so far.
+    pub label: Label,
+    /// Failed tries of its current model call.
+    pub attempts: u32,
+    /// When to try again.
+    pub retry_at: Option<Moment>,
+    /// Whether the person was told that the model is down.
+    pub noticed: bool,
+}
+
+const COLUMNS: &str = "id, stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context, context_label,
+    label, attempts, retry_at, noticed";
+
+fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
+    let scope: Scope = row.get(5)?;
+    let context: Arc<str> = row.get(8)?;
+    Ok(TurnRow {
+        id: row.get(0)?,
+        stream: row.get(1)?,
+        conversation: row.get(2)?,
+        person: row.get(3)?,
+        address: row.get(4)?,
+        scope,
+        state: row.get(6)?,
+        claimed_at: row.get(7)?,
+        context: Labelled::new(context, row.get(9)?, scope),
+        label: row.get(10)?,
+        attempts: row.get(11)?,
+        retry_at: row.get(12)?,
+        noticed: row.get(13)?,
+    })
+}
+
+/// A stored step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepRow {
+    /// Its row.
+    pub id: StepId,
+    /// Its turn.
+    pub turn: TurnId,
+    /// Order within the turn.
+    pub seq: u32,
+    /// `model` or `tool`.
+    pub kind: String,
+    /// Whether it was finished.
+    pub done: bool,
+    /// The tool's name.
+    pub tool: String,
+    /// JSON: of one tool call, or of all the reply's calls for a model step.
+    pub call: String,
+    /// What the model said, or what the tool gave.
+    pub text: Text,
+}
+
+fn step(row: &Row<'_>) -> rusqlite::Result<StepRow> {
+    let state: String = row.get(4)?;
+    let text: Arc<str> = row.get(7)?;
+    Ok(StepRow {
+        id: row.get(0)?,
+        turn: row.get(1)?,
+        seq: row.get(2)?,
+        kind: row.get(3)?,
+        done: state == "done",
+        tool: row.get(5)?,
+        call: row.get(6)?,
+        text: Labelled::new(text, row.get(8)?, row.get(9)?),
+    })
+}
+
+impl Db<'_> {
+    /// The turn of a stream that is not over.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn open_turn(&self, stream: StreamId) -> anyhow::Result<Option<TurnRow>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM turns WHERE stream_id = ?1 AND state IN ('running', 'waiting') ORDER BY id LIMIT 1"
+        ))?;
+        Ok(query.query_row([stream], turn).optional()?)
+    }
+
+    /// The turns of a conversation that are over, in order.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn past_turns(&self, conversation: ConversationId) -> anyhow::Result<Vec<TurnRow>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting') ORDER BY id"
+        ))?;
+        Ok(query.query_map([conversation], turn)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The turn of that id.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn turn(&self, id: TurnId) -> anyhow::Result<Option<TurnRow>> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM turns WHERE id = ?1"))?;
+        Ok(query.query_row([id], turn).optional()?)
+    }
+
+    /// The steps of a turn, in order.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn steps(&self, id: TurnId) -> anyhow::Result<Vec<StepRow>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id, turn_id, seq, kind, state, tool, call, text, label, scope FROM steps WHERE turn_id = ?1 ORDER BY seq",
+        )?;
+        Ok(query.query_map([id], step)?.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Tx<'_> {
+    /// Begins a turn.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn begin_turn(&self, new: &NewTurn<'_>) -> anyhow::Result<TurnId> {
+        let (context, context_label, _) = new.context.open();
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO turns (stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context,
+                     context_label, label)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![
+                new.stream,
+                new.conversation,
+                new.person,
+                new.address,
+                new.scope,
+                new.at,
+                &**context,
+                context_label,
+                new.label,
+            ])?;
+        Ok(TurnId(self.0.0.last_insert_rowid()))
+    }
+
+    /// A step begins: from now on it may have happened.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn begin_step(&self, of: TurnId, seq: u32, kind: &str, tool: &str, call: &str, label: &Label, scope: Scope, now: Moment) -> anyhow::Result<StepId> {
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO steps (turn_id, seq, kind, state, tool, call, label, scope, started_at)
+                 VALUES (?1, ?2, ?3, 'started', ?4, ?5, ?6, ?7, ?8)
+                 ON CONFLICT (turn_id, seq) DO UPDATE SET started_at = ?8",
+            )?
+            .execute(params![of, seq, kind, tool, call, label, scope, now])?;
+        let mut query = self.0.0.prepare_cached("SELECT id FROM steps WHERE turn_id = ?1 AND seq = ?2")?;
+        Ok(query.query_row(params![of, seq], |row| row.get(0))?)
+    }
+
+    /// A step is over, with what it gave. The turn's label takes the result's in.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn finish_step(&self, id: StepId, text: &Text, calls: Option<&str>, model: &str, now: Moment) -> anyhow::Result<()> {
+        let (words, label, _) = text.open();
+        self.0.0
+            .prepare_cached(
+                "UPDATE steps SET state = 'done', text = ?2, call = coalesce(?3, call), model = ?4, label = ?5, ended_at = ?6
+                 WHERE id = ?1",
+            )?
+            .execute(params![id, &**words, calls, model, label, now])?;
+        let (turn, so_far): (TurnId, Label) = self.0.0
+            .prepare_cached("SELECT t.id, t.label FROM turns t JOIN steps s ON s.turn_id = t.id WHERE s.id = ?1")?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        self.0.0
+            .prepare_cached("UPDATE turns SET label = ?2, attempts = 0, retry_at = NULL, state = 'running' WHERE id = ?1")?
+            .execute(params![turn, so_far.join(label)])?;
+        Ok(())
+    }
+
+    /// A turn ends.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn end_turn(&self, id: TurnId, state: &str, reason: &str, now: Moment) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached("UPDATE turns SET state = ?2, reason = ?3, ended_at = ?4, retry_at = NULL WHERE id = ?1")?
+            .execute(params![id, state, reason, now])?;
+        Ok(())
+    }
+
+    /// A turn waits for the model to come back.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn postpone_turn(&self, id: TurnId, attempts: u32, retry_at: Moment, noticed: bool) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached("UPDATE turns SET state = 'waiting', attempts = ?2, retry_at = ?3, noticed = ?4 WHERE id = ?1")?
+            .execute(params![id, attempts, retry_at, noticed])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! The one thread that writes.
+//!
+//! Jobs wait in a bounded queue, so a slow disk slows the senders down instead of filling the memory. A job that panics or
+//! fails is rolled back and reported; the next one runs. A [`Failpoint`] sees every commit from both sides: the power-cut
+//! tests copy the home there, because a process that dies between two commits is a process that dies at one of these points.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Db, Tx};
+
+/// How many jobs may wait.
+const QUEUE: usize = 256;
+
+/// Which side of a commit a failpoint is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommitPoint {
+    /// Everything is prepared, nothing is on the disk.
+    Before,
+    /// It is on the disk, and nobody knows yet.
+    After,
+}
+
+/// Called on the writer's thread with the job's name, on both sides of every commit.
+#[derive(Clone)]
+pub struct Failpoint(pub Arc<dyn Fn(CommitPoint, &'static str) + Send + Sync>);
+
+impl fmt::Debug for Failpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Failpoint")
+    }
+}
+
+type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+
+#[derive(Debug, Clone)]
+pub(super) struct Writer {
+    jobs: mpsc::Sender<Job>,
+    failpoint: Option<Failpoint>,
+}
+
+impl Writer {
+    pub(super) fn start(mut connection: Connection, failpoint: Option<Failpoint>) -> std::io::Result<Self> {
+        let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
+        std::thread::Builder::new().name("journal".to_owned()).spawn(move || {
+            while let Some(job) = queue.blocking_recv() {
+                job(&mut connection);
+            }
+        })?;
+        Ok(Self { jobs, failpoint })
+    }
+
+    pub(super) async fn run<T, F>(&self, name: &'static str, job: F) -> anyhow::Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(Tx<'_>) -> anyhow::Result<T> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let failpoint = self.failpoint.clone();
+        let job: Job = Box::new(move |connection| {
+            let result = catch_unwind(AssertUnwindSafe(|| transact(connection, failpoint.as_ref(), name, job)))
+                .unwrap_or_else(|_| Err(anyhow!("A journal job panicked")));
+            // Nobody may be waiting any more; what was committed stays committed.
+            let _ = answer.send(result);
+        });
+        self.jobs.send(job).await.map_err(|_| anyhow!("The journal is closed"))?;
+        answered.await.context("The journal was closed meanwhile")?.with_context(|| format!("Cannot store: {name}"))
+    }
+
+    pub(super) async fn close(&self) {
+        let (answer, answered) = oneshot::channel();
+        let job: Job = Box::new(move |connection| {
+            // A checkpoint at the end keeps the WAL short; if it fails, the next start does it.
+            let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);");
+            let _ = answer.send(());
+        });
+        if self.jobs.send(job).await.is_ok() {
+            let _ = answered.await;
+        }
+    }
+}
+
+fn transact<T>(
+    connection: &mut Connection,
+    failpoint: Option<&Failpoint>,
+    name: &'static str,
+    job: impl FnOnce(Tx<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let result = job(Tx(Db(&transaction)))?;
+    if let Some(Failpoint(reached)) = failpoint {
+        reached(CommitPoint::Before, name);
+    }
+    transaction.commit()?;
+    if let Some(Failpoint(reached)) = failpoint {
+        reached(CommitPoint::After, name);
+    }
+    Ok(result)
+}

@@ -1,0 +1,96 @@
+//! Folding for search: both the indexed text and the question pass through here, so they meet.
+//!
+//! SQLite's `unicode61` removes diacritics but knows no letters such as `ø` or `ß`, and takes a run of Chinese or Japanese
+//! as one word. Here such letters become their plain spelling, and each ideograph or kana stands alone, so that any
+//! part of a run is found. Porter stemming is left to the index.
+
+/// The text as the search index sees it.
+pub fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            'ø' | 'Ø' => folded.push('o'),
+            'ł' | 'Ł' => folded.push('l'),
+            'đ' | 'Đ' | 'ð' | 'Ð' => folded.push('d'),
+            'ħ' | 'Ħ' => folded.push('h'),
+            'ı' | 'İ' => folded.push('i'),
+            'ß' | 'ẞ' => folded.push_str("ss"),
+            'æ' | 'Æ' => folded.push_str("ae"),
+            'œ' | 'Œ' => folded.push_str("oe"),
+            'þ' | 'Þ' => folded.push_str("th"),
+            c if stands_alone(c) => {
+                folded.push(' ');
+                folded.push(c);
+                folded.push(' ');
+            }
+            c => folded.push(c),
+        }
+    }
+    folded
+}
+
+/// The words of a question as an FTS5 expression that cannot be a syntax error: each word quoted, joined by OR.
+/// A run of ideographs becomes a phrase. `None` when there is nothing to look for.
+pub fn question(text: &str) -> Option<String> {
+    let mut terms: Vec<String> = Vec::new();
+    for word in text.split(|c: char| !c.is_alphanumeric() && !is_mark(c)) {
+        let words: Vec<String> = fold(word).split_whitespace().map(str::to_owned).collect();
+        if words.is_empty() || terms.len() >= MAX_TERMS {
+            continue;
+        }
+        let term = format!("\"{}\"", words.join(" "));
+        if !terms.contains(&term) {
+            terms.push(term);
+        }
+    }
+    if terms.is_empty() { None } else { Some(terms.join(" OR ")) }
+}
+
+/// More words than this add nothing to a question but time.
+const MAX_TERMS: usize = 32;
+
+/// Scripts written without spaces between words: ideographs, kana; each character is a word of its own to the index.
+fn stands_alone(c: char) -> bool {
+    matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
+}
+
+/// Combining marks belong to the word around them.
+fn is_mark(c: char) -> bool {
+    matches!(u32::from(c), 0x0300..=0x036F | 0x0483..=0x0487 | 0x0591..=0x05BD | 0x0610..=0x061A | 0x064B..=0x065F
+        | 0x0900..=0x0903 | 0x093A..=0x094F | 0x0E31..=0x0E3A | 0x0E47..=0x0E4E)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn letters_that_are_not_diacritics_fold() {
+        assert_eq!(fold("Tromsø Łódź Straße"), "Tromso lódź Strasse");
+        assert_eq!(question("Tromsø?").as_deref(), Some("\"Tromso\""));
+    }
+
+    #[test]
+    fn ideographs_are_words() {
+        assert_eq!(question("東京 tower").as_deref(), Some("\"東 京\" OR \"tower\""));
+    }
+
+    #[test]
+    fn nothing_to_look_for() {
+        assert_eq!(question(" -\"*() "), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_question_is_safe_for_the_index(text in ".{0,60}") {
+            let db = rusqlite::Connection::open_in_memory().unwrap();
+            db.execute_batch("CREATE VIRTUAL TABLE t USING fts5(body, tokenize='porter unicode61 remove_diacritics 2')")
+                .unwrap();
+            if let Some(expression) = question(&text) {
+                let found: i64 = db.query_row("SELECT count(*) FROM t WHERE t MATCH ?1", [expression], |row| row.get(0)).unwrap();
+                prop_assert_eq!(found, 0);
+            }
+        }
+    }
+}

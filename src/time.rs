@@ -1,0 +1,70 @@
+//! Instants, the clock, and the zone in which days are counted.
+//!
+//! Stored instants are UTC milliseconds ([`Moment`]). Nothing reads the system's clock or sleeps but through [`Clock`],
+//! so that a test can live through a week in a second. The simulated clock moves only when every task is at rest, which
+//! it knows because work is counted ([`Busy`]).
+
+pub mod clock;
+pub mod simulated;
+pub mod task;
+pub mod zone;
+
+pub use clock::{Busy, Clock, SystemClock};
+pub use simulated::SimulatedClock;
+pub use zone::Zone;
+
+use std::time::Duration;
+
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+
+/// An instant: milliseconds since the Unix epoch, UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Moment(pub i64);
+
+impl Moment {
+    /// From whole seconds, as Telegram stamps its messages.
+    pub fn from_seconds(seconds: i64) -> Self {
+        Self(seconds.saturating_mul(1000))
+    }
+
+    /// The instant `span` later; at the end of time it stays there.
+    #[must_use]
+    pub fn plus(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(millis(span)))
+    }
+
+    /// The instant `span` earlier.
+    #[must_use]
+    pub fn minus(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(millis(span)))
+    }
+
+    /// How long after `earlier` this is; zero if it is not.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// RFC 3339 in UTC, to the millisecond, as `--json` prints it.
+    pub fn rfc3339(self) -> String {
+        chrono::DateTime::from_timestamp_millis(self.0)
+            .unwrap_or_default()
+            .to_rfc3339_opts(chrono::SecondsFormat::Millis, true)
+    }
+}
+
+fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl ToSql for Moment {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0))
+    }
+}
+
+impl FromSql for Moment {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        i64::column_result(value).map(Self)
+    }
+}

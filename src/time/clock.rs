@@ -1,0 +1,193 @@
+//! The clock as a parameter, and the count of work in hand.
+//!
+//! A task that works holds a [`Busy`]; when it has to wait for a time it rests through it, which gives the count back
+//! for as long as it waits. Wake-ups travel between tasks with their `Busy` inside the channel ([`bell`]), so there is no
+//! instant at which work exists and nobody counts it. In production nobody looks at the count and it costs an atomic add.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio::sync::{Notify, mpsc};
+
+use super::Moment;
+
+/// Where the time comes from.
+pub trait Clock: Send + Sync {
+    /// The time now.
+    fn now(&self) -> Moment;
+
+    /// Completes at `at`, or at once if that has passed. Yields a [`Busy`]: whoever is woken is at work.
+    fn wake_at(&self, at: Moment) -> BoxFuture<'static, Busy>;
+
+    /// The count of work in hand.
+    fn work(&self) -> &Work;
+
+    /// Counts the caller as working until the result is dropped.
+    fn busy(&self) -> Busy {
+        self.work().enter()
+    }
+}
+
+/// The computer's own clock.
+#[derive(Debug, Default)]
+pub struct SystemClock {
+    work: Work,
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Moment {
+        Moment(chrono::Utc::now().timestamp_millis())
+    }
+
+    fn wake_at(&self, at: Moment) -> BoxFuture<'static, Busy> {
+        let span = at.since(self.now());
+        let work = self.work.clone();
+        Box::pin(async move {
+            // The wall clock may be set back meanwhile; a caller that needs an exact time looks again after waking.
+            tokio::time::sleep(span).await;
+            work.enter()
+        })
+    }
+
+    fn work(&self) -> &Work {
+        &self.work
+    }
+}
+
+/// How many tasks are at work. Cloning gives another handle on the same count.
+#[derive(Debug, Clone, Default)]
+pub struct Work(Arc<Count>);
+
+#[derive(Debug, Default)]
+struct Count {
+    working: AtomicUsize,
+    changed: Notify,
+}
+
+impl Work {
+    /// One more at work, until the result is dropped.
+    pub fn enter(&self) -> Busy {
+        self.0.working.fetch_add(1, Ordering::SeqCst);
+        Busy(self.clone())
+    }
+
+    fn leave(&self) {
+        if self.0.working.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.changed.notify_waiters();
+        }
+    }
+
+    /// Whether nobody is at work.
+    pub fn is_idle(&self) -> bool {
+        self.0.working.load(Ordering::SeqCst) == 0
+    }
+
+    /// Completes when nobody is at work.
+    pub async fn idle(&self) {
+        loop {
+            let changed = self.0.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if self.is_idle() {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+/// Proof that its holder is counted as working.
+#[derive(Debug)]
+pub struct Busy(Work);
+
+impl Busy {
+    /// Waits until `at` without being counted meanwhile.
+    pub async fn rest_until(self, clock: &dyn Clock, at: Moment) -> Self {
+        let wake = clock.wake_at(at);
+        drop(self);
+        wake.await
+    }
+
+    /// Waits for `span` without being counted meanwhile.
+    pub async fn rest(self, clock: &dyn Clock, span: Duration) -> Self {
+        let at = clock.now().plus(span);
+        self.rest_until(clock, at).await
+    }
+}
+
+impl Clone for Busy {
+    fn clone(&self) -> Self {
+        self.0.enter()
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+/// Waits until `at` on behalf of a caller that is counted as working, and is not counted meanwhile: for something that is
+/// called by a worker and knows itself that it only waits.
+pub async fn lend(clock: &dyn Clock, at: Moment) {
+    struct Lent<'a>(&'a Work, bool);
+    impl Drop for Lent<'_> {
+        fn drop(&mut self) {
+            // Cancelled while waiting: the caller is at work again.
+            if self.1 {
+                std::mem::forget(self.0.enter());
+            }
+        }
+    }
+    let wake = clock.wake_at(at);
+    let mut lent = Lent(clock.work(), true);
+    clock.work().leave();
+    let busy = wake.await;
+    lent.1 = false;
+    std::mem::forget(busy);
+}
+
+/// A bell for one task: ringing it any number of times before it is heard counts as once.
+pub fn bell() -> (Ringer, Bell) {
+    let (sender, receiver) = mpsc::channel(1);
+    (Ringer(sender), Bell(receiver))
+}
+
+/// The end that rings.
+#[derive(Debug, Clone)]
+pub struct Ringer(mpsc::Sender<Busy>);
+
+impl Ringer {
+    /// Wakes the other end; it is counted as working from this moment on.
+    pub fn ring(&self, clock: &dyn Clock) {
+        // A full channel means that a ring is already on its way, with its own count.
+        let _ = self.0.try_send(clock.busy());
+    }
+}
+
+/// The end that hears.
+#[derive(Debug)]
+pub struct Bell(mpsc::Receiver<Busy>);
+
+impl Bell {
+    /// The next ring; `None` when nobody can ring any more.
+    pub async fn heard(&mut self) -> Option<Busy> {
+        self.0.recv().await
+    }
+
+    /// The next ring, or the given time, whichever is first. `None` when nobody can ring any more.
+    pub async fn heard_or(&mut self, clock: &dyn Clock, at: Option<Moment>) -> Option<Busy> {
+        let Some(at) = at else { return self.heard().await };
+        tokio::select! {
+            rung = self.0.recv() => rung,
+            busy = clock.wake_at(at) => Some(busy),
+        }
+    }
+}
+
+/// Waits in real time for work that is being ended: the only wait that no simulated clock governs.
+pub async fn grace(span: Duration) {
+    tokio::time::sleep(span).await;
+}

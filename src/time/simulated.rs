@@ -1,0 +1,162 @@
+//! A clock that stands still until everybody rests, and then jumps to the next time somebody waits for.
+//!
+//! It is part of the program, not of its tests, because `compline demo` lives through several days with it.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio::sync::oneshot;
+
+use super::clock::{Busy, Clock, Work};
+use super::Moment;
+
+/// A clock whose time is set by its owner.
+#[derive(Debug)]
+pub struct SimulatedClock {
+    state: Mutex<State>,
+    work: Work,
+}
+
+#[derive(Debug)]
+struct State {
+    now: Moment,
+    next_id: u64,
+    sleepers: BTreeMap<(Moment, u64), oneshot::Sender<Busy>>,
+}
+
+impl SimulatedClock {
+    /// A clock that stands at `start`.
+    pub fn new(start: Moment) -> Self {
+        Self {
+            state: Mutex::new(State { now: start, next_id: 0, sleepers: BTreeMap::new() }),
+            work: Work::default(),
+        }
+    }
+
+    /// Lets `span` pass: again and again waits until nobody works, then wakes whoever is due next.
+    pub async fn advance(&self, span: Duration) {
+        let end = self.now().plus(span);
+        loop {
+            self.work.idle().await;
+            if !self.wake_next(end) {
+                break;
+            }
+        }
+        self.lock().now = end;
+        self.work.idle().await;
+    }
+
+    /// Sets the time without waking anybody, as when a computer's clock is set. It may go back.
+    pub fn set(&self, now: Moment) {
+        self.lock().now = now;
+    }
+
+    /// When the next sleeper is due, if anybody sleeps.
+    pub fn next_due(&self) -> Option<Moment> {
+        self.lock().sleepers.keys().next().map(|(at, _)| *at)
+    }
+
+    /// Wakes the first sleeper that is due by `end`, and moves the time there. False if there is none.
+    fn wake_next(&self, end: Moment) -> bool {
+        let mut state = self.lock();
+        while let Some(entry) = state.sleepers.first_entry() {
+            let at = entry.key().0;
+            if at > end {
+                return false;
+            }
+            let sleeper = entry.remove();
+            state.now = state.now.max(at);
+            // A sleeper that was cancelled is only forgotten: nobody works on its behalf.
+            if sleeper.send(self.work.enter()).is_ok() {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clock for SimulatedClock {
+    fn now(&self) -> Moment {
+        self.lock().now
+    }
+
+    fn wake_at(&self, at: Moment) -> BoxFuture<'static, Busy> {
+        let mut state = self.lock();
+        if at <= state.now {
+            let busy = self.work.enter();
+            return Box::pin(async move { busy });
+        }
+        let (sender, receiver) = oneshot::channel();
+        state.next_id += 1;
+        let key = (at, state.next_id);
+        state.sleepers.insert(key, sender);
+        let work = self.work.clone();
+        Box::pin(async move {
+            match receiver.await {
+                Ok(busy) => busy,
+                // The clock is gone, so no time will ever pass again; the program is stopping.
+                Err(_) => work.enter(),
+            }
+        })
+    }
+
+    fn work(&self) -> &Work {
+        &self.work
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn sleepers_wake_in_order_and_see_their_own_time() {
+        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        for delay in [300, 100, 200] {
+            let (clock, seen) = (Arc::clone(&clock), Arc::clone(&seen));
+            let busy = clock.busy();
+            tokio::spawn(async move {
+                let _busy = busy.rest(&*clock, Duration::from_millis(delay)).await;
+                seen.lock().unwrap().push(clock.now().0);
+            });
+        }
+        clock.advance(Duration::from_millis(250)).await;
+        assert_eq!(*seen.lock().unwrap(), [100, 200]);
+        clock.advance(Duration::from_millis(250)).await;
+        assert_eq!(*seen.lock().unwrap(), [100, 200, 300]);
+        assert_eq!(clock.now(), Moment(500));
+    }
+
+    #[tokio::test]
+    async fn time_does_not_pass_while_somebody_works() {
+        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let (open, gate) = oneshot::channel::<()>();
+        let busy = clock.busy();
+        let worker = tokio::spawn({
+            let clock = Arc::clone(&clock);
+            async move {
+                gate.await.unwrap();
+                let at = clock.now();
+                drop(busy);
+                at
+            }
+        });
+        let advancing = tokio::spawn({
+            let clock = Arc::clone(&clock);
+            async move { clock.advance(Duration::from_secs(9)).await }
+        });
+        tokio::task::yield_now().await;
+        open.send(()).unwrap();
+        assert_eq!(worker.await.unwrap(), Moment(0));
+        advancing.await.unwrap();
+        assert_eq!(clock.now(), Moment(9000));
+    }
+}

@@ -1,0 +1,25 @@
+//! Work that must not take its task down with it.
+
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt;
+
+/// Runs one piece of a task's work. A panic in it becomes an error, so the task can rest a while and go on with the next.
+///
+/// # Errors
+/// What the work returned, or that it panicked.
+pub async fn guarded<T>(name: &str, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(anyhow::anyhow!("{name} panicked")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_becomes_an_error() {
+        let fell: anyhow::Result<()> = guarded("It", async { panic!("on purpose") }).await;
+        assert_eq!(fell.unwrap_err().to_string(), "It panicked");
+        assert_eq!(guarded("It", async { Ok(3) }).await.unwrap(), 3);
+    }
+}

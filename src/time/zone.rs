@@ -1,0 +1,112 @@
+//! The one zone of the configuration: which local day an instant lies in, and how a time is shown to a person.
+
+use chrono::{DateTime, Offset, TimeZone, Timelike, Utc};
+
+use super::Moment;
+
+/// An IANA time zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Zone(chrono_tz::Tz);
+
+impl Zone {
+    /// UTC, for what has no owner yet.
+    pub const UTC: Self = Self(chrono_tz::Tz::UTC);
+
+    /// The zone of that IANA name, as `Europe/Vienna`.
+    pub fn named(name: &str) -> Option<Self> {
+        name.parse().ok().map(Self)
+    }
+
+    /// The zone of this computer, if its name can be told (`TZ`, `/etc/timezone`, `/etc/localtime`).
+    pub fn of_this_computer() -> Option<Self> {
+        let from_env = std::env::var("TZ").ok();
+        let from_file = || std::fs::read_to_string("/etc/timezone").ok();
+        let from_link = || {
+            let target = std::fs::read_link("/etc/localtime").ok()?;
+            let target = target.to_str()?.split_once("zoneinfo/")?.1.to_owned();
+            Some(target)
+        };
+        [from_env, from_file(), from_link()]
+            .into_iter()
+            .flatten()
+            .find_map(|name| Self::named(name.trim().trim_start_matches(':')))
+    }
+
+    /// Its IANA name.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The local day of an instant, as `2026-11-20`.
+    pub fn day(self, at: Moment) -> String {
+        self.local(at).format("%Y-%m-%d").to_string()
+    }
+
+    /// For a person: `2026-11-20 18:05 (Europe/Vienna)`.
+    pub fn show(self, at: Moment) -> String {
+        format!("{} ({})", self.show_short(at), self.name())
+    }
+
+    /// For a line that names the zone elsewhere: `2026-11-20 18:05`.
+    pub fn show_short(self, at: Moment) -> String {
+        self.local(at).format("%Y-%m-%d %H:%M").to_string()
+    }
+
+    /// For a prompt: weekday, date, time, offset and zone.
+    pub fn show_long(self, at: Moment) -> String {
+        let local = self.local(at);
+        format!("{} {} {}", local.format("%A, %-d %B %Y, %H:%M"), local.offset().fix(), self.name())
+    }
+
+    /// For the part of a prompt that changes once a day: `Saturday, 21 November 2026`.
+    pub fn show_day(self, at: Moment) -> String {
+        self.local(at).format("%A, %-d %B %Y").to_string()
+    }
+
+    /// The clock time alone: `18:05`.
+    pub fn time_of_day(self, at: Moment) -> String {
+        let local = self.local(at);
+        format!("{:02}:{:02}", local.hour(), local.minute())
+    }
+
+    /// The first instant of the local day after the one `at` lies in.
+    pub fn next_day(self, at: Moment) -> Moment {
+        let tomorrow = self.local(at).date_naive().succ_opt().unwrap_or_default();
+        // Midnight does not exist on some days of some zones: then the day begins with the first hour that does.
+        (0..24)
+            .filter_map(|hour| tomorrow.and_hms_opt(hour, 0, 0))
+            .find_map(|local| self.0.from_local_datetime(&local).earliest())
+            .map_or(at, |start| Moment(start.timestamp_millis()))
+    }
+
+    fn local(self, at: Moment) -> DateTime<chrono_tz::Tz> {
+        DateTime::<Utc>::from_timestamp_millis(at.0).unwrap_or_default().with_timezone(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_a_local_day() {
+        let kathmandu = Zone::named("Asia/Kathmandu").unwrap();
+        let late = Moment(1_795_284_000_000); // 2026-11-21T18:00:00Z
+        assert_eq!(Zone::UTC.day(late), "2026-11-21");
+        assert_eq!(kathmandu.show(late), "2026-11-21 23:45 (Asia/Kathmandu)");
+        assert_eq!(kathmandu.day(Moment(late.0 + 900_000)), "2026-11-22");
+        assert_eq!(kathmandu.next_day(late), Moment(late.0 + 900_000));
+    }
+
+    #[test]
+    fn a_day_without_midnight_begins_with_its_first_hour() {
+        let beirut = Zone::named("Asia/Beirut").unwrap(); // 2026-03-29 begins at 01:00
+        let before = Moment(1_774_728_000_000); // 2026-03-28T20:00Z = 22:00 local
+        assert_eq!(beirut.show_short(beirut.next_day(before)), "2026-03-29 01:00");
+    }
+
+    #[test]
+    fn unknown_zones_are_refused() {
+        assert_eq!(Zone::named("Europe/Vienn"), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! `recall`: what was said in past conversations of the same scope.
+//!
+//! It gives trusted hits, and says how many untrusted texts match besides. Asking for those is explicit, and what comes back
+//! then carries their label into the turn.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{Call, Output, Reach, Tool, ToolError};
+use crate::model::ToolSpec;
+use crate::store::{Hit, Journal};
+use crate::time::Zone;
+use crate::trust::Label;
+use crate::wording;
+
+/// As many hits as a model asks for, and no more than this.
+const MOST: usize = 20;
+/// As many if it does not say.
+const USUAL: usize = 6;
+/// Characters shown of one hit.
+const SNIPPET: usize = 600;
+
+/// The tool.
+#[derive(Debug)]
+pub struct Recall {
+    journal: Journal,
+    zone: Zone,
+}
+
+impl Recall {
+    /// Recall from this journal; times are shown in `zone`.
+    pub fn new(journal: Journal, zone: Zone) -> Self {
+        Self { journal, zone }
+    }
+
+    fn line(&self, hit: &Hit) -> String {
+        let who = if hit.person.is_some() { wording::tool::THE_PERSON } else { wording::tool::THE_ASSISTANT };
+        let words = crate::text::shorten(hit.text.open().0, SNIPPET);
+        format!("[{}] {who}: {words}", self.zone.show_short(hit.at))
+    }
+}
+
+#[async_trait]
+impl Tool for Recall {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "recall".to_owned(),
+            description: wording::tool::RECALL.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "query": { "type": "string", "description": wording::tool::RECALL_QUERY },
+                    "limit": { "type": "integer", "minimum": 1, "maximum": MOST },
+                    "include_untrusted": { "type": "boolean", "description": wording::tool::RECALL_UNTRUSTED }
+                },
+                "required": ["query"]
+            }),
+        }
+    }
+
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let query = call.arguments.get("query").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let untrusted_too = call.arguments.get("include_untrusted").and_then(Value::as_bool).unwrap_or(false);
+        let limit = call.arguments.get("limit").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+        let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
+        let (scope, before) = (call.scope, call.before);
+        let found = self
+            .journal
+            .read(move |db| db.recall(scope, &query, untrusted_too, limit, Some(before)))
+            .await
+            .map_err(|_| ToolError::Failed(wording::tool::RECALL_FAILED.to_owned()))?;
+        let mut lines: Vec<String> = found.hits.iter().map(|hit| self.line(hit)).collect();
+        if lines.is_empty() {
+            lines.push(wording::tool::RECALL_NOTHING.to_owned());
+        }
+        if found.untrusted > 0 {
+            lines.push(wording::tool::recall_untrusted(found.untrusted));
+        }
+        let label = Label::join_of(found.hits.iter().map(|hit| hit.text.label()));
+        Ok(Output { text: lines.join("\n"), label })
+    }
+}

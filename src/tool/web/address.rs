@@ -1,0 +1,372 @@
+//! Addresses as text: what a person or a model wrote, what a page redirects to, and whether the host may be
+//! asked for at all. Names are judged here by their look, network addresses by the [`Rule`]; what a name
+//! resolves to is judged later, when it is known.
+
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+use super::{FetchError, Rule};
+
+/// Endings that never name a host on the public internet.
+const PRIVATE_ENDINGS: [&str; 8] = [
+    "localhost",
+    "local",
+    "internal",
+    "intranet",
+    "lan",
+    "home",
+    "corp",
+    "home.arpa",
+];
+
+/// Reads `text` as the address of a web page; without a scheme it means https.
+pub fn parse(text: &str) -> Result<Url, FetchError> {
+    let text = text.trim();
+    if text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(FetchError::NotAnAddress);
+    }
+    let url = match (text.split_once("://"), Url::parse(text)) {
+        (Some(_), Ok(url)) => url,
+        (Some(_), Err(_)) => return Err(FetchError::NotAnAddress),
+        // `example.org:8080/a` parses as a scheme too, `mailto:ada` and `data:,x` are one.
+        (None, Ok(url)) if !looks_like_host(text) => url,
+        (None, _) => Url::parse(&format!("https://{text}")).map_err(|_| FetchError::NotAnAddress)?,
+    };
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(FetchError::Scheme);
+    }
+    // `0x7f.1`, `017700000001` and `2130706433` are addresses in disguise: whoever writes so has something to hide.
+    match url.host() {
+        Some(Host::Ipv4(ip)) if written_host(text) != ip.to_string() => {
+            Err(FetchError::Forbidden { host: ip.to_string() })
+        }
+        Some(_) => Ok(url),
+        None => Err(FetchError::NotAnAddress),
+    }
+}
+
+/// The host as it was written, before it was understood.
+fn written_host(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    host.split_once(':').map_or(host, |(host, _)| host)
+}
+
+/// Where a redirect from `from` leads. Relative addresses are resolved; a secure page leads to secure pages only.
+pub(super) fn redirected(from: &Url, location: &str) -> Result<Url, FetchError> {
+    let to = from.join(location).map_err(|_| FetchError::NotAnAddress)?;
+    match (from.scheme(), to.scheme()) {
+        ("https", "http") => Err(FetchError::Downgrade),
+        (_, "http" | "https") => Ok(to),
+        _ => Err(FetchError::Scheme),
+    }
+}
+
+/// The host to connect to, as far as it can be judged without asking for names.
+pub(super) fn permitted_host(url: &Url, rule: &Rule) -> Result<Host<String>, FetchError> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(FetchError::Scheme);
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(FetchError::Credentials);
+    }
+    let port = url.port_or_known_default().ok_or(FetchError::Scheme)?;
+    if !rule.permits_port(port) {
+        return Err(FetchError::Port(port));
+    }
+    let host = url.host().ok_or(FetchError::NotAnAddress)?.to_owned();
+    let permitted = match &host {
+        Host::Domain(name) => is_public_name(name),
+        Host::Ipv4(ip) => rule.permits(IpAddr::V4(*ip), port),
+        Host::Ipv6(ip) => rule.permits(IpAddr::V6(*ip), port),
+    };
+    if permitted {
+        Ok(host)
+    } else {
+        Err(FetchError::Forbidden { host: host_name(url) })
+    }
+}
+
+/// The host for people and labels: lower-case punycode without the dot of a fully qualified name.
+pub(super) fn host_name(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    host.strip_suffix('.').unwrap_or(host).to_owned()
+}
+
+fn is_public_name(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    let private = PRIVATE_ENDINGS.iter().any(|ending| {
+        name.strip_suffix(ending)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    });
+    let well_formed = name.len() <= 253
+        && name.split('.').all(|label| {
+            (1..=63).contains(&label.len())
+                && label
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        });
+    well_formed && name.contains('.') && !private
+}
+
+/// The web addresses that stand in `text`, with or without scheme, in order, each once.
+pub fn addresses_in(text: &str) -> Vec<Url> {
+    let mut found: Vec<Url> = Vec::new();
+    let pieces = text
+        .split(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\^«»“”„‘、。，；（）".contains(c));
+    for address in pieces.filter_map(address_in_piece) {
+        if !found.contains(&address) {
+            found.push(address);
+        }
+    }
+    found
+}
+
+fn address_in_piece(piece: &str) -> Option<Url> {
+    let lower = piece.to_ascii_lowercase();
+    let start = [lower.find("http://"), lower.find("https://")]
+        .into_iter()
+        .flatten()
+        .min();
+    let candidate = trimmed(piece.get(start.unwrap_or(0)..)?);
+    if start.is_none() && !looks_like_host(candidate) {
+        return None;
+    }
+    parse(candidate)
+        .ok()
+        .filter(|url| url.username().is_empty() && url.password().is_none())
+}
+
+/// Without the punctuation of the sentence around; a closing bracket stays if it was opened inside.
+fn trimmed(candidate: &str) -> &str {
+    let mut rest = candidate.trim_start_matches([
+        '(', '[', '{', '\'', '*', '_', '~', ',', ';', ':', '.', '!', '?', '-',
+    ]);
+    while let Some(last) = rest.chars().next_back() {
+        let count = |bracket: char| rest.matches(bracket).count();
+        let ends_sentence = match last {
+            ')' => count(')') > count('('),
+            ']' => count(']') > count('['),
+            '}' => count('}') > count('{'),
+            _ => matches!(
+                last,
+                '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '~' | '’' | '…'
+            ),
+        };
+        match rest.strip_suffix(last) {
+            Some(shorter) if ends_sentence => rest = shorter,
+            _ => break,
+        }
+    }
+    rest
+}
+
+/// `example.org`, `example.org:8080/a`, but neither `ada@example.org` nor `1.5` nor `e.g.`.
+fn looks_like_host(text: &str) -> bool {
+    let authority = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let (host, port) = authority.split_once(':').unwrap_or((authority, "80"));
+    let Some((_, top)) = host.rsplit_once('.') else {
+        return false;
+    };
+    port.parse::<u16>().is_ok()
+        && host.split('.').all(|label| {
+            !label.is_empty()
+                && label
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+        })
+        && top.chars().count() >= 2
+        && (top.chars().all(char::is_alphabetic) || top.to_ascii_lowercase().starts_with("xn--"))
+}
+
+/// Whether two addresses name the same page: http and https are one, and so are `/a` and `/a/`; the fragment does
+/// not count. Path and query must be equal to the letter, as either can carry something out.
+pub fn same_address(a: &Url, b: &Url) -> bool {
+    let path = |url: &Url| url.path().strip_suffix('/').unwrap_or(url.path()).to_owned();
+    matches!(a.scheme(), "http" | "https")
+        && matches!(b.scheme(), "http" | "https")
+        && a.host() == b.host()
+        && a.port() == b.port()
+        && (a.username(), a.password()) == (b.username(), b.password())
+        && path(a) == path(b)
+        && a.query() == b.query()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn judged(text: &str) -> Result<Host<String>, FetchError> {
+        permitted_host(&parse(text)?, &Rule::public_only())
+    }
+
+    #[test]
+    fn hosts_that_are_not_public() {
+        for text in [
+            "http://localhost/",
+            "http://LOCALHOST./",
+            "http://a.localhost/",
+            "http://printer.local/",
+            "http://metadata.google.internal/",
+            "http://nas.lan/",
+            "http://router/",
+            "http://x.home.arpa/",
+            "http://127.0.0.1/",
+            "http://127.1/",
+            "http://0x7f.1/",
+            "http://0x7f000001/",
+            "http://2130706433/",
+            "http://0177.0.0.1/",
+            "http://017700000001/",
+            "http://134744072/",
+            "http://0x8.8.8.8/",
+            "http://[::1]/",
+            "http://[::ffff:127.0.0.1]/",
+            "http://[64:ff9b::a00:1]/",
+            "http://[fe80::1]/",
+            "http://169.254.169.254/",
+            "http://１２７.０.０.１/",
+            "http://127。0。0。1/",
+            "http://0/",
+            "https://example..org/",
+        ] {
+            assert!(
+                matches!(
+                    judged(text),
+                    Err(FetchError::Forbidden { .. } | FetchError::NotAnAddress)
+                ),
+                "{text}: {:?}",
+                judged(text)
+            );
+        }
+    }
+
+    #[test]
+    fn hosts_that_are_public() {
+        for text in [
+            "http://example.org",
+            "example.org",
+            "example.org:8080/a",
+            "https://8.8.8.8/",
+            "https://EXAMPLE.org./",
+            "https://localhost.example.org/",
+            "https://mylocal.org/",
+            "https://bücher.example/",
+            "https://[2606:4700:4700::1111]/",
+            "https://a_b.example.org",
+        ] {
+            assert!(judged(text).is_ok(), "{text}: {:?}", judged(text));
+        }
+        assert_eq!(
+            host_name(&parse("https://BÜCHER.example./").unwrap()),
+            "xn--bcher-kva.example"
+        );
+    }
+
+    #[test]
+    fn other_refusals_by_kind() {
+        let cases = [
+            ("", FetchError::NotAnAddress),
+            ("two words", FetchError::NotAnAddress),
+            ("https://", FetchError::NotAnAddress),
+            ("https://exa\u{7}mple.org", FetchError::NotAnAddress),
+            ("ftp://example.org/", FetchError::Scheme),
+            ("file:///etc/passwd", FetchError::Scheme),
+            ("data:text/html,x", FetchError::Scheme),
+            ("javascript:alert(1)", FetchError::Scheme),
+            ("https://ada:secret@example.org/", FetchError::Credentials),
+            ("https://ada@example.org/", FetchError::Credentials),
+            ("https://example.org:22/", FetchError::Port(22)),
+            ("http://example.org:25/", FetchError::Port(25)),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(judged(text).unwrap_err(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn redirects_resolve_and_never_lose_security() {
+        let from = |text: &str| Url::parse(text).unwrap();
+        let ok = |a: &str, to: &str| redirected(&from(a), to).map(|url| url.to_string());
+        assert_eq!(ok("https://a.org/x/y", "../z").unwrap(), "https://a.org/z");
+        assert_eq!(ok("http://a.org/", "https://b.org/").unwrap(), "https://b.org/");
+        assert_eq!(ok("https://a.org/", "//b.org/c").unwrap(), "https://b.org/c");
+        assert_eq!(
+            ok("https://a.org/", "http://a.org/").unwrap_err(),
+            FetchError::Downgrade
+        );
+        assert_eq!(
+            ok("http://a.org/", "file:///etc/passwd").unwrap_err(),
+            FetchError::Scheme
+        );
+        assert_eq!(
+            ok("http://a.org/", "http://[bad").unwrap_err(),
+            FetchError::NotAnAddress
+        );
+    }
+
+    #[test]
+    fn addresses_that_somebody_typed() {
+        let cases: [(&str, &[&str]); 14] = [
+            ("see https://example.org/a.", &["https://example.org/a"]),
+            ("see example.org/a, please", &["https://example.org/a"]),
+            ("HTTP://Example.ORG/A?b=c#d!", &["http://example.org/A?b=c#d"]),
+            (
+                "[here](https://a.org/b) (c.org)",
+                &["https://a.org/b", "https://c.org/"],
+            ),
+            (
+                "https://en.example.org/Rust_(game)",
+                &["https://en.example.org/Rust_(game)"],
+            ),
+            ("<https://a.org/?q=1&r=2>", &["https://a.org/?q=1&r=2"]),
+            ("a.org a.org https://a.org", &["https://a.org/"]),
+            ("example.org:8080/x", &["https://example.org:8080/x"]),
+            ("«bücher.example»", &["https://xn--bcher-kva.example/"]),
+            ("mail ada@example.org", &[]),
+            ("costs 1.5 e.g. today... and/or", &[]),
+            ("https://ada:pw@example.org/", &[]),
+            ("ftp://example.org/ mailto:x@y.org", &[]),
+            ("", &[]),
+        ];
+        for (text, expected) in cases {
+            let found: Vec<String> = addresses_in(text).iter().map(Url::to_string).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_same_page_or_not() {
+        let same = |a: &str, b: &str| same_address(&parse(a).unwrap(), &parse(b).unwrap());
+        assert!(same("http://example.org", "https://EXAMPLE.org/"));
+        assert!(same("example.org/a/", "http://example.org/a#part"));
+        assert!(same("example.org:8080/a", "http://example.org:8080/a"));
+        assert!(!same("example.org/a", "example.org/A"));
+        assert!(!same("example.org/a", "example.org/a?x=1"));
+        assert!(!same("example.org/a?x=1", "example.org/a?x=2"));
+        assert!(!same("example.org/a", "www.example.org/a"));
+        assert!(!same("example.org/a", "example.org:8080/a"));
+        assert!(!same("example.org/a", "example.org/a/b"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_panic(text in ".*") {
+            for url in addresses_in(&text) {
+                prop_assert!(matches!(url.scheme(), "http" | "https"));
+                prop_assert!(same_address(&url, &url));
+            }
+        }
+
+        #[test]
+        fn a_typed_address_is_found_again(path in "[a-z0-9/_-]{0,12}", before in "[a-z ]{0,8}", after in "[ ,.!?)]{0,3}") {
+            let found = addresses_in(&format!("{before} https://example.org/{path}{after}"));
+            let wanted = Url::parse(&format!("https://example.org/{path}")).unwrap();
+            prop_assert!(found.iter().any(|url| same_address(url, &wanted)), "{:?}", found);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The fetch itself: judge, ask for the name, judge the answers, connect to exactly those, read what fits, follow
+//! redirects by the same door. Every hop gets a client of its own: it is pinned to the addresses judged for
+//! this hop, and no connection or session of one fetch is ever used by another.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context;
+use reqwest::{Client, Response, header, redirect};
+use tokio::{sync::Semaphore, time::timeout};
+use url::{Host, Url};
+
+use super::address::{host_name, permitted_host, redirected};
+use super::charset::decode;
+use super::names::{Names, Pinned, SystemNames, permitted_addresses};
+use super::readable::{Kind, Readable, readable};
+use super::{FetchError, Limits, Page, Rule};
+
+const USER_AGENT: &str = concat!("compline/", env!("CARGO_PKG_VERSION"), " (+personal assistant)");
+const ACCEPT: &str = "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.8, */*;q=0.1";
+/// A parser cannot be interrupted when time is up; this bounds how many can still be at work.
+const READERS: usize = 2;
+const MAX_TYPE_CHARS: usize = 60;
+
+/// Fetches public pages within its limits. Cheap to clone.
+#[derive(Clone)]
+pub struct Fetcher {
+    limits: Limits,
+    rule: Rule,
+    names: Arc<dyn Names>,
+    readers: Arc<Semaphore>,
+}
+
+/// A body as it came, with what is needed to read it.
+struct Body {
+    url: Url,
+    content_type: String,
+    charset: Option<String>,
+    bytes: Vec<u8>,
+    cut: bool,
+}
+
+impl Fetcher {
+    /// Public addresses only, names from the system. Fails if no secure connection could ever be made.
+    pub fn new(limits: Limits) -> anyhow::Result<Self> {
+        Self::with_rule(limits, Rule::public_only())
+    }
+
+    /// As [`Fetcher::new`], with exceptions to the rule.
+    pub fn with_rule(limits: Limits, rule: Rule) -> anyhow::Result<Self> {
+        Self::with_names(limits, rule, Arc::new(SystemNames))
+    }
+
+    /// As [`Fetcher::with_rule`], with another source of names.
+    pub fn with_names(limits: Limits, rule: Rule, names: Arc<dyn Names>) -> anyhow::Result<Self> {
+        client(Pinned::default()).context("Cannot set up secure connections")?;
+        Ok(Self {
+            limits,
+            rule,
+            names,
+            readers: Arc::new(Semaphore::new(READERS)),
+        })
+    }
+
+    /// The page at `url` as text, or why not. Takes no longer than the limits say, whatever the other side does.
+    pub async fn fetch(&self, url: &Url) -> Result<Page, FetchError> {
+        timeout(self.limits.time, self.page(url.clone()))
+            .await
+            .unwrap_or(Err(FetchError::TimedOut))
+    }
+
+    async fn page(&self, url: Url) -> Result<Page, FetchError> {
+        let (url, response) = self.follow(url).await?;
+        let body = self.body(url, response).await?;
+        self.read(body).await
+    }
+
+    async fn follow(&self, mut url: Url) -> Result<(Url, Response), FetchError> {
+        for _ in 0..=self.limits.redirects {
+            let response = self.get(&url).await?;
+            let status = response.status();
+            if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+                return if status.is_success() {
+                    Ok((url, response))
+                } else {
+                    Err(FetchError::Status(status.as_u16()))
+                };
+            }
+            let location = response
+                .headers()
+                .get(header::LOCATION)
+                .and_then(|value| value.to_str().ok());
+            url = redirected(&url, location.ok_or(FetchError::Status(status.as_u16()))?)?;
+        }
+        Err(FetchError::TooManyRedirects)
+    }
+
+    /// One hop, judged anew.
+    async fn get(&self, url: &Url) -> Result<Response, FetchError> {
+        let pinned = match permitted_host(url, &self.rule)? {
+            Host::Domain(name) => permitted_addresses(self.names.as_ref(), &name, url, &self.rule).await?,
+            Host::Ipv4(_) | Host::Ipv6(_) => Pinned::default(),
+        };
+        let client =
+            client(pinned).map_err(|_| FetchError::Unreachable("no secure connection can be set up"))?;
+        client
+            .get(url.clone())
+            .header(header::ACCEPT, ACCEPT)
+            .send()
+            .await
+            .map_err(|error| unreachable_by(&error))
+    }
+
+    async fn body(&self, url: Url, mut response: Response) -> Result<Body, FetchError> {
+        let (content_type, charset) = media_type(&response);
+        if !content_type.is_empty() && kind_of(&content_type).is_none() {
+            return Err(FetchError::Unsupported { content_type });
+        }
+        let mut bytes = Vec::new();
+        let mut cut = false;
+        while let Some(chunk) = response.chunk().await.map_err(|error| unreachable_by(&error))? {
+            let room = self.limits.bytes.saturating_sub(bytes.len());
+            cut = chunk.len() > room;
+            bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+            if cut {
+                break;
+            }
+        }
+        Ok(Body {
+            url,
+            content_type,
+            charset,
+            bytes,
+            cut,
+        })
+    }
+
+    async fn read(&self, body: Body) -> Result<Page, FetchError> {
+        let permit = self
+            .readers
+            .clone()
+            .acquire_owned()
+            .await
+            .map_err(|_| FetchError::Unreadable)?;
+        let max_chars = self.limits.text_chars;
+        let reading = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            page_of(body, max_chars)
+        });
+        reading.await.unwrap_or(Err(FetchError::Unreadable))
+    }
+}
+
+fn page_of(body: Body, max_chars: usize) -> Result<Page, FetchError> {
+    let Body {
+        url,
+        content_type,
+        charset,
+        bytes,
+        cut,
+    } = body;
+    let text = decode(&bytes, charset.as_deref()).map_err(|set| FetchError::Unsupported {
+        content_type: harmless(&format!("{content_type}; charset={set}")),
+    })?;
+    let content_type = if content_type.is_empty() {
+        sniffed(&text)?
+    } else {
+        content_type
+    };
+    let kind = kind_of(&content_type).unwrap_or(Kind::Plain);
+    let Readable {
+        title,
+        text,
+        truncated,
+    } = readable(&text, kind, &url, max_chars)?;
+    Ok(Page {
+        host: host_name(&url),
+        url,
+        title,
+        text,
+        truncated: truncated || cut,
+        content_type,
+    })
+}
+
+fn client(pinned: Pinned) -> reqwest::Result<Client> {
+    Client::builder()
+        .user_agent(USER_AGENT)
+        .dns_resolver(Arc::new(pinned))
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .no_proxy()
+        .pool_max_idle_per_host(0)
+        .connect_timeout(Duration::from_secs(10))
+        .build()
+}
+
+/// The sentences of the library hold addresses and are not passed on.
+fn unreachable_by(error: &reqwest::Error) -> FetchError {
+    if error.is_timeout() {
+        FetchError::TimedOut
+    } else if error.is_connect() {
+        FetchError::Unreachable("no connection")
+    } else {
+        FetchError::Unreachable("the reply is broken")
+    }
+}
+
+/// Media type, empty if none was given, and character set.
+fn media_type(response: &Response) -> (String, Option<String>) {
+    let value = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let mut parts = value.unwrap_or_default().split(';');
+    let content_type = harmless(parts.next().unwrap_or_default());
+    let charset = parts
+        .filter_map(|parameter| parameter.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
+        .map(|(_, set)| set.trim().trim_matches(['"', '\'']).to_owned());
+    (content_type, charset.filter(|set| !set.is_empty()))
+}
+
+/// What the other side calls its type, fit to be shown.
+fn harmless(content_type: &str) -> String {
+    let allowed = |c: &char| c.is_ascii_alphanumeric() || "/+-._;= ".contains(*c);
+    content_type
+        .trim()
+        .to_ascii_lowercase()
+        .chars()
+        .filter(allowed)
+        .take(MAX_TYPE_CHARS)
+        .collect()
+}
+
+fn kind_of(content_type: &str) -> Option<Kind> {
+    match content_type {
+        "text/html" | "application/xhtml+xml" => Some(Kind::Html),
+        "application/json" | "application/xml" | "application/x-ndjson" | "application/yaml" => {
+            Some(Kind::Plain)
+        }
+        other if other.starts_with("text/") || other.ends_with("+json") || other.ends_with("+xml") => {
+            (!other.starts_with("image/")).then_some(Kind::Plain)
+        }
+        _ => None,
+    }
+}
+
+/// The type of a body that came without one.
+fn sniffed(text: &str) -> Result<String, FetchError> {
+    if text.contains(['\0', char::REPLACEMENT_CHARACTER]) {
+        return Err(FetchError::Unsupported {
+            content_type: "application/octet-stream".to_owned(),
+        });
+    }
+    let start: String = text
+        .trim_start()
+        .chars()
+        .take(14)
+        .collect::<String>()
+        .to_ascii_lowercase();
+    let html = start.starts_with("<!doctype html") || start.starts_with("<html");
+    Ok(if html { "text/html" } else { "text/plain" }.to_owned())
+}
+
+#[cfg(test)]
+#[path = "fetch_tests.rs"]
+mod tests;

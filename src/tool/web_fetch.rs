@@ -1,0 +1,53 @@
+//! `web_fetch`: the readable text of a public web page. What it gives is untrusted, and carries the host as its source.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::web::Fetcher;
+use super::{Call, Output, Reach, Tool, ToolError};
+use crate::model::ToolSpec;
+use crate::trust::{Label, Source};
+use crate::wording;
+
+/// The tool.
+pub struct WebFetch {
+    fetcher: Fetcher,
+}
+
+impl WebFetch {
+    /// Fetches through `fetcher`, which knows the limits and which addresses are forbidden.
+    pub fn new(fetcher: Fetcher) -> Self {
+        Self { fetcher }
+    }
+}
+
+#[async_trait]
+impl Tool for WebFetch {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "web_fetch".to_owned(),
+            description: wording::tool::WEB_FETCH.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": { "url": { "type": "string", "description": wording::tool::WEB_FETCH_URL } },
+                "required": ["url"]
+            }),
+        }
+    }
+
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, arguments: &Value) -> Reach {
+        Reach::Address(arguments.get("url").and_then(Value::as_str).unwrap_or_default().to_owned())
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let url = call.arguments.get("url").and_then(Value::as_str).unwrap_or_default();
+        let url = super::web::parse(url).map_err(|error| ToolError::Arguments(error.to_string()))?;
+        let page = self.fetcher.fetch(&url).await.map_err(|error| ToolError::Failed(error.to_string()))?;
+        let text = wording::tool::page(page.url.as_str(), page.title.as_deref(), &page.text, page.truncated);
+        Ok(Output { text, label: Label::untrusted(Source::web(&page.host)) })
+    }
+}

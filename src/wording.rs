@@ -1,0 +1,49 @@
+//! Every sentence that a person or a model reads from us, in one place.
+//!
+//! Short, plain, in the first person where the assistant's program speaks: what happened, and what to do. Nothing here decides anything.
+
+pub mod chat;
+pub mod command;
+pub mod gate;
+pub mod prompt;
+pub mod tool;
+pub mod turn;
+
+use std::time::Duration;
+
+/// A duration in words: `40 seconds`, `3 hours`.
+pub fn span(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let (count, unit) = match seconds {
+        0..90 => (seconds, "second"),
+        90..5_400 => ((seconds + 30) / 60, "minute"),
+        5_400..172_800 => ((seconds + 1_800) / 3_600, "hour"),
+        _ => ((seconds + 43_200) / 86_400, "day"),
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Money in micro-units as an amount with two to four decimals.
+pub fn money(micros: u64) -> String {
+    let (whole, rest) = (micros / 1_000_000, micros % 1_000_000);
+    if rest.is_multiple_of(10_000) { format!("{whole}.{:02}", rest / 10_000) } else { format!("{whole}.{:04}", rest / 100) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_in_words() {
+        let cases = [(1, "1 second"), (89, "89 seconds"), (120, "2 minutes"), (6 * 3600, "6 hours"), (3 * 86_400, "3 days")];
+        for (seconds, words) in cases {
+            assert_eq!(span(Duration::from_secs(seconds)), words);
+        }
+    }
+
+    #[test]
+    fn money_is_exact() {
+        assert_eq!(money(5_000_000), "5.00");
+        assert_eq!(money(12_340), "0.0123");
+    }
+}

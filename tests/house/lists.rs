@@ -1,0 +1,286 @@
+//! Short lists: each rule names what only some places may do, and lists them, each with its reason.
+//!
+//! A place is a whole module by its name, a right it has by design whether it is used or not; a file is an exception,
+//! which fails again once the file no longer needs it. What is compiled for tests only is exempt.
+
+use super::lexer::find;
+use super::nothing_found;
+use super::tree::{File, Source, sources};
+
+/// Something that only listed places may do.
+struct Rule {
+    /// Completes "… may not".
+    act: &'static str,
+    /// What it looks like, as Rust tokens.
+    looks: &'static [&'static str],
+    /// Whole modules that may.
+    places: &'static [(&'static str, Why)],
+    /// Single files that may.
+    files: &'static [(&'static str, Why)],
+}
+
+/// A reason, in a few words.
+type Why = &'static str;
+
+const RULES: &[Rule] = &[
+    Rule {
+        act: "mint trust",
+        looks: &[":: trusted", "Label :: join_of", "Label :: decode"],
+        places: &[("trust", "it owns the label and keeps the lattice")],
+        files: &[
+            (
+                "src/model/request.rs",
+                "a message begins with the label of nothing and takes on those of its parts",
+            ),
+            (
+                "src/tool/recall.rs",
+                "an answer takes the join of its hits; without hits it is the program's own words",
+            ),
+        ],
+    },
+    Rule {
+        act: "open a labelled value",
+        looks: &[". open ( )", "Labelled :: open", "Text :: open"],
+        places: &[("trust", "it owns the type")],
+        files: &[
+            (
+                "src/model/request.rs",
+                "wraps a text as a part with the same label and scope",
+            ),
+            (
+                "src/model/turns.rs",
+                "the wires write the parts as their provider wants them",
+            ),
+            (
+                "src/model/fault.rs",
+                "looks for the conversation in a provider's error, to keep it out of the log",
+            ),
+            (
+                "src/adapter/telegram.rs",
+                "rendering; the label decides how links are written",
+            ),
+            (
+                "src/tool.rs",
+                "compares an address with those that a person typed",
+            ),
+            (
+                "src/tool/recall.rs",
+                "quotes hits in one text that carries the join of their labels",
+            ),
+            (
+                "src/store/messages.rs",
+                "stores words, label and scope side by side",
+            ),
+            (
+                "src/store/outbox.rs",
+                "stores words, label and scope side by side",
+            ),
+            (
+                "src/store/summaries.rs",
+                "stores words, label and scope side by side",
+            ),
+            ("src/store/turns.rs", "stores words, label and scope side by side"),
+        ],
+    },
+    Rule {
+        act: "ask the time or wait by itself; the clock is a parameter",
+        looks: &[
+            "SystemTime :: now",
+            "Instant :: now",
+            "Utc :: now",
+            "Local :: now",
+            "tokio :: time",
+            "time :: sleep",
+            "thread :: sleep",
+        ],
+        places: &[("time", "the clock itself")],
+        files: &[(
+            "src/tool/web/fetch.rs",
+            "gives up on a real connection, which no simulated clock can hold",
+        )],
+    },
+    Rule {
+        act: "start a task that nobody supervises",
+        looks: &[
+            "tokio :: spawn",
+            "task :: spawn",
+            "thread :: spawn",
+            "Builder :: new ( ) . spawn",
+        ],
+        places: &[],
+        files: &[],
+    },
+    Rule {
+        act: "read the environment",
+        looks: &["env :: var", "env :: vars", "env :: var_os", "env :: vars_os"],
+        places: &[
+            ("cli", "flags have variables beside them"),
+            ("main", "it hands the environment to the library"),
+            ("config", "secrets may be named by variable"),
+            ("app", "it builds everything from the outside world"),
+        ],
+        files: &[("src/time/zone.rs", "TZ names the zone of this computer")],
+    },
+    Rule {
+        act: "print; what a person reads goes through an adapter or the command line",
+        looks: &["println !", "print !", "eprintln !", "eprint !", "dbg !"],
+        places: &[("cli", "the command line"), ("main", "its exit")],
+        files: &[],
+    },
+];
+
+impl Rule {
+    fn findings(&self, sources: &[Source]) -> Vec<String> {
+        let mut findings = Vec::new();
+        for source in sources {
+            let lines: Vec<usize> = self
+                .looks
+                .iter()
+                .flat_map(|look| find(&source.product, look))
+                .collect();
+            let listed = self.files.iter().any(|(path, _)| *path == source.path);
+            let place = source.module.first().map_or("", String::as_str);
+            let may = listed || self.places.iter().any(|(name, _)| *name == place);
+            if listed && lines.is_empty() {
+                findings.push(format!(
+                    "{} is listed and does not need it: to {}",
+                    source.path, self.act
+                ));
+            } else if !may {
+                findings.extend(
+                    lines
+                        .iter()
+                        .map(|line| format!("{}:{line} may not {}", source.path, self.act)),
+                );
+            }
+        }
+        let gone = self
+            .files
+            .iter()
+            .filter(|(path, _)| sources.iter().all(|source| source.path != *path));
+        findings
+            .extend(gone.map(|(path, _)| format!("{path} is listed and does not exist: to {}", self.act)));
+        findings
+    }
+}
+
+/// Allowed lints carry their reason, so that an exception brings its proof.
+fn silent_exceptions(source: &Source) -> Vec<String> {
+    ["# [ allow (", "# ! [ allow (", "# [ expect (", "# ! [ expect ("]
+        .iter()
+        .flat_map(|look| find(&source.product, look))
+        .filter(|line| {
+            let from = source
+                .product
+                .iter()
+                .position(|token| token.line == *line)
+                .unwrap_or(0);
+            let end = super::lexer::attribute_end(&source.product, from);
+            find(&source.product[from..end], "reason =").is_empty()
+        })
+        .map(|line| format!("{}:{line}: an allowed lint has no reason", source.path))
+        .collect()
+}
+
+#[test]
+fn only_the_listed_may() {
+    let sources = sources();
+    nothing_found(
+        &RULES
+            .iter()
+            .flat_map(|rule| rule.findings(sources))
+            .collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn an_allowed_lint_says_why() {
+    nothing_found(&sources().iter().flat_map(silent_exceptions).collect::<Vec<_>>());
+}
+
+fn source(path: &str, text: &str) -> Source {
+    Source::from(File {
+        path: path.to_owned(),
+        text: text.to_owned(),
+    })
+}
+
+fn count(path: &str, text: &str) -> usize {
+    let bare = |rule: &Rule| Rule { files: &[], ..*rule }.findings(&[source(path, text)]).len();
+    RULES.iter().map(bare).sum()
+}
+
+#[test]
+fn each_forbidden_act_is_seen() {
+    for text in [
+        "fn f() { Label::trusted() }",
+        "fn f() { x.map_or_else(Label::trusted, g) }",
+        "fn f() { crate::trust::Label::join_of([]) }",
+        "use crate::trust::Label as L; fn f() { L::trusted() }",
+        "fn f() { text.open() }",
+        "fn f() { text\n    .open()\n    .0 }",
+        "fn f() { texts.iter().map(Text::open) }",
+        "fn f() { let t = std::time::Instant::now(); }",
+        "use tokio::{sync::mpsc, time::{sleep, timeout}};",
+        "use tokio::time;",
+        "fn f() { tokio::spawn(async {}); }",
+        "use tokio::{spawn};",
+        "fn f() { std::env::var(\"X\") }",
+        "fn f() { println!(\"x\") }",
+    ] {
+        assert!(count("src/engine/turn.rs", text) > 0, "{text}");
+        assert_eq!(
+            count(
+                "src/engine/turn.rs",
+                &format!("#[cfg(test)] mod tests {{ {text} }}")
+            ),
+            0,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_only_looks_alike_is_left_alone() {
+    for text in [
+        "fn f() { File::open(path); OpenOptions::new().open(path); Connection::open_in_memory() }",
+        "fn f() { label.is_trusted(); let trusted = 1; env!(\"X\"); clock.now(); set.spawn(g()) }",
+        "// println!\nfn f() { \"Label::trusted()\" }",
+    ] {
+        assert_eq!(count("src/engine/turn.rs", text), 0, "{text}");
+    }
+    assert_eq!(count("src/cli/status.rs", "fn f() { println!(\"x\") }"), 0);
+    assert_eq!(
+        count("src/time/clock.rs", "fn f() { tokio::time::sleep(span) }"),
+        0
+    );
+}
+
+#[test]
+fn a_listed_file_without_need_is_seen() {
+    let rule = Rule {
+        act: "x",
+        looks: &["a ( )"],
+        places: &[],
+        files: &[("src/b.rs", "once"), ("src/c.rs", "gone")],
+    };
+    assert_eq!(rule.findings(&[source("src/b.rs", "fn b() {}")]).len(), 2);
+    assert_eq!(
+        rule.findings(&[source("src/b.rs", "fn b() { a() }"), source("src/c.rs", "a()")])
+            .len(),
+        0
+    );
+}
+
+#[test]
+fn an_exception_without_a_reason_is_seen() {
+    let bare = source("src/a.rs", "#[allow(clippy::panic)] fn a() {}");
+    let reasoned = source(
+        "src/a.rs",
+        "#[allow(clippy::panic, reason = \"proven\")] fn a() {}",
+    );
+    assert_eq!(
+        (silent_exceptions(&bare).len(), silent_exceptions(&reasoned).len()),
+        (1, 0)
+    );
+}

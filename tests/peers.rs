@@ -1,0 +1,284 @@
+//! The wires against servers that this project did not write.
+//!
+//! One program from npm plays all providers; its answers stand in `tests/peers/fixtures.json`. What it cannot play (errors
+//! within a stream, silence, cached tokens of Anthropic and Gemini) is played by the wires' own tests.
+
+// A test may fail.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic
+)]
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use compline::config::{self, Provider};
+use compline::model::{
+    self, Live, Message, Model, ModelError, Part, Purpose, Reply, Request, Role, Stop, ToolCall, ToolSpec,
+    Unwatched, Usage,
+};
+use compline::trust::{Label, Labelled, Scope};
+
+/// A picture of one red pixel.
+const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
+
+/// The providers' mock, for as long as this value lives.
+struct Peer {
+    url: String,
+    process: Child,
+}
+
+impl Peer {
+    fn start() -> Self {
+        let home = std::env::var_os("COMPLINE_PEERS").map_or_else(
+            || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/peers"),
+            PathBuf::from,
+        );
+        assert!(
+            home.join("node_modules/@copilotkit/aimock/package.json")
+                .is_file(),
+            "The peers of tests/peers are not installed: run `bash tests/run.sh`"
+        );
+        let mut process = Command::new("node")
+            .arg(home.join("start.mjs"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("Node.js is needed for the peers: install it and run `bash tests/run.sh`");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let url = line
+            .trim()
+            .strip_prefix("ready ")
+            .expect("the peer says that it is ready")
+            .to_owned();
+        Self { url, process }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+const WIRES: [Provider; 4] = [
+    Provider::OpenAi,
+    Provider::Ollama,
+    Provider::Anthropic,
+    Provider::Gemini,
+];
+
+fn wire(provider: Provider, url: &str) -> Arc<dyn Model> {
+    model::build(&config::Model {
+        provider,
+        name: "mock-1".to_owned(),
+        base_url: Some(url.to_owned()),
+        api_key: Some("test-key".into()),
+        context_window: 10_000,
+        max_output: 500,
+        temperature: None,
+        images: true,
+        price: None,
+        patience: Duration::from_secs(10),
+    })
+    .unwrap()
+}
+
+fn labelled<T>(value: T) -> Labelled<T> {
+    Labelled::new(value, Label::trusted(), Scope::Shared)
+}
+
+fn ask(question: &str) -> Request {
+    let mut request = Request::new(Scope::Shared, Purpose::Chat);
+    request
+        .text(Role::System, labelled(Arc::from("Be brief.")))
+        .unwrap();
+    request.text(Role::User, labelled(Arc::from(question))).unwrap();
+    let schema = serde_json::json!({
+        "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"],
+    });
+    let weather = ToolSpec {
+        name: "weather".to_owned(),
+        description: "The weather of a city".to_owned(),
+        schema,
+    };
+    request.with_tools(Arc::from([weather]))
+}
+
+fn text(reply: &Reply) -> &str {
+    reply.text().open().0
+}
+
+fn calls(reply: &Reply) -> Vec<ToolCall> {
+    reply.calls().iter().map(|call| call.open().0.clone()).collect()
+}
+
+/// The question again, with the calls that were made and what they gave.
+fn go_on(question: &str, calls: &[ToolCall]) -> Request {
+    let mut request = ask(question);
+    let mut made = Message::new(Role::Assistant);
+    let mut gave = Message::new(Role::Tool);
+    for call in calls {
+        let (id, name): (Arc<str>, Arc<str>) = (call.id.as_str().into(), call.name.as_str().into());
+        made.push(labelled(Part::Call {
+            id: Arc::clone(&id),
+            name: Arc::clone(&name),
+            arguments: call.arguments.as_str().into(),
+            extra: call.extra.as_str().into(),
+        }));
+        gave.push(labelled(Part::Result {
+            id,
+            name,
+            text: "21 degrees".into(),
+        }));
+    }
+    request.push(Arc::new(made)).unwrap();
+    request.push(Arc::new(gave)).unwrap();
+    request
+}
+
+#[derive(Default)]
+struct Watched(Mutex<Vec<String>>);
+
+impl Live for Watched {
+    fn grow(&self, delta: &str) {
+        self.0.lock().unwrap().push(delta.to_owned());
+    }
+
+    fn restart(&self) {
+        panic!("a wire begins an answer once");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_is_streamed_and_whole() {
+    let peer = Peer::start();
+    for provider in WIRES {
+        let watched = Watched::default();
+        let reply = wire(provider, &peer.url)
+            .call(&ask("plain"), &watched)
+            .await
+            .unwrap();
+        assert_eq!(
+            text(&reply),
+            "Grüß Gott, this is a plain answer in several pieces.",
+            "{provider:?}"
+        );
+        assert_eq!(reply.stop, Stop::End, "{provider:?}");
+        let seen = watched.0.lock().unwrap();
+        assert!(seen.len() > 3, "{provider:?} streams: {seen:?}");
+        assert_eq!(seen.concat(), text(&reply), "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_is_called_and_its_result_goes_back() {
+    let peer = Peer::start();
+    for provider in WIRES {
+        let model = wire(provider, &peer.url);
+        let reply = model.call(&ask("one tool"), &Unwatched).await.unwrap();
+        let made = calls(&reply);
+        assert_eq!((reply.stop, made.len()), (Stop::Tools, 1), "{provider:?}");
+        assert_eq!(
+            (made[0].name.as_str(), made[0].arguments.as_str()),
+            ("weather", r#"{"city":"Vienna"}"#)
+        );
+        assert!(!made[0].id.is_empty(), "{provider:?}");
+        let reply = model.call(&go_on("one tool", &made), &Unwatched).await.unwrap();
+        assert_eq!(text(&reply), "It is 21 degrees in Vienna.", "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn two_tools_at_once_are_kept_apart() {
+    let peer = Peer::start();
+    for provider in WIRES {
+        let model = wire(provider, &peer.url);
+        let made = calls(&model.call(&ask("two tools"), &Unwatched).await.unwrap());
+        let arguments: Vec<&str> = made.iter().map(|call| call.arguments.as_str()).collect();
+        assert_eq!(
+            arguments,
+            [r#"{"city":"Vienna"}"#, r#"{"city":"Oslo"}"#],
+            "{provider:?}"
+        );
+        assert_ne!(made[0].id, made[1].id, "{provider:?}");
+        let reply = model.call(&go_on("two tools", &made), &Unwatched).await.unwrap();
+        assert_eq!(text(&reply), "Vienna is warmer than Oslo.", "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_picture_is_taken() {
+    let peer = Peer::start();
+    for provider in WIRES {
+        let mut question = Message::of(Role::User, labelled(Arc::from("picture")));
+        question.push(labelled(Part::Image {
+            mime: "image/png".into(),
+            bytes: PIXEL.into(),
+        }));
+        let mut request = Request::new(Scope::Shared, Purpose::Chat);
+        request.push(Arc::new(question)).unwrap();
+        let reply = wire(provider, &peer.url)
+            .call(&request, &Unwatched)
+            .await
+            .unwrap();
+        assert_eq!(text(&reply), "A small red square.", "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_busy_or_broken_is_asked_later() {
+    let peer = Peer::start();
+    for provider in WIRES {
+        let model = wire(provider, &peer.url);
+        let later = |seconds: Option<u64>, what: &str| ModelError::Later {
+            after: seconds.map(Duration::from_secs),
+            what: what.to_owned(),
+        };
+        let busy = model.call(&ask("busy"), &Unwatched).await.unwrap_err();
+        assert_eq!(busy, later(Some(7), "HTTP 429"), "{provider:?}");
+        let broken = model.call(&ask("broken"), &Unwatched).await.unwrap_err();
+        assert_eq!(broken, later(None, "HTTP 503"), "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_cut_off_is_no_answer() {
+    let peer = Peer::start();
+    for provider in WIRES {
+        let cut = wire(provider, &peer.url).call(&ask("cut"), &Unwatched).await;
+        assert_eq!(cut.unwrap_err(), ModelError::Cut, "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_provider_counted_is_passed_on() {
+    let peer = Peer::start();
+    for provider in WIRES {
+        let reply = wire(provider, &peer.url)
+            .call(&ask("counted"), &Unwatched)
+            .await
+            .unwrap();
+        assert_eq!((reply.usage.input, reply.usage.output), (100, 5), "{provider:?}");
+    }
+    // The peer tells of cached tokens only where it plays OpenRouter.
+    let router = wire(Provider::OpenAi, &format!("{}/api/v1", peer.url));
+    let reply = router.call(&ask("counted"), &Unwatched).await.unwrap();
+    assert_eq!(
+        reply.usage,
+        Usage {
+            input: 100,
+            cached: 64,
+            output: 5
+        }
+    );
+}

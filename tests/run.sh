@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Everything that is checked before a change goes in, from any folder, on a fresh machine with a Rust toolchain.
+# CI calls this same script. What is missing is installed where that is possible and named where it is not; nothing is
+# skipped. Licences, import directions, migrations and promises are tests of their own (tests/house.rs).
+#
+#   bash tests/run.sh            all stages
+#   bash tests/run.sh clippy     only those named
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+stages="toolchain peers format clippy tests docs"
+logs="${CARGO_TARGET_DIR:-target}/checks"
+passed=0
+failed=0
+
+export CARGO_TERM_COLOR=never
+# Nobody compiles twice in the same CI folder, so what makes the second time faster only costs there.
+if [ -n "${CI:-}" ]; then export CARGO_INCREMENTAL=0; fi
+
+# What the tests stand on: cargo of the right age, a C compiler (SQLite is built from source), rustfmt and clippy.
+toolchain() {
+  if ! command -v cargo >/dev/null; then
+    echo "Rust is not installed (there is no cargo on the PATH). Get it from https://rustup.rs and run this again."
+    return 1
+  fi
+  local wanted found
+  wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+  found=$(rustc --version | cut -d ' ' -f 2)
+  if [ "$(printf '%s\n%s\n' "$wanted" "$found" | sort -V | head -n 1)" != "$wanted" ]; then
+    echo "Rust $wanted or newer is needed, and this is $found. Run \"rustup update stable\" and then this again."
+    return 1
+  fi
+  command -v cc >/dev/null || install gcc libc6-dev
+  if ! cargo fmt --version || ! cargo clippy --version; then
+    if ! command -v rustup >/dev/null; then
+      echo "rustfmt and clippy are missing, and there is no rustup to add them. Install both and run this again."
+      return 1
+    fi
+    rustup component add rustfmt clippy
+  fi
+  cargo fetch --locked
+}
+
+# The programs by other people that we are tested against, exactly as their lock file names them.
+peers() {
+  command -v node >/dev/null && command -v npm >/dev/null || install nodejs npm
+  local wanted
+  wanted=$(sed -n 's/.*"node": ">=\([0-9]*\).*/\1/p' tests/peers/package.json)
+  if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt "${wanted:-0}" ]; then
+    echo "Node.js $wanted or newer is needed, and this is $(node --version). Install it and run this again."
+    return 1
+  fi
+  local lock=tests/peers/package-lock.json installed=tests/peers/node_modules/.package-lock.json
+  if [ ! -e "$installed" ] || [ "$lock" -nt "$installed" ]; then
+    (cd tests/peers && npm ci --no-audit --no-fund)
+    touch "$installed"
+  fi
+}
+
+format() { cargo fmt --all --check -- --color never; }
+
+clippy() { cargo clippy --quiet --locked --all-targets -- -D warnings; }
+
+tests() { cargo test --quiet --locked --no-fail-fast; }
+
+docs() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --document-private-items; }
+
+install() {
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    echo "Missing: $*. Install this with the package manager of your system and run this again."
+    return 1
+  fi
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@"
+}
+
+# Runs one stage with its output in a log, and says in one line how it went. Never to be called as a condition: within
+# one, the shell goes on after a failed command, and so would the stage.
+run() {
+  local name=$1 log="$logs/$1.log" start=$SECONDS status=0 note
+  printf '%-10s ' "$name"
+  set +e
+  (set -e; "$name") >"$log" 2>&1 </dev/null
+  status=$?
+  set -e
+  note=$(awk '/^test result:/ { n += $4 } END { if (n) print ", " n " tests" }' "$log")
+  if [ "$status" = 0 ]; then
+    passed=$((passed + 1))
+    echo "ok ($((SECONDS - start)) s$note)"
+    return
+  fi
+  failed=$((failed + 1))
+  echo "FAILED ($((SECONDS - start)) s$note)"
+  tail -n 300 "$log" | sed 's/^/    /'
+  echo "    To repeat this alone: bash tests/run.sh $name (all of its output: $log)"
+}
+
+for name in "$@"; do
+  case " $stages " in
+    *" $name "*) ;;
+    *) echo "There is no stage \"$name\", only: $stages." >&2; exit 2 ;;
+  esac
+done
+
+mkdir -p "$logs"
+for name in ${*:-$stages}; do
+  run "$name"
+  # Without a toolchain nothing else can say anything; after any other failure the rest is still worth knowing.
+  if [ "$name" = toolchain ] && [ "$failed" != 0 ]; then break; fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,12 @@
+//! The main path: a message in, an answer out.
+
+use crate::support::story::{ADA, Story};
+
+#[tokio::test]
+async fn a_message_is_answered() {
+    let story = Story::begin().await;
+    story.model.says("Hello, Ada.");
+    story.say(ADA, "hello").await;
+    assert_eq!(story.heard(ADA), ["Hello, Ada."]);
+    story.end().await;
+}

@@ -1,0 +1,5 @@
+//! What stories are told with: people, a clock, a model and a server that do as they are told.
+
+pub mod model;
+pub mod story;
+pub mod telegram;

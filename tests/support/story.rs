@@ -1,0 +1,262 @@
+//! A story: three people, one bot, one clock.
+//!
+//! Ada is the owner, Ben a member, Eve a stranger; each writes over Telegram. Time passes only by [`Story::pass`], and only
+//! when everybody rests. Every story ends with [`Story::end`], which looks for canaries: a token that stands in an untrusted text or
+//! in one person's text must never turn up in a prompt that counts as trusted, in a file that is loaded by itself, or in
+//! another person's chat.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use compline::app::{App, Seams};
+use compline::config::{Config, Home};
+use compline::store::Failpoint;
+use compline::time::{Clock, Moment, SimulatedClock};
+
+use super::model::{Scripted, words};
+use super::telegram::FakeTelegram;
+
+/// Ada's numeric id.
+pub const ADA: i64 = 1001;
+/// Ben's numeric id.
+pub const BEN: i64 = 1002;
+/// Eve's numeric id.
+pub const EVE: i64 = 6666;
+
+/// Noon on a Friday, UTC.
+pub const NOON: Moment = Moment(1_795_176_000_000);
+
+/// A canary in untrusted text begins with this, whoever brings it in.
+pub const UNTRUSTED: &str = "canary-untrusted-";
+
+/// Everything that a story needs.
+pub struct Story {
+    pub fake: FakeTelegram,
+    pub model: Arc<Scripted>,
+    pub background: Arc<Scripted>,
+    pub clock: Arc<SimulatedClock>,
+    pub home: PathBuf,
+    app: Option<App>,
+    settings: String,
+    keep: Vec<tempfile::TempDir>,
+    failpoint: Option<Failpoint>,
+    fetcher: Option<compline::tool::web::Fetcher>,
+}
+
+impl Story {
+    /// Ada, Ben and Eve at noon; the gateway runs and polls.
+    pub async fn begin() -> Self {
+        Self::with("").await
+    }
+
+    /// The same with more settings, as TOML.
+    pub async fn with(settings: &str) -> Self {
+        let mut story = Self::prepared(settings).await;
+        story.start().await;
+        story
+    }
+
+    /// The same before the gateway was ever started.
+    pub async fn prepared(settings: &str) -> Self {
+        let clock = Arc::new(SimulatedClock::new(NOON));
+        let fake = FakeTelegram::start().await;
+        let now = Arc::clone(&clock);
+        fake.set_now(Arc::new(move || now.now().0));
+        for (id, name) in [(ADA, "Ada"), (BEN, "Ben"), (EVE, "Eve")] {
+            fake.person(id, name, None);
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let model = Scripted::new(clock.clone());
+        let background = Scripted::new(clock.clone());
+        Self {
+            fake,
+            model,
+            background,
+            clock,
+            home: dir.path().to_owned(),
+            app: None,
+            settings: settings.to_owned(),
+            keep: vec![dir],
+            failpoint: None,
+            fetcher: None,
+        }
+    }
+
+    /// Web pages come through this from the next start on.
+    pub fn fetch_through(&mut self, fetcher: compline::tool::web::Fetcher) {
+        self.fetcher = Some(fetcher);
+    }
+
+    /// Commits are seen by this from the next start on.
+    pub fn fail_at(&mut self, failpoint: Option<Failpoint>) {
+        self.failpoint = failpoint;
+    }
+
+    /// Goes on from another home, as after a power cut.
+    pub fn move_to(&mut self, home: tempfile::TempDir) {
+        self.home = home.path().to_owned();
+        self.keep.push(home);
+    }
+
+    /// The configuration of the story.
+    pub fn config(&self) -> Config {
+        let text = format!(
+            "timezone = \"UTC\"\n{}\n[telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n\
+             [[people]]\nname = \"Ada\"\nrole = \"owner\"\ntelegram = {ADA}\n\
+             [[people]]\nname = \"Ben\"\nrole = \"member\"\ntelegram = {BEN}\n",
+            self.settings,
+            self.fake.token(),
+            self.fake.url()
+        );
+        let home = Home::at(&self.home);
+        compline::config::parse(&text, "story.toml", &Default::default(), home).unwrap().config
+    }
+
+    /// Starts the gateway and waits until it polls.
+    pub async fn start(&mut self) {
+        let seams = Seams {
+            clock: Some(self.clock.clone()),
+            chat: vec![self.model.clone()],
+            background: vec![self.background.clone()],
+            fetcher: self.fetcher.clone(),
+            failpoint: self.failpoint.clone(),
+            terminal_only: false,
+        };
+        let app = App::build(self.config(), seams).await.unwrap();
+        let polls = self.fake.polls();
+        app.start().await.unwrap();
+        self.app = Some(app);
+        self.fake.until(|fake| fake.polls() > polls).await;
+    }
+
+    /// Stops the gateway as an operator would.
+    pub async fn stop(&mut self) {
+        if let Some(app) = self.app.take() {
+            app.stop().await;
+        }
+    }
+
+    /// Stops and starts.
+    pub async fn restart(&mut self) {
+        self.stop().await;
+        self.start().await;
+    }
+
+    /// The gateway.
+    pub fn app(&self) -> &App {
+        self.app.as_ref().unwrap()
+    }
+
+    /// Gives the gateway away, as when its process is gone.
+    pub fn take_app(&mut self) -> Option<App> {
+        self.app.take()
+    }
+
+    /// Waits until everything that was said is stored and everybody rests. No time passes.
+    pub async fn settle(&self) {
+        self.fake.acked().await;
+        self.clock.work().idle().await;
+    }
+
+    /// Lets time pass.
+    pub async fn pass(&self, span: Duration) {
+        self.settle().await;
+        self.clock.advance(span).await;
+        self.settle().await;
+    }
+
+    /// Long enough for messages to be joined and answered.
+    pub async fn answered(&self) {
+        self.pass(Duration::from_secs(2)).await;
+    }
+
+    /// Somebody says something, and it is answered.
+    pub async fn say(&self, person: i64, text: &str) {
+        self.fake.says(person, text);
+        self.answered().await;
+    }
+
+    /// What somebody was sent.
+    pub fn heard(&self, person: i64) -> Vec<String> {
+        self.fake.texts(person)
+    }
+
+    /// The last thing somebody was sent.
+    pub fn last_heard(&self, person: i64) -> String {
+        self.heard(person).pop().unwrap_or_default()
+    }
+
+    /// One number from the journal.
+    pub fn count(&self, sql: &str) -> i64 {
+        let db = rusqlite::Connection::open(self.home.join("compline.db")).unwrap();
+        db.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    /// One text from the journal.
+    pub fn text(&self, sql: &str) -> String {
+        let db = rusqlite::Connection::open(self.home.join("compline.db")).unwrap();
+        db.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    /// The end of every story: nothing stands where it must not.
+    pub async fn end(mut self) {
+        if self.app.is_some() {
+            self.settle().await;
+        }
+        self.check_canaries();
+        self.stop().await;
+    }
+
+    /// No untrusted canary in a prompt that counts as trusted or in a file that is loaded by itself; no person's canary
+    /// with anybody else.
+    pub fn check_canaries(&self) {
+        for request in self.model.requests().iter().chain(&self.background.requests()) {
+            let words = words(request);
+            if request.label().is_trusted() {
+                assert!(!words.contains(UNTRUSTED), "an untrusted canary in a trusted prompt:\n{words}");
+            }
+            let theirs = request.scope();
+            for (id, canary) in [(1, canary(ADA)), (2, canary(BEN))] {
+                let own = theirs == compline::trust::Scope::Person(compline::id::PersonId(id));
+                assert!(own || !words.contains(&canary), "{canary} in a prompt for {}:\n{words}", theirs.encode());
+            }
+        }
+        for (person, other) in [(ADA, BEN), (BEN, ADA), (EVE, ADA), (EVE, BEN)] {
+            let sent = self.heard(person).join("\n");
+            assert!(!sent.contains(&canary(other)), "{person} was sent {}", canary(other));
+        }
+        for file in ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"] {
+            let path = self.home.join("workspace").join(file);
+            let words = std::fs::read_to_string(path).unwrap_or_default();
+            assert!(!words.contains(UNTRUSTED), "an untrusted canary in {file}");
+        }
+    }
+}
+
+/// The canary in what that person types.
+pub fn canary(person: i64) -> String {
+    format!("canary-of-{person}")
+}
+
+/// Copies a home as a power cut leaves it: whatever is in the files at this instant.
+pub fn copy_home(from: &Path) -> tempfile::TempDir {
+    let to = tempfile::tempdir().unwrap();
+    copy_folder(from, to.path());
+    to
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            std::fs::create_dir_all(&target).unwrap();
+            copy_folder(&entry.path(), &target);
+        } else if kind.is_file() {
+            // A file that vanishes meanwhile was not on the disk any more when the power went.
+            let _ = std::fs::copy(entry.path(), target);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A Telegram Bot API server for tests, as strict and as unreliable as the real one.
+//!
+//! A story test starts it, gives `url()` and `token()` to the program under test, lets people speak and looks
+//! at what they were sent:
+//!
+//! ```ignore
+//! let fake = FakeTelegram::start().await;
+//! let ada = fake.person(7, "Ada", Some("ada"));
+//! fake.says(ada, "Good evening");
+//! fake.until(|fake| fake.sent(ada).len() == 1).await;
+//! ```
+//!
+//! The parts, in the order in which a test meets them: `driving` (people, groups, everything that can be
+//! received), `draft` (one message with marks such as reply, forward, photo), `faults` (what goes wrong, on
+//! demand), `observing` (what was sent, and waiting for it). Below them stand `server` (HTTP), `polling`
+//! (`getUpdates`), `methods` (all other methods), `markup` (the HTML subset) and `state`.
+//!
+//! The server runs in a thread with a runtime of its own, so it lives on real time whatever the test does
+//! with its own clock; only stamps and flood deadlines follow `set_now`. Every method of the handle is
+//! synchronous and may be called from any thread; those that wait are `async` (or `wait_for`, for threads
+//! without a runtime).
+
+mod draft;
+mod driving;
+mod faults;
+mod markup;
+mod methods;
+mod observing;
+mod polling;
+mod server;
+mod state;
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use draft::Draft;
+pub use faults::Fault;
+pub use observing::{Accepted, AcceptedKind, Edit, Sent};
+pub use state::{CallbackAnswer, ChatId, MessageId, UpdateId, Violation};
+
+use server::Running;
+use state::Shared;
+
+/// The one token that the fake accepts.
+const TOKEN: &str = "4200000042:AAFakeTelegramTokenForTests_0123456789";
+
+/// A handle on the running fake. Clones share it; the server stops with the last of them.
+#[derive(Clone)]
+pub struct FakeTelegram {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    running: Mutex<Option<Running>>,
+}
+
+impl FakeTelegram {
+    /// Starts the fake on a free port of the loopback interface.
+    pub async fn start() -> Self {
+        Self::start_sync()
+    }
+
+    /// `start` for a test without a runtime.
+    pub fn start_sync() -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let address = listener.local_addr().expect("the bound address");
+        let shared = Arc::new(Shared::new());
+        let running = Mutex::new(Some(Running::serve(listener, shared.clone())));
+        let inner = Arc::new(Inner {
+            shared,
+            address,
+            running,
+        });
+        Self { inner }
+    }
+
+    /// What to put into `api_url`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.inner.address)
+    }
+
+    /// The bot's token; any other one is answered with 401.
+    pub fn token(&self) -> &'static str {
+        TOKEN
+    }
+
+    /// The bot's own user id.
+    pub fn bot_id(&self) -> i64 {
+        state::BOT_ID
+    }
+
+    /// The bot's user name, without the at sign.
+    pub fn bot_username(&self) -> &'static str {
+        state::BOT_USERNAME
+    }
+
+    /// Closes the port and every connection. All state is kept.
+    pub fn stop(&self) {
+        let running = self
+            .inner
+            .running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        drop(running);
+    }
+
+    /// Serves again on the same port, with everything that was queued and sent before.
+    pub fn restart(&self) {
+        self.stop();
+        let listener = TcpListener::bind(self.inner.address).expect("the port of before");
+        let running = Running::serve(listener, self.inner.shared.clone());
+        *self.inner.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
+    }
+
+    /// Replaces the source of time (milliseconds since 1970) for message dates and flood deadlines.
+    pub fn set_now(&self, now: Arc<dyn Fn() -> i64 + Send + Sync>) {
+        self.change(|state| state.now = now);
+    }
+
+    /// The fake's present time in milliseconds.
+    pub fn now_ms(&self) -> i64 {
+        self.read(|state| state.now_ms())
+    }
+
+    fn read<T>(&self, look: impl FnOnce(&state::State) -> T) -> T {
+        look(&self.inner.shared.lock())
+    }
+
+    fn change<T>(&self, alter: impl FnOnce(&mut state::State) -> T) -> T {
+        self.inner.shared.change(alter)
+    }
+}

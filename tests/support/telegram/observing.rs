@@ -1,0 +1,229 @@
+//! What the bot did, and waiting for it.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::FakeTelegram;
+use super::state::{CallbackAnswer, ChatId, MessageId, State, UpdateId};
+
+/// One message of the bot as it stands now, after all edits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sent {
+    pub chat: ChatId,
+    pub message_id: MessageId,
+    /// What people see: entities removed, ends trimmed.
+    pub text: String,
+    /// What they saw before the first edit.
+    pub first_text: String,
+    /// The text as it was sent, with its markup.
+    pub raw: String,
+    /// Telegram's entities, offsets in UTF-16 units.
+    pub entities: Vec<Value>,
+    pub parse_mode: Option<String>,
+    /// Every accepted edit, oldest first.
+    pub edits: Vec<Edit>,
+    pub reply_to: Option<MessageId>,
+    /// The topic of a forum.
+    pub thread_id: Option<i64>,
+    pub silent: bool,
+    pub link_preview_disabled: bool,
+    pub reply_markup: Option<Value>,
+    pub at_ms: i64,
+    pub deleted: bool,
+}
+
+impl Sent {
+    /// Label and data of each button below the message, row after row.
+    pub fn buttons(&self) -> Vec<(String, String)> {
+        let owned = |button: &Value, key: &str| button[key].as_str().unwrap_or_default().to_owned();
+        let buttons = self.reply_markup.as_ref().map(buttons).unwrap_or_default();
+        buttons
+            .iter()
+            .map(|button| (owned(button, "text"), owned(button, "callback_data")))
+            .collect()
+    }
+}
+
+/// What one edit made of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    pub text: String,
+    pub raw: String,
+    pub parse_mode: Option<String>,
+    pub reply_markup: Option<Value>,
+    pub at_ms: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcceptedKind {
+    Send,
+    Edit,
+    Delete,
+}
+
+/// One accepted call in the chronicle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    pub at_ms: i64,
+    pub kind: AcceptedKind,
+    pub chat: ChatId,
+    pub message_id: MessageId,
+    /// The visible text after this call.
+    pub text: String,
+}
+
+impl FakeTelegram {
+    /// The messages that stand in a chat, in the order of sending, with their final texts.
+    pub fn sent(&self, chat: ChatId) -> Vec<Sent> {
+        self.read(|state| {
+            state
+                .sent
+                .iter()
+                .filter(|sent| sent.chat == chat && !sent.deleted)
+                .cloned()
+                .collect()
+        })
+    }
+
+    /// The final visible texts in a chat.
+    pub fn texts(&self, chat: ChatId) -> Vec<String> {
+        self.sent(chat).into_iter().map(|sent| sent.text).collect()
+    }
+
+    /// Every accepted send, edit and deletion in all chats, in order of time.
+    pub fn all_sends(&self) -> Vec<Accepted> {
+        self.read(|state| state.accepted.clone())
+    }
+
+    /// The names of all calls with a good token, in lower case, also refused ones.
+    pub fn calls(&self) -> Vec<String> {
+        self.read(|state| state.calls.clone())
+    }
+
+    /// The command menus: scope (`default`, `all_private_chats`, `chat:7`, …) to commands with descriptions.
+    pub fn commands(&self) -> BTreeMap<String, Vec<(String, String)>> {
+        self.read(|state| state.menus.clone())
+    }
+
+    /// How often the bot showed that it types.
+    pub fn typing(&self, chat: ChatId) -> usize {
+        self.typing_times(chat).len()
+    }
+
+    /// When the bot showed that it types.
+    pub fn typing_times(&self, chat: ChatId) -> Vec<i64> {
+        self.read(|state| state.typing.get(&chat).cloned().unwrap_or_default())
+    }
+
+    /// The bot's present reactions to a message.
+    pub fn reactions(&self, chat: ChatId, message: MessageId) -> Vec<String> {
+        self.read(|state| state.reactions.get(&(chat, message)).cloned().unwrap_or_default())
+    }
+
+    /// The accepted answers to pressed buttons.
+    pub fn callback_answers(&self) -> Vec<CallbackAnswer> {
+        self.read(|state| state.callback_answers.clone())
+    }
+
+    /// How many polls have come in.
+    pub fn polls(&self) -> usize {
+        self.read(|state| state.polls)
+    }
+
+    /// Whether a poll is open right now.
+    pub fn polling(&self) -> bool {
+        self.read(|state| state.parked > 0)
+    }
+
+    /// The offset of the last poll.
+    pub fn last_offset(&self) -> Option<i64> {
+        self.read(|state| state.last_offset)
+    }
+
+    /// How many updates are queued or delivered but not confirmed.
+    pub fn unacked(&self) -> usize {
+        self.read(|state| state.queue.len())
+    }
+
+    /// How many updates the bot has confirmed.
+    pub fn acked_count(&self) -> usize {
+        self.read(|state| state.acked)
+    }
+
+    /// The id of the newest update.
+    pub fn last_update_id(&self) -> Option<UpdateId> {
+        self.read(|state| state.history.last().map(|(id, _)| *id))
+    }
+
+    /// Waits until every queued update is confirmed.
+    pub async fn acked(&self) {
+        self.until(|fake| fake.unacked() == 0).await;
+    }
+
+    /// Waits until every queued update is confirmed and the bot polls again.
+    pub async fn idle_acked(&self) {
+        self.until(|fake| fake.read(|state| state.queue.is_empty() && state.parked > 0))
+            .await;
+    }
+
+    /// Waits for the first poll.
+    pub async fn first_poll(&self) {
+        self.until(|fake| fake.polls() > 0).await;
+    }
+
+    /// Waits until a condition holds; it is looked at after each change. Set a limit of your own.
+    pub async fn until(&self, condition: impl Fn(&Self) -> bool) {
+        let mut changes = self.inner.shared.changes.subscribe();
+        while !condition(self) {
+            let _ = changes.changed().await;
+        }
+    }
+
+    /// `until` for a thread without a runtime; false when the limit passes first.
+    pub fn wait_for(&self, limit: Duration, condition: impl Fn(&Self) -> bool) -> bool {
+        let deadline = Instant::now() + limit;
+        loop {
+            if condition(self) {
+                return true;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            // A change between the look and the wait is caught by the short wait.
+            let wait = left.min(Duration::from_millis(20));
+            drop(
+                self.inner
+                    .shared
+                    .changed
+                    .wait_timeout(self.inner.shared.lock(), wait),
+            );
+        }
+    }
+}
+
+impl State {
+    /// Writes an accepted call into the chronicle and checks the pace.
+    pub(super) fn record(&mut self, kind: AcceptedKind, sent: &Sent) {
+        let (at_ms, chat, message_id) = (self.now_ms(), sent.chat, sent.message_id);
+        let last = self.accepted.iter().rev().find(|accepted| accepted.chat == chat);
+        if last.is_some_and(|last| at_ms - last.at_ms < self.pace_ms) {
+            self.violate(Some(chat), "too soon after the call before");
+        }
+        self.accepted.push(Accepted {
+            at_ms,
+            kind,
+            chat,
+            message_id,
+            text: sent.text.clone(),
+        });
+    }
+}
+
+/// All buttons of an inline keyboard.
+pub(super) fn buttons(markup: &Value) -> Vec<Value> {
+    let rows = markup["inline_keyboard"].as_array().into_iter().flatten();
+    rows.filter_map(Value::as_array).flatten().cloned().collect()
+}
