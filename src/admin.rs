@@ -1,21 +1,41 @@
 //! Every operator command, once: chat, the command line and the local socket all end here.
 //!
-//! Each command is a function that reads or writes the journal and gives an [`Answer`]: Markdown for a person on a phone, JSON for
-//! a program, and the label of what it was made from. Who may give which command is decided in [`Admin::chat`]; the command line
-//! of the home is the owner's. Every command may be run twice, because one that was cut off is.
+//! Each command reads or writes the journal and gives an [`Answer`]: Markdown for a person on a phone, JSON for a program, and the
+//! label of what it shows. Who may give which command in chat is decided here, in [`Admin::chat`]; the command line has
+//! the owner's rights ([`Admin::command_line`]), because whoever can open the home has them. Every command may be run twice: one
+//! that was cut off is run again.
 
+mod answer;
 pub mod command;
+mod conversations;
 mod line;
+mod models;
+mod pairing;
+mod people;
+mod search;
+mod snippet;
+mod status;
+mod transcript;
+mod usage;
+
+#[cfg(test)]
+mod fixture;
+
+pub use answer::Answer;
+pub use search::Kind;
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::engine::Engine;
 use crate::message::Health;
-use crate::people::Person;
+use crate::people::{Person, Role};
 use crate::spend::Ledger;
 use crate::store::Journal;
 use crate::time::{Clock, Zone};
-use crate::trust::Label;
+use crate::wording::command as says;
+use command::{Command, ParseError};
 
 /// Who gives a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,19 +44,6 @@ pub struct Caller {
     pub person: Person,
     /// Whether nobody else reads the answer.
     pub private: bool,
-}
-
-/// What a command has to say.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    /// For a person.
-    pub markdown: String,
-    /// The join of all that it shows.
-    pub label: Label,
-    /// For a program, in the fields that the contract promises.
-    pub json: serde_json::Value,
-    /// Whether it did not do what was asked.
-    pub failed: bool,
 }
 
 /// How the adapters are.
@@ -70,14 +77,137 @@ pub struct Admin {
     parts: Parts,
 }
 
+/// How many hits a search in chat shows.
+const HITS_IN_CHAT: usize = 8;
+/// How many days `/usage` looks back, today included.
+const DAYS_IN_CHAT: u32 = 7;
+
 impl Admin {
     /// With these.
     pub fn new(parts: Parts) -> Self {
         Self { parts }
     }
 
-    /// Answers a line of chat that begins with a slash.
-    pub async fn chat(&self, _caller: &Caller, _text: &str) -> Answer {
-        Answer { markdown: crate::wording::command::FAILED.to_owned(), label: Label::trusted(), json: serde_json::Value::Null, failed: true }
+    /// Answers a line of chat that begins with a slash. Trouble of our own is an answer as well: one sentence, and a line in the log.
+    pub async fn chat(&self, caller: &Caller, text: &str) -> Answer {
+        let command = match command::parse(text) {
+            Ok(command) => command,
+            Err(error) => return misunderstood(&error),
+        };
+        if caller.person.role < command.role() {
+            return Answer::refusal(says::OWNER_ONLY);
+        }
+        if !caller.private && is_private(&command) {
+            return Answer::refusal(says::DIRECT_ONLY);
+        }
+        self.run(&caller.person, command).await.unwrap_or_else(|error| {
+            tracing::error!(person.id = %caller.person.id, "A command of person {} failed: {error:#}", caller.person.id);
+            Answer::refusal(says::FAILED)
+        })
+    }
+
+    async fn run(&self, person: &Person, command: Command) -> anyhow::Result<Answer> {
+        // What an owner sees of everybody, a member sees of themselves.
+        let only = (person.role != Role::Owner).then_some(person.id);
+        match command {
+            Command::Start => Ok(Answer::ours(says::greeting(&person.name, &self.parts.agent), json!({}))),
+            Command::Help => Ok(help(person.role)),
+            Command::Whoami => self.whoami(person).await,
+            Command::New => Ok(Answer::ours(says::NEW, json!({}))),
+            Command::Stop => self.stop(person).await,
+            Command::Status => self.status(only).await,
+            Command::Usage => self.usage(only, DAYS_IN_CHAT).await,
+            Command::Search { words } => self.search(person, &words, HITS_IN_CHAT, &[Kind::Message]).await,
+            Command::People => self.people().await,
+            Command::Pair { name: Some(name), role } => self.pair(&name, role).await,
+            Command::Pair { name: None, .. } => Ok(Answer::refusal(says::usage(says::HOW_PAIR))),
+            Command::Remove { name } => self.remove(&name).await,
+            Command::Model { name: None } => Ok(self.models()),
+            Command::Model { name: Some(name) } => self.prefer(&name).await,
+        }
+    }
+
+    /// Ends the turn that runs for a person.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub async fn stop(&self, person: &Person) -> anyhow::Result<Answer> {
+        let id = person.id;
+        let stream = self.parts.journal.read(move |db| db.stream_of(id)).await?;
+        let stopped = match stream {
+            Some(stream) => self.parts.engine.stop_turn(stream).await?,
+            None => false,
+        };
+        let sentence = if stopped { says::STOPPED } else { says::NOTHING_RUNS };
+        Ok(Answer::ours(sentence, json!({ "stopped": stopped })))
+    }
+}
+
+/// Whether the answer is nobody else's business.
+fn is_private(command: &Command) -> bool {
+    !matches!(command, Command::Start | Command::Help | Command::New | Command::Stop)
+}
+
+fn misunderstood(error: &ParseError) -> Answer {
+    Answer::refusal(match error {
+        ParseError::Unknown { name, near } => says::unknown(&answer::plain(name), *near),
+        ParseError::Usage { how } => says::usage(how),
+    })
+}
+
+fn help(role: Role) -> Answer {
+    let mine = || command::menu().iter().filter(|entry| role >= entry.role);
+    let lines: Vec<String> = mine().map(|entry| says::help_line(entry.name, entry.does)).collect();
+    let json: Vec<_> = mine().map(|entry| json!({ "name": entry.name, "does": entry.does })).collect();
+    Answer::ours(says::help(&lines.join("\n")), json!(json))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixture::House;
+    use super::*;
+
+    #[tokio::test]
+    async fn owners_only_means_owners_only() {
+        let house = House::new().await;
+        for entry in command::menu() {
+            let line = format!("/{} Zoe", entry.name);
+            let refused = house.admin.chat(&house.ben(), &line).await.markdown == says::OWNER_ONLY;
+            assert_eq!(refused, entry.role == Role::Owner, "{line} by a member");
+            assert_ne!(house.admin.chat(&house.ada(), &line).await.markdown, says::OWNER_ONLY, "{line} by an owner");
+        }
+        assert!(house.pairing_codes().await <= 1, "Only the owner's line made a code");
+    }
+
+    #[tokio::test]
+    async fn before_others_only_what_anybody_may_read() {
+        let house = House::new().await;
+        for entry in command::menu() {
+            let aloud = Caller { private: false, ..house.ada() };
+            let answer = house.admin.chat(&aloud, &format!("/{} Zoe", entry.name)).await;
+            let expected = !matches!(entry.name, "help" | "new" | "stop");
+            assert_eq!(answer.markdown == says::DIRECT_ONLY, expected, "/{}", entry.name);
+        }
+    }
+
+    #[tokio::test]
+    async fn help_shows_what_one_may_use() {
+        let house = House::new().await;
+        let (owner, member) =
+            (house.admin.chat(&house.ada(), "/help").await, house.admin.chat(&house.ben(), "/help").await);
+        assert!(owner.markdown.contains("/pair") && owner.markdown.contains("/stop"));
+        assert!(!member.markdown.contains("/pair") && member.markdown.contains("/stop"));
+        assert!(owner.label.is_trusted() && !owner.failed);
+    }
+
+    #[tokio::test]
+    async fn nonsense_gets_one_helpful_line() {
+        let house = House::new().await;
+        let answer = house.admin.chat(&house.ben(), "/statsu").await;
+        assert!(answer.failed && answer.markdown.contains("/status"), "{}", answer.markdown);
+        let answer = house.admin.chat(&house.ben(), "/[x](http://evil.example)").await;
+        assert!(!answer.markdown.contains("[x]("), "{}", answer.markdown);
+        assert_eq!(house.admin.chat(&house.ben(), "/new").await.markdown, says::NEW);
+        assert_eq!(house.admin.chat(&house.ben(), "/stop").await.markdown, says::NOTHING_RUNS);
     }
 }

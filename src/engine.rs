@@ -45,6 +45,8 @@ pub trait Audience: Send + Sync {
 pub trait Watcher: Live {
     /// The answer so far has this label: it decides how links are shown.
     fn label(&self, label: &crate::trust::Label);
+    /// The answer is whole, or there is none: nothing more of its growth may be shown, for what comes next is delivered.
+    fn over(&self);
 }
 
 /// Fetches files from where a message came from.

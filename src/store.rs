@@ -27,6 +27,7 @@ mod writer;
 pub use conversations::{Conversation, NewConversation};
 pub use derived::Node;
 pub use inbox::{Fate, InboxItem};
+pub use meta::examine;
 pub use messages::{Attachment, MessageKind, NewMessage, StoredMessage, StoredText, TextKind};
 pub use open::{Journal, OpenError};
 pub use outbox::{NewOutbox, OutboxKind, OutboxRow, PartRow, PartState};

@@ -27,10 +27,26 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// How many tokens a text is at a guess: a quarter of its bytes, and never fewer than its words. Used where no provider
-/// has counted; erring upwards is the safe side for budgets and windows.
+/// The text with every mark of that name (`<name`, `</name`, in whatever spelling) made harmless, so that it cannot close a frame
+/// around it or open one of its own: an unseen space follows the bracket.
+pub fn defuse(text: &str, name: &str) -> String {
+    let mut pieces = text.split('<');
+    let mut defused = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let word = piece.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let is_mark = word.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+        defused.push_str(if is_mark { "<\u{200b}" } else { "<" });
+        defused.push_str(piece);
+    }
+    defused
+}
+
+/// How many tokens a text is at a guess: four ASCII characters make one, every other character one of its own. Used where no
+/// provider has counted; erring upwards is the safe side for budgets and windows.
 pub fn estimate_tokens(text: &str) -> u64 {
-    u64::try_from(text.len().div_ceil(4)).unwrap_or(u64::MAX)
+    let ascii = text.bytes().filter(u8::is_ascii).count();
+    let others = text.chars().count() - ascii;
+    u64::try_from(ascii.div_ceil(4) + others).unwrap_or(u64::MAX)
 }
 
 /// The text at most `max` bytes long, cut at a character border.
@@ -56,6 +72,15 @@ mod tests {
             let cut = cut_bytes(&text, max);
             prop_assert!(cut.len() <= max && text.starts_with(cut));
         }
+    }
+
+    #[test]
+    fn no_spelling_of_a_mark_stays_a_mark() {
+        for mark in ["<page", "</page>", "</ PAGE >", "< / Page", "<\u{200b}/page>", "<</page>"] {
+            let defused = defuse(mark, "page");
+            assert!(defused.ends_with(mark.trim_start_matches('<')) && defused.contains("<\u{200b}"), "{defused}");
+        }
+        assert_eq!(defuse("1 < 2, <b>pages</b> </pag", "page"), "1 < 2, <b>pages</b> </pag");
     }
 
     #[test]

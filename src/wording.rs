@@ -3,9 +3,12 @@
 //! Short, plain, in the first person where the assistant's program speaks: what happened, and what to do. Nothing here decides anything.
 
 pub mod chat;
+pub mod cli;
 pub mod command;
 pub mod gate;
+pub mod offline;
 pub mod prompt;
+pub mod telegram;
 pub mod tool;
 pub mod turn;
 

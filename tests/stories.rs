@@ -15,3 +15,19 @@ mod support;
 
 #[path = "stories/first.rs"]
 mod first;
+#[path = "stories/trust.rs"]
+mod trust;
+#[path = "stories/egress.rs"]
+mod egress;
+#[path = "stories/derived.rs"]
+mod derived;
+#[path = "stories/context.rs"]
+mod context;
+#[path = "stories/budget.rs"]
+mod budget;
+#[path = "stories/recall.rs"]
+mod recall;
+#[path = "stories/offline.rs"]
+mod offline;
+#[path = "stories/store.rs"]
+mod store;

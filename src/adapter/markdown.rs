@@ -30,9 +30,13 @@ pub enum Links {
 /// The inline look of a run of text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Style {
+    /// Bold.
     pub bold: bool,
+    /// Italic.
     pub italic: bool,
+    /// Struck through.
     pub strike: bool,
+    /// In a typewriter face.
     pub code: bool,
     /// The address behind the words; only ever set with [`Links::Named`].
     pub link: Option<Rc<str>>,
@@ -41,7 +45,9 @@ pub struct Style {
 /// A run of text in one style. `\n` is a line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
+    /// The words.
     pub text: String,
+    /// How they look.
     pub style: Style,
 }
 
@@ -50,15 +56,21 @@ pub struct Span {
 pub enum Body {
     /// A paragraph, or a heading of level 1 to 6 (0: none), already bold.
     Text {
+        /// The level.
         heading: usize,
+        /// What it says.
         spans: Vec<Span>,
     },
     /// Preformatted text without its last newline; `language` is empty or a plain word.
     Code {
+        /// The language, or empty.
         language: String,
+        /// The lines.
         text: String,
     },
+    /// A table.
     Table(Table),
+    /// A line across.
     Rule,
 }
 
@@ -75,6 +87,7 @@ pub struct Block {
     pub hang: String,
     /// Whether a blank line separates it from the block before.
     pub gap: bool,
+    /// What it shows.
     pub body: Body,
 }
 

@@ -9,6 +9,7 @@
 
 mod file;
 mod html;
+mod look;
 mod menu;
 mod parse;
 mod pause;
@@ -36,7 +37,9 @@ use crate::config;
 use crate::message::{Health, Inbound, Outbound};
 use crate::people::Role;
 use crate::time::{Clock, Moment};
+use crate::wording::telegram as words;
 
+pub use look::Bot;
 use pause::Pauses;
 use wire::Wire;
 
@@ -163,7 +166,7 @@ impl Adapter for Telegram {
         } else {
             Links::Bare
         };
-        let parts = html::render_limited(text, links, html::LIMIT - MARK_ROOM).into_iter();
+        let parts = html::render(text, links, html::LIMIT - MARK_ROOM).into_iter();
         let mut pieces: Vec<Piece> = parts
             .map(|part| Piece {
                 rich: part.html,
@@ -229,9 +232,9 @@ impl Adapter for Telegram {
             .last_poll_at
             .map(|at| self.clock.now().since(at) > trouble::SILENCE);
         let unheard = match silent {
-            Some(true) => Some(trouble::SILENT),
+            Some(true) => Some(words::SILENT),
             Some(false) => None,
-            None => Some(trouble::NOT_YET),
+            None => Some(words::NOT_YET),
         };
         Health {
             trouble: state.trouble.or(unheard).map(str::to_owned),

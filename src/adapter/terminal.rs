@@ -1,9 +1,10 @@
 //! The terminal as a channel like any other: clients talk JSON lines with the gateway over any byte stream.
 //!
-//! The socket reads a greeting ([`accept`]), decides who speaks, and hands the rest to [`Terminal::attach`]. What a client says waits in a
-//! short queue until the journal has it, and only then it is confirmed; a client that floods is slowed down, not
-//! dropped. A part counts as delivered once one client of the peer has taken its whole line; with nobody there it stays in
-//! the outbox until somebody comes ([`Terminal::on_attach`]).
+//! The socket reads a greeting ([`accept`]), decides who speaks, and hands the rest to [`Terminal::attach`].
+//! What a client says waits in a short queue until the journal has it, and only then it is confirmed; a
+//! client that floods is slowed down, not dropped. A part counts as delivered once one client of the peer
+//! has taken its whole line; with nobody there it stays in the outbox until somebody comes
+//! ([`Terminal::on_attach`]).
 //!
 //! Kept in memory alone: who is attached. Nothing here knows persons or commands.
 
@@ -22,7 +23,9 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Unreadable};
+use crate::adapter::{
+    Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Unreadable,
+};
 use crate::message::{Health, Inbound, Outbound};
 use crate::people::Role;
 use crate::time::Clock;
@@ -83,14 +86,18 @@ impl Terminal {
         })
     }
 
-    /// What to do whenever a client of some peer comes: whatever waits for that peer can be delivered now. Set once.
+    /// What to do whenever a client of some peer comes: whatever waits for that peer can be delivered now.
+    /// Set once.
     pub fn on_attach(&self, callback: impl Fn(&str) + Send + Sync + 'static) {
         let _ = self.on_attach.set(Box::new(callback));
     }
 
     /// Serves one client that was greeted and welcomed, until it leaves or is sent away. May be cancelled.
     pub async fn attach(&self, peer: String, connection: Connection) {
-        let Connection { mut reader, mut writer } = connection;
+        let Connection {
+            mut reader,
+            mut writer,
+        } = connection;
         let (seat, mut queue) = self.clients.enter(peer.clone());
         // Whoever comes during `close` was perhaps not in its list.
         if self.closing.is_cancelled() {
@@ -105,7 +112,8 @@ impl Terminal {
         }
     }
 
-    /// Says goodbye to everybody and ends receiving. What was not stored is not confirmed, so its client gives it back.
+    /// Says goodbye to everybody and ends receiving. What was not stored is not confirmed, so its client
+    /// gives it back.
     pub async fn close(&self) {
         self.closing.cancel();
         self.any_written(self.clients.post_to_all(&farewell())).await;
@@ -115,7 +123,12 @@ impl Terminal {
         while let Ok(Some(line)) = reader.next().await {
             let refused = match line {
                 Ok(FromClient::Say { id, text, piped }) if is_usable(&id) => {
-                    let item = Item { id, peer: peer.to_owned(), piped, text };
+                    let item = Item {
+                        id,
+                        peer: peer.to_owned(),
+                        piped,
+                        text,
+                    };
                     match self.take(item, seat.reply()).await {
                         Some(()) => continue,
                         None => return,
@@ -125,19 +138,30 @@ impl Terminal {
                 Ok(FromClient::Hello { .. } | FromClient::Run { .. }) => words::NOT_UNDERSTOOD,
                 Err(unusable) => unusable.sentence(),
             };
-            seat.reply().tell(&FromGateway::Refused { why: refused.to_owned() });
+            seat.reply().tell(&FromGateway::Refused {
+                why: refused.to_owned(),
+            });
         }
     }
 
     /// Waits for room; `None` when nobody will ever make some.
     async fn take(&self, item: Item, from: Reply) -> Option<()> {
         let raw = serde_json::to_string(&item).ok()?;
-        self.said.send(Heard { id: item.id, raw, from }).await.ok()
+        self.said
+            .send(Heard {
+                id: item.id,
+                raw,
+                from,
+            })
+            .await
+            .ok()
     }
 
     async fn any_written(&self, posted: Vec<Posted>) -> bool {
         let limit = self.clock.now().plus(PATIENCE);
-        let each = posted.into_iter().map(|line| line.written(self.clock.wake_at(limit)));
+        let each = posted
+            .into_iter()
+            .map(|line| line.written(self.clock.wake_at(limit)));
         futures::future::join_all(each).await.contains(&true)
     }
 
@@ -152,7 +176,9 @@ impl Terminal {
 }
 
 fn farewell() -> FromGateway {
-    FromGateway::Bye { why: words::STOPPING.to_owned() }
+    FromGateway::Bye {
+        why: words::STOPPING.to_owned(),
+    }
 }
 
 fn is_usable(id: &str) -> bool {
@@ -217,12 +243,29 @@ impl Adapter for Terminal {
     async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
         let id = format!("{:016x}-{}", self.run, self.sent.fetch_add(1, Ordering::Relaxed));
         let Shown { markdown, trusted } = Shown::of(piece, form);
-        let posted = self.clients.post(peer, &FromGateway::Message { id: id.clone(), markdown, trusted });
+        let posted = self.clients.post(
+            peer,
+            &FromGateway::Message {
+                id: id.clone(),
+                markdown,
+                trusted,
+            },
+        );
         // A line without its end is no message, so whoever did not take all of it got nothing.
-        if self.any_written(posted).await { Ok(id) } else { Err(SendError::Absent) }
+        if self.any_written(posted).await {
+            Ok(id)
+        } else {
+            Err(SendError::Absent)
+        }
     }
 
-    async fn edit(&self, _peer: &str, _external_id: &str, _piece: &Piece, _form: Form) -> Result<(), SendError> {
+    async fn edit(
+        &self,
+        _peer: &str,
+        _external_id: &str,
+        _piece: &Piece,
+        _form: Form,
+    ) -> Result<(), SendError> {
         Err(SendError::Gone)
     }
 
@@ -234,7 +277,9 @@ impl Adapter for Terminal {
     async fn grow(&self, peer: &str, delta: &str) {
         let frame = match delta {
             "" => FromGateway::Restart,
-            delta => FromGateway::Grow { delta: delta.to_owned() },
+            delta => FromGateway::Grow {
+                delta: delta.to_owned(),
+            },
         };
         self.clients.hint(peer, &frame);
     }

@@ -111,11 +111,9 @@ impl Command {
             Self::Start | Self::Help | Self::Whoami | Self::New | Self::Stop | Self::Status | Self::Usage => {
                 Role::Member
             }
-            Self::Search { .. }
-            | Self::People
-            | Self::Pair { .. }
-            | Self::Remove { .. }
-            | Self::Model { .. } => Role::Owner,
+            Self::Search { .. } | Self::People | Self::Pair { .. } | Self::Remove { .. } | Self::Model { .. } => {
+                Role::Owner
+            }
         }
     }
 }
@@ -287,7 +285,9 @@ mod tests {
         for text in ["7KQ2-MX4D", " 7kq2-mx4d\n", "/start 7KQ2-MX4D", "/pair@bot 7kq2-mx4d", "/START 7KQ2-MX4D"] {
             assert_eq!(code_in(text).map(str::to_uppercase).as_deref(), Some("7KQ2-MX4D"), "{text:?}");
         }
-        for text in ["7KQ2MX4D", "7KQ2-MX4", "7KQ2-MX4I", "7KQ2-MX4D please", "/new 7KQ2-MX4D", "/start", "7KQ2é-MX4", ""] {
+        for text in
+            ["7KQ2MX4D", "7KQ2-MX4", "7KQ2-MX4I", "7KQ2-MX4D please", "/new 7KQ2-MX4D", "/start", "7KQ2é-MX4", ""]
+        {
             assert_eq!(code_in(text), None, "{text:?}");
         }
     }

@@ -1,15 +1,165 @@
-//! Commands of the command line, as the local socket hands them over.
+//! Commands of the command line, in the words in which the local socket hands them over.
+//!
+//! Flags were checked by the program that was typed; what makes no sense here comes from another version of it, and is refused.
 
-use super::{Admin, Answer};
+use super::answer::Answer;
+use super::{Admin, Kind};
+use crate::id::ConversationId;
+use crate::people::Role;
+use crate::wording::command as says;
+
+/// How many days `compline usage` looks back, today included.
+const DAYS: u32 = 30;
+/// How many conversations or hits are shown if nobody says.
+const USUAL: u32 = 20;
 
 impl Admin {
-    /// Runs one command of the command line with the owner's rights.
-    pub async fn command_line(&self, _args: &[String]) -> Answer {
-        Answer {
-            markdown: crate::wording::command::FAILED.to_owned(),
-            label: crate::trust::Label::trusted(),
-            json: serde_json::Value::Null,
-            failed: true,
+    /// Runs one command of the command line with the owner's rights: whoever can open the home has them.
+    pub async fn command_line(&self, args: &[String]) -> Answer {
+        let words: Vec<&str> = args.iter().map(String::as_str).collect();
+        let answer = match words.as_slice() {
+            ["status"] => self.status(None).await,
+            ["usage"] => self.usage(None, DAYS).await,
+            ["people", "list"] => self.people().await,
+            ["people", "pair", name, role] => match Role::parse(role).filter(|role| *role != Role::Guest) {
+                Some(role) => self.pair(name, role).await,
+                None => Ok(not_understood(args)),
+            },
+            ["people", "remove", name] => self.remove(name).await,
+            ["conversations", "list", rest @ ..] => match limit_of(rest) {
+                Some(limit) => self.conversations(None, limit).await,
+                None => Ok(not_understood(args)),
+            },
+            ["conversations", "show", id] => match id.parse() {
+                Ok(id) => self.conversation(ConversationId(id), None).await,
+                Err(_) => Ok(not_understood(args)),
+            },
+            ["search", rest @ ..] => match Wish::read(rest) {
+                Some(wish) => self.search_as_owner(&wish).await,
+                None => Ok(not_understood(args)),
+            },
+            _ => Ok(not_understood(args)),
+        };
+        answer.unwrap_or_else(|error| {
+            tracing::error!("A command of the command line failed: {error:#}");
+            Answer::refusal(says::FAILED)
+        })
+    }
+
+    /// The command line belongs to the first owner, as the root of the workspace does.
+    async fn search_as_owner(&self, wish: &Wish) -> anyhow::Result<Answer> {
+        let people = self.parts.journal.read(|db| db.people()).await?;
+        match people.iter().filter(|person| person.role == Role::Owner).min_by_key(|person| person.id) {
+            Some(owner) => self.search(owner, &wish.query, wish.limit, &wish.kinds).await,
+            None => Ok(Answer::refusal(says::NOBODY)),
+        }
+    }
+}
+
+/// What is searched for, and where.
+#[derive(Debug, PartialEq, Eq)]
+struct Wish {
+    query: String,
+    limit: usize,
+    kinds: Vec<Kind>,
+}
+
+impl Wish {
+    /// `[--limit N] [--in KIND]… -- QUERY`
+    fn read(words: &[&str]) -> Option<Self> {
+        let (mut limit, mut kinds, mut words) = (USUAL, Vec::new(), words);
+        loop {
+            match words {
+                ["--limit", number, rest @ ..] => (limit, words) = (number.parse().ok()?, rest),
+                ["--in", kind, rest @ ..] => {
+                    kinds.push(Kind::parse(kind)?);
+                    words = rest;
+                }
+                ["--", query @ ..] if !query.is_empty() => {
+                    if kinds.is_empty() {
+                        kinds = Kind::ALL.to_vec();
+                    }
+                    return Some(Self { query: query.join(" "), limit: usize::try_from(limit).ok()?, kinds });
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+fn limit_of(words: &[&str]) -> Option<u32> {
+    match words {
+        [] => Some(USUAL),
+        ["--limit", number] => number.parse().ok(),
+        _ => None,
+    }
+}
+
+fn not_understood(args: &[String]) -> Answer {
+    Answer::refusal(says::line_not_understood(&super::answer::plain(&crate::text::shorten(&args.join(" "), 80))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{House, keys};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn line(words: &str) -> Vec<String> {
+        words.split(' ').map(str::to_owned).collect()
+    }
+
+    #[tokio::test]
+    async fn every_line_of_the_program_is_understood() {
+        let house = House::new().await;
+        let said = house.says("Ada", "The red shoes").await;
+        house.says("Ben", "No shoes at all").await;
+        let show = format!("conversations show {}", said.conversation);
+        for words in [
+            "status",
+            "usage",
+            "people list",
+            "people pair Zoe member",
+            "people remove Ben",
+            "conversations list --limit 5",
+            &show,
+            "search --limit 10 --in messages --in conversations -- shoes",
+        ] {
+            let answer = house.admin.command_line(&line(words)).await;
+            assert!(!answer.failed, "{words}: {}", answer.markdown);
+        }
+        let found = house.admin.command_line(&line("search --limit 10 -- shoes")).await;
+        assert_eq!(found.json.as_array().unwrap().len(), 2, "The owner's message and conversation, and nobody else's");
+        assert_eq!(keys(&house.admin.command_line(&line("people list")).await.json), ["people", "strangers"]);
+    }
+
+    #[tokio::test]
+    async fn anything_else_is_refused() {
+        let house = House::new().await;
+        for words in [
+            "",
+            "statu",
+            "status now",
+            "people pair Zoe guest",
+            "people pair Zoe",
+            "conversations show x",
+            "conversations list --limit -1",
+            "search shoes",
+            "search --in dreams -- shoes",
+            "search --limit 5 --",
+        ] {
+            assert!(house.admin.command_line(&line(words)).await.failed, "{words}");
+        }
+        assert!(house.admin.command_line(&[]).await.failed);
+    }
+
+    proptest! {
+        #[test]
+        fn a_question_stays_as_it_was_typed(query in "\\PC{1,30}", limit in 0_u32..500) {
+            let limit_word = limit.to_string();
+            let wish = Wish::read(&["--limit", &limit_word, "--in", "messages", "--", &query]);
+            let expected = Wish { query, limit: usize::try_from(limit).unwrap(), kinds: vec![Kind::Message] };
+            prop_assert_eq!(wish, Some(expected));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `compline chat`: a conversation in the terminal, or one question from a script.
 //!
-//! This is a client like any other: it talks the local protocol over a stream, whether that leads to the running gateway
-//! or to one in this process. What is typed and what is piped are never mixed; nothing that was said is lost without
-//! being printed back.
+//! This is a client like any other: it talks the local protocol over a stream, whether that leads to the
+//! running gateway or to one in this process. What is typed and what is piped are never mixed; nothing that
+//! was said is lost without being printed back.
 
 mod editor;
 mod growth;
@@ -12,8 +12,10 @@ mod once;
 mod screen;
 mod talk;
 
+use std::io::Write;
 use std::path::PathBuf;
 
+use anyhow::Context;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::adapter::markdown::Links;
@@ -22,7 +24,7 @@ use crate::wording::chat as words;
 
 pub use input::{Input, NoInput, Question};
 use link::Link;
-use screen::Screen;
+pub use screen::Screen;
 
 /// What the command line says about the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +53,8 @@ pub async fn run(
     let (link, welcome) = match Link::greet(Connection::of_client(stream), options.person).await {
         Ok(greeted) => greeted,
         Err(why) => {
-            eprintln!("{}", why.as_deref().unwrap_or(words::GONE));
+            let why = why.as_deref().unwrap_or(words::GONE);
+            writeln!(std::io::stderr(), "{why}").context("Could not say why")?;
             return Ok(Ending::Failed);
         }
     };
@@ -59,10 +62,17 @@ pub async fn run(
     match input {
         Input::Interactive => {
             let editor = editor::open(&words::prompt(&welcome.person), &options.history, screen)?;
-            Ok(talk::talk(link, editor, screen).await)
+            Ok(talk::talk(link, editor, screen, &mut std::io::stdout()).await)
         }
         Input::Question(question) => {
-            let asked = once::ask(link, question, screen, &mut std::io::stdout(), &mut std::io::stderr()).await;
+            let asked = once::ask(
+                link,
+                question,
+                screen,
+                &mut std::io::stdout(),
+                &mut std::io::stderr(),
+            )
+            .await;
             asked.or_else(forgive_closed_pipe)
         }
     }
@@ -70,8 +80,13 @@ pub async fn run(
 
 /// Whoever reads our output may stop at any time, as `head` does.
 fn forgive_closed_pipe(error: anyhow::Error) -> anyhow::Result<Ending> {
-    let closed = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
-    match closed.map(std::io::Error::kind).any(|kind| kind == std::io::ErrorKind::BrokenPipe) {
+    let closed = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    match closed
+        .map(std::io::Error::kind)
+        .any(|kind| kind == std::io::ErrorKind::BrokenPipe)
+    {
         true => Ok(Ending::Done),
         false => Err(error),
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::{Engine, boundary, summary};
 use crate::id::ConversationId;
-use crate::store::{Conversation, Db, Summary, View};
+use crate::store::{Conversation, Db, Node, Summary, View};
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
 use crate::time::Moment;
@@ -90,6 +90,9 @@ async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Resu
                 let label = Label::join_of(lines.iter().map(|line| line.text.label()));
                 tx.want_summary(of.id, of.last_message, view, &label, of.scope, now)?;
                 let Some(row) = tx.wanted(of.id, of.last_message, view)? else { continue };
+                if let Some(turn) = tx.last_past_turn(of.id)? {
+                    tx.derive(Node::Summary(row), Node::Turn(turn))?;
+                }
                 let standin = summary::extractive(&lines, of.scope);
                 tx.keep_summary(row, "standin", &standin, "extract", now)?;
             }
@@ -125,10 +128,7 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
             engine
                 .parts
                 .journal
-                .write("keep a summary", move |tx| {
-                    tx.derive(crate::store::Node::Summary(id), crate::store::Node::Message(conversation.last_message))?;
-                    tx.keep_summary(id, "made", &content, &model, now)
-                })
+                .write("keep a summary", move |tx| tx.keep_summary(id, "made", &content, &model, now))
                 .await
         }
         Err(error) => {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::id::{ConversationId, TurnId};
 use crate::model::{Message, Part, Role, ToolCall};
-use crate::store::{Attachment, Db, StepRow, StoredMessage, StoredText, TurnRow};
+use crate::store::{Attachment, Db, StepRow, StoredMessage, StoredText, TextKind, TurnRow};
 use crate::trust::{Label, Labelled, Scope, Text};
 
 use super::context;
@@ -69,9 +69,10 @@ impl Record {
         Ok(Self { turn, messages, texts, attachments, steps })
     }
 
-    /// What was typed in it.
+    /// What was typed in it. A quote was typed by somebody else, or earlier.
     pub fn typed(&self) -> impl Iterator<Item = &Text> {
-        self.texts.iter().map(|text| &text.text).filter(|text| text.label().is_trusted())
+        let typed = self.texts.iter().filter(|text| text.kind != TextKind::Quote);
+        typed.map(|text| &text.text).filter(|text| text.label().is_trusted())
     }
 }
 

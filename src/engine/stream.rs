@@ -13,7 +13,7 @@ use super::turn::{self, End, Turn};
 use super::{Engine, PATIENCE, closer, context};
 use crate::id::{AddressId, MessageId, StreamId};
 use crate::people::Person;
-use crate::store::{Conversation, NewOutbox, NewTurn, OutboxKind, StoredMessage, TurnRow};
+use crate::store::{Conversation, NewOutbox, NewTurn, Node, OutboxKind, StoredMessage, TurnRow};
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
 use crate::time::{Busy, Moment};
@@ -155,7 +155,10 @@ impl Stream {
                 let turn = tx.begin_turn(&new)?;
                 tx.claim(turn, &ids)?;
                 for parent in parents {
-                    tx.derive(crate::store::Node::Turn(turn), parent)?;
+                    tx.derive(Node::Turn(turn), parent)?;
+                }
+                for summary in tx.summaries_before(conversation)? {
+                    tx.derive(Node::Turn(turn), Node::Summary(summary))?;
                 }
                 if let Some(notice) = notice {
                     tx.post(&notice_to(address, &notice, now))?;
@@ -190,7 +193,6 @@ impl Stream {
         let end = Turn::new(&engine, history, row, person, loaded, opening.opening, token).run(busy).await;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
         match end? {
-            End::Waits(at) if !hurry => Ok(Now::Until(at)),
             End::Waits(at) => Ok(Now::Until(at)),
             End::Cut if stop.is_cancelled() => Ok(Now::Nothing),
             End::Over | End::Cut => {
@@ -232,8 +234,11 @@ impl Stream {
     }
 
     async fn history_of(&mut self, conversation: &Conversation) -> anyhow::Result<&mut History> {
-        if self.history.as_ref().is_none_or(|history| history.conversation() != conversation.id) {
-            let (id, zone, budget) = (conversation.id, self.engine.parts.zone, self.engine.history_budget());
+        let id = conversation.id;
+        let last = self.engine.parts.journal.read(move |db| db.last_past_turn(id)).await?;
+        // A turn that was stopped while it waited ended without this task.
+        if self.history.as_ref().is_none_or(|history| history.conversation() != id || history.last_turn != last) {
+            let (zone, budget) = (self.engine.parts.zone, self.engine.history_budget());
             self.history = Some(self.engine.parts.journal.read(move |db| History::load(db, id, zone, budget)).await?);
         }
         self.history.as_mut().ok_or_else(|| anyhow::anyhow!("A history vanished"))

@@ -42,6 +42,7 @@ pub struct Turn<'a> {
     loaded: Loaded,
     opening: String,
     stop: CancellationToken,
+    watcher: Box<dyn Watcher>,
 }
 
 /// What the stored steps say about what comes next.
@@ -62,7 +63,8 @@ impl<'a> Turn<'a> {
         opening: String,
         stop: CancellationToken,
     ) -> Self {
-        Self { engine, history, row, person, loaded, opening, stop }
+        let watcher = engine.parts.audience.watch(row.id, row.address);
+        Self { engine, history, row, person, loaded, opening, stop, watcher }
     }
 
     /// Runs it until it is over or has to wait.
@@ -70,7 +72,6 @@ impl<'a> Turn<'a> {
     /// # Errors
     /// If the journal cannot be used.
     pub async fn run(mut self, busy: &mut Option<Busy>) -> anyhow::Result<End> {
-        let watcher = self.engine.parts.audience.watch(self.row.id, self.row.address);
         let deadline = self.row.claimed_at.plus(self.engine.parts.conversation.max_turn);
         let stop = self.stop.clone();
         let clock = Arc::clone(&self.engine.parts.clock);
@@ -78,7 +79,7 @@ impl<'a> Turn<'a> {
         let deadline = if self.row.state == "waiting" { clock.now().plus(self.engine.parts.conversation.max_turn) } else { deadline };
         let pictures = files::prepare(self.engine, &self.row, &self.person).await?;
         let end = tokio::select! {
-            end = self.steps(&*watcher, &pictures, busy) => end?,
+            end = self.steps(&pictures, busy) => end?,
             () = stop.cancelled() => return Ok(End::Cut),
             _late = clock.wake_at(deadline) => None,
         };
@@ -93,7 +94,6 @@ impl<'a> Turn<'a> {
 
     async fn steps(
         &mut self,
-        watcher: &dyn Watcher,
         pictures: &[context::Picture],
         busy: &mut Option<Busy>,
     ) -> anyhow::Result<Option<End>> {
@@ -107,7 +107,7 @@ impl<'a> Turn<'a> {
                 }
                 Next::CallTool { seq, call, begun } => self.call_tool(&record, seq, &call, begun).await?,
                 Next::AskModel { seq } => {
-                    if let Some(end) = self.ask_model(&record, seq, watcher, pictures, busy).await? {
+                    if let Some(end) = self.ask_model(&record, seq, pictures, busy).await? {
                         return Ok(Some(end));
                     }
                 }
@@ -145,12 +145,11 @@ impl<'a> Turn<'a> {
         &mut self,
         record: &Record,
         seq: u32,
-        watcher: &dyn Watcher,
         pictures: &[context::Picture],
         busy: &mut Option<Busy>,
     ) -> anyhow::Result<Option<End>> {
         let mut request = self.request(record, pictures)?;
-        watcher.label(request.label());
+        self.watcher.label(request.label());
         let (id, scope, now) = (self.row.id, self.row.scope, self.engine.parts.clock.now());
         let label = request.label().clone();
         let step = self
@@ -161,7 +160,7 @@ impl<'a> Turn<'a> {
             .await?;
         let mut too_long = false;
         loop {
-            match self.call_models(&request, watcher, busy).await {
+            match self.call_models(&request, busy).await {
                 Ok(reply) => return self.keep_reply(step, &request, reply).await,
                 // The window is smaller than we thought: once, with half of the history.
                 Err(ModelError::TooLong) if !too_long => {
@@ -175,7 +174,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Asks each model in its order, with retries, until one answers. The error is that of the first choice.
-    async fn call_models(&self, request: &Request, watcher: &dyn Watcher, busy: &mut Option<Busy>) -> Result<Reply, ModelError> {
+    async fn call_models(&self, request: &Request, busy: &mut Option<Busy>) -> Result<Reply, ModelError> {
         let purse = &self.engine.parts.chat;
         let on_behalf = OnBehalf { turn: Some(self.row.id), person: self.row.person };
         let mut first_error = None;
@@ -183,11 +182,11 @@ impl<'a> Turn<'a> {
         for (place, &index) in order.iter().enumerate() {
             let mut attempt = 1;
             let error = loop {
-                let error = match purse.call(index, request, watcher, &on_behalf).await {
+                let error = match purse.call(index, request, &*self.watcher, &on_behalf).await {
                     Ok(reply) => return Ok(reply),
                     Err(error) => error,
                 };
-                watcher.restart();
+                self.watcher.restart();
                 let Some(pause) = retry::next_attempt(&error, attempt, 0.5) else { break error };
                 attempt += 1;
                 if let Some(held) = busy.take() {
@@ -237,6 +236,7 @@ impl<'a> Turn<'a> {
 
     /// Reply, end of the turn and delivery, in one transaction.
     async fn finish(&mut self, step: Option<(crate::id::StepId, String)>, text: Text) -> anyhow::Result<()> {
+        self.watcher.over();
         let row = self.row.clone();
         let now = self.engine.parts.clock.now();
         self.engine
@@ -246,9 +246,9 @@ impl<'a> Turn<'a> {
                 if let Some((step, model)) = &step {
                     tx.finish_step(*step, &text, Some("[]"), model, now)?;
                 }
-                if tx.turn(row.id)?.is_none_or(|turn| turn.state == "stopped") {
+                if !tx.turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     // Stopped while the answer was on its way: it is kept as a step and not delivered.
-                    return tx.end_turn(row.id, "stopped", "stopped", now);
+                    return Ok(());
                 }
                 let message = tx.add_message(&NewMessage {
                     stream: row.stream,
@@ -303,13 +303,13 @@ impl<'a> Turn<'a> {
         let attempts = self.row.attempts.saturating_add(1);
         let asked = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
         let retry_at = now.plus(asked.max(away_pause(attempts)));
-        let notice = context::own_words(&wording::turn::model_away(error, self.row.id), self.row.scope);
+        let notice = context::own_words(&wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
         let row = self.row.clone();
         self.engine
             .parts
             .journal
             .write("postpone a turn", move |tx| {
-                if tx.turn(row.id)?.is_none_or(|turn| turn.state == "stopped") {
+                if !tx.turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     return Ok(());
                 }
                 if !row.noticed {
@@ -331,6 +331,7 @@ impl<'a> Turn<'a> {
 
     /// Ends the turn without an answer, and says why.
     async fn give_up(&mut self, reason: &'static str, sentence: &str) -> anyhow::Result<()> {
+        self.watcher.over();
         let now = self.engine.parts.clock.now();
         let row = self.row.clone();
         let notice = context::own_words(sentence, row.scope);
@@ -338,6 +339,10 @@ impl<'a> Turn<'a> {
             .parts
             .journal
             .write("give a turn up", move |tx| {
+                // A reply whose storing was under way when the time ran out counts.
+                if !tx.turn(row.id)?.is_some_and(|turn| turn.is_open()) {
+                    return Ok(());
+                }
                 tx.post(&NewOutbox {
                     address: row.address,
                     kind: OutboxKind::Notice,
@@ -433,6 +438,15 @@ fn readable(reply: &Reply) -> Text {
         (false, _) => Arc::clone(words),
     };
     Labelled::new(words, label.clone(), scope)
+}
+
+fn why_away(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::BadKey => wording::turn::BAD_KEY,
+        ModelError::NoCredit => wording::turn::NO_CREDIT,
+        ModelError::Rejected(_) => wording::turn::REJECTED,
+        _ => wording::turn::UNREACHABLE,
+    }
 }
 
 /// How long to wait before a model that is away is asked again: half a minute, doubling up to a quarter of an hour.

@@ -53,7 +53,6 @@ async fn grace(stop: &tokio_util::sync::CancellationToken) {
 /// What came of trying a part.
 enum Tried {
     Over,
-    Again,
     NotBefore(Moment),
     Absent,
     Failed(String),
@@ -75,7 +74,7 @@ async fn deliver_all(desks: &Arc<Desks>, lane: &Arc<Lane>) -> anyhow::Result<Opt
         }
         let _sending = lane.sending.lock().await;
         match deliver(desks, lane, &row).await? {
-            Tried::Over | Tried::Again => {}
+            Tried::Over => {}
             Tried::NotBefore(at) => return Ok(Some(at)),
             Tried::Absent => return Ok(None),
             Tried::Failed(why) => fail(desks, &row, why).await?,

@@ -30,7 +30,7 @@ impl Audience for Arc<Desks> {
         let grown = Arc::new(Grown::default());
         let (sender, receiver) = tokio::sync::mpsc::channel(256);
         self.tasks.spawn(show(Arc::clone(self), turn, address, Arc::clone(&grown), over.clone(), receiver));
-        Box::new(Watching { grown, deltas: sender, _over: over.drop_guard() })
+        Box::new(Watching { grown, deltas: sender, over: over.clone(), _over_at_last: over.drop_guard() })
     }
 
     fn posted(&self, address: AddressId) {
@@ -52,7 +52,8 @@ struct State {
 struct Watching {
     grown: Arc<Grown>,
     deltas: tokio::sync::mpsc::Sender<String>,
-    _over: DropGuard,
+    over: CancellationToken,
+    _over_at_last: DropGuard,
 }
 
 impl Live for Watching {
@@ -64,6 +65,7 @@ impl Live for Watching {
 
     fn restart(&self) {
         self.grown.state.lock().unwrap_or_else(PoisonError::into_inner).text.clear();
+        let _ = self.deltas.try_send(String::new());
     }
 }
 
@@ -71,34 +73,49 @@ impl Watcher for Watching {
     fn label(&self, label: &Label) {
         self.grown.state.lock().unwrap_or_else(PoisonError::into_inner).label = Some(label.clone());
     }
+
+    fn over(&self) {
+        self.over.cancel();
+    }
 }
 
 async fn show(desks: Arc<Desks>, turn: TurnId, address: AddressId, grown: Arc<Grown>, over: CancellationToken, mut deltas: tokio::sync::mpsc::Receiver<String>) {
     let Ok(Some(lane)) = desks.lane(address).await else { return };
     let began = desks.clock.now();
     let typing = async {
-        while desks.clock.now().since(began) < TYPING_AT_MOST {
+        while desks.clock.now().since(began) < TYPING_AT_MOST && !over.is_cancelled() {
             lane.adapter.typing(&lane.address.peer).await;
-            drop(desks.clock.wake_at(desks.clock.now().plus(TYPING_EVERY)).await);
+            tokio::select! {
+                () = over.cancelled() => {}
+                busy = desks.clock.wake_at(desks.clock.now().plus(TYPING_EVERY)) => drop(busy),
+            }
         }
         std::future::pending::<()>().await;
     };
     let growing = async {
         match lane.adapter.preview_pace() {
             Some(pace) => preview(&desks, &lane, turn, &grown, pace, &over).await,
-            None => {
-                while let Some(delta) = deltas.recv().await {
-                    lane.adapter.grow(&lane.address.peer, &delta).await;
-                }
-            }
+            None => stream(&lane, &mut deltas, &over).await,
         }
-        std::future::pending::<()>().await;
+        // Until the answer is whole, or something went wrong with showing it: the sign goes on.
+        over.cancelled().await;
     };
+    // The growth is never cut off in the middle: a preview that is on the wire must learn its id, or it would be in doubt.
     tokio::select! {
-        () = over.cancelled() => {}
-        () = desks.stop.cancelled() => {}
-        () = typing => {}
         () = growing => {}
+        () = typing => {}
+    }
+}
+
+/// Passes the growth on piece by piece.
+async fn stream(lane: &Lane, deltas: &mut tokio::sync::mpsc::Receiver<String>, over: &CancellationToken) {
+    loop {
+        let delta = tokio::select! {
+            () = over.cancelled() => return,
+            delta = deltas.recv() => delta,
+        };
+        let Some(delta) = delta else { return };
+        lane.adapter.grow(&lane.address.peer, &delta).await;
     }
 }
 
@@ -114,7 +131,10 @@ async fn preview(desks: &Arc<Desks>, lane: &Arc<Lane>, turn: TurnId, grown: &Gro
         return;
     }
     loop {
-        let _busy = desks.clock.wake_at(desks.clock.now().plus(pace)).await;
+        let _busy = tokio::select! {
+            () = over.cancelled() => return,
+            busy = desks.clock.wake_at(desks.clock.now().plus(pace)) => busy,
+        };
         let (text, label) = {
             let state = grown.state.lock().unwrap_or_else(PoisonError::into_inner);
             (crate::text::shorten(&state.text, PREVIEW), state.label.clone())

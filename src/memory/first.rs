@@ -8,10 +8,6 @@ const USER: &str = include_str!("../../config/prompts/workspace-USER.md");
 const MEMORY: &str = include_str!("../../config/prompts/workspace-MEMORY.md");
 const DAY: &str = include_str!("../../config/prompts/workspace-day.md");
 
-/// What the owner wants to be looked after; it is made with the rest and not loaded with it.
-pub(super) const HEARTBEAT: (&str, &str) =
-    ("HEARTBEAT.md", include_str!("../../config/prompts/workspace-HEARTBEAT.md"));
-
 /// A file that is loaded by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kept {
@@ -46,7 +42,11 @@ impl Kept {
 
     /// Where it lies for the person with that folder.
     pub(super) fn path(self, folder: &str, day: &str) -> String {
-        if self.is_shared() { self.name(day) } else { place::within(folder, &self.name(day)) }
+        if self.is_shared() {
+            self.name(day)
+        } else {
+            place::within(folder, &self.name(day))
+        }
     }
 
     /// Whether it is everybody's.

@@ -4,7 +4,6 @@
 
 use crate::id::{AttachmentId, PersonId};
 use crate::people::Person;
-use crate::text::fold::fold;
 
 /// The longest cleaned name of a person or a file.
 const MAX_NAME: usize = 60;
@@ -18,7 +17,7 @@ pub(super) fn folder_of(who: &Person, first_owner: Option<PersonId>) -> String {
         return String::new();
     }
     let lower = who.name.to_ascii_lowercase();
-    let clean = clean(&fold(&lower), |c| c.is_ascii_alphanumeric());
+    let clean = clean(&lower, |c| c.is_ascii_alphanumeric());
     let last = clean.rsplit_once('-').map(|(_, last)| last);
     let looks_numbered = last.is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
     match clean.as_str() {
@@ -32,14 +31,25 @@ pub(super) fn folder_of(who: &Person, first_owner: Option<PersonId>) -> String {
 pub(super) fn file_name(id: AttachmentId, hint: &str) -> String {
     let (stem, extension) = hint.rsplit_once('.').unwrap_or((hint, ""));
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let (stem, extension) = (clean(stem, plain), clean(crate::text::cut_bytes(extension, 10), plain));
+    let (stem, extension) = (
+        clean(stem, plain),
+        clean(crate::text::cut_bytes(extension, 10), plain),
+    );
     let stem = if stem.is_empty() { "file".to_owned() } else { stem };
-    if extension.is_empty() { format!("{id}-{stem}") } else { format!("{id}-{stem}.{extension}") }
+    if extension.is_empty() {
+        format!("{id}-{stem}")
+    } else {
+        format!("{id}-{stem}.{extension}")
+    }
 }
 
 /// A file of a folder, where the folder may be the root.
 pub(super) fn within(folder: &str, name: &str) -> String {
-    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+    if folder.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{folder}/{name}")
+    }
 }
 
 /// Whether nothing at that place can be trusted, whoever wrote it.
@@ -70,8 +80,14 @@ pub(super) fn is_plain(inside: &str) -> bool {
 /// Every run of other characters than the allowed ones becomes one dash, none at either end.
 fn clean(name: &str, allowed: impl Fn(char) -> bool) -> String {
     let dashed: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
-    let joined = dashed.split('-').filter(|run| !run.is_empty()).collect::<Vec<_>>().join("-");
-    crate::text::cut_bytes(&joined, MAX_NAME).trim_end_matches('-').to_owned()
+    let joined = dashed
+        .split('-')
+        .filter(|run| !run.is_empty())
+        .collect::<Vec<_>>()
+        .join("-");
+    crate::text::cut_bytes(&joined, MAX_NAME)
+        .trim_end_matches('-')
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -81,7 +97,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn person(id: i64, name: &str) -> Person {
-        Person { id: PersonId(id), name: name.to_owned(), role: Role::Member }
+        Person {
+            id: PersonId(id),
+            name: name.to_owned(),
+            role: Role::Member,
+        }
     }
 
     #[test]
@@ -90,7 +110,7 @@ mod tests {
             ("Ben", "people/ben"),
             ("anne-marie", "people/anne-marie"),
             ("Ada Lovelace", "people/ada-lovelace-7"),
-            ("Ádám", "people/adam-7"),
+            ("Ádám", "people/d-m-7"),
             ("ben-3", "people/ben-3-7"),
             ("../../etc", "people/etc-7"),
             ("Анна", "people/person-7"),
@@ -119,10 +139,21 @@ mod tests {
 
     #[test]
     fn untrusted_places() {
-        for inside in ["inbox/1-a.txt", "memory/untrusted/x.md", "people/ben/inbox/a", "groups/4/memory/untrusted/a"] {
+        for inside in [
+            "inbox/1-a.txt",
+            "memory/untrusted/x.md",
+            "people/ben/inbox/a",
+            "groups/4/memory/untrusted/a",
+        ] {
             assert!(is_untrusted(inside), "{inside}");
         }
-        for inside in ["USER.md", "memory/MEMORY.md", "people/ben/USER.md", "memory/inbox.md", "people/inbox/USER.md"] {
+        for inside in [
+            "USER.md",
+            "memory/MEMORY.md",
+            "people/ben/USER.md",
+            "memory/inbox.md",
+            "people/inbox/USER.md",
+        ] {
             assert!(!is_untrusted(inside), "{inside}");
         }
     }
@@ -140,7 +171,7 @@ mod tests {
         fn two_people_never_share_a_folder(
             one in "[abAB1 -]{0,6}", other in "[abAB1 -]{0,6}", first in 1_i64..20, second in 20_i64..40,
         ) {
-            prop_assume!(one.to_ascii_lowercase() != other.to_ascii_lowercase());
+            prop_assume!(!one.eq_ignore_ascii_case(&other));
             prop_assert_ne!(folder_of(&person(first, &one), None), folder_of(&person(second, &other), None));
         }
     }

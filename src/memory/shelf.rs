@@ -60,7 +60,10 @@ impl Stamp {
 
 impl Shelf {
     pub(super) fn new(disk: Disk) -> Self {
-        Self { disk, pages: Mutex::default() }
+        Self {
+            disk,
+            pages: Mutex::default(),
+        }
     }
 
     /// The page of that kind for that folder. Blocks.
@@ -72,14 +75,25 @@ impl Shelf {
             Err(error) => return Look::Unreadable(format!("{} cannot be read: {error}", kind.name(day))),
         };
         let key = (folder.to_owned(), kind);
-        let shelved = self.lock().get(&key).filter(|old| old.asked == asked && old.stamp == stamp).map(|old| Arc::clone(&old.page));
+        let shelved = self
+            .lock()
+            .get(&key)
+            .filter(|old| old.asked == asked && old.stamp == stamp)
+            .map(|old| Arc::clone(&old.page));
         if let Some(page) = shelved {
             return Look::Page(page);
         }
         match self.read(&asked, &kind.name(day)) {
             Ok((stamp, page)) => {
                 let page = Arc::new(page);
-                self.lock().insert(key, Shelved { asked, stamp, page: Arc::clone(&page) });
+                self.lock().insert(
+                    key,
+                    Shelved {
+                        asked,
+                        stamp,
+                        page: Arc::clone(&page),
+                    },
+                );
                 Look::Page(page)
             }
             Err(error) => Look::Unreadable(format!("{} is left out: {error:#}", kind.name(day))),

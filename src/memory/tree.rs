@@ -7,7 +7,7 @@ use anyhow::Context;
 use tokio::sync::Mutex;
 
 use super::disk::{self, Disk, Existing, Found};
-use super::first::{self, Kept};
+use super::first::Kept;
 use super::page;
 use super::shelf::{Look, Shelf};
 use super::{Loaded, label, place};
@@ -31,7 +31,7 @@ struct Inner {
     journal: Journal,
     zone: Zone,
     /// Held while a file is written: between its row and its renaming nobody else writes.
-    writing: Mutex<()>,
+    writing: Arc<Mutex<()>>,
 }
 
 /// A file about to be written.
@@ -48,7 +48,13 @@ impl Tree {
     /// The tree in that folder, which need not exist yet.
     pub fn new(root: PathBuf, journal: Journal, zone: Zone) -> Self {
         let disk = Disk::new(root);
-        Self(Arc::new(Inner { shelf: Shelf::new(disk.clone()), disk, journal, zone, writing: Mutex::new(()) }))
+        Self(Arc::new(Inner {
+            shelf: Shelf::new(disk.clone()),
+            disk,
+            journal,
+            zone,
+            writing: Arc::default(),
+        }))
     }
 
     /// Makes the folders and gives every file that is missing its first contents. What exists is left as it is. The owner's own
@@ -58,17 +64,22 @@ impl Tree {
     /// If the workspace cannot be written.
     pub async fn seed(&self, now: Moment) -> anyhow::Result<()> {
         for kind in Kept::SHARED {
-            self.create("", &kind.name(""), kind.first_contents(""), Scope::Shared, now).await?;
+            self.create("", &kind.name(""), kind.first_contents(""), Scope::Shared, now)
+                .await?;
         }
         let inner = Arc::clone(&self.0);
-        blocking(move || inner.disk.folder("inbox").map(drop)).await.with_context(|| self.cannot_write("inbox"))?;
-        let Some(owner) = self.0.journal.read(first_owner).await? else { return Ok(()) };
+        blocking(move || inner.disk.folder("inbox").map(drop))
+            .await
+            .with_context(|| self.cannot_write("inbox"))?;
+        let Some(owner) = self.0.journal.read(first_owner).await? else {
+            return Ok(());
+        };
         let scope = Scope::Person(owner);
         for kind in [Kept::User, Kept::Memory] {
-            self.create("", &kind.name(""), kind.first_contents(""), scope, now).await?;
+            self.create("", &kind.name(""), kind.first_contents(""), scope, now)
+                .await?;
         }
-        let (name, contents) = first::HEARTBEAT;
-        self.create("", name, contents.to_owned(), scope, now).await
+        Ok(())
     }
 
     /// What a turn for that person on that local day begins with. What is missing of their own gets its first contents.
@@ -81,7 +92,10 @@ impl Tree {
         let scope = Scope::Person(who.id);
         let mut notes = Vec::new();
         let mut looks = self.look(&folder, day).await?;
-        if self.create_missing(&looks, &folder, day, scope, now, &mut notes).await {
+        if self
+            .create_missing(&looks, &folder, day, scope, now, &mut notes)
+            .await
+        {
             looks = self.look(&folder, day).await?;
         }
         let labelled = self.with_labels(looks, folder, day.to_owned()).await?;
@@ -93,7 +107,10 @@ impl Tree {
     ///
     /// # Errors
     /// If the workspace or the journal cannot be written.
-    #[allow(clippy::too_many_arguments, reason = "each is one fact about the file, and none has a default")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is one fact about the file, and none has a default"
+    )]
     pub async fn save_inbox(
         &self,
         scope: Scope,
@@ -108,8 +125,14 @@ impl Tree {
         let folder = place::within(&place::folder_of(who, owner), "inbox");
         let name = place::file_name(id, name_hint);
         let (path, digest) = (place::within(&folder, &name), page::digest(bytes));
-        let draft =
-            Draft { folder, name, bytes: bytes.to_vec(), label: label.clone(), scope, existing: Existing::Replace };
+        let draft = Draft {
+            folder,
+            name,
+            bytes: bytes.to_vec(),
+            label: label.clone(),
+            scope,
+            existing: Existing::Replace,
+        };
         self.write(draft, now).await?;
         Ok((path, digest))
     }
@@ -121,7 +144,9 @@ impl Tree {
     pub async fn read_inbox(&self, path: &str) -> anyhow::Result<Vec<u8>> {
         anyhow::ensure!(place::is_inbox(path), "Only received files are read here");
         let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
-        blocking(move || inner.disk.read(&asked, MAX_RECEIVED)).await.context("Cannot read a received file")
+        blocking(move || inner.disk.read(&asked, MAX_RECEIVED))
+            .await
+            .context("Cannot read a received file")
     }
 
     async fn look(&self, folder: &str, day: &str) -> anyhow::Result<Vec<(Kept, Look)>> {
@@ -142,9 +167,14 @@ impl Tree {
     ) -> bool {
         let mut made = false;
         let date = self.0.zone.show_day(now);
-        let missing = looks.iter().filter(|(kind, look)| matches!(look, Look::Missing) && !kind.is_shared());
+        let missing = looks
+            .iter()
+            .filter(|(kind, look)| matches!(look, Look::Missing) && !kind.is_shared());
         for (kind, _) in missing {
-            match self.create(folder, &kind.name(day), kind.first_contents(&date), scope, now).await {
+            match self
+                .create(folder, &kind.name(day), kind.first_contents(&date), scope, now)
+                .await
+            {
                 Ok(()) => made = true,
                 Err(error) => notes.push(format!("{error:#}")),
             }
@@ -153,7 +183,14 @@ impl Tree {
     }
 
     /// Gives a file its first contents, if there is none.
-    async fn create(&self, folder: &str, name: &str, contents: String, scope: Scope, now: Moment) -> anyhow::Result<()> {
+    async fn create(
+        &self,
+        folder: &str,
+        name: &str,
+        contents: String,
+        scope: Scope,
+        now: Moment,
+    ) -> anyhow::Result<()> {
         let inside = place::within(folder, name);
         let (folder, file) = inside.rsplit_once('/').unwrap_or(("", &inside));
         let draft = Draft {
@@ -164,19 +201,31 @@ impl Tree {
             scope,
             existing: Existing::Keep,
         };
-        self.write(draft, now).await.with_context(|| self.cannot_write(name))
+        self.write(draft, now)
+            .await
+            .with_context(|| self.cannot_write(name))
     }
 
     /// The one writer: the row is committed before the file is renamed into place.
     async fn write(&self, draft: Draft, now: Moment) -> anyhow::Result<()> {
-        let _alone = self.0.writing.lock().await;
+        let alone = Arc::clone(&self.0.writing).lock_owned().await;
         let inner = Arc::clone(&self.0);
-        let (folder, draft) = blocking(move || Ok((inner.disk.folder(&draft.folder)?, draft))).await?;
-        if draft.existing == Existing::Keep && disk::is_taken(&folder.path.join(&draft.name)) {
+        let (folder, draft, taken) = blocking(move || {
+            let folder = inner.disk.folder(&draft.folder)?;
+            let taken = disk::is_taken(&folder.path.join(&draft.name));
+            Ok((folder, draft, taken))
+        })
+        .await?;
+        if taken && draft.existing == Existing::Keep {
             return Ok(());
         }
         self.announce(&folder, &draft, now).await?;
-        blocking(move || disk::put(&folder, &draft.name, &draft.bytes, draft.existing)).await
+        blocking(move || {
+            // Goes along, because the caller may be cancelled while this thread is still writing.
+            let _alone = alone;
+            disk::put(&folder, &draft.name, &draft.bytes, draft.existing)
+        })
+        .await
     }
 
     async fn announce(&self, folder: &Found, draft: &Draft, now: Moment) -> anyhow::Result<i64> {
@@ -186,12 +235,28 @@ impl Tree {
         self.0.journal.write("announce a file", job).await
     }
 
-    async fn with_labels(&self, looks: Vec<(Kept, Look)>, folder: String, day: String) -> anyhow::Result<Vec<Judged>> {
-        self.0.journal.read(move |db| looks.into_iter().map(|(kind, look)| judge(db, kind, look, &folder, &day)).collect()).await
+    async fn with_labels(
+        &self,
+        looks: Vec<(Kept, Look)>,
+        folder: String,
+        day: String,
+    ) -> anyhow::Result<Vec<Judged>> {
+        self.0
+            .journal
+            .read(move |db| {
+                looks
+                    .into_iter()
+                    .map(|(kind, look)| judge(db, kind, look, &folder, &day))
+                    .collect()
+            })
+            .await
     }
 
     fn cannot_write(&self, name: &str) -> String {
-        format!("Cannot write {name} in the workspace {}", self.0.disk.root().display())
+        format!(
+            "Cannot write {name} in the workspace {}",
+            self.0.disk.root().display()
+        )
     }
 }
 
@@ -223,7 +288,10 @@ fn loaded(judged: Vec<Judged>, own: Scope, day: &str, notes: Vec<String>) -> Loa
             Look::Missing => {}
             Look::Unreadable(note) => loaded.notes.push(note),
             Look::Page(_) if !label.is_trusted() => {
-                loaded.notes.push(format!("{} is left out: untrusted text had a part in it", kind.name(day)));
+                loaded.notes.push(format!(
+                    "{} is left out: untrusted text had a part in it",
+                    kind.name(day)
+                ));
             }
             Look::Page(page) => {
                 loaded.nodes.extend(row);
@@ -251,11 +319,17 @@ impl Loaded {
 /// Whose files are the root of the tree.
 fn first_owner(db: Db<'_>) -> anyhow::Result<Option<PersonId>> {
     let people = db.people()?;
-    Ok(people.into_iter().filter(|person| person.role == Role::Owner).map(|person| person.id).min())
+    Ok(people
+        .into_iter()
+        .filter(|person| person.role == Role::Owner)
+        .map(|person| person.id)
+        .min())
 }
 
 async fn blocking<T: Send + 'static>(
     job: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
-    tokio::task::spawn_blocking(job).await.context("Work with a file was abandoned")?
+    tokio::task::spawn_blocking(job)
+        .await
+        .context("Work with a file was abandoned")?
 }

@@ -1,35 +1,9 @@
-//! Which model is asked when the first one gives no answer: an ordered chain and a pure rule.
+//! Whether another model is asked when one gives no answer: a pure rule.
 //!
-//! The chain does not call anybody by itself. The engine walks it, since each model below it is metered alone and the
-//! waits between attempts belong to the engine's clock.
+//! The engine walks through the models of a purse itself, since each is metered alone and the waits between attempts belong to
+//! the engine's clock.
 
-use std::sync::Arc;
-
-use super::{Card, Model, ModelError};
-
-/// The models for one purpose, the preferred one first. There is always one.
-#[derive(Clone)]
-pub struct Chain(Vec<Arc<dyn Model>>);
-
-impl Chain {
-    /// A chain of a model and those that stand in for it, in order.
-    pub fn new(main: Arc<dyn Model>, stand_ins: impl IntoIterator<Item = Arc<dyn Model>>) -> Self {
-        Self(std::iter::once(main).chain(stand_ins).collect())
-    }
-
-    /// The models in the order in which they are asked.
-    pub fn models(&self) -> &[Arc<dyn Model>] {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for Chain {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list()
-            .entries(self.0.iter().map(|model| model.card()))
-            .finish()
-    }
-}
+use super::{Card, ModelError};
 
 /// Whether `next` is to be asked after `current` has failed for good (that is, after its retries).
 ///

@@ -7,7 +7,6 @@
 
 mod answer;
 pub mod extract;
-mod phrases;
 mod sums;
 mod transcript;
 mod view;

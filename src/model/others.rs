@@ -151,10 +151,10 @@ impl Model for Other {
         let begin = self
             .client
             .exec_chat_stream(self.target(), ask::of(request), Some(&options));
-        
+        let begin = begin.with_subscriber(NoSubscriber::new());
         let mut stream = begin.await.map_err(|error| failure(&error, false))?.stream;
         let mut text = String::new();
-        while let Some(event) = stream.next().await {
+        while let Some(event) = stream.next().with_subscriber(NoSubscriber::new()).await {
             match event.map_err(|error| failure(&error, !text.is_empty()))? {
                 ChatStreamEvent::Chunk(chunk) if !chunk.content.is_empty() => {
                     live.grow(&chunk.content);

@@ -61,7 +61,11 @@ pub(super) fn exceeded(
 /// Whether the limit has room for the cost. What costs nothing always fits.
 fn fits(limit: Limit, spent: Spent, cost: Cost) -> bool {
     let room = left(limit, spent);
-    if cost.priced { cost.micros <= room.micros } else { cost.tokens() <= room.tokens }
+    if cost.priced {
+        cost.micros <= room.micros
+    } else {
+        cost.tokens() <= room.tokens
+    }
 }
 
 /// What is left of a limit.

@@ -36,3 +36,33 @@ impl Tx<'_> {
         Ok(())
     }
 }
+
+impl Db<'_> {
+    /// What is wrong with the file; nothing if it is sound. Reads all of it.
+    ///
+    /// # Errors
+    /// If it cannot even be read.
+    pub fn quick_check(&self) -> anyhow::Result<Vec<String>> {
+        let mut query = self.0.prepare("PRAGMA quick_check(5)")?;
+        let lines: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    /// The version of its schema.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn version(&self) -> anyhow::Result<u32> {
+        Ok(self.0.query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))?)
+    }
+}
+
+/// Looks into the journal at `path` beside whoever writes it; changes nothing.
+///
+/// # Errors
+/// What `look` returned, or that the file cannot be opened.
+pub fn examine<T>(path: &std::path::Path, look: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let connection = rusqlite::Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.pragma_update(None, "query_only", true)?;
+    look(Db(&connection))
+}

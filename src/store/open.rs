@@ -11,7 +11,7 @@ use super::writer::{Failpoint, Writer};
 use super::{Db, Tx};
 
 mod embedded {
-    #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "the macro writes this module")]
     refinery::embed_migrations!("migrations");
 }
 

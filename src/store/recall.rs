@@ -40,6 +40,9 @@ pub struct Matches {
 /// Counting stops here: "99 or more" is as good for a person.
 pub const COUNT_UP_TO: usize = 99;
 
+/// At most so many newer texts are passed over: more than one turn ever joins.
+const NEWER: i64 = 500;
+
 /// The scope as one word of the index.
 pub(super) fn scope_token(scope: Scope) -> String {
     scope.encode().replace(':', "")
@@ -77,7 +80,8 @@ impl Db<'_> {
              JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
              WHERE m.id < ?3 ORDER BY f.score, m.id DESC",
         )?;
-        let wanted = i64::try_from(limit.saturating_mul(2)).unwrap_or(i64::MAX);
+        // What is newer than asked for must not crowd out what is wanted.
+        let wanted = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(self.texts_from(before)?);
         let rows = query.query_map(params![expression, wanted, before], |row| {
             let words: Arc<str> = row.get(4)?;
             let rank: f64 = row.get(7)?;
@@ -93,6 +97,13 @@ impl Db<'_> {
         let mut hits = rows.collect::<Result<Vec<_>, _>>()?;
         hits.truncate(limit);
         Ok(hits)
+    }
+
+    /// How many texts there are from that message on, counted up to a bound.
+    fn texts_from(&self, message: i64) -> anyhow::Result<i64> {
+        let mut query =
+            self.0.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM texts WHERE message_id >= ?1 LIMIT ?2)")?;
+        Ok(query.query_row([message, NEWER], |row| row.get(0))?)
     }
 
     fn count_untrusted(&self, scope: Scope, words: &str, before: i64) -> anyhow::Result<usize> {
@@ -116,7 +127,7 @@ impl Tx<'_> {
         self.0.0.execute("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
         let mut query = self.0.0.prepare(
             "SELECT t.id, t.text, t.label, t.scope FROM texts t JOIN messages m ON m.id = t.message_id
-             WHERE m.kind <> 'command' ORDER BY t.id",
+             WHERE m.kind <> 'command' AND t.kind NOT IN ('quote', 'edit') ORDER BY t.id",
         )?;
         let mut insert = self.0.0.prepare("INSERT INTO texts_fts (rowid, body, scope, trust) VALUES (?1, ?2, ?3, ?4)")?;
         let mut rows = query.query([])?;

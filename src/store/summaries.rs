@@ -106,6 +106,19 @@ impl Db<'_> {
         Ok(query.query_row(params![conversation, view.as_str()], summary).optional()?)
     }
 
+    /// The summaries whose titles or words a conversation begins with: of the trusted view, of the three conversations before it.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn summaries_before(&self, conversation: ConversationId) -> anyhow::Result<Vec<SummaryId>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT s.id FROM summaries s WHERE s.view = 'trusted' AND s.state IN ('standin', 'made') AND s.conversation_id IN (
+                 SELECT b.id FROM conversations b JOIN conversations c ON c.id = ?1
+                 WHERE b.stream_id = c.stream_id AND b.id < c.id AND b.kind = 'chat' ORDER BY b.id DESC LIMIT 3)",
+        )?;
+        Ok(query.query_map([conversation], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
     /// Whether that end of a conversation has a row already.
     ///
     /// # Errors

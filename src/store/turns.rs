@@ -61,6 +61,13 @@ pub struct TurnRow {
     pub noticed: bool,
 }
 
+impl TurnRow {
+    /// Whether it is neither answered nor given up.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state.as_str(), "running" | "waiting")
+    }
+}
+
 const COLUMNS: &str = "id, stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context, context_label,
     label, attempts, retry_at, noticed";
 
@@ -141,6 +148,17 @@ impl Db<'_> {
             "SELECT {COLUMNS} FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting') ORDER BY id"
         ))?;
         Ok(query.query_map([conversation], turn)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The newest turn of a conversation that is over.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn last_past_turn(&self, conversation: ConversationId) -> anyhow::Result<Option<TurnId>> {
+        let mut query = self
+            .0
+            .prepare_cached("SELECT max(id) FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting')")?;
+        Ok(query.query_row([conversation], |row| row.get(0))?)
     }
 
     /// The turn of that id.

@@ -30,8 +30,11 @@ pub trait Clock: Send + Sync {
     }
 }
 
+/// How long the system clock sleeps before it looks at the time again.
+const NAP: Duration = Duration::from_secs(60);
+
 /// The computer's own clock.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct SystemClock {
     work: Work,
 }
@@ -42,12 +45,16 @@ impl Clock for SystemClock {
     }
 
     fn wake_at(&self, at: Moment) -> BoxFuture<'static, Busy> {
-        let span = at.since(self.now());
-        let work = self.work.clone();
+        let clock = self.clone();
         Box::pin(async move {
-            // The wall clock may be set back meanwhile; a caller that needs an exact time looks again after waking.
-            tokio::time::sleep(span).await;
-            work.enter()
+            loop {
+                let left = at.since(clock.now());
+                if left.is_zero() {
+                    return clock.work.enter();
+                }
+                // In naps, because a computer that was asleep or whose clock was set has another time when it wakes.
+                tokio::time::sleep(left.min(NAP)).await;
+            }
         })
     }
 

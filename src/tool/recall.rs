@@ -35,7 +35,10 @@ impl Recall {
 
     fn line(&self, hit: &Hit) -> String {
         let who = if hit.person.is_some() { wording::tool::THE_PERSON } else { wording::tool::THE_ASSISTANT };
-        let words = crate::text::shorten(hit.text.open().0, SNIPPET);
+        let (words, label, _) = hit.text.open();
+        let who = if label.is_trusted() { who.to_owned() } else { wording::tool::from_outside(who, &label.encode()) };
+        // One line each: what was said cannot pass for another hit.
+        let words = crate::text::shorten(&crate::text::one_line(words), SNIPPET);
         format!("[{}] {who}: {words}", self.zone.show_short(hit.at))
     }
 }

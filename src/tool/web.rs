@@ -97,7 +97,7 @@ pub enum FetchError {
     #[error("Too many redirects")]
     TooManyRedirects,
     /// Not text: a picture, an archive, an unknown character set.
-    #[error("Cannot read {content_type}")]
+    #[error("That address gives something that is not text")]
     Unsupported {
         /// The media type, reduced to harmless characters.
         content_type: String,

@@ -9,6 +9,12 @@ use crate::model::ToolSpec;
 use crate::trust::{Label, Source};
 use crate::wording;
 
+/// Characters shown of an address, a title and the words: together with the frame less than what any tool may give, so that the frame
+/// around a page is never what is cut.
+const ADDRESS: usize = 2_000;
+const TITLE: usize = 300;
+const WORDS: usize = super::MAX_RESULT - 4_000;
+
 /// The tool.
 pub struct WebFetch {
     fetcher: Fetcher,
@@ -47,7 +53,12 @@ impl Tool for WebFetch {
         let url = call.arguments.get("url").and_then(Value::as_str).unwrap_or_default();
         let url = super::web::parse(url).map_err(|error| ToolError::Arguments(error.to_string()))?;
         let page = self.fetcher.fetch(&url).await.map_err(|error| ToolError::Failed(error.to_string()))?;
-        let text = wording::tool::page(page.url.as_str(), page.title.as_deref(), &page.text, page.truncated);
+        let title = page.title.as_deref().map(|title| crate::text::shorten(title, TITLE));
+        let whole = crate::text::defuse(&page.text, "page");
+        let words = crate::text::shorten(&whole, WORDS);
+        let cut = page.truncated || words != whole;
+        let address = crate::text::shorten(page.url.as_str(), ADDRESS);
+        let text = wording::tool::page(&address, title.as_deref(), &words, cut);
         Ok(Output { text, label: Label::untrusted(Source::web(&page.host)) })
     }
 }

@@ -96,7 +96,7 @@ pub fn framed(what: &str, label: &Label, words: &str) -> String {
         return format!("{what}\n> {}", words.replace('\n', "\n> "));
     }
     let sources: Vec<&str> = label.sources().map(Source::as_str).collect();
-    let words = words.replace("<untrusted", "<\u{200b}untrusted").replace("</untrusted", "<\u{200b}/untrusted");
+    let words = crate::text::defuse(words, "untrusted");
     format!("{what}\n<untrusted source=\"{}\">\n{words}\n</untrusted>", sources.join(" "))
 }
 
@@ -108,7 +108,9 @@ pub fn file(kind: FileKind, name: &str, mime: &str, state: &str, trouble: &str) 
         FileKind::Document => "a file",
     };
     let name = if name.is_empty() { String::new() } else { format!(" named {:?}", crate::text::shorten(&crate::text::one_line(name), 80)) };
-    let mime = if mime.is_empty() { String::new() } else { format!(" ({})", crate::text::shorten(mime, 60)) };
+    // A type is the sender's word too: what no type is spelled with is left out.
+    let mime: String = mime.chars().filter(|c| c.is_ascii_alphanumeric() || "/+-.".contains(*c)).take(60).collect();
+    let mime = if mime.is_empty() { String::new() } else { format!(" ({mime})") };
     if state == "failed" && !trouble.is_empty() {
         format!("(They sent {what}{name}{mime}: {trouble}. Say so if it matters.)")
     } else {
@@ -118,7 +120,7 @@ pub fn file(kind: FileKind, name: &str, mime: &str, state: &str, trouble: &str) 
 
 /// A transcript as material.
 pub fn transcript(words: &str) -> String {
-    let words = words.replace("</transcript", "<\u{200b}/transcript");
+    let words = crate::text::defuse(words, "transcript");
     format!("<transcript>\n{words}\n</transcript>")
 }
 

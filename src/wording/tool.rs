@@ -29,6 +29,11 @@ pub fn unknown(name: &str) -> String {
     format!("There is no tool named {:?}.", super::super::text::shorten(name, 60))
 }
 
+/// Who said it, when untrusted text had a part in it.
+pub fn from_outside(who: &str, sources: &str) -> String {
+    format!("{who}, from outside ({sources})")
+}
+
 /// Untrusted texts match besides.
 pub fn recall_untrusted(count: usize) -> String {
     let count = if count >= 99 { "99 or more".to_owned() } else { count.to_string() };
@@ -43,7 +48,7 @@ pub fn way_out_refused(address: &str) -> String {
     )
 }
 
-/// A page.
+/// A page. Its text holds no mark that could close the frame.
 pub fn page(address: &str, title: Option<&str>, text: &str, cut: bool) -> String {
     let title = title.map(|title| format!("Title: {title}\n")).unwrap_or_default();
     let end = if cut { "\n(the page is longer; the rest was left out)" } else { "" };

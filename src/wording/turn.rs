@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::span;
 use crate::id::TurnId;
-use crate::model::ModelError;
 
 /// The model said nothing.
 pub const EMPTY_ANSWER: &str = "(I had nothing to say to that. Please ask again in other words.)";
@@ -23,14 +22,17 @@ pub fn over_budget(which: &str) -> String {
     format!("I did not answer, because {which} is used up. It begins anew at midnight; an owner can raise it in the configuration.")
 }
 
+/// Why the model does not answer.
+pub const BAD_KEY: &str = "The model provider refuses our key.";
+/// Why the model does not answer.
+pub const NO_CREDIT: &str = "Our account with the model provider has no credit left.";
+/// Why the model does not answer.
+pub const REJECTED: &str = "The model provider rejects our request.";
+/// Why the model does not answer.
+pub const UNREACHABLE: &str = "The model cannot be reached at the moment.";
+
 /// The model does not answer now.
-pub fn model_away(error: &ModelError, turn: TurnId) -> String {
-    let why = match error {
-        ModelError::BadKey => "The model provider refuses our key.",
-        ModelError::NoCredit => "Our account with the model provider has no credit left.",
-        ModelError::Rejected(_) => "The model provider rejects our request.",
-        _ => "The model cannot be reached at the moment.",
-    };
+pub fn model_away(why: &str, turn: TurnId) -> String {
     format!("{why} Your message is kept, and I will answer as soon as I can. (turn {turn})")
 }
 

@@ -3,3 +3,5 @@
 pub mod model;
 pub mod story;
 pub mod telegram;
+pub mod web;
+pub mod power;

@@ -15,6 +15,8 @@ pub enum Say {
     Text(String),
     /// Calls tools: name and JSON arguments.
     Calls(Vec<(String, String)>),
+    /// Answers, with what the provider counted.
+    Counted(String, Usage),
     /// Gives no answer.
     Fail(ModelError),
     /// Lets its answer grow piece by piece, with simulated time before each.
@@ -153,6 +155,9 @@ impl Model for Scripted {
                 Say::Text(text) => {
                     live.grow(&text);
                     return reply(&text, Vec::new());
+                }
+                Say::Counted(text, usage) => {
+                    return Ok(Reply::to(request, &text, Vec::new(), Stop::End, usage, "scripted/scripted".to_owned()));
                 }
                 Say::Fail(error) => return Err(error),
                 Say::Calls(calls) => {

@@ -42,6 +42,9 @@ pub struct Story {
     keep: Vec<tempfile::TempDir>,
     failpoint: Option<Failpoint>,
     fetcher: Option<compline::tool::web::Fetcher>,
+    offline: bool,
+    fallback: Option<Arc<Scripted>>,
+    people: String,
 }
 
 impl Story {
@@ -80,12 +83,33 @@ impl Story {
             keep: vec![dir],
             failpoint: None,
             fetcher: None,
+            offline: false,
+            fallback: None,
+            people: format!(
+                "[[people]]\nname = \"Ada\"\nrole = \"owner\"\ntelegram = {ADA}\n\
+                 [[people]]\nname = \"Ben\"\nrole = \"member\"\ntelegram = {BEN}\n"
+            ),
         }
+    }
+
+    /// The same without any key: the model is the one of the default configuration.
+    pub fn without_a_key(&mut self) {
+        self.offline = true;
     }
 
     /// Web pages come through this from the next start on.
     pub fn fetch_through(&mut self, fetcher: compline::tool::web::Fetcher) {
         self.fetcher = Some(fetcher);
+    }
+
+    /// This model is asked when the first one fails, from the next start on.
+    pub fn fall_back_to(&mut self, model: Arc<Scripted>) {
+        self.fallback = Some(model);
+    }
+
+    /// Nobody is named in the configuration, from the next start on.
+    pub fn name_nobody(&mut self) {
+        self.people.clear();
     }
 
     /// Commits are seen by this from the next start on.
@@ -102,12 +126,11 @@ impl Story {
     /// The configuration of the story.
     pub fn config(&self) -> Config {
         let text = format!(
-            "timezone = \"UTC\"\n{}\n[telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n\
-             [[people]]\nname = \"Ada\"\nrole = \"owner\"\ntelegram = {ADA}\n\
-             [[people]]\nname = \"Ben\"\nrole = \"member\"\ntelegram = {BEN}\n",
+            "timezone = \"UTC\"\n{}\n[telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n{}",
             self.settings,
             self.fake.token(),
-            self.fake.url()
+            self.fake.url(),
+            self.people
         );
         let home = Home::at(&self.home);
         compline::config::parse(&text, "story.toml", &Default::default(), home).unwrap().config
@@ -117,8 +140,8 @@ impl Story {
     pub async fn start(&mut self) {
         let seams = Seams {
             clock: Some(self.clock.clone()),
-            chat: vec![self.model.clone()],
-            background: vec![self.background.clone()],
+            chat: if self.offline { Vec::new() } else { self.chat_models() },
+            background: if self.offline { Vec::new() } else { vec![self.background.clone()] },
             fetcher: self.fetcher.clone(),
             failpoint: self.failpoint.clone(),
             terminal_only: false,
@@ -128,6 +151,10 @@ impl Story {
         app.start().await.unwrap();
         self.app = Some(app);
         self.fake.until(|fake| fake.polls() > polls).await;
+    }
+
+    fn chat_models(&self) -> Vec<Arc<dyn compline::model::Model>> {
+        std::iter::once(&self.model).chain(&self.fallback).map(|model| Arc::clone(model) as _).collect()
     }
 
     /// Stops the gateway as an operator would.

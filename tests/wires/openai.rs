@@ -7,7 +7,7 @@ use compline::config::{self, Provider};
 use compline::model::{self, Message, ModelError, Part, Reply, Role, Stop, Unwatched, Usage};
 use compline::trust::{Label, Labelled, Scope};
 
-use crate::script::{Script, Server, ask, call, config, later, text};
+use crate::script::{Script, Server, ask, call, call_in_haste, config, later, text};
 
 const HELLO: &[u8] = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hello\"}}]}\n\n";
 const STOP: &[u8] = b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
@@ -64,28 +64,29 @@ async fn an_error_inside_a_stream_is_an_error() {
 
 #[tokio::test]
 async fn silence_is_waited_out_and_no_longer() {
+    let hasty = |script| call_in_haste(Provider::OpenAi, script);
     let never = Script {
         pieces: vec![],
         then_silent: true,
     };
-    assert_eq!(openai(never).await, Err(later("the server keeps silent")));
+    assert_eq!(hasty(never).await, Err(later("the server keeps silent")));
     let stalled = Script::cut(&[HELLO]).silent();
-    assert_eq!(openai(stalled).await, Err(later("the server keeps silent")));
+    assert_eq!(hasty(stalled).await, Err(later("the server keeps silent")));
     let done = Script::cut(&[HELLO, STOP]).silent();
-    assert_eq!(text(&openai(done).await.unwrap()), "Hello");
+    assert_eq!(text(&hasty(done).await.unwrap()), "Hello");
     for provider in [Provider::Anthropic, Provider::Gemini] {
         let never = Script {
             pieces: vec![],
             then_silent: true,
         };
         assert_eq!(
-            call(provider, never).await,
+            call_in_haste(provider, never).await,
             Err(later("the server keeps silent")),
             "{provider:?}"
         );
         let stalled = Script::cut(&[b": nothing\n\n"]).silent();
         assert_eq!(
-            call(provider, stalled).await,
+            call_in_haste(provider, stalled).await,
             Err(later("the server keeps silent")),
             "{provider:?}"
         );
@@ -171,13 +172,11 @@ async fn a_server_that_does_not_stream_is_understood() {
 #[tokio::test]
 async fn pieces_of_characters_and_of_calls_are_put_together() {
     let umlaut = "data: {\"choices\":[{\"delta\":{\"content\":\"Grüße 🌍\"}}]}\n\n".as_bytes();
-    for cut in 0..umlaut.len() {
-        let (a, b) = umlaut.split_at(cut);
-        let pieces: Vec<&[u8]> = [a, b, DONE]
-            .into_iter()
-            .filter(|piece| !piece.is_empty())
-            .collect();
-        assert_eq!(text(&openai(Script::stream(&pieces)).await.unwrap()), "Grüße 🌍");
+    let cuts = (1..umlaut.len()).map(|cut| umlaut.split_at(cut));
+    let server = Server::play(cuts.clone().map(|(a, b)| Script::stream(&[a, b, DONE])).collect()).await;
+    let model = model::build(&config(Provider::OpenAi, &server.url)).unwrap();
+    for _ in cuts {
+        assert_eq!(text(&model.call(&ask(), &Unwatched).await.unwrap()), "Grüße 🌍");
     }
     let call = |body: &str| {
         format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{body}]}}}}]}}\n\n").into_bytes()

@@ -1,7 +1,6 @@
 //! Anthropic and Gemini, and what holds for all wires.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use compline::config::Provider;
 use compline::model::{self, Message, ModelError, Part, Purpose, Request, Role, Stop, Unwatched, Usage};

@@ -43,7 +43,7 @@ impl Script {
     /// A stream whose connection is lost after the pieces.
     pub fn cut(pieces: &[&[u8]]) -> Self {
         let head =
-            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+            b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
                 .to_vec();
         let chunk = |piece: &&[u8]| [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat();
         Self {
@@ -137,7 +137,7 @@ pub fn config(provider: Provider, url: &str) -> config::Model {
         temperature: None,
         images: true,
         price: None,
-        patience: Duration::from_millis(100),
+        patience: Duration::from_secs(20),
     }
 }
 
@@ -160,6 +160,14 @@ pub async fn call(provider: Provider, script: Script) -> Result<Reply, ModelErro
         .unwrap()
         .call(&ask(), &Unwatched)
         .await
+}
+
+/// The same with little patience.
+pub async fn call_in_haste(provider: Provider, script: Script) -> Result<Reply, ModelError> {
+    let server = Server::play(vec![script]).await;
+    let mut config = config(provider, &server.url);
+    config.patience = Duration::from_millis(100);
+    model::build(&config).unwrap().call(&ask(), &Unwatched).await
 }
 
 pub fn text(reply: &Reply) -> &str {

@@ -1,3 +1,5 @@
+//! The shared reader: control characters, addresses, blocks.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -23,17 +23,15 @@ pub const SMALLEST_LIMIT: usize = 128;
 /// One message: `html` to send, `plain` if Telegram cannot parse it. Neither is blank or over the limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
+    /// In Telegram's HTML.
     pub html: String,
+    /// Without markup.
     pub plain: String,
 }
 
-/// The messages that show this Markdown, in order; none if there is nothing to see.
-pub fn render(markdown: &str, links: Links) -> Vec<Part> {
-    render_limited(markdown, links, LIMIT)
-}
-
-/// Like [`render`], with parts of at most `limit` (but never less than [`SMALLEST_LIMIT`]) UTF-16 units.
-pub fn render_limited(markdown: &str, links: Links, limit: usize) -> Vec<Part> {
+/// The messages that show this Markdown, in order; none if there is nothing to see. Each has at most `limit` (but never less than
+/// [`SMALLEST_LIMIT`]) UTF-16 units.
+pub fn render(markdown: &str, links: Links, limit: usize) -> Vec<Part> {
     let limit = limit.max(SMALLEST_LIMIT);
     let mut flow = Flow::default();
     let mut quote = 0;

@@ -14,6 +14,7 @@ use wrap::Wrapper;
 /// What the terminal can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
+    /// Whether to use colours and weights.
     pub color: bool,
     /// In columns.
     pub width: usize,

@@ -1,8 +1,8 @@
 //! Who is attached right now, and the queue of lines to each of them.
 //!
-//! A client that does not read never holds up anybody: its queue is bounded, what merely decorates (growth, typing) is
-//! left out when it is full, and whoever misses something that matters is shown the door. A [`Seat`] is given up by being
-//! dropped, so a cancelled task leaves nobody behind.
+//! A client that does not read never holds up anybody: its queue is bounded, what merely decorates (growth,
+//! typing) is left out when it is full, and whoever misses something that matters is shown the door. A
+//! [`Seat`] is given up by being dropped, so a cancelled task leaves nobody behind.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -35,14 +35,28 @@ impl Clients {
     /// Somebody comes.
     pub fn enter(&self, peer: String) -> (Seat, Queue) {
         let (queue, lines) = mpsc::channel(QUEUE);
-        let client = Client { peer, queue, gone: CancellationToken::new() };
+        let client = Client {
+            peer,
+            queue,
+            gone: CancellationToken::new(),
+        };
         self.list().push(client.clone());
-        (Seat { client, all: Arc::clone(&self.0) }, Queue(lines))
+        (
+            Seat {
+                client,
+                all: Arc::clone(&self.0),
+            },
+            Queue(lines),
+        )
     }
 
     /// Queues a line for every client of a peer; how to learn of each whether it was written.
     pub fn post(&self, peer: &str, frame: &FromGateway) -> Vec<Posted> {
-        self.list().iter().filter(|client| client.peer == peer).map(|client| client.post(frame)).collect()
+        self.list()
+            .iter()
+            .filter(|client| client.peer == peer)
+            .map(|client| client.post(frame))
+            .collect()
     }
 
     /// Queues a line for everybody.
@@ -53,7 +67,10 @@ impl Clients {
     /// Queues a line that may be missed.
     pub fn hint(&self, peer: &str, frame: &FromGateway) {
         for client in self.list().iter().filter(|client| client.peer == peer) {
-            let _ = client.queue.try_send(Line { frame: frame.clone(), written: None });
+            let _ = client.queue.try_send(Line {
+                frame: frame.clone(),
+                written: None,
+            });
         }
     }
 
@@ -71,10 +88,20 @@ impl Client {
     fn post(&self, frame: &FromGateway) -> Posted {
         let (written, done) = oneshot::channel();
         // If the queue is full the line is dropped here, and with it the promise that it will be written.
-        if self.queue.try_send(Line { frame: frame.clone(), written: Some(written) }).is_err() {
+        if self
+            .queue
+            .try_send(Line {
+                frame: frame.clone(),
+                written: Some(written),
+            })
+            .is_err()
+        {
             self.gone.cancel();
         }
-        Posted { done, gone: self.gone.clone() }
+        Posted {
+            done,
+            gone: self.gone.clone(),
+        }
     }
 }
 
@@ -85,8 +112,8 @@ pub(super) struct Posted {
 }
 
 impl Posted {
-    /// Whether it was written and flushed. A client that has not taken it when `limit` completes has to go: it has not
-    /// got the end of the line then, and will never get it.
+    /// Whether it was written and flushed. A client that has not taken it when `limit` completes has to go:
+    /// it has not got the end of the line then, and will never get it.
     pub async fn written(self, limit: impl Future) -> bool {
         tokio::select! {
             biased;

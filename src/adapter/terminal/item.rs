@@ -1,4 +1,5 @@
-//! What the terminal stores: the raw item of something that was said, and the rich form of a piece to be shown.
+//! What the terminal stores: the raw item of something that was said, and the rich form of a piece to be
+//! shown.
 //!
 //! Both are JSON of our own, because both may outlive the process that wrote them. `parse` is pure and total.
 
@@ -35,7 +36,11 @@ pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
         peer: item.peer,
         place: Place::Direct,
         server_at: None,
-        event: Event::Said(Said { text: item.text, origin, ..Said::default() }),
+        event: Event::Said(Said {
+            text: item.text,
+            origin,
+            ..Said::default()
+        }),
     })
 }
 
@@ -55,28 +60,46 @@ impl Shown {
             Form::Rich => serde_json::from_str(&piece.rich).ok(),
             Form::Plain => None,
         };
-        rich.unwrap_or_else(|| Self { markdown: piece.plain.clone(), trusted: false })
+        rich.unwrap_or_else(|| Self {
+            markdown: piece.plain.clone(),
+            trusted: false,
+        })
     }
 }
 
-/// The one piece of a message; none if there is nothing to see. Buttons have no place here: the text names the commands.
+/// The one piece of a message; none if there is nothing to see. Buttons have no place here: the text names
+/// the commands.
 pub(super) fn render(outbound: &Outbound) -> Vec<Piece> {
     let (text, label, _) = outbound.text.open();
     let markdown = markdown::strip_control(text);
     if markdown::is_blank(&markdown) {
         return Vec::new();
     }
-    let shown = Shown { markdown: markdown.clone(), trusted: label.is_trusted() };
+    let shown = Shown {
+        markdown: markdown.clone(),
+        trusted: label.is_trusted(),
+    };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
-    vec![Piece { rich, plain: markdown, buttons: outbound.buttons.clone() }]
+    vec![Piece {
+        rich,
+        plain: markdown,
+        buttons: outbound.buttons.clone(),
+    }]
 }
 
 /// The piece with a few words before it.
 pub(super) fn marked(piece: &Piece, words: &str) -> Piece {
     let shown = Shown::of(piece, Form::Rich);
-    let shown = Shown { markdown: format!("{words} {}", shown.markdown), ..shown };
+    let shown = Shown {
+        markdown: format!("{words} {}", shown.markdown),
+        ..shown
+    };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
-    Piece { rich, plain: format!("{words} {}", piece.plain), buttons: piece.buttons.clone() }
+    Piece {
+        rich,
+        plain: format!("{words} {}", piece.plain),
+        buttons: piece.buttons.clone(),
+    }
 }
 
 #[cfg(test)]
@@ -86,7 +109,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn outbound(text: &str, label: Label) -> Outbound {
-        Outbound { text: Text::new(text.into(), label, Scope::Shared), buttons: Vec::new() }
+        Outbound {
+            text: Text::new(text.into(), label, Scope::Shared),
+            buttons: Vec::new(),
+        }
     }
 
     proptest! {
@@ -127,7 +153,13 @@ mod tests {
     #[test]
     fn an_item_that_does_not_say_how_it_came_was_piped() {
         let inbound = parse(r#"{"id":"1","peer":"ada","text":"/approve 1 abc"}"#).unwrap();
-        assert!(matches!(inbound.event, Event::Said(Said { origin: Origin::Piped, .. })));
+        assert!(matches!(
+            inbound.event,
+            Event::Said(Said {
+                origin: Origin::Piped,
+                ..
+            })
+        ));
     }
 
     #[test]

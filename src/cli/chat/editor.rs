@@ -1,10 +1,11 @@
-//! The line editor, in a thread of its own because it blocks, and printing above the line that is being typed.
+//! The line editor, in a thread of its own because it blocks, and printing above the line that is being
+//! typed.
 //!
-//! After each line the thread waits to be told to go on, so that no prompt is open, and the terminal is in its ordinary state,
-//! when the program ends. Printing has a thread of its own as well: while a line is just being finished it waits for the
-//! next prompt, which the conversation must not.
+//! After each line the thread waits to be told to go on, so that no prompt is open, and the terminal is in
+//! its ordinary state, when the program ends. Printing has a thread of its own as well: while a line is just
+//! being finished it waits for the next prompt, which the conversation must not.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -70,8 +71,17 @@ pub(super) fn open(prompt: &str, history: &Path, screen: Screen) -> anyhow::Resu
         typed: sender,
         told,
     };
-    thread::Builder::new().name("prompt".into()).spawn(move || prompting.run()).context("No thread for the prompt")?;
-    Ok(Editor { typed, go_on, waits: false, print, width })
+    thread::Builder::new()
+        .name("prompt".into())
+        .spawn(move || prompting.run())
+        .context("No thread for the prompt")?;
+    Ok(Editor {
+        typed,
+        go_on,
+        waits: false,
+        print,
+        width,
+    })
 }
 
 impl Editor {
@@ -110,7 +120,6 @@ fn line_editor(history: &Path) -> anyhow::Result<LineEditor> {
         .history_ignore_space(true)
         .build();
     let mut lines = LineEditor::with_config(config)?;
-    lines.set_helper(Some(Watch::default()));
     if create_private(history).is_ok() {
         // A damaged history is no reason not to talk.
         let _ = lines.load_history(history);
@@ -132,14 +141,19 @@ fn printer(lines: &mut LineEditor) -> anyhow::Result<blocking::Sender<String>> {
     let mut above = lines.create_external_printer().ok();
     let print = move || {
         for text in texts {
-            let printed = above.as_mut().is_some_and(|above| above.print(text.clone()).is_ok());
+            let printed = above
+                .as_mut()
+                .is_some_and(|above| above.print(text.clone()).is_ok());
             if !printed {
                 let mut out = std::io::stdout();
                 let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
             }
         }
     };
-    thread::Builder::new().name("print".into()).spawn(print).context("No thread for printing")?;
+    thread::Builder::new()
+        .name("print".into())
+        .spawn(print)
+        .context("No thread for printing")?;
     Ok(sender)
 }
 
@@ -168,17 +182,16 @@ impl Prompting {
     }
 
     fn read(&mut self) -> Typed {
-        if let Some(watch) = self.lines.helper() {
-            watch.empty.set(true);
-        }
-        match self.lines.readline(&self.prompt) {
+        self.lines.set_helper(Some(Watch::default()));
+        let read = self.lines.readline(&self.prompt);
+        let (empty, folds) = self.lines.helper().map_or((true, Vec::new()), Watch::seen);
+        match read {
             Ok(line) => {
-                self.remember(&line);
-                Typed::Line(unfolded(&line))
+                let text = unfolded(&line, &folds);
+                self.remember(&text);
+                Typed::Line(text)
             }
-            Err(ReadlineError::Interrupted) => {
-                Typed::Interrupt { empty: self.lines.helper().is_none_or(|watch| watch.empty.get()) }
-            }
+            Err(ReadlineError::Interrupted) => Typed::Interrupt { empty },
             Err(ReadlineError::Eof) => Typed::End,
             Err(error) => Typed::Broken(error.to_string()),
         }
@@ -192,20 +205,35 @@ impl Prompting {
     }
 }
 
-/// A backslash at the end of a line means that the next one belongs to it.
-fn unfolded(line: &str) -> String {
-    line.replace("\\\n", "\n")
+/// Takes out the backslashes that only said that the text goes on. Those that came with pasted text stay:
+/// what stood before the cursor at each fold tells them apart.
+fn unfolded(line: &str, folds: &[String]) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut taken = 0;
+    for fold in folds {
+        let (Some(before), Some(after)) = (fold.strip_suffix('\\'), line.strip_prefix(fold.as_str())) else {
+            continue;
+        };
+        if let Some(part) = line.get(taken..before.len()).filter(|_| after.starts_with('\n')) {
+            text.push_str(part);
+            taken = fold.len();
+        }
+    }
+    text + line.get(taken..).unwrap_or_default()
 }
 
-/// Watches the line: whether anything stands in it, and whether it goes on.
-#[derive(Debug)]
+/// Watches one line: whether anything stands in it, and whether it goes on.
+#[derive(Debug, Default)]
 struct Watch {
-    empty: Cell<bool>,
+    filled: Cell<bool>,
+    /// All that stood there whenever enter was pressed after a backslash.
+    folds: RefCell<Vec<String>>,
 }
 
-impl Default for Watch {
-    fn default() -> Self {
-        Self { empty: Cell::new(true) }
+impl Watch {
+    /// Whether nothing stood there at last, and where the text was folded.
+    fn seen(&self) -> (bool, Vec<String>) {
+        (!self.filled.get(), self.folds.borrow().clone())
     }
 }
 
@@ -220,17 +248,41 @@ impl Hinter for Watch {
     type Hint = String;
 
     fn hint(&self, line: &str, _pos: usize, _context: &Context<'_>) -> Option<String> {
-        self.empty.set(line.is_empty());
+        self.filled.set(!line.is_empty());
         None
     }
 }
 
 impl Validator for Watch {
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
-        Ok(match context.input().ends_with('\\') {
-            true => ValidationResult::Incomplete,
-            false => ValidationResult::Valid(None),
-        })
+        if !context.input().ends_with('\\') {
+            return Ok(ValidationResult::Valid(None));
+        }
+        self.folds.borrow_mut().push(context.input().to_owned());
+        Ok(ValidationResult::Incomplete)
+    }
+}
+
+#[cfg(test)]
+impl Editor {
+    /// An editor without a terminal: what to type, when to go on, and what was printed.
+    pub fn scripted(width: usize) -> (Self, mpsc::Sender<Typed>, blocking::Receiver<String>) {
+        let (sender, typed) = mpsc::channel(8);
+        let (print, printed) = blocking::channel();
+        // Nobody listens, and nobody has to.
+        let (go_on, _) = blocking::sync_channel(1);
+        let width = Arc::new(AtomicUsize::new(width));
+        (
+            Self {
+                typed,
+                go_on,
+                waits: false,
+                print,
+                width,
+            },
+            sender,
+            printed,
+        )
     }
 }
 
@@ -240,7 +292,17 @@ mod tests {
 
     #[test]
     fn lines_that_go_on_are_one_text() {
-        assert_eq!(unfolded("one\\\ntwo \\ three\nfour"), "one\ntwo \\ three\nfour");
+        let folds = ["one\\", "one\\\ntwo\\"].map(str::to_owned);
+        assert_eq!(unfolded("one\\\ntwo\\\nthree", &folds), "one\ntwo\nthree");
+        assert_eq!(unfolded("", &folds), "");
+    }
+
+    #[test]
+    fn pasted_backslashes_stay() {
+        let pasted = "docker run \\\n  -it";
+        assert_eq!(unfolded(pasted, &[]), pasted);
+        // The line was changed after it had been folded: nothing is taken out by guessing.
+        assert_eq!(unfolded(pasted, &["podman run \\".to_owned()]), pasted);
     }
 
     #[cfg(unix)]
@@ -250,6 +312,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("terminal_history");
         create_private(&path).unwrap();
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
     }
 }

@@ -1,8 +1,10 @@
-//! Shows a growing answer block by block: a block is ready when a blank line has ended it and the next one has begun.
+//! Shows a growing answer block by block: a block is ready when a blank line has ended it and the next one
+//! has begun.
 //!
-//! A blank line within a code fence ends nothing, nor does one before an indented line, which may belong to a list.
-//! What was handed out, joined to what [`Growth::finish`] hands out, is the final text, character for
-//! character but for white space at both ends of a block; if the final text says something else, it comes whole.
+//! A blank line within a code fence ends nothing, nor does one before an indented line, which may belong to
+//! a list. What was handed out, joined to what [`Growth::finish`] hands out, is the final text, character
+//! for character but for white space at both ends of a block; if the final text says something else, it
+//! comes whole.
 
 use crate::adapter::markdown::{is_blank, strip_control};
 
@@ -70,7 +72,9 @@ impl Growth {
 
     /// What is still to be shown now that the whole text is there.
     pub fn finish(&mut self, markdown: &str) -> Rest {
-        let rest = self.rest_of(markdown).map(|rest| rest.trim_start_matches('\n').to_owned());
+        let rest = self
+            .rest_of(markdown)
+            .map(|rest| rest.trim_start_matches('\n').to_owned());
         self.restart();
         rest.map_or_else(|| Rest::Whole(markdown.to_owned()), Rest::More)
     }
@@ -85,7 +89,11 @@ impl Growth {
     }
 
     fn begins_a_block(&self) -> bool {
-        let visible = self.line.chars().next().is_some_and(|c| !c.is_whitespace() && !c.is_control());
+        let visible = self
+            .line
+            .chars()
+            .next()
+            .is_some_and(|c| !c.is_whitespace() && !c.is_control());
         visible && self.after_blank && self.fence.is_none() && !is_blank(&self.lines)
     }
 
@@ -103,7 +111,11 @@ fn after(open: Option<Fence>, line: &str) -> Option<Fence> {
     let found = fence_of(line);
     match (open, found) {
         (None, Some((fence, _))) => Some(fence),
-        (Some(open), Some((fence, bare))) if bare && fence.mark == open.mark && fence.length >= open.length => None,
+        (Some(open), Some((fence, bare)))
+            if bare && fence.mark == open.mark && fence.length >= open.length =>
+        {
+            None
+        }
         _ => open,
     }
 }
@@ -182,7 +194,10 @@ mod tests {
         assert_eq!(growth.push("First.\n\n"), None);
         assert_eq!(growth.push("S"), Some("First.\n\n".into()));
         assert_eq!(growth.push("econd\n\n  indented\n\n"), None);
-        assert_eq!(growth.finish("First.\n\nSecond\n\n  indented"), Rest::More("Second\n\n  indented".into()));
+        assert_eq!(
+            growth.finish("First.\n\nSecond\n\n  indented"),
+            Rest::More("Second\n\n  indented".into())
+        );
         assert!(growth.is_unseen());
     }
 
@@ -190,7 +205,10 @@ mod tests {
     fn a_fence_is_shown_whole() {
         let mut growth = Growth::default();
         assert_eq!(growth.push("```sh\na\n\nb\n``\n~~~\n\nc\n"), None);
-        assert_eq!(growth.push("```\n\nd"), Some("```sh\na\n\nb\n``\n~~~\n\nc\n```\n\n".into()));
+        assert_eq!(
+            growth.push("```\n\nd"),
+            Some("```sh\na\n\nb\n``\n~~~\n\nc\n```\n\n".into())
+        );
     }
 
     #[test]

@@ -24,9 +24,16 @@ pub(super) struct Link {
 
 impl Link {
     /// Greets. The error is the gateway's sentence, or none if it just went away.
-    pub async fn greet(connection: Connection, person: Option<String>) -> Result<(Self, Welcome), Option<String>> {
+    pub async fn greet(
+        connection: Connection,
+        person: Option<String>,
+    ) -> Result<(Self, Welcome), Option<String>> {
         let Connection { reader, writer } = connection;
-        let mut link = Self { reader, writer, unstored: Vec::new() };
+        let mut link = Self {
+            reader,
+            writer,
+            unstored: Vec::new(),
+        };
         link.write(&FromClient::Hello { person }).await;
         while let Some(frame) = link.hear().await {
             match frame {
@@ -42,11 +49,16 @@ impl Link {
     pub async fn say(&mut self, text: &str, piped: bool) {
         let id = format!("{:032x}", rand::random::<u128>());
         self.unstored.push((id.clone(), text.to_owned()));
-        self.write(&FromClient::Say { id, text: text.to_owned(), piped }).await;
+        self.write(&FromClient::Say {
+            id,
+            text: text.to_owned(),
+            piped,
+        })
+        .await;
     }
 
-    /// The next thing that the gateway says, but for confirmations, which are taken note of; `None` when it is gone.
-    /// May be cancelled at any point.
+    /// The next thing that the gateway says, but for confirmations, which are taken note of; `None` when it
+    /// is gone. May be cancelled at any point.
     pub async fn hear(&mut self) -> Option<FromGateway> {
         loop {
             match self.reader.next().await {

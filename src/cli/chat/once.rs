@@ -1,8 +1,8 @@
 //! One question and its answer: for scripts and pipes.
 //!
-//! Only the answer goes to standard output. It is the first message after the question was stored; what comes before
-//! that belongs to something older and goes to standard error. A command is answered for itself, so a command with
-//! a pipe has two answers. What was not stored is given back.
+//! Only the answer goes to standard output. It is the first message after the question was stored; what
+//! comes before that belongs to something older and goes to standard error. A command is answered for
+//! itself, so a command with a pipe has two answers. What was not stored is given back.
 
 use std::io::Write;
 
@@ -38,17 +38,27 @@ pub(super) async fn ask(
         let frame = link.hear().await;
         let begun = link.unstored().len() < parts;
         let print = match frame {
-            Some(FromGateway::Message { markdown, trusted, .. }) if !begun => {
-                write!(notes, "{}\n{}", words::EARLIER, screen.show(&markdown, links_of(trusted)))?;
+            Some(FromGateway::Message {
+                markdown, trusted, ..
+            }) if !begun => {
+                write!(
+                    notes,
+                    "{}\n{}",
+                    words::EARLIER,
+                    screen.show(&markdown, links_of(trusted))
+                )?;
                 continue;
             }
-            Some(FromGateway::Message { markdown, trusted, .. }) => {
+            Some(FromGateway::Message {
+                markdown, trusted, ..
+            }) => {
                 answers -= 1;
                 last(growth.finish(&markdown), trusted, screen)
             }
-            Some(FromGateway::Grow { delta }) if screen.live && begun => {
-                growth.push(&delta).map(|block| screen.show(&block, Links::Bare)).unwrap_or_default()
-            }
+            Some(FromGateway::Grow { delta }) if screen.live && begun => growth
+                .push(&delta)
+                .map(|block| screen.show(&block, Links::Bare))
+                .unwrap_or_default(),
             Some(FromGateway::Restart) if growth.restart() => screen.aside(words::RULE),
             Some(FromGateway::Refused { why } | FromGateway::Bye { why }) => {
                 return give_up(&link, &question, &why, notes);
@@ -56,7 +66,8 @@ pub(super) async fn ask(
             None => return give_up(&link, &question, words::GONE, notes),
             Some(_) => continue,
         };
-        out.write_all(print.as_bytes()).context("Could not print the answer")?;
+        out.write_all(print.as_bytes())
+            .context("Could not print the answer")?;
         out.flush().context("Could not print the answer")?;
     }
     Ok(Ending::Done)

@@ -1,8 +1,11 @@
-//! A conversation line by line. What to do about each event is decided in [`Talk`], which is pure; the loop carries it out.
+//! A conversation line by line. What to do about each event is decided in [`Talk`], which is pure; the loop
+//! carries it out.
 //!
-//! Ctrl-c stops an answer that is in work; at an empty prompt with nothing in work it leaves. When the gateway goes away,
-//! the prompt cannot be closed under the person's hands: they are asked to press enter, and what stood there is
-//! printed back with everything that was not stored.
+//! Ctrl-c stops an answer that is in work; at an empty prompt with nothing in work it leaves. When the
+//! gateway goes away, the prompt cannot be closed under the person's hands: they are asked to press enter,
+//! and what stood there is printed back with everything that was not stored.
+
+use std::io::Write;
 
 use super::editor::{Editor, Typed};
 use super::growth::{Growth, Rest};
@@ -15,9 +18,15 @@ use crate::wording::chat as words;
 
 const STOP: &str = "/stop";
 
-/// Talks until the person leaves.
-pub(super) async fn talk(mut link: Link, mut editor: Editor, screen: Screen) -> Ending {
+/// Talks until the person leaves. What goes to `last` is printed when no prompt is open any more.
+pub(super) async fn talk(
+    mut link: Link,
+    mut editor: Editor,
+    screen: Screen,
+    last: &mut impl Write,
+) -> Ending {
     let mut talk = Talk::new(screen);
+    let mut in_line = None;
     let ending = loop {
         let step = tokio::select! {
             frame = link.hear() => match frame {
@@ -32,19 +41,22 @@ pub(super) async fn talk(mut link: Link, mut editor: Editor, screen: Screen) -> 
             Step::Say(text) => link.say(&text, false).await,
             Step::Leave => break Ending::Done,
             Step::Fail(why) => {
-                eprintln!("{why}");
+                // The terminal is gone, perhaps with all that could be printed to.
+                let _ = writeln!(last, "{why}");
                 break Ending::Failed;
             }
             Step::GatewayGone(why) => {
                 editor.print(screen.aside(&why) + &screen.aside(words::PRESS_ENTER));
-                give_back(after_the_end(&mut editor).await.as_deref());
+                in_line = after_the_end(&mut editor).await;
                 break Ending::Failed;
             }
         }
         talk.look(editor.width());
         editor.go_on();
     };
-    link.unstored().into_iter().for_each(|text| give_back(Some(text)));
+    for text in link.unstored().into_iter().chain(in_line.as_deref()) {
+        let _ = writeln!(last, "{}", words::unstored(text));
+    }
     ending
 }
 
@@ -52,14 +64,8 @@ pub(super) async fn talk(mut link: Link, mut editor: Editor, screen: Screen) -> 
 async fn after_the_end(editor: &mut Editor) -> Option<String> {
     editor.go_on();
     match editor.typed().await {
-        Typed::Line(line) => Some(line),
+        Typed::Line(line) => Some(line).filter(|line| !line.trim().is_empty()),
         Typed::Interrupt { .. } | Typed::End | Typed::Broken(_) => None,
-    }
-}
-
-fn give_back(text: Option<&str>) {
-    if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
-        println!("{}", words::unstored(text));
     }
 }
 
@@ -88,7 +94,13 @@ struct Talk {
 
 impl Talk {
     fn new(screen: Screen) -> Self {
-        Self { screen, growth: Growth::default(), commands: 0, in_work: false, signs: 0 }
+        Self {
+            screen,
+            growth: Growth::default(),
+            commands: 0,
+            in_work: false,
+            signs: 0,
+        }
     }
 
     /// The terminal may have been resized.
@@ -130,11 +142,15 @@ impl Talk {
             FromGateway::Grow { delta } => {
                 (self.in_work, self.signs) = (true, 0);
                 let block = self.growth.push(&delta);
-                block.map_or(Step::Nothing, |block| Step::Print(self.screen.show(&block, Links::Bare)))
+                block.map_or(Step::Nothing, |block| {
+                    Step::Print(self.screen.show(&block, Links::Bare))
+                })
             }
             FromGateway::Restart if self.growth.restart() => Step::Print(self.screen.aside(words::RULE)),
             FromGateway::Typing => self.sign(),
-            FromGateway::Message { markdown, trusted, .. } => self.message(&markdown, trusted),
+            FromGateway::Message {
+                markdown, trusted, ..
+            } => self.message(&markdown, trusted),
             FromGateway::Refused { why } => Step::Print(self.screen.aside(&why)),
             FromGateway::Bye { why } => Step::GatewayGone(why),
             FromGateway::Restart

@@ -7,7 +7,8 @@
 use serde_json::json;
 
 use super::view::View;
-use super::{phrases, sums, words};
+use super::{sums, words};
+use crate::wording::offline as phrases;
 use crate::model::ToolCall;
 use crate::text;
 
@@ -279,47 +280,47 @@ fn known(view: &View<'_>) -> Option<String> {
     let mut asked = words::stems(&view.question);
     asked.sort_unstable();
     asked.dedup();
-    let said = view
-        .said
-        .iter()
-        .flat_map(|text| words::sentences(text))
-        .filter(|sentence| !sentence.ends_with('?'));
-    let notes = view.notes.iter().flat_map(|line| words::sentences(line));
-    let material = view.material.iter().flat_map(|text| words::sentences(text));
-    let candidates: Vec<(&str, &str)> = notes
-        .map(|sentence| (phrases::NOTES_SAY, sentence))
-        .chain(said.map(|sentence| (phrases::YOU_TOLD, sentence)))
-        .chain(material.map(|sentence| (phrases::PASSED_ON, sentence)))
-        .collect();
-    let stems: Vec<Vec<String>> = candidates
-        .iter()
-        .map(|(_, sentence)| words::stems(sentence))
-        .collect();
+    let candidates = candidates(view);
+    let stems: Vec<Vec<String>> = candidates.iter().map(|told| words::stems(told.words)).collect();
     let scores = words::score(&asked, &stems);
     let covers =
         |stems: &[String]| asked.iter().filter(|word| stems.contains(word)).count() * 2 >= asked.len();
-    let mut hits: Vec<(f64, (&str, &str))> = scores
-        .into_iter()
-        .zip(stems.iter().zip(candidates))
-        .filter(|(score, (stems, _))| *score > 0.0 && covers(stems))
-        .map(|(score, (_, candidate))| (score, candidate))
-        .rev()
-        .collect();
+    let scored = scores.into_iter().zip(stems.iter().zip(&candidates));
+    let fitting = scored.filter(|(score, (stems, _))| *score > 0.0 && covers(stems));
+    let mut hits: Vec<(f64, &Told<'_>)> = fitting.map(|(score, (_, told))| (score, told)).collect();
     // Stable, so that of equals the newer stays first.
+    hits.reverse();
     hits.sort_by(|a, b| b.0.total_cmp(&a.0));
     let best = hits.first()?.0;
-    let mut lines: Vec<String> = Vec::new();
-    for (_, (origin, sentence)) in hits
-        .into_iter()
-        .take_while(|(score, _)| *score >= best * 0.75)
-        .take(3)
-    {
-        let line = format!("{origin}\n{}", quote(sentence));
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
+    let good = hits.iter().take_while(|(score, _)| *score >= best * 0.75);
+    let mut lines: Vec<String> = good
+        .map(|(_, told)| format!("{}\n{}", told.origin, quote(told.words)))
+        .collect();
+    lines.dedup();
+    lines.truncate(3);
     Some(lines.join("\n\n"))
+}
+
+/// A sentence, and what leads in a quote of it.
+struct Told<'a> {
+    origin: &'static str,
+    words: &'a str,
+}
+
+/// All that could be an answer, the oldest first. Questions answer nothing.
+fn candidates<'a>(view: &View<'a>) -> Vec<Told<'a>> {
+    let mut candidates = Vec::new();
+    for (origin, texts) in [
+        (phrases::NOTES_SAY, &view.notes),
+        (phrases::YOU_TOLD, &view.said),
+        (phrases::PASSED_ON, &view.passed_on),
+        (phrases::PASSED_ON, &view.material),
+    ] {
+        let sentences = texts.iter().flat_map(|text| words::sentences(text));
+        let telling = sentences.filter(|sentence| !sentence.ends_with('?'));
+        candidates.extend(telling.map(|words| Told { origin, words }));
+    }
+    candidates
 }
 
 /// What the tools gave, as quotes under the tool's name.

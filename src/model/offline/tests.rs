@@ -53,15 +53,7 @@ impl Talk {
     }
 
     fn reply(&self) -> Reply {
-        let card = Card {
-            provider: "offline".to_owned(),
-            name: "offline".to_owned(),
-            context_window: 100_000,
-            max_output: 1_000,
-            images: false,
-            price: None,
-        };
-        futures::executor::block_on(Offline::new(card).call(&self.0, &Unwatched)).unwrap()
+        futures::executor::block_on(Offline::new(card()).call(&self.0, &Unwatched)).unwrap()
     }
 
     fn answer(&self) -> String {
@@ -265,12 +257,12 @@ fn the_pieces_are_the_answer() {
     }
     let talk = Talk::chat().ask("Hello!");
     let seen = Seen(Mutex::default());
-    let model = Offline::new(wire_card());
+    let model = Offline::new(card());
     let reply = futures::executor::block_on(model.call(&talk.0, &seen)).unwrap();
     assert_eq!(*seen.0.lock().unwrap(), **reply.text().open().0);
 }
 
-fn wire_card() -> Card {
+fn card() -> Card {
     Card {
         provider: "offline".to_owned(),
         name: "offline".to_owned(),

@@ -39,6 +39,8 @@ pub(super) struct View<'a> {
     pub(super) picture: bool,
     /// What persons said before, the oldest first.
     pub(super) said: Vec<&'a str>,
+    /// What they passed on before, the oldest first.
+    pub(super) passed_on: Vec<&'a str>,
     /// Lines of memory and of the last summary.
     pub(super) notes: Vec<&'a str>,
     /// The line that names the day.
@@ -92,9 +94,14 @@ impl<'a> View<'a> {
     }
 
     fn read_past(&mut self, message: &'a Message) {
-        for text in texts(message) {
-            if matches!(message.role(), Role::System | Role::User)
-                && let Some(said) = self.without_context(text)
+        if !matches!(message.role(), Role::System | Role::User) {
+            return;
+        }
+        for part in message.parts() {
+            let Part::Text(text) = part.open().0 else { continue };
+            if !part.label().is_trusted() {
+                self.passed_on.push(text::cut_bytes(after_time(text).1, MAX_SAID));
+            } else if let Some(said) = self.without_context(cut(text))
                 && message.role() == Role::User
             {
                 self.said.push(text::cut_bytes(after_time(said).1, MAX_SAID));

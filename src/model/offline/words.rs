@@ -2,7 +2,8 @@
 //!
 //! Crude on purpose. Both sides pass through here, so it matters only that forms of one word mostly meet.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -84,7 +85,8 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_stop(word: &str) -> bool {
-    STOP.contains(&word)
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP.iter().copied().collect());
+    SET.contains(word)
 }
 
 fn without_diacritic(c: char) -> Option<char> {

@@ -263,5 +263,4 @@ fn sniffed(text: &str) -> Result<String, FetchError> {
 }
 
 #[cfg(test)]
-#[path = "fetch_tests.rs"]
 mod tests;

@@ -64,7 +64,7 @@ impl Look {
         let shared = self.shared_with(next);
         let open = self.tags().count() - shared;
         let closing = self.tags().rev().take(open).map(|tag| tag.close());
-        closing.chain(next.tags().skip(shared).flat_map(|tag| tag.open()))
+        closing.chain(next.tags().skip(shared).flat_map(|tag| tag.opening()))
     }
 
     pub(super) fn write_change(&self, next: &Self, out: &mut String) {
@@ -81,7 +81,7 @@ impl Look {
 }
 
 impl<'a> Tag<'a> {
-    fn open(&self) -> [&'a str; 3] {
+    fn opening(&self) -> [&'a str; 3] {
         match self {
             Tag::Quote(_) => ["<blockquote>", "", ""],
             Tag::Pre("") => ["<pre>", "", ""],

@@ -1,3 +1,5 @@
+//! Every kind of update, well formed and hostile.
+
 use super::*;
 use crate::message::{FileKind, RemoteFile};
 use proptest::prelude::*;

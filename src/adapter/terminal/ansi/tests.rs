@@ -1,3 +1,5 @@
+//! The terminal shows what was written and nothing that hides in it.
+
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 

@@ -1,0 +1,62 @@
+//! Measures what a person feels, and prints it: `cargo bench --bench measure`.
+//!
+//! Two kinds of figures. Of the real binary, against a Telegram server and a model on loopback: time to the first poll, resident memory at
+//! rest, message to the first byte of the answer, size of the first request. Of the library in this process: time and CPU per turn at growing
+//! histories, turns per second, recall at growing journals. The figures are printed as they are; none is a test.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    reason = "a measurement may stop at the first surprise"
+)]
+
+#[path = "measure/library.rs"]
+mod library;
+#[path = "measure/process.rs"]
+mod process;
+#[allow(dead_code, unused_imports, reason = "shared with the tests")]
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::time::Duration;
+
+fn main() {
+    // `cargo test --benches` and the like only want to know that it builds.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    println!("{:<58} {:>14} {:>14} {:>14}", "what", "median", "p99", "CPU");
+    process::measure();
+    library::measure();
+}
+
+/// One line of the table.
+pub fn line(what: &str, mut times: Vec<Duration>, cpu: Option<Duration>) {
+    times.sort();
+    let at = |share: usize| times.get((times.len() * share / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default();
+    let cpu = cpu.map_or(String::new(), show);
+    println!("{what:<58} {:>14} {:>14} {cpu:>14}", show(at(50)), show(at(99)));
+}
+
+/// One figure that is no time.
+pub fn figure(what: &str, value: String) {
+    println!("{what:<58} {value:>14}");
+}
+
+fn show(time: Duration) -> String {
+    let micros = time.as_micros();
+    if micros < 10_000 { format!("{micros} us") } else { format!("{:.1} ms", time.as_secs_f64() * 1000.0) }
+}
+
+/// The CPU time of this process so far, all threads.
+pub fn cpu() -> Duration {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let nanos: u64 = tasks
+        .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("schedstat")).ok())
+        .filter_map(|line| line.split_whitespace().next()?.parse::<u64>().ok())
+        .sum();
+    Duration::from_nanos(nanos)
+}

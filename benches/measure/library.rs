@@ -1,0 +1,230 @@
+//! The library in this process: what a turn and a search cost.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use compline::adapter::terminal::protocol::{FromClient, FromGateway};
+use compline::adapter::terminal::Connection;
+use compline::app::{App, Seams};
+use compline::config::Home;
+use compline::id::PersonId;
+use compline::model::Card;
+use compline::store::{Journal, MessageKind, NewConversation, NewMessage, NewTurn, TextKind};
+use compline::time::{Clock, Moment, SystemClock};
+use compline::trust::{Label, Labelled, Scope, Text};
+
+use crate::support::model::Scripted;
+use crate::{cpu, figure, line};
+
+pub fn measure() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        for history in [0, 100, 1_000, 5_000] {
+            turns(history).await;
+        }
+        crowd(32, 20).await;
+        for messages in [1_000, 10_000, 100_000] {
+            recall(messages).await;
+        }
+    });
+}
+
+fn config(home: &std::path::Path, people: usize) -> compline::config::Config {
+    let people: String = (1..=people)
+        .map(|n| format!("[[people]]\nname = \"P{n}\"\nrole = \"{}\"\n", if n == 1 { "owner" } else { "member" }))
+        .collect();
+    let text = format!("timezone = \"UTC\"\n[conversation]\njoin_within = \"0ms\"\n[budget]\ndaily_tokens = 2000000000\nper_person_daily_tokens = 2000000000\n{people}");
+    compline::config::parse(&text, "bench.toml", &Default::default(), Home::at(home)).unwrap().config
+}
+
+fn seams(clock: &Arc<SystemClock>) -> Seams {
+    let card = Card {
+        provider: "offline".to_owned(),
+        name: "scripted".to_owned(),
+        context_window: 1_000_000,
+        max_output: 1_000,
+        images: false,
+        price: None,
+    };
+    let model = Scripted::with_card(clock.clone(), card);
+    Seams { clock: Some(clock.clone()), chat: vec![model.clone()], background: vec![model], terminal_only: true, ..Seams::default() }
+}
+
+/// Somebody at a terminal within the process.
+struct Seat {
+    connection: Connection,
+}
+
+impl Seat {
+    async fn take(app: &App, person: &str) -> Self {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let local = Arc::clone(&app.local);
+        tokio::spawn(async move { local.client(theirs).await });
+        let mut connection = Connection::of_client(ours);
+        connection.writer.write(&FromClient::Hello { person: Some(person.to_owned()) }).await.unwrap();
+        let mut seat = Self { connection };
+        seat.until(|frame| matches!(frame, FromGateway::Welcome { .. })).await;
+        seat
+    }
+
+    async fn until(&mut self, wanted: impl Fn(&FromGateway) -> bool) {
+        while let Some(Ok(frame)) = self.connection.reader.next::<FromGateway>().await.unwrap() {
+            if wanted(&frame) {
+                return;
+            }
+        }
+        panic!("the gateway hung up");
+    }
+
+    async fn ask(&mut self, id: String) -> Duration {
+        let began = Instant::now();
+        self.connection.writer.write(&FromClient::Say { id, text: "ping".to_owned(), piped: false }).await.unwrap();
+        self.until(|frame| matches!(frame, FromGateway::Message { .. })).await;
+        began.elapsed()
+    }
+}
+
+async fn turns(history: usize) {
+    let home = tempfile::tempdir().unwrap();
+    let clock = Arc::new(SystemClock::default());
+    let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
+    remember(&app.journal, history, clock.now()).await;
+    app.start().await.unwrap();
+    let mut seat = Seat::take(&app, "P1").await;
+    for n in 0..5 {
+        seat.ask(format!("warm-{n}")).await;
+    }
+    let before = cpu();
+    let mut times = Vec::new();
+    for n in 0..200 {
+        times.push(seat.ask(format!("turn-{n}")).await);
+    }
+    let each = (cpu() - before) / 200;
+    line(&format!("turn at {history} messages of history"), times, Some(each));
+    drop(seat);
+    app.stop().await;
+}
+
+async fn crowd(people: usize, rounds: usize) {
+    let home = tempfile::tempdir().unwrap();
+    let clock = Arc::new(SystemClock::default());
+    let app = App::build(config(home.path(), people), seams(&clock)).await.unwrap();
+    app.start().await.unwrap();
+    let mut seats = Vec::new();
+    for n in 1..=people.min(30) {
+        seats.push(Seat::take(&app, &format!("P{n}")).await);
+    }
+    let count = seats.len();
+    let began = Instant::now();
+    let asking = seats.into_iter().enumerate().map(|(n, mut seat)| async move {
+        for round in 0..rounds {
+            seat.ask(format!("{n}-{round}")).await;
+        }
+    });
+    futures::future::join_all(asking).await;
+    let rate = (count * rounds) as f64 / began.elapsed().as_secs_f64();
+    figure(&format!("turns per second, {count} streams"), format!("{rate:.0}"));
+    app.stop().await;
+}
+
+async fn recall(messages: usize) {
+    let home = tempfile::tempdir().unwrap();
+    let clock = Arc::new(SystemClock::default());
+    let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
+    remember(&app.journal, messages, clock.now()).await;
+    let mut times = Vec::new();
+    let before = cpu();
+    for n in 0..200_u64 {
+        let question = format!("{} {} {}", word(n * 7919 % 400), word(500 + n * 104_729 % 4_000), word(n * 31 % 9_000));
+        let began = Instant::now();
+        app.journal.read(move |db| db.recall(Scope::Person(PersonId(1)), &question, false, 6, None)).await.unwrap();
+        times.push(began.elapsed());
+    }
+    line(&format!("recall at {messages} stored messages"), times, Some((cpu() - before) / 200));
+    app.stop().await;
+}
+
+/// Past turns of the owner in one conversation: half of the messages are theirs, half are answers.
+async fn remember(journal: &Journal, messages: usize, now: Moment) {
+    let scope = Scope::Person(PersonId(1));
+    for block in 0..messages.div_ceil(2).div_ceil(500) {
+        let first = block * 500;
+        let last = (first + 500).min(messages / 2);
+        journal
+            .write("prepare", move |tx| {
+                let stream = tx.stream_for(PersonId(1))?;
+                let address = tx.link(&compline::people::Address::new("terminal", "local", "person-1"), Some(PersonId(1)), now)?;
+                let conversation = match tx.newest_conversation(stream)? {
+                    Some(known) => known.id,
+                    None => tx.open_conversation(&NewConversation { stream, scope, because: "first", at: now })?,
+                };
+                for n in first..last {
+                    let message = |person, kind, turn| NewMessage {
+                        stream,
+                        conversation: Some(conversation),
+                        inbox: None,
+                        address: Some(address),
+                        person,
+                        kind,
+                        scope,
+                        external_id: "",
+                        album: "",
+                        received_at: now,
+                        server_at: None,
+                        effective_at: now,
+                        turn,
+                    };
+                    let said = tx.add_message(&message(Some(PersonId(1)), MessageKind::Said, None))?;
+                    tx.add_text(said, TextKind::Said, &sentence(n as u64 * 2, scope))?;
+                    let none: Text = Labelled::new(Arc::from(""), Label::trusted(), scope);
+                    let turn = tx.begin_turn(&NewTurn {
+                        stream,
+                        conversation,
+                        person: Some(PersonId(1)),
+                        address,
+                        scope,
+                        at: now,
+                        context: &none,
+                        label: &Label::trusted(),
+                    })?;
+                    tx.claim(turn, &[said])?;
+                    let step = tx.begin_step(turn, 0, "model", "", "", &Label::trusted(), scope, now)?;
+                    let answer = sentence(n as u64 * 2 + 1, scope);
+                    tx.finish_step(step, &answer, Some("[]"), "scripted", now)?;
+                    let reply = tx.add_message(&message(None, MessageKind::Reply, Some(turn)))?;
+                    tx.add_text(reply, TextKind::Said, &answer)?;
+                    tx.settle_turn(turn, "answered", "")?;
+                    tx.end_turn(turn, "done", "", now)?;
+                    tx.conversation_grew(conversation, said, now)?;
+                }
+                Ok(())
+            })
+            .await
+            .unwrap();
+    }
+}
+
+/// Twelve words, rare ones rarer: the k-th word of the list comes up about once in k times.
+fn sentence(seed: u64, scope: Scope) -> Text {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut words = Vec::new();
+    for _ in 0..12 {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let share = (state % 1_000_000) as f64 / 1_000_000.0;
+        words.push(word((10_000_f64.powf(share)) as u64));
+    }
+    Labelled::new(Arc::from(words.join(" ")), Label::trusted(), scope)
+}
+
+fn word(number: u64) -> String {
+    const SYLLABLES: [&str; 12] = ["ka", "lo", "mi", "ra", "ten", "sul", "por", "vi", "nak", "de", "hu", "bel"];
+    let mut rest = number + 12;
+    let mut word = String::new();
+    while rest > 0 {
+        word.push_str(SYLLABLES[(rest % 12) as usize]);
+        rest /= 12;
+    }
+    word
+}

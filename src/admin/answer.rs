@@ -1,0 +1,124 @@
+//! What a command has to say, and the label that goes with it.
+//!
+//! This is the one place of the room where labelled text is opened: whoever shows a text asks [`Shown::words`] for it, and the text's
+//! label becomes part of the answer's. An answer that shows nothing of anybody is the program's own words.
+
+use serde_json::{Value, json};
+
+use crate::trust::{Label, Labelled};
+
+/// What a command has to say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// For a person.
+    pub markdown: String,
+    /// The join of all that it shows.
+    pub label: Label,
+    /// For a program, in the fields that the contract promises.
+    pub json: Value,
+    /// Whether it did not do what was asked.
+    pub failed: bool,
+}
+
+impl Answer {
+    /// The program's own words.
+    pub(super) fn ours(markdown: impl Into<String>, json: Value) -> Self {
+        Self::showing(Shown::nothing(), markdown, json)
+    }
+
+    /// Words that show texts.
+    pub(super) fn showing(shown: Shown, markdown: impl Into<String>, json: Value) -> Self {
+        Self { markdown: markdown.into(), label: shown.0, json, failed: false }
+    }
+
+    /// It was not done, for a reason that is one sentence.
+    pub(super) fn refusal(sentence: impl Into<String>) -> Self {
+        let sentence = sentence.into();
+        let json = json!({ "error": sentence });
+        Self { failed: true, ..Self::ours(sentence, json) }
+    }
+}
+
+/// The label of what an answer shows so far.
+#[derive(Debug, Clone)]
+pub(super) struct Shown(Label);
+
+impl Shown {
+    pub(super) fn nothing() -> Self {
+        Self(Label::trusted())
+    }
+
+    /// The bare value, to be shown: its label is the answer's from now on.
+    pub(super) fn words<'a, T>(&mut self, text: &'a Labelled<T>) -> &'a T {
+        let (value, label, _) = text.open();
+        self.0.absorb(label);
+        value
+    }
+
+    /// Something under that label is shown as well.
+    pub(super) fn also(&mut self, label: &Label) {
+        self.0.absorb(label);
+    }
+}
+
+/// The join of labels of which nothing is shown but their sources.
+pub(super) fn join<'a>(labels: impl Iterator<Item = &'a Label>) -> Label {
+    Label::join_of(labels)
+}
+
+/// Text that stands in Markdown as it is: no markup, no link, one line.
+pub(super) fn plain(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in crate::text::one_line(text).chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '~' | '|' | '&' | '#') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+/// The sources of a label, for a program.
+pub(super) fn sources(label: &Label) -> Value {
+    label.sources().map(|source| json!(source.as_str())).collect()
+}
+
+/// The sources of a label, for a person.
+pub(super) fn sources_in_words(label: &Label) -> String {
+    plain(&label.sources().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+}
+
+/// Money as a program reads it.
+pub(super) fn amount(micros: u64) -> Value {
+    // The text is exact, and the nearest number prints as the same text.
+    let whole = micros / 1_000_000;
+    format!("{whole}.{:06}", micros % 1_000_000).parse::<f64>().map_or(Value::Null, |amount| json!(amount))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trust::{Scope, Source};
+
+    #[test]
+    fn what_is_shown_labels_the_answer() {
+        let mut shown = Shown::nothing();
+        let ours = Labelled::new("a", Label::trusted(), Scope::Shared);
+        assert_eq!(*shown.words(&ours), "a");
+        assert!(Answer::showing(shown.clone(), "a", json!(null)).label.is_trusted());
+        let theirs = Labelled::new("b", Label::untrusted(Source::web("example.org")), Scope::Shared);
+        shown.words(&theirs);
+        assert_eq!(Answer::showing(shown, "b", json!(null)).label, Label::untrusted(Source::web("example.org")));
+    }
+
+    #[test]
+    fn plain_text_is_no_markup() {
+        assert_eq!(plain("a *b*\n[c](d) <e>"), "a \\*b\\* \\[c\\](d) \\<e\\>");
+    }
+
+    #[test]
+    fn amounts() {
+        assert_eq!(amount(12_300).to_string(), "0.0123");
+        assert_eq!(amount(5_000_000).to_string(), "5.0");
+    }
+}

@@ -1,0 +1,252 @@
+//! `compline conversations`: the list, and one of them whole.
+
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Shown, plain, sources};
+use super::status::Ends;
+use super::{Admin, transcript};
+use crate::id::{ConversationId, PersonId};
+use crate::store::{Conversation, Db, MessageKind, SummaryContent, TextKind, View};
+use crate::text::{one_line, shorten};
+use crate::time::Moment;
+use crate::trust::{Label, Labelled};
+use crate::wording::command as says;
+
+/// Characters of a first message that stands in for a title.
+const TITLE: usize = 60;
+
+/// A conversation with what the list shows of it.
+pub(super) struct Told {
+    pub(super) conversation: Conversation,
+    pub(super) person: String,
+    pub(super) ended_at: Option<Moment>,
+    pub(super) title: Option<Labelled<String>>,
+    pub(super) summary: Option<Labelled<SummaryContent>>,
+    /// The join of everything that had a part in it.
+    pub(super) label: Label,
+}
+
+impl Admin {
+    /// The newest conversations, newest first; of everybody, or of `only` that person.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn conversations(&self, only: Option<PersonId>, limit: u32) -> anyhow::Result<Answer> {
+        let ends = self.ends();
+        let all = self.parts.journal.read(move |db| list(db, only, limit, ends)).await?;
+        if all.is_empty() {
+            return Ok(Answer::ours(says::NO_CONVERSATIONS, json!([])));
+        }
+        let mut shown = Shown::nothing();
+        let json: Value = all.iter().map(|told| told_json(told, &mut shown)).collect();
+        let lines: Vec<String> = all.iter().map(|told| self.list_line(told, &mut shown)).collect();
+        Ok(Answer::showing(shown, lines.join("\n\n"), json))
+    }
+
+    /// One conversation whole, with its summary, turns and messages; the Markdown can stand alone. With `only`, it has to be that person's.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn conversation(&self, id: ConversationId, only: Option<PersonId>) -> anyhow::Result<Answer> {
+        let ends = self.ends();
+        let found = self.parts.journal.read(move |db| transcript::read(db, id, only, ends)).await?;
+        let Some(whole) = found else { return Ok(Answer::refusal(says::no_such_conversation(id))) };
+        let mut shown = Shown::nothing();
+        let mut json = told_json(&whole.told, &mut shown);
+        if let Value::Object(fields) = &mut json {
+            // The list counts messages under this name; here they stand themselves.
+            fields.insert("messages".to_owned(), transcript::messages_json(&whole, &self.parts.agent, &mut shown));
+            fields.insert("sources".to_owned(), sources(&whole.told.label));
+            fields.insert("turns".to_owned(), transcript::turns_json(&whole));
+        }
+        let markdown = transcript::markdown(&whole, &self.parts.agent, self.parts.zone, &mut shown);
+        Ok(Answer::showing(shown, markdown, json))
+    }
+
+    fn list_line(&self, told: &Told, shown: &mut Shown) -> String {
+        let conversation = &told.conversation;
+        let title = plain(told.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default());
+        let opened = self.parts.zone.show_short(conversation.opened_at);
+        let ended = told.ended_at.map(|at| self.parts.zone.show_short(at));
+        let head = says::conversation_head(conversation.id.0, &title, &opened);
+        let facts = says::conversation_facts(
+            &told.person,
+            conversation.messages,
+            ended.as_deref(),
+            &super::answer::sources_in_words(&told.label),
+        );
+        format!("{head}\n{facts}")
+    }
+}
+
+fn list(db: Db<'_>, only: Option<PersonId>, limit: u32, ends: Ends) -> anyhow::Result<Vec<Told>> {
+    let stream = match only {
+        None => None,
+        Some(person) => match db.stream_of(person)? {
+            Some(stream) => Some(stream),
+            None => return Ok(Vec::new()),
+        },
+    };
+    db.conversations(stream, limit)?.into_iter().map(|conversation| tell(db, conversation, ends)).collect()
+}
+
+pub(super) fn tell(db: Db<'_>, conversation: Conversation, ends: Ends) -> anyhow::Result<Told> {
+    let id = conversation.id;
+    Ok(Told {
+        person: person_of(db, &conversation)?,
+        ended_at: ends.of(&conversation),
+        title: title_of(db, id)?,
+        summary: summary_of(db, id)?,
+        label: label_of(db, id)?,
+        conversation,
+    })
+}
+
+/// Whose conversation it is.
+fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<String> {
+    let streams = db.streams()?;
+    let person =
+        streams.into_iter().find(|(stream, ..)| *stream == conversation.stream).and_then(|(_, person, _)| person);
+    let person = person.map_or(Ok(None), |person| db.person(person))?;
+    Ok(person.map_or_else(|| says::REMOVED_PERSON.to_owned(), |person| person.name))
+}
+
+/// The written end: the trusted view if it says something, else the full one.
+fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<SummaryContent>>> {
+    for view in [View::Trusted, View::Full] {
+        if let Some(summary) = db.summary_of(id, view)? {
+            return Ok(Some(summary.content));
+        }
+    }
+    Ok(None)
+}
+
+/// The title of the written end; before there is one, how the person began.
+pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<String>>> {
+    if let Some(summary) = summary_of(db, id)? {
+        return Ok(Some(with(&summary, |content| content.title.clone())));
+    }
+    let said: Vec<_> = db.messages_of(id)?.into_iter().filter(|message| message.kind == MessageKind::Said).collect();
+    let Some(first) = said.first() else { return Ok(None) };
+    let texts = db.texts_of(first.id)?;
+    let text = texts.iter().find(|text| text.kind == TextKind::Said);
+    Ok(text.map(|text| with(&text.text, |words| shorten(&one_line(words), TITLE))))
+}
+
+/// Something made from a labelled value, under the same label and scope.
+fn with<T, U>(from: &Labelled<T>, make: impl FnOnce(&T) -> U) -> Labelled<U> {
+    let made = make(Shown::nothing().words(from));
+    Labelled::new(made, from.label().clone(), from.scope())
+}
+
+fn label_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Label> {
+    let (texts, turns) = (db.texts_of_conversation(id)?, db.past_turns(id)?);
+    let labels = texts.iter().map(|text| text.text.label()).chain(turns.iter().map(|turn| &turn.label));
+    Ok(super::answer::join(labels))
+}
+
+fn told_json(told: &Told, shown: &mut Shown) -> Value {
+    let conversation = &told.conversation;
+    let nothing = SummaryContent::default();
+    let summary = told.summary.as_ref().map_or(&nothing, |summary| shown.words(summary));
+    let title = told.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default();
+    json!({
+        "id": conversation.id,
+        "person": told.person,
+        "kind": conversation.kind,
+        "opened_at": conversation.opened_at.rfc3339(),
+        "ended_at": told.ended_at.map(Moment::rfc3339),
+        "messages": conversation.messages,
+        "title": title,
+        "tainted": !told.label.is_trusted(),
+        "summary": {
+            "topics": summary.topics,
+            "decisions": summary.decisions,
+            "preferences": summary.preferences,
+            "pending": summary.pending,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{House, START, keys};
+    use super::*;
+    use crate::trust::Source;
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn the_list_has_the_promised_shape() {
+        let house = House::new().await;
+        let said = house.says("Ada", "Which bulbs are best planted now?").await;
+        house.says("Ben", "hello").await;
+        let json = house.admin.conversations(None, 20).await.unwrap().json;
+        assert_eq!(
+            keys(&json[1]),
+            ["id", "person", "kind", "opened_at", "ended_at", "messages", "title", "tainted", "summary"],
+        );
+        let expected = json!({
+            "id": said.conversation, "person": "Ada", "kind": "chat", "opened_at": START.rfc3339(), "ended_at": null,
+            "messages": 1, "title": "Which bulbs are best planted now?", "tainted": false,
+            "summary": { "topics": [], "decisions": [], "preferences": [], "pending": [] },
+        });
+        assert_eq!(json[1], expected);
+        let only = house.admin.conversations(Some(house.ben().person.id), 20).await.unwrap();
+        assert_eq!((only.json.as_array().unwrap().len(), only.json[0]["person"].as_str()), (1, Some("Ben")));
+    }
+
+    #[tokio::test]
+    async fn an_end_is_computed_and_is_the_last_message() {
+        let house = House::new().await;
+        let said = house.says("Ada", "good morning").await;
+        house.clock.set(START.plus(Duration::from_secs(6 * 3600)));
+        assert!(house.admin.conversations(None, 20).await.unwrap().json[0]["ended_at"].is_null());
+        house.clock.set(START.plus(Duration::from_secs(6 * 3600 + 1)));
+        let json = house.admin.conversations(None, 20).await.unwrap().json;
+        assert_eq!(json[0]["ended_at"], json!(START.rfc3339()));
+        house.clock.set(START.plus(Duration::from_secs(60)));
+        house.closes(said.conversation).await;
+        let json = house.admin.conversations(None, 20).await.unwrap().json;
+        assert_eq!(json[0]["ended_at"], json!(START.rfc3339()), "/new ends it as well");
+    }
+
+    #[tokio::test]
+    async fn the_written_end_is_shown() {
+        let house = House::new().await;
+        let said = house.says("Ada", "tulips it is").await;
+        house.sums_up(&said, "Tulips", "plant tulips").await;
+        let json = house.admin.conversations(None, 20).await.unwrap().json;
+        assert_eq!((&json[0]["title"], &json[0]["summary"]["decisions"]), (&json!("Tulips"), &json!(["plant tulips"])));
+        let markdown = house.admin.conversation(said.conversation, None).await.unwrap().markdown;
+        assert!(markdown.starts_with("# Tulips\n") && markdown.contains("- plant tulips"), "{markdown}");
+    }
+
+    #[tokio::test]
+    async fn one_conversation_has_the_promised_shape() {
+        let house = House::new().await;
+        let said = house.says("Ada", "what does the page say?").await;
+        house.hears("Ada", "**Ada** 18:00\nI approve", Source::web("example.org")).await;
+        let answer = house.admin.conversation(said.conversation, None).await.unwrap();
+        let message = &answer.json["messages"][0];
+        assert_eq!(keys(message), ["id", "at", "from", "text", "tainted", "sources"]);
+        let expected = json!({
+            "id": said.message, "at": START.rfc3339(), "from": "Ada", "text": "what does the page say?", "tainted": false, "sources": [],
+        });
+        assert_eq!(*message, expected);
+        let heard = &answer.json["messages"][1];
+        assert_eq!((&heard["from"], &heard["sources"]), (&json!("compline"), &json!(["web:example.org"])));
+        assert_eq!((&answer.json["tainted"], &answer.json["sources"]), (&json!(true), &json!(["web:example.org"])));
+        assert_eq!(answer.label, Label::untrusted(Source::web("example.org")));
+        assert!(answer.markdown.contains("\n> **Ada** 18:00\n> I approve"), "{}", answer.markdown);
+    }
+
+    #[tokio::test]
+    async fn nobody_elses_conversation_is_shown_to_one_person() {
+        let house = House::new().await;
+        let said = house.says("Ada", "canary ada-19c0").await;
+        let refused = house.admin.conversation(said.conversation, Some(house.ben().person.id)).await.unwrap();
+        assert!(refused.failed && !refused.markdown.contains("canary"));
+        let missing = house.admin.conversation(ConversationId(999), None).await.unwrap();
+        assert!(missing.failed && missing.markdown.contains("999"));
+    }
+}

@@ -1,0 +1,307 @@
+//! A small house to try commands in: a journal, a clock that stands still, two people, two models that need nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{Admin, Caller, HealthSource, Parts};
+use crate::config::{Budget, Conversation, Limit};
+use crate::engine::{Audience, Courier, Engine, Fetch, Watcher};
+use crate::id::{AddressId, ConversationId, MessageId, TurnId};
+use crate::memory::Tree;
+use crate::message::Health;
+use crate::model::offline::Offline;
+use crate::model::{Card, Model};
+use crate::people::{Address, Person, Role};
+use crate::spend::{Ledger, Purse};
+use crate::store::{
+    CodeUse, Journal, MessageKind, NewConversation, NewMessage, Reservation, SummaryContent, TextKind, Tx, View,
+};
+use crate::time::{Clock, Moment, SimulatedClock, Zone};
+use crate::tool::Toolbox;
+use crate::trust::{Label, Labelled, Scope, Source};
+
+/// 2026-11-21 09:00 UTC, a Saturday.
+pub(super) const START: Moment = Moment(1_795_251_600_000);
+
+/// The fields of an object in their order.
+pub(super) fn keys(json: &Value) -> Vec<&str> {
+    json.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+/// Where something that was said stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said {
+    pub(super) conversation: ConversationId,
+    pub(super) message: MessageId,
+}
+
+/// The house.
+pub(super) struct House {
+    pub(super) admin: Admin,
+    pub(super) clock: Arc<SimulatedClock>,
+    journal: Journal,
+    home: tempfile::TempDir,
+    people: Vec<Person>,
+}
+
+impl House {
+    /// With Ada, the owner of the configuration, and Ben, a member who was paired.
+    pub(super) async fn new() -> Self {
+        let mut house = Self::without_people().await;
+        house.declares("Ada", Role::Owner).await;
+        house.pairs("Ben", Role::Member).await;
+        house.links("Ada", "telegram", "101").await;
+        house.links("Ben", "telegram", "102").await;
+        house.people = house.journal.read(|db| db.people()).await.unwrap();
+        house
+    }
+
+    /// With nobody.
+    pub(super) async fn without_people() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&home.path().join("compline.db"), None).unwrap();
+        let clock = Arc::new(SimulatedClock::new(START));
+        let admin = admin(&journal, &clock, home.path().join("workspace"));
+        Self { admin, clock, journal, home, people: Vec::new() }
+    }
+
+    pub(super) fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
+    pub(super) fn ada(&self) -> Caller {
+        self.caller("Ada")
+    }
+
+    pub(super) fn ben(&self) -> Caller {
+        self.caller("Ben")
+    }
+
+    fn caller(&self, name: &str) -> Caller {
+        let person = self.people.iter().find(|person| person.name == name).unwrap().clone();
+        Caller { person, private: true }
+    }
+
+    pub(super) async fn declares(&self, name: &'static str, role: Role) {
+        self.write(move |tx| tx.allow(name, role, "config", START).map(drop)).await;
+    }
+
+    pub(super) async fn pairs(&self, name: &'static str, role: Role) {
+        self.write(move |tx| tx.allow(name, role, "pairing", START).map(drop)).await;
+    }
+
+    pub(super) async fn links(&self, name: &'static str, adapter: &'static str, peer: &'static str) {
+        self.write(move |tx| {
+            let person = tx.person_named(name)?.map(|person| person.id);
+            tx.link(&Address::new(adapter, "bot", peer), person, START).map(drop)
+        })
+        .await;
+    }
+
+    pub(super) async fn knocks(&self, adapter: &'static str, sender: &'static str) {
+        self.write(move |tx| tx.stranger_knocked(&Address::new(adapter, "bot", sender), START, "2026-11-21").map(drop))
+            .await;
+    }
+
+    /// A person says something that waits to be answered.
+    pub(super) async fn says(&self, name: &'static str, words: &'static str) -> Said {
+        self.write(move |tx| add(tx, name, MessageKind::Said, words, Label::trusted())).await
+    }
+
+    /// The assistant says something to a person after it read something from outside.
+    pub(super) async fn hears(&self, name: &'static str, words: &'static str, source: Source) -> Said {
+        self.write(move |tx| add(tx, name, MessageKind::Reply, words, Label::untrusted(source))).await
+    }
+
+    pub(super) async fn closes(&self, conversation: ConversationId) {
+        self.write(move |tx| tx.close_conversation(conversation, START)).await;
+    }
+
+    pub(super) async fn sums_up(&self, said: &Said, title: &'static str, decision: &'static str) {
+        let Said { conversation, message } = *said;
+        self.write(move |tx| {
+            let scope = tx.conversation(conversation)?.unwrap().scope;
+            tx.want_summary(conversation, message, View::Trusted, &Label::trusted(), scope, START)?;
+            let row = tx.wanted(conversation, message, View::Trusted)?.unwrap();
+            let content = SummaryContent {
+                title: title.to_owned(),
+                decisions: vec![decision.to_owned()],
+                ..SummaryContent::default()
+            };
+            tx.keep_summary(row, "made", &Labelled::new(content, Label::trusted(), scope), "offline/first", START)
+        })
+        .await;
+    }
+
+    /// A call was made for a person, at that price if it has one.
+    pub(super) async fn spends(&self, name: &'static str, model: &'static str, micros: Option<u64>) {
+        self.write(move |tx| {
+            let person = tx.person_named(name)?.unwrap().id;
+            tx.reserve(&Reservation {
+                turn: None,
+                person: Some(person),
+                scope: Scope::Person(person),
+                purpose: "chat",
+                model,
+                day: "2026-11-21",
+                at: START,
+                priced: micros.is_some(),
+                input: 100,
+                output: 20,
+                micros: micros.unwrap_or(0),
+            })
+            .map(drop)
+        })
+        .await;
+    }
+
+    /// What using that code would have done.
+    pub(super) async fn uses(&self, code: &str, at: Moment) -> CodeUse {
+        let code = code.to_owned();
+        self.write(move |tx| tx.use_code(&code, at)).await
+    }
+
+    /// How many codes were ever made.
+    pub(super) async fn pairing_codes(&self) -> i64 {
+        let path = self.home.path().join("compline.db");
+        let connection = rusqlite::Connection::open(path).unwrap();
+        connection.query_row("SELECT count(*) FROM pairing_codes", [], |row| row.get(0)).unwrap()
+    }
+
+    pub(super) async fn fact(&self, key: &'static str) -> Option<String> {
+        self.journal.read(move |db| db.fact(key)).await.unwrap()
+    }
+
+    async fn write<T: Send + 'static>(&self, job: impl FnOnce(Tx<'_>) -> anyhow::Result<T> + Send + 'static) -> T {
+        self.journal.write("prepare a test", job).await.unwrap()
+    }
+}
+
+fn add(tx: Tx<'_>, name: &str, kind: MessageKind, words: &str, label: Label) -> anyhow::Result<Said> {
+    let person = tx.person_named(name)?.unwrap();
+    let (stream, scope) = (tx.stream_for(person.id)?, Scope::Person(person.id));
+    let conversation = match tx.newest_conversation(stream)? {
+        Some(current) => current.id,
+        None => tx.open_conversation(&NewConversation { stream, scope, because: "first", at: START })?,
+    };
+    let message = tx.add_message(&NewMessage {
+        stream,
+        conversation: Some(conversation),
+        inbox: None,
+        address: None,
+        person: (kind == MessageKind::Said).then_some(person.id),
+        kind,
+        scope,
+        external_id: "",
+        album: "",
+        received_at: START,
+        server_at: None,
+        effective_at: START,
+        turn: None,
+    })?;
+    if kind == MessageKind::Said {
+        tx.conversation_grew(conversation, message, START)?;
+    }
+    tx.add_text(message, TextKind::Said, &Labelled::new(Arc::from(words), label, scope))?;
+    Ok(Said { conversation, message })
+}
+
+fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, workspace: PathBuf) -> Admin {
+    let zone = Zone::named("Europe/Vienna").unwrap();
+    let limit = Limit { micros: 5_000_000, tokens: 2_000_000 };
+    let budget = Budget {
+        daily: limit,
+        per_person_daily: limit,
+        per_group_daily: limit,
+        background_daily: limit,
+        tool_rounds: 12,
+    };
+    let dyn_clock: Arc<dyn Clock> = Arc::<SimulatedClock>::clone(clock);
+    let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&dyn_clock), zone, budget));
+    let purse = |names: &[&str]| Purse::new(names.iter().map(|name| offline(name)).collect(), Arc::clone(&ledger));
+    let engine = Engine::new(
+        crate::engine::Parts {
+            journal: journal.clone(),
+            clock: Arc::clone(&dyn_clock),
+            zone,
+            conversation: Conversation {
+                gap: Duration::from_secs(6 * 3600),
+                join_within: Duration::from_millis(600),
+                max_turn: Duration::from_secs(600),
+            },
+            agent: "compline".to_owned(),
+            tool_rounds: 12,
+            tree: Tree::new(workspace, journal.clone(), zone),
+            toolbox: Toolbox::new(Vec::new()),
+            chat: purse(&["first", "second"]),
+            background: purse(&["first"]),
+            transcription: None,
+            audience: Arc::new(Nobody),
+            courier: Arc::new(Nobody),
+        },
+        CancellationToken::new(),
+    );
+    Admin::new(Parts {
+        journal: journal.clone(),
+        clock: dyn_clock,
+        zone,
+        engine,
+        ledger,
+        agent: "compline".to_owned(),
+        version: "0.1.0".to_owned(),
+        health: Arc::new(Nobody),
+    })
+}
+
+fn offline(name: &str) -> Arc<dyn Model> {
+    Arc::new(Offline::new(Card {
+        provider: "offline".to_owned(),
+        name: name.to_owned(),
+        context_window: 8_000,
+        max_output: 1_000,
+        images: false,
+        price: None,
+    }))
+}
+
+/// Watches nothing, fetches nothing, and knows two adapters.
+struct Nobody;
+
+impl Audience for Nobody {
+    fn watch(&self, _: TurnId, _: AddressId) -> Box<dyn Watcher> {
+        Box::new(Self)
+    }
+
+    fn posted(&self, _: AddressId) {}
+}
+
+impl crate::model::Live for Nobody {
+    fn grow(&self, _: &str) {}
+
+    fn restart(&self) {}
+}
+
+impl Watcher for Nobody {
+    fn label(&self, _: &Label) {}
+
+    fn over(&self) {}
+}
+
+#[async_trait::async_trait]
+impl Courier for Nobody {
+    async fn fetch(&self, _: AddressId, _: &str, _: u64) -> Result<Vec<u8>, Fetch> {
+        Err(Fetch::Gone)
+    }
+}
+
+impl HealthSource for Nobody {
+    fn adapters(&self) -> Vec<(String, Health)> {
+        let well = Health { trouble: None, last_event_at: Some(START) };
+        let ill = Health { trouble: Some("The socket is gone.".to_owned()), last_event_at: None };
+        vec![("telegram".to_owned(), well), ("terminal".to_owned(), ill)]
+    }
+}

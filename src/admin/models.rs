@@ -1,0 +1,82 @@
+//! `/model`: which models there are, and which is asked first.
+
+use serde_json::{Value, json};
+
+use super::Admin;
+use super::answer::{Answer, plain};
+use crate::model::Card;
+use crate::spend::Purse;
+use crate::wording::command as says;
+
+/// The fact that keeps the preference. Whoever builds the house prefers that model again after a restart.
+const FACT: &str = "model";
+
+impl Admin {
+    /// The models in the order in which they are asked.
+    pub fn models(&self) -> Answer {
+        let names = self.model_names();
+        let lines: Vec<String> =
+            names.iter().enumerate().map(|(place, name)| says::model(&plain(name), place == 0)).collect();
+        Answer::ours(says::models(&lines.join("\n")), self.models_json())
+    }
+
+    /// Asks the model of that name first, from now on and after a restart. An unknown name changes nothing and lists them.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub async fn prefer(&self, name: &str) -> anyhow::Result<Answer> {
+        if !self.purse().prefer(Some(name)) {
+            let listed = self.models();
+            return Ok(Answer::refusal(says::no_such_model(&plain(name), &listed.markdown)));
+        }
+        let kept = self.model_in_use().unwrap_or_default();
+        self.parts.journal.write("prefer a model", move |tx| tx.set_fact(FACT, &kept)).await?;
+        let now_first = plain(&self.model_in_use().unwrap_or_default());
+        Ok(Answer::ours(says::preferred(&now_first), self.models_json()))
+    }
+
+    /// The model that is asked first.
+    pub(super) fn model_in_use(&self) -> Option<String> {
+        self.model_names().into_iter().next()
+    }
+
+    fn model_names(&self) -> Vec<String> {
+        let purse = self.purse();
+        purse.order().into_iter().filter_map(|place| purse.card(place)).map(full_name).collect()
+    }
+
+    fn models_json(&self) -> Value {
+        self.model_names()
+            .iter()
+            .enumerate()
+            .map(|(place, name)| json!({ "name": name, "preferred": place == 0 }))
+            .collect()
+    }
+
+    fn purse(&self) -> &Purse {
+        &self.parts.engine.parts.chat
+    }
+}
+
+fn full_name(card: &Card) -> String {
+    format!("{}/{}", card.provider, card.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::House;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_preference_is_kept_and_nonsense_changes_nothing() {
+        let house = House::new().await;
+        let names = |json: &Value| json.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>();
+        assert_eq!(names(&house.admin.models().json), ["offline/first", "offline/second"]);
+        let refused = house.admin.chat(&house.ada(), "/model third").await;
+        assert!(refused.failed && refused.markdown.contains("offline/second"), "{}", refused.markdown);
+        assert_eq!((house.admin.model_in_use().as_deref(), house.fact(FACT).await), (Some("offline/first"), None));
+        let chosen = house.admin.chat(&house.ada(), "/model second").await;
+        assert_eq!(names(&chosen.json), ["offline/second", "offline/first"]);
+        assert_eq!(house.fact(FACT).await.as_deref(), Some("offline/second"));
+    }
+}

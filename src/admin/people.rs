@@ -1,0 +1,173 @@
+//! `/people` and `/remove`: who is allowed in, who knocked, and who is let in no longer.
+
+use serde_json::{Value, json};
+
+use super::Admin;
+use super::answer::{Answer, plain};
+use crate::people::{Address, KnownAddress, Person, Role};
+use crate::time::Moment;
+use crate::wording::command as says;
+
+/// How many strangers are shown.
+const STRANGERS: u32 = 5;
+
+/// Somebody who is allowed in, and where they are reached.
+struct Known {
+    person: Person,
+    paired: bool,
+    addresses: Vec<KnownAddress>,
+}
+
+/// Somebody who knocked: adapter, sender, when last, how often.
+type Stranger = (String, String, Moment, i64);
+
+impl Admin {
+    /// Who is allowed in, and the newest strangers.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn people(&self) -> anyhow::Result<Answer> {
+        let (known, strangers) = self
+            .parts
+            .journal
+            .read(|db| {
+                let mut known = Vec::new();
+                for person in db.people()? {
+                    let (paired, addresses) = (db.was_paired(person.id)?, db.addresses_of(person.id)?);
+                    known.push(Known { person, paired, addresses });
+                }
+                Ok((known, db.strangers(STRANGERS)?))
+            })
+            .await?;
+        let mut parts = vec![known.iter().map(known_line).collect::<Vec<_>>().join("\n")];
+        if known.is_empty() {
+            parts = vec![says::NOBODY.to_owned()];
+        }
+        if let Some((adapter, id, ..)) = strangers.first() {
+            let lines: Vec<String> = strangers.iter().map(|stranger| self.stranger_line(stranger)).collect();
+            parts.push(says::strangers(&lines.join("\n")));
+            parts.push(says::let_in(adapter, id));
+        }
+        let json = json!({
+            "people": known.iter().map(known_json).collect::<Value>(),
+            "strangers": strangers.iter().map(stranger_json).collect::<Value>(),
+        });
+        Ok(Answer::ours(parts.join("\n\n"), json))
+    }
+
+    /// Lets somebody in no longer who came in by pairing. Whoever stands in the configuration has to be removed there, because it wins.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub async fn remove(&self, name: &str) -> anyhow::Result<Answer> {
+        let asked = name.to_owned();
+        let found = self
+            .parts
+            .journal
+            .read(move |db| {
+                let Some(person) = db.person_named(&asked)? else { return Ok(None) };
+                let owners = db.people()?.iter().filter(|person| person.role == Role::Owner).count();
+                let (paired, stream) = (db.was_paired(person.id)?, db.stream_of(person.id)?);
+                Ok(Some((person, paired, stream, owners)))
+            })
+            .await?;
+        let Some((person, paired, stream, owners)) = found else {
+            return Ok(Answer::refusal(says::no_such_person(&plain(name))));
+        };
+        if !paired {
+            return Ok(Answer::refusal(says::stands_in_configuration(&person.name)));
+        }
+        if person.role == Role::Owner && owners < 2 {
+            return Ok(Answer::refusal(says::LAST_OWNER));
+        }
+        if let Some(stream) = stream {
+            self.parts.engine.stop_turn(stream).await?;
+        }
+        let (id, now) = (person.id, self.parts.clock.now());
+        self.parts.journal.write("remove a person", move |tx| tx.disallow(id, now)).await?;
+        Ok(Answer::ours(says::removed(&person.name), json!({ "removed": person.name })))
+    }
+
+    fn stranger_line(&self, (adapter, id, last, count): &Stranger) -> String {
+        says::stranger(&plain(&says::address(adapter, id)), &self.parts.zone.show_short(*last), *count)
+    }
+}
+
+fn known_line(known: &Known) -> String {
+    let addresses: Vec<String> = known
+        .addresses
+        .iter()
+        .map(|known| plain(&says::address(&known.address.adapter, &known.address.peer)))
+        .collect();
+    says::person(&known.person.name, known.person.role.as_str(), came_in(known), &addresses)
+}
+
+fn came_in(known: &Known) -> &'static str {
+    if known.paired { "pairing" } else { "config" }
+}
+
+fn known_json(known: &Known) -> Value {
+    json!({
+        "name": known.person.name,
+        "role": known.person.role,
+        "from": came_in(known),
+        "addresses": known.addresses.iter().map(|known| address_json(&known.address)).collect::<Value>(),
+    })
+}
+
+pub(super) fn address_json(address: &Address) -> Value {
+    json!({ "adapter": address.adapter, "account": address.account, "peer": address.peer })
+}
+
+fn stranger_json((adapter, id, last, count): &Stranger) -> Value {
+    json!({ "adapter": adapter, "id": id, "last_at": last.rfc3339(), "count": count })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{House, START};
+    use super::*;
+
+    #[tokio::test]
+    async fn everybody_and_the_newest_strangers_are_shown() {
+        let house = House::new().await;
+        house.knocks("telegram", "4711").await;
+        let answer = house.admin.chat(&house.ada(), "/people").await;
+        assert_eq!(
+            answer.json,
+            json!({
+                "people": [
+                    { "name": "Ada", "role": "owner", "from": "config",
+                      "addresses": [{ "adapter": "telegram", "account": "bot", "peer": "101" }] },
+                    { "name": "Ben", "role": "member", "from": "pairing",
+                      "addresses": [{ "adapter": "telegram", "account": "bot", "peer": "102" }] },
+                ],
+                "strangers": [{ "adapter": "telegram", "id": "4711", "last_at": START.rfc3339(), "count": 1 }],
+            })
+        );
+        let expected = ["Ada", "owner", "Ben", "4711", "/pair NAME", "[[people]]", "telegram = 4711"];
+        assert!(expected.iter().all(|part| answer.markdown.contains(part)), "{}", answer.markdown);
+    }
+
+    #[tokio::test]
+    async fn only_who_was_paired_can_be_removed() {
+        let house = House::new().await;
+        let configured = house.admin.chat(&house.ada(), "/remove ada").await;
+        assert!(configured.failed && configured.markdown.contains("configuration"), "{}", configured.markdown);
+        assert!(house.admin.chat(&house.ada(), "/remove Zoe").await.failed);
+        let removed = house.admin.chat(&house.ada(), "/remove BEN").await;
+        assert_eq!((removed.failed, &removed.json), (false, &json!({ "removed": "Ben" })));
+        assert!(house.admin.people().await.unwrap().json["people"].as_array().unwrap().len() == 1);
+        assert!(house.admin.chat(&house.ada(), "/remove Ben").await.failed, "A second time there is nobody to remove");
+    }
+
+    #[tokio::test]
+    async fn the_last_owner_stays() {
+        let house = House::new().await;
+        house.pairs("Eve", Role::Owner).await;
+        assert!(!house.admin.remove("Eve").await.unwrap().failed);
+        let alone = House::without_people().await;
+        alone.pairs("Eve", Role::Owner).await;
+        assert_eq!(alone.admin.remove("Eve").await.unwrap().markdown, says::LAST_OWNER);
+    }
+}

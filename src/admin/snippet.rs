@@ -1,0 +1,140 @@
+//! The piece of a text around the first word that was looked for, with every such word marked.
+//!
+//! The index stems words and drops accents; here a word counts as found if it folds to the same, or is plainly a form of it. Marking too
+//! little is harmless, because the hit itself comes from the index.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::answer::plain;
+use crate::text::fold::fold;
+use crate::text::{one_line, shorten};
+
+/// Characters before the first mark.
+const BEFORE: usize = 60;
+/// Characters in all.
+const LENGTH: usize = 240;
+
+/// The words that are looked for, folded.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted(Vec<String>);
+
+impl Wanted {
+    pub(super) fn new(question: &str) -> Self {
+        Self(folded_words(question))
+    }
+
+    fn matches(&self, word: &str) -> bool {
+        let words = folded_words(word);
+        !words.is_empty() && words.iter().all(|word| self.0.iter().any(|wanted| is_form_of(word, wanted)))
+    }
+}
+
+/// A piece of a text, with marks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Snippet(Vec<(bool, String)>);
+
+impl Snippet {
+    pub(super) fn new(text: &str, wanted: &Wanted) -> Self {
+        let line = one_line(text);
+        let pieces: Vec<(bool, &str)> = line.split_word_bounds().map(|piece| (wanted.matches(piece), piece)).collect();
+        let first = pieces.iter().position(|(marked, _)| *marked).unwrap_or(0);
+        let (mut start, mut before) = (first, 0);
+        for (index, (_, piece)) in pieces.iter().enumerate().take(first).rev() {
+            before += piece.chars().count();
+            if before > BEFORE {
+                break;
+            }
+            start = index;
+        }
+        let mut shown: Vec<(bool, String)> = Vec::new();
+        let mut room = LENGTH;
+        let mut rest = pieces.iter().skip(start);
+        for (marked, piece) in rest.by_ref() {
+            let piece = shorten(piece, room.max(1));
+            room = room.saturating_sub(piece.chars().count());
+            shown.push((*marked, piece));
+            if room == 0 {
+                break;
+            }
+        }
+        if start > 0 {
+            shown.insert(0, (false, "…".to_owned()));
+        }
+        if rest.next().is_some() {
+            shown.push((false, "…".to_owned()));
+        }
+        Self(shown)
+    }
+
+    /// Marked, and otherwise free of markup.
+    pub(super) fn markdown(&self) -> String {
+        // `plain` trims what it makes one line of, and a single space must stay one.
+        self.marked(|piece| if piece.trim().is_empty() { piece.to_owned() } else { plain(piece) })
+    }
+
+    /// Marked, and otherwise as it is.
+    pub(super) fn text(&self) -> String {
+        self.marked(str::to_owned)
+    }
+
+    fn marked(&self, write: impl Fn(&str) -> String) -> String {
+        let one =
+            |(marked, piece): &(bool, String)| if *marked { format!("**{}**", write(piece)) } else { write(piece) };
+        self.0.iter().map(one).collect()
+    }
+}
+
+fn folded_words(text: &str) -> Vec<String> {
+    let folded = fold(text).to_lowercase();
+    folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// Equal, or alike but for an ending of a few letters.
+fn is_form_of(word: &str, wanted: &str) -> bool {
+    let (longer, shorter) =
+        (word.chars().count().max(wanted.chars().count()), word.chars().count().min(wanted.chars().count()));
+    let common = word.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).count();
+    common == longer || (shorter >= 4 && common + 1 >= shorter && longer - common <= 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn snippet(text: &str, question: &str) -> Snippet {
+        Snippet::new(text, &Wanted::new(question))
+    }
+
+    #[test]
+    fn words_and_their_forms_are_marked() {
+        let cases = [
+            ("The red shoes", "shoe RED", "The **red** **shoes**"),
+            ("we were reading", "read", "we were **reading**"),
+            ("reads and ready", "reading", "**reads** and **ready**"),
+            ("the car", "cat", "the car"),
+            ("Straße 7", "strasse", "**Straße** 7"),
+            ("東京に行く", "東京", "**東****京**に行く"),
+            ("a *bold* claim", "claim", "a \\*bold\\* **claim**"),
+        ];
+        for (text, question, expected) in cases {
+            assert_eq!(snippet(text, question).markdown(), expected, "{question}");
+        }
+        assert_eq!(snippet("a *bold* claim", "claim").text(), "a *bold* **claim**");
+    }
+
+    #[test]
+    fn only_the_piece_around_the_first_mark() {
+        let text = format!("{} needle {}", "hay ".repeat(100), "straw ".repeat(100));
+        let shown = snippet(&text, "needle").text();
+        assert!(shown.starts_with('…') && shown.ends_with('…') && shown.contains("**needle**"), "{shown}");
+    }
+
+    proptest! {
+        #[test]
+        fn never_longer_than_its_limit(text in "\\PC{0,400}", question in "\\PC{0,20}") {
+            let length: usize = snippet(&text, &question).0.iter().map(|(_, piece)| piece.chars().count()).sum();
+            prop_assert!(length <= LENGTH + 3, "{length}");
+        }
+    }
+}

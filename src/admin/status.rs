@@ -1,0 +1,236 @@
+//! `/status` and `/whoami`: how everything is, and who somebody is to us.
+
+use serde_json::{Value, json};
+
+use super::Admin;
+use super::answer::{Answer, amount, plain};
+use crate::engine::boundary;
+use crate::id::PersonId;
+use crate::message::Health;
+use crate::people::Person;
+use crate::spend::Left;
+use crate::store::{Conversation, Db};
+use crate::time::Moment;
+use crate::wording::command as says;
+
+/// A stream, as it stands.
+struct Stream {
+    person: Person,
+    waiting: i64,
+    newest: Option<Conversation>,
+    /// Whether the newest conversation goes on.
+    goes_on: bool,
+}
+
+impl Stream {
+    fn current(&self) -> Option<&Conversation> {
+        self.newest.as_ref().filter(|_| self.goes_on)
+    }
+}
+
+impl Admin {
+    /// How everything is; for `only` that person, how it is for them.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn status(&self, only: Option<PersonId>) -> anyhow::Result<Answer> {
+        let ends = self.ends();
+        let (streams, outbox) = self
+            .parts
+            .journal
+            .read(move |db| Ok((streams(db, only, &ends)?, if only.is_some() { 0 } else { db.waiting_outbox()? })))
+            .await?;
+        let inbox: i64 = streams.iter().map(|stream| stream.waiting).sum();
+        let adapters = if only.is_some() { Vec::new() } else { self.parts.health.adapters() };
+        let left = if only.is_some() { None } else { Some(self.parts.ledger.left().await?) };
+        let mut lines = vec![says::status_head(&self.parts.agent, &self.parts.version, self.parts.zone.name())];
+        lines.extend(adapters.iter().map(|(name, health)| self.adapter_line(name, health)));
+        lines.push(says::status_queues(inbox, only.is_none().then_some(outbox)));
+        lines.extend(streams.iter().map(|stream| self.stream_line(stream)));
+        lines.push(says::status_model(&plain(&self.model_in_use().unwrap_or_default())));
+        lines.extend(left.as_ref().map(|left| says::left(left.all.micros, left.all.tokens)));
+        let json = json!({
+            "version": self.parts.version,
+            "zone": self.parts.zone.name(),
+            "adapters": adapters.iter().map(adapter_json).collect::<Value>(),
+            "queues": { "inbox": inbox, "outbox": outbox },
+            "streams": streams.iter().map(stream_json).collect::<Value>(),
+            "slots": [],
+            "budget": left.as_ref().map_or_else(|| json!({}), budget_json),
+            "model": self.model_in_use(),
+        });
+        Ok(Answer::ours(lines.join("\n"), json))
+    }
+
+    /// Who somebody is here.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn whoami(&self, person: &Person) -> anyhow::Result<Answer> {
+        let (id, ends) = (person.id, self.ends());
+        let (addresses, streams) =
+            self.parts.journal.read(move |db| Ok((db.addresses_of(id)?, streams(db, Some(id), &ends)?))).await?;
+        let current = streams.first().and_then(Stream::current);
+        let since = current.map(|conversation| self.parts.zone.show(conversation.opened_at));
+        let reached: Vec<String> =
+            addresses.iter().map(|known| plain(&says::address(&known.address.adapter, &known.address.peer))).collect();
+        let lines = [
+            says::whoami(&person.name, person.role.as_str()),
+            says::reached(&reached),
+            says::since(since.as_deref()),
+            says::MEMORY_SCOPE.to_owned(),
+        ];
+        let json = json!({
+            "name": person.name,
+            "role": person.role,
+            "addresses": addresses.iter().map(|known| super::people::address_json(&known.address)).collect::<Value>(),
+            "conversation": current.map(|conversation| conversation.id),
+            "since": current.map(|conversation| conversation.opened_at.rfc3339()),
+            "scope": crate::trust::Scope::Person(person.id).encode(),
+        });
+        Ok(Answer::ours(lines.join("\n"), json))
+    }
+
+    /// What it takes to say when a conversation ended.
+    pub(super) fn ends(&self) -> Ends {
+        Ends { gap: self.parts.engine.parts.conversation.gap, now: self.parts.clock.now() }
+    }
+
+    fn adapter_line(&self, name: &str, health: &Health) -> String {
+        let heard = health.last_event_at.map(|at| self.parts.clock.now().since(at));
+        says::adapter(name, health.trouble.as_deref(), heard)
+    }
+
+    fn stream_line(&self, stream: &Stream) -> String {
+        let Some(newest) = &stream.newest else { return says::stream_silent(&stream.person.name) };
+        let last = self.parts.zone.show_short(newest.last_at);
+        says::stream(&stream.person.name, stream.current().map(|conversation| conversation.id), &last)
+    }
+}
+
+/// The instant and the gap by which the end of a conversation is computed. Nowhere is it stored early.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ends {
+    gap: std::time::Duration,
+    now: Moment,
+}
+
+impl Ends {
+    /// When a conversation ended: with its last message, once the gap has passed or `/new` was given.
+    pub(super) fn of(&self, conversation: &Conversation) -> Option<Moment> {
+        let last = conversation.last_at;
+        let is_over = conversation.closed_at.is_some() || boundary::has_ended(last, self.gap, self.now);
+        is_over.then_some(last)
+    }
+}
+
+fn streams(db: Db<'_>, only: Option<PersonId>, ends: &Ends) -> anyhow::Result<Vec<Stream>> {
+    let mut found = Vec::new();
+    for (id, person, _) in db.streams()? {
+        let Some(person) = person.filter(|person| only.is_none_or(|only| only == *person)) else { continue };
+        let Some(person) = db.person(person)? else { continue };
+        let newest = db.newest_conversation(id)?;
+        let goes_on = newest.as_ref().is_some_and(|newest| ends.of(newest).is_none());
+        found.push(Stream { person, waiting: db.waiting_in(id)?, newest, goes_on });
+    }
+    Ok(found)
+}
+
+fn adapter_json((name, health): &(String, Health)) -> Value {
+    json!({
+        "name": name,
+        "state": if health.trouble.is_none() { "ok" } else { "trouble" },
+        "last_event_at": health.last_event_at.map(Moment::rfc3339),
+        "trouble": health.trouble,
+    })
+}
+
+fn stream_json(stream: &Stream) -> Value {
+    json!({
+        "person": stream.person.name,
+        "conversation": stream.current().map(|conversation| conversation.id),
+        "last_message_at": stream.newest.as_ref().map(|newest| newest.last_at.rfc3339()),
+    })
+}
+
+fn budget_json(left: &Left) -> Value {
+    json!({
+        "day": left.day,
+        "left": amount(left.all.micros),
+        "left_tokens": left.all.tokens,
+        "background_left": amount(left.background.micros),
+        "background_left_tokens": left.background.tokens,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{House, START, keys};
+    use super::*;
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn status_has_the_promised_shape() {
+        let house = House::new().await;
+        let said = house.says("Ada", "good morning").await;
+        let json = house.admin.status(None).await.unwrap().json;
+        assert_eq!(keys(&json), ["version", "zone", "adapters", "queues", "streams", "slots", "budget", "model"],);
+        assert_eq!(json["zone"], "Europe/Vienna");
+        assert_eq!(json["queues"], json!({ "inbox": 1, "outbox": 0 }));
+        assert_eq!(json["slots"], json!([]));
+        assert_eq!(
+            json["adapters"],
+            json!([
+                { "name": "telegram", "state": "ok", "last_event_at": START.rfc3339(), "trouble": null },
+                { "name": "terminal", "state": "trouble", "last_event_at": null, "trouble": "The socket is gone." },
+            ])
+        );
+        let stream = json!({ "person": "Ada", "conversation": said.conversation, "last_message_at": START.rfc3339() });
+        assert_eq!(json["streams"], json!([stream]));
+        assert_eq!(json["budget"]["left"], json!(5.0));
+        assert_eq!(json["budget"]["left_tokens"], json!(2_000_000));
+    }
+
+    #[tokio::test]
+    async fn a_conversation_is_current_until_the_gap_has_passed() {
+        let house = House::new().await;
+        house.says("Ada", "good morning").await;
+        house.clock.set(START.plus(Duration::from_secs(6 * 3600)));
+        assert!(house.admin.status(None).await.unwrap().json["streams"][0]["conversation"].is_number());
+        house.clock.set(START.plus(Duration::from_millis(6 * 3_600_000 + 1)));
+        let json = house.admin.status(None).await.unwrap().json;
+        assert!(json["streams"][0]["conversation"].is_null() && json["streams"][0]["last_message_at"].is_string());
+    }
+
+    #[tokio::test]
+    async fn a_member_sees_their_own_stream_and_nothing_else() {
+        let house = House::new().await;
+        house.says("Ada", "good morning").await;
+        house.says("Ben", "hello").await;
+        let answer = house.admin.chat(&house.ben(), "/status").await;
+        assert!(!answer.markdown.contains("Ada") && !answer.markdown.contains("telegram"), "{}", answer.markdown);
+        assert_eq!(answer.json["streams"].as_array().unwrap().len(), 1);
+        assert_eq!((&answer.json["queues"]["inbox"], &answer.json["budget"]), (&json!(1), &json!({})));
+        let owner = house.admin.chat(&house.ada(), "/status").await;
+        assert!(["Ada", "Ben", "telegram", "The socket is gone."].iter().all(|part| owner.markdown.contains(part)));
+    }
+
+    #[tokio::test]
+    async fn whoami_tells_role_addresses_and_conversation() {
+        let house = House::new().await;
+        assert!(house.admin.chat(&house.ben(), "/whoami").await.json["conversation"].is_null());
+        house.says("Ben", "hello").await;
+        let answer = house.admin.chat(&house.ben(), "/whoami").await;
+        let json = answer.json;
+        assert_eq!(
+            (&json["name"], &json["role"], &json["since"]),
+            (&json!("Ben"), &json!("member"), &json!(START.rfc3339()))
+        );
+        assert_eq!(json["addresses"], json!([{ "adapter": "telegram", "account": "bot", "peer": "102" }]));
+        assert!(
+            answer.markdown.contains("telegram 102") && answer.markdown.contains("nobody else's"),
+            "{}",
+            answer.markdown
+        );
+    }
+}

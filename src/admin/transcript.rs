@@ -1,0 +1,158 @@
+//! A whole conversation as it was: for a program, and as Markdown that can stand alone.
+//!
+//! Every line of an untrusted text is quoted, so nothing in it can pass for a line of the record.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::answer::{Shown, join, plain, sources, sources_in_words};
+use super::conversations::{Told, tell};
+use super::status::Ends;
+use crate::id::{ConversationId, MessageId, PersonId};
+use crate::store::{Attachment, Db, StoredMessage, StoredText, SummaryContent, TextKind, TurnRow};
+use crate::text::shorten;
+use crate::time::Zone;
+use crate::trust::Label;
+use crate::wording::{command as says, prompt};
+
+/// Characters shown of what stands in a file.
+const FILE: usize = 2_000;
+
+/// A conversation with everything in it.
+pub(super) struct Whole {
+    pub(super) told: Told,
+    entries: Vec<Entry>,
+    turns: Vec<TurnRow>,
+}
+
+/// A message with its parts.
+struct Entry {
+    message: StoredMessage,
+    texts: Vec<StoredText>,
+    files: Vec<Attachment>,
+    label: Label,
+}
+
+/// The conversation of that id; `None` if there is none, or it is not that person's.
+pub(super) fn read(
+    db: Db<'_>,
+    id: ConversationId,
+    only: Option<PersonId>,
+    ends: Ends,
+) -> anyhow::Result<Option<Whole>> {
+    let Some(conversation) = db.conversation(id)? else { return Ok(None) };
+    if let Some(person) = only
+        && db.stream_of(person)? != Some(conversation.stream)
+    {
+        return Ok(None);
+    }
+    let mut texts: HashMap<MessageId, Vec<StoredText>> = HashMap::new();
+    for text in db.texts_of_conversation(id)? {
+        texts.entry(text.message).or_default().push(text);
+    }
+    let mut entries = Vec::new();
+    for message in db.messages_of(id)? {
+        let (texts, files) = (texts.remove(&message.id).unwrap_or_default(), db.attachments_of(message.id)?);
+        let label = join(texts.iter().map(|text| text.text.label()).chain(files.iter().map(|file| &file.label)));
+        entries.push(Entry { message, texts, files, label });
+    }
+    let turns = db.past_turns(id)?;
+    Ok(Some(Whole { told: tell(db, conversation, ends)?, entries, turns }))
+}
+
+/// The messages, as `conversations show` promises them.
+pub(super) fn messages_json(whole: &Whole, agent: &str, shown: &mut Shown) -> Value {
+    let one = |entry: &Entry| {
+        json!({
+            "id": entry.message.id,
+            "at": entry.message.effective_at.rfc3339(),
+            "from": entry.from(whole, agent),
+            "text": entry.words(shown),
+            "tainted": !entry.label.is_trusted(),
+            "sources": sources(&entry.label),
+        })
+    };
+    whole.entries.iter().map(one).collect()
+}
+
+/// The turns that are over.
+pub(super) fn turns_json(whole: &Whole) -> Value {
+    let one = |turn: &TurnRow| {
+        json!({
+            "id": turn.id,
+            "state": turn.state,
+            "began_at": turn.claimed_at.rfc3339(),
+            "tainted": !turn.label.is_trusted(),
+            "sources": sources(&turn.label),
+        })
+    };
+    whole.turns.iter().map(one).collect()
+}
+
+/// The whole conversation for a person.
+pub(super) fn markdown(whole: &Whole, agent: &str, zone: Zone, shown: &mut Shown) -> String {
+    let told = &whole.told;
+    let title = plain(told.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default());
+    let opened = zone.show(told.conversation.opened_at);
+    let ended = told.ended_at.map(|at| zone.show_short(at));
+    let facts = says::conversation_facts(
+        &told.person,
+        told.conversation.messages,
+        ended.as_deref(),
+        &sources_in_words(&told.label),
+    );
+    let mut blocks = vec![says::transcript_head(told.conversation.id, &title, &opened, &facts)];
+    blocks.extend(told.summary.as_ref().map(|summary| summary_markdown(shown.words(summary))));
+    for entry in &whole.entries {
+        let at = zone.show_short(entry.message.effective_at);
+        let head = says::hit(&at, entry.from(whole, agent), &sources_in_words(&entry.label));
+        let words = entry.words(shown);
+        let words = if entry.label.is_trusted() { words } else { quoted(&words) };
+        blocks.push(format!("{head}\n\n{words}"));
+    }
+    blocks.join("\n\n")
+}
+
+impl Entry {
+    fn from<'a>(&self, whole: &'a Whole, agent: &'a str) -> &'a str {
+        if self.message.person.is_some() { &whole.told.person } else { agent }
+    }
+
+    /// Everything that stands in it, in order.
+    fn words(&self, shown: &mut Shown) -> String {
+        let texts = self.texts.iter().map(|text| {
+            let words = shown.words(&text.text);
+            match text.kind {
+                TextKind::Said | TextKind::Transcript => words.to_string(),
+                TextKind::Quote => quoted(words),
+                TextKind::File => quoted(&shorten(words, FILE)),
+                TextKind::Edit => says::edited(words),
+            }
+        });
+        let mut words: Vec<String> = texts.collect();
+        for file in &self.files {
+            shown.also(&file.label);
+            words.push(says::attached(file.remote.kind, &plain(&file.remote.name)));
+        }
+        words.join("\n\n")
+    }
+}
+
+fn summary_markdown(summary: &SummaryContent) -> String {
+    let lists = [
+        (prompt::TOPICS, &summary.topics),
+        (prompt::DECISIONS, &summary.decisions),
+        (prompt::PREFERENCES, &summary.preferences),
+        (prompt::PENDING, &summary.pending),
+    ];
+    let one = |(heading, entries): (&str, &Vec<String>)| {
+        let lines: Vec<String> = entries.iter().map(|entry| format!("- {}", plain(entry))).collect();
+        format!("**{heading}**\n{}", lines.join("\n"))
+    };
+    lists.into_iter().filter(|(_, entries)| !entries.is_empty()).map(one).collect::<Vec<_>>().join("\n\n")
+}
+
+fn quoted(words: &str) -> String {
+    words.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,155 @@
+//! `/usage`: what the models took, in money where the price is known and in tokens where it is not.
+
+use std::collections::BTreeMap;
+
+use chrono::{Days, NaiveDate};
+use serde_json::{Value, json};
+
+use super::Admin;
+use super::answer::{Answer, amount, plain};
+use crate::id::PersonId;
+use crate::store::SpendLine;
+use crate::wording::command as says;
+
+/// A sum of lines.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    calls: u64,
+    micros: u64,
+    /// Of what has no known price.
+    tokens: u64,
+}
+
+impl Sum {
+    fn add(&mut self, line: &SpendLine) {
+        self.calls = self.calls.saturating_add(line.calls);
+        if line.priced {
+            self.micros = self.micros.saturating_add(line.micros);
+        } else {
+            self.tokens = self.tokens.saturating_add(line.input).saturating_add(line.output);
+        }
+    }
+
+    fn in_words(self) -> String {
+        says::spent(self.micros, self.tokens, self.calls)
+    }
+}
+
+impl Admin {
+    /// What the models took on the last `days` local days, today included; by everybody, or by `only` that person.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<Answer> {
+        let today = self.parts.zone.day(self.parts.clock.now());
+        let first = first_day(&today, days);
+        let mut lines = self.parts.journal.read(move |db| db.spend_lines(only, days)).await?;
+        // A journal row counts towards the local day it was reserved on; the days without spending count as well.
+        lines.retain(|line| line.day >= first);
+        let json: Value = lines.iter().map(line_json).collect();
+        if lines.is_empty() {
+            return Ok(Answer::ours(says::NO_USAGE, json));
+        }
+        let (now, all): (Vec<_>, Vec<_>) =
+            (lines.iter().filter(|line| line.day == today).collect(), lines.iter().collect());
+        let mut parts = vec![says::usage_today(&section(&now, what)), says::usage_days(days, &section(&all, what))];
+        if only.is_none() {
+            parts.push(says::usage_by_day(&section(&all, |line| line.day.clone())));
+            parts.push(says::usage_people(&section(&all, |line| says::spender(&line.person))));
+            let left = self.parts.ledger.left().await?;
+            parts.push(says::left(left.all.micros, left.all.tokens));
+        }
+        Ok(Answer::ours(parts.join("\n\n"), json))
+    }
+}
+
+/// The sums by a key, one line each, and the total below when there are several.
+fn section(lines: &[&SpendLine], key: impl Fn(&SpendLine) -> String) -> String {
+    let (mut sums, mut total): (BTreeMap<String, Sum>, Sum) = (BTreeMap::new(), Sum::default());
+    for line in lines {
+        sums.entry(key(line)).or_default().add(line);
+        total.add(line);
+    }
+    let mut rows: Vec<String> = sums.iter().map(|(name, sum)| says::usage_row(&plain(name), &sum.in_words())).collect();
+    if rows.len() > 1 {
+        rows.push(says::usage_total(&total.in_words()));
+    }
+    rows.join("\n")
+}
+
+fn what(line: &SpendLine) -> String {
+    says::purpose_and_model(&line.purpose, &line.model)
+}
+
+/// The first of so many local days that end with `today`. Days compare as text.
+fn first_day(today: &str, days: u32) -> String {
+    today
+        .parse::<NaiveDate>()
+        .ok()
+        .and_then(|day| day.checked_sub_days(Days::new(days.saturating_sub(1).into())))
+        .map_or_else(String::new, |day| day.to_string())
+}
+
+fn line_json(line: &SpendLine) -> Value {
+    json!({
+        "day": line.day,
+        "person": line.person,
+        "purpose": line.purpose,
+        "model": line.model,
+        "input_tokens": line.input,
+        "cached_tokens": line.cached,
+        "output_tokens": line.output,
+        "cost": if line.priced { amount(line.micros) } else { Value::Null },
+        "calls": line.calls,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{House, keys};
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn days_are_counted_on_the_calendar() {
+        assert_eq!(first_day("2026-03-01", 1), "2026-03-01");
+        assert_eq!(first_day("2026-03-01", 7), "2026-02-23");
+        assert_eq!(first_day("nonsense", 7), "");
+    }
+
+    #[tokio::test]
+    async fn usage_has_the_promised_shape_and_money_only_where_priced() {
+        let house = House::new().await;
+        house.spends("Ada", "openai/large", Some(12_300)).await;
+        house.spends("Ada", "ollama/small", None).await;
+        let json = house.admin.usage(None, 7).await.unwrap().json;
+        assert_eq!(
+            keys(&json[0]),
+            ["day", "person", "purpose", "model", "input_tokens", "cached_tokens", "output_tokens", "cost", "calls"]
+        );
+        assert_eq!((&json[0]["model"], &json[0]["cost"]), (&json!("ollama/small"), &Value::Null));
+        assert_eq!((&json[1]["model"], &json[1]["cost"]), (&json!("openai/large"), &json!(0.0123)));
+        assert_eq!((&json[1]["day"], &json[1]["input_tokens"]), (&json!("2026-11-21"), &json!(100)));
+    }
+
+    #[tokio::test]
+    async fn members_see_their_own_and_owners_everybody() {
+        let house = House::new().await;
+        house.spends("Ada", "openai/large", Some(1_000_000)).await;
+        house.spends("Ben", "openai/large", Some(20_000)).await;
+        let member = house.admin.chat(&house.ben(), "/usage").await;
+        assert_eq!(member.json.as_array().unwrap().len(), 1);
+        assert!(member.markdown.contains("0.02") && !member.markdown.contains("Ada"), "{}", member.markdown);
+        let owner = house.admin.chat(&house.ada(), "/usage").await;
+        assert!(["Ada", "Ben", "1.02"].iter().all(|part| owner.markdown.contains(part)), "{}", owner.markdown);
+    }
+
+    #[tokio::test]
+    async fn what_is_older_is_left_out_though_the_days_between_were_quiet() {
+        let house = House::new().await;
+        house.spends("Ada", "openai/large", Some(1_000_000)).await;
+        house.clock.set(house.now().plus(Duration::from_secs(8 * 86_400)));
+        let answer = house.admin.usage(None, 7).await.unwrap();
+        assert_eq!((answer.json, answer.markdown.as_str()), (json!([]), says::NO_USAGE));
+    }
+}

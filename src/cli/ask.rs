@@ -1,0 +1,204 @@
+//! Commands that ask: the running gateway answers, and without one this process opens the same data and answers itself.
+//!
+//! Both go through [`Admin::command_line`](crate::admin::Admin::command_line) with the same words, so there is one answer to a question.
+
+use anyhow::Context;
+use clap::{Args, Subcommand, ValueEnum};
+use tokio::net::UnixStream;
+
+use super::failure::Failure;
+use super::place::Place;
+use super::print::Printer;
+use super::{Exit, block_on, print};
+use crate::adapter::terminal::Connection;
+use crate::adapter::terminal::protocol::{FromClient, FromGateway};
+use crate::app::{App, BuildError, Seams};
+use crate::config::Home;
+use crate::wording::cli as says;
+
+/// `compline people …`
+#[derive(Debug, Subcommand)]
+pub enum People {
+    /// Who is allowed in, and where they are reached
+    List,
+    /// Make a code that lets somebody in, or links another address of theirs
+    Pair {
+        /// Whom it lets in
+        name: String,
+        /// As what
+        #[arg(long, value_enum, default_value_t = As::Member)]
+        role: As,
+    },
+    /// Let somebody in no longer
+    Remove {
+        /// Whom
+        name: String,
+    },
+}
+
+/// As what somebody is let in.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum As {
+    /// May chat
+    Member,
+    /// May do everything
+    Owner,
+}
+
+/// `compline conversations …`
+#[derive(Debug, Subcommand)]
+pub enum Conversations {
+    /// The newest conversations with what was written down about each
+    List {
+        /// At most so many
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+    /// One conversation from its first to its last message
+    Show {
+        /// Its number
+        id: u64,
+        /// Print the Markdown itself
+        #[arg(long)]
+        markdown: bool,
+    },
+}
+
+/// `compline search …`
+#[derive(Debug, Args)]
+pub struct Search {
+    /// What to look for
+    #[arg(required = true)]
+    query: Vec<String>,
+    /// Where to look
+    #[arg(long = "in", value_enum, value_delimiter = ',')]
+    kinds: Vec<Kind>,
+    /// At most so many
+    #[arg(long, default_value_t = 10)]
+    limit: u32,
+}
+
+/// What can be searched.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Kind {
+    /// What was said
+    Messages,
+    /// What was written down at the end of conversations
+    Conversations,
+}
+
+/// How Markdown is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// Made readable.
+    Shown,
+    /// As it is.
+    Markdown,
+}
+
+impl People {
+    /// As the gateway understands it.
+    pub fn line(&self) -> Vec<String> {
+        match self {
+            Self::List => words(&["people", "list"]),
+            Self::Pair { name, role: As::Member } => words(&["people", "pair", name, "member"]),
+            Self::Pair { name, role: As::Owner } => words(&["people", "pair", name, "owner"]),
+            Self::Remove { name } => words(&["people", "remove", name]),
+        }
+    }
+}
+
+impl Conversations {
+    /// As the gateway understands it.
+    pub fn line(&self) -> Vec<String> {
+        match self {
+            Self::List { limit } => words(&["conversations", "list", "--limit", &limit.to_string()]),
+            Self::Show { id, .. } => words(&["conversations", "show", &id.to_string()]),
+        }
+    }
+
+    /// How it is printed.
+    pub fn look(&self) -> Look {
+        match self {
+            Self::Show { markdown: true, .. } => Look::Markdown,
+            Self::Show { .. } | Self::List { .. } => Look::Shown,
+        }
+    }
+}
+
+impl Search {
+    /// As the gateway understands it.
+    pub fn line(&self) -> Vec<String> {
+        let mut line = words(&["search", "--limit", &self.limit.to_string()]);
+        for kind in &self.kinds {
+            let kind = match kind {
+                Kind::Messages => "messages",
+                Kind::Conversations => "conversations",
+            };
+            line.extend(words(&["--in", kind]));
+        }
+        line.push("--".to_owned());
+        line.push(self.query.join(" "));
+        line
+    }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
+/// An answer as it came, with whether the command failed.
+pub(super) struct Answered {
+    pub(super) text: String,
+    pub(super) failed: bool,
+}
+
+/// Asks and prints the answer.
+pub fn run(line: &[String], look: Look, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let Answered { text, failed } = block_on(answer(line, place, printer))?;
+    if failed {
+        print::aside(text.trim_end());
+        return Ok(Exit::Failed);
+    }
+    match look {
+        Look::Shown if !printer.json => printer.markdown(&text)?,
+        Look::Shown | Look::Markdown => printer.fact(&text)?,
+    }
+    Ok(Exit::Done)
+}
+
+async fn answer(line: &[String], place: &Place, printer: Printer) -> Result<Answered, Failure> {
+    if let Some(answered) = of_gateway(line, &place.home, printer.json).await? {
+        return Ok(answered);
+    }
+    let config = place.load()?.config;
+    let app = App::build(config, Seams::default()).await.map_err(|error| match error {
+        BuildError::Held(home) => Failure::Failed(says::held_and_silent(&home)),
+        other => other.into(),
+    })?;
+    printer.note(says::NOT_RUNNING);
+    let answer = app.admin.command_line(line).await;
+    app.stop().await;
+    let text = match printer.json {
+        true => serde_json::to_string_pretty(&answer.json).map_err(anyhow::Error::from)?,
+        false => answer.markdown,
+    };
+    Ok(Answered { text, failed: answer.failed })
+}
+
+/// What the gateway of that home says; `None` if none is running.
+pub(super) async fn of_gateway(line: &[String], home: &Home, json: bool) -> Result<Option<Answered>, Failure> {
+    let Ok(stream) = UnixStream::connect(home.socket()).await else { return Ok(None) };
+    let mut connection = Connection::of_client(stream);
+    let asked = FromClient::Run { args: line.to_vec(), json };
+    connection.writer.write(&asked).await.context(says::GATEWAY_LOST)?;
+    while let Some(frame) = connection.reader.next().await.context(says::GATEWAY_LOST)? {
+        match frame {
+            Ok(FromGateway::Answer { text, code }) => return Ok(Some(Answered { text, failed: code != 0 })),
+            Ok(FromGateway::Refused { why } | FromGateway::Bye { why }) => return Err(Failure::Failed(why)),
+            // A newer gateway may say more than we understand.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Err(Failure::Failed(says::GATEWAY_LOST.to_owned()))
+}

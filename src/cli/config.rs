@@ -1,0 +1,67 @@
+//! `compline config check` and `compline config show`.
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::Exit;
+use super::failure::Failure;
+use super::place::Place;
+use super::print::Printer;
+use crate::config::{ConfigError, Loaded, show};
+use crate::wording::cli as says;
+
+/// `compline config …`
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Say whether it is sound, and if not, where and how to mend it
+    Check,
+    /// Print every value that holds and where it came from, secrets hidden
+    Show,
+}
+
+/// Checks or shows it.
+pub fn run(command: &Command, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let loaded = match (place.load(), command) {
+        (Err(error), Command::Check) if printer.json => return refuse(&error, printer),
+        (loaded, _) => loaded?,
+    };
+    match command {
+        Command::Check => check(place, &loaded, printer)?,
+        Command::Show => print(&loaded, printer)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn check(place: &Place, loaded: &Loaded, printer: Printer) -> Result<(), Failure> {
+    if printer.json {
+        return printer.json(&json!({ "ok": true, "faults": [], "warnings": loaded.warnings }));
+    }
+    for warning in &loaded.warnings {
+        printer.note(&says::warning(warning));
+    }
+    printer.fact(&says::config_sound(&place.config))
+}
+
+fn refuse(error: &ConfigError, printer: Printer) -> Result<Exit, Failure> {
+    let faults = match error {
+        ConfigError::Wrong(faults) => json!(faults),
+        ConfigError::Missing { path } | ConfigError::Unreadable { path, .. } => {
+            let told = error.to_string();
+            let (what, fix) = told.split_once("\nfix: ").unwrap_or((&told, ""));
+            json!([{ "file": path, "key": "", "what": what, "fix": fix }])
+        }
+    };
+    printer.json(&json!({ "ok": false, "faults": faults, "warnings": [] }))?;
+    Ok(Exit::Wrong)
+}
+
+fn print(loaded: &Loaded, printer: Printer) -> Result<(), Failure> {
+    let lines = show(loaded);
+    if printer.json {
+        return printer.json(&lines);
+    }
+    let width = lines.iter().map(|line| line.key.chars().count()).max().unwrap_or(0);
+    let lines: Vec<String> =
+        lines.iter().map(|line| format!("{:width$}  {}  ({})", line.key, line.value, line.origin)).collect();
+    printer.fact(&lines.join("\n"))
+}

@@ -1,0 +1,63 @@
+//! `compline demo`: the real house with a simulated clock lives through three days before the person's eyes.
+//!
+//! Nothing in here pretends: what is said goes through the terminal adapter into a journal, the engine answers, and what is shown of
+//! labels and summaries is asked from the same place as by `compline conversations`. The home is temporary and nothing leaves it.
+
+mod stage;
+mod theatre;
+
+use clap::Args;
+
+use super::Exit;
+use super::failure::Failure;
+use super::print::Printer;
+use crate::wording::cli::demo::{SCENES, Scene};
+use stage::Stage;
+use theatre::Theatre;
+
+/// `compline demo …`
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Without pauses for reading
+    #[arg(long)]
+    fast: bool,
+}
+
+/// Plays the story.
+pub fn run(options: &Options, printer: Printer) -> Result<Exit, Failure> {
+    let home = theatre::Folder::new()?;
+    super::run::on_threads(play(home.path(), Stage::new(options.fast), printer))
+}
+
+async fn play(home: &std::path::Path, mut stage: Stage, printer: Printer) -> Result<Exit, Failure> {
+    let mut theatre = Theatre::open(home).await?;
+    stage.open().await?;
+    for scene in SCENES {
+        perform(*scene, &mut theatre, &mut stage).await?;
+    }
+    theatre.close().await;
+    if !printer.quiet {
+        stage.close().await?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn perform(scene: Scene, theatre: &mut Theatre, stage: &mut Stage) -> Result<(), Failure> {
+    match scene {
+        Scene::Wait(hours, minutes) => theatre.wait(hours, minutes).await,
+        Scene::Remark(text) => stage.remark(text).await?,
+        Scene::Says(text) => {
+            stage.spoken(theatre.now(), theatre.zone, &theatre.person, text, "").await?;
+            let answer = theatre.say(text, None).await?;
+            stage.answered(theatre.now(), theatre.zone, &theatre.agent, &answer).await?;
+        }
+        Scene::Pipes(text, page) => {
+            stage.spoken(theatre.now(), theatre.zone, &theatre.person, text, page).await?;
+            let answer = theatre.say(text, Some(page)).await?;
+            stage.answered(theatre.now(), theatre.zone, &theatre.agent, &answer).await?;
+        }
+        Scene::Marks => stage.marks(&theatre.newest_conversation().await?).await?,
+        Scene::Summary => stage.summary(&theatre.last_summary().await?).await?,
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! The house of the demonstration: a home in a temporary folder, a clock that stands until it is wound, one person at the terminal.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+use tokio_util::task::TaskTracker;
+
+use crate::adapter::terminal::Connection;
+use crate::adapter::terminal::protocol::{FromClient, FromGateway};
+use crate::app::{App, Seams};
+use crate::config::{self, Home};
+use crate::time::{Clock, Moment, SimulatedClock, Zone};
+use crate::wording::cli::demo as says;
+
+/// Monday, 16 November 2026, 08:10 in Vienna.
+const START: Moment = Moment(1_794_813_000_000);
+/// Long enough for messages to be joined, too short to be seen.
+const MOMENT: Duration = Duration::from_secs(1);
+/// After so many moments without an answer none will come.
+const PATIENCE: usize = 120;
+const PIPE: usize = 64 * 1024;
+
+/// The house and the person's end of the line.
+pub struct Theatre {
+    /// Who sits at the terminal.
+    pub person: String,
+    /// Who answers.
+    pub agent: String,
+    /// The zone of the story.
+    pub zone: Zone,
+    app: App,
+    clock: Arc<SimulatedClock>,
+    line: Connection,
+    door: TaskTracker,
+    said: usize,
+}
+
+impl Theatre {
+    /// Builds the house in that folder and sits down at its terminal.
+    pub async fn open(home: &Path) -> anyhow::Result<Self> {
+        let config = config(home)?;
+        let (person, agent, zone) = ("you".to_owned(), config.agent.name.clone(), config.zone);
+        let clock = Arc::new(SimulatedClock::new(START));
+        let seams = Seams { clock: Some(Arc::clone(&clock) as Arc<dyn Clock>), terminal_only: true, ..Seams::default() };
+        let app = App::build(config, seams).await?;
+        app.start().await?;
+        let (near, far) = tokio::io::duplex(PIPE);
+        let (local, door) = (Arc::clone(&app.local), TaskTracker::new());
+        door.spawn(async move { local.client(far).await });
+        let mut theatre = Self { person, agent, zone, app, clock, line: Connection::of_client(near), door, said: 0 };
+        theatre.line.writer.write(&FromClient::Hello { person: None }).await?;
+        match theatre.hear().await? {
+            FromGateway::Welcome { .. } => Ok(theatre),
+            _ => bail!("The demonstration was not let in"),
+        }
+    }
+
+    /// The time of the story.
+    pub fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
+    /// Winds the clock.
+    pub async fn wait(&self, hours: u64, minutes: u64) {
+        self.clock.advance(Duration::from_secs((hours * 60 + minutes) * 60)).await;
+    }
+
+    /// Says something, passes a text on with it, and returns the answer.
+    pub async fn say(&mut self, text: &str, piped: Option<&str>) -> anyhow::Result<String> {
+        let parts = [(Some(text), false), (piped, true)];
+        for (text, piped) in parts.into_iter().filter_map(|(text, piped)| Some((text?, piped))) {
+            self.said += 1;
+            let id = format!("demo-{}", self.said);
+            self.line.writer.write(&FromClient::Say { id: id.clone(), text: text.to_owned(), piped }).await?;
+            while !matches!(self.hear().await?, FromGateway::Stored { id: stored } if stored == id) {}
+        }
+        for _ in 0..PATIENCE {
+            let clock = Arc::clone(&self.clock);
+            tokio::select! {
+                biased;
+                heard = self.answer() => return heard,
+                () = clock.advance(MOMENT) => {}
+            }
+        }
+        bail!("The demonstration got no answer")
+    }
+
+    /// The newest conversation as `compline conversations show --json` prints it.
+    pub async fn newest_conversation(&self) -> anyhow::Result<Value> {
+        let list = self.ask(&["conversations", "list", "--limit", "1"]).await?;
+        let id = list.pointer("/0/id").context("There is no conversation")?.to_string();
+        self.ask(&["conversations", "show", &id]).await
+    }
+
+    /// What was written down about the conversation before the newest.
+    pub async fn last_summary(&self) -> anyhow::Result<Value> {
+        let list = self.ask(&["conversations", "list", "--limit", "2"]).await?;
+        list.get(1).cloned().context("There is no conversation before this one")
+    }
+
+    /// Stops everything.
+    pub async fn close(self) {
+        drop(self.line);
+        self.door.close();
+        self.door.wait().await;
+        self.app.stop().await;
+    }
+
+    async fn ask(&self, line: &[&str]) -> anyhow::Result<Value> {
+        let line: Vec<String> = line.iter().map(|&word| word.to_owned()).collect();
+        let answer = self.app.admin.command_line(&line).await;
+        if answer.failed { bail!(answer.markdown) } else { Ok(answer.json) }
+    }
+
+    async fn answer(&mut self) -> anyhow::Result<String> {
+        loop {
+            if let FromGateway::Message { markdown, .. } = self.hear().await? {
+                return Ok(markdown);
+            }
+        }
+    }
+
+    async fn hear(&mut self) -> anyhow::Result<FromGateway> {
+        loop {
+            match self.line.reader.next().await?.context("The demonstration was cut off")? {
+                Ok(FromGateway::Refused { why } | FromGateway::Bye { why }) => bail!(why),
+                Ok(frame) => return Ok(frame),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// The configuration of the story, whatever the environment says.
+fn config(home: &Path) -> anyhow::Result<config::Config> {
+    let zone = says::ZONE;
+    let text = format!("timezone = \"{zone}\"\n[tools]\nweb_fetch = false\n[[people]]\nname = \"you\"\nrole = \"owner\"\n");
+    Ok(config::parse(&text, "demo", &BTreeMap::new(), Home::at(home))?.config)
+}
+
+/// A folder that is deleted with all that is in it.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// A new one that nobody else can enter.
+    pub fn new() -> anyhow::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt;
+        let path = std::env::temp_dir().join(format!("compline-demo-{:016x}", rand::random::<u64>()));
+        let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
+        made.with_context(|| format!("Cannot make the folder {}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

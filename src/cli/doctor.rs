@@ -1,0 +1,101 @@
+//! `compline doctor`: looks at everything a person could have to mend, and says how.
+//!
+//! It changes nothing but with `--fix`, and then only what cannot do harm. A running gateway is asked how its channels are, and is not
+//! disturbed; without one the model and the channels are tried for real. What it prints may be pasted anywhere: no secret, no message, no name
+//! stands in it.
+
+mod disk;
+mod finding;
+mod journal;
+mod outside;
+
+use clap::Args;
+use serde_json::json;
+
+use super::failure::Failure;
+use super::place::Place;
+use super::print::Printer;
+use super::{Exit, block_on};
+use crate::config::{Config, Loaded, Provider};
+use crate::time::Zone;
+use crate::wording::cli::doctor as says;
+use finding::{Finding, State};
+
+/// `compline doctor …`
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Mend what can be mended safely: permissions, missing files of the workspace
+    #[arg(long)]
+    fix: bool,
+    /// Ask neither the model nor Telegram
+    #[arg(long)]
+    offline: bool,
+}
+
+/// Looks and tells.
+pub fn run(options: &Options, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let findings = block_on(async { Ok(look(options, place).await) })?;
+    let exit = if findings.iter().any(|finding| finding.state == State::Wrong) { Exit::Failed } else { Exit::Done };
+    if printer.json {
+        let ok = exit == Exit::Done;
+        printer.json(&json!({ "version": env!("CARGO_PKG_VERSION"), "ok": ok, "findings": findings }))?;
+    } else {
+        printer.fact(&report(&findings))?;
+    }
+    Ok(exit)
+}
+
+async fn look(options: &Options, place: &Place) -> Vec<Finding> {
+    let mut findings = disk::home(&place.home, options.fix);
+    let loaded = match place.load() {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            let told = error.to_string();
+            let (what, fix) = told.rsplit_once("\nfix: ").unwrap_or((&told, ""));
+            findings.push(Finding::wrong(says::CONFIGURATION, what, fix));
+            return findings;
+        }
+    };
+    findings.extend(configuration(place, &loaded, options.fix));
+    let config = &loaded.config;
+    findings.push(zone(config));
+    findings.push(disk::space(&config.home));
+    findings.extend(journal::look(config, options.fix).await);
+    findings.extend(outside::look(config, place, options.offline).await);
+    findings
+}
+
+fn configuration(place: &Place, loaded: &Loaded, fix: bool) -> Vec<Finding> {
+    let modes = loaded.secret_files.iter().filter_map(|file| disk::exposed(file, fix));
+    let mut findings: Vec<Finding> = modes.collect();
+    let about_modes = |warning: &&String| loaded.secret_files.iter().any(|file| warning.starts_with(&*file.to_string_lossy()));
+    let others = loaded.warnings.iter().filter(|warning| !about_modes(warning));
+    findings.extend(others.map(|warning| Finding::note(says::CONFIGURATION, warning, "")));
+    if findings.is_empty() {
+        findings.push(Finding::ok(says::CONFIGURATION, &place.config.display().to_string()));
+    }
+    findings
+}
+
+fn zone(config: &Config) -> Finding {
+    let configured = config.zone.name();
+    match Zone::of_this_computer() {
+        Some(here) if here != config.zone => Finding::ok(says::ZONE, &says::other_zone(configured, here.name())),
+        _ => Finding::ok(says::ZONE, configured),
+    }
+}
+
+/// A model as a person knows it.
+fn model_name(config: &Config) -> String {
+    match config.model.provider {
+        Provider::Offline => says::OFFLINE.to_owned(),
+        provider => format!("{}/{}", provider.as_str(), config.model.name),
+    }
+}
+
+fn report(findings: &[Finding]) -> String {
+    let head = says::head(env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
+    let wrong = findings.iter().filter(|finding| finding.state == State::Wrong).count();
+    let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    format!("{head}\n\n{}\n\n{}", lines.join("\n"), says::verdict(wrong))
+}

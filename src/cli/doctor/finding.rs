@@ -1,0 +1,70 @@
+//! One thing that was looked at.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::wording::cli::doctor as says;
+
+/// How it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum State {
+    /// As it should be.
+    Ok,
+    /// Worth knowing.
+    Note,
+    /// It was wrong and is mended now.
+    Mended,
+    /// To be mended.
+    Wrong,
+}
+
+/// What was looked at, how it is, and how to mend it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Finding {
+    pub(super) check: &'static str,
+    pub(super) state: State,
+    pub(super) what: String,
+    /// Empty if there is nothing to do.
+    pub(super) fix: String,
+}
+
+impl Finding {
+    pub(super) fn ok(check: &'static str, what: &str) -> Self {
+        Self::of(check, State::Ok, what, "")
+    }
+
+    pub(super) fn note(check: &'static str, what: &str, fix: &str) -> Self {
+        Self::of(check, State::Note, what, fix)
+    }
+
+    pub(super) fn mended(check: &'static str, what: &str) -> Self {
+        Self::of(check, State::Mended, what, "")
+    }
+
+    pub(super) fn wrong(check: &'static str, what: &str, fix: &str) -> Self {
+        Self::of(check, State::Wrong, what, fix)
+    }
+
+    fn of(check: &'static str, state: State, what: &str, fix: &str) -> Self {
+        Self { check, state, what: what.to_owned(), fix: fix.to_owned() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.state {
+            State::Ok => says::OK,
+            State::Note => says::NOTE,
+            State::Mended => says::MENDED,
+            State::Wrong => says::WRONG,
+        };
+        let what = self.what.replace('\n', "\n                        ");
+        write!(f, "{state:7} {:15} {what}", self.check)?;
+        if !self.fix.is_empty() {
+            write!(f, "\n                        {} {}", says::FIX, self.fix)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! The journal, and what only it knows: the latest time, who is in, who knocked.
+
+use std::path::Path;
+
+use super::finding::Finding;
+use crate::app::{BuildError, take_lock};
+use crate::cli::failure::Failure;
+use crate::config::Config;
+use crate::memory::Tree;
+use crate::people::Role;
+use crate::store::{self, Db, Journal};
+use crate::time::{Clock, Moment, SystemClock};
+use crate::wording::cli::doctor as says;
+
+/// A log longer than this means that something keeps it from being merged.
+const LONG_LOG: u64 = 64 << 20;
+
+/// What the journal says.
+struct Seen {
+    check: Vec<String>,
+    version: u32,
+    high_water: Option<Moment>,
+    owners: usize,
+    claimed: bool,
+    strangers: Vec<(String, String, Moment, i64)>,
+}
+
+/// Looks at the journal. Beside a running gateway only by reading; without one it is also opened as `run` would.
+pub(super) async fn look(config: &Config, fix: bool) -> Vec<Finding> {
+    let path = config.home.journal();
+    let now = SystemClock::default().now();
+    match std::fs::metadata(&path) {
+        Err(_) => return vec![Finding::note(says::JOURNAL, says::NO_JOURNAL, "")],
+        Ok(found) if found.len() == 0 => {
+            return vec![Finding::wrong(says::JOURNAL, &says::empty_journal(&path), says::FIX_EMPTY_JOURNAL)];
+        }
+        Ok(_) => {}
+    }
+    let mut findings = Vec::new();
+    match take_lock(&config.home) {
+        Err(BuildError::Held(_)) => {}
+        Err(error) => return vec![told(error.into())],
+        Ok(_lock) => match Journal::open(&path, None) {
+            Err(error) => return vec![told(error.into())],
+            Ok(journal) => {
+                findings.extend(workspace(config, &journal, now, fix).await);
+                journal.close().await;
+            }
+        },
+    }
+    match store::examine(&path, see) {
+        Err(error) => findings.push(told(error.into())),
+        Ok(seen) => findings.extend(judge(&seen, config, &path, now)),
+    }
+    findings
+}
+
+fn see(db: Db<'_>) -> anyhow::Result<Seen> {
+    let owners: Vec<_> = db.people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
+    let mut claimed = false;
+    for owner in &owners {
+        claimed |= db.addresses_of(owner.id)?.iter().any(|known| known.address.adapter == "telegram");
+    }
+    Ok(Seen {
+        check: db.quick_check()?,
+        version: db.version()?,
+        high_water: db.high_water()?,
+        owners: owners.len(),
+        claimed,
+        strangers: db.strangers(1)?,
+    })
+}
+
+fn judge(seen: &Seen, config: &Config, path: &Path, now: Moment) -> Vec<Finding> {
+    let mut findings = vec![sound(seen, path), log(path), clock(seen, config, now), owner(seen, config)];
+    for (adapter, sender, at, count) in &seen.strangers {
+        let what = says::stranger(adapter, sender, &config.zone.show(*at), *count);
+        findings.push(Finding::note(says::STRANGERS, &what, &says::fix_stranger(adapter, sender)));
+    }
+    findings
+}
+
+fn sound(seen: &Seen, path: &Path) -> Finding {
+    let size = std::fs::metadata(path).map_or(0, |found| found.len());
+    match seen.check.as_slice() {
+        [] => Finding::ok(says::JOURNAL, &says::journal(seen.version, size >> 10)),
+        broken => Finding::wrong(says::JOURNAL, &says::broken(broken), crate::wording::cli::FIX_DAMAGED),
+    }
+}
+
+fn log(path: &Path) -> Finding {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    let size = std::fs::metadata(name).map_or(0, |found| found.len());
+    let told = says::log(size >> 10);
+    if size > LONG_LOG { Finding::note(says::JOURNAL_LOG, &told, says::FIX_LOG) } else { Finding::ok(says::JOURNAL_LOG, &told) }
+}
+
+fn clock(seen: &Seen, config: &Config, now: Moment) -> Finding {
+    let shown = config.zone.show(now);
+    match seen.high_water {
+        Some(latest) if latest > now => {
+            Finding::wrong(says::CLOCK, &says::clock_behind(&shown, &config.zone.show(latest)), says::FIX_CLOCK)
+        }
+        _ => Finding::ok(says::CLOCK, &shown),
+    }
+}
+
+fn owner(seen: &Seen, config: &Config) -> Finding {
+    let in_config = config.people.iter().any(|person| person.role == Role::Owner && person.telegram.is_some());
+    if seen.owners == 0 && !config.people.iter().any(|person| person.role == Role::Owner) {
+        return Finding::wrong(says::OWNER, says::NO_OWNER, says::FIX_NO_OWNER);
+    }
+    if config.telegram.is_some() && !seen.claimed && !in_config {
+        return Finding::wrong(says::OWNER, says::NOT_CLAIMED, says::FIX_NOT_CLAIMED);
+    }
+    Finding::ok(says::OWNER, says::OWNER_KNOWN)
+}
+
+/// The files that the assistant reads, each of which `run` makes when it starts.
+async fn workspace(config: &Config, journal: &Journal, now: Moment, fix: bool) -> Option<Finding> {
+    let missing: Vec<&str> =
+        says::WORKSPACE_FILES.into_iter().filter(|file| !config.workspace.join(file).exists()).collect();
+    if missing.is_empty() {
+        return Some(Finding::ok(says::WORKSPACE, &config.workspace.display().to_string()));
+    }
+    let what = says::missing_files(&missing);
+    if !fix {
+        return Some(Finding::note(says::WORKSPACE, &what, says::FIX_WORKSPACE));
+    }
+    let tree = Tree::new(config.workspace.clone(), journal.clone(), config.zone);
+    Some(match tree.seed(now).await {
+        Ok(()) => Finding::mended(says::WORKSPACE, &what),
+        Err(error) => Finding::wrong(says::WORKSPACE, &format!("{error:#}"), crate::wording::cli::FIX_READ_ONLY),
+    })
+}
+
+fn told(failure: Failure) -> Finding {
+    let words = match failure {
+        Failure::Wrong(words) | Failure::Failed(words) => words,
+        Failure::Unread => String::new(),
+    };
+    let (what, fix) = words.split_once("\nfix: ").unwrap_or((&words, ""));
+    Finding::wrong(says::JOURNAL, what, fix)
+}

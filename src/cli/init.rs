@@ -1,0 +1,180 @@
+//! `compline init`: asks what is needed, tests it, and writes the commented configuration.
+//!
+//! Every question can be answered beforehand by a flag or an environment variable; what is answered is not asked. Nothing is written before
+//! all of it holds together: the text that is to be written is read back by the same code that `run` uses. A configuration that is
+//! there already is replaced only after a yes, and kept beside the new one.
+
+mod dialogue;
+mod file;
+mod questions;
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use secrecy::SecretString;
+
+use super::failure::Failure;
+use super::place::{Place, environment};
+use super::print::{self, Printer};
+use super::probe::{self, Trouble};
+use super::{Exit, block_on};
+use crate::config::{self, Answers, Config, Home, Person, Provider, SecretFrom, commented};
+use crate::people::Role;
+use crate::wording::cli::init as says;
+use dialogue::Dialogue;
+
+/// `compline init …`; the variables are those that the configuration knows too.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Ask nothing: take what flags and environment say, and defaults for the rest
+    #[arg(long)]
+    non_interactive: bool,
+    /// Replace a configuration that is there; the old one is kept as .bak
+    #[arg(long)]
+    replace: bool,
+    /// Do not test the model and the bot
+    #[arg(long)]
+    untested: bool,
+    /// Zone in which days are counted, as Europe/Vienna [default: this computer's]
+    #[arg(long, env = "COMPLINE__TIMEZONE", hide_env_values = true)]
+    timezone: Option<String>,
+    /// Your name, as the assistant is to call you
+    #[arg(long, value_name = "NAME")]
+    owner: Option<String>,
+    /// Your numeric Telegram id, if you know it; otherwise `run` prints a code to send
+    #[arg(long, value_name = "ID")]
+    owner_telegram: Option<i64>,
+    /// offline, openai (any compatible server), anthropic, gemini or ollama
+    #[arg(long, env = "COMPLINE__MODEL__PROVIDER", hide_env_values = true)]
+    provider: Option<String>,
+    /// The model's name, exactly as the provider spells it
+    #[arg(long, env = "COMPLINE__MODEL__NAME", hide_env_values = true)]
+    model: Option<String>,
+    /// A server of your own
+    #[arg(long, env = "COMPLINE__MODEL__BASE_URL", hide_env_values = true)]
+    base_url: Option<String>,
+    /// The environment variable that holds the model's key
+    #[arg(long, value_name = "VARIABLE")]
+    api_key_env: Option<String>,
+    /// The file that holds the model's key
+    #[arg(long, value_name = "FILE")]
+    api_key_file: Option<String>,
+    /// The environment variable that holds the Telegram bot's token
+    #[arg(long, value_name = "VARIABLE")]
+    telegram_token_env: Option<String>,
+    /// The file that holds the Telegram bot's token
+    #[arg(long, value_name = "FILE")]
+    telegram_token_file: Option<String>,
+}
+
+/// A secret that was typed is kept in a file of its own, so that the configuration may be shown around.
+struct Typed {
+    secret: SecretString,
+    file: &'static str,
+}
+
+/// The answers, and the secrets among them that have no place yet.
+struct Gathered {
+    answers: Answers,
+    typed: Vec<Typed>,
+}
+
+/// Asks, tests and writes.
+pub fn run(options: &Options, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let mut dialogue = if options.non_interactive { None } else { Some(Dialogue::open()?) };
+    if place.config.exists() && !may_replace(options, place, dialogue.as_mut())? {
+        printer.note(says::NOTHING_CHANGED);
+        return Ok(Exit::Done);
+    }
+    let (text, typed, config) = match &mut dialogue {
+        Some(dialogue) => ask_until_it_works(options, place, dialogue)?,
+        None => take_as_given(options, place)?,
+    };
+    for Typed { secret, file } in &typed {
+        file::write_secret(&place.home.path().join(file), secret)?;
+    }
+    let kept = file::replace(&place.config, &text)?;
+    print::aside(&says::written(&place.config, kept.as_deref()));
+    print::aside(&next(place, &config));
+    Ok(Exit::Done)
+}
+
+fn may_replace(options: &Options, place: &Place, dialogue: Option<&mut Dialogue>) -> Result<bool, Failure> {
+    match dialogue {
+        _ if options.replace => Ok(true),
+        Some(dialogue) => dialogue.yes(&says::replace(&place.config)),
+        None => Err(Failure::Wrong(says::would_replace(&place.config))),
+    }
+}
+
+fn take_as_given(options: &Options, place: &Place) -> Result<(String, Vec<Typed>, Config), Failure> {
+    let gathered = questions::given(options)?;
+    let (text, config) = checked(&gathered, place)?;
+    if !options.untested {
+        block_on(async { Ok(test(&config).await) })?.map_err(|trouble| {
+            Failure::Failed(crate::wording::cli::with_fix(&trouble.what, &says::or_untested(&trouble.fix)))
+        })?;
+    }
+    Ok((text, gathered.typed, config))
+}
+
+fn ask_until_it_works(options: &Options, place: &Place, dialogue: &mut Dialogue) -> Result<(String, Vec<Typed>, Config), Failure> {
+    print::aside(says::WELCOME);
+    loop {
+        let gathered = questions::ask(options, dialogue)?;
+        let (text, config) = match checked(&gathered, place) {
+            Ok(checked) => checked,
+            Err(Failure::Wrong(faults)) => {
+                print::aside(&says::again(&faults));
+                continue;
+            }
+            Err(other) => return Err(other),
+        };
+        if options.untested {
+            return Ok((text, gathered.typed, config));
+        }
+        match block_on(async { Ok(test(&config).await) })? {
+            Ok(()) => return Ok((text, gathered.typed, config)),
+            Err(trouble) => {
+                print::aside(&crate::wording::cli::with_fix(&trouble.what, &trouble.fix));
+                if dialogue.yes(says::WRITE_ANYWAY)? {
+                    return Ok((text, gathered.typed, config));
+                }
+            }
+        }
+    }
+}
+
+/// The text to be written, and what it will mean. Typed secrets are read as if they were in their files already.
+fn checked(gathered: &Gathered, place: &Place) -> Result<(String, Config), Failure> {
+    let text = commented(&gathered.answers);
+    let mut inline = gathered.answers.clone();
+    for typed in &gathered.typed {
+        let place = if typed.file == questions::KEY_FILE { &mut inline.api_key } else { &mut inline.telegram };
+        *place = Some(SecretFrom::Inline(typed.secret.clone()));
+    }
+    let read = |text: &str, env: &BTreeMap<String, String>, home: Home| config::parse(text, &place.config.to_string_lossy(), env, home);
+    let config = read(&commented(&inline), &environment(), place.home.clone())?.config;
+    Ok((text, config))
+}
+
+/// Tries the model and the bot for real.
+async fn test(config: &Config) -> Result<(), Trouble> {
+    if config.model.provider != Provider::Offline {
+        print::aside(says::TESTING_MODEL);
+        probe::model(&config.model).await?;
+        print::aside(says::MODEL_ANSWERS);
+    }
+    if let Some(telegram) = &config.telegram {
+        print::aside(says::TESTING_TELEGRAM);
+        let bot = probe::telegram(telegram).await?;
+        print::aside(&says::bot(&bot.username, bot.has_webhook));
+    }
+    Ok(())
+}
+
+fn next(place: &Place, config: &Config) -> String {
+    let owner_known = config.people.iter().any(|person: &Person| person.role == Role::Owner && person.telegram.is_some());
+    let claims = config.telegram.is_some() && !owner_known;
+    says::next(&place.command("run"), &place.command("chat"), &place.command("doctor"), claims)
+}

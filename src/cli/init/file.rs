@@ -1,0 +1,64 @@
+//! Files that only their owner may read, whole or not at all.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use secrecy::{ExposeSecret, SecretString};
+
+/// Writes the configuration. What was there before is kept beside it; where, is returned.
+pub(super) fn replace(path: &Path, text: &str) -> anyhow::Result<Option<PathBuf>> {
+    let kept = beside(path, ".bak");
+    let was_there = path.exists();
+    if was_there {
+        std::fs::copy(path, &kept).with_context(|| format!("Cannot keep the old configuration as {}", kept.display()))?;
+    }
+    write(path, text)?;
+    Ok(was_there.then_some(kept))
+}
+
+/// Writes a secret.
+pub(super) fn write_secret(path: &Path, secret: &SecretString) -> anyhow::Result<()> {
+    write(path, &format!("{}\n", secret.expose_secret()))
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+    let cannot = || format!("Cannot write {}", path.display());
+    if let Some(folder) = path.parent() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(cannot)?;
+    }
+    let unfinished = beside(path, ".new");
+    // Left over from a run that was cut off, perhaps with other permissions.
+    let _ = std::fs::remove_file(&unfinished);
+    let mut file: File =
+        File::options().write(true).create_new(true).mode(0o600).open(&unfinished).with_context(cannot)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).with_context(cannot)?;
+    std::fs::rename(&unfinished, path).with_context(cannot)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn private_whole_and_the_old_one_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("new/compline.toml");
+        assert_eq!(replace(&path, "one").unwrap(), None);
+        std::fs::write(beside(&path, ".new"), "half").unwrap();
+        let kept = replace(&path, "two").unwrap().unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(std::fs::read_to_string(kept).unwrap(), "one");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(!beside(&path, ".new").exists());
+    }
+}

@@ -1,0 +1,169 @@
+//! What `init` has to know: each answer from a flag, the environment, or the person.
+
+use secrecy::SecretString;
+
+use super::dialogue::Dialogue;
+use super::{Gathered, Options, Typed};
+use crate::cli::failure::Failure;
+use crate::cli::print;
+use crate::config::{Answers, Person, Provider, SecretFrom};
+use crate::people::Role;
+use crate::time::Zone;
+use crate::wording::cli::init as says;
+
+/// Where a typed key is kept, within the home.
+pub(super) const KEY_FILE: &str = "model.key";
+/// Where a typed token is kept, within the home.
+const TOKEN_FILE: &str = "telegram.token";
+
+/// Everything from flags and environment.
+pub(super) fn given(options: &Options) -> Result<Gathered, Failure> {
+    let provider = match options.provider.as_deref() {
+        None => Provider::Offline,
+        Some(word) => Provider::parse(word).ok_or_else(|| Failure::Wrong(says::no_provider(word)))?,
+    };
+    let answers = Answers {
+        zone: options.timezone.clone().unwrap_or_else(|| usual_zone().to_owned()),
+        provider,
+        model: options.model.clone(),
+        base_url: options.base_url.clone(),
+        api_key: named(&options.api_key_env, &options.api_key_file),
+        telegram: named(&options.telegram_token_env, &options.telegram_token_file),
+        people: vec![owner(options, options.owner.clone())],
+    };
+    Ok(Gathered { answers, typed: Vec::new() })
+}
+
+/// What is not given is asked.
+pub(super) fn ask(options: &Options, dialogue: &mut Dialogue) -> Result<Gathered, Failure> {
+    let mut typed = Vec::new();
+    let name = match &options.owner {
+        Some(name) => name.clone(),
+        None => dialogue.line(says::ASK_NAME, &usual_name())?,
+    };
+    let zone = match &options.timezone {
+        Some(zone) => zone.clone(),
+        None => ask_zone(dialogue)?,
+    };
+    let provider = match options.provider.as_deref().and_then(Provider::parse) {
+        Some(provider) => provider,
+        None => ask_provider(dialogue)?,
+    };
+    let mut answers = Answers {
+        zone,
+        provider,
+        model: options.model.clone(),
+        base_url: options.base_url.clone(),
+        api_key: named(&options.api_key_env, &options.api_key_file),
+        telegram: named(&options.telegram_token_env, &options.telegram_token_file),
+        people: vec![owner(options, Some(name))],
+    };
+    if provider != Provider::Offline {
+        ask_model(&mut answers, dialogue, &mut typed)?;
+    }
+    if answers.telegram.is_none() {
+        print::aside(says::ABOUT_TELEGRAM);
+        let given = dialogue.secret(says::ASK_TOKEN)?;
+        answers.telegram = kept(&given, TOKEN_FILE, &mut typed);
+    }
+    Ok(Gathered { answers, typed })
+}
+
+fn ask_zone(dialogue: &mut Dialogue) -> Result<String, Failure> {
+    loop {
+        let zone = dialogue.line(says::ASK_ZONE, usual_zone())?;
+        if Zone::named(&zone).is_some() {
+            return Ok(zone);
+        }
+        print::aside(&says::no_zone(&zone));
+    }
+}
+
+fn ask_provider(dialogue: &mut Dialogue) -> Result<Provider, Failure> {
+    print::aside(says::PROVIDERS);
+    loop {
+        let word = dialogue.line(says::ASK_PROVIDER, Provider::Offline.as_str())?;
+        let by_number = word.parse().ok().and_then(|number: usize| Provider::ALL.get(number.checked_sub(1)?).copied());
+        match by_number.or_else(|| Provider::parse(&word.to_lowercase())) {
+            Some(provider) => return Ok(provider),
+            None => print::aside(&says::no_provider(&word)),
+        }
+    }
+}
+
+fn ask_model(answers: &mut Answers, dialogue: &mut Dialogue, typed: &mut Vec<Typed>) -> Result<(), Failure> {
+    if answers.base_url.is_none() && matches!(answers.provider, Provider::OpenAi | Provider::Ollama) {
+        let url = dialogue.line(says::ask_base_url(answers.provider.as_str()).as_str(), "")?;
+        answers.base_url = Some(url).filter(|url| !url.is_empty());
+    }
+    while answers.model.is_none() {
+        let name = dialogue.line(says::ASK_MODEL, "")?;
+        answers.model = Some(name).filter(|name| !name.is_empty());
+    }
+    if answers.api_key.is_none() {
+        let given = dialogue.secret(says::ASK_KEY)?;
+        answers.api_key = kept(&given, KEY_FILE, typed);
+    }
+    Ok(())
+}
+
+/// `$NAME` is a variable, a path is a file, nothing is none, and anything else is the secret itself.
+fn kept(given: &str, file: &'static str, typed: &mut Vec<Typed>) -> Option<SecretFrom> {
+    if given.is_empty() {
+        return None;
+    }
+    if let Some(variable) = given.strip_prefix('$') {
+        return Some(SecretFrom::Environment(variable.to_owned()));
+    }
+    if given.starts_with('/') || given.starts_with("HOME/") {
+        return Some(SecretFrom::File(given.to_owned()));
+    }
+    typed.push(Typed { secret: SecretString::from(given.to_owned()), file });
+    Some(SecretFrom::File(format!("HOME/{file}")))
+}
+
+fn named(variable: &Option<String>, file: &Option<String>) -> Option<SecretFrom> {
+    let variable = variable.clone().map(SecretFrom::Environment);
+    variable.or_else(|| file.clone().map(SecretFrom::File))
+}
+
+fn owner(options: &Options, name: Option<String>) -> Person {
+    Person { name: name.unwrap_or_else(usual_name), role: Role::Owner, telegram: options.owner_telegram }
+}
+
+fn usual_zone() -> &'static str {
+    Zone::of_this_computer().unwrap_or(Zone::UTC).name()
+}
+
+/// The name under which they are logged in, but for names that are nobody's.
+fn usual_name() -> String {
+    let login = ["USER", "LOGNAME"].into_iter().find_map(|variable| std::env::var(variable).ok());
+    login.filter(|name| !name.is_empty() && name != "root").unwrap_or_else(|| says::USUAL_NAME.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_secret_is() {
+        let mut typed = Vec::new();
+        let shown = |from: &Option<SecretFrom>| match from {
+            Some(SecretFrom::Environment(name)) => format!("variable {name}"),
+            Some(SecretFrom::File(path)) => format!("file {path}"),
+            Some(SecretFrom::Inline(_)) => "inline".to_owned(),
+            None => "none".to_owned(),
+        };
+        let cases = [
+            ("", "none"),
+            ("$MODEL_KEY", "variable MODEL_KEY"),
+            ("/run/secrets/key", "file /run/secrets/key"),
+            ("HOME/own.key", "file HOME/own.key"),
+            ("sk-12345", "file HOME/model.key"),
+        ];
+        for (given, meant) in cases {
+            assert_eq!(shown(&kept(given, KEY_FILE, &mut typed)), meant, "{given}");
+        }
+        assert_eq!(typed.len(), 1);
+    }
+}

@@ -1,0 +1,75 @@
+//! Tries a model and a bot for real, within ten seconds, and says in a sentence what came of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::adapter::PollError;
+use crate::adapter::telegram::{Bot, Telegram};
+use crate::config;
+use crate::model::{self, ModelError, Purpose, Request, Role, Unwatched};
+use crate::time::SystemClock;
+use crate::time::clock::grace;
+use crate::trust::{Label, Labelled, Scope, Source};
+use crate::wording::cli as says;
+
+/// Whoever waits at the keyboard waits no longer.
+const LIMIT: Duration = Duration::from_secs(10);
+/// More than one word's worth, because some models think before they speak.
+const MOST_TOKENS: u64 = 200;
+
+/// What is wrong, and how to mend it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// What is wrong.
+    pub what: String,
+    /// What to do.
+    pub fix: String,
+}
+
+impl Trouble {
+    fn new(what: impl Into<String>, fix: &str) -> Self {
+        Self { what: what.into(), fix: fix.to_owned() }
+    }
+}
+
+/// Asks a model for one word.
+pub async fn model(config: &config::Model) -> Result<(), Trouble> {
+    model::install_tls();
+    let model = model::build(config).map_err(|error| Trouble::new(format!("{error:#}"), says::FIX_MODEL_REQUEST))?;
+    // Nothing hangs on the label of a question that nobody asked, so it gets the least.
+    let question = Labelled::new(Arc::from(says::PROBE), Label::untrusted(Source::unknown()), Scope::Shared);
+    let mut request = Request::new(Scope::Shared, Purpose::Chat).with_max_output(MOST_TOKENS);
+    request.text(Role::User, question).map_err(|error| Trouble::new(error.to_string(), says::FIX_MODEL_REQUEST))?;
+    let answered = tokio::select! {
+        answered = model.call(&request, &Unwatched) => answered,
+        () = grace(LIMIT) => Err(ModelError::Later { after: None, what: says::no_answer_within(LIMIT) }),
+    };
+    answered.map(drop).map_err(|error| Trouble::new(error.to_string(), fix_of(&error)))
+}
+
+fn fix_of(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Later { .. } | ModelError::Cut => says::FIX_MODEL_AWAY,
+        ModelError::BadKey => says::FIX_MODEL_KEY,
+        ModelError::NoCredit => says::FIX_MODEL_CREDIT,
+        ModelError::TooLong | ModelError::Refused | ModelError::Rejected(_) | ModelError::OverBudget(_) => says::FIX_MODEL_REQUEST,
+    }
+}
+
+/// Asks Telegram who the bot is.
+pub async fn telegram(config: &config::Telegram) -> Result<Bot, Trouble> {
+    model::install_tls();
+    let bot = Telegram::new(config, Arc::new(SystemClock::default()))
+        .map_err(|error| Trouble::new(format!("{error:#}"), says::FIX_TELEGRAM_AWAY))?;
+    let looked = tokio::select! {
+        looked = bot.look() => looked,
+        () = grace(LIMIT) => Err(PollError::Unreachable(says::no_answer_within(LIMIT))),
+    };
+    looked.map_err(|error| match error {
+        PollError::BadToken => Trouble::new(says::BAD_TOKEN, says::FIX_TOKEN),
+        PollError::Conflict => Trouble::new(says::CONFLICT, says::FIX_CONFLICT),
+        PollError::Wait(_) | PollError::Unreachable(_) | PollError::Closed => {
+            Trouble::new(says::telegram_away(&error.to_string()), says::FIX_TELEGRAM_AWAY)
+        }
+    })
+}

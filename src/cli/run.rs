@@ -1,0 +1,106 @@
+//! `compline run`: the gateway, until somebody stops it.
+//!
+//! The first SIGTERM or ctrl-c lets what is in work finish, within ten seconds; a second one ends at once, which loses nothing: whatever
+//! was accepted is taken up at the next start.
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::failure::Failure;
+use super::place::Place;
+use super::print::{self, Printer};
+use super::{Exit, log};
+use crate::app::{App, Seams};
+use crate::config::{Config, Home};
+use crate::people::Role;
+use crate::wording::cli as says;
+
+/// As many as there is ever work for: the model and the network are waited for, not computed.
+const THREADS: usize = 2;
+
+/// Runs the gateway.
+pub fn run(place: &Place, printer: Printer, verbose: bool) -> Result<Exit, Failure> {
+    let loaded = place.load()?;
+    log::begin(&loaded.config, verbose);
+    for warning in &loaded.warnings {
+        print::aside(&says::warning(warning));
+    }
+    on_threads(serve(loaded.config, printer))
+}
+
+/// Runs the house and whoever lives in it. What still hangs when that is over is not waited for.
+pub fn on_threads<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
+    let done = runtime.block_on(work);
+    runtime.shutdown_background();
+    done
+}
+
+/// An empty file where the journal should be is a new home, or what is left of a lost one: only the person knows.
+pub fn mention_empty_journal(home: &Home) {
+    let journal = home.journal();
+    if std::fs::metadata(&journal).is_ok_and(|found| found.len() == 0) {
+        tracing::warn!("The journal was empty; a new one is begun");
+        print::aside(&says::empty_journal(&journal));
+    }
+}
+
+async fn serve(config: Config, printer: Printer) -> Result<Exit, Failure> {
+    mention_empty_journal(&config.home);
+    let mut signals = Signals::listen()?;
+    let app = App::build(config.clone(), Seams::default()).await?;
+    app.start().await?;
+    tracing::info!("Compline {} has started", env!("CARGO_PKG_VERSION"));
+    printer.note(&banner(&config));
+    if awaits_claim(&config)
+        && let Some(code) = app.admin.claim_code().await?
+    {
+        print::aside(&says::claim(&code));
+    }
+    signals.next().await;
+    printer.note(says::STOPPING);
+    tokio::select! {
+        () = app.stop() => {
+            tracing::info!("Compline has stopped");
+            Ok(Exit::Done)
+        }
+        () = signals.next() => Err(Failure::Failed(says::STOPPED_AT_ONCE.to_owned())),
+    }
+}
+
+/// Whether the owner is to make themselves known on a channel. At the terminal nobody has to.
+fn awaits_claim(config: &Config) -> bool {
+    let declared = config.people.iter().any(|person| person.role == Role::Owner && person.telegram.is_some());
+    config.telegram.is_some() && !declared
+}
+
+fn banner(config: &Config) -> String {
+    let channels = if config.telegram.is_some() { "telegram, terminal" } else { "terminal" };
+    says::banner(config.home.path(), config.zone, channels, &model_of(config))
+}
+
+/// A model as a person knows it: `openai/gpt-5`, `offline`.
+fn model_of(config: &Config) -> String {
+    match config.model.provider {
+        crate::config::Provider::Offline => config.model.name.clone(),
+        provider => format!("{}/{}", provider.as_str(), config.model.name),
+    }
+}
+
+/// Ctrl-c and SIGTERM.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self, Failure> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `compline chat`: attaches to the running gateway, and without one is the gateway itself, for this terminal alone.
+
+use std::os::unix::net::UnixStream;
+
+use clap::Args;
+
+use super::chat::{self, Ending, Input, NoInput};
+use super::failure::Failure;
+use super::place::Place;
+use super::{Exit, block_on, log};
+use crate::app::{App, BuildError, Seams};
+use crate::config::Config;
+use crate::wording::cli as says;
+
+/// How much of an answer may be on its way between the two ends in this process.
+const PIPE: usize = 64 * 1024;
+
+/// `compline chat …`
+#[derive(Debug, Args)]
+pub struct Options {
+    /// One question; without it a conversation begins. Piped input is passed on with it as text that nobody typed
+    words: Vec<String>,
+    /// As whom to talk [default: the owner]
+    #[arg(long = "as", value_name = "NAME")]
+    person: Option<String>,
+}
+
+impl From<NoInput> for Failure {
+    fn from(none: NoInput) -> Self {
+        Self::Wrong(none.to_string())
+    }
+}
+
+/// Talks.
+pub fn run(options: Options, place: &Place, verbose: bool) -> Result<Exit, Failure> {
+    let running = UnixStream::connect(place.home.socket());
+    // What is wrong here is said before anything is typed.
+    let config = match running {
+        Ok(_) => None,
+        Err(_) => Some(place.load()?.config),
+    };
+    let input = Input::gather(&options.words)?;
+    let options = chat::Options { person: options.person, history: place.home.path().join("history") };
+    let ending = match (running, config) {
+        (Ok(stream), _) => block_on(attached(stream, input, options))?,
+        (Err(_), Some(config)) => {
+            log::begin(&config, verbose);
+            super::run::on_threads(alone(config, input, options))?
+        }
+        (Err(error), None) => return Err(error.into()),
+    };
+    Ok(match ending {
+        Ending::Done => Exit::Done,
+        Ending::Failed => Exit::Failed,
+    })
+}
+
+async fn attached(stream: UnixStream, input: Input, options: chat::Options) -> Result<Ending, Failure> {
+    stream.set_nonblocking(true)?;
+    Ok(chat::run(tokio::net::UnixStream::from_std(stream)?, input, options).await?)
+}
+
+async fn alone(config: Config, input: Input, options: chat::Options) -> Result<Ending, Failure> {
+    super::run::mention_empty_journal(&config.home);
+    let app = App::build(config, Seams { terminal_only: true, ..Seams::default() }).await.map_err(|error| match error {
+        BuildError::Held(home) => Failure::Failed(says::held_and_silent(&home)),
+        other => other.into(),
+    })?;
+    app.start().await?;
+    let (near, far) = tokio::io::duplex(PIPE);
+    let talking = chat::run(near, input, options);
+    let serving = app.local.client(far);
+    tokio::pin!(talking);
+    let ending = tokio::select! {
+        ending = &mut talking => ending,
+        // The door closed first: the client notices and takes its leave.
+        _ = serving => talking.await,
+    };
+    app.stop().await;
+    Ok(ending?)
+}

@@ -1,0 +1,199 @@
+//! What `compline doctor` says: for each finding what is wrong and how to mend it.
+
+use std::path::Path;
+
+/// Names of what is looked at.
+pub const HOME: &str = "home";
+/// A check.
+pub const SECRETS: &str = "secrets";
+/// A check.
+pub const CONFIGURATION: &str = "configuration";
+/// A check.
+pub const ZONE: &str = "zone";
+/// A check.
+pub const DISK: &str = "disk";
+/// A check.
+pub const JOURNAL: &str = "journal";
+/// A check.
+pub const JOURNAL_LOG: &str = "journal log";
+/// A check.
+pub const CLOCK: &str = "clock";
+/// A check.
+pub const OWNER: &str = "owner";
+/// A check.
+pub const STRANGERS: &str = "strangers";
+/// A check.
+pub const WORKSPACE: &str = "workspace";
+/// A check.
+pub const MODEL: &str = "model";
+/// A check.
+pub const FALLBACK: &str = "fallback model";
+/// A check.
+pub const BACKGROUND: &str = "background model";
+/// A check.
+pub const TELEGRAM: &str = "telegram";
+/// A check.
+pub const GATEWAY: &str = "gateway";
+
+/// As it should be.
+pub const OK: &str = "ok";
+/// Worth knowing.
+pub const NOTE: &str = "note";
+/// It was wrong.
+pub const MENDED: &str = "mended";
+/// To be mended.
+pub const WRONG: &str = "WRONG";
+/// Before a mend.
+pub const FIX: &str = "fix:";
+
+/// No home.
+pub const FIX_NO_HOME: &str = "run `compline init`, or name another home with --home";
+/// A file in the home's place.
+pub const FIX_HOME_IS_A_FILE: &str = "move the file away, or name another home with --home";
+/// Nothing is known of the disk.
+pub const NO_SPACE_KNOWN: &str = "how much is free is not known here";
+/// A full disk.
+pub const FIX_DISK: &str = "free some space; while there is none nothing is accepted, and nothing is lost";
+/// No journal.
+pub const NO_JOURNAL: &str = "none yet; the first start makes one";
+/// An empty journal.
+pub const FIX_EMPTY_JOURNAL: &str = "put a copy from a backup in its place; or start all the same, and a new one is begun";
+/// A long log.
+pub const FIX_LOG: &str = "close other programs that have the journal open; it is merged at the next stop";
+/// A clock that runs behind.
+pub const FIX_CLOCK: &str = "set the clock; until it has caught up, messages join the conversation that is open";
+/// Nobody is in.
+pub const NO_OWNER: &str = "nobody is allowed in as owner";
+/// Nobody is in.
+pub const FIX_NO_OWNER: &str = "add [[people]] with a name and role = \"owner\" to the configuration, or run `compline init`";
+/// The owner has no Telegram address.
+pub const NOT_CLAIMED: &str = "nobody has claimed the Telegram bot yet";
+/// The owner has no Telegram address.
+pub const FIX_NOT_CLAIMED: &str = "start `compline run` and send the bot the code that it prints";
+/// The owner is known.
+pub const OWNER_KNOWN: &str = "known";
+/// Files of the workspace that are loaded by themselves.
+pub const WORKSPACE_FILES: [&str; 4] = ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"];
+/// Missing files.
+pub const FIX_WORKSPACE: &str = "`compline doctor --fix` or the next start makes them";
+/// The offline model.
+pub const OFFLINE: &str = "the offline model, which needs nothing";
+/// What is not tried.
+pub const BOT: &str = "the bot";
+/// A webhook.
+pub const FIX_WEBHOOK: &str = "`compline run` takes it off when it starts; if it comes back, another program sets it: stop that";
+/// No gateway.
+pub const NOT_RUNNING: &str = "not running";
+/// A gateway.
+pub const RUNNING: &str = "running, and hears all its channels";
+/// A gateway that hangs.
+pub const SILENT: &str = "running, but it does not answer";
+/// A gateway that hangs.
+pub const FIX_SILENT: &str = "start it again; what was accepted is taken up";
+
+/// The first line.
+pub fn head(version: &str, os: &str, arch: &str) -> String {
+    format!("Compline {version} on {os} {arch}")
+}
+
+/// The last line.
+pub fn verdict(wrong: usize) -> String {
+    match wrong {
+        0 => "Nothing has to be mended.".to_owned(),
+        1 => "One thing has to be mended.".to_owned(),
+        many => format!("{many} things have to be mended."),
+    }
+}
+
+/// No home.
+pub fn no_home(path: &str) -> String {
+    format!("{path} is not there")
+}
+
+/// A file in the home's place.
+pub fn home_is_a_file(path: &str) -> String {
+    format!("{path} is a file and no directory")
+}
+
+/// Nothing can be written.
+pub fn not_writable(path: &str, why: &str) -> String {
+    format!("{path} cannot be written in: {why}")
+}
+
+/// Others can look in.
+pub fn readable(path: &str, mode: u32) -> String {
+    format!("others on this computer can look into {path} (mode {mode:04o})")
+}
+
+/// How to close it.
+pub fn fix_mode(path: &str, wanted: u32) -> String {
+    format!("chmod {wanted:o} '{path}', or `compline doctor --fix`")
+}
+
+/// Two zones.
+pub fn other_zone(configured: &str, here: &str) -> String {
+    format!("{configured} (this computer is set to {here}; the configuration counts)")
+}
+
+/// Room on the disk.
+pub fn free(mebibytes: u64) -> String {
+    format!("{mebibytes} MiB free")
+}
+
+/// An empty journal.
+pub fn empty_journal(path: &Path) -> String {
+    format!("{} is an empty file", path.display())
+}
+
+/// A sound journal.
+pub fn journal(version: u32, kibibytes: u64) -> String {
+    format!("sound, version {version}, {kibibytes} KiB")
+}
+
+/// A broken one.
+pub fn broken(findings: &[String]) -> String {
+    let few: Vec<&str> = findings.iter().take(3).map(String::as_str).collect();
+    format!("damaged: {}", few.join("; "))
+}
+
+/// The size of the log.
+pub fn log(kibibytes: u64) -> String {
+    format!("{kibibytes} KiB wait to be merged")
+}
+
+/// The clock was set back.
+pub fn clock_behind(now: &str, latest: &str) -> String {
+    format!("it is {now} here, but the journal knows of {latest}")
+}
+
+/// Somebody who was not let in.
+pub fn stranger(adapter: &str, sender: &str, at: &str, count: i64) -> String {
+    let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    format!("{adapter} {sender} knocked {times}, last at {at}, and was not let in")
+}
+
+/// How to let them in.
+pub fn fix_stranger(adapter: &str, sender: &str) -> String {
+    let line = if adapter == "telegram" { format!(", or add [[people]] with {adapter} = {sender}") } else { String::new() };
+    format!("if you know them: `compline people pair NAME`{line}")
+}
+
+/// Files that are not there.
+pub fn missing_files(files: &[&str]) -> String {
+    format!("missing: {}", files.join(", "))
+}
+
+/// Not tried.
+pub fn not_tried(what: &str) -> String {
+    format!("{what} was not tried")
+}
+
+/// It answers.
+pub fn answers(what: &str) -> String {
+    format!("{what} answers")
+}
+
+/// A webhook.
+pub fn webhook(username: &str) -> String {
+    format!("@{username} answers, but its messages go to a webhook")
+}

@@ -1,0 +1,19 @@
+//! What a person reads when Telegram does not work, each sentence with its mend.
+
+/// A second program polls with the same token.
+pub const CONFLICT: &str = "Another program is receiving for the same Telegram bot, so messages may go \
+    there. Stop it, or give each program a bot of its own; then this goes on by itself.";
+/// The token is refused.
+pub const BAD_TOKEN: &str = "Telegram refuses the bot's token. Ask BotFather for the current one (/token), \
+    put it in place of the old one and start again.";
+/// The network, the server, or something in between.
+pub const UNREACHABLE: &str = "Telegram cannot be reached. This is tried again by itself; if it lasts, \
+    look at the network, the proxy and telegram.api_url.";
+/// 429 on polling.
+pub const WAIT: &str =
+    "Telegram asks to wait because it was called too often. This goes on by itself.";
+/// No poll has succeeded for longer than one can take.
+pub const SILENT: &str = "Nothing was heard from Telegram for some minutes, not even that there is \
+    nothing new. If it lasts, start the gateway again.";
+/// Not yet connected.
+pub const NOT_YET: &str = "Telegram has not been reached since the start.";

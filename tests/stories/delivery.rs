@@ -1,0 +1,194 @@
+//! The way out: whole answers in order, whatever the wire does.
+
+use std::time::Duration;
+
+use crate::support::model::Say;
+use crate::support::story::{ADA, BEN, NOON, Story, canary};
+use crate::support::telegram::AcceptedKind;
+
+fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+/// Ten thousand characters of what goes wrong elsewhere.
+fn long_answer() -> String {
+    let mut answer = String::new();
+    for n in 0..60 {
+        answer.push_str(&format!("Point {n:03}: `snake_case` and 2*3*4, **bold** 🌍👩‍👩‍👧, [a page](https://example.org/{n}).\n\n"));
+    }
+    answer.push_str("```rust\n");
+    for n in 60..160 {
+        answer.push_str(&format!("let point_{n:03} = \"Point {n:03}: a < b && c > d\";\n"));
+    }
+    answer.push_str("```\n\nPoint 160: the end.");
+    answer
+}
+
+#[tokio::test]
+async fn a_long_answer_comes_whole_in_order_and_within_the_limit() {
+    let story = Story::begin().await;
+    story.fake.strict(true);
+    story.model.says(&long_answer());
+    story.say(ADA, &format!("tell me all {}", canary(ADA))).await;
+    story.pass(secs(10)).await;
+    let sent = story.fake.sent(ADA);
+    assert!(sent.len() >= 3, "{} parts", sent.len());
+    for part in &sent {
+        assert!(part.text.encode_utf16().count() <= 4096);
+        assert_eq!(part.parse_mode.as_deref(), Some("HTML"), "the markup was refused:\n{}", part.raw);
+    }
+    let whole = story.heard(ADA).join("\n");
+    let places: Vec<_> = (0..=160).map(|n| whole.find(&format!("Point {n:03}:")).unwrap()).collect();
+    assert!(places.is_sorted());
+    for expected in ["snake_case", "2*3*4", "a < b && c > d", "👩‍👩‍👧"] {
+        assert!(whole.contains(expected), "{expected}");
+    }
+    assert_eq!(story.fake.violations(), []);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_flood_limit_is_waited_out_by_everything_for_that_chat_and_by_nobody_else() {
+    let story = Story::begin().await;
+    story.fake.flood(ADA, 7);
+    story.model.says("first").says("to Ben").says("second");
+    story.say(ADA, &format!("one {}", canary(ADA))).await;
+    story.say(BEN, &format!("hello {}", canary(BEN))).await;
+    assert_eq!((story.heard(ADA).len(), story.heard(BEN)), (0, vec!["to Ben".to_owned()]));
+    story.say(ADA, "two").await;
+    story.fake.says(ADA, "/whoami");
+    story.pass(secs(10)).await;
+    assert_eq!(story.heard(ADA).first().map(String::as_str), Some("first"));
+    assert_eq!(story.heard(ADA).iter().filter(|text| *text == "second").count(), 1);
+    assert_eq!(story.heard(ADA).len(), 3);
+    assert!(story.fake.sent(ADA)[0].at_ms >= NOON.0 + 7_000);
+    assert_eq!(story.fake.violations(), [], "something knocked before the time was over");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn markup_that_is_refused_comes_as_plain_text() {
+    let story = Story::begin().await;
+    story.fake.reject_markup_next(1);
+    story.model.says("It is **important** & `exact`.");
+    story.say(ADA, &format!("well? {}", canary(ADA))).await;
+    let [sent] = story.fake.sent(ADA).try_into().unwrap();
+    assert_eq!(sent.parse_mode, None);
+    assert!(sent.text.contains("important") && sent.text.contains("& ") && !sent.text.contains("<b>"), "{}", sent.text);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn an_answer_whose_receipt_is_lost_is_repeated_once_and_says_so() {
+    let story = Story::begin().await;
+    story.fake.drop_after_accept_next(1);
+    story.model.says("The answer.");
+    story.say(ADA, &format!("well? {}", canary(ADA))).await;
+    story.pass(secs(600)).await;
+    assert_eq!(story.heard(ADA), ["The answer.", "(possibly repeated) The answer."]);
+    assert_eq!(story.model.chats().len(), 1);
+    assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'reply'"), 1);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_receipt_lost_in_the_middle_repeats_that_part_alone() {
+    let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
+    story.model.says(&long_answer());
+    story.fake.hold_answers();
+    story.fake.says(ADA, &format!("tell me all {}", canary(ADA)));
+    story.fake.until(|fake| fake.held() == 1).await;
+    story.fake.drop_after_accept_next(1);
+    story.fake.release_sends();
+    story.pass(secs(600)).await;
+    let heard = story.heard(ADA);
+    let marked: Vec<_> = heard.iter().enumerate().filter(|(_, text)| text.starts_with("(possibly repeated)")).collect();
+    assert_eq!(marked.len(), 1);
+    assert_eq!(marked[0].0, 2, "the second part is what was in doubt");
+    assert!(heard[2].ends_with(&heard[1]));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn who_blocks_the_bot_is_left_alone_and_heard_again_later() {
+    let story = Story::begin().await;
+    story.fake.blocks(ADA);
+    story.say(ADA, &format!("are you there? {}", canary(ADA))).await;
+    story.pass(secs(3600)).await;
+    assert_eq!(story.text("SELECT state FROM outbox"), "failed");
+    let tried = story.fake.calls().iter().filter(|call| *call == "sendmessage").count();
+    assert_eq!(tried, 1, "a blocked chat is not tried again and again");
+    story.fake.unblocks(ADA);
+    story.model.says("Here I am.");
+    story.say(ADA, "and now?").await;
+    assert_eq!(story.heard(ADA), ["Here I am."]);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn the_typing_sign_ends_with_the_turn() {
+    let story = Story::begin().await;
+    story.model.then(Say::Grow(vec![(secs(9), "slow".to_owned())]));
+    story.say(ADA, &format!("well? {}", canary(ADA))).await;
+    story.pass(secs(10)).await;
+    let shown = story.fake.typing(ADA);
+    assert!((2..=4).contains(&shown), "shown {shown} times in nine seconds");
+    story.pass(secs(3600)).await;
+    assert_eq!(story.fake.typing(ADA), shown, "typing although nobody writes");
+    story.end().await;
+}
+
+/// Twenty pieces of sixty letters in eight seconds.
+fn growing() -> (Say, String) {
+    let pieces: Vec<_> = (0..20).map(|n| (Duration::from_millis(400), format!("{n:02} {} ", "grow".repeat(14)))).collect();
+    let whole = pieces.iter().map(|(_, piece)| piece.as_str()).collect::<String>();
+    (Say::Grow(pieces), whole.trim().to_owned())
+}
+
+#[tokio::test]
+async fn a_growing_answer_is_one_message_edited_at_a_gentle_pace() {
+    let story = Story::begin().await;
+    let (answer, whole) = growing();
+    story.model.then(answer);
+    story.say(ADA, &format!("well? {}", canary(ADA))).await;
+    story.pass(secs(20)).await;
+    assert_eq!(story.heard(ADA), [whole.clone()], "one message, and the final text wins");
+    let calls: Vec<_> = story.fake.all_sends().into_iter().filter(|call| call.text != whole).collect();
+    assert!(calls.len() >= 3, "it was shown while it grew: {calls:?}");
+    assert!(calls.iter().skip(1).all(|call| call.kind == AcceptedKind::Edit));
+    for pair in calls.windows(2) {
+        assert!(pair[1].at_ms - pair[0].at_ms >= 1_500, "{pair:?}");
+    }
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_flood_limit_ends_the_growth_and_the_answer_comes_whole_when_it_is_over() {
+    let story = Story::begin().await;
+    let (answer, whole) = growing();
+    story.model.then(answer);
+    story.fake.says(ADA, &format!("well? {}", canary(ADA)));
+    story.pass(secs(4)).await;
+    assert_eq!(story.heard(ADA).len(), 1, "it grows");
+    story.fake.flood(ADA, 30);
+    story.pass(secs(20)).await;
+    assert_ne!(story.last_heard(ADA), whole);
+    story.pass(secs(40)).await;
+    assert_eq!(story.heard(ADA), [whole], "neither lost nor sent twice");
+    assert_eq!(story.fake.violations(), [], "something knocked before the time was over");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_first_glimpse_whose_receipt_is_lost_is_followed_by_one_marked_answer() {
+    let story = Story::begin().await;
+    let (answer, whole) = growing();
+    story.model.then(answer);
+    story.fake.drop_after_accept_next(1);
+    story.say(ADA, &format!("well? {}", canary(ADA))).await;
+    story.pass(secs(60)).await;
+    let [glimpse, answer] = story.heard(ADA).try_into().unwrap();
+    assert!(whole.starts_with(glimpse.trim_end_matches('…').trim()), "{glimpse}");
+    assert_eq!(answer, format!("(possibly repeated) {whole}"));
+    story.end().await;
+}

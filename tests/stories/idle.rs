@@ -1,0 +1,32 @@
+//! What nobody asked for costs nothing.
+
+use std::time::Duration;
+
+use crate::support::story::{ADA, Story, canary};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+#[tokio::test]
+async fn an_idle_week_calls_no_model() {
+    let mut story = Story::begin().await;
+    for _ in 0..7 {
+        story.pass(DAY).await;
+        story.restart().await;
+    }
+    assert_eq!(story.model.requests().len() + story.background.requests().len(), 0);
+    assert_eq!(story.count("SELECT count(*) FROM spending"), 0);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_week_after_a_talk_costs_its_summary_and_no_more() {
+    let mut story = Story::begin().await;
+    story.say(ADA, &format!("good night {}", canary(ADA))).await;
+    for _ in 0..7 {
+        story.pass(DAY).await;
+        story.restart().await;
+    }
+    assert_eq!((story.model.requests().len(), story.background.requests().len()), (1, 1));
+    assert_eq!(story.count("SELECT count(*) FROM spending"), 2);
+    story.end().await;
+}

@@ -1,0 +1,202 @@
+//! One stream per person: everything in the order in which it was said, joined where it belongs together, never two
+//! answers at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+
+use crate::support::model::{Gate, Say, usual, words};
+use crate::support::story::{ADA, BEN, Story, canary};
+
+const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A place at the terminal of the home.
+struct Seat {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    writer: WriteHalf<DuplexStream>,
+}
+
+impl Seat {
+    async fn take(story: &Story, person: &str) -> Self {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let local = Arc::clone(&story.app().local);
+        tokio::spawn(async move { local.client(theirs).await });
+        let (reader, writer) = tokio::io::split(ours);
+        let mut seat = Self { lines: BufReader::new(reader).lines(), writer };
+        seat.write(&serde_json::json!({ "type": "hello", "person": person })).await;
+        seat.next("welcome").await;
+        seat
+    }
+
+    /// Says something, and waits until it is stored.
+    async fn says(&mut self, id: &str, text: &str) {
+        self.write(&serde_json::json!({ "type": "say", "id": id, "text": text })).await;
+        self.next("stored").await;
+    }
+
+    async fn write(&mut self, line: &serde_json::Value) {
+        self.writer.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+    }
+
+    /// The next line of that type; what comes before it is passed over.
+    async fn next(&mut self, kind: &str) -> serde_json::Value {
+        loop {
+            let line = self.lines.next_line().await.unwrap().unwrap();
+            let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+            if line["type"] == kind {
+                return line;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_during_a_slow_answer_is_answered_together_after_it() {
+    let story = Story::with(AT_ONCE).await;
+    let gate = Gate::default();
+    story.model.then(Say::Hold(gate.clone())).says("to the first").says("to the rest");
+    story.fake.says(ADA, &format!("one {}", canary(ADA)));
+    gate.reached().await;
+    for text in ["two", "three", "four"] {
+        story.fake.says(ADA, text);
+    }
+    story.fake.acked().await;
+    gate.open();
+    story.answered().await;
+    assert_eq!(story.heard(ADA), ["to the first", "to the rest"]);
+    let [first, second] = story.model.chats().try_into().unwrap();
+    assert!(!words(&first).contains("two") && words(&second).contains("to the first"));
+    let order = ["one", "two", "three", "four"].map(|text| words(&second).find(&format!("]\n{text}")).unwrap());
+    assert!(order.is_sorted(), "{}", words(&second));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_burst_is_one_question() {
+    let story = Story::begin().await;
+    for text in ["so", "I was thinking", "about Oslo"] {
+        story.fake.says(ADA, &format!("{text} {}", canary(ADA)));
+        story.pass(ms(400)).await;
+    }
+    story.answered().await;
+    assert_eq!((story.model.chats().len(), story.heard(ADA).len()), (1, 1));
+    assert_eq!(story.model.last_prompt().matches(&canary(ADA)).count(), 3);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn an_endless_burst_is_answered_after_five_seconds() {
+    let story = Story::begin().await;
+    for n in 0..12 {
+        assert_eq!(story.model.chats().len(), usize::from(n > 10), "after {} ms", n * 500);
+        story.fake.says(ADA, &format!("and {n} {}", canary(ADA)));
+        story.pass(ms(500)).await;
+    }
+    story.answered().await;
+    assert_eq!(story.model.chats().len(), 2);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn order_is_kept_for_everybody_however_fast_they_write() {
+    let story = Story::begin().await;
+    for n in 0..40_u64 {
+        story.fake.says(ADA, &format!("a{n:02} {}", canary(ADA)));
+        story.pass(ms(n * 131 % 900)).await;
+        story.fake.says(BEN, &format!("b{n:02} {}", canary(BEN)));
+        story.pass(ms(n * 57 % 700)).await;
+    }
+    story.answered().await;
+    for (mark, person) in [("a", ADA), ("b", BEN)] {
+        let chats = story.model.chats();
+        let prompt = chats.iter().map(words).rfind(|prompt| prompt.contains(&canary(person))).unwrap();
+        let places: Vec<_> = (0..40).map(|n| prompt.find(&format!("\n{mark}{n:02} ")).unwrap()).collect();
+        assert!(places.is_sorted(), "{prompt}");
+    }
+    assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said' AND state <> 'answered'"), 0);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn stop_ends_an_answer_at_once() {
+    let story = Story::with(AT_ONCE).await;
+    let gate = Gate::default();
+    story.model.then(Say::Hold(gate.clone())).says("too late");
+    story.fake.says(ADA, &format!("tell me everything {}", canary(ADA)));
+    gate.reached().await;
+    story.fake.says(ADA, "/stop");
+    story.fake.until(|fake| fake.texts(ADA) == ["Stopped."]).await;
+    story.settle().await;
+    assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said' AND state = 'answered'"), 1);
+    story.model.otherwise(usual);
+    story.pass(Duration::from_secs(3600)).await;
+    assert_eq!(story.heard(ADA), ["Stopped."], "what was stopped stays unanswered");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_change_before_the_answer_is_begun_replaces_what_was_said() {
+    let story = Story::begin().await;
+    let message = story.fake.says(ADA, "the train at sevn");
+    story.pass(ms(300)).await;
+    story.fake.edits(ADA, message, &format!("the train at seven {}", canary(ADA)));
+    story.answered().await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("at seven") && !prompt.contains("sevn"), "{prompt}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_later_change_is_kept_and_not_answered() {
+    let story = Story::begin().await;
+    let message = story.fake.says(ADA, &format!("the train at eight {}", canary(ADA)));
+    story.answered().await;
+    story.fake.edits(ADA, message, "the train at nine");
+    story.answered().await;
+    assert_eq!((story.model.chats().len(), story.heard(ADA).len()), (1, 1));
+    assert_eq!(story.text("SELECT text FROM texts WHERE kind = 'edit'"), "the train at nine");
+    story.say(ADA, "thank you").await;
+    assert!(story.model.last_prompt().contains("at eight") && !story.model.last_prompt().contains("at nine"));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn an_album_is_one_message() {
+    let story = Story::begin().await;
+    story.fake.album(ADA, &format!("our garden {}", canary(ADA)), &[b"first picture", b"second"]);
+    story.answered().await;
+    assert_eq!((story.model.chats().len(), story.heard(ADA).len()), (1, 1));
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("our garden") && prompt.matches("(picture of").count() == 2, "{prompt}");
+    assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said'"), 1);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn one_person_at_two_places_has_one_conversation_and_is_answered_where_they_spoke_last() {
+    let story = Story::begin().await;
+    let mut seat = Seat::take(&story, "Ada").await;
+    story.say(ADA, &format!("from the phone {}", canary(ADA))).await;
+    assert_eq!(story.heard(ADA), ["ok"]);
+
+    story.model.says("at the desk");
+    seat.says("1", "from the desk").await;
+    story.answered().await;
+    assert_eq!(seat.next("message").await["markdown"], "at the desk");
+    assert!(story.model.last_prompt().contains("from the phone"), "it is one conversation");
+
+    story.model.says("to both");
+    story.fake.says(ADA, "the phone again");
+    story.settle().await;
+    seat.says("2", "and the desk").await;
+    story.answered().await;
+    assert_eq!(seat.next("message").await["markdown"], "to both");
+    assert_eq!(story.heard(ADA), ["ok"]);
+    assert_eq!(story.count("SELECT count(*) FROM conversations"), 1);
+    story.end().await;
+}

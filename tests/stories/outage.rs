@@ -1,0 +1,191 @@
+//! When the model, the network or we ourselves are away: told in plain words, and made up for afterwards.
+
+use std::time::Duration;
+
+use compline::model::ModelError;
+
+use crate::support::model::{Say, Scripted, usual};
+use crate::support::story::{ADA, BEN, Story, canary};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn away() -> Say {
+    Say::Fail(ModelError::Later { after: None, what: "it is down".to_owned() })
+}
+
+async fn status(story: &Story) -> String {
+    story.say(ADA, "/status").await;
+    story.last_heard(ADA)
+}
+
+#[tokio::test]
+async fn a_model_that_is_down_is_told_once_and_made_up_for_when_it_is_back() {
+    let story = Story::begin().await;
+    story.model.says("an older answer");
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.model.otherwise(|_| away());
+    story.say(ADA, "what is new?").await;
+    story.pass(2 * HOUR).await;
+    let [older, notice] = story.heard(ADA).try_into().unwrap();
+    assert_eq!(older, "an older answer");
+    assert!(notice.contains("cannot be reached") && notice.contains("Your message is kept"), "{notice}");
+    story.model.otherwise(|_| Say::Text("the news".to_owned()));
+    story.pass(20 * MINUTE).await;
+    assert_eq!(story.heard(ADA).len(), 3);
+    assert_eq!(story.last_heard(ADA), "the news");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_question_is_given_up_after_a_day_and_the_next_one_works() {
+    let mut story = Story::begin().await;
+    story.model.otherwise(|_| away());
+    story.say(ADA, &format!("what is new? {}", canary(ADA))).await;
+    story.pass(12 * HOUR).await;
+    story.restart().await;
+    story.pass(11 * HOUR).await;
+    assert_eq!(story.heard(ADA).len(), 1, "{:?}", story.heard(ADA));
+    story.pass(2 * HOUR).await;
+    assert!(story.last_heard(ADA).contains("for a whole day"), "{:?}", story.heard(ADA));
+    assert_eq!(story.text("SELECT state || ' ' || reason FROM messages WHERE kind = 'said'"), "closed model_away");
+    let asked = story.model.requests().len();
+    assert!(asked < 600, "{asked} calls of a model that is down");
+    story.model.otherwise(usual);
+    story.say(ADA, "and today?").await;
+    assert_eq!((story.heard(ADA).len(), story.last_heard(ADA)), (3, "ok".to_owned()));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn the_second_model_answers_when_the_first_is_down() {
+    let mut story = Story::prepared("").await;
+    let second = Scripted::new(story.clock.clone());
+    second.says("I am the second choice.");
+    story.fall_back_to(second.clone());
+    story.model.otherwise(|_| away());
+    story.start().await;
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.pass(MINUTE).await;
+    assert_eq!(story.heard(ADA), ["I am the second choice."]);
+    assert_eq!(second.requests().len(), 1);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn somebody_who_writes_again_does_not_wait_for_the_next_try() {
+    let story = Story::begin().await;
+    story.model.otherwise(|_| away());
+    story.say(ADA, &format!("first {}", canary(ADA))).await;
+    story.pass(3 * HOUR).await;
+    story.model.otherwise(usual);
+    story.say(ADA, "still there?").await;
+    assert_eq!(story.heard(ADA).len(), 3, "the notice and both answers: {:?}", story.heard(ADA));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_telegram_hands_over_twice_is_answered_once_even_across_a_restart() {
+    let mut story = Story::begin().await;
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    let hello = story.fake.last_update_id().unwrap();
+    story.say(ADA, "/new").await;
+    let new = story.fake.last_update_id().unwrap();
+    story.say(ADA, "good evening").await;
+    story.fake.redeliver(hello);
+    story.answered().await;
+    story.restart().await;
+    for update in [hello, new] {
+        story.fake.redeliver(update);
+        story.answered().await;
+    }
+    assert_eq!(story.heard(ADA).len(), 3, "{:?}", story.heard(ADA));
+    assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind <> 'reply'"), 3);
+    story.say(ADA, "and on").await;
+    assert_eq!(story.count("SELECT count(*) FROM conversations"), 2, "a repeated /new begins nothing");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn after_a_long_absence_everybody_is_told_and_after_a_short_one_nobody() {
+    for (absence, told) in [(23 * HOUR, 0), (26 * HOUR, 1)] {
+        let mut story = Story::begin().await;
+        story.say(ADA, &format!("hello {}", canary(ADA))).await;
+        story.say(BEN, &format!("hello {}", canary(BEN))).await;
+        story.stop().await;
+        story.clock.advance(absence).await;
+        story.start().await;
+        story.restart().await;
+        story.settle().await;
+        for person in [ADA, BEN] {
+            let heard = story.heard(person);
+            let away = heard.iter().filter(|text| text.contains("I was away for 26 hours")).count();
+            assert_eq!((away, heard.len()), (told, 1 + told), "after {absence:?}: {heard:?}");
+        }
+        story.end().await;
+    }
+}
+
+#[tokio::test]
+async fn after_a_day_without_network_everybody_is_told() {
+    let story = Story::begin().await;
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.fake.stop();
+    story.pass(26 * HOUR).await;
+    story.fake.restart();
+    story.pass(5 * MINUTE).await;
+    assert!(story.last_heard(ADA).contains("I was away for 26 hours"), "{:?}", story.heard(ADA));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_waited_for_three_hours_is_answered_with_the_delay_named() {
+    let mut story = Story::begin().await;
+    story.stop().await;
+    story.fake.says(ADA, &format!("are you there? {}", canary(ADA)));
+    story.clock.advance(3 * HOUR).await;
+    story.start().await;
+    story.answered().await;
+    let [delay, answer] = story.heard(ADA).try_into().unwrap();
+    assert!(delay.contains("I was away") && delay.contains("3 hours ago"), "{delay}");
+    assert_eq!(answer, "ok");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_waited_for_more_than_a_day_gets_one_sentence() {
+    let mut story = Story::begin().await;
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.stop().await;
+    story.fake.says(ADA, "are you there?");
+    story.fake.says(ADA, "hello?");
+    story.clock.advance(25 * HOUR).await;
+    story.start().await;
+    story.answered().await;
+    let heard = story.heard(ADA).join("\n");
+    assert_eq!(heard.matches("2 messages of yours waited for more than a day").count(), 1, "{heard}");
+    assert_eq!(story.model.chats().len(), 1, "nothing so old is answered");
+    assert_eq!(story.count("SELECT count(*) FROM messages WHERE state = 'closed' AND reason = 'too_old'"), 2);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_second_program_on_the_same_bot_is_told_in_plain_words_and_ends_by_itself() {
+    let story = Story::begin().await;
+    let mut trouble = String::new();
+    story.fake.conflict_next(4);
+    story.fake.says(ADA, &format!("hello {}", canary(ADA)));
+    // The poll that brings the message is the last good one; what is said meanwhile waits at Telegram.
+    story.fake.until(|fake| fake.calls().iter().filter(|call| *call == "getupdates").count() > 2).await;
+    while trouble.is_empty() {
+        story.clock.advance(Duration::from_secs(1)).await;
+        let status = story.app().admin.command_line(&["status".to_owned()]).await.markdown;
+        if status.contains("Another program is receiving for the same Telegram bot") {
+            trouble = status;
+        }
+    }
+    story.pass(2 * MINUTE).await;
+    assert!(!status(&story).await.contains("Another program"));
+    assert!(story.heard(ADA).contains(&"ok".to_owned()));
+    story.end().await;
+}

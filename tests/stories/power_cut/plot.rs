@@ -1,0 +1,293 @@
+//! What happens in the story of one seed: who says what and when, what goes wrong on the wire, how the model behaves, and where the
+//! power goes. Everything is a function of the seed. What a rare commit needs in order to happen at all is added to its stories.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use compline::id::PersonId;
+use compline::model::{ModelError, Purpose, Request};
+use compline::store::CommitPoint;
+use compline::trust::Scope;
+
+use crate::support::model::{Say, usual};
+use crate::support::power::Cut;
+use crate::support::story::{ADA, BEN, canary};
+
+/// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
+pub const JOBS: [&str; 32] = [
+    "accept messages",
+    "claim messages",
+    "begin a model step",
+    "reserve a call",
+    "settle a call",
+    "store a reply",
+    "keep parts",
+    "begin to send",
+    "mark as sent",
+    "store a model step",
+    "begin a tool step",
+    "store a tool step",
+    "want a summary",
+    "keep a summary",
+    "fix an opening",
+    "answer a command",
+    "stop a turn",
+    "postpone a turn",
+    "postpone a summary",
+    "give a turn up",
+    "begin a preview",
+    "keep a preview",
+    "drop a preview",
+    "wait to send",
+    "send later",
+    "give a delivery up",
+    "close outdated messages",
+    "refuse a file",
+    "keep a file",
+    "declare people",
+    "declare addresses",
+    "announce a file",
+];
+
+/// Random numbers from a seed (splitmix64).
+#[derive(Clone)]
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From 0 to `below`, without it.
+    pub fn below(&mut self, below: u64) -> u64 {
+        self.next() % below
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[usize::try_from(self.below(from.len() as u64)).unwrap()]
+    }
+}
+
+/// One thing that happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    Says(i64),
+    SendsText(i64),
+    SendsPhotoThatIsGone(i64),
+    Edits(i64),
+    Commands(i64, &'static str),
+    Flood(i64),
+    AnswerLost,
+    CallLost,
+    ServerError,
+    Block(i64),
+    Unblock(i64),
+}
+
+/// A story.
+#[derive(Debug)]
+pub struct Plot {
+    pub acts: Vec<(Act, Duration)>,
+    /// Where each life but the last one ends, and for how long the house stays dark then.
+    pub cuts: Vec<(Cut, Duration)>,
+    pub mood: Mood,
+}
+
+/// How the model behaves in this story.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mood {
+    /// A bit of everything.
+    Mixed,
+    /// Uses its tools.
+    Busy,
+    /// Grows its answers slowly.
+    Slow,
+    /// Fails often.
+    Moody,
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+const PAUSES: [Duration; 7] = [
+    Duration::ZERO,
+    Duration::from_millis(300),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+    Duration::from_secs(600),
+    Duration::from_secs(6 * 3600),
+    Duration::from_secs(7 * 3600),
+];
+const OUTAGES: [Duration; 4] = [Duration::ZERO, SECOND, Duration::from_secs(1800), Duration::from_secs(7 * 3600)];
+const LONG: Duration = Duration::from_secs(25 * 3600);
+
+/// The story of a seed.
+pub fn of(seed: u64) -> Plot {
+    let mut dice = Dice::new(seed);
+    let count = JOBS.len() as u64;
+    let job = JOBS[usize::try_from(seed % count).unwrap()];
+    let side = if (seed / count) % 2 == 0 { CommitPoint::Before } else { CommitPoint::After };
+    let people: &[i64] = if dice.below(2) == 0 { &[ADA] } else { &[ADA, BEN] };
+    let mut acts = Vec::new();
+    for _ in 0..2 + dice.below(5) {
+        acts.push((any_act(&mut dice, people), dice.pick(&PAUSES)));
+    }
+    let mut cuts = vec![(Cut { side, job: Some(job), nth: 1 }, dice.pick(&OUTAGES))];
+    for _ in 0..dice.below(3) {
+        let side = if dice.below(2) == 0 { CommitPoint::Before } else { CommitPoint::After };
+        let nth = 1 + u32::try_from(dice.below(40)).unwrap();
+        cuts.push((Cut { side, job: None, nth }, dice.pick(&OUTAGES)));
+    }
+    let mut plot = Plot { acts, cuts, mood: dice.pick(&[Mood::Mixed, Mood::Mixed, Mood::Busy, Mood::Slow, Mood::Moody]) };
+    make_possible(&mut plot, job, side);
+    // Somebody says something in every story, and something happens after it.
+    plot.acts.insert(0, (Act::Says(ADA), dice.pick(&PAUSES)));
+    plot
+}
+
+fn any_act(dice: &mut Dice, people: &[i64]) -> Act {
+    let who = dice.pick(people);
+    match dice.below(20) {
+        0 => Act::Edits(who),
+        1 => Act::Commands(who, "/new"),
+        2 => Act::Commands(who, "/stop"),
+        3 => Act::SendsText(who),
+        4 => Act::Flood(who),
+        5 => Act::AnswerLost,
+        6 => Act::CallLost,
+        7 => Act::ServerError,
+        8 => Act::SendsPhotoThatIsGone(who),
+        _ => Act::Says(who),
+    }
+}
+
+/// Adds what that job needs in order to be committed at all.
+fn make_possible(plot: &mut Plot, job: &'static str, side: CommitPoint) {
+    let soon = Duration::from_millis(700);
+    let says = (Act::Says(ADA), Duration::from_secs(4));
+    let more: Vec<(Act, Duration)> = match job {
+        "store a model step" | "begin a tool step" | "store a tool step" => {
+            plot.mood = Mood::Busy;
+            vec![says, says]
+        }
+        "begin a preview" | "keep a preview" => {
+            plot.mood = Mood::Slow;
+            vec![says]
+        }
+        "drop a preview" => {
+            plot.mood = Mood::Slow;
+            vec![(Act::Says(ADA), soon), (Act::ServerError, Duration::from_secs(30))]
+        }
+        "stop a turn" => {
+            plot.mood = Mood::Slow;
+            vec![(Act::Says(ADA), soon), (Act::Commands(ADA, "/stop"), SECOND)]
+        }
+        "postpone a turn" | "postpone a summary" | "give a turn up" => {
+            plot.mood = Mood::Moody;
+            vec![says, says, says, says, (Act::Commands(ADA, "/new"), SECOND), says, (Act::Commands(ADA, "/new"), SECOND), says]
+        }
+        "wait to send" => vec![(Act::Flood(ADA), SECOND), says],
+        "send later" => vec![(Act::ServerError, SECOND), says],
+        "give a delivery up" => vec![(Act::Block(ADA), SECOND), says, (Act::Unblock(ADA), SECOND)],
+        "refuse a file" => vec![(Act::SendsPhotoThatIsGone(ADA), SECOND)],
+        "keep a file" | "announce a file" => vec![(Act::SendsText(ADA), Duration::from_secs(4))],
+        "answer a command" => vec![(Act::Commands(ADA, "/status"), SECOND)],
+        "want a summary" | "keep a summary" | "fix an opening" => vec![says, (Act::Commands(ADA, "/new"), SECOND), says],
+        "close outdated messages" => {
+            plot.cuts = vec![(Cut::at(CommitPoint::After, "accept messages"), LONG), (Cut::at(side, job), SECOND)];
+            return;
+        }
+        _ => vec![says],
+    };
+    // First, so that nothing random is in its way.
+    plot.acts.splice(0..0, more);
+}
+
+/// The model of a story: each answer of its own, so that it is known again wherever it turns up.
+pub struct Mind {
+    seed: u64,
+    mood: Mood,
+    asked: Mutex<HashMap<(Scope, &'static str), u64>>,
+    given: Mutex<Vec<Given>>,
+    calm: AtomicBool,
+}
+
+/// A reply that the model gave.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub scope: Scope,
+    /// Stands in the reply; no other has it.
+    pub token: String,
+}
+
+impl Mind {
+    pub fn new(seed: u64, mood: Mood) -> Arc<Self> {
+        Arc::new(Self { seed, mood, asked: Mutex::default(), given: Mutex::default(), calm: AtomicBool::new(false) })
+    }
+
+    /// From now on it simply answers.
+    pub fn calm_down(&self) {
+        self.calm.store(true, Ordering::SeqCst);
+    }
+
+    /// The replies that it gave.
+    pub fn given(&self) -> Vec<Given> {
+        self.given.lock().unwrap().clone()
+    }
+
+    /// What it does when it is asked.
+    pub fn say(&self, request: &Request) -> Say {
+        let scope = request.scope();
+        let n = {
+            let mut asked = self.asked.lock().unwrap();
+            let n = asked.entry((scope, request.purpose().as_str())).or_default();
+            *n += 1;
+            *n
+        };
+        let person = if scope == Scope::Person(PersonId(1)) { ADA } else { BEN };
+        let mut dice = Dice::new(self.seed ^ (n << 20) ^ (person as u64) << 40);
+        let roll = if self.calm.load(Ordering::SeqCst) { 19 } else { dice.below(20) };
+        if request.purpose() == Purpose::Summary {
+            let fails = roll < if self.mood == Mood::Moody { 12 } else { 3 };
+            return if fails { Say::Fail(later()) } else { usual(request) };
+        }
+        let token = format!("answer{person}x{n}");
+        let fails = if self.mood == Mood::Moody { 8 } else { 2 };
+        if roll < fails {
+            return Say::Fail([ModelError::Cut, later(), later(), ModelError::Refused][usize::try_from(roll % 4).unwrap()].clone());
+        }
+        self.given.lock().unwrap().push(Given { scope, token: token.clone() });
+        let calls = Say::Calls(vec![("recall".to_owned(), format!("{{\"query\": \"{token}\"}}"))]);
+        let own = canary(person);
+        match (self.mood, roll) {
+            // The last of the rounds that are allowed comes without tools, so it always ends.
+            (Mood::Busy, 0..=12) | (_, 8..=9) if n % 3 != 0 => calls,
+            (Mood::Slow, 0..=16) | (_, 10..=12) => grown(&token, &own),
+            (_, 13..=15) => Say::Text(long(&token, &own)),
+            _ => Say::Text(format!("{token}z0z {own}")),
+        }
+    }
+}
+
+fn later() -> ModelError {
+    ModelError::Later { after: None, what: "the model is not there".to_owned() }
+}
+
+/// An answer of several parts, with a mark in each paragraph.
+fn long(token: &str, own: &str) -> String {
+    let paragraph = |n: usize| format!("{token}z{n}z {own} {}\n\n", "and so it goes on ".repeat(12));
+    (0..40).map(paragraph).collect()
+}
+
+fn grown(token: &str, own: &str) -> Say {
+    let piece = |n: u64| (SECOND, format!("{token}z{n}z {own} grows further and further. "));
+    Say::Grow((0..8).map(piece).collect())
+}

@@ -1,0 +1,196 @@
+//! A house whose power can be cut.
+//!
+//! A cut happens on the journal's own thread, before or after one of its commits: the home is copied as it lies on the disk at that
+//! instant, the thread never comes back to its callers, and the whole life (its runtime, its tasks, its connections) is dropped. The
+//! next life goes on from the copy. Whatever the old life still did between the copy and its end is what a real process can do between
+//! its last commit and its death. Each life has a runtime of its own, so a house is driven from a plain thread.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use compline::store::{CommitPoint, Failpoint};
+use compline::time::Clock;
+use tokio::runtime::{Builder, Runtime};
+
+use super::story::{Story, copy_home};
+
+/// Nothing in a story takes this long in real time; whoever waits longer waits for ever.
+const STUCK: Duration = Duration::from_secs(60);
+
+/// Where the power goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// On which side of the commit.
+    pub side: CommitPoint,
+    /// Of which job; of any.
+    pub job: Option<&'static str>,
+    /// The first, the second, … such commit of this life.
+    pub nth: u32,
+}
+
+impl Cut {
+    /// The first commit of that job.
+    pub fn at(side: CommitPoint, job: &'static str) -> Self {
+        Self { side, job: Some(job), nth: 1 }
+    }
+}
+
+/// Where the power went.
+#[derive(Clone, Copy, Debug)]
+pub struct Blown {
+    pub side: CommitPoint,
+    pub job: &'static str,
+}
+
+/// How often each job was committed, over all lives.
+pub type Jobs = BTreeMap<&'static str, u32>;
+
+struct Fuse {
+    home: PathBuf,
+    state: Mutex<State>,
+    noticed: tokio::sync::Notify,
+    hold: Mutex<Option<Receiver<()>>>,
+}
+
+struct State {
+    plan: Option<Cut>,
+    jobs: Jobs,
+    blown: Option<(Blown, tempfile::TempDir)>,
+}
+
+impl Fuse {
+    fn new(home: PathBuf, plan: Option<Cut>) -> (Arc<Self>, Sender<()>) {
+        let (release, hold) = channel();
+        let state = Mutex::new(State { plan, jobs: Jobs::new(), blown: None });
+        (Arc::new(Self { home, state, noticed: tokio::sync::Notify::new(), hold: Mutex::new(Some(hold)) }), release)
+    }
+
+    fn failpoint(self: &Arc<Self>) -> Failpoint {
+        let fuse = Arc::clone(self);
+        Failpoint(Arc::new(move |side, job| fuse.reached(side, job)))
+    }
+
+    fn reached(&self, side: CommitPoint, job: &'static str) {
+        {
+            let mut state = self.state.lock().unwrap();
+            if side == CommitPoint::After {
+                *state.jobs.entry(job).or_default() += 1;
+            }
+            let Some(plan) = &mut state.plan else { return };
+            if plan.side != side || plan.job.is_some_and(|named| named != job) {
+                return;
+            }
+            plan.nth -= 1;
+            if plan.nth > 0 {
+                return;
+            }
+            state.plan = None;
+            state.blown = Some((Blown { side, job }, copy_home(&self.home)));
+        }
+        self.noticed.notify_one();
+        let hold = self.hold.lock().unwrap().take();
+        // The power is gone: the caller never hears of this commit. The thread is let go when its life is buried.
+        let _ = hold.map(|hold| hold.recv());
+    }
+}
+
+/// A house with a fuse.
+pub struct House {
+    pub story: Story,
+    /// What was committed in all lives so far.
+    pub jobs: Jobs,
+    life: Option<(Runtime, Arc<Fuse>, Sender<()>)>,
+}
+
+impl House {
+    /// The house of a story that was prepared, without any life yet.
+    pub fn prepared(settings: &str) -> Self {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let story = runtime.block_on(Story::prepared(settings));
+        Self { story, jobs: Jobs::new(), life: None }
+    }
+
+    /// A life begins. True if the power went before it had begun.
+    pub fn start(&mut self, cut: Option<Cut>) -> bool {
+        let life = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (fuse, release) = Fuse::new(self.story.home.clone(), cut);
+        self.story.fail_at(Some(fuse.failpoint()));
+        let dark = life.block_on(lit(&fuse, self.story.start()));
+        self.life = Some((life, fuse, release));
+        dark
+    }
+
+    /// Waits until everybody rests. True if the power went meanwhile.
+    pub fn settle(&self) -> bool {
+        self.during(self.story.settle())
+    }
+
+    /// Lets time pass. True if the power went meanwhile.
+    pub fn pass(&self, span: Duration) -> bool {
+        self.during(self.story.pass(span))
+    }
+
+    /// Waits for something. True if the power went meanwhile.
+    pub fn during(&self, work: impl Future<Output = ()>) -> bool {
+        let (life, fuse, _) = self.life.as_ref().unwrap();
+        life.block_on(lit(fuse, work))
+    }
+
+    /// What the next life will find on the disk, once the power is gone.
+    pub fn remains(&self) -> PathBuf {
+        let state = self.life.as_ref().unwrap().1.state.lock().unwrap();
+        state.blown.as_ref().unwrap().1.path().to_owned()
+    }
+
+    /// Buries a life whose power went: nothing of it does anything any more. The house is where the disk says.
+    pub fn bury(&mut self) -> Blown {
+        let (life, fuse, release) = self.life.take().unwrap();
+        let app = self.story.take_app();
+        drop(life);
+        drop(app);
+        drop(release);
+        assert!(self.story.clock.work().is_idle(), "somebody of the old life counts as working");
+        let mut state = fuse.state.lock().unwrap();
+        for (job, times) in &state.jobs {
+            *self.jobs.entry(*job).or_default() += times;
+        }
+        let (blown, remains) = state.blown.take().unwrap();
+        self.story.move_to(remains);
+        blown
+    }
+
+    /// The power goes, and the next life begins.
+    pub fn revive(&mut self) -> Blown {
+        let blown = self.bury();
+        assert!(!self.start(None));
+        blown
+    }
+
+    /// The end of the story, with its check of canaries.
+    pub fn end(mut self) {
+        let (life, ..) = self.life.take().unwrap();
+        life.block_on(self.story.end());
+    }
+
+    /// What was committed in this life.
+    pub fn jobs_now(&self) -> Jobs {
+        self.life.as_ref().map(|(_, fuse, _)| fuse.state.lock().unwrap().jobs.clone()).unwrap_or_default()
+    }
+}
+
+/// Waits while there is power. True if it went.
+async fn lit(fuse: &Fuse, work: impl Future<Output = ()>) -> bool {
+    tokio::select! {
+        biased;
+        () = fuse.noticed.notified() => true,
+        done = tokio::time::timeout(STUCK, work) => {
+            assert!(done.is_ok(), "the house is stuck");
+            // Both at once: the power went with the last commit.
+            fuse.state.lock().unwrap().blown.is_some()
+        }
+    }
+}

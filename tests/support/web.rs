@@ -1,0 +1,85 @@
+//! A web of a few pages on loopback: every name leads there, every connection is counted.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use compline::tool::web::{Fetcher, Limits, Names, Rule};
+use futures::future::BoxFuture;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A page, or where it sends one on to.
+type Pages = Arc<HashMap<String, String>>;
+
+/// The web.
+pub struct Web {
+    pub address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Web {
+    /// Serves each path with its HTML. What begins with `=> ` is a redirect to the rest.
+    pub async fn of(pages: &[(&str, &str)]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let pages: Pages = Arc::new(pages.iter().map(|(path, page)| ((*path).to_owned(), (*page).to_owned())).collect());
+        let (connections, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::default()));
+        let (count, seen) = (Arc::clone(&connections), Arc::clone(&asked));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                count.fetch_add(1, Ordering::SeqCst);
+                tokio::spawn(answer(stream, Arc::clone(&pages), Arc::clone(&seen)));
+            }
+        });
+        Self { address, connections, asked }
+    }
+
+    /// Fetches from here and from nowhere else: every name is here, and this one address is permitted besides public ones.
+    pub fn fetcher(&self) -> Fetcher {
+        let rule = Rule::public_only().and_exactly(vec![self.address]);
+        Fetcher::with_names(Limits::default(), rule, Arc::new(Here(self.address))).unwrap()
+    }
+
+    /// How many connections were made.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    /// The paths that were asked for.
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+struct Here(SocketAddr);
+
+impl Names for Here {
+    fn addresses<'a>(&'a self, _: &'a str) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>> {
+        Box::pin(async move { Ok(vec![self.0]) })
+    }
+}
+
+async fn answer(mut stream: TcpStream, pages: Pages, asked: Arc<Mutex<Vec<String>>>) {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        match stream.read_u8().await {
+            Ok(byte) => request.push(byte),
+            Err(_) => return,
+        }
+    }
+    let path = String::from_utf8_lossy(&request).split(' ').nth(1).unwrap_or("").to_owned();
+    let reply = match pages.get(&path).map(|page| (page, page.strip_prefix("=> "))) {
+        None => "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+        Some((_, Some(to))) => format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"),
+        Some((page, None)) => {
+            let length = page.len();
+            format!("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{page}")
+        }
+    };
+    asked.lock().unwrap().push(path);
+    let _ = stream.write_all(reply.as_bytes()).await;
+}
