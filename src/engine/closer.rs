@@ -37,9 +37,12 @@ pub fn start(engine: &Arc<Engine>) {
 }
 
 async fn run(engine: Arc<Engine>, mut bell: Bell) {
-    let mut wake_at = None;
+    let (mut wake_at, mut busy) = (None, None);
     loop {
-        let Some(_busy) = bell.heard_or(&*engine.parts.clock, wake_at).await else { return };
+        busy = bell.heard_or(&*engine.parts.clock, wake_at, busy).await;
+        if busy.is_none() {
+            return;
+        }
         wake_at = match guarded("The closer", work(&engine)).await {
             Ok(next) => next,
             Err(error) => {

@@ -53,14 +53,15 @@ impl Stream {
     /// Works until the program stops.
     pub async fn run(mut self, mut bell: Bell, stop: CancellationToken) {
         let clock = Arc::clone(&self.engine.parts.clock);
-        let mut wake_at = None;
+        let (mut wake_at, mut busy) = (None, None);
         loop {
-            let heard = tokio::select! {
+            busy = tokio::select! {
                 () = stop.cancelled() => return,
-                heard = bell.heard_or(&*clock, wake_at) => heard,
+                heard = bell.heard_or(&*clock, wake_at, busy.take()) => heard,
             };
-            let Some(busy) = heard else { return };
-            let mut busy = Some(busy);
+            if busy.is_none() {
+                return;
+            }
             wake_at = loop {
                 match guarded("A stream", self.look(&mut busy, &stop)).await {
                     Ok(Now::Again) if !stop.is_cancelled() => {}

@@ -25,13 +25,15 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// Delivers to one address until the program stops.
 pub async fn run(desks: Arc<Desks>, lane: Arc<Lane>, mut bell: Bell) {
     let stop = desks.stop.clone();
-    let mut wake_at = None;
+    let (mut wake_at, mut busy) = (None, None);
     loop {
-        let heard = tokio::select! {
+        busy = tokio::select! {
             () = stop.cancelled() => return,
-            heard = bell.heard_or(&*desks.clock, wake_at) => heard,
+            heard = bell.heard_or(&*desks.clock, wake_at, busy.take()) => heard,
         };
-        let Some(_busy) = heard else { return };
+        if busy.is_none() {
+            return;
+        }
         let delivered = tokio::select! {
             // A part that is cut off here is in state `sending`, and told as possibly repeated after the next start.
             () = grace(&stop) => return,

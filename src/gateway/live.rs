@@ -84,10 +84,11 @@ async fn show(desks: Arc<Desks>, turn: TurnId, address: AddressId, grown: Arc<Gr
     let began = desks.clock.now();
     let typing = async {
         while desks.clock.now().since(began) < TYPING_AT_MOST && !over.is_cancelled() {
+            let next = desks.clock.wake_at(desks.clock.now().plus(TYPING_EVERY));
             lane.adapter.typing(&lane.address.peer).await;
             tokio::select! {
                 () = over.cancelled() => {}
-                busy = desks.clock.wake_at(desks.clock.now().plus(TYPING_EVERY)) => drop(busy),
+                busy = next => drop(busy),
             }
         }
         std::future::pending::<()>().await;
@@ -130,11 +131,14 @@ async fn preview(desks: &Arc<Desks>, lane: &Arc<Lane>, turn: TurnId, grown: &Gro
     if external_id.as_deref() == Some("") {
         return;
     }
+    let mut wake = desks.clock.wake_at(desks.clock.now().plus(pace));
     loop {
         let _busy = tokio::select! {
             () = over.cancelled() => return,
-            busy = desks.clock.wake_at(desks.clock.now().plus(pace)) => busy,
+            busy = wake => busy,
         };
+        // The next wait is known to the clock before this one's work is given back.
+        wake = desks.clock.wake_at(desks.clock.now().plus(pace));
         let (text, label) = {
             let state = grown.state.lock().unwrap_or_else(PoisonError::into_inner);
             (crate::text::shorten(&state.text, PREVIEW), state.label.clone())

@@ -185,11 +185,16 @@ impl Bell {
     }
 
     /// The next ring, or the given time, whichever is first. `None` when nobody can ring any more.
-    pub async fn heard_or(&mut self, clock: &dyn Clock, at: Option<Moment>) -> Option<Busy> {
-        let Some(at) = at else { return self.heard().await };
+    ///
+    /// `resting` is what the caller worked under until now: it is given back only when the wait is known to the clock, so that
+    /// there is no instant at which nobody seems to have anything to do.
+    pub async fn heard_or(&mut self, clock: &dyn Clock, at: Option<Moment>, resting: Option<Busy>) -> Option<Busy> {
+        let wake = at.map(|at| clock.wake_at(at));
+        drop(resting);
+        let Some(wake) = wake else { return self.heard().await };
         tokio::select! {
             rung = self.0.recv() => rung,
-            busy = clock.wake_at(at) => Some(busy),
+            busy = wake => Some(busy),
         }
     }
 }

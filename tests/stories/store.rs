@@ -31,7 +31,7 @@ const WITHOUT: [&str; 14] = [
     "previews",
     "spending",
     "derived_from",
-    "facts",
+    "meta",
 ];
 
 fn columns(db: &rusqlite::Connection, table: &str) -> Vec<(String, bool, bool)> {

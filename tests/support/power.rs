@@ -101,8 +101,8 @@ impl Fuse {
 /// A house with a fuse.
 pub struct House {
     pub story: Story,
-    /// What was committed in all lives so far.
-    pub jobs: Jobs,
+    /// What was committed in the lives that are over.
+    jobs: Jobs,
     life: Option<(Runtime, Arc<Fuse>, Sender<()>)>,
 }
 
@@ -155,9 +155,7 @@ impl House {
         drop(release);
         assert!(self.story.clock.work().is_idle(), "somebody of the old life counts as working");
         let mut state = fuse.state.lock().unwrap();
-        for (job, times) in &state.jobs {
-            *self.jobs.entry(*job).or_default() += times;
-        }
+        add(&mut self.jobs, &state.jobs);
         let (blown, remains) = state.blown.take().unwrap();
         self.story.move_to(remains);
         blown
@@ -171,14 +169,25 @@ impl House {
     }
 
     /// The end of the story, with its check of canaries.
-    pub fn end(mut self) {
-        let (life, ..) = self.life.take().unwrap();
-        life.block_on(self.story.end());
+    pub fn end(self) {
+        let Self { story, life, .. } = self;
+        let (life, fuse, _release) = life.unwrap();
+        assert!(!life.block_on(lit(&fuse, story.end())));
     }
 
-    /// What was committed in this life.
-    pub fn jobs_now(&self) -> Jobs {
-        self.life.as_ref().map(|(_, fuse, _)| fuse.state.lock().unwrap().jobs.clone()).unwrap_or_default()
+    /// What was committed in all lives, this one included.
+    pub fn jobs_so_far(&self) -> Jobs {
+        let mut jobs = self.jobs.clone();
+        if let Some((_, fuse, _)) = &self.life {
+            add(&mut jobs, &fuse.state.lock().unwrap().jobs);
+        }
+        jobs
+    }
+}
+
+fn add(jobs: &mut Jobs, more: &Jobs) {
+    for (job, times) in more {
+        *jobs.entry(*job).or_default() += times;
     }
 }
 

@@ -13,15 +13,18 @@ use crate::adapter::terminal::Connection;
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::app::{App, Seams};
 use crate::config::{self, Home};
+use crate::time::clock::grace;
 use crate::time::{Clock, Moment, SimulatedClock, Zone};
 use crate::wording::cli::demo as says;
 
 /// Monday, 16 November 2026, 08:10 in Vienna.
 const START: Moment = Moment(1_794_813_000_000);
-/// Long enough for messages to be joined, too short to be seen.
-const MOMENT: Duration = Duration::from_secs(1);
-/// After so many moments without an answer none will come.
-const PATIENCE: usize = 120;
+/// One step of the clock: short beside the time in which messages are joined.
+const STEP: Duration = Duration::from_millis(200);
+/// After so many steps without an answer none will come.
+const PATIENCE: usize = 1_000;
+/// Real time for the house to hear what was said, before its clock is wound.
+const SETTLE: Duration = Duration::from_millis(3);
 const PIPE: usize = 64 * 1024;
 
 /// The house and the person's end of the line.
@@ -66,6 +69,7 @@ impl Theatre {
 
     /// Winds the clock.
     pub async fn wait(&self, hours: u64, minutes: u64) {
+        grace(SETTLE).await;
         self.clock.advance(Duration::from_secs((hours * 60 + minutes) * 60)).await;
     }
 
@@ -83,7 +87,7 @@ impl Theatre {
             tokio::select! {
                 biased;
                 heard = self.answer() => return heard,
-                () = clock.advance(MOMENT) => {}
+                () = async { grace(SETTLE).await; clock.advance(STEP).await } => {}
             }
         }
         bail!("The demonstration got no answer")
