@@ -21,7 +21,7 @@ use crate::config::{Config, Home};
 use crate::engine::{self, Courier, Engine, Fetch};
 use crate::gateway::commands::Commands;
 use crate::gateway::desk::Desks;
-use crate::gateway::intake::Intake;
+use crate::gateway::intake::{self, Intake};
 use crate::gateway::socket::Local;
 use crate::id::{AddressId, PersonId};
 use crate::memory::Tree;
@@ -310,8 +310,9 @@ async fn tell_absence(journal: &Journal, adapter: &dyn Adapter, now: Moment) -> 
     }
     journal
         .write("tell of an absence", move |tx| {
-            let alive_at = tx.fact("alive_at")?.and_then(|at| at.parse().ok()).map_or(now, Moment);
-            tx.set_fact("alive_at", &now.0.to_string())?;
+            let fact = intake::alive_fact(name);
+            let alive_at = tx.fact(&fact)?.and_then(|at| at.parse().ok()).map_or(now, Moment);
+            tx.set_fact(&fact, &now.0.to_string())?;
             if now.since(alive_at) <= LONG_ABSENCE {
                 return Ok(Vec::new());
             }

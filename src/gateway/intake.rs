@@ -45,7 +45,7 @@ pub struct Intake {
     pub desks: Arc<Desks>,
     /// Who runs commands.
     pub commands: Ringer,
-    /// Called once the account is known.
+    /// Called once the account is known, and again after trouble with receiving.
     pub connected: Box<dyn Fn() -> futures::future::BoxFuture<'static, anyhow::Result<()>> + Send + Sync>,
 }
 
@@ -104,7 +104,14 @@ impl Intake {
             };
             // From here on until the acknowledgement somebody works.
             let busy = self.clock.busy();
-            match self.store(batch.items, batch.cursor.clone(), &mut purged_at).await {
+            let taken = async {
+                // Trouble that lasted may have cost messages, as an absence does.
+                if failures > 0 {
+                    (self.connected)().await?;
+                }
+                self.store(batch.items, batch.cursor.clone(), &mut purged_at).await
+            };
+            match taken.await {
                 Ok(wake) => {
                     failures = 0;
                     self.adapter.ack(batch.cursor.as_deref()).await;
@@ -179,7 +186,7 @@ impl Intake {
                 if let Some(cursor) = &cursor {
                     tx.set_cursor(door.adapter, &door.account, cursor, now)?;
                 }
-                tx.set_fact("alive_at", &now.0.to_string())?;
+                tx.set_fact(&alive_fact(door.adapter), &now.0.to_string())?;
                 if purge {
                     tx.purge_originals(now.minus(KEEP_ORIGINALS))?;
                 }
@@ -210,6 +217,11 @@ impl Intake {
     async fn pause(&self, busy: Busy, pause: Duration) {
         drop(busy.rest(&*self.clock, pause).await);
     }
+}
+
+/// Where the journal keeps when something could last be received through that adapter.
+pub fn alive_fact(adapter: &str) -> String {
+    format!("alive_at {adapter}")
 }
 
 /// A second, doubling up to a minute.

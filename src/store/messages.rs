@@ -258,7 +258,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn waiting_messages(&self) -> anyhow::Result<i64> {
-        let mut query = self.0.prepare_cached("SELECT count(*) FROM messages WHERE state IN ('queued', 'claimed')")?;
+        let mut query = self.0.prepare_cached("SELECT count(*) FROM messages WHERE state IN ('queued', 'claimed') AND kind = 'said'")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
@@ -268,7 +268,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn waiting_in(&self, stream: StreamId) -> anyhow::Result<i64> {
         let mut query =
-            self.0.prepare_cached("SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed')")?;
+            self.0.prepare_cached("SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND kind = 'said'")?;
         Ok(query.query_row([stream], |row| row.get(0))?)
     }
 

@@ -101,8 +101,8 @@ pub fn status_head(agent: &str, version: &str, zone: &str) -> String {
 /// An adapter; `heard` is how long ago something came.
 pub fn adapter(name: &str, trouble: Option<&str>, heard: Option<Duration>) -> String {
     let state = trouble.unwrap_or("working");
-    let heard = heard.map_or_else(|| "nothing heard yet".to_owned(), |ago| format!("last heard {} ago", span(ago)));
-    format!("- {name}: {state} ({heard})")
+    let heard = heard.map(|ago| format!(" (last heard {} ago)", span(ago))).unwrap_or_default();
+    format!("- {name}: {state}{heard}")
 }
 
 /// What waits.

@@ -36,8 +36,12 @@ pub fn from_outside(who: &str, sources: &str) -> String {
 
 /// Untrusted texts match besides.
 pub fn recall_untrusted(count: usize) -> String {
-    let count = if count >= 99 { "99 or more".to_owned() } else { count.to_string() };
-    format!("({count} untrusted ones match; set include_untrusted only if the person asks for them.)")
+    let matches = match count {
+        1 => "1 untrusted one matches".to_owned(),
+        2..99 => format!("{count} untrusted ones match"),
+        _ => "99 or more untrusted ones match".to_owned(),
+    };
+    format!("({matches}; include_untrusted shows them, if the person asks for that.)")
 }
 
 /// A way out that no person typed, in a turn that read untrusted text.

@@ -137,8 +137,7 @@ async fn nothing_untrusted_is_in_what_a_conversation_begins_with() {
     let prompt = story.model.last_prompt();
     assert!(prompt.contains("the quay") && !prompt.contains(UNTRUSTED), "{prompt}");
     assert!(story.model.chats().last().unwrap().label().is_trusted());
-    let views = "SELECT group_concat(view || ':' || (label = '') || ':' || state) FROM (SELECT * FROM summaries ORDER BY id)";
-    println!("{}", story.text("SELECT group_concat(view || ' ' || label || ' ' || state) FROM summaries"));
-    assert_eq!(story.count("SELECT count(*) FROM summaries WHERE view = 'full' AND state = 'made'"), 1, "{views}");
+    let kept = "SELECT group_concat(view || ' ' || state || ' ' || (label = 'trusted')) FROM (SELECT * FROM summaries ORDER BY view)";
+    assert_eq!(story.text(kept), "full made 0,trusted made 1", "the full one is kept for whoever asks for it");
     story.end().await;
 }

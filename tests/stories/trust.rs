@@ -185,7 +185,7 @@ async fn untrusted_text_is_recalled_only_when_it_is_asked_for_and_then_taints() 
     story.model.calls("recall", serde_json::json!({ "query": "lighthouse" })).says("nothing typed");
     story.say(ADA, "what did I hear about the sea?").await;
     let result = story.model.last_prompt();
-    assert!(result.contains("(1 untrusted ones match") && !result.contains("for sale"), "{result}");
+    assert!(result.contains("(1 untrusted one matches") && !result.contains("for sale"), "{result}");
     assert!(story.model.chats().last().unwrap().label().is_trusted());
 
     let all = serde_json::json!({ "query": "lighthouse", "include_untrusted": true });

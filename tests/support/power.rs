@@ -15,11 +15,12 @@ use std::time::Duration;
 use compline::store::{CommitPoint, Failpoint};
 use compline::time::Clock;
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::error::Elapsed;
 
 use super::story::{Story, copy_home};
 
 /// Nothing in a story takes this long in real time; whoever waits longer waits for ever.
-const STUCK: Duration = Duration::from_secs(60);
+const STUCK: Duration = Duration::from_secs(10);
 
 /// Where the power goes.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +120,7 @@ impl House {
         let life = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (fuse, release) = Fuse::new(self.story.home.clone(), cut);
         self.story.fail_at(Some(fuse.failpoint()));
-        let dark = life.block_on(lit(&fuse, self.story.start()));
+        let dark = life.block_on(lit(&fuse, self.story.start())).unwrap();
         self.life = Some((life, fuse, release));
         dark
     }
@@ -137,7 +138,13 @@ impl House {
     /// Waits for something. True if the power went meanwhile.
     pub fn during(&self, work: impl Future<Output = ()>) -> bool {
         let (life, fuse, _) = self.life.as_ref().unwrap();
-        life.block_on(lit(fuse, work))
+        let told = || {
+            let (fake, clock) = (&self.story.fake, &self.story.clock);
+            let calls = fake.calls().split_off(fake.calls().len().saturating_sub(8));
+            let idle = clock.work().is_idle();
+            format!("now {:?}, next {:?}, idle {idle}, unacked {}, {calls:?}", clock.now(), clock.next_due(), fake.unacked())
+        };
+        life.block_on(lit(fuse, work)).unwrap_or_else(|_| panic!("the house is stuck: {}", told()))
     }
 
     /// What the next life will find on the disk, once the power is gone.
@@ -172,7 +179,7 @@ impl House {
     pub fn end(self) {
         let Self { story, life, .. } = self;
         let (life, fuse, _release) = life.unwrap();
-        assert!(!life.block_on(lit(&fuse, story.end())));
+        assert!(!life.block_on(lit(&fuse, story.end())).unwrap());
     }
 
     /// What was committed in all lives, this one included.
@@ -192,14 +199,11 @@ fn add(jobs: &mut Jobs, more: &Jobs) {
 }
 
 /// Waits while there is power. True if it went.
-async fn lit(fuse: &Fuse, work: impl Future<Output = ()>) -> bool {
+async fn lit(fuse: &Fuse, work: impl Future<Output = ()>) -> Result<bool, Elapsed> {
     tokio::select! {
         biased;
-        () = fuse.noticed.notified() => true,
-        done = tokio::time::timeout(STUCK, work) => {
-            assert!(done.is_ok(), "the house is stuck");
-            // Both at once: the power went with the last commit.
-            fuse.state.lock().unwrap().blown.is_some()
-        }
+        () = fuse.noticed.notified() => Ok(true),
+        // Both at once: the power went with the last commit.
+        done = tokio::time::timeout(STUCK, work) => done.map(|()| fuse.state.lock().unwrap().blown.is_some()),
     }
 }

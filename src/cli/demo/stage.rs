@@ -26,6 +26,7 @@ pub struct Stage {
     color: bool,
     fast: bool,
     day: String,
+    signed: bool,
 }
 
 impl Stage {
@@ -33,7 +34,7 @@ impl Stage {
     pub fn new(fast: bool) -> Self {
         let is_terminal = io::stdout().is_terminal();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
-        Self { color: is_terminal && !plain, fast, day: String::new() }
+        Self { color: is_terminal && !plain, fast, day: String::new(), signed: false }
     }
 
     /// Before the first day.
@@ -52,10 +53,18 @@ impl Stage {
         self.show(&format!("{shown}\n")).await
     }
 
-    /// The assistant answers.
+    /// The assistant answers. That it is the offline model, which stands under each of its answers, is shown once.
     pub async fn answered(&mut self, at: Moment, zone: Zone, who: &str, markdown: &str) -> Result<(), Failure> {
-        let shown = self.line(at, zone, who, markdown);
-        self.show(&format!("{shown}\n")).await
+        let unsigned = markdown.rsplit_once(says::SIGNATURE).map(|(words, _)| words);
+        match unsigned {
+            Some(words) if self.signed => self.show(&format!("{}\n", self.line(at, zone, who, words))).await,
+            Some(_) => {
+                self.signed = true;
+                self.show(&format!("{}\n", self.line(at, zone, who, markdown))).await?;
+                self.remark(says::SIGNED).await
+            }
+            None => self.show(&format!("{}\n", self.line(at, zone, who, markdown))).await,
+        }
     }
 
     /// A remark from beside the stage.
@@ -85,7 +94,12 @@ impl Stage {
         for (key, name) in says::PARTS {
             let part = conversation.pointer(&format!("/summary/{key}")).and_then(Value::as_array);
             let lines: Vec<&str> = part.into_iter().flatten().filter_map(Value::as_str).collect();
-            let lines = if lines.is_empty() { vec![says::NOTHING] } else { lines };
+            let topics = lines.join(", ");
+            let lines = match (key, lines.is_empty()) {
+                (_, true) => vec![says::NOTHING],
+                ("topics", false) => vec![topics.as_str()],
+                (_, false) => lines,
+            };
             for (number, line) in lines.into_iter().enumerate() {
                 let text = self.wrapped(line, WIDTH - 19, 19);
                 let head = if number == 0 { name } else { "" };

@@ -139,6 +139,11 @@ pub struct Extract {
 
 /// The summary of a conversation, given line by line from the first to the last.
 pub fn summarise(lines: &[(Speaker, &str)]) -> Extract {
+    // What the offline model says of itself under each answer is no part of any conversation.
+    let own_words: Vec<(Speaker, String)> =
+        lines.iter().map(|(speaker, text)| (*speaker, text.replace(crate::wording::offline::SIGNATURE, ""))).collect();
+    let lines: Vec<(Speaker, &str)> = own_words.iter().map(|(speaker, text)| (*speaker, text.as_str())).collect();
+    let lines = lines.as_slice();
     let by_persons = lines.iter().filter(|(speaker, _)| *speaker == Speaker::Person);
     let sentences: Vec<&str> = by_persons.flat_map(|(_, text)| words::sentences(text)).collect();
     let mut extract = Extract {

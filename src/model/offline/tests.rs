@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use super::*;
+use crate::wording::offline as phrases;
 use crate::model::{Message, Part, Role, ToolSpec, Unwatched};
 use crate::trust::{Label, Labelled, Scope, Source};
 
