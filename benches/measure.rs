@@ -8,6 +8,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::panic,
     missing_docs,
     reason = "a measurement may stop at the first surprise"
@@ -36,7 +37,9 @@ fn main() {
 /// One line of the table.
 pub fn line(what: &str, mut times: Vec<Duration>, cpu: Option<Duration>) {
     times.sort();
-    let at = |share: usize| times.get((times.len() * share / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default();
+    let at = |share: usize| {
+        times.get((times.len() * share / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()
+    };
     let cpu = cpu.map_or(String::new(), show);
     println!("{what:<58} {:>14} {:>14} {cpu:>14}", show(at(50)), show(at(99)));
 }

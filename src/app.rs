@@ -36,7 +36,7 @@ use crate::tool::recall::Recall;
 use crate::tool::web::{Fetcher, Limits};
 use crate::tool::web_fetch::WebFetch;
 use crate::tool::{Tool, Toolbox};
-use crate::trust::{Label, Labelled, Scope};
+use crate::trust::Scope;
 use crate::wording;
 
 /// An absence longer than this may have lost messages: Telegram keeps them for a day.
@@ -287,12 +287,19 @@ async fn declare_people(journal: &Journal, config: &Config, now: Moment) -> anyh
 }
 
 /// The configured addresses on an adapter whose account is known now.
-async fn declare_addresses(journal: &Journal, config: &Config, adapter: &dyn Adapter, now: Moment) -> anyhow::Result<()> {
+async fn declare_addresses(
+    journal: &Journal,
+    config: &Config,
+    adapter: &dyn Adapter,
+    now: Moment,
+) -> anyhow::Result<()> {
     let (name, account, people) = (adapter.name(), adapter.account(), config.people.clone());
     journal
         .write("declare addresses", move |tx| {
             for person in &people {
-                let (Some(peer), Some(known)) = (person.telegram.filter(|_| name == "telegram"), tx.person_named(&person.name)?) else {
+                let (Some(peer), Some(known)) =
+                    (person.telegram.filter(|_| name == "telegram"), tx.person_named(&person.name)?)
+                else {
                     continue;
                 };
                 tx.link(&Address::new(name, &account, &peer.to_string()), Some(known.id), now)?;
@@ -318,11 +325,24 @@ async fn tell_absence(journal: &Journal, adapter: &dyn Adapter, now: Moment) -> 
             }
             let mut told = Vec::new();
             for person in tx.people()? {
-                let here = tx.addresses_of(person.id)?.into_iter().find(|known| known.address.adapter == name && known.address.account == account);
+                let here = tx
+                    .addresses_of(person.id)?
+                    .into_iter()
+                    .find(|known| known.address.adapter == name && known.address.account == account);
                 let Some(here) = here else { continue };
-                let words = wording::turn::away(now.since(alive_at));
-                let text = Labelled::new(Arc::from(words), Label::trusted(), Scope::Person(person.id));
-                tx.post(&NewOutbox { address: here.id, kind: OutboxKind::Notice, message: None, text: &text, buttons: &[], at: now })?;
+                // Nobody misses what they never sent, and Telegram lets nobody be written to who has not written first.
+                if !tx.was_heard(here.id)? {
+                    continue;
+                }
+                let text = wording::own(&wording::turn::away(now.since(alive_at)), Scope::Person(person.id));
+                tx.post(&NewOutbox {
+                    address: here.id,
+                    kind: OutboxKind::Notice,
+                    message: None,
+                    text: &text,
+                    buttons: &[],
+                    at: now,
+                })?;
                 told.push(here.id);
             }
             Ok(told)
@@ -330,7 +350,12 @@ async fn tell_absence(journal: &Journal, adapter: &dyn Adapter, now: Moment) -> 
         .await
 }
 
-fn purses(config: &Config, chat: Vec<Arc<dyn Model>>, background: Vec<Arc<dyn Model>>, ledger: &Arc<Ledger>) -> anyhow::Result<(Purse, Purse)> {
+fn purses(
+    config: &Config,
+    chat: Vec<Arc<dyn Model>>,
+    background: Vec<Arc<dyn Model>>,
+    ledger: &Arc<Ledger>,
+) -> anyhow::Result<(Purse, Purse)> {
     let configured = |models: [Option<&crate::config::Model>; 2]| -> anyhow::Result<Vec<Arc<dyn Model>>> {
         models.into_iter().flatten().map(crate::model::build).collect()
     };

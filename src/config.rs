@@ -173,13 +173,7 @@ pub enum Provider {
 
 impl Provider {
     /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Offline,
-        Self::OpenAi,
-        Self::Anthropic,
-        Self::Gemini,
-        Self::Ollama,
-    ];
+    pub const ALL: [Self; 5] = [Self::Offline, Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama];
 
     /// The word for it in the configuration.
     pub fn as_str(self) -> &'static str {

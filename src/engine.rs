@@ -115,13 +115,7 @@ struct Handle {
 impl Engine {
     /// An engine that rests until [`Engine::start`].
     pub fn new(parts: Parts, stop: CancellationToken) -> Arc<Self> {
-        Arc::new(Self {
-            parts,
-            streams: Mutex::default(),
-            closer: Mutex::default(),
-            tasks: TaskTracker::new(),
-            stop,
-        })
+        Arc::new(Self { parts, streams: Mutex::default(), closer: Mutex::default(), tasks: TaskTracker::new(), stop })
     }
 
     /// Takes up what was left undone, and starts writing down the ends of conversations.
@@ -157,17 +151,22 @@ impl Engine {
     /// # Errors
     /// If the journal cannot be written.
     pub async fn stop_turn(self: &Arc<Self>, stream: StreamId) -> anyhow::Result<bool> {
-        let open = self.parts.journal.read(move |db| db.open_turn(stream)).await?;
-        let Some(open) = open else { return Ok(false) };
         let now = self.parts.clock.now();
-        self.parts
+        let stopped = self
+            .parts
             .journal
             .write("stop a turn", move |tx| {
+                // Looked up here, because a turn may end at any moment: one that is answered is not stopped any more.
+                let Some(open) = tx.open_turn(stream)? else { return Ok(false) };
                 tx.settle_turn(open.id, "answered", "stopped")?;
                 tx.drop_preview(open.id)?;
-                tx.end_turn(open.id, "stopped", "stopped", now)
+                tx.end_turn(open.id, "stopped", "stopped", now)?;
+                Ok(true)
             })
             .await?;
+        if !stopped {
+            return Ok(false);
+        }
         let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handle) = streams.get(&stream)
             && let Some(token) = &*handle.turn.lock().unwrap_or_else(PoisonError::into_inner)

@@ -27,15 +27,15 @@ mod writer;
 pub use conversations::{Conversation, NewConversation};
 pub use derived::Node;
 pub use inbox::{Fate, InboxItem};
-pub use meta::examine;
 pub use messages::{Attachment, MessageKind, NewMessage, StoredMessage, StoredText, TextKind};
+pub use meta::examine;
 pub use open::{Journal, OpenError};
-pub use outbox::{NewOutbox, OutboxKind, OutboxRow, PartRow, PartState};
+pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState};
 pub use pairing::CodeUse;
 pub use recall::{Hit, Matches};
 pub use spending::{Reservation, SpendLine, Spent};
 pub use summaries::{Summary, SummaryContent, View};
-pub use turns::{NewTurn, StepRow, TurnRow};
+pub use turns::{NewStep, NewTurn, StepRow, TurnRow};
 pub use writer::{CommitPoint, Failpoint};
 
 use std::ops::Deref;

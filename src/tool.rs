@@ -69,6 +69,8 @@ pub struct Output {
     pub text: String,
     /// Where it came from.
     pub label: Label,
+    /// The stored messages whose words stand in it.
+    pub from: Vec<MessageId>,
 }
 
 /// Why a call gave nothing. The text goes to the model, in our own words.
@@ -114,16 +116,17 @@ impl Toolbox {
     }
 
     /// Makes a call under the rules. Whatever happens, there is a text for the model: its label is the join of where the
-    /// arguments and the result came from.
-    pub async fn run(&self, name: &str, arguments: &str, call: Call<'_>) -> Text {
+    /// arguments and the result came from. With it come the stored messages whose words stand in it.
+    pub async fn run(&self, name: &str, arguments: &str, call: Call<'_>) -> (Text, Vec<MessageId>) {
         let label = call.label.clone();
         let scope = call.scope;
         let output = self.try_run(name, arguments, call).await.unwrap_or_else(|error| Output {
             text: error.to_string(),
             label: Label::join_of([]),
+            from: Vec::new(),
         });
         let text = crate::text::shorten(&output.text, MAX_RESULT);
-        Labelled::new(Arc::from(text), label.join(&output.label), scope)
+        (Labelled::new(Arc::from(text), label.join(&output.label), scope), output.from)
     }
 
     async fn try_run(&self, name: &str, arguments: &str, call: Call<'_>) -> Result<Output, ToolError> {

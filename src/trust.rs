@@ -25,11 +25,8 @@ impl Source {
     /// A source from its kind and detail; anything outside visible ASCII becomes `_`.
     pub fn new(kind: &str, detail: &str) -> Self {
         let joined = if detail.is_empty() { kind.to_owned() } else { format!("{kind}:{detail}") };
-        let clean: String = joined
-            .chars()
-            .map(|c| if c.is_ascii_graphic() { c } else { '_' })
-            .take(MAX_SOURCE)
-            .collect();
+        let clean: String =
+            joined.chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).take(MAX_SOURCE).collect();
         // A source that read back as the word for "none" would be a way to launder text.
         Self(if clean.is_empty() || clean == "trusted" { "unknown".to_owned() } else { clean })
     }

@@ -12,7 +12,16 @@ pub mod telegram;
 pub mod tool;
 pub mod turn;
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::trust::{Label, Labelled, Scope, Text};
+
+/// Sentences of this room as text of `scope`. They are the program's own words, and so trusted; whatever else stands in them (a count,
+/// a time, a name from the configuration) must be the program's own as well.
+pub fn own(words: &str, scope: Scope) -> Text {
+    Labelled::new(Arc::from(words), Label::trusted(), scope)
+}
 
 /// A duration in words: `40 seconds`, `3 hours`.
 pub fn span(span: Duration) -> String {
@@ -29,7 +38,11 @@ pub fn span(span: Duration) -> String {
 /// Money in micro-units as an amount with two to four decimals.
 pub fn money(micros: u64) -> String {
     let (whole, rest) = (micros / 1_000_000, micros % 1_000_000);
-    if rest.is_multiple_of(10_000) { format!("{whole}.{:02}", rest / 10_000) } else { format!("{whole}.{:04}", rest / 100) }
+    if rest.is_multiple_of(10_000) {
+        format!("{whole}.{:02}", rest / 10_000)
+    } else {
+        format!("{whole}.{:04}", rest / 100)
+    }
 }
 
 #[cfg(test)]
@@ -38,7 +51,8 @@ mod tests {
 
     #[test]
     fn spans_in_words() {
-        let cases = [(1, "1 second"), (89, "89 seconds"), (120, "2 minutes"), (6 * 3600, "6 hours"), (3 * 86_400, "3 days")];
+        let cases =
+            [(1, "1 second"), (89, "89 seconds"), (120, "2 minutes"), (6 * 3600, "6 hours"), (3 * 86_400, "3 days")];
         for (seconds, words) in cases {
             assert_eq!(span(Duration::from_secs(seconds)), words);
         }

@@ -34,10 +34,5 @@ mod tree;
 
 /// Fails with one finding per line, or passes when there is none.
 fn nothing_found(findings: &[String]) {
-    assert!(
-        findings.is_empty(),
-        "{} findings:\n  {}",
-        findings.len(),
-        findings.join("\n  ")
-    );
+    assert!(findings.is_empty(), "{} findings:\n  {}", findings.len(), findings.join("\n  "));
 }

@@ -45,7 +45,9 @@ fn a_killed_program_answers_everything_once() {
         written += 1;
         // Each round dies a few milliseconds later after one more call than the one before, wherever that is.
         let calls = fake.calls().len();
-        fake.wait_for(Duration::from_millis(400), |fake| fake.calls().len() > calls + 3 + usize::try_from(round % 9).unwrap());
+        fake.wait_for(Duration::from_millis(400), |fake| {
+            fake.calls().len() > calls + 3 + usize::try_from(round % 9).unwrap()
+        });
         fake.says(ADA, &word(written));
         written += 1;
         fake.wait_for(Duration::from_millis((round * 53) % 900), |_| false);
@@ -110,6 +112,10 @@ fn judge(fake: &FakeTelegram, home: &Path, written: u32) {
     let sent = fake.texts(ADA);
     let marked = sent.iter().filter(|text| text.contains(MARK)).count();
     assert!(sent.len() >= parts, "{parts} parts, {} messages", sent.len());
-    assert!(sent.len() - marked <= parts, "{} messages for {parts} parts, {marked} of them marked as repeated", sent.len());
+    assert!(
+        sent.len() - marked <= parts,
+        "{} messages for {parts} parts, {marked} of them marked as repeated",
+        sent.len()
+    );
     assert!(marked <= usize::try_from(ROUNDS).unwrap(), "at most one doubtful part for each kill");
 }

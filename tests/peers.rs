@@ -4,12 +4,7 @@
 //! within a stream, silence, cached tokens of Anthropic and Gemini) is played by the wires' own tests.
 
 // A test may fail.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -19,8 +14,8 @@ use std::time::Duration;
 
 use compline::config::{self, Provider};
 use compline::model::{
-    self, Live, Message, Model, ModelError, Part, Purpose, Reply, Request, Role, Stop, ToolCall, ToolSpec,
-    Unwatched, Usage,
+    self, Live, Message, Model, ModelError, Part, Purpose, Reply, Request, Role, Stop, ToolCall, ToolSpec, Unwatched,
+    Usage,
 };
 use compline::trust::{Label, Labelled, Scope};
 
@@ -35,13 +30,10 @@ struct Peer {
 
 impl Peer {
     fn start() -> Self {
-        let home = std::env::var_os("COMPLINE_PEERS").map_or_else(
-            || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/peers"),
-            PathBuf::from,
-        );
+        let home = std::env::var_os("COMPLINE_PEERS")
+            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/peers"), PathBuf::from);
         assert!(
-            home.join("node_modules/@copilotkit/aimock/package.json")
-                .is_file(),
+            home.join("node_modules/@copilotkit/aimock/package.json").is_file(),
             "The peers of tests/peers are not installed: run `bash tests/run.sh`"
         );
         let mut process = Command::new("node")
@@ -51,14 +43,8 @@ impl Peer {
             .spawn()
             .expect("Node.js is needed for the peers: install it and run `bash tests/run.sh`");
         let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let url = line
-            .trim()
-            .strip_prefix("ready ")
-            .expect("the peer says that it is ready")
-            .to_owned();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("ready ").expect("the peer says that it is ready").to_owned();
         Self { url, process }
     }
 }
@@ -70,12 +56,7 @@ impl Drop for Peer {
     }
 }
 
-const WIRES: [Provider; 4] = [
-    Provider::OpenAi,
-    Provider::Ollama,
-    Provider::Anthropic,
-    Provider::Gemini,
-];
+const WIRES: [Provider; 4] = [Provider::OpenAi, Provider::Ollama, Provider::Anthropic, Provider::Gemini];
 
 fn wire(provider: Provider, url: &str) -> Arc<dyn Model> {
     model::build(&config::Model {
@@ -99,18 +80,12 @@ fn labelled<T>(value: T) -> Labelled<T> {
 
 fn ask(question: &str) -> Request {
     let mut request = Request::new(Scope::Shared, Purpose::Chat);
-    request
-        .text(Role::System, labelled(Arc::from("Be brief.")))
-        .unwrap();
+    request.text(Role::System, labelled(Arc::from("Be brief."))).unwrap();
     request.text(Role::User, labelled(Arc::from(question))).unwrap();
     let schema = serde_json::json!({
         "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"],
     });
-    let weather = ToolSpec {
-        name: "weather".to_owned(),
-        description: "The weather of a city".to_owned(),
-        schema,
-    };
+    let weather = ToolSpec { name: "weather".to_owned(), description: "The weather of a city".to_owned(), schema };
     request.with_tools(Arc::from([weather]))
 }
 
@@ -135,11 +110,7 @@ fn go_on(question: &str, calls: &[ToolCall]) -> Request {
             arguments: call.arguments.as_str().into(),
             extra: call.extra.as_str().into(),
         }));
-        gave.push(labelled(Part::Result {
-            id,
-            name,
-            text: "21 degrees".into(),
-        }));
+        gave.push(labelled(Part::Result { id, name, text: "21 degrees".into() }));
     }
     request.push(Arc::new(made)).unwrap();
     request.push(Arc::new(gave)).unwrap();
@@ -164,15 +135,8 @@ async fn an_answer_is_streamed_and_whole() {
     let peer = Peer::start();
     for provider in WIRES {
         let watched = Watched::default();
-        let reply = wire(provider, &peer.url)
-            .call(&ask("plain"), &watched)
-            .await
-            .unwrap();
-        assert_eq!(
-            text(&reply),
-            "Grüß Gott, this is a plain answer in several pieces.",
-            "{provider:?}"
-        );
+        let reply = wire(provider, &peer.url).call(&ask("plain"), &watched).await.unwrap();
+        assert_eq!(text(&reply), "Grüß Gott, this is a plain answer in several pieces.", "{provider:?}");
         assert_eq!(reply.stop, Stop::End, "{provider:?}");
         let seen = watched.0.lock().unwrap();
         assert!(seen.len() > 3, "{provider:?} streams: {seen:?}");
@@ -188,10 +152,7 @@ async fn a_tool_is_called_and_its_result_goes_back() {
         let reply = model.call(&ask("one tool"), &Unwatched).await.unwrap();
         let made = calls(&reply);
         assert_eq!((reply.stop, made.len()), (Stop::Tools, 1), "{provider:?}");
-        assert_eq!(
-            (made[0].name.as_str(), made[0].arguments.as_str()),
-            ("weather", r#"{"city":"Vienna"}"#)
-        );
+        assert_eq!((made[0].name.as_str(), made[0].arguments.as_str()), ("weather", r#"{"city":"Vienna"}"#));
         assert!(!made[0].id.is_empty(), "{provider:?}");
         let reply = model.call(&go_on("one tool", &made), &Unwatched).await.unwrap();
         assert_eq!(text(&reply), "It is 21 degrees in Vienna.", "{provider:?}");
@@ -205,11 +166,7 @@ async fn two_tools_at_once_are_kept_apart() {
         let model = wire(provider, &peer.url);
         let made = calls(&model.call(&ask("two tools"), &Unwatched).await.unwrap());
         let arguments: Vec<&str> = made.iter().map(|call| call.arguments.as_str()).collect();
-        assert_eq!(
-            arguments,
-            [r#"{"city":"Vienna"}"#, r#"{"city":"Oslo"}"#],
-            "{provider:?}"
-        );
+        assert_eq!(arguments, [r#"{"city":"Vienna"}"#, r#"{"city":"Oslo"}"#], "{provider:?}");
         assert_ne!(made[0].id, made[1].id, "{provider:?}");
         let reply = model.call(&go_on("two tools", &made), &Unwatched).await.unwrap();
         assert_eq!(text(&reply), "Vienna is warmer than Oslo.", "{provider:?}");
@@ -221,16 +178,10 @@ async fn a_picture_is_taken() {
     let peer = Peer::start();
     for provider in WIRES {
         let mut question = Message::of(Role::User, labelled(Arc::from("picture")));
-        question.push(labelled(Part::Image {
-            mime: "image/png".into(),
-            bytes: PIXEL.into(),
-        }));
+        question.push(labelled(Part::Image { mime: "image/png".into(), bytes: PIXEL.into() }));
         let mut request = Request::new(Scope::Shared, Purpose::Chat);
         request.push(Arc::new(question)).unwrap();
-        let reply = wire(provider, &peer.url)
-            .call(&request, &Unwatched)
-            .await
-            .unwrap();
+        let reply = wire(provider, &peer.url).call(&request, &Unwatched).await.unwrap();
         assert_eq!(text(&reply), "A small red square.", "{provider:?}");
     }
 }
@@ -264,21 +215,11 @@ async fn an_answer_that_is_cut_off_is_no_answer() {
 async fn what_the_provider_counted_is_passed_on() {
     let peer = Peer::start();
     for provider in WIRES {
-        let reply = wire(provider, &peer.url)
-            .call(&ask("counted"), &Unwatched)
-            .await
-            .unwrap();
+        let reply = wire(provider, &peer.url).call(&ask("counted"), &Unwatched).await.unwrap();
         assert_eq!((reply.usage.input, reply.usage.output), (100, 5), "{provider:?}");
     }
     // The peer tells of cached tokens only where it plays OpenRouter.
     let router = wire(Provider::OpenAi, &format!("{}/api/v1", peer.url));
     let reply = router.call(&ask("counted"), &Unwatched).await.unwrap();
-    assert_eq!(
-        reply.usage,
-        Usage {
-            input: 100,
-            cached: 64,
-            output: 5
-        }
-    );
+    assert_eq!(reply.usage, Usage { input: 100, cached: 64, output: 5 });
 }

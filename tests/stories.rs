@@ -13,21 +13,41 @@
 #[allow(dead_code, unused_imports, reason = "not every story needs every person")]
 mod support;
 
-#[path = "stories/first.rs"]
-mod first;
-#[path = "stories/trust.rs"]
-mod trust;
-#[path = "stories/egress.rs"]
-mod egress;
-#[path = "stories/derived.rs"]
-mod derived;
-#[path = "stories/context.rs"]
-mod context;
+#[path = "stories/boundary.rs"]
+mod boundary;
 #[path = "stories/budget.rs"]
 mod budget;
-#[path = "stories/recall.rs"]
-mod recall;
+#[path = "stories/context.rs"]
+mod context;
+#[path = "stories/delivery.rs"]
+mod delivery;
+#[path = "stories/derived.rs"]
+mod derived;
+#[path = "stories/door.rs"]
+mod door;
+#[path = "stories/egress.rs"]
+mod egress;
+#[path = "stories/first.rs"]
+mod first;
+#[path = "stories/frames.rs"]
+mod frames;
+#[path = "stories/handover.rs"]
+mod handover;
+#[path = "stories/idle.rs"]
+mod idle;
+#[path = "stories/lasting.rs"]
+mod lasting;
 #[path = "stories/offline.rs"]
 mod offline;
+#[path = "stories/order.rs"]
+mod order;
+#[path = "stories/outage.rs"]
+mod outage;
+#[path = "stories/recall.rs"]
+mod recall;
+#[path = "stories/scope.rs"]
+mod scope;
 #[path = "stories/store.rs"]
 mod store;
+#[path = "stories/trust.rs"]
+mod trust;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use compline::adapter::terminal::protocol::{FromClient, FromGateway};
 use compline::adapter::terminal::Connection;
+use compline::adapter::terminal::protocol::{FromClient, FromGateway};
 use compline::app::{App, Seams};
 use compline::config::Home;
 use compline::id::PersonId;
 use compline::model::Card;
-use compline::store::{Journal, MessageKind, NewConversation, NewMessage, NewTurn, TextKind};
+use compline::store::{Journal, MessageKind, NewConversation, NewMessage, NewStep, NewTurn, TextKind};
 use compline::time::{Clock, Moment, SystemClock};
 use compline::trust::{Label, Labelled, Scope, Text};
 
@@ -33,7 +33,9 @@ fn config(home: &std::path::Path, people: usize) -> compline::config::Config {
     let people: String = (1..=people)
         .map(|n| format!("[[people]]\nname = \"P{n}\"\nrole = \"{}\"\n", if n == 1 { "owner" } else { "member" }))
         .collect();
-    let text = format!("timezone = \"UTC\"\n[conversation]\njoin_within = \"0ms\"\n[budget]\ndaily_tokens = 2000000000\nper_person_daily_tokens = 2000000000\n{people}");
+    let text = format!(
+        "timezone = \"UTC\"\n[conversation]\njoin_within = \"0ms\"\n[budget]\ndaily_tokens = 2000000000\nper_person_daily_tokens = 2000000000\n{people}"
+    );
     compline::config::parse(&text, "bench.toml", &Default::default(), Home::at(home)).unwrap().config
 }
 
@@ -47,7 +49,13 @@ fn seams(clock: &Arc<SystemClock>) -> Seams {
         price: None,
     };
     let model = Scripted::with_card(clock.clone(), card);
-    Seams { clock: Some(clock.clone()), chat: vec![model.clone()], background: vec![model], terminal_only: true, ..Seams::default() }
+    Seams {
+        clock: Some(clock.clone()),
+        chat: vec![model.clone()],
+        background: vec![model],
+        terminal_only: true,
+        ..Seams::default()
+    }
 }
 
 /// Somebody at a terminal within the process.
@@ -153,7 +161,8 @@ async fn remember(journal: &Journal, messages: usize, now: Moment) {
         journal
             .write("prepare", move |tx| {
                 let stream = tx.stream_for(PersonId(1))?;
-                let address = tx.link(&compline::people::Address::new("terminal", "local", "person-1"), Some(PersonId(1)), now)?;
+                let address =
+                    tx.link(&compline::people::Address::new("terminal", "local", "person-1"), Some(PersonId(1)), now)?;
                 let conversation = match tx.newest_conversation(stream)? {
                     Some(known) => known.id,
                     None => tx.open_conversation(&NewConversation { stream, scope, because: "first", at: now })?,
@@ -188,7 +197,16 @@ async fn remember(journal: &Journal, messages: usize, now: Moment) {
                         label: &Label::trusted(),
                     })?;
                     tx.claim(turn, &[said])?;
-                    let step = tx.begin_step(turn, 0, "model", "", "", &Label::trusted(), scope, now)?;
+                    let step = tx.begin_step(&NewStep {
+                        turn,
+                        seq: 0,
+                        kind: "model",
+                        tool: "",
+                        call: "",
+                        label: &Label::trusted(),
+                        scope,
+                        at: now,
+                    })?;
                     let answer = sentence(n as u64 * 2 + 1, scope);
                     tx.finish_step(step, &answer, Some("[]"), "scripted", now)?;
                     let reply = tx.add_message(&message(None, MessageKind::Reply, Some(turn)))?;

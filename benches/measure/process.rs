@@ -50,7 +50,10 @@ pub fn measure() {
         let before = fake.sent(ADA).len();
         let began = Instant::now();
         fake.says(ADA, "ping");
-        assert!(fake.wait_for(Duration::from_secs(20), |fake| fake.sent(ADA).len() > before), "no answer in round {round}");
+        assert!(
+            fake.wait_for(Duration::from_secs(20), |fake| fake.sent(ADA).len() > before),
+            "no answer in round {round}"
+        );
         answers.push(began.elapsed());
     }
     line("update to first sent byte of the answer (join_within = 0)", answers, None);

@@ -111,10 +111,7 @@ pub fn spell_out(spans: &[Span], chosen: impl Fn(&str) -> bool) -> Vec<Span> {
         let link = span.style.link.as_ref().filter(|link| chosen(link));
         let ends_here = spans.peek().is_none_or(|next| next.style.link != span.style.link);
         if let Some(link) = link.filter(|_| ends_here) {
-            out.push(Span {
-                text: format!(" ({link})"),
-                style: Style::default(),
-            });
+            out.push(Span { text: format!(" ({link})"), style: Style::default() });
         }
     }
     out
@@ -126,10 +123,7 @@ pub fn is_blank(text: &str) -> bool {
 }
 
 fn as_typed(text: &str) -> Block {
-    let spans = vec![Span {
-        text: text.to_owned(),
-        style: Style::default(),
-    }];
+    let spans = vec![Span { text: text.to_owned(), style: Style::default() }];
     Block {
         quote: 0,
         depth: 0,

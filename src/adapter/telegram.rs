@@ -24,15 +24,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use teloxide_core::payloads::{
-    AnswerCallbackQuery, DeleteWebhook, DeleteWebhookSetters, GetMe, SendChatAction,
-};
+use teloxide_core::payloads::{AnswerCallbackQuery, DeleteWebhook, DeleteWebhookSetters, GetMe, SendChatAction};
 use teloxide_core::types::{CallbackQueryId, ChatAction};
 
 use crate::adapter::markdown::Links;
-use crate::adapter::{
-    Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Unreadable,
-};
+use crate::adapter::{Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Unreadable};
 use crate::config;
 use crate::message::{Health, Inbound, Outbound};
 use crate::people::Role;
@@ -72,12 +68,7 @@ impl Telegram {
     /// A bot that has not been reached yet.
     pub fn new(config: &config::Telegram, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let wire = Wire::new(&config.api_url, config.token.clone())?;
-        Ok(Self {
-            wire,
-            clock,
-            pauses: Pauses::default(),
-            state: Mutex::default(),
-        })
+        Ok(Self { wire, clock, pauses: Pauses::default(), state: Mutex::default() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -98,10 +89,7 @@ impl Telegram {
     async fn introduce(&self) -> Result<Me, PollError> {
         let me = self.wire.ask(&GetMe::new()).await.map_err(poll::trouble)?;
         let no_webhook = DeleteWebhook::new().drop_pending_updates(false);
-        self.wire
-            .ask::<_, IgnoredAny>(&no_webhook)
-            .await
-            .map_err(poll::trouble)?;
+        self.wire.ask::<_, IgnoredAny>(&no_webhook).await.map_err(poll::trouble)?;
         Ok(me)
     }
 
@@ -136,9 +124,7 @@ impl Adapter for Telegram {
     }
 
     fn account(&self) -> String {
-        self.state()
-            .account
-            .map_or_else(|| self.wire.account(), |id| id.to_string())
+        self.state().account.map_or_else(|| self.wire.account(), |id| id.to_string())
     }
 
     async fn connect(&self) -> Result<(), PollError> {
@@ -161,19 +147,10 @@ impl Adapter for Telegram {
 
     fn render(&self, outbound: &Outbound) -> Vec<Piece> {
         let (text, label, _) = outbound.text.open();
-        let links = if label.is_trusted() {
-            Links::Named
-        } else {
-            Links::Bare
-        };
+        let links = if label.is_trusted() { Links::Named } else { Links::Bare };
         let parts = html::render(text, links, html::LIMIT - MARK_ROOM).into_iter();
-        let mut pieces: Vec<Piece> = parts
-            .map(|part| Piece {
-                rich: part.html,
-                plain: part.plain,
-                buttons: Vec::new(),
-            })
-            .collect();
+        let mut pieces: Vec<Piece> =
+            parts.map(|part| Piece { rich: part.html, plain: part.plain, buttons: Vec::new() }).collect();
         if let Some(last) = pieces.last_mut() {
             last.buttons.clone_from(&outbound.buttons);
         }
@@ -181,13 +158,11 @@ impl Adapter for Telegram {
     }
 
     async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
-        self.unless_paused(peer, send::send(&self.wire, peer, piece, form))
-            .await
+        self.unless_paused(peer, send::send(&self.wire, peer, piece, form)).await
     }
 
     async fn edit(&self, peer: &str, external_id: &str, piece: &Piece, form: Form) -> Result<(), SendError> {
-        self.unless_paused(peer, send::edit(&self.wire, peer, external_id, piece, form))
-            .await
+        self.unless_paused(peer, send::edit(&self.wire, peer, external_id, piece, form)).await
     }
 
     fn preview_pace(&self) -> Option<Duration> {
@@ -201,10 +176,7 @@ impl Adapter for Telegram {
         if self.rest(peer).is_some() {
             return;
         }
-        let shown = self
-            .wire
-            .ask::<_, IgnoredAny>(&SendChatAction::new(chat, ChatAction::Typing))
-            .await;
+        let shown = self.wire.ask::<_, IgnoredAny>(&SendChatAction::new(chat, ChatAction::Typing)).await;
         if let Some(wait) = shown.err().and_then(|failure| failure.wait()) {
             self.pauses.note(peer, wait, self.clock.now());
         }
@@ -228,17 +200,12 @@ impl Adapter for Telegram {
 
     fn health(&self) -> Health {
         let state = self.state();
-        let silent = state
-            .last_poll_at
-            .map(|at| self.clock.now().since(at) > trouble::SILENCE);
+        let silent = state.last_poll_at.map(|at| self.clock.now().since(at) > trouble::SILENCE);
         let unheard = match silent {
             Some(true) => Some(words::SILENT),
             Some(false) => None,
             None => Some(words::NOT_YET),
         };
-        Health {
-            trouble: state.trouble.or(unheard).map(str::to_owned),
-            last_event_at: state.last_poll_at,
-        }
+        Health { trouble: state.trouble.or(unheard).map(str::to_owned), last_event_at: state.last_poll_at }
     }
 }

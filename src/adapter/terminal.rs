@@ -23,9 +23,7 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{
-    Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Unreadable,
-};
+use crate::adapter::{Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Unreadable};
 use crate::message::{Health, Inbound, Outbound};
 use crate::people::Role;
 use crate::time::Clock;
@@ -94,10 +92,7 @@ impl Terminal {
 
     /// Serves one client that was greeted and welcomed, until it leaves or is sent away. May be cancelled.
     pub async fn attach(&self, peer: String, connection: Connection) {
-        let Connection {
-            mut reader,
-            mut writer,
-        } = connection;
+        let Connection { mut reader, mut writer } = connection;
         let (seat, mut queue) = self.clients.enter(peer.clone());
         // Whoever comes during `close` was perhaps not in its list.
         if self.closing.is_cancelled() {
@@ -123,12 +118,7 @@ impl Terminal {
         while let Ok(Some(line)) = reader.next().await {
             let refused = match line {
                 Ok(FromClient::Say { id, text, piped }) if is_usable(&id) => {
-                    let item = Item {
-                        id,
-                        peer: peer.to_owned(),
-                        piped,
-                        text,
-                    };
+                    let item = Item { id, peer: peer.to_owned(), piped, text };
                     match self.take(item, seat.reply()).await {
                         Some(()) => continue,
                         None => return,
@@ -138,30 +128,19 @@ impl Terminal {
                 Ok(FromClient::Hello { .. } | FromClient::Run { .. }) => words::NOT_UNDERSTOOD,
                 Err(unusable) => unusable.sentence(),
             };
-            seat.reply().tell(&FromGateway::Refused {
-                why: refused.to_owned(),
-            });
+            seat.reply().tell(&FromGateway::Refused { why: refused.to_owned() });
         }
     }
 
     /// Waits for room; `None` when nobody will ever make some.
     async fn take(&self, item: Item, from: Reply) -> Option<()> {
         let raw = serde_json::to_string(&item).ok()?;
-        self.said
-            .send(Heard {
-                id: item.id,
-                raw,
-                from,
-            })
-            .await
-            .ok()
+        self.said.send(Heard { id: item.id, raw, from }).await.ok()
     }
 
     async fn any_written(&self, posted: Vec<Posted>) -> bool {
         let limit = self.clock.now().plus(PATIENCE);
-        let each = posted
-            .into_iter()
-            .map(|line| line.written(self.clock.wake_at(limit)));
+        let each = posted.into_iter().map(|line| line.written(self.clock.wake_at(limit)));
         futures::future::join_all(each).await.contains(&true)
     }
 
@@ -176,9 +155,7 @@ impl Terminal {
 }
 
 fn farewell() -> FromGateway {
-    FromGateway::Bye {
-        why: words::STOPPING.to_owned(),
-    }
+    FromGateway::Bye { why: words::STOPPING.to_owned() }
 }
 
 fn is_usable(id: &str) -> bool {
@@ -243,29 +220,12 @@ impl Adapter for Terminal {
     async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
         let id = format!("{:016x}-{}", self.run, self.sent.fetch_add(1, Ordering::Relaxed));
         let Shown { markdown, trusted } = Shown::of(piece, form);
-        let posted = self.clients.post(
-            peer,
-            &FromGateway::Message {
-                id: id.clone(),
-                markdown,
-                trusted,
-            },
-        );
+        let posted = self.clients.post(peer, &FromGateway::Message { id: id.clone(), markdown, trusted });
         // A line without its end is no message, so whoever did not take all of it got nothing.
-        if self.any_written(posted).await {
-            Ok(id)
-        } else {
-            Err(SendError::Absent)
-        }
+        if self.any_written(posted).await { Ok(id) } else { Err(SendError::Absent) }
     }
 
-    async fn edit(
-        &self,
-        _peer: &str,
-        _external_id: &str,
-        _piece: &Piece,
-        _form: Form,
-    ) -> Result<(), SendError> {
+    async fn edit(&self, _peer: &str, _external_id: &str, _piece: &Piece, _form: Form) -> Result<(), SendError> {
         Err(SendError::Gone)
     }
 
@@ -277,9 +237,7 @@ impl Adapter for Terminal {
     async fn grow(&self, peer: &str, delta: &str) {
         let frame = match delta {
             "" => FromGateway::Restart,
-            delta => FromGateway::Grow {
-                delta: delta.to_owned(),
-            },
+            delta => FromGateway::Grow { delta: delta.to_owned() },
         };
         self.clients.hint(peer, &frame);
     }

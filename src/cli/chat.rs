@@ -65,14 +65,7 @@ pub async fn run(
             Ok(talk::talk(link, editor, screen, &mut std::io::stdout()).await)
         }
         Input::Question(question) => {
-            let asked = once::ask(
-                link,
-                question,
-                screen,
-                &mut std::io::stdout(),
-                &mut std::io::stderr(),
-            )
-            .await;
+            let asked = once::ask(link, question, screen, &mut std::io::stdout(), &mut std::io::stderr()).await;
             asked.or_else(forgive_closed_pipe)
         }
     }
@@ -80,13 +73,8 @@ pub async fn run(
 
 /// Whoever reads our output may stop at any time, as `head` does.
 fn forgive_closed_pipe(error: anyhow::Error) -> anyhow::Result<Ending> {
-    let closed = error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>());
-    match closed
-        .map(std::io::Error::kind)
-        .any(|kind| kind == std::io::ErrorKind::BrokenPipe)
-    {
+    let closed = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    match closed.map(std::io::Error::kind).any(|kind| kind == std::io::ErrorKind::BrokenPipe) {
         true => Ok(Ending::Done),
         false => Err(error),
     }

@@ -31,7 +31,7 @@ pub fn run(options: &Options, printer: Printer) -> Result<Exit, Failure> {
 
 async fn play(home: &std::path::Path, mut stage: Stage, printer: Printer) -> Result<Exit, Failure> {
     let mut theatre = Theatre::open(home).await?;
-    stage.open().await?;
+    stage.begin().await?;
     for scene in SCENES {
         perform(*scene, &mut theatre, &mut stage).await?;
     }

@@ -68,7 +68,8 @@ async fn look(options: &Options, place: &Place) -> Vec<Finding> {
 fn configuration(place: &Place, loaded: &Loaded, fix: bool) -> Vec<Finding> {
     let modes = loaded.secret_files.iter().filter_map(|file| disk::exposed(file, fix));
     let mut findings: Vec<Finding> = modes.collect();
-    let about_modes = |warning: &&String| loaded.secret_files.iter().any(|file| warning.starts_with(&*file.to_string_lossy()));
+    let about_modes =
+        |warning: &&String| loaded.secret_files.iter().any(|file| warning.starts_with(&*file.to_string_lossy()));
     let others = loaded.warnings.iter().filter(|warning| !about_modes(warning));
     findings.extend(others.map(|warning| Finding::note(says::CONFIGURATION, warning, "")));
     if findings.is_empty() {

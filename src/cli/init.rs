@@ -118,14 +118,20 @@ fn take_as_given(options: &Options, place: &Place) -> Result<(String, Vec<Typed>
     Ok((text, gathered.typed, config))
 }
 
-fn ask_until_it_works(options: &Options, place: &Place, dialogue: &mut Dialogue) -> Result<(String, Vec<Typed>, Config), Failure> {
+fn ask_until_it_works(
+    options: &Options,
+    place: &Place,
+    dialogue: &mut Dialogue,
+) -> Result<(String, Vec<Typed>, Config), Failure> {
     print::aside(says::WELCOME);
+    let mut last = None;
     loop {
-        let gathered = questions::ask(options, dialogue)?;
+        let gathered = questions::ask(options, dialogue, last.as_ref())?;
         let (text, config) = match checked(&gathered, place) {
             Ok(checked) => checked,
             Err(Failure::Wrong(faults)) => {
                 print::aside(&says::again(&faults));
+                last = Some(gathered.answers);
                 continue;
             }
             Err(other) => return Err(other),
@@ -140,6 +146,7 @@ fn ask_until_it_works(options: &Options, place: &Place, dialogue: &mut Dialogue)
                 if dialogue.yes(says::WRITE_ANYWAY)? {
                     return Ok((text, gathered.typed, config));
                 }
+                last = Some(gathered.answers);
             }
         }
     }
@@ -153,7 +160,9 @@ fn checked(gathered: &Gathered, place: &Place) -> Result<(String, Config), Failu
         let place = if typed.file == questions::KEY_FILE { &mut inline.api_key } else { &mut inline.telegram };
         *place = Some(SecretFrom::Inline(typed.secret.clone()));
     }
-    let read = |text: &str, env: &BTreeMap<String, String>, home: Home| config::parse(text, &place.config.to_string_lossy(), env, home);
+    let read = |text: &str, env: &BTreeMap<String, String>, home: Home| {
+        config::parse(text, &place.config.to_string_lossy(), env, home)
+    };
     let config = read(&commented(&inline), &environment(), place.home.clone())?.config;
     Ok((text, config))
 }
@@ -174,7 +183,8 @@ async fn test(config: &Config) -> Result<(), Trouble> {
 }
 
 fn next(place: &Place, config: &Config) -> String {
-    let owner_known = config.people.iter().any(|person: &Person| person.role == Role::Owner && person.telegram.is_some());
+    let owner_known =
+        config.people.iter().any(|person: &Person| person.role == Role::Owner && person.telegram.is_some());
     let claims = config.telegram.is_some() && !owner_known;
     says::next(&place.command("run"), &place.command("chat"), &place.command("doctor"), claims)
 }

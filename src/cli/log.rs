@@ -28,7 +28,8 @@ pub fn begin(config: &Config, verbose: bool) {
     let level = if verbose { "warn,compline=debug" } else { "warn,compline=info" };
     let logs = config.home.logs();
     let file = Daily::new(logs.clone(), config.retention.logs_days);
-    let to_file = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(file).with_filter(EnvFilter::new(level));
+    let to_file =
+        tracing_subscriber::fmt::layer().with_ansi(false).with_writer(file).with_filter(EnvFilter::new(level));
     let to_person = verbose.then(|| {
         tracing_subscriber::fmt::layer().with_target(false).with_writer(io::stderr).with_filter(EnvFilter::new(level))
     });
@@ -142,7 +143,8 @@ mod tests {
         let mut names: Vec<_> =
             std::fs::read_dir(&logs).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
-        let kept = ["compline-2026-11-24.log", "compline-2026-11-25.log", "compline-2026-11-26.log", "compline-notes.txt"];
+        let kept =
+            ["compline-2026-11-24.log", "compline-2026-11-25.log", "compline-2026-11-26.log", "compline-notes.txt"];
         assert_eq!(names, kept);
     }
 }

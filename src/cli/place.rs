@@ -51,7 +51,9 @@ impl Place {
 
 /// The environment; a variable that is no text cannot hold anything of ours.
 pub fn environment() -> BTreeMap<String, String> {
-    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
     std::env::vars_os().filter_map(text).collect()
 }
 

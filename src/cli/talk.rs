@@ -62,10 +62,11 @@ async fn attached(stream: UnixStream, input: Input, options: chat::Options) -> R
 
 async fn alone(config: Config, input: Input, options: chat::Options) -> Result<Ending, Failure> {
     super::run::mention_empty_journal(&config.home);
-    let app = App::build(config, Seams { terminal_only: true, ..Seams::default() }).await.map_err(|error| match error {
-        BuildError::Held(home) => Failure::Failed(says::held_and_silent(&home)),
-        other => other.into(),
-    })?;
+    let app =
+        App::build(config, Seams { terminal_only: true, ..Seams::default() }).await.map_err(|error| match error {
+            BuildError::Held(home) => Failure::Failed(says::held_and_silent(&home)),
+            other => other.into(),
+        })?;
     app.start().await?;
     let (near, far) = tokio::io::duplex(PIPE);
     let talking = chat::run(near, input, options);

@@ -91,10 +91,7 @@ pub struct Trouble {
 impl Trouble {
     /// What is wrong, and what to do.
     pub fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            fix: fix.into(),
-        }
+        Self { what: what.into(), fix: fix.into() }
     }
 }
 
@@ -118,12 +115,7 @@ impl fmt::Display for Fault {
             let number = line.to_string();
             let margin = " ".repeat(number.len());
             writeln!(f, "{number} | {}", excerpt.line)?;
-            writeln!(
-                f,
-                "{margin} | {}{}",
-                " ".repeat(excerpt.start),
-                "^".repeat(excerpt.width.max(1))
-            )?;
+            writeln!(f, "{margin} | {}{}", " ".repeat(excerpt.start), "^".repeat(excerpt.width.max(1)))?;
         }
         write!(f, "fix: {}", self.fix)
     }

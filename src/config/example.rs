@@ -54,10 +54,7 @@ pub fn commented(answers: &Answers) -> String {
     put("model.provider", answers.provider.as_str());
     answers.model.as_deref().map(|name| put("model.name", name));
     answers.base_url.as_deref().map(|url| put("model.base_url", url));
-    for (path, from) in [
-        ("model.api_key", &answers.api_key),
-        ("telegram.token", &answers.telegram),
-    ] {
+    for (path, from) in [("model.api_key", &answers.api_key), ("telegram.token", &answers.telegram)] {
         match from {
             Some(SecretFrom::Inline(secret)) => put(path, secret.expose_secret()),
             Some(SecretFrom::Environment(variable)) => put(&format!("{path}_env"), variable),
@@ -70,11 +67,7 @@ pub fn commented(answers: &Answers) -> String {
         put(&format!("people[{number}].role"), person.role.as_str());
     }
     for (number, person) in (1..).zip(&answers.people) {
-        set.extend(
-            person
-                .telegram
-                .map(|id| (format!("people[{number}].telegram"), id.to_string())),
-        );
+        set.extend(person.telegram.map(|id| (format!("people[{number}].telegram"), id.to_string())));
     }
     document(&set, answers.people.len())
 }
@@ -109,27 +102,16 @@ fn document(set: &BTreeMap<String, String>, people: usize) -> String {
 fn table(text: &mut String, section: &Section, set: &BTreeMap<String, String>) {
     text.push('\n');
     if !section.path.is_empty() {
-        let more = if section.form == Form::Again {
-            " The keys are those of [model]."
-        } else {
-            ""
-        };
+        let more = if section.form == Form::Again { " The keys are those of [model]." } else { "" };
         text.push_str(&comment(&format!("{}{more}", section.about)));
         text.push_str(&format!("[{}]\n", section.path));
     }
     keys(text, section, section.path, set);
     for inline in section.children().filter(|child| child.form == Form::Inline) {
         if section.form != Form::Again {
-            text.push_str(&comment(&format!(
-                "{} Without cached, that is as much as input.",
-                inline.about
-            )));
+            text.push_str(&comment(&format!("{} Without cached, that is as much as input.", inline.about)));
         }
-        let parts: Vec<_> = inline
-            .keys
-            .iter()
-            .map(|key| format!("{} = {}", key.name, key.sample))
-            .collect();
+        let parts: Vec<_> = inline.keys.iter().map(|key| format!("{} = {}", key.name, key.sample)).collect();
         text.push_str(&format!("#{} = {{ {} }}\n", inline.name(), parts.join(", ")));
     }
 }
@@ -141,8 +123,7 @@ fn repeated(text: &mut String, section: &Section, number: usize, set: &BTreeMap<
 
 fn keys(text: &mut String, section: &Section, at: &str, set: &BTreeMap<String, String>) {
     for key in section.keys {
-        let is_explained =
-            section.form != Form::Again && !matches!(key.kind, Kind::SecretEnv | Kind::SecretFile);
+        let is_explained = section.form != Form::Again && !matches!(key.kind, Kind::SecretEnv | Kind::SecretFile);
         if is_explained {
             text.push_str(&comment(&format!("{}{}", key.about, default_of(key))));
         }
@@ -187,11 +168,7 @@ fn line(key: &Key, set: Option<&String>) -> String {
 }
 
 fn written(key: &Key, text: &str) -> String {
-    if key.kind.is_quoted() {
-        literal(text)
-    } else {
-        text.to_owned()
-    }
+    if key.kind.is_quoted() { literal(text) } else { text.to_owned() }
 }
 
 fn literal(text: &str) -> String {

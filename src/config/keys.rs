@@ -114,9 +114,7 @@ impl Section {
     /// The sections directly within this one.
     pub fn children(&self) -> impl Iterator<Item = &'static Section> {
         let path = self.path;
-        SECTIONS
-            .iter()
-            .filter(move |other| !other.path.is_empty() && parent(other.path) == path)
+        SECTIONS.iter().filter(move |other| !other.path.is_empty() && parent(other.path) == path)
     }
 
     /// The last part of its path.
@@ -127,11 +125,7 @@ impl Section {
 
 /// The path of a key as it is told to a person.
 pub fn join(section: &str, name: &str) -> String {
-    if section.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{section}.{name}")
-    }
+    if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") }
 }
 
 fn parent(path: &str) -> &str {

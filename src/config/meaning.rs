@@ -43,27 +43,16 @@ impl Meaning<'_> {
             telegram: self.telegram(),
             people: self.people(),
             agent: self.agent(),
-            tools: Tools {
-                web_fetch: self
-                    .reader
-                    .get("tools", "web_fetch", units::flag)
-                    .unwrap_or_default(),
-            },
-            retention: Retention {
-                logs_days: self.reader.get("retention", "logs_days", days),
-            },
+            tools: Tools { web_fetch: self.reader.get("tools", "web_fetch", units::flag).unwrap_or_default() },
+            retention: Retention { logs_days: self.reader.get("retention", "logs_days", days) },
             home: self.home.clone(),
         }
     }
 
     /// The secret of that name, from whichever of its three keys is set.
     pub fn secret(&mut self, at: &str, name: &str) -> Option<SecretString> {
-        let is_inline = self
-            .reader
-            .sheet
-            .written
-            .get(&format!("{at}.{name}"))
-            .is_some_and(|written| written.span.is_some());
+        let is_inline =
+            self.reader.sheet.written.get(&format!("{at}.{name}")).is_some_and(|written| written.span.is_some());
         self.holds_secret |= is_inline;
         let found = secret::secret(&mut self.reader, at, name, self.env, &self.home)?;
         self.secret_files.extend(found.file);
@@ -81,20 +70,12 @@ impl Meaning<'_> {
     fn workspace(&mut self) -> PathBuf {
         let home = self.home.clone();
         // A path in the environment is the one of whoever starts us; one in the file must not depend on them.
-        let is_in_file = self
-            .reader
-            .sheet
-            .written
-            .get("workspace")
-            .is_some_and(|written| written.span.is_some());
+        let is_in_file = self.reader.sheet.written.get("workspace").is_some_and(|written| written.span.is_some());
         let meaning = |text: &str| {
             let relative = || std::path::absolute(text).ok().filter(|_| !is_in_file);
             secret::absolute(text, &home).or_else(relative).ok_or_else(|| {
                 let fix = "write an absolute path, or HOME/ and a name for a directory in Compline's home";
-                Trouble::new(
-                    format!("{} depends on where Compline is started", quoted(text)),
-                    fix,
-                )
+                Trouble::new(format!("{} depends on where Compline is started", quoted(text)), fix)
             })
         };
         self.reader.get("", "workspace", meaning).unwrap_or_default()
@@ -114,24 +95,15 @@ impl Meaning<'_> {
 
     fn budget(&mut self) -> Budget {
         let daily = Limit {
-            micros: self
-                .reader
-                .get("budget", "daily", above_zero(units::money))
-                .unwrap_or_default(),
-            tokens: self
-                .reader
-                .get("budget", "daily_tokens", above_zero(units::tokens))
-                .unwrap_or_default(),
+            micros: self.reader.get("budget", "daily", above_zero(units::money)).unwrap_or_default(),
+            tokens: self.reader.get("budget", "daily_tokens", above_zero(units::tokens)).unwrap_or_default(),
         };
         Budget {
             daily,
             per_person_daily: self.limit("per_person_daily", fifths(daily, 4)),
             per_group_daily: self.limit("per_group_daily", fifths(daily, 1)),
             background_daily: self.limit("background_daily", fifths(daily, 1)),
-            tool_rounds: self
-                .reader
-                .get("budget", "tool_rounds", tool_rounds)
-                .unwrap_or_default(),
+            tool_rounds: self.reader.get("budget", "tool_rounds", tool_rounds).unwrap_or_default(),
         }
     }
 
@@ -139,16 +111,8 @@ impl Meaning<'_> {
         let show_money = |micros: &u64| units::show_money(*micros);
         let by_tokens = format!("{name}_tokens");
         Limit {
-            micros: self
-                .reader
-                .get_or("budget", name, units::money, default.micros, show_money),
-            tokens: self.reader.get_or(
-                "budget",
-                &by_tokens,
-                units::tokens,
-                default.tokens,
-                u64::to_string,
-            ),
+            micros: self.reader.get_or("budget", name, units::money, default.micros, show_money),
+            tokens: self.reader.get_or("budget", &by_tokens, units::tokens, default.tokens, u64::to_string),
         }
     }
 
@@ -159,23 +123,16 @@ impl Meaning<'_> {
         }
         let token = self.secret(at, "token");
         let ways = ["token", "token_env", "token_file"];
-        match (
-            &token,
-            ways.into_iter().find(|way| self.reader.is_written(at, way)),
-        ) {
+        match (&token, ways.into_iter().find(|way| self.reader.is_written(at, way))) {
             (None, None) => self.reader.lacks(at, "token"),
             (Some(token), Some(way)) if !is_bot_token(token.expose_secret()) => {
                 let fix = "copy the whole token from @BotFather: digits, a colon, and letters";
-                self.reader
-                    .refuse(at, way, Trouble::new("This is no token of a Telegram bot", fix));
+                self.reader.refuse(at, way, Trouble::new("This is no token of a Telegram bot", fix));
             }
             _ => {}
         }
         let api_url = self.reader.get(at, "api_url", models::address);
-        Some(Telegram {
-            token: token?,
-            api_url: api_url?,
-        })
+        Some(Telegram { token: token?, api_url: api_url? })
     }
 
     fn people(&mut self) -> Vec<Person> {
@@ -183,9 +140,7 @@ impl Meaning<'_> {
         let mut people = Vec::new();
         for number in 1..=self.reader.sheet.people {
             let at = format!("people[{number}]");
-            let name = self
-                .reader
-                .need(&at, "name", |text| unique_name(text, &mut names));
+            let name = self.reader.need(&at, "name", |text| unique_name(text, &mut names));
             let role = self.reader.get(&at, "role", role);
             let telegram = self.reader.get(&at, "telegram", |text| unique_id(text, &mut ids));
             people.extend(name.zip(role).map(|(name, role)| Person { name, role, telegram }));
@@ -212,39 +167,27 @@ fn zone(text: &str) -> Result<Zone, Trouble> {
 }
 
 fn role(text: &str) -> Result<Role, Trouble> {
-    Role::parse(text)
-        .filter(|role| *role != Role::Guest)
-        .ok_or_else(|| {
-            let what = format!("{} is no role that can be given", quoted(text));
-            Trouble::new(
-                what,
-                "write \"owner\" (may do everything) or \"member\" (may chat)",
-            )
-        })
+    Role::parse(text).filter(|role| *role != Role::Guest).ok_or_else(|| {
+        let what = format!("{} is no role that can be given", quoted(text));
+        Trouble::new(what, "write \"owner\" (may do everything) or \"member\" (may chat)")
+    })
 }
 
 fn name(text: &str) -> Result<String, Trouble> {
     let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
-    let is_sound =
-        (1..=40).contains(&text.chars().count()) && text.trim() == text && text.chars().all(is_allowed);
+    let is_sound = (1..=40).contains(&text.chars().count()) && text.trim() == text && text.chars().all(is_allowed);
     if is_sound {
         return Ok(text.to_owned());
     }
     let fix = "write 1 to 40 letters, digits, spaces, - and _, without a space at either end";
-    Err(Trouble::new(
-        format!("{} cannot be a name here", quoted(text)),
-        fix,
-    ))
+    Err(Trouble::new(format!("{} cannot be a name here", quoted(text)), fix))
 }
 
 fn unique_name(text: &str, taken: &mut BTreeSet<String>) -> Result<String, Trouble> {
     let name = name(text)?;
     let folded = name.to_lowercase();
     if folded == Role::Guest.as_str() {
-        return Err(Trouble::new(
-            "guest is what strangers are called",
-            "write another name",
-        ));
+        return Err(Trouble::new("guest is what strangers are called", "write another name"));
     }
     if !taken.insert(folded) {
         return Err(Trouble::new(
@@ -262,36 +205,24 @@ fn unique_id(text: &str, taken: &mut BTreeSet<i64>) -> Result<i64, Trouble> {
             Some(..0) => "A negative id is that of a group, not of a person".to_owned(),
             _ => format!("{} is no Telegram id", quoted(text)),
         };
-        return Err(Trouble::new(
-            what,
-            "write the person's numeric id; @userinfobot tells it",
-        ));
+        return Err(Trouble::new(what, "write the person's numeric id; @userinfobot tells it"));
     };
     if !taken.insert(id) {
-        return Err(Trouble::new(
-            format!("Another person has the id {id} already"),
-            "give each person their own id",
-        ));
+        return Err(Trouble::new(format!("Another person has the id {id} already"), "give each person their own id"));
     }
     Ok(id)
 }
 
 fn above_zero(parse: fn(&str) -> Result<u64, Trouble>) -> impl FnOnce(&str) -> Result<u64, Trouble> {
     move |text| match parse(text)? {
-        0 => Err(Trouble::new(
-            "With nothing to spend, no model could be asked",
-            "write the most that a day may cost",
-        )),
+        0 => Err(Trouble::new("With nothing to spend, no model could be asked", "write the most that a day may cost")),
         limit => Ok(limit),
     }
 }
 
 fn fifths(daily: Limit, share: u64) -> Limit {
     let part = |whole: u64| (whole.saturating_mul(share) / 5).max(1);
-    Limit {
-        micros: part(daily.micros),
-        tokens: part(daily.tokens),
-    }
+    Limit { micros: part(daily.micros), tokens: part(daily.tokens) }
 }
 
 fn tool_rounds(text: &str) -> Result<u32, Trouble> {
@@ -303,7 +234,5 @@ fn days(text: &str) -> Result<u32, Trouble> {
 }
 
 fn is_bot_token(token: &str) -> bool {
-    token
-        .split_once(':')
-        .is_some_and(|(id, rest)| id.parse::<u64>().is_ok() && !rest.is_empty() && !rest.contains('/'))
+    token.split_once(':').is_some_and(|(id, rest)| id.parse::<u64>().is_ok() && !rest.is_empty() && !rest.contains('/'))
 }

@@ -15,11 +15,7 @@ pub struct Exposed {
 impl fmt::Display for Exposed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
-        write!(
-            f,
-            "{path} holds a secret and others can read it (mode {:04o}); run: chmod 600 '{path}'",
-            self.mode
-        )
+        write!(f, "{path} holds a secret and others can read it (mode {:04o}); run: chmod 600 '{path}'", self.mode)
     }
 }
 
@@ -28,10 +24,7 @@ impl fmt::Display for Exposed {
 pub fn mode_finding(path: &Path) -> Option<Exposed> {
     use std::os::unix::fs::MetadataExt;
     let mode = std::fs::metadata(path).ok()?.mode() & 0o7777;
-    (mode & 0o077 != 0).then(|| Exposed {
-        path: path.to_owned(),
-        mode,
-    })
+    (mode & 0o077 != 0).then(|| Exposed { path: path.to_owned(), mode })
 }
 
 /// Only Unix has modes.
@@ -52,10 +45,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         for (mode, is_found) in [(0o600, false), (0o400, false), (0o640, true), (0o644, true)] {
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-            assert_eq!(
-                mode_finding(&file).map(|finding| finding.mode),
-                is_found.then_some(mode)
-            );
+            assert_eq!(mode_finding(&file).map(|finding| finding.mode), is_found.then_some(mode));
         }
         assert_eq!(mode_finding(&dir.path().join("none")), None);
     }

@@ -15,20 +15,10 @@ const MAX_OUTPUT: u64 = 4096;
 /// A section of that kind; the offline model if nothing is written there.
 pub fn model(meaning: &mut Meaning<'_>, at: &str) -> Model {
     let is_orphan = meaning.reader.has(at) && !meaning.reader.is_written(at, "provider");
-    let provider = meaning
-        .reader
-        .get(at, "provider", provider)
-        .unwrap_or(Provider::Offline);
+    let provider = meaning.reader.get(at, "provider", provider).unwrap_or(Provider::Offline);
     if is_orphan {
-        let fix = format!(
-            "add provider = \"openai\" (or {}) to [{at}]",
-            spelt(&Provider::ALL)
-        );
-        meaning.reader.lacks_because(
-            at,
-            "provider",
-            Trouble::new(format!("[{at}] has no provider"), fix),
-        );
+        let fix = format!("add provider = \"openai\" (or {}) to [{at}]", spelt(&Provider::ALL));
+        meaning.reader.lacks_because(at, "provider", Trouble::new(format!("[{at}] has no provider"), fix));
     }
     let base_url = meaning.reader.get(at, "base_url", address);
     let name = name(meaning, at, provider, is_orphan);
@@ -36,34 +26,18 @@ pub fn model(meaning: &mut Meaning<'_>, at: &str) -> Model {
     check_key(meaning, at, provider, base_url.as_deref(), api_key.as_ref());
     let is_own_server = base_url.is_some();
     let window = |text: &str| units::count(text, 1024, 100_000_000);
-    let context_window = meaning.reader.get_or(
-        at,
-        "context_window",
-        window,
-        window_of(provider, is_own_server),
-        u64::to_string,
-    );
+    let context_window =
+        meaning.reader.get_or(at, "context_window", window, window_of(provider, is_own_server), u64::to_string);
     let output = |text: &str| units::count(text, 16, context_window.saturating_sub(1));
-    let max_output = meaning.reader.get_or(
-        at,
-        "max_output",
-        output,
-        MAX_OUTPUT.min(context_window / 2),
-        u64::to_string,
-    );
+    let max_output =
+        meaning.reader.get_or(at, "max_output", output, MAX_OUTPUT.min(context_window / 2), u64::to_string);
     Model {
         provider,
         name,
         context_window,
         max_output,
         temperature: meaning.reader.get(at, "temperature", units::temperature),
-        images: meaning.reader.get_or(
-            at,
-            "images",
-            units::flag,
-            sees(provider, is_own_server),
-            bool::to_string,
-        ),
+        images: meaning.reader.get_or(at, "images", units::flag, sees(provider, is_own_server), bool::to_string),
         patience: meaning.reader.get(at, "patience", patience).unwrap_or_default(),
         price: price(meaning, &format!("{at}.price")),
         base_url,
@@ -86,27 +60,17 @@ pub fn transcription(meaning: &mut Meaning<'_>) -> Option<Transcription> {
     let name = meaning.reader.need(at, "name", model_name);
     let api_key = meaning.secret(at, "api_key");
     warn_of_open_wire(meaning, at, base_url.as_deref(), api_key.as_ref());
-    Some(Transcription {
-        base_url: base_url?,
-        name: name?,
-        api_key,
-    })
+    Some(Transcription { base_url: base_url?, name: name?, api_key })
 }
 
 /// An http or https address without a name or password in it, and without a slash at its end.
 pub fn address(text: &str) -> Result<String, Trouble> {
     let text = text.trim();
     let fix = "write an address that begins with https:// or http://, as \"https://llm.example.org/v1\"";
-    let url = url::Url::parse(text)
-        .ok()
-        .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let url = url::Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let Some(url) = url else {
         // What has an @ in it may be a password.
-        let shown = if text.contains('@') {
-            "This".to_owned()
-        } else {
-            units::quoted(text)
-        };
+        let shown = if text.contains('@') { "This".to_owned() } else { units::quoted(text) };
         return Err(Trouble::new(format!("{shown} is no address of a server"), fix));
     };
     if !url.username().is_empty() || url.password().is_some() {
@@ -114,10 +78,7 @@ pub fn address(text: &str) -> Result<String, Trouble> {
         return Err(Trouble::new("The address holds a name or a password", fix));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(Trouble::new(
-            "The address goes on after ? or #",
-            "end it with its path, as \"/v1\"",
-        ));
+        return Err(Trouble::new("The address goes on after ? or #", "end it with its path, as \"/v1\""));
     }
     Ok(text.trim_end_matches('/').to_owned())
 }
@@ -125,9 +86,7 @@ pub fn address(text: &str) -> Result<String, Trouble> {
 fn name(meaning: &mut Meaning<'_>, at: &str, provider: Provider, is_orphan: bool) -> String {
     if provider == Provider::Offline && !is_orphan {
         let offline = || Provider::Offline.as_str().to_owned();
-        return meaning
-            .reader
-            .get_or(at, "name", |_| Ok(offline()), offline(), String::clone);
+        return meaning.reader.get_or(at, "name", |_| Ok(offline()), offline(), String::clone);
     }
     if is_orphan && !meaning.reader.is_written(at, "name") {
         return String::new();
@@ -136,41 +95,27 @@ fn name(meaning: &mut Meaning<'_>, at: &str, provider: Provider, is_orphan: bool
 }
 
 fn model_name(text: &str) -> Result<String, Trouble> {
-    let is_sound =
-        !text.is_empty() && text.len() <= 200 && text.chars().all(|c| !c.is_control() && !c.is_whitespace());
+    let is_sound = !text.is_empty() && text.len() <= 200 && text.chars().all(|c| !c.is_control() && !c.is_whitespace());
     if is_sound {
         return Ok(text.to_owned());
     }
     let what = format!("{} is no name of a model", units::quoted(text));
-    Err(Trouble::new(
-        what,
-        "write it exactly as the provider spells it, without spaces",
-    ))
+    Err(Trouble::new(what, "write it exactly as the provider spells it, without spaces"))
 }
 
 fn provider(text: &str) -> Result<Provider, Trouble> {
     Provider::parse(text).ok_or_else(|| {
         let meant = suggest::nearest(text, Provider::ALL.iter().map(|provider| provider.as_str()));
         let fix = match meant {
-            Some(meant) => format!(
-                "write \"{meant}\", if that is what was meant; known are {}",
-                spelt(&Provider::ALL)
-            ),
-            None => format!(
-                "write one of {}; \"openai\" fits any compatible server",
-                spelt(&Provider::ALL)
-            ),
+            Some(meant) => format!("write \"{meant}\", if that is what was meant; known are {}", spelt(&Provider::ALL)),
+            None => format!("write one of {}; \"openai\" fits any compatible server", spelt(&Provider::ALL)),
         };
         Trouble::new(format!("There is no provider {}", units::quoted(text)), fix)
     })
 }
 
 fn spelt(providers: &[Provider]) -> String {
-    providers
-        .iter()
-        .map(|provider| format!("\"{}\"", provider.as_str()))
-        .collect::<Vec<_>>()
-        .join(", ")
+    providers.iter().map(|provider| format!("\"{}\"", provider.as_str())).collect::<Vec<_>>().join(", ")
 }
 
 fn check_key(
@@ -180,31 +125,19 @@ fn check_key(
     base_url: Option<&str>,
     key: Option<&SecretString>,
 ) {
-    let is_guarded = matches!(
-        provider,
-        Provider::OpenAi | Provider::Anthropic | Provider::Gemini
-    ) && base_url.is_none();
-    let is_given = ["api_key", "api_key_env", "api_key_file", "base_url"]
-        .iter()
-        .any(|way| meaning.reader.is_written(at, way));
+    let is_guarded =
+        matches!(provider, Provider::OpenAi | Provider::Anthropic | Provider::Gemini) && base_url.is_none();
+    let is_given =
+        ["api_key", "api_key_env", "api_key_file", "base_url"].iter().any(|way| meaning.reader.is_written(at, way));
     if is_guarded && !is_given {
         let what = format!("{} answers nobody without a key", provider.as_str());
-        let fix = format!(
-            "add api_key, api_key_env or api_key_file to [{at}], or base_url for a server of your own"
-        );
-        meaning
-            .reader
-            .lacks_because(at, "api_key", Trouble::new(what, fix));
+        let fix = format!("add api_key, api_key_env or api_key_file to [{at}], or base_url for a server of your own");
+        meaning.reader.lacks_because(at, "api_key", Trouble::new(what, fix));
     }
     warn_of_open_wire(meaning, at, base_url, key);
 }
 
-fn warn_of_open_wire(
-    meaning: &mut Meaning<'_>,
-    at: &str,
-    base_url: Option<&str>,
-    key: Option<&SecretString>,
-) {
+fn warn_of_open_wire(meaning: &mut Meaning<'_>, at: &str, base_url: Option<&str>, key: Option<&SecretString>) {
     let Some(url) = base_url.and_then(|url| url::Url::parse(url).ok()) else {
         return;
     };
@@ -257,17 +190,9 @@ fn price(meaning: &mut Meaning<'_>, at: &str) -> Option<Price> {
     for name in ["input", "output"] {
         if !meaning.reader.is_written(at, name) {
             let fix = format!("write price = {{ input = 3.00, output = 15.00 }} with {name} in it");
-            meaning.reader.lacks_because(
-                at,
-                name,
-                Trouble::new(format!("The price of {name} is missing"), fix),
-            );
+            meaning.reader.lacks_because(at, name, Trouble::new(format!("The price of {name} is missing"), fix));
         }
     }
     let input = input?;
-    Some(Price {
-        input,
-        cached: cached.unwrap_or(input),
-        output: output?,
-    })
+    Some(Price { input, cached: cached.unwrap_or(input), output: output? })
 }

@@ -31,16 +31,8 @@ pub fn lay(sheet: &mut Sheet, env: &BTreeMap<String, String>) -> Vec<Fault> {
                 laid.insert(join(&at, key.name), written(variable, text));
             }
             Err(Trouble { what, fix }) => {
-                let place = Place::Environment {
-                    variable: variable.clone(),
-                };
-                faults.push(Fault {
-                    place,
-                    key: String::new(),
-                    what,
-                    fix,
-                    excerpt: None,
-                });
+                let place = Place::Environment { variable: variable.clone() };
+                faults.push(Fault { place, key: String::new(), what, fix, excerpt: None });
             }
         }
     }
@@ -49,11 +41,7 @@ pub fn lay(sheet: &mut Sheet, env: &BTreeMap<String, String>) -> Vec<Fault> {
 }
 
 fn written(variable: &str, text: &str) -> Written {
-    Written {
-        text: text.to_owned(),
-        origin: Origin::Environment(variable.to_owned()),
-        span: None,
-    }
+    Written { text: text.to_owned(), origin: Origin::Environment(variable.to_owned()), span: None }
 }
 
 /// The section, numbered if it is repeated, and the key that a variable means.
@@ -71,23 +59,17 @@ fn resolve(rest: &str, people: &mut usize) -> Result<(String, &'static Key), Tro
             at = format!("{at}[{}]", number(words.next(), people)?);
         }
     }
-    here.key(name)
-        .map(|key| (at, key))
-        .ok_or_else(|| suggest::unknown(here, name))
+    here.key(name).map(|key| (at, key)).ok_or_else(|| suggest::unknown(here, name))
 }
 
 fn child(here: &'static Section, word: &str) -> Result<&'static Section, Trouble> {
-    here.children()
-        .find(|child| child.name() == word)
-        .ok_or_else(|| suggest::unknown(here, word))
+    here.children().find(|child| child.name() == word).ok_or_else(|| suggest::unknown(here, word))
 }
 
 /// People are numbered from 1; the next number adds one.
 fn number(word: Option<&str>, people: &mut usize) -> Result<usize, Trouble> {
     let next = *people + 1;
-    let number = word
-        .and_then(|word| word.parse().ok())
-        .filter(|number| (1..=next).contains(number));
+    let number = word.and_then(|word| word.parse().ok()).filter(|number| (1..=next).contains(number));
     let number = number.ok_or_else(|| {
         Trouble::new(
             "It does not say which person it is about",

@@ -48,36 +48,19 @@ impl Reader<'_> {
     }
 
     /// The value of a key, or its fixed default. `None` if there is neither, or a fault.
-    pub fn get<T>(
-        &mut self,
-        at: &str,
-        name: &str,
-        meaning: impl FnOnce(&str) -> Result<T, Trouble>,
-    ) -> Option<T> {
+    pub fn get<T>(&mut self, at: &str, name: &str, meaning: impl FnOnce(&str) -> Result<T, Trouble>) -> Option<T> {
         let key = known(at, name)?;
         let path = join(at, name);
         let default = || match key.unset {
             Unset::Is(text) => Some((text.to_owned(), Origin::Default)),
             Unset::Nothing | Unset::Depends(_) => None,
         };
-        let written = self
-            .sheet
-            .written
-            .get(&path)
-            .map(|written| (written.text.clone(), written.origin.clone()));
+        let written = self.sheet.written.get(&path).map(|written| (written.text.clone(), written.origin.clone()));
         let (text, origin) = written.or_else(default)?;
         match meaning(&text) {
             Ok(value) => {
-                let value_shown = if key.kind == Kind::Secret {
-                    HIDDEN.to_owned()
-                } else {
-                    text
-                };
-                self.lines.push(Line {
-                    key: path,
-                    value: value_shown,
-                    origin,
-                });
+                let value_shown = if key.kind == Kind::Secret { HIDDEN.to_owned() } else { text };
+                self.lines.push(Line { key: path, value: value_shown, origin });
                 Some(value)
             }
             Err(trouble) => {
@@ -99,21 +82,12 @@ impl Reader<'_> {
         if self.is_written(at, name) {
             return self.get(at, name, meaning).unwrap_or(default);
         }
-        self.lines.push(Line {
-            key: join(at, name),
-            value: show(&default),
-            origin: Origin::Default,
-        });
+        self.lines.push(Line { key: join(at, name), value: show(&default), origin: Origin::Default });
         default
     }
 
     /// The value of a key that its section cannot do without.
-    pub fn need<T>(
-        &mut self,
-        at: &str,
-        name: &str,
-        meaning: impl FnOnce(&str) -> Result<T, Trouble>,
-    ) -> Option<T> {
+    pub fn need<T>(&mut self, at: &str, name: &str, meaning: impl FnOnce(&str) -> Result<T, Trouble>) -> Option<T> {
         if self.is_written(at, name) {
             return self.get(at, name, meaning);
         }
@@ -131,16 +105,8 @@ impl Reader<'_> {
     /// Says that a section lacks a key, in other words. The place is that of the first key it has.
     pub fn lacks_because(&mut self, at: &str, name: &str, trouble: Trouble) {
         let path = join(at, name);
-        let place = self
-            .first_key(at)
-            .map_or_else(|| self.source.place(&(0..0)), |(_, written)| self.place(written));
-        self.faults.push(Fault {
-            place,
-            key: path,
-            what: trouble.what,
-            fix: trouble.fix,
-            excerpt: None,
-        });
+        let place = self.first_key(at).map_or_else(|| self.source.place(&(0..0)), |(_, written)| self.place(written));
+        self.faults.push(Fault { place, key: path, what: trouble.what, fix: trouble.fix, excerpt: None });
     }
 
     /// Says what is wrong with a key that is written.
@@ -151,20 +117,12 @@ impl Reader<'_> {
         };
         let place = self.place(written);
         let excerpt = written.span.as_ref().and_then(|span| self.source.excerpt(span));
-        self.faults.push(Fault {
-            place,
-            key: path,
-            what: trouble.what,
-            fix: trouble.fix,
-            excerpt,
-        });
+        self.faults.push(Fault { place, key: path, what: trouble.what, fix: trouble.fix, excerpt });
     }
 
     fn place(&self, written: &Written) -> Place {
         match (&written.origin, &written.span) {
-            (Origin::Environment(variable), _) => Place::Environment {
-                variable: variable.clone(),
-            },
+            (Origin::Environment(variable), _) => Place::Environment { variable: variable.clone() },
             (_, span) => self.source.place(&span.clone().unwrap_or_default()),
         }
     }
@@ -172,10 +130,7 @@ impl Reader<'_> {
     /// The first written key of a section in the order of the file; those of the environment come last.
     fn first_key(&self, at: &str) -> Option<(&String, &Written)> {
         let price = join(at, "price");
-        let is_here = |path: &str| {
-            path.rsplit_once('.')
-                .is_some_and(|(parent, _)| parent == at || parent == price)
-        };
+        let is_here = |path: &str| path.rsplit_once('.').is_some_and(|(parent, _)| parent == at || parent == price);
         let own = self.sheet.written.iter().filter(|(path, _)| is_here(path));
         own.min_by_key(|(_, written)| written.span.as_ref().map_or(usize::MAX, |span| span.start))
     }

@@ -34,9 +34,7 @@ pub fn secret(
         reader.refuse(at, second, Trouble::new(what, "keep one and delete the others"));
         return None;
     }
-    let inline = reader.get(at, name, |text| {
-        usable(text).map(|secret| Found { secret, file: None })
-    });
+    let inline = reader.get(at, name, |text| usable(text).map(|secret| Found { secret, file: None }));
     let from_env = reader.get(at, &by_env, |variable| from_env(variable, env));
     let from_file = reader.get(at, &by_file, |path| from_file(path, home));
     inline.or(from_env).or(from_file)
@@ -51,15 +49,9 @@ fn from_env(variable: &str, env: &BTreeMap<String, String>) -> Result<Found, Tro
     }
     let Some(text) = env.get(variable).filter(|text| !text.trim().is_empty()) else {
         let what = format!("The environment variable {variable} is not set");
-        return Err(Trouble::new(
-            what,
-            "set it where Compline is started, or name another",
-        ));
+        return Err(Trouble::new(what, "set it where Compline is started, or name another"));
     };
-    Ok(Found {
-        secret: usable(text)?,
-        file: None,
-    })
+    Ok(Found { secret: usable(text)?, file: None })
 }
 
 fn from_file(path: &str, home: &Home) -> Result<Found, Trouble> {
@@ -71,16 +63,10 @@ fn from_file(path: &str, home: &Home) -> Result<Found, Trouble> {
     })?;
     let unreadable = |reason: &str| {
         let what = format!("{} cannot be read: {reason}", quoted(&path.to_string_lossy()));
-        Trouble::new(
-            what,
-            "make it a text file that Compline can read, or name another",
-        )
+        Trouble::new(what, "make it a text file that Compline can read, or name another")
     };
     let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&error.to_string()))?;
-    Ok(Found {
-        secret: usable(&text)?,
-        file: Some(path),
-    })
+    Ok(Found { secret: usable(&text)?, file: Some(path) })
 }
 
 /// A path that does not depend on where Compline is started: `HOME/` at its beginning means Compline's home.
@@ -94,10 +80,7 @@ pub fn absolute(text: &str, home: &Home) -> Option<PathBuf> {
 fn usable(text: &str) -> Result<SecretString, Trouble> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(Trouble::new(
-            "It is empty",
-            "put the key or token there, or delete the line",
-        ));
+        return Err(Trouble::new("It is empty", "put the key or token there, or delete the line"));
     }
     if !text.chars().all(|c| c.is_ascii_graphic()) {
         let what = "It holds spaces or letters that no key or token has";

@@ -70,11 +70,7 @@ impl Serialize for Origin {
 
 /// Reads the file onto a sheet. What cannot be placed is a fault; the rest is kept, so that all faults are found at once.
 pub fn read(source: &Source<'_>) -> (Sheet, Vec<Fault>) {
-    let mut reading = Reading {
-        source,
-        sheet: Sheet::default(),
-        faults: Vec::new(),
-    };
+    let mut reading = Reading { source, sheet: Sheet::default(), faults: Vec::new() };
     match DeTable::parse(source.text) {
         Err(error) => reading.broken(&error),
         Ok(table) => {
@@ -104,10 +100,7 @@ impl Reading<'_> {
             let path = join(at, name.get_ref());
             if let Some(key) = section.key(name.get_ref()) {
                 self.value(key, path, value);
-            } else if let Some(child) = section
-                .children()
-                .find(|child| child.name() == name.get_ref().as_ref())
-            {
+            } else if let Some(child) = section.children().find(|child| child.name() == name.get_ref().as_ref()) {
                 self.child(child, &path, name.span(), value.get_ref());
             } else {
                 let shown = crate::text::shorten(&crate::text::one_line(&path), 80);
@@ -121,25 +114,13 @@ impl Reading<'_> {
             (Form::Repeated, DeValue::Array(items)) => self.repeated(child, path, items),
             (Form::Repeated, _) => {
                 let what = format!("{path} is written once, but there may be several");
-                self.fault(
-                    path,
-                    &span,
-                    Trouble::new(what, format!("write [[{path}]], with two brackets")),
-                );
+                self.fault(path, &span, Trouble::new(what, format!("write [[{path}]], with two brackets")));
             }
             (_, DeValue::Table(table)) => self.table(child, path, table),
             (Form::Inline, _) => {
-                let sample: Vec<_> = child
-                    .keys
-                    .iter()
-                    .map(|key| format!("{} = {}", key.name, key.sample))
-                    .collect();
+                let sample: Vec<_> = child.keys.iter().map(|key| format!("{} = {}", key.name, key.sample)).collect();
                 let fix = format!("write {} = {{ {} }}", child.name(), sample.join(", "));
-                self.fault(
-                    path,
-                    &span,
-                    Trouble::new(format!("{path} must be a group of values"), fix),
-                );
+                self.fault(path, &span, Trouble::new(format!("{path} must be a group of values"), fix));
             }
             (Form::Table | Form::Again, _) => {
                 let fix = format!("write [{path}] on a line of its own, and its keys below");
@@ -156,11 +137,7 @@ impl Reading<'_> {
                 DeValue::Table(table) => self.table(child, &numbered, table),
                 _ => {
                     let fix = format!("write [[{path}]] on a line of its own, and the keys below");
-                    self.fault(
-                        &numbered,
-                        &item.span(),
-                        Trouble::new(format!("{numbered} is no section"), fix),
-                    );
+                    self.fault(&numbered, &item.span(), Trouble::new(format!("{numbered} is no section"), fix));
                 }
             }
         }
@@ -171,18 +148,8 @@ impl Reading<'_> {
         match text_of(key.kind, value.get_ref()) {
             Some(text) => {
                 let (line, _) = super::source::position(self.source.text, span.start);
-                let origin = Origin::File {
-                    file: self.source.file.to_owned(),
-                    line,
-                };
-                self.sheet.written.insert(
-                    path,
-                    Written {
-                        text,
-                        origin,
-                        span: Some(span),
-                    },
-                );
+                let origin = Origin::File { file: self.source.file.to_owned(), line };
+                self.sheet.written.insert(path, Written { text, origin, span: Some(span) });
             }
             None => self.fault(&path, &span, wrong_type(key, value.get_ref())),
         }
@@ -191,13 +158,7 @@ impl Reading<'_> {
     fn fault(&mut self, key: &str, span: &Range<usize>, trouble: Trouble) {
         let Trouble { what, fix } = trouble;
         let (place, excerpt) = (self.source.place(span), self.source.excerpt(span));
-        self.faults.push(Fault {
-            place,
-            key: key.to_owned(),
-            what,
-            fix,
-            excerpt,
-        });
+        self.faults.push(Fault { place, key: key.to_owned(), what, fix, excerpt });
     }
 }
 
@@ -225,13 +186,6 @@ fn wrong_type(key: &Key, value: &DeValue<'_>) -> Trouble {
         Kind::Count | Kind::Decimal | Kind::Money => "a number, without quotes",
         _ => "text in quotes",
     };
-    let sample = if key.kind.is_quoted() {
-        quoted(key.sample)
-    } else {
-        key.sample.to_owned()
-    };
-    Trouble::new(
-        format!("It must be {wanted}, and is {found}"),
-        format!("write it as {} = {sample}", key.name),
-    )
+    let sample = if key.kind.is_quoted() { quoted(key.sample) } else { key.sample.to_owned() };
+    Trouble::new(format!("It must be {wanted}, and is {found}"), format!("write it as {} = {sample}", key.name))
 }

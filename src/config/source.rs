@@ -23,11 +23,7 @@ impl Source<'_> {
     /// Line and column of the beginning of a span.
     pub fn place(&self, span: &Range<usize>) -> Place {
         let (line, column) = position(self.text, span.start);
-        Place::File {
-            file: self.file.to_owned(),
-            line,
-            column,
-        }
+        Place::File { file: self.file.to_owned(), line, column }
     }
 
     /// The line a span begins in, with the span marked, as far as it may be shown.
@@ -43,11 +39,7 @@ impl Source<'_> {
         let start = (column - 1).min(length);
         let marked = self.text.get(span.clone()).unwrap_or_default();
         let width = marked.lines().next().unwrap_or_default().chars().count();
-        Some(Excerpt {
-            line: shown,
-            start,
-            width: width.min(length - start),
-        })
+        Some(Excerpt { line: shown, start, width: width.min(length - start) })
     }
 }
 
@@ -68,16 +60,9 @@ fn showable(line: &str) -> Option<String> {
     if !key.chars().all(is_bare) {
         return None;
     }
-    let line = if is_harmless(key.rsplit('.').next()?.trim(), value) {
-        line.to_owned()
-    } else {
-        format!("{key}= {HIDDEN}")
-    };
-    Some(
-        line.chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect(),
-    )
+    let line =
+        if is_harmless(key.rsplit('.').next()?.trim(), value) { line.to_owned() } else { format!("{key}= {HIDDEN}") };
+    Some(line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect())
 }
 
 fn is_bare(c: char) -> bool {
@@ -89,17 +74,11 @@ fn is_harmless(key: &str, value: &str) -> bool {
     if ["key", "token", "@"].iter().any(|sign| lower.contains(sign)) {
         return false;
     }
-    let mut named = SECTIONS
-        .iter()
-        .flat_map(|section| section.keys)
-        .filter(|known| known.name == key)
-        .peekable();
+    let mut named = SECTIONS.iter().flat_map(|section| section.keys).filter(|known| known.name == key).peekable();
     if named.peek().is_some() {
         return named.all(|known| !known.kind.is_delicate());
     }
-    let is_inline = SECTIONS
-        .iter()
-        .any(|section| section.form == Form::Inline && section.name() == key);
+    let is_inline = SECTIONS.iter().any(|section| section.form == Form::Inline && section.name() == key);
     is_inline && !value.contains(['"', '\''])
 }
 
@@ -119,10 +98,7 @@ mod tests {
             ("model.token = \"SECRET", Some("model.token = (hidden)")),
             ("model = { api_key = \"SECRET\" }", Some("model = (hidden)")),
             ("gap = \"6h\", api_key = \"SECRET\"", Some("gap = (hidden)")),
-            (
-                "base_url = \"http://me:SECRET@host\"",
-                Some("base_url = (hidden)"),
-            ),
+            ("base_url = \"http://me:SECRET@host\"", Some("base_url = (hidden)")),
             ("api_key: \"SECRET=\"", None),
             ("api_key \"SECRET\"", None),
             ("\"SECRET\"", None),

@@ -9,12 +9,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let word = word.to_lowercase();
     candidates
         .into_iter()
-        .map(|candidate| {
-            (
-                strsim::normalized_damerau_levenshtein(&word, &candidate.to_lowercase()),
-                candidate,
-            )
-        })
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(&word, &candidate.to_lowercase()), candidate))
         .filter(|(likeness, _)| *likeness >= 0.55)
         .max_by(|one, other| one.0.total_cmp(&other.0))
         .map(|(_, candidate)| candidate)
@@ -31,32 +26,17 @@ pub fn nearest_zone(word: &str) -> Option<&'static str> {
 /// What to say about a key or section that does not exist there.
 pub fn unknown(section: &Section, name: &str) -> Trouble {
     let place = heading(section);
-    let word = if section.path.is_empty() {
-        "key or section"
-    } else {
-        "key"
-    };
+    let word = if section.path.is_empty() { "key or section" } else { "key" };
     let what = format!("There is no {word} {} {place}", quoted(name));
-    let known = || {
-        section
-            .keys
-            .iter()
-            .map(|key| key.name)
-            .chain(section.children().map(Section::name))
-    };
-    if let Some(home) = SECTIONS
-        .iter()
-        .find(|other| other.path != section.path && other.key(name).is_some())
+    let known = || section.keys.iter().map(|key| key.name).chain(section.children().map(Section::name));
+    if let Some(home) = SECTIONS.iter().find(|other| other.path != section.path && other.key(name).is_some())
         && known().all(|key| strsim::damerau_levenshtein(key, name) > 1)
     {
         return Trouble::new(what, format!("{name} belongs {}", heading(home)));
     }
     let fix = match nearest(name, known()) {
         Some(meant) => format!("write {meant}, if that is what was meant; otherwise delete it"),
-        None => format!(
-            "delete it; known here: {}",
-            known().collect::<Vec<_>>().join(", ")
-        ),
+        None => format!("delete it; known here: {}", known().collect::<Vec<_>>().join(", ")),
     };
     Trouble::new(what, fix)
 }
@@ -75,11 +55,9 @@ mod tests {
 
     #[test]
     fn zones() {
-        for (word, zone) in [
-            ("Europe/Vienn", "Europe/Vienna"),
-            ("vienna", "Europe/Vienna"),
-            ("america/new york", "America/New_York"),
-        ] {
+        for (word, zone) in
+            [("Europe/Vienn", "Europe/Vienna"), ("vienna", "Europe/Vienna"), ("america/new york", "America/New_York")]
+        {
             assert_eq!(nearest_zone(word), Some(zone), "{word}");
         }
         assert_eq!(nearest_zone("??"), None);

@@ -10,13 +10,7 @@ const MOST: u64 = 1_000_000_000_000_000;
 
 const MICROS: u64 = 1_000_000;
 
-const UNITS: [(&str, u64); 5] = [
-    ("d", 86_400_000),
-    ("h", 3_600_000),
-    ("m", 60_000),
-    ("s", 1000),
-    ("ms", 1),
-];
+const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
 /// A span as `6h`, `600ms`, `1h30m`: whole numbers, each with its unit, the larger unit first.
 pub fn duration(text: &str) -> Result<Duration, Trouble> {
@@ -34,17 +28,10 @@ pub fn duration(text: &str) -> Result<Duration, Trouble> {
         let (word, next) = split_where(after, |c| c.is_ascii_digit());
         let (_, millis) = units.find(|(unit, _)| *unit == word).ok_or_else(no_duration)?;
         let amount: u64 = digits.parse().map_err(|_| no_duration())?;
-        total = amount
-            .checked_mul(*millis)
-            .and_then(|part| total.checked_add(part))
-            .ok_or_else(no_duration)?;
+        total = amount.checked_mul(*millis).and_then(|part| total.checked_add(part)).ok_or_else(no_duration)?;
         rest = next;
     }
-    if text.is_empty() || total > MOST {
-        Err(no_duration())
-    } else {
-        Ok(Duration::from_millis(total))
-    }
+    if text.is_empty() || total > MOST { Err(no_duration()) } else { Ok(Duration::from_millis(total)) }
 }
 
 /// A span that must lie within bounds.
@@ -83,19 +70,12 @@ pub fn money(text: &str) -> Result<u64, Trouble> {
     };
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let all_digits = |part: &str| part.chars().all(|c| c.is_ascii_digit());
-    if whole.is_empty()
-        || decimals.len() > 6
-        || text.ends_with('.')
-        || !all_digits(whole)
-        || !all_digits(decimals)
-    {
+    if whole.is_empty() || decimals.len() > 6 || text.ends_with('.') || !all_digits(whole) || !all_digits(decimals) {
         return Err(no_money());
     }
     let whole: u64 = whole.parse().map_err(|_| no_money())?;
     let decimals: u64 = format!("{decimals:0<6}").parse().map_err(|_| no_money())?;
-    let micros = whole
-        .checked_mul(MICROS)
-        .and_then(|micros| micros.checked_add(decimals));
+    let micros = whole.checked_mul(MICROS).and_then(|micros| micros.checked_add(decimals));
     micros.filter(|micros| *micros <= MOST).ok_or_else(no_money)
 }
 
@@ -127,37 +107,23 @@ pub fn tokens(text: &str) -> Result<u64, Trouble> {
 
 /// `true` or `false`.
 pub fn flag(text: &str) -> Result<bool, Trouble> {
-    text.parse().map_err(|_| {
-        Trouble::new(
-            format!("{} is neither true nor false", quoted(text)),
-            "write true or false",
-        )
-    })
+    text.parse().map_err(|_| Trouble::new(format!("{} is neither true nor false", quoted(text)), "write true or false"))
 }
 
 /// How freely a model chooses its words.
 pub fn temperature(text: &str) -> Result<f64, Trouble> {
     let number = text.parse().ok().filter(|number| (0.0..=2.0).contains(number));
-    number.ok_or_else(|| {
-        Trouble::new(
-            format!("{} is not between 0 and 2", quoted(text)),
-            "write a number such as 0.7",
-        )
-    })
+    number.ok_or_else(|| Trouble::new(format!("{} is not between 0 and 2", quoted(text)), "write a number such as 0.7"))
 }
 
 /// The text in quotes, on one line and short enough to stand in a sentence.
 pub fn quoted(text: &str) -> String {
-    let plain: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("\"{}\"", crate::text::shorten(&plain, 60))
 }
 
 fn split_where(text: &str, border: impl Fn(char) -> bool) -> (&str, &str) {
-    text.split_at_checked(text.find(border).unwrap_or(text.len()))
-        .unwrap_or((text, ""))
+    text.split_at_checked(text.find(border).unwrap_or(text.len())).unwrap_or((text, ""))
 }
 
 #[cfg(test)]
@@ -167,60 +133,25 @@ mod tests {
 
     #[test]
     fn durations() {
-        let table = [
-            ("6h", 21_600_000),
-            ("600ms", 600),
-            ("1h30m", 5_400_000),
-            ("7d", 604_800_000),
-            ("0s", 0),
-        ];
+        let table = [("6h", 21_600_000), ("600ms", 600), ("1h30m", 5_400_000), ("7d", 604_800_000), ("0s", 0)];
         for (text, millis) in table {
             assert_eq!(duration(text).unwrap(), Duration::from_millis(millis), "{text}");
         }
-        for text in [
-            "",
-            "6",
-            "h",
-            "6x",
-            "30m1h",
-            "1h1h",
-            "-1h",
-            "1.5h",
-            "1h 30m",
-            " 6h",
-            "99999999999999999999h",
-            "6H",
-            "٣h",
-        ] {
+        for text in
+            ["", "6", "h", "6x", "30m1h", "1h1h", "-1h", "1.5h", "1h 30m", " 6h", "99999999999999999999h", "6H", "٣h"]
+        {
             assert!(duration(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn amounts_of_money() {
-        for (text, micros) in [
-            ("5", 5_000_000),
-            ("5.00", 5_000_000),
-            ("0.1", 100_000),
-            ("0.000001", 1),
-            ("0", 0),
-        ] {
+        for (text, micros) in [("5", 5_000_000), ("5.00", 5_000_000), ("0.1", 100_000), ("0.000001", 1), ("0", 0)] {
             assert_eq!(money(text).unwrap(), micros, "{text}");
         }
-        for text in [
-            "",
-            ".5",
-            "5.",
-            "-1",
-            "+1",
-            "1e3",
-            "inf",
-            "nan",
-            "0.0000001",
-            "5,00",
-            "1000000001",
-            "99999999999999999999",
-        ] {
+        for text in
+            ["", ".5", "5.", "-1", "+1", "1e3", "inf", "nan", "0.0000001", "5,00", "1000000001", "99999999999999999999"]
+        {
             assert!(money(text).is_err(), "{text}");
         }
         assert_eq!(show_money(5_000_000), "5.00");

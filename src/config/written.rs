@@ -30,74 +30,35 @@ pub struct Loaded {
 /// Reads the configuration at `file`, with `env` laid over it.
 pub fn load(home: Home, file: &Path, env: &BTreeMap<String, String>) -> Result<Loaded, ConfigError> {
     let bytes = std::fs::read(file).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => ConfigError::Missing {
-            path: file.to_owned(),
-        },
-        _ => ConfigError::Unreadable {
-            path: file.to_owned(),
-            reason: error.to_string(),
-        },
+        ErrorKind::NotFound => ConfigError::Missing { path: file.to_owned() },
+        _ => ConfigError::Unreadable { path: file.to_owned(), reason: error.to_string() },
     })?;
     let file_name = file.to_string_lossy();
-    let text =
-        std::str::from_utf8(&bytes).map_err(|error| not_utf8(&bytes, error.valid_up_to(), &file_name))?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| not_utf8(&bytes, error.valid_up_to(), &file_name))?;
     let mut loaded = parse(text, &file_name, env, home)?;
-    let exposed = loaded
-        .secret_files
-        .iter()
-        .filter_map(|path| mode::mode_finding(path));
+    let exposed = loaded.secret_files.iter().filter_map(|path| mode::mode_finding(path));
     let exposed: Vec<_> = exposed.map(|finding| finding.to_string()).collect();
     loaded.warnings.extend(exposed);
     Ok(loaded)
 }
 
 /// What that text and that environment mean. Files that the text names for secrets are read.
-pub fn parse(
-    text: &str,
-    file_name: &str,
-    env: &BTreeMap<String, String>,
-    home: Home,
-) -> Result<Loaded, ConfigError> {
+pub fn parse(text: &str, file_name: &str, env: &BTreeMap<String, String>, home: Home) -> Result<Loaded, ConfigError> {
     let text = text.trim_start_matches('\u{feff}');
-    let source = Source {
-        file: file_name,
-        text,
-    };
+    let source = Source { file: file_name, text };
     let (mut sheet, mut faults) = sheet::read(&source);
     faults.extend(overlay::lay(&mut sheet, env));
-    let reader = Reader {
-        source,
-        sheet,
-        faults,
-        lines: Vec::new(),
-        warnings: Vec::new(),
-    };
-    let mut meaning = Meaning {
-        reader,
-        env,
-        home,
-        secret_files: Vec::new(),
-        holds_secret: false,
-    };
+    let reader = Reader { source, sheet, faults, lines: Vec::new(), warnings: Vec::new() };
+    let mut meaning = Meaning { reader, env, home, secret_files: Vec::new(), holds_secret: false };
     let config = meaning.config();
-    let Reader {
-        mut faults,
-        lines,
-        warnings,
-        ..
-    } = meaning.reader;
+    let Reader { mut faults, lines, warnings, .. } = meaning.reader;
     if !faults.is_empty() {
         faults.sort_by(|one, other| one.place.cmp(&other.place));
         return Err(ConfigError::Wrong(faults));
     }
     let own = meaning.holds_secret.then(|| PathBuf::from(file_name));
     let secret_files = own.into_iter().chain(meaning.secret_files).collect();
-    Ok(Loaded {
-        config,
-        origins: lines,
-        warnings,
-        secret_files,
-    })
+    Ok(Loaded { config, origins: lines, warnings, secret_files })
 }
 
 /// Every value that holds, in the order of the example file, secrets hidden.
@@ -109,11 +70,7 @@ fn not_utf8(bytes: &[u8], valid: usize, file_name: &str) -> ConfigError {
     let sound = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default());
     let (line, column) = position(&sound, sound.len());
     ConfigError::Wrong(vec![Fault {
-        place: Place::File {
-            file: file_name.to_owned(),
-            line,
-            column,
-        },
+        place: Place::File { file: file_name.to_owned(), line, column },
         key: String::new(),
         what: "This is no UTF-8 text".to_owned(),
         fix: "save the file as UTF-8".to_owned(),

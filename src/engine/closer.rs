@@ -11,9 +11,9 @@ use std::time::Duration;
 use super::{Engine, boundary, summary};
 use crate::id::ConversationId;
 use crate::store::{Conversation, Db, Node, Summary, View};
+use crate::time::Moment;
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
-use crate::time::Moment;
 use crate::trust::Label;
 
 /// After so many failures a stand-in stays for good.
@@ -66,8 +66,7 @@ async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
     while let Some(due) = engine.parts.journal.read(move |db| db.due_summary(now)).await? {
         make(engine, due).await?;
     }
-    let (silence, job) =
-        engine.parts.journal.read(|db| Ok((db.longest_silence()?, db.next_summary_at()?))).await?;
+    let (silence, job) = engine.parts.journal.read(|db| Ok((db.longest_silence()?, db.next_summary_at()?))).await?;
     // One millisecond past the gap, because a silence must be strictly longer.
     let ends = silence.map(|last| last.plus(gap).plus(Duration::from_millis(1)));
     Ok(ends.into_iter().chain(job).min().map(|at| at.max(now.plus(Duration::from_millis(1)))))
@@ -88,13 +87,17 @@ async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Resu
         .parts
         .journal
         .write("want a summary", move |tx| {
-            let views = if tainted { vec![(View::Trusted, trusted), (View::Full, full)] } else { vec![(View::Trusted, trusted)] };
+            let views = if tainted {
+                vec![(View::Trusted, trusted), (View::Full, full)]
+            } else {
+                vec![(View::Trusted, trusted)]
+            };
             for (view, lines) in views {
                 let label = Label::join_of(lines.iter().map(|line| line.text.label()));
                 tx.want_summary(of.id, of.last_message, view, &label, of.scope, now)?;
                 let Some(row) = tx.wanted(of.id, of.last_message, view)? else { continue };
-                if let Some(turn) = tx.last_past_turn(of.id)? {
-                    tx.derive(Node::Summary(row), Node::Turn(turn))?;
+                for line in &lines {
+                    tx.derive(Node::Summary(row), line.from)?;
                 }
                 let standin = summary::extractive(&lines, of.scope);
                 tx.keep_summary(row, "standin", &standin, "extract", now)?;
@@ -138,7 +141,11 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
             let attempts = wanted.attempts.saturating_add(1);
             tracing::warn!(conversation.id = %conversation.id, "Conversation {}: no summary yet: {error}", conversation.id);
             let retry_at = if attempts >= TRIES { Moment(i64::MAX) } else { now.plus(pause(attempts)) };
-            engine.parts.journal.write("postpone a summary", move |tx| tx.postpone_summary(id, attempts, retry_at)).await
+            engine
+                .parts
+                .journal
+                .write("postpone a summary", move |tx| tx.postpone_summary(id, attempts, retry_at))
+                .await
         }
     }
 }
@@ -200,7 +207,8 @@ fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyho
             if summary.state == "standin" && summary.retry_at < Moment(i64::MAX) {
                 state = "standin";
             }
-            last = Some(content);
+            // Of a conversation in which nobody typed anything there is nothing to tell.
+            last = Some(content).filter(|content| !content.title.is_empty());
         }
     }
     Ok((summary::opening(last.as_ref(), &titles, &ended, zone), state))

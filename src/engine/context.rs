@@ -14,24 +14,17 @@ use crate::model::{Message, Part, Request, Role};
 use crate::store::{Attachment, StoredMessage, StoredText, TextKind};
 use crate::time::{Moment, Zone};
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
-use crate::wording::prompt;
+use crate::wording::{self, prompt};
 
 use super::history::{History, Record};
-
-/// The program's own words.
-pub fn own_words(words: &str, scope: Scope) -> Text {
-    Labelled::new(Arc::from(words), Label::trusted(), scope)
-}
 
 /// Block 1. `tools_note` says what the assistant can do here.
 pub fn identity(loaded: &Loaded, agent: &str, person: &str, scope: Scope) -> Text {
     let mut words = prompt::rules(agent, person);
-    let mut label = Label::trusted();
-    for (heading, file) in [
-        (prompt::SOUL, &loaded.soul),
-        (prompt::AGENTS, &loaded.agents),
-        (prompt::USER, &loaded.user),
-    ] {
+    let mut label = Label::join_of([]);
+    for (heading, file) in
+        [(prompt::SOUL, &loaded.soul), (prompt::AGENTS, &loaded.agents), (prompt::USER, &loaded.user)]
+    {
         let (text, of, _) = file.open();
         if !text.trim().is_empty() {
             words.push_str(&format!("\n\n## {heading}\n\n{}", text.trim()));
@@ -44,7 +37,7 @@ pub fn identity(loaded: &Loaded, agent: &str, person: &str, scope: Scope) -> Tex
 /// Block 4.
 pub fn dynamic(loaded: &Loaded, zone: Zone, now: Moment, scope: Scope) -> Text {
     let mut words = String::from("<context>\n");
-    let mut label = Label::trusted();
+    let mut label = Label::join_of([]);
     words.push_str(&prompt::today(&zone.show_day(now), zone.name()));
     for (heading, file) in [(prompt::MEMORY, &loaded.memory), (prompt::TODAY, &loaded.today)] {
         let (text, of, _) = file.open();
@@ -128,10 +121,10 @@ pub fn begin(request: &mut Request, identity: Text, opening: &str, history: &His
     request.push(Arc::new(Message::of(Role::System, identity).cached()))?;
     if !opening.is_empty() {
         // Summaries of the trusted projection only: the closer keeps the others apart.
-        request.push(Arc::new(Message::of(Role::System, own_words(opening, scope)).cached()))?;
+        request.push(Arc::new(Message::of(Role::System, wording::own(opening, scope)).cached()))?;
     }
     if history.left_out() > 0 {
-        request.text(Role::System, own_words(&prompt::left_out(history.left_out()), scope))?;
+        request.text(Role::System, wording::own(&prompt::left_out(history.left_out()), scope))?;
     }
     for message in history.messages() {
         request.push(Arc::clone(message))?;

@@ -10,7 +10,7 @@ use super::{Engine, Fetch};
 use crate::message::FileKind;
 use crate::people::Person;
 use crate::store::{Attachment, Node, TextKind, TurnRow};
-use crate::trust::{Label, Labelled, Source};
+use crate::trust::{Label, Labelled, Source, Text};
 use crate::wording::prompt;
 
 /// The largest file that is fetched: the Bot API's own limit.
@@ -44,8 +44,19 @@ pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, person: &Person) -> a
     Ok(pictures)
 }
 
-async fn prepare_one(engine: &Arc<Engine>, turn: &TurnRow, person: &Person, file: &Attachment) -> anyhow::Result<Option<Picture>> {
-    let sees = engine.parts.chat.order().first().and_then(|first| engine.parts.chat.card(*first)).is_some_and(|card| card.images);
+async fn prepare_one(
+    engine: &Arc<Engine>,
+    turn: &TurnRow,
+    person: &Person,
+    file: &Attachment,
+) -> anyhow::Result<Option<Picture>> {
+    let sees = engine
+        .parts
+        .chat
+        .order()
+        .first()
+        .and_then(|first| engine.parts.chat.card(*first))
+        .is_some_and(|card| card.images);
     let picture = is_picture(file);
     if picture && !sees {
         return refuse(engine, file, prompt::CANNOT_SEE).await;
@@ -53,12 +64,17 @@ async fn prepare_one(engine: &Arc<Engine>, turn: &TurnRow, person: &Person, file
     if file.remote.kind == FileKind::Voice && engine.parts.transcription.is_none() {
         return refuse(engine, file, prompt::CANNOT_HEAR).await;
     }
+    let voice = file.remote.kind == FileKind::Voice;
     let bytes = match file.state.as_str() {
-        "here" if !picture => return Ok(None),
-        "here" => engine.parts.tree.read_inbox(&file.path).await?,
-        "failed" => return Ok(None),
-        _ => match fetch(engine, turn, person, file).await? {
-            Ok(bytes) => bytes,
+        "here" if picture || voice => engine.parts.tree.read_inbox(&file.path).await?,
+        // The words of any other file were stored with it.
+        "here" | "failed" => return Ok(None),
+        _ => match fetch(engine, turn, file).await? {
+            Ok(bytes) => {
+                let found = (!picture && !voice).then(|| read_text(turn, file, &bytes));
+                keep(engine, turn, person, file, &bytes, found).await?;
+                bytes
+            }
             Err(trouble) => return refuse(engine, file, trouble).await,
         },
     };
@@ -66,41 +82,58 @@ async fn prepare_one(engine: &Arc<Engine>, turn: &TurnRow, person: &Person, file
         let mime = if file.remote.mime.is_empty() { "image/jpeg" } else { file.remote.mime.as_str() };
         return Ok(Some(Picture { mime: Arc::from(mime), bytes: Arc::from(bytes), label: file.label.clone() }));
     }
-    if file.remote.kind == FileKind::Voice {
-        return write_down(engine, turn, file, bytes).await;
-    }
-    read_text(engine, turn, file, &bytes).await
+    if voice { write_down(engine, turn, file, bytes).await } else { Ok(None) }
 }
 
-/// Fetches a file and keeps it in the inbox of the workspace.
-async fn fetch(engine: &Arc<Engine>, turn: &TurnRow, person: &Person, file: &Attachment) -> anyhow::Result<Result<Vec<u8>, &'static str>> {
+/// The bytes of a file, or why they do not come.
+async fn fetch(
+    engine: &Arc<Engine>,
+    turn: &TurnRow,
+    file: &Attachment,
+) -> anyhow::Result<Result<Vec<u8>, &'static str>> {
     if file.remote.size.is_some_and(|size| size > MAX_FILE) {
         return Ok(Err(prompt::FILE_TOO_LARGE));
     }
     let mut tries = 0;
-    let bytes = loop {
+    loop {
         tries += 1;
         match engine.parts.courier.fetch(turn.address, &file.remote.reference, MAX_FILE).await {
-            Ok(bytes) => break bytes,
+            Ok(bytes) => return Ok(Ok(bytes)),
             Err(Fetch::TooLarge) => return Ok(Err(prompt::FILE_TOO_LARGE)),
             Err(Fetch::Gone) => return Ok(Err(prompt::FILE_GONE)),
             Err(Fetch::Later) if tries >= 3 => return Ok(Err(prompt::FILE_NOT_FETCHED)),
             Err(Fetch::Later) => {}
         }
-    };
+    }
+}
+
+/// Keeps a file in the inbox of the workspace, in one transaction with the words that were found in it: a turn that is cut off in
+/// between would take a file that is here for one that was read.
+async fn keep(
+    engine: &Arc<Engine>,
+    turn: &TurnRow,
+    person: &Person,
+    file: &Attachment,
+    bytes: &[u8],
+    found: Option<Result<Text, &'static str>>,
+) -> anyhow::Result<()> {
     let now = engine.parts.clock.now();
     let (path, digest) =
-        engine.parts.tree.save_inbox(turn.scope, person, file.id, &file.remote.name, &bytes, &file.label, now).await?;
-    let (id, size, of) = (file.id, i64::try_from(bytes.len())?, turn.id);
+        engine.parts.tree.save_inbox(turn.scope, person, file.id, &file.remote.name, bytes, &file.label, now).await?;
+    let (id, message, size, of) = (file.id, file.message, i64::try_from(bytes.len())?, turn.id);
     engine
         .parts
         .journal
         .write("keep a file", move |tx| {
             tx.attachment_here(id, &path, &digest, size)?;
-            tx.derive(Node::Turn(of), Node::Attachment(id))
+            tx.derive(Node::Turn(of), Node::Attachment(id))?;
+            match found {
+                Some(Ok(text)) => tx.add_text(message, TextKind::File, &text),
+                Some(Err(trouble)) => tx.attachment_failed(id, trouble),
+                None => Ok(()),
+            }
         })
-        .await?;
-    Ok(Ok(bytes))
+        .await
 }
 
 async fn refuse(engine: &Arc<Engine>, file: &Attachment, trouble: &'static str) -> anyhow::Result<Option<Picture>> {
@@ -110,7 +143,12 @@ async fn refuse(engine: &Arc<Engine>, file: &Attachment, trouble: &'static str) 
 }
 
 /// A voice note becomes words. A fresh one of a known person's own is theirs; anything else keeps the file's label.
-async fn write_down(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: Vec<u8>) -> anyhow::Result<Option<Picture>> {
+async fn write_down(
+    engine: &Arc<Engine>,
+    turn: &TurnRow,
+    file: &Attachment,
+    bytes: Vec<u8>,
+) -> anyhow::Result<Option<Picture>> {
     let Some(config) = &engine.parts.transcription else { return Ok(None) };
     match crate::model::transcribe::transcribe(config, bytes, &file.remote.mime).await {
         Ok(words) => {
@@ -130,18 +168,15 @@ async fn write_down(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, byt
     }
 }
 
-/// A small text file is put before the model, framed as what it is.
-async fn read_text(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[u8]) -> anyhow::Result<Option<Picture>> {
+/// The words of a small text file, framed as what they are.
+fn read_text(turn: &TurnRow, file: &Attachment, bytes: &[u8]) -> Result<Text, &'static str> {
     if bytes.is_empty() {
-        return refuse(engine, file, prompt::FILE_EMPTY).await;
+        return Err(prompt::FILE_EMPTY);
     }
     let words = match std::str::from_utf8(bytes) {
         Ok(words) if !words.contains('\0') => crate::text::cut_bytes(words, MAX_TEXT),
-        _ => return refuse(engine, file, prompt::CANNOT_READ).await,
+        _ => return Err(prompt::CANNOT_READ),
     };
     let label = file.label.join(&Label::untrusted(Source::file(file.id)));
-    let text = Labelled::new(Arc::from(words), label, turn.scope);
-    let message = file.message;
-    engine.parts.journal.write("keep a file's text", move |tx| tx.add_text(message, TextKind::File, &text)).await?;
-    Ok(None)
+    Ok(Labelled::new(Arc::from(words), label, turn.scope))
 }

@@ -81,7 +81,12 @@ impl History {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn load(db: Db<'_>, conversation: ConversationId, zone: crate::time::Zone, budget: u64) -> anyhow::Result<Self> {
+    pub fn load(
+        db: Db<'_>,
+        conversation: ConversationId,
+        zone: crate::time::Zone,
+        budget: u64,
+    ) -> anyhow::Result<Self> {
         let mut history = Self {
             conversation,
             exchanges: VecDeque::new(),
@@ -145,7 +150,7 @@ fn exchange(record: &Record, zone: crate::time::Zone) -> Exchange {
     let mut messages = vec![Arc::new(context::question(record, zone, &[]))];
     messages.extend(answered(&record.steps, record.turn.scope));
     if record.turn.state != "done" {
-        let note = context::own_words(crate::wording::prompt::NOT_ANSWERED, record.turn.scope);
+        let note = crate::wording::own(crate::wording::prompt::NOT_ANSWERED, record.turn.scope);
         messages.push(Arc::new(Message::of(Role::Assistant, note)));
     }
     let tokens = messages.iter().map(|message| tokens_of(message)).sum();
@@ -170,7 +175,8 @@ pub fn answered(steps: &[StepRow], scope: Scope) -> Vec<Arc<Message>> {
         for (call, result) in calls.iter().zip(&results) {
             spoken.push(Labelled::new(call_part(call), step.text.label().clone(), scope));
             let (words, label, _) = result.text.open();
-            let part = Part::Result { id: call.id.as_str().into(), name: call.name.as_str().into(), text: Arc::clone(words) };
+            let part =
+                Part::Result { id: call.id.as_str().into(), name: call.name.as_str().into(), text: Arc::clone(words) };
             heard.push(Labelled::new(part, label.clone(), scope));
         }
         messages.push(Arc::new(spoken));

@@ -17,7 +17,7 @@ use crate::store::{Conversation, NewOutbox, NewTurn, Node, OutboxKind, StoredMes
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
 use crate::time::{Busy, Moment};
-use crate::trust::{Label, Text};
+use crate::trust::Text;
 use crate::wording;
 
 /// Messages are joined for at most this long, however fast they follow each other.
@@ -63,7 +63,7 @@ impl Stream {
                 return;
             }
             wake_at = loop {
-                match guarded("A stream", self.look(&mut busy, &stop)).await {
+                match self.look_and_listen(&mut bell, &mut busy, &stop).await {
                     Ok(Now::Again) if !stop.is_cancelled() => {}
                     Ok(Now::Again | Now::Nothing) => break None,
                     Ok(Now::Until(at)) => break Some(at),
@@ -77,10 +77,31 @@ impl Stream {
         }
     }
 
+    /// One look, and the rings that come during it. A ring that stayed in the bell would count as work while the turn only waits for a time.
+    async fn look_and_listen(
+        &mut self,
+        bell: &mut Bell,
+        busy: &mut Option<Busy>,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<Now> {
+        let mut rung = false;
+        let looked = {
+            let look = guarded("A stream", self.look(busy, stop));
+            tokio::pin!(look);
+            loop {
+                tokio::select! {
+                    looked = &mut look => break looked,
+                    Some(_ring) = bell.heard() => rung = true,
+                }
+            }
+        };
+        // What rang may have come too late for this look.
+        looked.map(|now| if rung { Now::Again } else { now })
+    }
+
     async fn look(&mut self, busy: &mut Option<Busy>, stop: &CancellationToken) -> anyhow::Result<Now> {
         let id = self.id;
-        let (open, queued) =
-            self.engine.parts.journal.read(move |db| Ok((db.open_turn(id)?, db.queued(id)?))).await?;
+        let (open, queued) = self.engine.parts.journal.read(move |db| Ok((db.open_turn(id)?, db.queued(id)?))).await?;
         if let Some(row) = open {
             return self.go_on(row, !queued.is_empty(), busy, stop).await;
         }
@@ -131,13 +152,15 @@ impl Stream {
         let scope = opening.scope;
         let block = context::dynamic(&loaded, self.engine.parts.zone, now, scope);
         let history = self.history_of(&opening).await?;
-        let context = if history.last_context.as_ref() == Some(&block) { context::own_words("", scope) } else { block };
+        let context = if history.last_context.as_ref() == Some(&block) { wording::own("", scope) } else { block };
         let ids: Vec<MessageId> = together.iter().map(|message| message.id).collect();
         let parents = turn::parents(history, &ids, &loaded);
         let mut label = super::history::label_of(history.messages());
         label.absorb(context.label());
-        let late = together.first().map(|message| message.effective_at).filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
-        let notice = late.map(|said| self.notice(&wording::turn::late(&self.engine.parts.zone.show_short(said), now.since(said))));
+        let late =
+            together.first().map(|message| message.effective_at).filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
+        let notice = late
+            .map(|said| self.notice(&wording::turn::late(&self.engine.parts.zone.show_short(said), now.since(said))));
         let (stream, person_id) = (self.id, person.id);
         let row = self
             .engine
@@ -152,7 +175,16 @@ impl Stream {
                         label.absorb(&file.label);
                     }
                 }
-                let new = NewTurn { stream, conversation, person: Some(person_id), address, scope, at: now, context: &context, label: &label };
+                let new = NewTurn {
+                    stream,
+                    conversation,
+                    person: Some(person_id),
+                    address,
+                    scope,
+                    at: now,
+                    context: &context,
+                    label: &label,
+                };
                 let turn = tx.begin_turn(&new)?;
                 tx.claim(turn, &ids)?;
                 for parent in parents {
@@ -174,7 +206,13 @@ impl Stream {
     }
 
     /// Runs a turn that is begun: a new one, one that waited, or one that a crash cut off.
-    async fn go_on(&mut self, row: TurnRow, hurry: bool, busy: &mut Option<Busy>, stop: &CancellationToken) -> anyhow::Result<Now> {
+    async fn go_on(
+        &mut self,
+        row: TurnRow,
+        hurry: bool,
+        busy: &mut Option<Busy>,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<Now> {
         let now = self.engine.parts.clock.now();
         // Somebody who writes again while the model is away is there now: that is worth a try.
         if let Some(retry_at) = row.retry_at.filter(|at| *at > now && !hurry) {
@@ -265,7 +303,7 @@ impl Stream {
 
     fn notice(&self, words: &str) -> Text {
         // The stream's scope is not known here without a look; a notice holds the program's own words only.
-        crate::trust::Labelled::new(Arc::from(words), Label::trusted(), crate::trust::Scope::Shared)
+        wording::own(words, crate::trust::Scope::Shared)
     }
 }
 

@@ -4,12 +4,13 @@
 //! most. The trusted view reads only the trusted projection: what persons typed, and what the assistant said before its turn had
 //! read anything untrusted. The model answers in JSON; what cannot be read as such is a failure, never a summary.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::offline::extract::{self, Speaker};
 use crate::model::{ModelError, Purpose, Request, Role, Unwatched};
 use crate::spend::{OnBehalf, Purse};
-use crate::store::{Conversation, Db, MessageKind, SummaryContent, TextKind, View};
+use crate::store::{Conversation, Db, MessageKind, Node, SummaryContent, TextKind, View};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::prompt;
@@ -27,6 +28,8 @@ const ENTRY: usize = 300;
 pub struct Line {
     /// Whether a person said it.
     pub by_person: bool,
+    /// The message that a person said, or the turn that answered.
+    pub from: Node,
     /// The words.
     pub text: Text,
 }
@@ -36,18 +39,21 @@ pub struct Line {
 /// # Errors
 /// If the journal cannot be read.
 pub fn lines(db: Db<'_>, conversation: &Conversation, view: View) -> anyhow::Result<Vec<Line>> {
-    let by_assistant: std::collections::HashSet<_> = db
+    let by_assistant: HashMap<_, _> = db
         .messages_of(conversation.id)?
         .into_iter()
         .filter(|message| message.kind == MessageKind::Reply)
-        .map(|message| message.id)
+        .map(|message| (message.id, message.turn.map_or(Node::Message(message.id), Node::Turn)))
         .collect();
     Ok(db
         .texts_of_conversation(conversation.id)?
         .into_iter()
         .filter(|text| text.kind != TextKind::Edit)
         .filter(|text| view == View::Full || text.text.label().is_trusted())
-        .map(|text| Line { by_person: !by_assistant.contains(&text.message), text: text.text })
+        .map(|text| match by_assistant.get(&text.message) {
+            Some(from) => Line { by_person: false, from: *from, text: text.text },
+            None => Line { by_person: true, from: Node::Message(text.message), text: text.text },
+        })
         .collect())
 }
 
@@ -72,7 +78,11 @@ pub fn extractive(lines: &[Line], scope: Scope) -> Labelled<SummaryContent> {
 ///
 /// # Errors
 /// Why there is none now.
-pub async fn ask(purse: &Purse, lines: &[Line], scope: Scope) -> Result<(Labelled<SummaryContent>, String), ModelError> {
+pub async fn ask(
+    purse: &Purse,
+    lines: &[Line],
+    scope: Scope,
+) -> Result<(Labelled<SummaryContent>, String), ModelError> {
     let mut pieces = pieces(lines, scope);
     let mut instruction = prompt::SUMMARISE;
     loop {
@@ -99,7 +109,7 @@ pub async fn ask(purse: &Purse, lines: &[Line], scope: Scope) -> Result<(Labelle
 async fn ask_once(purse: &Purse, instruction: &str, piece: &Text, scope: Scope) -> Result<(Text, String), ModelError> {
     let refused = |_| ModelError::Rejected("text of another scope".to_owned());
     let mut request = Request::new(scope, Purpose::Summary).with_max_output(1_200);
-    request.text(Role::System, super::context::own_words(instruction, scope)).map_err(refused)?;
+    request.text(Role::System, crate::wording::own(instruction, scope)).map_err(refused)?;
     request.text(Role::User, piece.clone()).map_err(refused)?;
     let mut last = ModelError::Rejected("no model is configured".to_owned());
     for index in purse.order() {
@@ -192,20 +202,28 @@ pub fn opening(last: Option<&SummaryContent>, titles: &[(String, String)], ended
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::PersonId;
+    use crate::id::{MessageId, PersonId};
     use proptest::prelude::*;
 
     const ADA: Scope = Scope::Person(PersonId(1));
 
     fn line(words: &str) -> Line {
-        Line { by_person: true, text: Labelled::new(Arc::from(words), Label::trusted(), ADA) }
+        Line {
+            by_person: true,
+            from: Node::Message(MessageId(1)),
+            text: Labelled::new(Arc::from(words), Label::trusted(), ADA),
+        }
     }
 
     #[test]
     fn only_json_with_a_title_is_a_summary() {
-        let fenced = "```json\n{\"title\": \"Oslo trip\", \"topics\": [\"flights\"], \"pending\": [\"book\\n it\"]}\n```";
+        let fenced =
+            "```json\n{\"title\": \"Oslo trip\", \"topics\": [\"flights\"], \"pending\": [\"book\\n it\"]}\n```";
         let summary = parse(fenced).unwrap();
-        assert_eq!((summary.title.as_str(), summary.pending.as_slice()), ("Oslo trip", ["book it".to_owned()].as_slice()));
+        assert_eq!(
+            (summary.title.as_str(), summary.pending.as_slice()),
+            ("Oslo trip", ["book it".to_owned()].as_slice())
+        );
         for broken in ["", "Sure!", "{}", "{\"title\": 3}", "{\"title\": \"x\"", "}{", "{\"topics\": [\"a\"]}"] {
             assert_eq!(parse(broken), None, "{broken}");
         }

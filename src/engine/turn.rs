@@ -16,7 +16,7 @@ use crate::memory::Loaded;
 use crate::model::{Message, ModelError, Purpose, Reply, Request, Role, Stop, retry};
 use crate::people::Person;
 use crate::spend::OnBehalf;
-use crate::store::{MessageKind, NewMessage, NewOutbox, Node, OutboxKind, StepRow, TextKind, TurnRow};
+use crate::store::{MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow};
 use crate::time::{Busy, Moment};
 use crate::tool::Call;
 use crate::trust::{Label, Labelled, Text};
@@ -76,7 +76,11 @@ impl<'a> Turn<'a> {
         let stop = self.stop.clone();
         let clock = Arc::clone(&self.engine.parts.clock);
         // A turn that waited for the model gets its full time anew.
-        let deadline = if self.row.state == "waiting" { clock.now().plus(self.engine.parts.conversation.max_turn) } else { deadline };
+        let deadline = if self.row.state == "waiting" {
+            clock.now().plus(self.engine.parts.conversation.max_turn)
+        } else {
+            deadline
+        };
         let pictures = files::prepare(self.engine, &self.row, &self.person).await?;
         let end = tokio::select! {
             end = self.steps(&pictures, busy) => end?,
@@ -86,17 +90,14 @@ impl<'a> Turn<'a> {
         match end {
             Some(end) => Ok(end),
             None => {
-                self.give_up("too_slow", &wording::turn::took_too_long(self.engine.parts.conversation.max_turn)).await?;
+                self.give_up("too_slow", &wording::turn::took_too_long(self.engine.parts.conversation.max_turn))
+                    .await?;
                 Ok(End::Over)
             }
         }
     }
 
-    async fn steps(
-        &mut self,
-        pictures: &[context::Picture],
-        busy: &mut Option<Busy>,
-    ) -> anyhow::Result<Option<End>> {
+    async fn steps(&mut self, pictures: &[context::Picture], busy: &mut Option<Busy>) -> anyhow::Result<Option<End>> {
         loop {
             let record = self.record().await?;
             match next(&record.steps) {
@@ -133,7 +134,7 @@ impl<'a> Turn<'a> {
         }
         let rounds = record.steps.iter().filter(|step| step.kind == "model").count();
         if rounds >= usize::try_from(self.engine.parts.tool_rounds).unwrap_or(usize::MAX) {
-            let enough = context::own_words(wording::prompt::NO_MORE_TOOLS, scope);
+            let enough = wording::own(wording::prompt::NO_MORE_TOOLS, scope);
             request.push(Arc::new(Message::of(Role::User, enough)))?;
             return Ok(request);
         }
@@ -156,7 +157,18 @@ impl<'a> Turn<'a> {
             .engine
             .parts
             .journal
-            .write("begin a model step", move |tx| tx.begin_step(id, seq, "model", "", "", &label, scope, now))
+            .write("begin a model step", move |tx| {
+                tx.begin_step(&NewStep {
+                    turn: id,
+                    seq,
+                    kind: "model",
+                    tool: "",
+                    call: "",
+                    label: &label,
+                    scope,
+                    at: now,
+                })
+            })
             .await?;
         let mut too_long = false;
         loop {
@@ -208,7 +220,12 @@ impl<'a> Turn<'a> {
     }
 
     /// Stores a reply: with tool calls as a step, without as the end of the turn.
-    async fn keep_reply(&mut self, step: crate::id::StepId, request: &Request, reply: Reply) -> anyhow::Result<Option<End>> {
+    async fn keep_reply(
+        &mut self,
+        step: crate::id::StepId,
+        request: &Request,
+        reply: Reply,
+    ) -> anyhow::Result<Option<End>> {
         let calls: Vec<_> = reply.calls().iter().map(|call| call.open().0.clone()).collect();
         let now = self.engine.parts.clock.now();
         if !calls.is_empty() && !request.tools().is_empty() {
@@ -229,7 +246,7 @@ impl<'a> Turn<'a> {
     /// The reply is stored already, but not as the end of the turn.
     async fn finish_stored(&mut self, record: &Record) -> anyhow::Result<()> {
         let scope = self.row.scope;
-        let nothing = || context::own_words(wording::turn::EMPTY_ANSWER, scope);
+        let nothing = || wording::own(wording::turn::EMPTY_ANSWER, scope);
         let text = record.steps.last().map_or_else(nothing, |step| step.text.clone());
         self.finish(None, text).await
     }
@@ -303,7 +320,7 @@ impl<'a> Turn<'a> {
         let attempts = self.row.attempts.saturating_add(1);
         let asked = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
         let retry_at = now.plus(asked.max(away_pause(attempts)));
-        let notice = context::own_words(&wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
+        let notice = wording::own(&wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
         let row = self.row.clone();
         self.engine
             .parts
@@ -334,7 +351,7 @@ impl<'a> Turn<'a> {
         self.watcher.over();
         let now = self.engine.parts.clock.now();
         let row = self.row.clone();
-        let notice = context::own_words(sentence, row.scope);
+        let notice = wording::own(sentence, row.scope);
         self.engine
             .parts
             .journal
@@ -360,17 +377,35 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    async fn call_tool(&mut self, record: &Record, seq: u32, call: &crate::model::ToolCall, begun: bool) -> anyhow::Result<()> {
+    async fn call_tool(
+        &mut self,
+        record: &Record,
+        seq: u32,
+        call: &crate::model::ToolCall,
+        begun: bool,
+    ) -> anyhow::Result<()> {
         let parts = &self.engine.parts;
         let (id, scope, now) = (self.row.id, self.row.scope, parts.clock.now());
         let label = self.label_so_far(record);
         let (name, stored, at_start) = (call.name.clone(), serde_json::to_string(call)?, label.clone());
         let step = parts
             .journal
-            .write("begin a tool step", move |tx| tx.begin_step(id, seq, "tool", &name, &stored, &at_start, scope, now))
+            .write("begin a tool step", move |tx| {
+                let new = NewStep {
+                    turn: id,
+                    seq,
+                    kind: "tool",
+                    tool: &name,
+                    call: &stored,
+                    label: &at_start,
+                    scope,
+                    at: now,
+                };
+                tx.begin_step(&new)
+            })
             .await?;
-        let result = if begun && !parts.toolbox.repeatable(&call.name) {
-            Labelled::new(Arc::from(wording::tool::OUTCOME_UNKNOWN), label, scope)
+        let (result, from) = if begun && !parts.toolbox.repeatable(&call.name) {
+            (Labelled::new(Arc::from(wording::tool::OUTCOME_UNKNOWN), label, scope), Vec::new())
         } else {
             let typed: Vec<Text> = self.history.typed.iter().chain(record.typed()).cloned().collect();
             let before = record.messages.first().map_or(MessageId(i64::MAX), |message| message.id);
@@ -385,7 +420,15 @@ impl<'a> Turn<'a> {
             parts.toolbox.run(&call.name, &call.arguments, asked).await
         };
         let now = parts.clock.now();
-        parts.journal.write("store a tool step", move |tx| tx.finish_step(step, &result, None, "", now)).await
+        parts
+            .journal
+            .write("store a tool step", move |tx| {
+                for message in from {
+                    tx.derive(Node::Turn(id), tx.node_of(message)?)?;
+                }
+                tx.finish_step(step, &result, None, "", now)
+            })
+            .await
     }
 
     /// The join of everything that a request of this turn would hold now.

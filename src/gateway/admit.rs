@@ -13,10 +13,12 @@ use crate::engine::boundary::Arrival;
 use crate::id::{AddressId, InboxId, MessageId, StreamId};
 use crate::message::{Event, FileKind, Inbound, Origin, Place, Quote, RemoteFile, Said};
 use crate::people::{Address, Person};
-use crate::store::{CodeUse, Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, OutboxKind, TextKind, Tx};
+use crate::store::{
+    CodeUse, Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, OutboxKind, TextKind, Tx,
+};
 use crate::time::{Moment, Zone};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
-use crate::wording::gate;
+use crate::wording::{self, gate};
 
 /// The most messages of one person that may wait.
 pub const MOST_WAITING: i64 = 100;
@@ -106,7 +108,15 @@ impl Door {
         })
     }
 
-    fn known(&self, tx: Tx<'_>, item: &Item, inbound: &Inbound, address: AddressId, person: &Person, wake: &mut Wake) -> anyhow::Result<()> {
+    fn known(
+        &self,
+        tx: Tx<'_>,
+        item: &Item,
+        inbound: &Inbound,
+        address: AddressId,
+        person: &Person,
+        wake: &mut Wake,
+    ) -> anyhow::Result<()> {
         let fate = match &inbound.event {
             Event::Said(said) if is_command(said) => Fate::Command,
             Event::Said(_) => Fate::Admitted,
@@ -160,7 +170,14 @@ impl Door {
         let waiting = tx.waiting_in(guest.stream)?;
         let characters = said.text.chars().count();
         let (conversation, effective) = self.place(tx, guest)?;
-        let id = self.add(tx, guest, Some(conversation), MessageKind::Said, said.album.as_deref().unwrap_or_default(), effective)?;
+        let id = self.add(
+            tx,
+            guest,
+            Some(conversation),
+            MessageKind::Said,
+            said.album.as_deref().unwrap_or_default(),
+            effective,
+        )?;
         tx.conversation_grew(conversation, id, effective)?;
         self.add_content(tx, guest, id, said)?;
         wake.admitted += 1;
@@ -200,14 +217,23 @@ impl Door {
                 tx.set_break(guest.stream, None)?;
                 let because = because.unwrap_or(crate::engine::boundary::Because::First).as_str();
                 let scope = Scope::Person(guest.person.id);
-                let id = tx.open_conversation(&NewConversation { stream: guest.stream, scope, because, at: effective })?;
+                let id =
+                    tx.open_conversation(&NewConversation { stream: guest.stream, scope, because, at: effective })?;
                 tracing::info!(conversation.id = %id, stream.id = %guest.stream, "Conversation {id} began: {because}");
                 Ok((id, effective))
             }
         }
     }
 
-    fn add(&self, tx: Tx<'_>, guest: &Guest<'_>, conversation: Option<crate::id::ConversationId>, kind: MessageKind, album: &str, effective: Moment) -> anyhow::Result<MessageId> {
+    fn add(
+        &self,
+        tx: Tx<'_>,
+        guest: &Guest<'_>,
+        conversation: Option<crate::id::ConversationId>,
+        kind: MessageKind,
+        album: &str,
+        effective: Moment,
+    ) -> anyhow::Result<MessageId> {
         tx.add_message(&NewMessage {
             stream: guest.stream,
             conversation,
@@ -234,7 +260,11 @@ impl Door {
             }
         }
         if !said.text.is_empty() {
-            tx.add_text(id, TextKind::Said, &Labelled::new(Arc::from(said.text.as_str()), label_of(said.origin), scope))?;
+            tx.add_text(
+                id,
+                TextKind::Said,
+                &Labelled::new(Arc::from(said.text.as_str()), label_of(said.origin), scope),
+            )?;
         }
         for file in &said.files {
             tx.add_attachment(id, file, &file_label(said.origin, file, guest.inbox), scope)?;
@@ -264,10 +294,13 @@ impl Door {
 
     /// A change replaces what still waits; of what was claimed already it is only kept.
     fn edited(&self, tx: Tx<'_>, guest: &Guest<'_>, of: &str, said: &Said) -> anyhow::Result<()> {
-        let Some(message) = tx.by_external_id(guest.address, of)?.filter(|message| message.person == Some(guest.person.id)) else {
+        let Some(message) =
+            tx.by_external_id(guest.address, of)?.filter(|message| message.person == Some(guest.person.id))
+        else {
             return Ok(());
         };
-        let text: Text = Labelled::new(Arc::from(said.text.as_str()), label_of(said.origin), Scope::Person(guest.person.id));
+        let text: Text =
+            Labelled::new(Arc::from(said.text.as_str()), label_of(said.origin), Scope::Person(guest.person.id));
         if !tx.replace_said(message.id, &text, self.now)? {
             tx.add_unsearched_text(message.id, TextKind::Edit, &text)?;
         }
@@ -306,14 +339,20 @@ impl Door {
         };
         if let Some(answer) = answer {
             let address = tx.link(from, None, self.now)?;
-            self.post(tx, address, &Labelled::new(Arc::from(answer), Label::trusted(), Scope::Shared), wake)?;
+            self.post(tx, address, &wording::own(answer, Scope::Shared), wake)?;
         }
         Ok(())
     }
 
-    fn tell(&self, tx: Tx<'_>, address: AddressId, person: &Person, sentence: &str, wake: &mut Wake) -> anyhow::Result<()> {
-        let text = Labelled::new(Arc::from(sentence), Label::trusted(), Scope::Person(person.id));
-        self.post(tx, address, &text, wake)
+    fn tell(
+        &self,
+        tx: Tx<'_>,
+        address: AddressId,
+        person: &Person,
+        sentence: &str,
+        wake: &mut Wake,
+    ) -> anyhow::Result<()> {
+        self.post(tx, address, &wording::own(sentence, Scope::Person(person.id)), wake)
     }
 
     fn post(&self, tx: Tx<'_>, address: AddressId, text: &Text, wake: &mut Wake) -> anyhow::Result<()> {

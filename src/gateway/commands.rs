@@ -51,12 +51,13 @@ impl Commands {
     async fn run_one(&self, command: StoredMessage) -> anyhow::Result<()> {
         let id = command.id;
         let person = command.person;
-        let (person, texts) = self
-            .journal
-            .read(move |db| Ok((person.map_or(Ok(None), |id| db.person(id))?, db.texts_of(id)?)))
-            .await?;
+        let (person, texts) =
+            self.journal.read(move |db| Ok((person.map_or(Ok(None), |id| db.person(id))?, db.texts_of(id)?))).await?;
         let (Some(person), Some(address), Some(text)) = (person, command.address, texts.first()) else {
-            return self.journal.write("close a command", move |tx| tx.settle_message(id, "closed", "not_allowed").map(|_| ())).await;
+            return self
+                .journal
+                .write("close a command", move |tx| tx.settle_message(id, "closed", "not_allowed").map(|_| ()))
+                .await;
         };
         let scope = Scope::Person(person.id);
         let caller = Caller { person, private: true };
@@ -66,7 +67,14 @@ impl Commands {
         self.journal
             .write("answer a command", move |tx| {
                 if tx.settle_message(id, "answered", "")? {
-                    tx.post(&NewOutbox { address, kind: OutboxKind::Answer, message: None, text: &text, buttons: &[], at: now })?;
+                    tx.post(&NewOutbox {
+                        address,
+                        kind: OutboxKind::Answer,
+                        message: None,
+                        text: &text,
+                        buttons: &[],
+                        at: now,
+                    })?;
                 }
                 Ok(())
             })

@@ -11,9 +11,9 @@ use super::desk::{Desks, Lane};
 use crate::adapter::{Form, Piece, SendError};
 use crate::id::TurnId;
 use crate::message::Outbound;
-use crate::store::{OutboxRow, PartRow, PartState};
-use crate::time::clock::Bell;
+use crate::store::{NewPart, OutboxRow, PartRow, PartState};
 use crate::time::Moment;
+use crate::time::clock::Bell;
 use crate::time::task::guarded;
 use crate::wording::gate;
 
@@ -118,7 +118,8 @@ async fn parts_of(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyh
         let blank = gate::BLANK.to_owned();
         pieces.push(Piece { rich: blank.clone(), plain: blank, buttons: row.buttons.clone() });
     }
-    let rows: Vec<_> = pieces.into_iter().map(|piece| (piece.rich, piece.plain, piece.buttons)).collect();
+    let rows: Vec<NewPart> =
+        pieces.into_iter().map(|Piece { rich, plain, buttons }| NewPart { rich, plain, buttons }).collect();
     desks
         .journal
         .write("keep parts", move |tx| {
@@ -128,11 +129,19 @@ async fn parts_of(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyh
         .await
 }
 
-async fn deliver_part(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, part: &PartRow, preview: Option<(TurnId, String)>, is_last: bool) -> anyhow::Result<Tried> {
+async fn deliver_part(
+    desks: &Arc<Desks>,
+    lane: &Arc<Lane>,
+    row: &OutboxRow,
+    part: &PartRow,
+    preview: Option<(TurnId, String)>,
+    is_last: bool,
+) -> anyhow::Result<Tried> {
     let mut plain_only = part.plain_only;
     // Found in `sending`: somebody tried it and never learned the outcome. An unknown preview is the same doubt.
     let in_doubt = part.state == PartState::Sending;
-    let edit = preview.as_ref().map(|(_, external_id)| external_id.clone()).filter(|external_id| !external_id.is_empty());
+    let edit =
+        preview.as_ref().map(|(_, external_id)| external_id.clone()).filter(|external_id| !external_id.is_empty());
     let lost_preview = preview.is_some() && edit.is_none();
     // Editing the same message again shows nothing twice.
     let repeated = part.repeated || lost_preview || (in_doubt && edit.is_none());
@@ -161,7 +170,14 @@ async fn deliver_part(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, par
     }
 }
 
-async fn sent(desks: &Arc<Desks>, row: &OutboxRow, part: &PartRow, external_id: String, preview: Option<TurnId>, is_last: bool) -> anyhow::Result<()> {
+async fn sent(
+    desks: &Arc<Desks>,
+    row: &OutboxRow,
+    part: &PartRow,
+    external_id: String,
+    preview: Option<TurnId>,
+    is_last: bool,
+) -> anyhow::Result<()> {
     let (part, outbox, now) = (part.id, row.id, desks.clock.now());
     desks
         .journal
@@ -170,12 +186,23 @@ async fn sent(desks: &Arc<Desks>, row: &OutboxRow, part: &PartRow, external_id: 
             if let Some(turn) = preview {
                 tx.drop_preview(turn)?;
             }
-            if is_last { tx.outbox_over(outbox, PartState::Sent, "", now) } else { tx.outbox_later(outbox, 0, Moment(0), "") }
+            if is_last {
+                tx.outbox_over(outbox, PartState::Sent, "", now)
+            } else {
+                tx.outbox_later(outbox, 0, Moment(0), "")
+            }
         })
         .await
 }
 
-async fn not_sent(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, part: &PartRow, error: SendError, edited: bool) -> anyhow::Result<Tried> {
+async fn not_sent(
+    desks: &Arc<Desks>,
+    lane: &Arc<Lane>,
+    row: &OutboxRow,
+    part: &PartRow,
+    error: SendError,
+    edited: bool,
+) -> anyhow::Result<Tried> {
     let now = desks.clock.now();
     let attempts = row.attempts.saturating_add(1);
     if now.since(row.created_at) > GIVE_UP_AFTER {
@@ -215,7 +242,9 @@ async fn not_sent(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, part: &
                 .await?;
             Ok(Tried::NotBefore(retry_at))
         }
-        SendError::BadMarkup | SendError::Gone | SendError::Blocked(_) | SendError::Refused(_) => Ok(Tried::Failed(error.to_string())),
+        SendError::BadMarkup | SendError::Gone | SendError::Blocked(_) | SendError::Refused(_) => {
+            Ok(Tried::Failed(error.to_string()))
+        }
     }
 }
 

@@ -120,7 +120,9 @@ impl Intake {
                 }
                 Err(error) => {
                     failures += 1;
-                    tracing::error!("Cannot store what {name} received; it is not acknowledged and will come again: {error:#}");
+                    tracing::error!(
+                        "Cannot store what {name} received; it is not acknowledged and will come again: {error:#}"
+                    );
                     self.pause(busy, pause_after(failures)).await;
                 }
             }
@@ -133,7 +135,11 @@ impl Intake {
         let peers = self.menu_peers().await?;
         let entries: Vec<crate::adapter::MenuEntry> = crate::admin::command::menu()
             .iter()
-            .map(|entry| crate::adapter::MenuEntry { name: entry.name.to_owned(), does: entry.does.to_owned(), role: entry.role })
+            .map(|entry| crate::adapter::MenuEntry {
+                name: entry.name.to_owned(),
+                does: entry.does.to_owned(),
+                role: entry.role,
+            })
             .collect();
         self.adapter.menu(&entries, &peers).await;
         self.desks.ring_account(self.adapter.name(), self.adapter.account()).await
@@ -161,7 +167,12 @@ impl Intake {
         self.journal.read(move |db| db.cursor(name, &account)).await
     }
 
-    async fn store(&self, items: Vec<String>, cursor: Option<String>, purged_at: &mut Option<crate::time::Moment>) -> anyhow::Result<Wake> {
+    async fn store(
+        &self,
+        items: Vec<String>,
+        cursor: Option<String>,
+        purged_at: &mut Option<crate::time::Moment>,
+    ) -> anyhow::Result<Wake> {
         let now = self.clock.now();
         let purge = purged_at.is_none_or(|at| now.since(at) >= PURGE_EVERY);
         if items.is_empty() && cursor.is_none() && !purge {

@@ -79,7 +79,14 @@ impl Watcher for Watching {
     }
 }
 
-async fn show(desks: Arc<Desks>, turn: TurnId, address: AddressId, grown: Arc<Grown>, over: CancellationToken, mut deltas: tokio::sync::mpsc::Receiver<String>) {
+async fn show(
+    desks: Arc<Desks>,
+    turn: TurnId,
+    address: AddressId,
+    grown: Arc<Grown>,
+    over: CancellationToken,
+    mut deltas: tokio::sync::mpsc::Receiver<String>,
+) {
     let Ok(Some(lane)) = desks.lane(address).await else { return };
     let began = desks.clock.now();
     let typing = async {
@@ -121,7 +128,14 @@ async fn stream(lane: &Lane, deltas: &mut tokio::sync::mpsc::Receiver<String>, o
 }
 
 /// Shows the growth by editing one message, until the first trouble.
-async fn preview(desks: &Arc<Desks>, lane: &Arc<Lane>, turn: TurnId, grown: &Grown, pace: Duration, over: &CancellationToken) {
+async fn preview(
+    desks: &Arc<Desks>,
+    lane: &Arc<Lane>,
+    turn: TurnId,
+    grown: &Grown,
+    pace: Duration,
+    over: &CancellationToken,
+) {
     let mut shown = String::new();
     let mut external_id = match desks.journal.read(move |db| db.preview(turn)).await {
         Ok(known) => known,
@@ -152,7 +166,8 @@ async fn preview(desks: &Arc<Desks>, lane: &Arc<Lane>, turn: TurnId, grown: &Gro
         if over.is_cancelled() {
             return;
         }
-        let outbound = Outbound { text: Labelled::new(Arc::from(text.as_str()), label, Scope::Shared), buttons: Vec::new() };
+        let outbound =
+            Outbound { text: Labelled::new(Arc::from(text.as_str()), label, Scope::Shared), buttons: Vec::new() };
         let Some(piece) = lane.adapter.render(&outbound).into_iter().next() else { continue };
         let address = lane.id;
         if let Some(known) = &external_id {
@@ -171,7 +186,8 @@ async fn preview(desks: &Arc<Desks>, lane: &Arc<Lane>, turn: TurnId, grown: &Gro
             match lane.adapter.send(&lane.address.peer, &piece, Form::Rich).await {
                 Ok(new) => {
                     let to_store = new.clone();
-                    let kept = desks.journal.write("keep a preview", move |tx| tx.set_preview(turn, address, &to_store)).await;
+                    let kept =
+                        desks.journal.write("keep a preview", move |tx| tx.set_preview(turn, address, &to_store)).await;
                     if kept.is_err() {
                         return;
                     }

@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::terminal::{Connection, Greeting, Terminal, accept};
 use crate::adapter::terminal::protocol::FromGateway;
+use crate::adapter::terminal::{Connection, Greeting, Terminal, accept};
 use crate::admin::Admin;
 use crate::people::{Address, Person};
 use crate::store::Journal;
@@ -44,7 +44,8 @@ impl Local {
     pub fn listen(path: &Path) -> anyhow::Result<UnixListener> {
         use std::os::unix::fs::PermissionsExt;
         let _ = std::fs::remove_file(path);
-        let listener = UnixListener::bind(path).with_context(|| format!("Cannot open the socket {}", path.display()))?;
+        let listener =
+            UnixListener::bind(path).with_context(|| format!("Cannot open the socket {}", path.display()))?;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
         Ok(listener)
     }
@@ -109,8 +110,7 @@ impl Local {
             return Ok(());
         };
         let peer = self.address_of(&person).await?;
-        let welcome =
-            FromGateway::Welcome { person: person.name, assistant: self.agent.clone(), peer: peer.clone() };
+        let welcome = FromGateway::Welcome { person: person.name, assistant: self.agent.clone(), peer: peer.clone() };
         connection.writer.write(&welcome).await?;
         self.terminal.attach(peer, connection).await;
         Ok(())

@@ -62,14 +62,8 @@ impl Disk {
     pub(super) fn folder(&self, inside: &str) -> anyhow::Result<Found> {
         private_folders().recursive(true).create(&self.root)?;
         let root = self.root.canonicalize()?;
-        let mut here = Found {
-            path: root.clone(),
-            inside: String::new(),
-        };
-        ensure!(
-            inside.is_empty() || place::is_plain(inside),
-            "The path is not a plain one"
-        );
+        let mut here = Found { path: root.clone(), inside: String::new() };
+        ensure!(inside.is_empty() || place::is_plain(inside), "The path is not a plain one");
         for part in inside.split('/').filter(|part| !part.is_empty()) {
             let next = here.path.join(part);
             match private_folders().create(&next) {
@@ -121,10 +115,7 @@ pub(super) fn open(found: &Found) -> anyhow::Result<File> {
 pub(super) fn read_up_to(file: File, max: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
-    ensure!(
-        u64::try_from(bytes.len())? <= max,
-        "It is larger than {max} bytes"
-    );
+    ensure!(u64::try_from(bytes.len())? <= max, "It is larger than {max} bytes");
     Ok(bytes)
 }
 
@@ -134,10 +125,7 @@ pub(super) fn is_taken(path: &Path) -> bool {
 }
 
 fn located(root: &Path, path: PathBuf) -> anyhow::Result<Found> {
-    let inside = path
-        .strip_prefix(root)
-        .ok()
-        .context("A link leads out of the workspace")?;
+    let inside = path.strip_prefix(root).ok().context("A link leads out of the workspace")?;
     let inside = inside.to_string_lossy().into_owned();
     Ok(Found { path, inside })
 }
@@ -149,11 +137,7 @@ fn private_folders() -> DirBuilder {
 }
 
 fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }

@@ -42,11 +42,7 @@ impl Kept {
 
     /// Where it lies for the person with that folder.
     pub(super) fn path(self, folder: &str, day: &str) -> String {
-        if self.is_shared() {
-            self.name(day)
-        } else {
-            place::within(folder, &self.name(day))
-        }
+        if self.is_shared() { self.name(day) } else { place::within(folder, &self.name(day)) }
     }
 
     /// Whether it is everybody's.

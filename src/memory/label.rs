@@ -15,12 +15,7 @@ pub(super) fn of_first_contents() -> Label {
 ///
 /// # Errors
 /// If the journal cannot be read.
-pub(super) fn of_file(
-    db: Db<'_>,
-    asked: &str,
-    inside: &str,
-    digest: &str,
-) -> anyhow::Result<(Option<i64>, Label)> {
+pub(super) fn of_file(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow::Result<(Option<i64>, Label)> {
     let (row, mut label) = match db.file_version(inside, digest)? {
         Some((row, label)) => (Some(row), label),
         // A path stays untrusted through any edit; else nobody but a person can have written it.

@@ -28,9 +28,7 @@ impl Page {
         let mut notes = Vec::new();
         let words = String::from_utf8_lossy(bytes);
         if std::str::from_utf8(bytes).is_err() {
-            notes.push(format!(
-                "{name} holds bytes that are not UTF-8; they are shown as \u{fffd}"
-            ));
+            notes.push(format!("{name} holds bytes that are not UTF-8; they are shown as \u{fffd}"));
         }
         let mut text = without_comments(words.trim_start_matches('\u{feff}'));
         if text.len() > MAX_TEXT {
@@ -39,21 +37,13 @@ impl Page {
             notes.push(format!("{name} is too long and was cut after {count} characters"));
             text = format!("{kept}\n\n(cut after {count} characters; the rest is in {name})");
         }
-        Self {
-            inside,
-            digest: digest(bytes),
-            text: Arc::from(text),
-            notes,
-        }
+        Self { inside, digest: digest(bytes), text: Arc::from(text), notes }
     }
 }
 
 /// SHA-256 as lower-case hexadecimal digits.
 pub(super) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The text without `<!-- … -->`; a comment that has its lines to itself takes them along. One that never ends is text.
@@ -67,10 +57,7 @@ fn without_comments(text: &str) -> String {
         kept.push_str(before);
         let alone = kept.is_empty() || kept.ends_with('\n');
         rest = if alone {
-            after
-                .strip_prefix("\r\n")
-                .or_else(|| after.strip_prefix('\n'))
-                .unwrap_or(after)
+            after.strip_prefix("\r\n").or_else(|| after.strip_prefix('\n')).unwrap_or(after)
         } else {
             after
         };
@@ -105,19 +92,9 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_cut_at_a_character_and_says_so() {
-        let page = Page::of(
-            "x".to_owned(),
-            "memory/MEMORY.md",
-            "é".repeat(MAX_TEXT).as_bytes(),
-        );
-        assert!(
-            page.text
-                .ends_with("é\n\n(cut after 32768 characters; the rest is in memory/MEMORY.md)")
-        );
-        assert_eq!(
-            page.notes,
-            ["memory/MEMORY.md is too long and was cut after 32768 characters"]
-        );
+        let page = Page::of("x".to_owned(), "memory/MEMORY.md", "é".repeat(MAX_TEXT).as_bytes());
+        assert!(page.text.ends_with("é\n\n(cut after 32768 characters; the rest is in memory/MEMORY.md)"));
+        assert_eq!(page.notes, ["memory/MEMORY.md is too long and was cut after 32768 characters"]);
         let page = Page::of("x".to_owned(), "x", "a".repeat(MAX_TEXT).as_bytes());
         assert!(page.notes.is_empty() && page.text.len() == MAX_TEXT);
     }
@@ -131,10 +108,7 @@ mod tests {
 
     #[test]
     fn the_digest_is_that_of_all_bytes() {
-        assert_eq!(
-            digest(b"abc"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
+        assert_eq!(digest(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 
     proptest! {

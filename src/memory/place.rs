@@ -31,25 +31,14 @@ pub(super) fn folder_of(who: &Person, first_owner: Option<PersonId>) -> String {
 pub(super) fn file_name(id: AttachmentId, hint: &str) -> String {
     let (stem, extension) = hint.rsplit_once('.').unwrap_or((hint, ""));
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let (stem, extension) = (
-        clean(stem, plain),
-        clean(crate::text::cut_bytes(extension, 10), plain),
-    );
+    let (stem, extension) = (clean(stem, plain), clean(crate::text::cut_bytes(extension, 10), plain));
     let stem = if stem.is_empty() { "file".to_owned() } else { stem };
-    if extension.is_empty() {
-        format!("{id}-{stem}")
-    } else {
-        format!("{id}-{stem}.{extension}")
-    }
+    if extension.is_empty() { format!("{id}-{stem}") } else { format!("{id}-{stem}.{extension}") }
 }
 
 /// A file of a folder, where the folder may be the root.
 pub(super) fn within(folder: &str, name: &str) -> String {
-    if folder.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{folder}/{name}")
-    }
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
 /// Whether nothing at that place can be trusted, whoever wrote it.
@@ -80,14 +69,8 @@ pub(super) fn is_plain(inside: &str) -> bool {
 /// Every run of other characters than the allowed ones becomes one dash, none at either end.
 fn clean(name: &str, allowed: impl Fn(char) -> bool) -> String {
     let dashed: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
-    let joined = dashed
-        .split('-')
-        .filter(|run| !run.is_empty())
-        .collect::<Vec<_>>()
-        .join("-");
-    crate::text::cut_bytes(&joined, MAX_NAME)
-        .trim_end_matches('-')
-        .to_owned()
+    let joined = dashed.split('-').filter(|run| !run.is_empty()).collect::<Vec<_>>().join("-");
+    crate::text::cut_bytes(&joined, MAX_NAME).trim_end_matches('-').to_owned()
 }
 
 #[cfg(test)]
@@ -97,11 +80,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn person(id: i64, name: &str) -> Person {
-        Person {
-            id: PersonId(id),
-            name: name.to_owned(),
-            role: Role::Member,
-        }
+        Person { id: PersonId(id), name: name.to_owned(), role: Role::Member }
     }
 
     #[test]
@@ -139,21 +118,10 @@ mod tests {
 
     #[test]
     fn untrusted_places() {
-        for inside in [
-            "inbox/1-a.txt",
-            "memory/untrusted/x.md",
-            "people/ben/inbox/a",
-            "groups/4/memory/untrusted/a",
-        ] {
+        for inside in ["inbox/1-a.txt", "memory/untrusted/x.md", "people/ben/inbox/a", "groups/4/memory/untrusted/a"] {
             assert!(is_untrusted(inside), "{inside}");
         }
-        for inside in [
-            "USER.md",
-            "memory/MEMORY.md",
-            "people/ben/USER.md",
-            "memory/inbox.md",
-            "people/inbox/USER.md",
-        ] {
+        for inside in ["USER.md", "memory/MEMORY.md", "people/ben/USER.md", "memory/inbox.md", "people/inbox/USER.md"] {
             assert!(!is_untrusted(inside), "{inside}");
         }
     }

@@ -60,10 +60,7 @@ impl Stamp {
 
 impl Shelf {
     pub(super) fn new(disk: Disk) -> Self {
-        Self {
-            disk,
-            pages: Mutex::default(),
-        }
+        Self { disk, pages: Mutex::default() }
     }
 
     /// The page of that kind for that folder. Blocks.
@@ -86,14 +83,7 @@ impl Shelf {
         match self.read(&asked, &kind.name(day)) {
             Ok((stamp, page)) => {
                 let page = Arc::new(page);
-                self.lock().insert(
-                    key,
-                    Shelved {
-                        asked,
-                        stamp,
-                        page: Arc::clone(&page),
-                    },
-                );
+                self.lock().insert(key, Shelved { asked, stamp, page: Arc::clone(&page) });
                 Look::Page(page)
             }
             Err(error) => Look::Unreadable(format!("{} is left out: {error:#}", kind.name(day))),

@@ -36,13 +36,7 @@ async fn home_in(folder: tempfile::TempDir, failpoint: Option<Failpoint>) -> Hom
     });
     let (ada, ben) = people.await.unwrap();
     let tree = Tree::new(folder.path().join("workspace"), journal.clone(), Zone::UTC);
-    Home {
-        folder,
-        journal,
-        tree,
-        ada,
-        ben,
-    }
+    Home { folder, journal, tree, ada, ben }
 }
 
 impl Home {
@@ -62,9 +56,8 @@ impl Home {
     /// As another part of the program announces that it is about to write a file.
     async fn announce(&self, inside: &str, words: &str, label: Label) -> i64 {
         let (inside, digest) = (inside.to_owned(), page::digest(words.as_bytes()));
-        let job = self.journal.write("announce", move |tx| {
-            tx.file_written(&inside, &digest, &label, Scope::Shared, NOW)
-        });
+        let job =
+            self.journal.write("announce", move |tx| tx.file_written(&inside, &digest, &label, Scope::Shared, NOW));
         job.await.unwrap()
     }
 }
@@ -84,65 +77,31 @@ async fn first_contents_are_private_and_known() {
     let loaded = home.load(&home.ada).await;
     assert!(words(&loaded.agents).contains("# How to work") && words(&loaded.soul).contains("# Who you are"));
     assert!(words(&loaded.memory).contains("## Recent facts\n\n## Index"));
-    assert_eq!(
-        (words(&loaded.user), words(&loaded.today)),
-        ("", "# Saturday, 21 November 2026\n")
-    );
+    assert_eq!((words(&loaded.user), words(&loaded.today)), ("", "# Saturday, 21 November 2026\n"));
     assert_eq!(loaded.nodes.len(), 5, "Each file has its row");
     assert!(loaded.notes.is_empty());
-    assert_eq!(
-        (loaded.agents.scope(), loaded.user.scope()),
-        (Scope::Shared, Scope::Person(home.ada.id))
-    );
-    for inside in [
-        "AGENTS.md",
-        "SOUL.md",
-        "USER.md",
-        "memory/MEMORY.md",
-        "memory/2026-11-21.md",
-    ] {
-        assert_eq!(
-            fs::metadata(home.path(inside)).unwrap().permissions().mode() & 0o777,
-            0o600,
-            "{inside}"
-        );
+    assert_eq!((loaded.agents.scope(), loaded.user.scope()), (Scope::Shared, Scope::Person(home.ada.id)));
+    for inside in ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md", "memory/2026-11-21.md"] {
+        assert_eq!(fs::metadata(home.path(inside)).unwrap().permissions().mode() & 0o777, 0o600, "{inside}");
         assert!(!fs::read_to_string(home.path(inside)).unwrap().is_empty());
     }
     for inside in ["", "memory", "inbox"] {
-        assert_eq!(
-            fs::metadata(home.path(inside)).unwrap().permissions().mode() & 0o777,
-            0o700,
-            "{inside}"
-        );
+        assert_eq!(fs::metadata(home.path(inside)).unwrap().permissions().mode() & 0o777, 0o700, "{inside}");
     }
     assert!(
-        fs::read_dir(home.path("")).unwrap().all(|file| !file
-            .unwrap()
-            .file_name()
-            .to_string_lossy()
-            .ends_with(".new"))
+        fs::read_dir(home.path("")).unwrap().all(|file| !file.unwrap().file_name().to_string_lossy().ends_with(".new"))
     );
 }
 
 #[tokio::test]
 async fn seeding_never_overwrites() {
     let home = home().await;
-    for inside in [
-        "AGENTS.md",
-        "SOUL.md",
-        "USER.md",
-        "memory/MEMORY.md",
-    ] {
+    for inside in ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"] {
         home.write(inside, "mine");
     }
     home.tree.seed(NOW).await.unwrap();
     home.tree.seed(NOW).await.unwrap();
-    for inside in [
-        "AGENTS.md",
-        "SOUL.md",
-        "USER.md",
-        "memory/MEMORY.md",
-    ] {
+    for inside in ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"] {
         assert_eq!(fs::read_to_string(home.path(inside)).unwrap(), "mine");
     }
     let rows = home.journal.read(|db| db.last_label_of("USER.md")).await.unwrap();
@@ -169,10 +128,7 @@ async fn an_unchanged_file_is_not_read_again() {
     home.write("USER.md", "Call me Ada.");
     let first = home.load(&home.ada).await;
     let again = home.load(&home.ada).await;
-    assert!(
-        Arc::ptr_eq(first.user.open().0, again.user.open().0),
-        "The very same text"
-    );
+    assert!(Arc::ptr_eq(first.user.open().0, again.user.open().0), "The very same text");
     home.write("USER.md", "Call me Eda.");
     let changed = home.load(&home.ada).await;
     assert_eq!(words(&changed.user), "Call me Eda.");
@@ -188,18 +144,10 @@ async fn what_was_last_untrusted_stays_so_and_is_not_loaded() {
         home.write("memory/MEMORY.md", edit);
         let loaded = home.load(&home.ada).await;
         assert_eq!(words(&loaded.memory), "");
-        assert_eq!(
-            loaded.notes,
-            ["memory/MEMORY.md is left out: untrusted text had a part in it"]
-        );
-        assert_eq!(
-            loaded.nodes.len(),
-            2,
-            "Only USER.md and the note of the day have rows that were loaded"
-        );
+        assert_eq!(loaded.notes, ["memory/MEMORY.md is left out: untrusted text had a part in it"]);
+        assert_eq!(loaded.nodes.len(), 2, "Only USER.md and the note of the day have rows that were loaded");
     }
-    home.announce("memory/MEMORY.md", "promoted", Label::trusted())
-        .await;
+    home.announce("memory/MEMORY.md", "promoted", Label::trusted()).await;
     assert!(words(&home.load(&home.ada).await.memory).contains("tidied up"));
 }
 
@@ -208,8 +156,7 @@ async fn an_announcement_without_its_file_changes_nothing() {
     let home = home().await;
     home.tree.seed(NOW).await.unwrap();
     let before = home.load(&home.ada).await;
-    home.announce("memory/MEMORY.md", "never renamed into place", web())
-        .await;
+    home.announce("memory/MEMORY.md", "never renamed into place", web()).await;
     let after = home.load(&home.ada).await;
     assert_eq!((after.memory, after.nodes), (before.memory, before.nodes));
 }
@@ -227,20 +174,10 @@ async fn a_power_cut_between_row_and_renaming_is_mended_by_the_next_start() {
     let home = home_in(folder, Some(cut)).await;
     home.tree.seed(NOW).await.unwrap();
     let again = home_in(copy, None).await;
-    let announced = again
-        .journal
-        .read(|db| db.last_label_of("AGENTS.md"))
-        .await
-        .unwrap();
-    assert!(
-        announced.is_some() && !again.path("AGENTS.md").exists(),
-        "The cut was where it was meant to be"
-    );
+    let announced = again.journal.read(|db| db.last_label_of("AGENTS.md")).await.unwrap();
+    assert!(announced.is_some() && !again.path("AGENTS.md").exists(), "The cut was where it was meant to be");
     again.tree.seed(NOW).await.unwrap();
-    assert_eq!(
-        words(&again.load(&again.ada).await.agents),
-        words(&home.load(&home.ada).await.agents)
-    );
+    assert_eq!(words(&again.load(&again.ada).await.agents), words(&home.load(&home.ada).await.agents));
 }
 
 fn copy_all(from: &Path, to: &Path) {
@@ -268,37 +205,13 @@ async fn links_are_followed_only_inside() {
     symlink("notes/me.md", home.path("AGENTS.md")).unwrap();
     symlink(home.folder.path().join("elsewhere"), home.path("people/ben")).unwrap();
     let loaded = home.load(&home.ada).await;
-    assert_eq!(
-        (words(&loaded.user), words(&loaded.soul), words(&loaded.agents)),
-        ("", "", "I am Ada.")
-    );
-    assert!(
-        loaded
-            .notes
-            .iter()
-            .any(|note| note == "USER.md is left out: A link leads out of the workspace")
-    );
-    assert!(
-        loaded
-            .notes
-            .iter()
-            .any(|note| note.starts_with("SOUL.md is left out: untrusted"))
-    );
+    assert_eq!((words(&loaded.user), words(&loaded.soul), words(&loaded.agents)), ("", "", "I am Ada."));
+    assert!(loaded.notes.iter().any(|note| note == "USER.md is left out: A link leads out of the workspace"));
+    assert!(loaded.notes.iter().any(|note| note.starts_with("SOUL.md is left out: untrusted")));
     let loaded = home.load(&home.ben).await;
     assert_eq!(words(&loaded.user), "");
-    assert!(
-        home.tree
-            .save_inbox(Scope::Shared, &home.ben, AttachmentId(1), "a", b"x", &web(), NOW)
-            .await
-            .is_err()
-    );
-    assert_eq!(
-        fs::read_dir(home.folder.path().join("elsewhere"))
-            .unwrap()
-            .count(),
-        0,
-        "Nothing is written outside"
-    );
+    assert!(home.tree.save_inbox(Scope::Shared, &home.ben, AttachmentId(1), "a", b"x", &web(), NOW).await.is_err());
+    assert_eq!(fs::read_dir(home.folder.path().join("elsewhere")).unwrap().count(), 0, "Nothing is written outside");
 }
 
 #[tokio::test]
@@ -310,23 +223,12 @@ async fn people_have_files_of_their_own() {
     home.write("people/ben/memory/MEMORY.md", "Ben likes tea.");
     let (ada, ben) = (home.load(&home.ada).await, home.load(&home.ben).await);
     assert_eq!((words(&ada.user), words(&ben.user)), ("I am Ada.", "I am Ben."));
-    assert_eq!(
-        (words(&ben.memory), ben.memory.scope()),
-        ("Ben likes tea.", Scope::Person(home.ben.id))
-    );
+    assert_eq!((words(&ben.memory), ben.memory.scope()), ("Ben likes tea.", Scope::Person(home.ben.id)));
     assert!(!words(&ada.memory).contains("tea"));
     assert_eq!(words(&ben.agents), words(&ada.agents));
     assert!(home.path("people/ben/memory/2026-11-21.md").exists());
-    let eve = home
-        .journal
-        .write("eve", |tx| tx.allow("Eve", Role::Owner, "config", NOW))
-        .await
-        .unwrap();
-    assert_eq!(
-        words(&home.load(&eve).await.user),
-        "",
-        "A second owner is not the first"
-    );
+    let eve = home.journal.write("eve", |tx| tx.allow("Eve", Role::Owner, "config", NOW)).await.unwrap();
+    assert_eq!(words(&home.load(&eve).await.user), "", "A second owner is not the first");
     assert!(home.path("people/eve/USER.md").exists());
 }
 
@@ -341,10 +243,7 @@ async fn a_file_that_cannot_be_loaded_is_noted_and_the_rest_is_there() {
     fs::create_dir(home.path("memory/MEMORY.md")).unwrap();
     let loaded = home.load(&home.ada).await;
     assert!(words(&loaded.agents).ends_with("(cut after 65536 characters; the rest is in AGENTS.md)"));
-    assert_eq!(
-        (words(&loaded.user), words(&loaded.soul), words(&loaded.memory)),
-        ("caf\u{fffd}", "", "")
-    );
+    assert_eq!((words(&loaded.user), words(&loaded.soul), words(&loaded.memory)), ("caf\u{fffd}", "", ""));
     assert_eq!(loaded.notes.len(), 4, "{:?}", loaded.notes);
 }
 
@@ -353,42 +252,16 @@ async fn received_files_are_kept_under_safe_names_with_their_label() {
     let home = home().await;
     let scope = Scope::Person(home.ben.id);
     let label = web();
-    let save = home.tree.save_inbox(
-        scope,
-        &home.ben,
-        AttachmentId(7),
-        "../../Tax 2025.PDF",
-        b"%PDF",
-        &label,
-        NOW,
-    );
+    let save = home.tree.save_inbox(scope, &home.ben, AttachmentId(7), "../../Tax 2025.PDF", b"%PDF", &label, NOW);
     let (path, digest) = save.await.unwrap();
     assert_eq!(path, "people/ben/inbox/7-Tax-2025.PDF");
     assert_eq!(home.tree.read_inbox(&path).await.unwrap(), b"%PDF");
     let of = path.clone();
-    let row = home
-        .journal
-        .read(move |db| db.file_version(&of, &digest))
-        .await
-        .unwrap();
+    let row = home.journal.read(move |db| db.file_version(&of, &digest)).await.unwrap();
     assert_eq!(row.unwrap().1, web());
-    let (empty, _) = home
-        .tree
-        .save_inbox(scope, &home.ada, AttachmentId(8), "", b"", &web(), NOW)
-        .await
-        .unwrap();
-    assert_eq!(
-        (empty.as_str(), home.tree.read_inbox(&empty).await.unwrap().len()),
-        ("inbox/8-file", 0)
-    );
-    for elsewhere in [
-        "USER.md",
-        "inbox/../USER.md",
-        "/etc/passwd",
-        "people/ben/USER.md",
-        "inbox",
-        "",
-    ] {
+    let (empty, _) = home.tree.save_inbox(scope, &home.ada, AttachmentId(8), "", b"", &web(), NOW).await.unwrap();
+    assert_eq!((empty.as_str(), home.tree.read_inbox(&empty).await.unwrap().len()), ("inbox/8-file", 0));
+    for elsewhere in ["USER.md", "inbox/../USER.md", "/etc/passwd", "people/ben/USER.md", "inbox", ""] {
         assert!(home.tree.read_inbox(elsewhere).await.is_err(), "{elsewhere}");
     }
 }
@@ -400,10 +273,7 @@ async fn a_workspace_that_cannot_be_written_is_named_and_keeps_nobody_from_an_an
     fs::write(&workspace, "a file where the folder should be").unwrap();
     let error = format!("{:#}", home.tree.seed(NOW).await.unwrap_err());
     assert!(
-        error.starts_with(&format!(
-            "Cannot write AGENTS.md in the workspace {}: ",
-            workspace.display()
-        )),
+        error.starts_with(&format!("Cannot write AGENTS.md in the workspace {}: ", workspace.display())),
         "{error}"
     );
     let loaded = home.load(&home.ada).await;
@@ -417,7 +287,5 @@ async fn without_an_owner_only_what_is_everybodys_is_seeded() {
     let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
     let tree = Tree::new(folder.path().join("workspace"), journal, Zone::UTC);
     tree.seed(NOW).await.unwrap();
-    assert!(
-        folder.path().join("workspace/SOUL.md").exists() && !folder.path().join("workspace/USER.md").exists()
-    );
+    assert!(folder.path().join("workspace/SOUL.md").exists() && !folder.path().join("workspace/USER.md").exists());
 }

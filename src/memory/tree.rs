@@ -48,13 +48,7 @@ impl Tree {
     /// The tree in that folder, which need not exist yet.
     pub fn new(root: PathBuf, journal: Journal, zone: Zone) -> Self {
         let disk = Disk::new(root);
-        Self(Arc::new(Inner {
-            shelf: Shelf::new(disk.clone()),
-            disk,
-            journal,
-            zone,
-            writing: Arc::default(),
-        }))
+        Self(Arc::new(Inner { shelf: Shelf::new(disk.clone()), disk, journal, zone, writing: Arc::default() }))
     }
 
     /// Makes the folders and gives every file that is missing its first contents. What exists is left as it is. The owner's own
@@ -64,20 +58,16 @@ impl Tree {
     /// If the workspace cannot be written.
     pub async fn seed(&self, now: Moment) -> anyhow::Result<()> {
         for kind in Kept::SHARED {
-            self.create("", &kind.name(""), kind.first_contents(""), Scope::Shared, now)
-                .await?;
+            self.create("", &kind.name(""), kind.first_contents(""), Scope::Shared, now).await?;
         }
         let inner = Arc::clone(&self.0);
-        blocking(move || inner.disk.folder("inbox").map(drop))
-            .await
-            .with_context(|| self.cannot_write("inbox"))?;
+        blocking(move || inner.disk.folder("inbox").map(drop)).await.with_context(|| self.cannot_write("inbox"))?;
         let Some(owner) = self.0.journal.read(first_owner).await? else {
             return Ok(());
         };
         let scope = Scope::Person(owner);
         for kind in [Kept::User, Kept::Memory] {
-            self.create("", &kind.name(""), kind.first_contents(""), scope, now)
-                .await?;
+            self.create("", &kind.name(""), kind.first_contents(""), scope, now).await?;
         }
         Ok(())
     }
@@ -92,10 +82,7 @@ impl Tree {
         let scope = Scope::Person(who.id);
         let mut notes = Vec::new();
         let mut looks = self.look(&folder, day).await?;
-        if self
-            .create_missing(&looks, &folder, day, scope, now, &mut notes)
-            .await
-        {
+        if self.create_missing(&looks, &folder, day, scope, now, &mut notes).await {
             looks = self.look(&folder, day).await?;
         }
         let labelled = self.with_labels(looks, folder, day.to_owned()).await?;
@@ -107,10 +94,7 @@ impl Tree {
     ///
     /// # Errors
     /// If the workspace or the journal cannot be written.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "each is one fact about the file, and none has a default"
-    )]
+    #[allow(clippy::too_many_arguments, reason = "each is one fact about the file, and none has a default")]
     pub async fn save_inbox(
         &self,
         scope: Scope,
@@ -125,14 +109,8 @@ impl Tree {
         let folder = place::within(&place::folder_of(who, owner), "inbox");
         let name = place::file_name(id, name_hint);
         let (path, digest) = (place::within(&folder, &name), page::digest(bytes));
-        let draft = Draft {
-            folder,
-            name,
-            bytes: bytes.to_vec(),
-            label: label.clone(),
-            scope,
-            existing: Existing::Replace,
-        };
+        let draft =
+            Draft { folder, name, bytes: bytes.to_vec(), label: label.clone(), scope, existing: Existing::Replace };
         self.write(draft, now).await?;
         Ok((path, digest))
     }
@@ -144,9 +122,7 @@ impl Tree {
     pub async fn read_inbox(&self, path: &str) -> anyhow::Result<Vec<u8>> {
         anyhow::ensure!(place::is_inbox(path), "Only received files are read here");
         let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
-        blocking(move || inner.disk.read(&asked, MAX_RECEIVED))
-            .await
-            .context("Cannot read a received file")
+        blocking(move || inner.disk.read(&asked, MAX_RECEIVED)).await.context("Cannot read a received file")
     }
 
     async fn look(&self, folder: &str, day: &str) -> anyhow::Result<Vec<(Kept, Look)>> {
@@ -167,14 +143,9 @@ impl Tree {
     ) -> bool {
         let mut made = false;
         let date = self.0.zone.show_day(now);
-        let missing = looks
-            .iter()
-            .filter(|(kind, look)| matches!(look, Look::Missing) && !kind.is_shared());
+        let missing = looks.iter().filter(|(kind, look)| matches!(look, Look::Missing) && !kind.is_shared());
         for (kind, _) in missing {
-            match self
-                .create(folder, &kind.name(day), kind.first_contents(&date), scope, now)
-                .await
-            {
+            match self.create(folder, &kind.name(day), kind.first_contents(&date), scope, now).await {
                 Ok(()) => made = true,
                 Err(error) => notes.push(format!("{error:#}")),
             }
@@ -201,9 +172,7 @@ impl Tree {
             scope,
             existing: Existing::Keep,
         };
-        self.write(draft, now)
-            .await
-            .with_context(|| self.cannot_write(name))
+        self.write(draft, now).await.with_context(|| self.cannot_write(name))
     }
 
     /// The one writer: the row is committed before the file is renamed into place.
@@ -235,28 +204,15 @@ impl Tree {
         self.0.journal.write("announce a file", job).await
     }
 
-    async fn with_labels(
-        &self,
-        looks: Vec<(Kept, Look)>,
-        folder: String,
-        day: String,
-    ) -> anyhow::Result<Vec<Judged>> {
+    async fn with_labels(&self, looks: Vec<(Kept, Look)>, folder: String, day: String) -> anyhow::Result<Vec<Judged>> {
         self.0
             .journal
-            .read(move |db| {
-                looks
-                    .into_iter()
-                    .map(|(kind, look)| judge(db, kind, look, &folder, &day))
-                    .collect()
-            })
+            .read(move |db| looks.into_iter().map(|(kind, look)| judge(db, kind, look, &folder, &day)).collect())
             .await
     }
 
     fn cannot_write(&self, name: &str) -> String {
-        format!(
-            "Cannot write {name} in the workspace {}",
-            self.0.disk.root().display()
-        )
+        format!("Cannot write {name} in the workspace {}", self.0.disk.root().display())
     }
 }
 
@@ -288,10 +244,7 @@ fn loaded(judged: Vec<Judged>, own: Scope, day: &str, notes: Vec<String>) -> Loa
             Look::Missing => {}
             Look::Unreadable(note) => loaded.notes.push(note),
             Look::Page(_) if !label.is_trusted() => {
-                loaded.notes.push(format!(
-                    "{} is left out: untrusted text had a part in it",
-                    kind.name(day)
-                ));
+                loaded.notes.push(format!("{} is left out: untrusted text had a part in it", kind.name(day)));
             }
             Look::Page(page) => {
                 loaded.nodes.extend(row);
@@ -319,17 +272,9 @@ impl Loaded {
 /// Whose files are the root of the tree.
 fn first_owner(db: Db<'_>) -> anyhow::Result<Option<PersonId>> {
     let people = db.people()?;
-    Ok(people
-        .into_iter()
-        .filter(|person| person.role == Role::Owner)
-        .map(|person| person.id)
-        .min())
+    Ok(people.into_iter().filter(|person| person.role == Role::Owner).map(|person| person.id).min())
 }
 
-async fn blocking<T: Send + 'static>(
-    job: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
-) -> anyhow::Result<T> {
-    tokio::task::spawn_blocking(job)
-        .await
-        .context("Work with a file was abandoned")?
+async fn blocking<T: Send + 'static>(job: impl FnOnce() -> anyhow::Result<T> + Send + 'static) -> anyhow::Result<T> {
+    tokio::task::spawn_blocking(job).await.context("Work with a file was abandoned")?
 }

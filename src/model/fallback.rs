@@ -39,17 +39,10 @@ mod tests {
     #[test]
     fn the_table_of_falls() {
         let (small, large) = (card(8_000), card(128_000));
-        let later = ModelError::Later {
-            after: None,
-            what: String::new(),
-        };
-        for error in [
-            later,
-            ModelError::Cut,
-            ModelError::NoCredit,
-            ModelError::BadKey,
-            ModelError::Rejected(String::new()),
-        ] {
+        let later = ModelError::Later { after: None, what: String::new() };
+        for error in
+            [later, ModelError::Cut, ModelError::NoCredit, ModelError::BadKey, ModelError::Rejected(String::new())]
+        {
             assert!(should_fall_back(&error, &large, &small), "{error:?}");
         }
         for error in [ModelError::Refused, ModelError::OverBudget(String::new())] {

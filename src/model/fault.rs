@@ -29,12 +29,7 @@ const REFUSED: &[&str] = &[
     "flagged",
     "prohibited_content",
 ];
-const NO_CREDIT: &[&str] = &[
-    "insufficient_quota",
-    "billing_hard_limit",
-    "credit balance",
-    "insufficient_balance",
-];
+const NO_CREDIT: &[&str] = &["insufficient_quota", "billing_hard_limit", "credit balance", "insufficient_balance"];
 const TOO_LONG: &[&str] = &[
     "context_length_exceeded",
     "maximum context length",
@@ -45,21 +40,9 @@ const TOO_LONG: &[&str] = &[
     "request_too_large",
     "string_above_max_length",
 ];
-const BAD_KEY: &[&str] = &[
-    "invalid_api_key",
-    "api_key_invalid",
-    "api key not valid",
-    "authentication_error",
-    "permission_error",
-];
-const LATER: &[&str] = &[
-    "overloaded",
-    "rate_limit",
-    "resource_exhausted",
-    "server_error",
-    "api_error",
-    "unavailable",
-];
+const BAD_KEY: &[&str] =
+    &["invalid_api_key", "api_key_invalid", "api key not valid", "authentication_error", "permission_error"];
+const LATER: &[&str] = &["overloaded", "rate_limit", "resource_exhausted", "server_error", "api_error", "unavailable"];
 
 /// A failed answer, before it is known what it means.
 pub(super) struct Fault<'a> {
@@ -77,11 +60,7 @@ impl Fault<'_> {
         let body: Value = serde_json::from_str(self.body).unwrap_or(Value::Null);
         let said = Said::of(&body);
         let says = |words: &[&str]| words.iter().any(|word| said.words.contains(word));
-        let status = if self.status == 200 {
-            said.status.unwrap_or(200)
-        } else {
-            self.status
-        };
+        let status = if self.status == 200 { said.status.unwrap_or(200) } else { self.status };
         if says(REFUSED) {
             return ModelError::Refused;
         }
@@ -102,15 +81,8 @@ impl Fault<'_> {
     }
 
     fn later(&self, status: u16) -> ModelError {
-        let what = if status == 200 {
-            "an error inside the answer".to_owned()
-        } else {
-            format!("HTTP {status}")
-        };
-        ModelError::Later {
-            after: self.headers.and_then(retry_after),
-            what,
-        }
+        let what = if status == 200 { "an error inside the answer".to_owned() } else { format!("HTTP {status}") };
+        ModelError::Later { after: self.headers.and_then(retry_after), what }
     }
 }
 
@@ -121,9 +93,7 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         return Duration::try_from_secs_f64(seconds).ok();
     }
     let until = chrono::DateTime::parse_from_rfc2822(value).ok()?;
-    let now = headers
-        .get(DATE)
-        .and_then(|date| chrono::DateTime::parse_from_rfc2822(date.to_str().ok()?).ok());
+    let now = headers.get(DATE).and_then(|date| chrono::DateTime::parse_from_rfc2822(date.to_str().ok()?).ok());
     // Without the server's clock the date cannot be compared with anything: the longest wait is the safe guess.
     Some(now.map_or(LONGEST_WAIT, |now| (until - now).to_std().unwrap_or_default()))
 }
@@ -132,10 +102,7 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 pub(super) fn no_answer(content_type: &str) -> ModelError {
     let kind = content_type.split(';').next().unwrap_or_default().trim();
     let kind = if kind.is_empty() { "nothing" } else { kind };
-    ModelError::Rejected(format!(
-        "it answers with {}, not with a model's answer",
-        text::shorten(kind, 40)
-    ))
+    ModelError::Rejected(format!("it answers with {}, not with a model's answer", text::shorten(kind, 40)))
 }
 
 struct Said {
@@ -158,45 +125,25 @@ impl Said {
             .or_else(|| error.get("message").and_then(Value::as_str))
             .or_else(|| error.get("detail").and_then(Value::as_str))
             .unwrap_or_default();
-        let words = [word("code"), word("type"), word("status"), message]
-            .join(" ")
-            .to_lowercase();
-        let status = error
-            .get("code")
-            .and_then(Value::as_u64)
-            .and_then(|code| u16::try_from(code).ok());
-        Self {
-            words,
-            sentence: message.to_owned(),
-            status: status.filter(|code| (400..600).contains(code)),
-        }
+        let words = [word("code"), word("type"), word("status"), message].join(" ").to_lowercase();
+        let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        Self { words, sentence: message.to_owned(), status: status.filter(|code| (400..600).contains(code)) }
     }
 }
 
 /// The server's sentence, made fit to be shown.
 fn sentence(status: u16, said: &str, key: &str, request: Option<&Request>) -> String {
-    let visible: String = said
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let visible: String = said.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let whole = text::one_line(&visible);
     let said = text::shorten(&whole, MAX_SENTENCE - "HTTP 400: ".len());
-    let leaks =
-        (!key.is_empty() && whole.contains(key)) || request.is_some_and(|request| quotes(&said, request));
-    if said.is_empty() || leaks {
-        format!("HTTP {status}")
-    } else {
-        format!("HTTP {status}: {said}")
-    }
+    let leaks = (!key.is_empty() && whole.contains(key)) || request.is_some_and(|request| quotes(&said, request));
+    if said.is_empty() || leaks { format!("HTTP {status}") } else { format!("HTTP {status}: {said}") }
 }
 
 /// Whether a stretch of the sentence stands in the conversation as well.
 fn quotes(said: &str, request: &Request) -> bool {
     let chars: Vec<char> = said.chars().collect();
-    let windows: Vec<String> = chars
-        .windows(QUOTE)
-        .map(|window| window.iter().collect())
-        .collect();
+    let windows: Vec<String> = chars.windows(QUOTE).map(|window| window.iter().collect()).collect();
     let messages = request.messages().iter().flat_map(|message| message.parts());
     messages.map(|part| part.open().0).any(|part| match part {
         Part::Text(text) | Part::Result { text, .. } | Part::Call { arguments: text, .. } => {
@@ -208,24 +155,11 @@ fn quotes(said: &str, request: &Request) -> bool {
 }
 
 /// What a response that is not a success means.
-pub(super) async fn of_response(
-    response: reqwest::Response,
-    key: &str,
-    request: Option<&Request>,
-) -> ModelError {
+pub(super) async fn of_response(response: reqwest::Response, key: &str, request: Option<&Request>) -> ModelError {
     const MAX_BODY: usize = 64 << 10;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let body = wire::read_text(response, MAX_BODY)
-        .await
-        .ok()
-        .flatten()
-        .unwrap_or_default();
-    Fault {
-        status,
-        headers: Some(&headers),
-        body: &body,
-    }
-    .classify(key, request)
+    let body = wire::read_text(response, MAX_BODY).await.ok().flatten().unwrap_or_default();
+    Fault { status, headers: Some(&headers), body: &body }.classify(key, request)
 }
 
 #[cfg(test)]
@@ -235,19 +169,11 @@ mod tests {
     use crate::trust::{Label, Labelled, Scope};
 
     fn classify(status: u16, body: &str) -> ModelError {
-        Fault {
-            status,
-            headers: None,
-            body,
-        }
-        .classify("sk-secret", None)
+        Fault { status, headers: None, body }.classify("sk-secret", None)
     }
 
     fn later(what: &str) -> ModelError {
-        ModelError::Later {
-            after: None,
-            what: what.to_owned(),
-        }
+        ModelError::Later { after: None, what: what.to_owned() }
     }
 
     #[test]
@@ -257,27 +183,11 @@ mod tests {
         let table = [
             (401, "", BadKey),
             (403, "{}", BadKey),
-            (
-                403,
-                r#"{"error":{"message":"Your input was flagged","code":403}}"#,
-                Refused,
-            ),
-            (
-                400,
-                r#"{"error":{"message":"API key not valid. Please pass","status":"INVALID_ARGUMENT"}}"#,
-                BadKey,
-            ),
+            (403, r#"{"error":{"message":"Your input was flagged","code":403}}"#, Refused),
+            (400, r#"{"error":{"message":"API key not valid. Please pass","status":"INVALID_ARGUMENT"}}"#, BadKey),
             (402, "", NoCredit),
-            (
-                429,
-                r#"{"error":{"message":"You exceeded","code":"insufficient_quota"}}"#,
-                NoCredit,
-            ),
-            (
-                400,
-                r#"{"type":"error","error":{"message":"Your credit balance is too low"}}"#,
-                NoCredit,
-            ),
+            (429, r#"{"error":{"message":"You exceeded","code":"insufficient_quota"}}"#, NoCredit),
+            (400, r#"{"type":"error","error":{"message":"Your credit balance is too low"}}"#, NoCredit),
             (413, "", TooLong),
             (400, r#"{"error":{"code":"context_length_exceeded"}}"#, TooLong),
             (
@@ -285,11 +195,7 @@ mod tests {
                 r#"{"error":{"message":"prompt is too long: 9 tokens > 8","type":"invalid_request_error"}}"#,
                 TooLong,
             ),
-            (
-                400,
-                r#"[{"error":{"message":"The input token count (9) exceeds the maximum","code":400}}]"#,
-                TooLong,
-            ),
+            (400, r#"[{"error":{"message":"The input token count (9) exceeds the maximum","code":400}}]"#, TooLong),
             (400, r#"{"error":{"code":"content_filter"}}"#, Refused),
             (408, "", later("HTTP 408")),
             (409, "", later("HTTP 409")),
@@ -297,26 +203,10 @@ mod tests {
             (429, "", later("HTTP 429")),
             (500, "<html>", later("HTTP 500")),
             (529, r#"{"error":{"type":"overloaded_error"}}"#, later("HTTP 529")),
-            (
-                200,
-                r#"{"error":{"message":"whatever"}}"#,
-                later("an error inside the answer"),
-            ),
-            (
-                200,
-                r#"{"error":{"message":"Provider returned error","code":402}}"#,
-                NoCredit,
-            ),
-            (
-                200,
-                r#"{"error":{"message":"No such model","code":404}}"#,
-                rejected("HTTP 404: No such model"),
-            ),
-            (
-                404,
-                r#"{"error":"model \"x\" not found"}"#,
-                rejected("HTTP 404: model \"x\" not found"),
-            ),
+            (200, r#"{"error":{"message":"whatever"}}"#, later("an error inside the answer")),
+            (200, r#"{"error":{"message":"Provider returned error","code":402}}"#, NoCredit),
+            (200, r#"{"error":{"message":"No such model","code":404}}"#, rejected("HTTP 404: No such model")),
+            (404, r#"{"error":"model \"x\" not found"}"#, rejected("HTTP 404: model \"x\" not found")),
             (404, r#"{"detail":"Not Found"}"#, rejected("HTTP 404: Not Found")),
             (422, r#"{"detail":[{"msg":"x"}]}"#, rejected("HTTP 422")),
             (301, "", rejected("HTTP 301")),
@@ -333,16 +223,8 @@ mod tests {
             let body = serde_json::json!({ "error": { "message": message } }).to_string();
             let mut request = Request::new(Scope::Shared, Purpose::Chat);
             let words = "my very private diary entry about tea".into();
-            request
-                .text(Role::User, Labelled::new(words, Label::trusted(), Scope::Shared))
-                .unwrap();
-            match (Fault {
-                status: 400,
-                headers: None,
-                body: &body,
-            })
-            .classify("sk-secret", Some(&request))
-            {
+            request.text(Role::User, Labelled::new(words, Label::trusted(), Scope::Shared)).unwrap();
+            match (Fault { status: 400, headers: None, body: &body }).classify("sk-secret", Some(&request)) {
                 ModelError::Rejected(text) => text,
                 other => panic!("{other:?}"),
             }
@@ -366,10 +248,7 @@ mod tests {
         let date = Some("Fri, 20 Nov 2026 18:05:00 GMT");
         assert_eq!(after("7", None), Some(Duration::from_secs(7)));
         assert_eq!(after("1.5", None), Some(Duration::from_millis(1500)));
-        assert_eq!(
-            after("Fri, 20 Nov 2026 18:05:09 GMT", date),
-            Some(Duration::from_secs(9))
-        );
+        assert_eq!(after("Fri, 20 Nov 2026 18:05:09 GMT", date), Some(Duration::from_secs(9)));
         assert_eq!(after("Fri, 20 Nov 2026 18:04:00 GMT", date), Some(Duration::ZERO));
         assert_eq!(after("Fri, 20 Nov 2026 18:05:09 GMT", None), Some(LONGEST_WAIT));
         assert_eq!(after("soon", date), None);

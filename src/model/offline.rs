@@ -45,16 +45,8 @@ impl Model for Offline {
         for word in answer.text.split_inclusive(' ') {
             live.grow(word);
         }
-        let stop = if answer.calls.is_empty() {
-            Stop::End
-        } else {
-            Stop::Tools
-        };
-        let usage = Usage {
-            input: request.estimate_tokens(),
-            cached: 0,
-            output: text::estimate_tokens(&answer.text),
-        };
+        let stop = if answer.calls.is_empty() { Stop::End } else { Stop::Tools };
+        let usage = Usage { input: request.estimate_tokens(), cached: 0, output: text::estimate_tokens(&answer.text) };
         let model = format!("{}/{}", self.card.provider, self.card.name);
         Ok(Reply::to(request, &answer.text, answer.calls, stop, usage, model))
     }

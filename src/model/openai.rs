@@ -38,9 +38,7 @@ impl OpenAi {
         Ok(Self {
             card: wire::card(config, provider),
             http: wire::client(config.patience)?,
-            url: base
-                .join("chat/completions")
-                .context("The address does not end in a path")?,
+            url: base.join("chat/completions").context("The address does not end in a path")?,
             key: config.api_key.clone(),
             dialect: Dialect::of(base.host_str().unwrap_or_default()),
             temperature: config.temperature,
@@ -79,9 +77,7 @@ impl OpenAi {
                 Err(error) => return Err(wire::lost(&error)),
             };
             for event in events.take(&piece).map_err(|_| ModelError::Cut)? {
-                draft
-                    .take(&event, live)
-                    .map_err(|refusal| self.refused(&refusal, request))?;
+                draft.take(&event, live).map_err(|refusal| self.refused(&refusal, request))?;
                 if draft.is_over() {
                     // Reading the end that has mostly come along lets the connection be used again.
                     let _ = response.chunk().now_or_never();
@@ -90,26 +86,15 @@ impl OpenAi {
             }
         }
         if let Some(event) = events.finish() {
-            draft
-                .take(&event, live)
-                .map_err(|refusal| self.refused(&refusal, request))?;
+            draft.take(&event, live).map_err(|refusal| self.refused(&refusal, request))?;
         }
         Ok(draft)
     }
 
-    async fn read_whole(
-        &self,
-        response: Response,
-        request: &Request,
-        live: &dyn Live,
-    ) -> Result<Draft, ModelError> {
-        let text = wire::read_text(response, wire::MAX_ANSWER)
-            .await
-            .map_err(|error| wire::lost(&error))?;
+    async fn read_whole(&self, response: Response, request: &Request, live: &dyn Live) -> Result<Draft, ModelError> {
+        let text = wire::read_text(response, wire::MAX_ANSWER).await.map_err(|error| wire::lost(&error))?;
         let mut draft = Draft::default();
-        draft
-            .take(&text.ok_or(ModelError::Cut)?, live)
-            .map_err(|refusal| self.refused(&refusal, request))?;
+        draft.take(&text.ok_or(ModelError::Cut)?, live).map_err(|refusal| self.refused(&refusal, request))?;
         Ok(draft)
     }
 
@@ -117,12 +102,7 @@ impl OpenAi {
         let draft::Refusal::Said(body) = refusal else {
             return ModelError::Cut;
         };
-        fault::Fault {
-            status: 200,
-            headers: None,
-            body,
-        }
-        .classify(wire::key(self.key.as_ref()), Some(request))
+        fault::Fault { status: 200, headers: None, body }.classify(wire::key(self.key.as_ref()), Some(request))
     }
 }
 
@@ -134,11 +114,7 @@ impl Model for OpenAi {
 
     async fn call(&self, request: &Request, live: &dyn Live) -> Result<Reply, ModelError> {
         let response = self.send(request).await?;
-        let kind = response
-            .headers()
-            .get(CONTENT_TYPE)
-            .and_then(|kind| kind.to_str().ok())
-            .unwrap_or_default();
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.to_ascii_lowercase();
         let draft = if kind.starts_with("text/event-stream") {
             self.read_stream(response, request, live).await?

@@ -27,9 +27,7 @@ use super::{Card, Live, Model, ModelError, Reply, Request, Stop, ToolCall, Usage
 use crate::config;
 
 /// The endings that the library takes for an effort.
-const EFFORTS: &[&str] = &[
-    "-none", "-zero", "-minimal", "-low", "-medium", "-high", "-xhigh", "-max",
-];
+const EFFORTS: &[&str] = &["-none", "-zero", "-minimal", "-low", "-medium", "-high", "-xhigh", "-max"];
 
 /// A model behind one of the library's wires.
 pub(super) struct Other {
@@ -44,12 +42,7 @@ pub(super) struct Other {
 impl Other {
     /// A model of Anthropic.
     pub(super) fn anthropic(config: &config::Model) -> anyhow::Result<Self> {
-        let mut other = Self::new(
-            config,
-            "anthropic",
-            AdapterKind::Anthropic,
-            "https://api.anthropic.com/v1/",
-        )?;
+        let mut other = Self::new(config, "anthropic", AdapterKind::Anthropic, "https://api.anthropic.com/v1/")?;
         // No effort at all leaves the name alone. It also keeps thinking off, whose signed blocks would have to be sent back.
         other.options = other.options.with_reasoning_effort(ReasoningEffort::Zero);
         Ok(other)
@@ -62,9 +55,7 @@ impl Other {
         if EFFORTS.iter().any(|effort| config.name.ends_with(effort)) {
             // Only for these families the library sends nothing when the effort is a budget.
             anyhow::ensure!(
-                ["gemini-3", "gemma-4"]
-                    .iter()
-                    .any(|family| config.name.contains(family)),
+                ["gemini-3", "gemma-4"].iter().any(|family| config.name.contains(family)),
                 "The model name `{}` ends in a word that this wire takes for an effort; use provider `openai` with Gemini's \
                  OpenAI-compatible address for it",
                 config.name
@@ -80,18 +71,14 @@ impl Other {
             "The model name `{}` holds `::`, which this wire takes for another provider's name",
             config.name
         );
-        let mut options = ChatOptions::default()
-            .with_capture_usage(true)
-            .with_capture_tool_calls(true)
-            .with_capture_content(false);
+        let mut options =
+            ChatOptions::default().with_capture_usage(true).with_capture_tool_calls(true).with_capture_content(false);
         if let Some(temperature) = config.temperature {
             options = options.with_temperature(temperature);
         }
         Ok(Self {
             card: wire::card(config, provider),
-            client: Client::builder()
-                .with_reqwest(wire::client(config.patience)?)
-                .build()?,
+            client: Client::builder().with_reqwest(wire::client(config.patience)?).build()?,
             kind,
             base: wire::base(config.base_url.as_deref(), usual)?,
             key: config.api_key.clone(),
@@ -108,13 +95,8 @@ impl Other {
     }
 
     fn options(&self, request: &Request) -> ChatOptions {
-        let max_output = request
-            .max_output()
-            .unwrap_or(self.card.max_output)
-            .min(self.card.max_output);
-        self.options
-            .clone()
-            .with_max_tokens(u32::try_from(max_output).unwrap_or(u32::MAX))
+        let max_output = request.max_output().unwrap_or(self.card.max_output).min(self.card.max_output);
+        self.options.clone().with_max_tokens(u32::try_from(max_output).unwrap_or(u32::MAX))
     }
 
     fn finish(&self, request: &Request, text: &str, end: StreamEnd) -> Result<Reply, ModelError> {
@@ -144,13 +126,10 @@ impl Model for Other {
     }
 
     async fn call(&self, request: &Request, live: &dyn Live) -> Result<Reply, ModelError> {
-        let failure = |error: &genai::Error, begun: bool| {
-            failure::meaning(error, begun, wire::key(self.key.as_ref()), request)
-        };
+        let failure =
+            |error: &genai::Error, begun: bool| failure::meaning(error, begun, wire::key(self.key.as_ref()), request);
         let options = self.options(request);
-        let begin = self
-            .client
-            .exec_chat_stream(self.target(), ask::of(request), Some(&options));
+        let begin = self.client.exec_chat_stream(self.target(), ask::of(request), Some(&options));
         let begin = begin.with_subscriber(NoSubscriber::new());
         let mut stream = begin.await.map_err(|error| failure(&error, false))?.stream;
         let mut text = String::new();
@@ -174,17 +153,8 @@ impl Model for Other {
 fn usage(counted: &genai::chat::Usage) -> Usage {
     let tokens = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
     let input = tokens(counted.prompt_tokens);
-    let cached = tokens(
-        counted
-            .prompt_tokens_details
-            .as_ref()
-            .and_then(|details| details.cached_tokens),
-    );
-    Usage {
-        input,
-        cached: cached.min(input),
-        output: tokens(counted.completion_tokens),
-    }
+    let cached = tokens(counted.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens));
+    Usage { input, cached: cached.min(input), output: tokens(counted.completion_tokens) }
 }
 
 /// The calls, each with an id of its own: where Gemini gives none the library counts anew in every piece of a stream.
@@ -204,15 +174,8 @@ fn calls(end: StreamEnd, round: usize) -> Vec<ToolCall> {
             Value::Null => String::new(),
             object => object.to_string(),
         };
-        let extra = call
-            .thought_signatures
-            .and_then(|signatures| serde_json::to_string(&signatures).ok());
-        ToolCall {
-            id,
-            name: call.fn_name,
-            arguments,
-            extra: extra.unwrap_or_default(),
-        }
+        let extra = call.thought_signatures.and_then(|signatures| serde_json::to_string(&signatures).ok());
+        ToolCall { id, name: call.fn_name, arguments, extra: extra.unwrap_or_default() }
     });
     named.collect()
 }

@@ -20,21 +20,11 @@ pub struct Reply {
 
 impl Reply {
     /// The answer to `request`; it takes the request's label and scope.
-    pub fn to(
-        request: &Request,
-        text: &str,
-        calls: Vec<ToolCall>,
-        stop: Stop,
-        usage: Usage,
-        model: String,
-    ) -> Self {
+    pub fn to(request: &Request, text: &str, calls: Vec<ToolCall>, stop: Stop, usage: Usage, model: String) -> Self {
         let (label, scope) = (request.label(), request.scope());
         Self {
             text: Labelled::new(Arc::from(text), label.clone(), scope),
-            calls: calls
-                .into_iter()
-                .map(|call| Labelled::new(call, label.clone(), scope))
-                .collect(),
+            calls: calls.into_iter().map(|call| Labelled::new(call, label.clone(), scope)).collect(),
             stop,
             usage,
             model,

@@ -87,12 +87,7 @@ pub struct Message {
 impl Message {
     /// An empty message of `role`.
     pub fn new(role: Role) -> Self {
-        Self {
-            role,
-            parts: Vec::new(),
-            label: Label::join_of([]),
-            cache: false,
-        }
+        Self { role, parts: Vec::new(), label: Label::join_of([]), cache: false }
     }
 
     /// A message of one text.
@@ -167,14 +162,7 @@ pub struct Request {
 impl Request {
     /// An empty request for one scope.
     pub fn new(scope: Scope, purpose: Purpose) -> Self {
-        Self {
-            scope,
-            purpose,
-            messages: Vec::new(),
-            tools: Arc::from([]),
-            label: Label::join_of([]),
-            max_output: None,
-        }
+        Self { scope, purpose, messages: Vec::new(), tools: Arc::from([]), label: Label::join_of([]), max_output: None }
     }
 
     /// Adds a message of one text.
@@ -192,10 +180,7 @@ impl Request {
     pub fn push(&mut self, message: Arc<Message>) -> Result<(), WrongScope> {
         for part in message.parts() {
             if !part.scope().fits(self.scope) {
-                return Err(WrongScope {
-                    found: part.scope(),
-                    prompt: self.scope,
-                });
+                return Err(WrongScope { found: part.scope(), prompt: self.scope });
             }
         }
         self.label.absorb(message.label());
@@ -263,8 +248,7 @@ impl Request {
             .tools
             .iter()
             .map(|tool| {
-                crate::text::estimate_tokens(&tool.description)
-                    + crate::text::estimate_tokens(&tool.schema.to_string())
+                crate::text::estimate_tokens(&tool.description) + crate::text::estimate_tokens(&tool.schema.to_string())
             })
             .sum();
         words + tools

@@ -23,12 +23,8 @@ pub fn next_attempt(error: &ModelError, attempt: u32, jitter: f64) -> Option<Dur
     }
     let back_off = Duration::from_secs(1 << (attempt - 1)).mul_f64(0.5 + 0.5 * jitter.clamp(0.0, 1.0));
     match error {
-        ModelError::Later {
-            after: Some(after), ..
-        } if *after > LONGEST_WAIT => None,
-        ModelError::Later {
-            after: Some(after), ..
-        } => Some(back_off.max(*after)),
+        ModelError::Later { after: Some(after), .. } if *after > LONGEST_WAIT => None,
+        ModelError::Later { after: Some(after), .. } => Some(back_off.max(*after)),
         _ => Some(back_off),
     }
 }
@@ -39,10 +35,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn later(seconds: Option<u64>) -> ModelError {
-        ModelError::Later {
-            after: seconds.map(Duration::from_secs),
-            what: "HTTP 429".to_owned(),
-        }
+        ModelError::Later { after: seconds.map(Duration::from_secs), what: "HTTP 429".to_owned() }
     }
 
     #[test]
@@ -66,11 +59,7 @@ mod tests {
             (ModelError::OverBudget(String::new()), 1, 0.0, None),
         ];
         for (error, attempt, jitter, expected) in table {
-            assert_eq!(
-                next_attempt(&error, attempt, jitter),
-                expected,
-                "{error:?} after {attempt}"
-            );
+            assert_eq!(next_attempt(&error, attempt, jitter), expected, "{error:?} after {attempt}");
         }
     }
 

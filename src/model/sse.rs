@@ -75,10 +75,7 @@ mod tests {
 
     fn all(pieces: &[&[u8]]) -> Vec<String> {
         let mut events = Events::default();
-        let mut found: Vec<String> = pieces
-            .iter()
-            .flat_map(|piece| events.take(piece).unwrap())
-            .collect();
+        let mut found: Vec<String> = pieces.iter().flat_map(|piece| events.take(piece).unwrap()).collect();
         found.extend(events.finish());
         found
     }

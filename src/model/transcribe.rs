@@ -31,9 +31,7 @@ pub async fn transcribe(config: &Transcription, bytes: Vec<u8>, mime: &str) -> R
     if !response.status().is_success() {
         return Err(fault::of_response(response, wire::key(config.api_key.as_ref()), None).await);
     }
-    let body = wire::read_text(response, MAX_TEXT)
-        .await
-        .map_err(|error| wire::lost(&error))?;
+    let body = wire::read_text(response, MAX_TEXT).await.map_err(|error| wire::lost(&error))?;
     let heard: Heard = serde_json::from_str(&body.ok_or(ModelError::TooLong)?)
         .map_err(|_| fault::no_answer("something other than JSON"))?;
     Ok(heard.text.trim().to_owned())
@@ -46,23 +44,14 @@ struct Heard {
 
 fn prepare(config: &Transcription, bytes: Vec<u8>, mime: &str) -> anyhow::Result<reqwest::RequestBuilder> {
     let base = wire::base(Some(&config.base_url), "https://api.openai.com/v1/")?;
-    let url = base
-        .join("audio/transcriptions")
-        .context("The address does not end in a path")?;
+    let url = base.join("audio/transcriptions").context("The address does not end in a path")?;
     // Servers tell the format by the file's name.
     let file = Part::bytes(bytes).file_name(format!("voice.{}", extension(mime)));
     let file = file.mime_str(mime).context("The recording has no proper type")?;
-    let form = Form::new()
-        .text("model", config.name.clone())
-        .text("response_format", "json")
-        .part("file", file);
+    let form = Form::new().text("model", config.name.clone()).text("response_format", "json").part("file", file);
     let key = wire::key(config.api_key.as_ref());
     let post = wire::client(PATIENCE)?.post(url).multipart(form);
-    Ok(if key.is_empty() {
-        post
-    } else {
-        post.bearer_auth(key)
-    })
+    Ok(if key.is_empty() { post } else { post.bearer_auth(key) })
 }
 
 fn extension(mime: &str) -> &'static str {
@@ -91,11 +80,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_too_large_is_not_sent() {
-        let config = Transcription {
-            base_url: "http://127.0.0.1:9/v1".to_owned(),
-            name: "w".to_owned(),
-            api_key: None,
-        };
+        let config =
+            Transcription { base_url: "http://127.0.0.1:9/v1".to_owned(), name: "w".to_owned(), api_key: None };
         let error = transcribe(&config, vec![0; MAX_AUDIO + 1], "audio/ogg").await;
         assert_eq!(error, Err(ModelError::TooLong));
     }

@@ -27,11 +27,7 @@ pub(super) struct Placed<'a> {
 /// The request as turns.
 pub(super) fn of(request: &Request) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
-    let marks = request
-        .messages()
-        .iter()
-        .filter(|message| message.ends_cached_stretch())
-        .count();
+    let marks = request.messages().iter().filter(|message| message.ends_cached_stretch()).count();
     let mut surplus = marks.saturating_sub(MAX_MARKS);
     for message in request.messages() {
         let marked = message.ends_cached_stretch() && surplus == 0;
@@ -91,10 +87,7 @@ mod tests {
     fn request(messages: &[(Role, &str, bool)]) -> Request {
         let mut request = Request::new(Scope::Shared, Purpose::Chat);
         for (role, text, cached) in messages {
-            let message = Message::of(
-                *role,
-                Labelled::new(Arc::from(*text), Label::trusted(), Scope::Shared),
-            );
+            let message = Message::of(*role, Labelled::new(Arc::from(*text), Label::trusted(), Scope::Shared));
             let message = if *cached { message.cached() } else { message };
             request.push(Arc::new(message)).unwrap();
         }
@@ -134,9 +127,7 @@ mod tests {
 
     #[test]
     fn only_the_last_four_marks_count() {
-        let messages: Vec<_> = ["a", "b", "c", "d", "e", "f"]
-            .map(|text| (Role::User, text, true))
-            .into();
+        let messages: Vec<_> = ["a", "b", "c", "d", "e", "f"].map(|text| (Role::User, text, true)).into();
         assert_eq!(shape(&request(&messages)), "user:abc!d!e!f!");
     }
 

@@ -84,17 +84,11 @@ pub(super) fn lost(error: &reqwest::Error) -> ModelError {
     } else {
         "the connection broke"
     };
-    ModelError::Later {
-        after: None,
-        what: what.to_owned(),
-    }
+    ModelError::Later { after: None, what: what.to_owned() }
 }
 
 /// The whole body as text, up to `limit` bytes; `None` when it is longer or breaks off. Bytes that are not UTF-8 are replaced.
-pub(super) async fn read_text(
-    mut response: Response,
-    limit: usize,
-) -> Result<Option<String>, reqwest::Error> {
+pub(super) async fn read_text(mut response: Response, limit: usize) -> Result<Option<String>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > limit {
@@ -122,13 +116,7 @@ mod tests {
         for (configured, expected) in table {
             assert_eq!(base(configured, usual).unwrap().as_str(), expected);
         }
-        for wrong in [
-            "",
-            "localhost",
-            "localhost:8080",
-            "ftp://host/v1",
-            "file:///etc/passwd",
-        ] {
+        for wrong in ["", "localhost", "localhost:8080", "ftp://host/v1", "file:///etc/passwd"] {
             assert!(base(Some(wrong), usual).is_err(), "{wrong}");
         }
     }

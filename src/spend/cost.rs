@@ -25,35 +25,19 @@ pub(super) struct Cost {
 impl Cost {
     /// A call that was never made, or of which it is certain that nothing was charged.
     pub(super) fn nothing() -> Self {
-        Self {
-            priced: true,
-            input: 0,
-            cached: 0,
-            output: 0,
-            micros: 0,
-        }
+        Self { priced: true, input: 0, cached: 0, output: 0, micros: 0 }
     }
 
     /// The most that the call can cost: nothing cached, and an answer as long as it may get.
     pub(super) fn worst(card: &Card, request: &Request) -> Self {
-        let output = request
-            .max_output()
-            .map_or(card.max_output, |most| most.min(card.max_output));
+        let output = request.max_output().map_or(card.max_output, |most| most.min(card.max_output));
         Self::at(tariff(card), request.estimate_tokens(), 0, output)
     }
 
     /// What the call took by the provider's own count; where it did not count, by our estimate.
     pub(super) fn actual(card: &Card, request: &Request, reply: &Reply) -> Self {
-        let Usage {
-            input,
-            cached,
-            output,
-        } = reply.usage;
-        let input = if input == 0 {
-            request.estimate_tokens()
-        } else {
-            input
-        };
+        let Usage { input, cached, output } = reply.usage;
+        let input = if input == 0 { request.estimate_tokens() } else { input };
         let output = if output == 0 { estimate(reply) } else { output };
         Self::at(tariff(card), input, cached.min(input), output)
     }
@@ -64,38 +48,18 @@ impl Cost {
     }
 
     fn at(price: Option<Price>, input: u64, cached: u64, output: u64) -> Self {
-        let micros = price.map_or(0, |price| {
-            money(price, input.saturating_sub(cached), cached, output)
-        });
-        Self {
-            priced: price.is_some(),
-            input,
-            cached,
-            output,
-            micros,
-        }
+        let micros = price.map_or(0, |price| money(price, input.saturating_sub(cached), cached, output));
+        Self { priced: price.is_some(), input, cached, output, micros }
     }
 }
 
 /// The offline model has a price whatever the configuration says: none.
 fn tariff(card: &Card) -> Option<Price> {
-    if card.provider == "offline" {
-        Some(Price {
-            input: 0,
-            cached: 0,
-            output: 0,
-        })
-    } else {
-        card.price
-    }
+    if card.provider == "offline" { Some(Price { input: 0, cached: 0, output: 0 }) } else { card.price }
 }
 
 fn money(price: Price, fresh: u64, cached: u64, output: u64) -> u64 {
-    let parts = [
-        (fresh, price.input),
-        (cached, price.cached),
-        (output, price.output),
-    ];
+    let parts = [(fresh, price.input), (cached, price.cached), (output, price.output)];
     let sum = parts
         .into_iter()
         .map(|(tokens, each)| u128::from(tokens).saturating_mul(u128::from(each)))
@@ -116,29 +80,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PRICE: Price = Price {
-        input: 3_000_000,
-        cached: 300_000,
-        output: 15_000_000,
-    };
+    const PRICE: Price = Price { input: 3_000_000, cached: 300_000, output: 15_000_000 };
 
     #[test]
     fn cached_tokens_are_cheaper_and_fractions_round_up() {
         assert_eq!(money(PRICE, 1_000, 0, 100), 3_000 + 1_500);
         assert_eq!(money(PRICE, 200, 800, 100), 600 + 240 + 1_500);
-        assert_eq!(
-            money(
-                Price {
-                    input: 1,
-                    cached: 0,
-                    output: 0
-                },
-                1,
-                0,
-                0
-            ),
-            1
-        );
+        assert_eq!(money(Price { input: 1, cached: 0, output: 0 }, 1, 0, 0), 1);
         assert_eq!(money(PRICE, 0, 0, 0), 0);
     }
 

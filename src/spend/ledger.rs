@@ -42,12 +42,7 @@ pub struct Left {
 impl Ledger {
     /// A ledger that is kept in the journal.
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, zone: Zone, budget: Budget) -> Self {
-        Self {
-            journal,
-            clock,
-            zone,
-            budget,
-        }
+        Self { journal, clock, zone, budget }
     }
 
     /// What is left today.
@@ -57,10 +52,8 @@ impl Ledger {
     pub async fn left(&self) -> anyhow::Result<Left> {
         let day = self.zone.day(self.clock.now());
         let of = day.clone();
-        let (all, background) = self
-            .journal
-            .read(move |db| Ok((db.spent(&of, None, false)?, db.spent(&of, None, true)?)))
-            .await?;
+        let (all, background) =
+            self.journal.read(move |db| Ok((db.spent(&of, None, false)?, db.spent(&of, None, true)?))).await?;
         Ok(Left {
             day,
             all: limits::left(self.budget.daily, all),
@@ -83,10 +76,7 @@ impl Ledger {
             Ok(Err(which)) => return Err(ModelError::OverBudget(which.as_str().to_owned())),
             Err(error) => {
                 tracing::error!("No model is called, because its cost cannot be reserved: {error:#}");
-                return Err(ModelError::Later {
-                    after: None,
-                    what: "its cost cannot be written down".to_owned(),
-                });
+                return Err(ModelError::Later { after: None, what: "its cost cannot be written down".to_owned() });
             }
         };
         let watch = Watch::new(live);
@@ -111,9 +101,7 @@ impl Ledger {
         let budget = self.budget.clone();
         self.journal
             .write("reserve a call", move |tx| {
-                if let Some(which) =
-                    limits::exceeded(*tx, &budget, &day, scope, purpose.is_background(), worst)?
-                {
+                if let Some(which) = limits::exceeded(*tx, &budget, &day, scope, purpose.is_background(), worst)? {
                     return Ok(Err(which));
                 }
                 let id = tx.reserve(&Reservation {
@@ -138,9 +126,7 @@ impl Ledger {
     async fn settle(&self, id: SpendId, cost: Cost) {
         let settled = self
             .journal
-            .write("settle a call", move |tx| {
-                tx.settle(id, cost.input, cost.cached, cost.output, cost.micros)
-            })
+            .write("settle a call", move |tx| tx.settle(id, cost.input, cost.cached, cost.output, cost.micros))
             .await;
         if let Err(error) = settled {
             tracing::warn!(spend.id = %id, "Call {id} stays at its worst case, because its cost cannot be stored: {error:#}");

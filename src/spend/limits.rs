@@ -61,17 +61,10 @@ pub(super) fn exceeded(
 /// Whether the limit has room for the cost. What costs nothing always fits.
 fn fits(limit: Limit, spent: Spent, cost: Cost) -> bool {
     let room = left(limit, spent);
-    if cost.priced {
-        cost.micros <= room.micros
-    } else {
-        cost.tokens() <= room.tokens
-    }
+    if cost.priced { cost.micros <= room.micros } else { cost.tokens() <= room.tokens }
 }
 
 /// What is left of a limit.
 pub(super) fn left(limit: Limit, spent: Spent) -> Limit {
-    Limit {
-        micros: limit.micros.saturating_sub(spent.micros),
-        tokens: limit.tokens.saturating_sub(spent.tokens),
-    }
+    Limit { micros: limit.micros.saturating_sub(spent.micros), tokens: limit.tokens.saturating_sub(spent.tokens) }
 }

@@ -17,11 +17,7 @@ pub struct Purse {
 impl Purse {
     /// The models in the order of the configuration, metered by `ledger`.
     pub fn new(models: Vec<Arc<dyn Model>>, ledger: Arc<Ledger>) -> Self {
-        Self {
-            models,
-            ledger,
-            first: AtomicUsize::new(0),
-        }
+        Self { models, ledger, first: AtomicUsize::new(0) }
     }
 
     /// How many models there are.
@@ -80,9 +76,7 @@ impl Purse {
 
 impl std::fmt::Debug for Purse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list()
-            .entries(self.models.iter().map(|model| model.card()))
-            .finish()
+        f.debug_list().entries(self.models.iter().map(|model| model.card())).finish()
     }
 }
 

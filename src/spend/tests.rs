@@ -17,11 +17,7 @@ use crate::trust::{Label, Labelled, Scope, Source};
 const ADA: Scope = Scope::Person(PersonId(1));
 const BEN: Scope = Scope::Person(PersonId(2));
 /// One micro-unit for each token of input, a tenth of it when cached, ten for each token of output.
-const PRICE: Price = Price {
-    input: 1_000_000,
-    cached: 100_000,
-    output: 10_000_000,
-};
+const PRICE: Price = Price { input: 1_000_000, cached: 100_000, output: 10_000_000 };
 /// The worst case of [`asks`]: 40 characters are 10 tokens, and 4 more for the frame; the answer is 100 tokens at most.
 const WORST: u64 = 14 + 1_000;
 
@@ -54,14 +50,7 @@ impl Model for Told {
             live.restart();
         }
         let usage = script.result?;
-        Ok(Reply::to(
-            request,
-            "Good morning",
-            vec![],
-            Stop::End,
-            usage,
-            "openai/small".to_owned(),
-        ))
+        Ok(Reply::to(request, "Good morning", vec![], Stop::End, usage, "openai/small".to_owned()))
     }
 }
 
@@ -86,17 +75,8 @@ fn card(provider: &str, price: Option<Price>) -> Card {
 }
 
 fn wide() -> Budget {
-    let limit = Limit {
-        micros: 1_000_000,
-        tokens: 1_000_000,
-    };
-    Budget {
-        daily: limit,
-        per_person_daily: limit,
-        per_group_daily: limit,
-        background_daily: limit,
-        tool_rounds: 5,
-    }
+    let limit = Limit { micros: 1_000_000, tokens: 1_000_000 };
+    Budget { daily: limit, per_person_daily: limit, per_group_daily: limit, background_daily: limit, tool_rounds: 5 }
 }
 
 fn house(card: Card, budget: Budget) -> House {
@@ -106,29 +86,15 @@ fn house(card: Card, budget: Budget) -> House {
     let clock = Arc::new(SimulatedClock::new(Moment(1_795_284_000_000)));
     let zone = Zone::named("Asia/Kathmandu").unwrap();
     let ledger = Arc::new(Ledger::new(journal.clone(), clock.clone(), zone, budget));
-    let usage = Usage {
-        input: 20,
-        cached: 0,
-        output: 5,
-    };
+    let usage = Usage { input: 20, cached: 0, output: 5 };
     let model = Arc::new(Told {
         card,
         calls: AtomicUsize::new(0),
         gate: Semaphore::new(100),
-        script: Mutex::new(Script {
-            grows: false,
-            result: Ok(usage),
-        }),
+        script: Mutex::new(Script { grows: false, result: Ok(usage) }),
     });
     let purse = Arc::new(Purse::new(vec![model.clone()], ledger.clone()));
-    House {
-        clock,
-        journal,
-        ledger,
-        model,
-        purse,
-        _folder: folder,
-    }
+    House { clock, journal, ledger, model, purse, _folder: folder }
 }
 
 fn asks(scope: Scope, purpose: Purpose) -> Request {
@@ -140,9 +106,7 @@ fn asks(scope: Scope, purpose: Purpose) -> Request {
 
 impl House {
     async fn call(&self, scope: Scope, purpose: Purpose) -> Result<Reply, ModelError> {
-        self.purse
-            .call(0, &asks(scope, purpose), &Unwatched, &OnBehalf::default())
-            .await
+        self.purse.call(0, &asks(scope, purpose), &Unwatched, &OnBehalf::default()).await
     }
 
     async fn chat(&self) -> Result<Reply, ModelError> {
@@ -151,10 +115,7 @@ impl House {
 
     async fn spent(&self) -> Spent {
         let left = self.ledger.left().await.unwrap();
-        self.journal
-            .read(move |db| db.spent(&left.day, None, false))
-            .await
-            .unwrap()
+        self.journal.read(move |db| db.spent(&left.day, None, false)).await.unwrap()
     }
 
     fn will(&self, grows: bool, result: Result<Usage, ModelError>) {
@@ -179,11 +140,7 @@ async fn calls_side_by_side_never_exceed_the_limit() {
     let mut all = tokio::task::JoinSet::new();
     for _ in 0..20 {
         let purse = Arc::clone(&house.purse);
-        all.spawn(async move {
-            purse
-                .call(0, &asks(ADA, Purpose::Chat), &Unwatched, &OnBehalf::default())
-                .await
-        });
+        all.spawn(async move { purse.call(0, &asks(ADA, Purpose::Chat), &Unwatched, &OnBehalf::default()).await });
     }
     // The five that were let through wait at the gate, so the first fifteen to end are those that were not.
     for _ in 0..15 {
@@ -215,34 +172,12 @@ async fn a_new_local_day_has_a_new_budget() {
 
 #[tokio::test]
 async fn each_limit_is_its_own() {
-    let small = Limit {
-        micros: WORST,
-        tokens: 0,
-    };
+    let small = Limit { micros: WORST, tokens: 0 };
     for (budget, scope, purpose, which) in [
+        (Budget { per_person_daily: small, ..wide() }, ADA, Purpose::Chat, "your share of today's budget"),
+        (Budget { background_daily: small, ..wide() }, ADA, Purpose::Summary, "today's budget for background work"),
         (
-            Budget {
-                per_person_daily: small,
-                ..wide()
-            },
-            ADA,
-            Purpose::Chat,
-            "your share of today's budget",
-        ),
-        (
-            Budget {
-                background_daily: small,
-                ..wide()
-            },
-            ADA,
-            Purpose::Summary,
-            "today's budget for background work",
-        ),
-        (
-            Budget {
-                per_group_daily: small,
-                ..wide()
-            },
+            Budget { per_group_daily: small, ..wide() },
             Scope::Group(crate::id::StreamId(4)),
             Purpose::Chat,
             "this group's share of today's budget",
@@ -252,64 +187,27 @@ async fn each_limit_is_its_own() {
         assert!(house.call(scope, purpose).await.is_ok());
         let before = house.spent().await;
         assert_eq!(house.call(scope, purpose).await, over(which));
-        assert_eq!(
-            (house.spent().await, house.calls()),
-            (before, 1),
-            "Nothing is reserved and nobody called"
-        );
-        assert!(
-            house.call(BEN, Purpose::Chat).await.is_ok(),
-            "{which} is nobody else's"
-        );
+        assert_eq!((house.spent().await, house.calls()), (before, 1), "Nothing is reserved and nobody called");
+        assert!(house.call(BEN, Purpose::Chat).await.is_ok(), "{which} is nobody else's");
     }
 }
 
 #[tokio::test]
 async fn an_unknown_price_counts_in_tokens() {
     let mut budget = wide();
-    budget.daily = Limit {
-        micros: 0,
-        tokens: 130,
-    };
+    budget.daily = Limit { micros: 0, tokens: 130 };
     let house = house(card("openai", None), budget);
     assert!(house.chat().await.is_ok());
-    assert_eq!(
-        house.spent().await,
-        Spent {
-            micros: 0,
-            tokens: 25
-        }
-    );
+    assert_eq!(house.spent().await, Spent { micros: 0, tokens: 25 });
     assert_eq!(house.chat().await, over("today's budget"));
 }
 
 #[tokio::test]
 async fn cached_input_is_cheaper_and_what_was_not_counted_is_estimated() {
     for (usage, micros) in [
-        (
-            Usage {
-                input: 1_000,
-                cached: 0,
-                output: 5,
-            },
-            1_000 + 50,
-        ),
-        (
-            Usage {
-                input: 1_000,
-                cached: 800,
-                output: 5,
-            },
-            200 + 80 + 50,
-        ),
-        (
-            Usage {
-                input: 10,
-                cached: 800,
-                output: 5,
-            },
-            1 + 50,
-        ),
+        (Usage { input: 1_000, cached: 0, output: 5 }, 1_000 + 50),
+        (Usage { input: 1_000, cached: 800, output: 5 }, 200 + 80 + 50),
+        (Usage { input: 10, cached: 800, output: 5 }, 1 + 50),
         (Usage::default(), 14 + 30),
     ] {
         let house = house(card("openai", Some(PRICE)), wide());
@@ -321,10 +219,7 @@ async fn cached_input_is_cheaper_and_what_was_not_counted_is_estimated() {
 
 #[tokio::test]
 async fn only_what_certainly_cost_nothing_is_given_back() {
-    let later = || ModelError::Later {
-        after: None,
-        what: "busy".to_owned(),
-    };
+    let later = || ModelError::Later { after: None, what: "busy".to_owned() };
     for (grows, error, micros) in [
         (false, later(), 0),
         (false, ModelError::BadKey, 0),
@@ -340,11 +235,7 @@ async fn only_what_certainly_cost_nothing_is_given_back() {
         let house = house(card("openai", Some(PRICE)), wide());
         house.will(grows, Err(error.clone()));
         assert_eq!(house.chat().await, Err(error.clone()));
-        assert_eq!(
-            house.spent().await.micros,
-            micros,
-            "{error:?} after growing: {grows}"
-        );
+        assert_eq!(house.spent().await.micros, micros, "{error:?} after growing: {grows}");
     }
 }
 
@@ -365,20 +256,12 @@ async fn a_call_that_is_dropped_stays_at_its_worst_case() {
 #[tokio::test]
 async fn the_offline_model_is_free_even_without_any_budget() {
     let none = Limit { micros: 0, tokens: 0 };
-    let budget = Budget {
-        daily: none,
-        per_person_daily: none,
-        background_daily: none,
-        ..wide()
-    };
+    let budget = Budget { daily: none, per_person_daily: none, background_daily: none, ..wide() };
     let house = house(card("offline", None), budget);
     assert!(house.chat().await.is_ok() && house.call(ADA, Purpose::Summary).await.is_ok());
     assert_eq!(house.spent().await, Spent::default());
     let lines = house.journal.read(|db| db.spend_lines(None, 1)).await.unwrap();
-    let tokens: Vec<_> = lines
-        .iter()
-        .map(|line| (line.model.as_str(), line.input, line.output, line.priced))
-        .collect();
+    let tokens: Vec<_> = lines.iter().map(|line| (line.model.as_str(), line.input, line.output, line.priced)).collect();
     assert_eq!(tokens, [("offline/small", 20, 5, true); 2]);
 }
 
@@ -389,26 +272,14 @@ async fn a_shorter_answer_reserves_less() {
     let house = house(card("openai", Some(PRICE)), budget);
     assert_eq!(house.chat().await, over("today's budget"));
     let short = asks(ADA, Purpose::Chat).with_max_output(7);
-    assert!(
-        house
-            .purse
-            .call(0, &short, &Unwatched, &OnBehalf::default())
-            .await
-            .is_ok()
-    );
+    assert!(house.purse.call(0, &short, &Unwatched, &OnBehalf::default()).await.is_ok());
 }
 
 #[tokio::test]
 async fn without_a_journal_no_model_is_called() {
     let house = house(card("openai", Some(PRICE)), wide());
-    let broken = OnBehalf {
-        turn: Some(crate::id::TurnId(999)),
-        person: None,
-    };
-    let result = house
-        .purse
-        .call(0, &asks(ADA, Purpose::Chat), &Unwatched, &broken)
-        .await;
+    let broken = OnBehalf { turn: Some(crate::id::TurnId(999)), person: None };
+    let result = house.purse.call(0, &asks(ADA, Purpose::Chat), &Unwatched, &broken).await;
     assert!(matches!(result, Err(ModelError::Later { .. })));
     assert_eq!(house.calls(), 0);
 }
@@ -417,21 +288,12 @@ async fn without_a_journal_no_model_is_called() {
 async fn the_preferred_model_comes_first() {
     let house = house(card("openai", None), wide());
     let other = Arc::new(Told {
-        card: Card {
-            name: "org/large".to_owned(),
-            ..card("gemini", None)
-        },
+        card: Card { name: "org/large".to_owned(), ..card("gemini", None) },
         calls: AtomicUsize::new(0),
         gate: Semaphore::new(1),
-        script: Mutex::new(Script {
-            grows: false,
-            result: Err(ModelError::BadKey),
-        }),
+        script: Mutex::new(Script { grows: false, result: Err(ModelError::BadKey) }),
     });
-    let purse = Purse::new(
-        vec![house.model.clone(), other.clone(), other],
-        house.ledger.clone(),
-    );
+    let purse = Purse::new(vec![house.model.clone(), other.clone(), other], house.ledger.clone());
     assert_eq!(purse.order(), [0, 1, 2]);
     for name in ["org/large", "gemini/org/large"] {
         assert!(purse.prefer(None) && purse.prefer(Some(name)));
@@ -441,8 +303,6 @@ async fn the_preferred_model_comes_first() {
     assert_eq!((purse.order(), purse.len()), (vec![1, 0, 2], 3));
     assert_eq!(purse.card(1).unwrap().provider, "gemini");
     assert_eq!(purse.card(3), None);
-    let missing = purse
-        .call(3, &asks(ADA, Purpose::Chat), &Unwatched, &OnBehalf::default())
-        .await;
+    let missing = purse.call(3, &asks(ADA, Purpose::Chat), &Unwatched, &OnBehalf::default()).await;
     assert!(matches!(missing, Err(ModelError::Rejected(_))));
 }

@@ -12,10 +12,7 @@ pub(super) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     pub(super) fn new(to: &'a dyn Live) -> Self {
-        Self {
-            to,
-            grew: AtomicBool::new(false),
-        }
+        Self { to, grew: AtomicBool::new(false) }
     }
 
     /// Whether a piece of text was seen, even if it was void later.

@@ -24,7 +24,8 @@ impl Db<'_> {
             "SELECT a.id, a.person_id FROM addresses a JOIN people p ON p.id = a.person_id AND p.removed_at IS NULL
              WHERE a.adapter = ?1 AND a.account = ?2 AND a.peer = ?3",
         )?;
-        let row = query.query_row(params![address.adapter, address.account, address.peer], |row| Ok((row.get(0)?, row.get(1)?)));
+        let row = query
+            .query_row(params![address.adapter, address.account, address.peer], |row| Ok((row.get(0)?, row.get(1)?)));
         Ok(row.optional()?)
     }
 
@@ -46,6 +47,15 @@ impl Db<'_> {
             "SELECT id, adapter, account, peer FROM addresses WHERE person_id = ?1 ORDER BY last_heard_at DESC, id",
         )?;
         Ok(query.query_map([person], known)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether the person ever wrote from that address.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn was_heard(&self, id: AddressId) -> anyhow::Result<bool> {
+        let mut query = self.0.prepare_cached("SELECT last_heard_at > 0 FROM addresses WHERE id = ?1")?;
+        Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(false))
     }
 
     /// Before when nothing may be sent to that address.
@@ -82,7 +92,8 @@ impl Tx<'_> {
                  ON CONFLICT (adapter, account, peer) DO UPDATE SET person_id = coalesce(?1, person_id), linked_at = ?5",
             )?
             .execute(params![person, address.adapter, address.account, address.peer, now])?;
-        let mut query = self.0.0.prepare_cached("SELECT id FROM addresses WHERE adapter = ?1 AND account = ?2 AND peer = ?3")?;
+        let mut query =
+            self.0.0.prepare_cached("SELECT id FROM addresses WHERE adapter = ?1 AND account = ?2 AND peer = ?3")?;
         Ok(query.query_row(params![address.adapter, address.account, address.peer], |row| row.get(0))?)
     }
 
@@ -100,7 +111,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_wait_until(&self, id: AddressId, until: Moment) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE addresses SET wait_until = max(wait_until, ?2) WHERE id = ?1")?
             .execute(params![id, until])?;
         Ok(())
@@ -111,7 +123,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn stranger_knocked(&self, at: &Address, now: Moment, day: &str) -> anyhow::Result<bool> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached(
                 "INSERT INTO strangers (adapter, account, sender, first_at, last_at) VALUES (?1, ?2, ?3, ?4, ?4)
                  ON CONFLICT (adapter, account, sender) DO UPDATE SET last_at = ?4, count = count + 1",
@@ -130,7 +143,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn stranger_guessed(&self, at: &Address, day: &str) -> anyhow::Result<i64> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached(
                 "UPDATE strangers SET guesses = CASE guess_day WHEN ?4 THEN guesses + 1 ELSE 1 END, guess_day = ?4
                  WHERE adapter = ?1 AND account = ?2 AND sender = ?3",

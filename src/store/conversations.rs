@@ -36,7 +36,8 @@ pub struct Conversation {
     pub kind: String,
 }
 
-const COLUMNS: &str = "id, stream_id, scope, began_because, opened_at, last_at, last_message_id, messages, closed_at, opening,
+const COLUMNS: &str =
+    "id, stream_id, scope, began_because, opened_at, last_at, last_message_id, messages, closed_at, opening,
     opening_state, kind";
 
 fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
@@ -180,8 +181,11 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn stream_for(&self, person: PersonId) -> anyhow::Result<StreamId> {
-        self.0.0
-            .prepare_cached("INSERT INTO streams (person_id, scope) VALUES (?1, ?2) ON CONFLICT (person_id) DO NOTHING")?
+        self.0
+            .0
+            .prepare_cached(
+                "INSERT INTO streams (person_id, scope) VALUES (?1, ?2) ON CONFLICT (person_id) DO NOTHING",
+            )?
             .execute(params![person, Scope::Person(person)])?;
         let mut query = self.0.0.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
         Ok(query.query_row([person], |row| row.get(0))?)
@@ -201,7 +205,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn open_conversation(&self, new: &NewConversation) -> anyhow::Result<ConversationId> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached(
                 "INSERT INTO conversations (stream_id, kind, scope, began_because, opened_at, last_at)
                  VALUES (?1, 'chat', ?2, ?3, ?4, ?4)",
@@ -215,7 +220,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn close_conversation(&self, id: ConversationId, at: Moment) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE conversations SET closed_at = ?2 WHERE id = ?1 AND closed_at IS NULL")?
             .execute(params![id, at])?;
         Ok(())
@@ -239,7 +245,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_opening(&self, id: ConversationId, opening: &str, state: &str) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE conversations SET opening = ?2, opening_state = ?3 WHERE id = ?1")?
             .execute(params![id, opening, state])?;
         Ok(())

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use rusqlite::OptionalExtension;
+
 use super::{Db, Tx};
 use crate::id::{AttachmentId, MessageId, SummaryId, TurnId};
 
@@ -39,7 +41,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn derive(&self, child: Node, parent: Node) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("INSERT OR IGNORE INTO derived_from (child, parent) VALUES (?1, ?2)")?
             .execute([child.to_string(), parent.to_string()])?;
         Ok(())
@@ -47,6 +50,16 @@ impl Tx<'_> {
 }
 
 impl Db<'_> {
+    /// Where the words of a message grew: in the message itself, or, if it is a reply, in its turn.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn node_of(&self, message: MessageId) -> anyhow::Result<Node> {
+        let mut query = self.0.prepare_cached("SELECT turn_id FROM messages WHERE id = ?1 AND kind = 'reply'")?;
+        let turn: Option<Option<TurnId>> = query.query_row([message], |row| row.get(0)).optional()?;
+        Ok(turn.flatten().map_or(Node::Message(message), Node::Turn))
+    }
+
     /// Everything that `child` grew from, near and far.
     ///
     /// # Errors

@@ -12,8 +12,16 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn file_written(&self, path: &str, digest: &str, label: &Label, scope: Scope, now: Moment) -> anyhow::Result<i64> {
-        self.0.0
+    pub fn file_written(
+        &self,
+        path: &str,
+        digest: &str,
+        label: &Label,
+        scope: Scope,
+        now: Moment,
+    ) -> anyhow::Result<i64> {
+        self.0
+            .0
             .prepare_cached("INSERT INTO files (path, digest, label, scope, written_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
             .execute(params![path, digest, label, scope, now])?;
         Ok(self.0.0.last_insert_rowid())

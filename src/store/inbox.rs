@@ -79,7 +79,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_cursor(&self, adapter: &str, account: &str, cursor: &str, now: Moment) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached(
                 "INSERT INTO cursors (adapter, account, cursor, last_event_at) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (adapter, account) DO UPDATE SET cursor = ?3, last_event_at = ?4",
@@ -93,7 +94,11 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn purge_originals(&self, until: Moment) -> anyhow::Result<usize> {
-        Ok(self.0.0.prepare_cached("UPDATE inbox SET raw = '' WHERE raw <> '' AND received_at < ?1")?.execute([until])?)
+        Ok(self
+            .0
+            .0
+            .prepare_cached("UPDATE inbox SET raw = '' WHERE raw <> '' AND received_at < ?1")?
+            .execute([until])?)
     }
 }
 

@@ -258,7 +258,9 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn waiting_messages(&self) -> anyhow::Result<i64> {
-        let mut query = self.0.prepare_cached("SELECT count(*) FROM messages WHERE state IN ('queued', 'claimed') AND kind = 'said'")?;
+        let mut query = self
+            .0
+            .prepare_cached("SELECT count(*) FROM messages WHERE state IN ('queued', 'claimed') AND kind = 'said'")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
@@ -267,8 +269,9 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn waiting_in(&self, stream: StreamId) -> anyhow::Result<i64> {
-        let mut query =
-            self.0.prepare_cached("SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND kind = 'said'")?;
+        let mut query = self.0.prepare_cached(
+            "SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND kind = 'said'",
+        )?;
         Ok(query.query_row([stream], |row| row.get(0))?)
     }
 
@@ -277,9 +280,9 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn messages_of_turn(&self, turn: TurnId) -> anyhow::Result<Vec<StoredMessage>> {
-        let mut query = self
-            .0
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE turn_id = ?1 AND kind = 'said' ORDER BY id"))?;
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM messages WHERE turn_id = ?1 AND kind = 'said' ORDER BY id"
+        ))?;
         Ok(query.query_map([turn], message)?.collect::<Result<_, _>>()?)
     }
 
@@ -288,9 +291,8 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn messages_of(&self, conversation: ConversationId) -> anyhow::Result<Vec<StoredMessage>> {
-        let mut query = self
-            .0
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE conversation_id = ?1 ORDER BY id"))?;
+        let mut query =
+            self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE conversation_id = ?1 ORDER BY id"))?;
         Ok(query.query_map([conversation], message)?.collect::<Result<_, _>>()?)
     }
 
@@ -308,9 +310,9 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn texts_of(&self, id: MessageId) -> anyhow::Result<Vec<StoredText>> {
-        let mut query = self
-            .0
-            .prepare_cached("SELECT message_id, kind, text, label, scope FROM texts WHERE message_id = ?1 ORDER BY id")?;
+        let mut query = self.0.prepare_cached(
+            "SELECT message_id, kind, text, label, scope FROM texts WHERE message_id = ?1 ORDER BY id",
+        )?;
         Ok(query.query_map([id], stored_text)?.collect::<Result<_, _>>()?)
     }
 
@@ -419,7 +421,8 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn add_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
         let (words, label, scope) = text.open();
-        self.0.0
+        self.0
+            .0
             .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
             .execute(params![message, kind.as_str(), &**words, label, scope])?;
         let row = self.0.0.last_insert_rowid();
@@ -432,7 +435,8 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn add_unsearched_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
         let (words, label, scope) = text.open();
-        self.0.0
+        self.0
+            .0
             .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
             .execute(params![message, kind.as_str(), &**words, label, scope])?;
         Ok(())
@@ -440,7 +444,8 @@ impl Tx<'_> {
 
     fn index_text(&self, row: i64, words: &str, label: &Label, scope: Scope) -> anyhow::Result<()> {
         let trust = if label.is_trusted() { "trusted" } else { "untrusted" };
-        self.0.0
+        self.0
+            .0
             .prepare_cached("INSERT INTO texts_fts (rowid, body, scope, trust) VALUES (?1, ?2, ?3, ?4)")?
             .execute(params![row, fold(words), super::recall::scope_token(scope), trust])?;
         Ok(())
@@ -450,9 +455,16 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn add_attachment(&self, message: MessageId, file: &RemoteFile, label: &Label, scope: Scope) -> anyhow::Result<AttachmentId> {
+    pub fn add_attachment(
+        &self,
+        message: MessageId,
+        file: &RemoteFile,
+        label: &Label,
+        scope: Scope,
+    ) -> anyhow::Result<AttachmentId> {
         let size = file.size.and_then(|size| i64::try_from(size).ok());
-        self.0.0
+        self.0
+            .0
             .prepare_cached(
                 "INSERT INTO attachments (message_id, kind, reference, mime, name, size, state, label, scope)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'remote', ?7, ?8)",
@@ -466,7 +478,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn attachment_here(&self, id: AttachmentId, path: &str, digest: &str, size: i64) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE attachments SET state = 'here', path = ?2, digest = ?3, size = ?4 WHERE id = ?1")?
             .execute(params![id, path, digest, size])?;
         Ok(())
@@ -477,7 +490,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn attachment_failed(&self, id: AttachmentId, trouble: &str) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2 WHERE id = ?1")?
             .execute(params![id, trouble])?;
         Ok(())
@@ -488,8 +502,10 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn claim(&self, turn: TurnId, messages: &[MessageId]) -> anyhow::Result<()> {
-        let mut update =
-            self.0.0.prepare_cached("UPDATE messages SET state = 'claimed', turn_id = ?1 WHERE id = ?2 AND state = 'queued'")?;
+        let mut update = self
+            .0
+            .0
+            .prepare_cached("UPDATE messages SET state = 'claimed', turn_id = ?1 WHERE id = ?2 AND state = 'queued'")?;
         for id in messages {
             anyhow::ensure!(update.execute(params![turn, id])? == 1, "Message {id} was claimed twice");
         }
@@ -501,7 +517,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn settle_turn(&self, turn: TurnId, state: &str, reason: &str) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE turn_id = ?1 AND state = 'claimed'")?
             .execute(params![turn, state, reason])?;
         Ok(())
@@ -512,7 +529,9 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn settle_message(&self, id: MessageId, state: &str, reason: &str) -> anyhow::Result<bool> {
-        let settled = self.0.0
+        let settled = self
+            .0
+            .0
             .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE id = ?1 AND state = 'queued'")?
             .execute(params![id, state, reason])?;
         Ok(settled == 1)
@@ -523,14 +542,18 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn replace_said(&self, id: MessageId, text: &Text, now: Moment) -> anyhow::Result<bool> {
-        let marked = self.0.0
+        let marked = self
+            .0
+            .0
             .prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1 AND state = 'queued'")?
             .execute(params![id, now])?;
         if marked == 0 {
             self.0.0.prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
             return Ok(false);
         }
-        let old: Vec<i64> = self.0.0
+        let old: Vec<i64> = self
+            .0
+            .0
             .prepare_cached("SELECT id FROM texts WHERE message_id = ?1 AND kind = 'said'")?
             .query_map([id], |row| row.get(0))?
             .collect::<Result<_, _>>()?;

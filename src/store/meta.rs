@@ -21,7 +21,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_fact(&self, key: &str, value: &str) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2")?
             .execute([key, value])?;
         Ok(())

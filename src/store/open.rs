@@ -11,7 +11,13 @@ use super::writer::{Failpoint, Writer};
 use super::{Db, Tx};
 
 mod embedded {
-    #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "the macro writes this module")]
+    #![allow(
+        missing_docs,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        reason = "the macro writes this module"
+    )]
     refinery::embed_migrations!("migrations");
 }
 
@@ -181,7 +187,8 @@ fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;
     connection.pragma_update(None, "query_only", true)?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -200,7 +207,8 @@ fn restrict_mode(path: &Path) {
 }
 
 fn refuse_newer(path: &Path, connection: &Connection) -> Result<(), OpenError> {
-    let known = embedded::migrations::runner().get_migrations().iter().map(|m| version_of(m.version())).max().unwrap_or(0);
+    let known =
+        embedded::migrations::runner().get_migrations().iter().map(|m| version_of(m.version())).max().unwrap_or(0);
     let found: u32 = connection
         .query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))
         .or_else(|error| match error {
@@ -215,10 +223,9 @@ fn version_of(version: impl TryInto<u32>) -> u32 {
 }
 
 fn classify(path: &Path, error: rusqlite::Error) -> OpenError {
-    error
-        .sqlite_error_code()
-        .and_then(|code| classify_code(path, code))
-        .unwrap_or_else(|| OpenError::Other(anyhow::Error::new(error).context(format!("Cannot open {}", path.display()))))
+    error.sqlite_error_code().and_then(|code| classify_code(path, code)).unwrap_or_else(|| {
+        OpenError::Other(anyhow::Error::new(error).context(format!("Cannot open {}", path.display())))
+    })
 }
 
 fn classify_code(path: &Path, code: rusqlite::ErrorCode) -> Option<OpenError> {

@@ -81,6 +81,17 @@ pub struct OutboxRow {
     pub retry_at: Moment,
 }
 
+/// A piece to be kept, before it is tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPart {
+    /// In the channel's markup.
+    pub rich: String,
+    /// Without markup.
+    pub plain: String,
+    /// Buttons under it.
+    pub buttons: Vec<(String, String)>,
+}
+
 /// How far a part has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartState {
@@ -236,7 +247,8 @@ impl Tx<'_> {
     pub fn post(&self, new: &NewOutbox<'_>) -> anyhow::Result<OutboxId> {
         let (words, label, scope) = new.text.open();
         let own_words: &str = if new.message.is_some() { "" } else { words };
-        self.0.0
+        self.0
+            .0
             .prepare_cached(
                 "INSERT INTO outbox (address_id, kind, message_id, text, label, scope, buttons, state, created_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8)",
@@ -258,12 +270,13 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn keep_parts(&self, of: OutboxId, parts: &[(String, String, Vec<(String, String)>)]) -> anyhow::Result<()> {
+    pub fn keep_parts(&self, of: OutboxId, parts: &[NewPart]) -> anyhow::Result<()> {
         let mut insert = self.0.0.prepare_cached(
             "INSERT INTO parts (outbox_id, seq, rich, plain, buttons, state) VALUES (?1, ?2, ?3, ?4, ?5, 'waiting')",
         )?;
-        for (seq, (rich, plain, under)) in parts.iter().enumerate() {
-            insert.execute(params![of, i64::try_from(seq)?, rich, plain, serde_json::to_string(under)?])?;
+        for (seq, part) in parts.iter().enumerate() {
+            let buttons = serde_json::to_string(&part.buttons)?;
+            insert.execute(params![of, i64::try_from(seq)?, part.rich, part.plain, buttons])?;
         }
         Ok(())
     }
@@ -274,7 +287,8 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn part_sending(&self, id: PartId, plain_only: bool, repeated: bool) -> anyhow::Result<()> {
         let form = if plain_only { "plain" } else { "rich" };
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE parts SET state = 'sending', form = ?2, repeated = ?3 WHERE id = ?1")?
             .execute(params![id, form, repeated])?;
         Ok(())
@@ -294,7 +308,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn part_over(&self, id: PartId, state: PartState, external_id: &str) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE parts SET state = ?2, external_id = ?3, rich = '', plain = '' WHERE id = ?1")?
             .execute(params![id, state.as_str(), external_id])?;
         Ok(())
@@ -305,7 +320,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn outbox_over(&self, id: OutboxId, state: PartState, trouble: &str, now: Moment) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE outbox SET state = ?2, trouble = ?3, ended_at = ?4 WHERE id = ?1")?
             .execute(params![id, state.as_str(), trouble, now])?;
         Ok(())
@@ -316,7 +332,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn outbox_later(&self, id: OutboxId, attempts: u32, retry_at: Moment, trouble: &str) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE outbox SET attempts = ?2, retry_at = ?3, trouble = ?4 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at, trouble])?;
         Ok(())
@@ -327,7 +344,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_preview(&self, turn: TurnId, address: AddressId, external_id: &str) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached(
                 "INSERT INTO previews (turn_id, address_id, external_id) VALUES (?1, ?2, ?3)
                  ON CONFLICT (turn_id) DO UPDATE SET external_id = ?3",

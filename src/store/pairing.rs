@@ -32,8 +32,11 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn keep_code(&self, code: &str, name: &str, role: Role, now: Moment, expires: Moment) -> anyhow::Result<()> {
-        self.0.0
-            .prepare_cached("INSERT INTO pairing_codes (digest, name, role, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        self.0
+            .0
+            .prepare_cached(
+                "INSERT INTO pairing_codes (digest, name, role, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
             .execute(params![digest(code), name, role.as_str(), now, expires])?;
         Ok(())
     }
@@ -44,13 +47,18 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn use_code(&self, code: &str, now: Moment) -> anyhow::Result<CodeUse> {
         let digest = digest(code);
-        let row: Option<(String, String)> = self.0.0
-            .prepare_cached("SELECT name, role FROM pairing_codes WHERE digest = ?1 AND used_at IS NULL AND expires_at > ?2")?
+        let row: Option<(String, String)> = self
+            .0
+            .0
+            .prepare_cached(
+                "SELECT name, role FROM pairing_codes WHERE digest = ?1 AND used_at IS NULL AND expires_at > ?2",
+            )?
             .query_row(params![digest, now], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         let Some((name, role)) = row else { return Ok(CodeUse::Refused) };
         let Some(role) = Role::parse(&role) else { return Ok(CodeUse::Refused) };
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE digest = ?1")?
             .execute(params![digest, now])?;
         Ok(CodeUse::Accepted { name, role })
@@ -61,8 +69,11 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn void_codes(&self, role: Role, now: Moment) -> anyhow::Result<()> {
-        self.0.0
-            .prepare_cached("UPDATE pairing_codes SET expires_at = ?2 WHERE role = ?1 AND used_at IS NULL AND expires_at > ?2")?
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE pairing_codes SET expires_at = ?2 WHERE role = ?1 AND used_at IS NULL AND expires_at > ?2",
+            )?
             .execute(params![role.as_str(), now])?;
         Ok(())
     }

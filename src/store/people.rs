@@ -42,9 +42,9 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn person_named(&self, name: &str) -> anyhow::Result<Option<Person>> {
-        let mut query = self
-            .0
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM people WHERE lower(name) = lower(?1) AND removed_at IS NULL"))?;
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM people WHERE lower(name) = lower(?1) AND removed_at IS NULL"
+        ))?;
         Ok(query.query_row([name], person).optional()?)
     }
 
@@ -65,19 +65,26 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn allow(&self, name: &str, role: Role, declared: &str, now: Moment) -> anyhow::Result<Person> {
         if let Some(known) = self.person_named(name)? {
-            self.0.0
+            self.0
+                .0
                 .prepare_cached("UPDATE people SET role = ?2, declared = ?3, name = ?4 WHERE id = ?1")?
                 .execute(params![known.id, role.as_str(), declared, name])?;
         } else {
             // Somebody who comes back under the same name is the same person, with their stream.
-            let before: Option<PersonId> = self.0.0
+            let before: Option<PersonId> = self
+                .0
+                .0
                 .prepare_cached("SELECT max(id) FROM people WHERE lower(name) = lower(?1) AND removed_at IS NOT NULL")?
                 .query_row([name], |row| row.get(0))?;
             match before {
-                Some(id) => self.0.0
+                Some(id) => self
+                    .0
+                    .0
                     .prepare_cached("UPDATE people SET role = ?2, declared = ?3, removed_at = NULL WHERE id = ?1")?
                     .execute(params![id, role.as_str(), declared])?,
-                None => self.0.0
+                None => self
+                    .0
+                    .0
                     .prepare_cached("INSERT INTO people (name, role, declared, created_at) VALUES (?1, ?2, ?3, ?4)")?
                     .execute(params![name, role.as_str(), declared, now])?,
             };
@@ -100,7 +107,9 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn disallow_undeclared(&self, still_declared: &[PersonId], now: Moment) -> anyhow::Result<()> {
-        let declared: Vec<PersonId> = self.0.0
+        let declared: Vec<PersonId> = self
+            .0
+            .0
             .prepare_cached("SELECT id FROM people WHERE declared = 'config' AND removed_at IS NULL")?
             .query_map([], |row| row.get(0))?
             .collect::<Result<_, _>>()?;

@@ -54,7 +54,14 @@ impl Db<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read. No question text is an error.
-    pub fn recall(&self, scope: Scope, question: &str, untrusted_too: bool, limit: usize, before: Option<MessageId>) -> anyhow::Result<Matches> {
+    pub fn recall(
+        &self,
+        scope: Scope,
+        question: &str,
+        untrusted_too: bool,
+        limit: usize,
+        before: Option<MessageId>,
+    ) -> anyhow::Result<Matches> {
         let Some(any) = fold::question(question) else { return Ok(Matches::default()) };
         let all = any.replace(" OR ", " AND ");
         let trust = if untrusted_too { "" } else { " AND trust : trusted" };
@@ -63,7 +70,9 @@ impl Db<'_> {
         let mut hits = self.matching(&frame(&all), limit, before)?;
         if hits.len() < limit && all != any {
             for hit in self.matching(&frame(&any), limit, before)? {
-                if hits.len() < limit && !hits.iter().any(|known| known.message == hit.message && known.text == hit.text) {
+                if hits.len() < limit
+                    && !hits.iter().any(|known| known.message == hit.message && known.text == hit.text)
+                {
                     hits.push(hit);
                 }
             }
@@ -129,7 +138,8 @@ impl Tx<'_> {
             "SELECT t.id, t.text, t.label, t.scope FROM texts t JOIN messages m ON m.id = t.message_id
              WHERE m.kind <> 'command' AND t.kind NOT IN ('quote', 'edit') ORDER BY t.id",
         )?;
-        let mut insert = self.0.0.prepare("INSERT INTO texts_fts (rowid, body, scope, trust) VALUES (?1, ?2, ?3, ?4)")?;
+        let mut insert =
+            self.0.0.prepare("INSERT INTO texts_fts (rowid, body, scope, trust) VALUES (?1, ?2, ?3, ?4)")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             let (id, words, label, scope): (i64, String, crate::trust::Label, Scope) =

@@ -88,7 +88,8 @@ impl Db<'_> {
                     coalesce(sum(CASE WHEN priced THEN 0 ELSE input_tokens + output_tokens END), 0)
              FROM spending WHERE day = ?1 AND (?2 IS NULL OR scope = ?2) AND (NOT ?3 OR purpose <> 'chat')",
         )?;
-        let row = query.query_row(params![day, scope, background_only], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
+        let row = query
+            .query_row(params![day, scope, background_only], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
         let (micros, tokens) = row?;
         Ok(Spent { micros: unsigned(micros), tokens: unsigned(tokens) })
     }
@@ -130,7 +131,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn reserve(&self, call: &Reservation<'_>) -> anyhow::Result<SpendId> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached(
                 "INSERT INTO spending (turn_id, person_id, scope, purpose, model, day, at, state, priced, input_tokens,
                      output_tokens, micros)

@@ -134,7 +134,12 @@ impl Db<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn wanted(&self, conversation: ConversationId, last: MessageId, view: View) -> anyhow::Result<Option<SummaryId>> {
+    pub fn wanted(
+        &self,
+        conversation: ConversationId,
+        last: MessageId,
+        view: View,
+    ) -> anyhow::Result<Option<SummaryId>> {
         let mut query = self.0.prepare_cached(
             "SELECT id FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2 AND view = ?3 AND state = 'wanted'",
         )?;
@@ -166,7 +171,8 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn next_summary_at(&self) -> anyhow::Result<Option<Moment>> {
-        let mut query = self.0.prepare_cached("SELECT min(retry_at) FROM summaries WHERE state IN ('wanted', 'standin')")?;
+        let mut query =
+            self.0.prepare_cached("SELECT min(retry_at) FROM summaries WHERE state IN ('wanted', 'standin')")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 }
@@ -176,8 +182,17 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn want_summary(&self, of: ConversationId, last: MessageId, view: View, label: &Label, scope: Scope, now: Moment) -> anyhow::Result<()> {
-        self.0.0
+    pub fn want_summary(
+        &self,
+        of: ConversationId,
+        last: MessageId,
+        view: View,
+        label: &Label,
+        scope: Scope,
+        now: Moment,
+    ) -> anyhow::Result<()> {
+        self.0
+            .0
             .prepare_cached(
                 "UPDATE summaries SET state = 'void' WHERE conversation_id = ?1 AND last_message_id <> ?2
                  AND state IN ('wanted', 'standin')",
@@ -196,7 +211,14 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn keep_summary(&self, id: SummaryId, state: &str, content: &Labelled<SummaryContent>, model: &str, now: Moment) -> anyhow::Result<()> {
+    pub fn keep_summary(
+        &self,
+        id: SummaryId,
+        state: &str,
+        content: &Labelled<SummaryContent>,
+        model: &str,
+        now: Moment,
+    ) -> anyhow::Result<()> {
         let (says, label, _) = content.open();
         self.0.0
             .prepare_cached(
@@ -223,7 +245,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn postpone_summary(&self, id: SummaryId, attempts: u32, retry_at: Moment) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE summaries SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at])?;
         Ok(())

@@ -68,7 +68,8 @@ impl TurnRow {
     }
 }
 
-const COLUMNS: &str = "id, stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context, context_label,
+const COLUMNS: &str =
+    "id, stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context, context_label,
     label, attempts, retry_at, noticed";
 
 fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
@@ -89,6 +90,27 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
         retry_at: row.get(12)?,
         noticed: row.get(13)?,
     })
+}
+
+/// A step to be begun.
+#[derive(Debug, Clone)]
+pub struct NewStep<'a> {
+    /// Its turn.
+    pub turn: TurnId,
+    /// Order within the turn.
+    pub seq: u32,
+    /// `model` or `tool`.
+    pub kind: &'a str,
+    /// The tool's name.
+    pub tool: &'a str,
+    /// The tool call as JSON.
+    pub call: &'a str,
+    /// Where what is asked came from.
+    pub label: &'a Label,
+    /// Whose it is.
+    pub scope: Scope,
+    /// Now.
+    pub at: Moment,
 }
 
 /// A stored step.
@@ -155,9 +177,9 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn last_past_turn(&self, conversation: ConversationId) -> anyhow::Result<Option<TurnId>> {
-        let mut query = self
-            .0
-            .prepare_cached("SELECT max(id) FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting')")?;
+        let mut query = self.0.prepare_cached(
+            "SELECT max(id) FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting')",
+        )?;
         Ok(query.query_row([conversation], |row| row.get(0))?)
     }
 
@@ -213,23 +235,31 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn begin_step(&self, of: TurnId, seq: u32, kind: &str, tool: &str, call: &str, label: &Label, scope: Scope, now: Moment) -> anyhow::Result<StepId> {
-        self.0.0
+    pub fn begin_step(&self, new: &NewStep<'_>) -> anyhow::Result<StepId> {
+        self.0
+            .0
             .prepare_cached(
                 "INSERT INTO steps (turn_id, seq, kind, state, tool, call, label, scope, started_at)
                  VALUES (?1, ?2, ?3, 'started', ?4, ?5, ?6, ?7, ?8)
                  ON CONFLICT (turn_id, seq) DO UPDATE SET started_at = ?8",
             )?
-            .execute(params![of, seq, kind, tool, call, label, scope, now])?;
+            .execute(params![new.turn, new.seq, new.kind, new.tool, new.call, new.label, new.scope, new.at])?;
         let mut query = self.0.0.prepare_cached("SELECT id FROM steps WHERE turn_id = ?1 AND seq = ?2")?;
-        Ok(query.query_row(params![of, seq], |row| row.get(0))?)
+        Ok(query.query_row(params![new.turn, new.seq], |row| row.get(0))?)
     }
 
     /// A step is over, with what it gave. The turn's label takes the result's in.
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn finish_step(&self, id: StepId, text: &Text, calls: Option<&str>, model: &str, now: Moment) -> anyhow::Result<()> {
+    pub fn finish_step(
+        &self,
+        id: StepId,
+        text: &Text,
+        calls: Option<&str>,
+        model: &str,
+        now: Moment,
+    ) -> anyhow::Result<()> {
         let (words, label, _) = text.open();
         self.0.0
             .prepare_cached(
@@ -237,11 +267,16 @@ impl Tx<'_> {
                  WHERE id = ?1",
             )?
             .execute(params![id, &**words, calls, model, label, now])?;
-        let (turn, so_far): (TurnId, Label) = self.0.0
+        let (turn, so_far): (TurnId, Label) = self
+            .0
+            .0
             .prepare_cached("SELECT t.id, t.label FROM turns t JOIN steps s ON s.turn_id = t.id WHERE s.id = ?1")?
             .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        self.0.0
-            .prepare_cached("UPDATE turns SET label = ?2, attempts = 0, retry_at = NULL, state = 'running' WHERE id = ?1")?
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE turns SET label = ?2, attempts = 0, retry_at = NULL, state = 'running' WHERE id = ?1",
+            )?
             .execute(params![turn, so_far.join(label)])?;
         Ok(())
     }
@@ -251,7 +286,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn end_turn(&self, id: TurnId, state: &str, reason: &str, now: Moment) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached("UPDATE turns SET state = ?2, reason = ?3, ended_at = ?4, retry_at = NULL WHERE id = ?1")?
             .execute(params![id, state, reason, now])?;
         Ok(())
@@ -262,8 +298,11 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn postpone_turn(&self, id: TurnId, attempts: u32, retry_at: Moment, noticed: bool) -> anyhow::Result<()> {
-        self.0.0
-            .prepare_cached("UPDATE turns SET state = 'waiting', attempts = ?2, retry_at = ?3, noticed = ?4 WHERE id = ?1")?
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE turns SET state = 'waiting', attempts = ?2, retry_at = ?3, noticed = ?4 WHERE id = ?1",
+            )?
             .execute(params![id, attempts, retry_at, noticed])?;
         Ok(())
     }

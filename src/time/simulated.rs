@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use super::clock::{Busy, Clock, Work};
 use super::Moment;
+use super::clock::{Busy, Clock, Work};
 
 /// A clock whose time is set by its owner.
 #[derive(Debug)]
@@ -29,10 +29,7 @@ struct State {
 impl SimulatedClock {
     /// A clock that stands at `start`.
     pub fn new(start: Moment) -> Self {
-        Self {
-            state: Mutex::new(State { now: start, next_id: 0, sleepers: BTreeMap::new() }),
-            work: Work::default(),
-        }
+        Self { state: Mutex::new(State { now: start, next_id: 0, sleepers: BTreeMap::new() }), work: Work::default() }
     }
 
     /// Lets `span` pass: again and again waits until nobody works, then wakes whoever is due next.

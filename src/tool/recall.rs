@@ -88,6 +88,7 @@ impl Tool for Recall {
             lines.push(wording::tool::recall_untrusted(found.untrusted));
         }
         let label = Label::join_of(found.hits.iter().map(|hit| hit.text.label()));
-        Ok(Output { text: lines.join("\n"), label })
+        let from = found.hits.iter().map(|hit| hit.message).collect();
+        Ok(Output { text: lines.join("\n"), label, from })
     }
 }

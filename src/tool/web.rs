@@ -43,12 +43,7 @@ pub struct Limits {
 impl Default for Limits {
     /// 2 MiB, 20 seconds, 5 redirects, 40,000 characters.
     fn default() -> Self {
-        Self {
-            bytes: 2 * 1024 * 1024,
-            time: Duration::from_secs(20),
-            redirects: 5,
-            text_chars: 40_000,
-        }
+        Self { bytes: 2 * 1024 * 1024, time: Duration::from_secs(20), redirects: 5, text_chars: 40_000 }
     }
 }
 

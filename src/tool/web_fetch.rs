@@ -59,6 +59,6 @@ impl Tool for WebFetch {
         let cut = page.truncated || words != whole;
         let address = crate::text::shorten(page.url.as_str(), ADDRESS);
         let text = wording::tool::page(&address, title.as_deref(), &words, cut);
-        Ok(Output { text, label: Label::untrusted(Source::web(&page.host)) })
+        Ok(Output { text, label: Label::untrusted(Source::web(&page.host)), from: Vec::new() })
     }
 }

@@ -28,17 +28,13 @@ pub const PIPE_UNSTORED: &str = "The piped text was not stored.";
 pub const NOTHING_SAID: &str =
     "There is nothing to send: the input is empty. Give the question as arguments or pipe a text in.";
 /// Piped bytes were no UTF-8.
-pub const MENDED: &str =
-    "The piped text is not valid UTF-8; what could not be read was replaced by \u{fffd}.";
+pub const MENDED: &str = "The piped text is not valid UTF-8; what could not be read was replaced by \u{fffd}.";
 /// Above an answer to something older, on standard error.
 pub const EARLIER: &str = "This came in answer to something earlier:";
 
 /// The piped text is longer than what is taken.
 pub fn pipe_too_long(most: usize) -> String {
-    format!(
-        "The piped text is longer than {} KiB. Send less of it, for example through `head -c`.",
-        most / 1024
-    )
+    format!("The piped text is longer than {} KiB. Send less of it, for example through `head -c`.", most / 1024)
 }
 
 /// Standard input could not be read.

@@ -13,10 +13,10 @@ pub const NO_HOME: &str = "There is no home: neither HOME nor COMPLINE_HOME is s
 /// A newer journal.
 pub const FIX_NEWER: &str = "install that newer version again, or name another home with --home; nothing was changed";
 /// A damaged journal.
-pub const FIX_DAMAGED: &str =
-    "put a copy from a backup in its place, or move the file and its -wal and -shm away to begin anew; nothing was changed";
+pub const FIX_DAMAGED: &str = "put a copy from a backup in its place, or move the file and its -wal and -shm away to begin anew; nothing was changed";
 /// A locked journal.
-pub const FIX_LOCKED: &str = "close the program that has it open (`fuser` names it), then try again; nothing was changed";
+pub const FIX_LOCKED: &str =
+    "close the program that has it open (`fuser` names it), then try again; nothing was changed";
 /// A journal that cannot be written.
 pub const FIX_READ_ONLY: &str =
     "see that the home and all in it belong to the user who runs this, and that the disk is not mounted read-only";
@@ -71,7 +71,9 @@ pub fn empty_journal(path: &Path) -> String {
 pub fn banner(home: &Path, zone: Zone, adapters: &str, model: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let (home, zone) = (home.display(), zone.name());
-    format!("Compline {version}\n  home      {home}\n  zone      {zone}\n  model     {model}\n  adapters  {adapters}\nReady. Ctrl-c stops it.")
+    format!(
+        "Compline {version}\n  home      {home}\n  zone      {zone}\n  model     {model}\n  adapters  {adapters}\nReady. Ctrl-c stops it."
+    )
 }
 
 /// How the first owner makes themselves known.
@@ -92,11 +94,13 @@ pub const PROBE: &str = "This is a test of the connection. Answer with the one w
 /// The model cannot be reached.
 pub const FIX_MODEL_AWAY: &str = "look at the network and model.base_url, and try again; messages wait meanwhile";
 /// The key is refused.
-pub const FIX_MODEL_KEY: &str = "make a new key with the provider and put it in place of model.api_key (or what it names)";
+pub const FIX_MODEL_KEY: &str =
+    "make a new key with the provider and put it in place of model.api_key (or what it names)";
 /// No credit.
 pub const FIX_MODEL_CREDIT: &str = "add credit to the provider's account, or name another model";
 /// The request is refused.
-pub const FIX_MODEL_REQUEST: &str = "look at model.provider, model.name and model.base_url: the name has to be spelt as the provider spells it";
+pub const FIX_MODEL_REQUEST: &str =
+    "look at model.provider, model.name and model.base_url: the name has to be spelt as the provider spells it";
 /// The token is refused.
 pub const BAD_TOKEN: &str = "Telegram refuses the bot's token";
 /// The token is refused.

@@ -7,7 +7,8 @@ pub const CODE_REFUSED: &str = "That code is not valid. It may be used up or too
 /// Too many of those.
 pub const CODE_TOO_MANY: &str = "Too many wrong codes for today. Please try again tomorrow.";
 /// Too much waits.
-pub const QUEUE_FULL: &str = "You have a great many messages waiting. I left this one unanswered; please wait until I have caught up.";
+pub const QUEUE_FULL: &str =
+    "You have a great many messages waiting. I left this one unanswered; please wait until I have caught up.";
 /// Before a part that may have been sent before.
 pub const POSSIBLY_REPEATED: &str = "(possibly repeated)";
 /// A blank text that must be shown.
@@ -25,13 +26,16 @@ pub fn unsupported(what: &str) -> String {
 
 /// A message too long to be handled.
 pub fn message_too_long(characters: usize, most: usize) -> String {
-    format!("Your message has {characters} characters, and I can take {most} at once. It is kept, but not answered; please send it in parts or as a file.")
+    format!(
+        "Your message has {characters} characters, and I can take {most} at once. It is kept, but not answered; please send it in parts or as a file."
+    )
 }
 
 /// Nobody of that name, or nobody at all, may talk here.
 pub fn no_such_person(name: Option<&str>) -> String {
     match name {
         Some(name) => format!("There is nobody named {name:?} here. `compline people list` shows who is."),
-        None => "Nobody is allowed in yet. Add yourself to [[people]] in the configuration, or run `compline init`.".to_owned(),
+        None => "Nobody is allowed in yet. Add yourself to [[people]] in the configuration, or run `compline init`."
+            .to_owned(),
     }
 }

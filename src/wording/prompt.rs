@@ -38,7 +38,8 @@ pub const SPOKEN: &str = "(spoken)";
 /// In place of an answer that never came.
 pub const NOT_ANSWERED: &str = "(This was not answered.)";
 /// The rounds are used up.
-pub const NO_MORE_TOOLS: &str = "(The limit of tool calls for this turn is reached. Answer now with what you have, and say what is missing.)";
+pub const NO_MORE_TOOLS: &str =
+    "(The limit of tool calls for this turn is reached. Answer now with what you have, and say what is missing.)";
 /// A picture that the model cannot see.
 pub const CANNOT_SEE: &str = "the model in use cannot see pictures";
 /// A voice note that nobody can hear.
@@ -87,7 +88,9 @@ pub fn today(day: &str, zone: &str) -> String {
 
 /// The oldest exchanges do not fit.
 pub fn left_out(count: usize) -> String {
-    format!("(The first {count} exchanges of this conversation are left out here, because it is longer than the window. `recall` finds them.)")
+    format!(
+        "(The first {count} exchanges of this conversation are left out here, because it is longer than the window. `recall` finds them.)"
+    )
 }
 
 /// A frame around text from outside. The text cannot close the frame: its own marks are defused.
@@ -107,7 +110,11 @@ pub fn file(kind: FileKind, name: &str, mime: &str, state: &str, trouble: &str) 
         FileKind::Voice => "a voice note",
         FileKind::Document => "a file",
     };
-    let name = if name.is_empty() { String::new() } else { format!(" named {:?}", crate::text::shorten(&crate::text::one_line(name), 80)) };
+    let name = if name.is_empty() {
+        String::new()
+    } else {
+        format!(" named {:?}", crate::text::shorten(&crate::text::one_line(name), 80))
+    };
     // A type is the sender's word too: what no type is spelled with is left out.
     let mime: String = mime.chars().filter(|c| c.is_ascii_alphanumeric() || "/+-.".contains(*c)).take(60).collect();
     let mime = if mime.is_empty() { String::new() } else { format!(" ({mime})") };

@@ -10,8 +10,7 @@ pub const BAD_TOKEN: &str = "Telegram refuses the bot's token. Ask BotFather for
 pub const UNREACHABLE: &str = "Telegram cannot be reached. This is tried again by itself; if it lasts, \
     look at the network, the proxy and telegram.api_url.";
 /// 429 on polling.
-pub const WAIT: &str =
-    "Telegram asks to wait because it was called too often. This goes on by itself.";
+pub const WAIT: &str = "Telegram asks to wait because it was called too often. This goes on by itself.";
 /// No poll has succeeded for longer than one can take.
 pub const SILENT: &str = "Nothing was heard from Telegram for some minutes, not even that there is \
     nothing new. If it lasts, start the gateway again.";

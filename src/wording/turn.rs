@@ -19,7 +19,9 @@ pub const MODEL_AWAY_TOO_LONG: &str =
 
 /// Our own budget is used up.
 pub fn over_budget(which: &str) -> String {
-    format!("I did not answer, because {which} is used up. It begins anew at midnight; an owner can raise it in the configuration.")
+    format!(
+        "I did not answer, because {which} is used up. It begins anew at midnight; an owner can raise it in the configuration."
+    )
 }
 
 /// Why the model does not answer.
@@ -38,7 +40,10 @@ pub fn model_away(why: &str, turn: TurnId) -> String {
 
 /// The turn took too long.
 pub fn took_too_long(limit: Duration) -> String {
-    format!("I stopped, because the answer took longer than {}. Please ask again, perhaps for less at a time.", span(limit))
+    format!(
+        "I stopped, because the answer took longer than {}. Please ask again, perhaps for less at a time.",
+        span(limit)
+    )
 }
 
 /// We were away when it was said.
@@ -51,7 +56,9 @@ pub fn too_old(count: usize) -> String {
     if count == 1 {
         "A message of yours waited for more than a day while I was away. I left it unanswered; send it again if it still matters.".to_owned()
     } else {
-        format!("{count} messages of yours waited for more than a day while I was away. I left them unanswered; send again what still matters.")
+        format!(
+            "{count} messages of yours waited for more than a day while I was away. I left them unanswered; send again what still matters."
+        )
     }
 }
 

@@ -61,29 +61,18 @@ impl Scene {
 
     /// The names under which the journal would keep a batch.
     fn names(&self, batch: &Batch) -> Vec<String> {
-        batch
-            .items
-            .iter()
-            .map(|raw| self.bot.parse(raw).unwrap().external_id)
-            .collect()
+        batch.items.iter().map(|raw| self.bot.parse(raw).unwrap().external_id).collect()
     }
 }
 
 fn bot(fake: &FakeTelegram, token: &str, clock: Arc<dyn Clock>) -> Telegram {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let config = config::Telegram {
-        token: SecretString::from(token),
-        api_url: fake.url(),
-    };
+    let config = config::Telegram { token: SecretString::from(token), api_url: fake.url() };
     Telegram::new(&config, clock).unwrap()
 }
 
 fn piece(text: &str) -> Piece {
-    Piece {
-        rich: format!("<b>{text}</b>"),
-        plain: text.to_owned(),
-        buttons: Vec::new(),
-    }
+    Piece { rich: format!("<b>{text}</b>"), plain: text.to_owned(), buttons: Vec::new() }
 }
 
 /// Fails if a text that may reach a log or a person holds the secret half of the token or our address.
@@ -109,10 +98,7 @@ async fn a_wrong_token_is_told_without_showing_it() {
     let wrong = bot(&scene.fake, "42:wrong-but-secret", scene.clock.clone());
     assert_eq!(wrong.connect().await, Err(PollError::BadToken));
     let trouble = wrong.health().trouble.unwrap();
-    assert!(
-        trouble.contains("BotFather") && !trouble.contains("secret"),
-        "{trouble}"
-    );
+    assert!(trouble.contains("BotFather") && !trouble.contains("secret"), "{trouble}");
 }
 
 #[tokio::test]
@@ -122,10 +108,7 @@ async fn nothing_is_confirmed_before_the_cursor_comes_back() {
     scene.fake.says(ADA, "two");
     let first = scene.next(None).await;
     let again = scene.next(None).await;
-    assert_eq!(
-        first.items, again.items,
-        "a batch that was not stored comes again"
-    );
+    assert_eq!(first.items, again.items, "a batch that was not stored comes again");
     assert_eq!((first.items.len(), scene.fake.acked_count()), (2, 0));
     scene.fake.says(ADA, "three");
     let after = scene.next(first.cursor.as_deref()).await;
@@ -151,26 +134,14 @@ async fn after_a_quiet_week_lower_numbers_are_heard() {
     scene.fake.says(ADA, "back again");
     let batch = scene.next(Some(&cursor)).await;
     assert_eq!(scene.fake.last_offset(), None);
-    assert!(
-        batch.items.iter().any(|raw| raw.contains("back again")),
-        "{:?}",
-        batch.items
-    );
+    assert!(batch.items.iter().any(|raw| raw.contains("back again")), "{:?}", batch.items);
     // The cursor is new again: the next poll confirms, and loses nothing of what has a lower number than
     // before.
     scene.fake.says(ADA, "and more");
     let after = scene.next(batch.cursor.as_deref()).await;
     assert!(scene.fake.last_offset().is_some());
-    assert!(
-        after.items.iter().any(|raw| raw.contains("and more")),
-        "{:?}",
-        after.items
-    );
-    assert!(
-        !after.items.iter().any(|raw| raw.contains("back again")),
-        "{:?}",
-        after.items
-    );
+    assert!(after.items.iter().any(|raw| raw.contains("and more")), "{:?}", after.items);
+    assert!(!after.items.iter().any(|raw| raw.contains("back again")), "{:?}", after.items);
 }
 
 #[tokio::test]
@@ -189,12 +160,7 @@ async fn polling_errors_are_told_apart_and_health_follows() {
     scene.fake.fault("getUpdates", Fault::Conflict, 1);
     assert_eq!(scene.bot.next(None).await, Err(PollError::Conflict));
     assert!(scene.bot.health().trouble.unwrap().contains("Another program"));
-    for fault in [
-        Fault::ServerError,
-        Fault::MalformedJson,
-        Fault::DropBeforeAccept,
-        Fault::DropAfterAccept,
-    ] {
+    for fault in [Fault::ServerError, Fault::MalformedJson, Fault::DropBeforeAccept, Fault::DropAfterAccept] {
         scene.fake.says(ADA, "so that no poll is held");
         scene.fake.fault("getUpdates", fault, 1);
         let error = scene.bot.next(None).await.unwrap_err();
@@ -205,15 +171,9 @@ async fn polling_errors_are_told_apart_and_health_follows() {
     scene.pass(DAY);
     scene.next(None).await;
     let health = scene.bot.health();
-    assert_eq!(
-        (health.trouble, health.last_event_at),
-        (None, Some(START.plus(DAY)))
-    );
+    assert_eq!((health.trouble, health.last_event_at), (None, Some(START.plus(DAY))));
     scene.pass(Duration::from_secs(301));
-    assert!(
-        scene.bot.health().trouble.is_some(),
-        "a poll that never ends is no health"
-    );
+    assert!(scene.bot.health().trouble.is_some(), "a poll that never ends is no health");
 }
 
 #[tokio::test]
@@ -226,9 +186,7 @@ async fn a_message_is_sent_as_html_without_preview_and_a_reply_names_it() {
     assert!(sent.link_preview_disabled);
     scene.fake.replies(ADA, sent.message_id, "Thanks");
     let batch = scene.next(Some(&cursor)).await;
-    let Event::Said(said) = scene.bot.parse(&batch.items[0]).unwrap().event else {
-        unreachable!()
-    };
+    let Event::Said(said) = scene.bot.parse(&batch.items[0]).unwrap().event else { unreachable!() };
     assert!(matches!(said.quote, Some(Quote::Message { external_id, .. }) if external_id == name));
 }
 
@@ -237,15 +195,8 @@ async fn refused_markup_is_told_and_the_plain_form_passes() {
     let (scene, _) = Scene::acquainted().await;
     scene.fake.reject_markup_next(1);
     assert_eq!(scene.send("Hi").await, Err(SendError::BadMarkup));
-    let broken = Piece {
-        rich: "<b>open".to_owned(),
-        plain: "a < b & c".to_owned(),
-        buttons: Vec::new(),
-    };
-    assert_eq!(
-        scene.bot.send("7", &broken, Form::Rich).await,
-        Err(SendError::BadMarkup)
-    );
+    let broken = Piece { rich: "<b>open".to_owned(), plain: "a < b & c".to_owned(), buttons: Vec::new() };
+    assert_eq!(scene.bot.send("7", &broken, Form::Rich).await, Err(SendError::BadMarkup));
     scene.bot.send("7", &broken, Form::Plain).await.unwrap();
     assert_eq!(scene.fake.texts(ADA), ["a < b & c"]);
 }
@@ -253,12 +204,7 @@ async fn refused_markup_is_told_and_the_plain_form_passes() {
 #[tokio::test]
 async fn a_lost_answer_is_unclear_and_a_closed_door_is_not() {
     let (scene, _) = Scene::acquainted().await;
-    for fault in [
-        Fault::DropAfterAccept,
-        Fault::MalformedJson,
-        Fault::DropBeforeAccept,
-        Fault::ServerError,
-    ] {
+    for fault in [Fault::DropAfterAccept, Fault::MalformedJson, Fault::DropBeforeAccept, Fault::ServerError] {
         scene.fake.fault("sendMessage", fault, 1);
         let error = scene.send("once").await.unwrap_err();
         assert!(matches!(error, SendError::Unclear(_)), "{fault:?}: {error:?}");
@@ -279,53 +225,31 @@ async fn a_chat_that_asked_to_wait_is_left_alone_by_everything() {
     scene.fake.person(8, "Ben", None);
     scene.fake.says(8, "Hi");
     scene.fake.flood(ADA, 7);
-    assert_eq!(
-        scene.send("second").await,
-        Err(SendError::Wait(Duration::from_secs(7)))
-    );
+    assert_eq!(scene.send("second").await, Err(SendError::Wait(Duration::from_secs(7))));
     let calls = scene.fake.calls().len();
     scene.pass(Duration::from_millis(6_999));
     let rest = SendError::Wait(Duration::from_millis(1));
     assert_eq!(scene.send("second").await, Err(rest.clone()));
-    assert_eq!(
-        scene.bot.edit("7", &name, &piece("x"), Form::Rich).await,
-        Err(rest)
-    );
+    assert_eq!(scene.bot.edit("7", &name, &piece("x"), Form::Rich).await, Err(rest));
     scene.bot.typing("7").await;
     assert_eq!(scene.fake.calls().len(), calls, "nothing touched the network");
     scene.bot.send("8", &piece("to Ben"), Form::Rich).await.unwrap();
     scene.pass(Duration::from_millis(1));
     scene.send("second").await.unwrap();
     scene.bot.typing("7").await;
-    assert_eq!(
-        (scene.fake.texts(ADA), scene.fake.typing(ADA)),
-        (vec!["first".into(), "second".into()], 1)
-    );
-    assert!(
-        scene.fake.violations().is_empty(),
-        "{:?}",
-        scene.fake.violations()
-    );
+    assert_eq!((scene.fake.texts(ADA), scene.fake.typing(ADA)), (vec!["first".into(), "second".into()], 1));
+    assert!(scene.fake.violations().is_empty(), "{:?}", scene.fake.violations());
 }
 
 #[tokio::test]
 async fn whoever_does_not_want_us_is_blocked() {
     let (scene, _) = Scene::acquainted().await;
-    assert!(matches!(
-        scene.bot.send("999", &piece("x"), Form::Rich).await,
-        Err(SendError::Blocked(_))
-    ));
+    assert!(matches!(scene.bot.send("999", &piece("x"), Form::Rich).await, Err(SendError::Blocked(_))));
     scene.fake.block(ADA);
     assert!(matches!(scene.send("x").await, Err(SendError::Blocked(_))));
     scene.fake.unblock(ADA);
-    let long = Piece {
-        plain: "x".repeat(4097),
-        ..piece("")
-    };
-    assert!(matches!(
-        scene.bot.send("7", &long, Form::Plain).await,
-        Err(SendError::Refused(_))
-    ));
+    let long = Piece { plain: "x".repeat(4097), ..piece("") };
+    assert!(matches!(scene.bot.send("7", &long, Form::Plain).await, Err(SendError::Refused(_))));
 }
 
 #[tokio::test]
@@ -363,9 +287,7 @@ async fn buttons_stand_under_the_last_part_and_a_press_is_heard() {
     assert!(rest.iter().all(|sent| sent.buttons().is_empty()));
     scene.fake.presses(ADA, last.message_id, "yes 4");
     let batch = scene.next(Some(&cursor)).await;
-    let Event::Button { data, callback } = scene.bot.parse(&batch.items[0]).unwrap().event else {
-        unreachable!()
-    };
+    let Event::Button { data, callback } = scene.bot.parse(&batch.items[0]).unwrap().event else { unreachable!() };
     scene.bot.button_heard(&callback).await;
     assert_eq!(data, "yes 4");
     assert_eq!(scene.fake.callback_answers().len(), 1);
@@ -376,21 +298,11 @@ async fn addresses_hide_behind_words_only_in_a_trusted_text() {
     let scene = Scene::new().await;
     let render = |label| {
         let text = Labelled::new("[here](https://example.org/x)".into(), label, Scope::Shared);
-        scene
-            .bot
-            .render(&Outbound {
-                text,
-                buttons: Vec::new(),
-            })
-            .remove(0)
-            .rich
+        scene.bot.render(&Outbound { text, buttons: Vec::new() }).remove(0).rich
     };
     assert!(render(Label::trusted()).contains("href"));
     let bare = render(Label::untrusted(Source::web("example.org")));
-    assert!(
-        !bare.contains("href") && bare.contains("https://example.org/x"),
-        "{bare}"
-    );
+    assert!(!bare.contains("href") && bare.contains("https://example.org/x"), "{bare}");
 }
 
 #[tokio::test]
@@ -401,20 +313,14 @@ async fn a_file_is_fetched_within_its_limit() {
     assert_eq!(scene.bot.fetch(&id, 9).await, Err(FetchFileError::TooLarge));
     assert_eq!(scene.bot.fetch("unknown", 10).await, Err(FetchFileError::Gone));
     scene.fake.stop();
-    let Err(FetchFileError::Later(why)) = scene.bot.fetch(&id, 10).await else {
-        unreachable!()
-    };
+    let Err(FetchFileError::Later(why)) = scene.bot.fetch(&id, 10).await else { unreachable!() };
     assert_clean(&why, &scene.fake);
 }
 
 #[tokio::test]
 async fn menus_are_for_those_who_are_known() {
     let (scene, _) = Scene::acquainted().await;
-    let entry = |name: &str, role| MenuEntry {
-        name: name.to_owned(),
-        does: "does it".to_owned(),
-        role,
-    };
+    let entry = |name: &str, role| MenuEntry { name: name.to_owned(), does: "does it".to_owned(), role };
     let commands = [entry("help", Role::Member), entry("people", Role::Owner)];
     let peers = [("999", Role::Member), ("7", Role::Owner)].map(|(peer, role)| (peer.to_owned(), role));
     scene.bot.menu(&commands, &peers).await;
@@ -433,12 +339,7 @@ async fn what_people_send_is_understood_as_telegram_words_it() {
     scene.fake.sends_sticker(ADA, "👍");
     scene.fake.album(ADA, "Two", &[b"a", b"b"]);
     scene.fake.forwards(ADA, eve, "theirs");
-    scene
-        .fake
-        .from(ADA)
-        .text("why?")
-        .external_quote("Eve", "their words")
-        .send();
+    scene.fake.from(ADA).text("why?").external_quote("Eve", "their words").send();
     scene.fake.update(json!({"message": null}));
     let batch = scene.next(None).await;
     let words: Vec<String> = batch
@@ -448,12 +349,7 @@ async fn what_people_send_is_understood_as_telegram_words_it() {
             Event::Said(said) => {
                 let album = if said.album.is_some() { " album" } else { "" };
                 let quote = if said.quote.is_some() { " quote" } else { "" };
-                format!(
-                    "{:?} {} {}{album}{quote}",
-                    said.origin,
-                    said.text,
-                    said.files.len()
-                )
+                format!("{:?} {} {}{album}{quote}", said.origin, said.text, said.files.len())
             }
             other => format!("{other:?}"),
         })

@@ -12,12 +12,8 @@ const LONGEST: usize = 600;
 const UNFINISHED: &[&str] = &[concat!("FIX", "ME"), concat!("XX", "X")];
 
 /// Beginnings of paths that exist on one machine only.
-const MACHINE_PATHS: &[&str] = &[
-    concat!("/wo", "rk/"),
-    concat!("/ro", "ot/"),
-    concat!("/Us", "ers/"),
-    concat!("/ho", "me/"),
-];
+const MACHINE_PATHS: &[&str] =
+    &[concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/Us", "ers/"), concat!("/ho", "me/")];
 
 /// Home folders that a document may show as an example.
 const EXAMPLE_HOMES: &[&str] = &["you", "ada", "compline"];
@@ -40,14 +36,12 @@ fn unreadable(source: &Source) -> Vec<String> {
 fn unfinished(file: &File) -> Vec<String> {
     let tokens = lex(&file.text);
     let looks = ["todo !", "unimplemented !", "# [ ignore"];
-    let code = looks
-        .iter()
-        .flat_map(|look| find(&tokens, look))
-        .map(|line| (line, "is unfinished or switched off"));
-    let marks = file.text.lines().zip(1..).filter(|(line, _)| {
-        line.split(|c: char| !c.is_alphanumeric())
-            .any(|word| UNFINISHED.contains(&word))
-    });
+    let code = looks.iter().flat_map(|look| find(&tokens, look)).map(|line| (line, "is unfinished or switched off"));
+    let marks = file
+        .text
+        .lines()
+        .zip(1..)
+        .filter(|(line, _)| line.split(|c: char| !c.is_alphanumeric()).any(|word| UNFINISHED.contains(&word)));
     code.chain(marks.map(|(_, number)| (number, "is marked as unfinished")))
         .map(|(line, what)| format!("{}:{line}: {what}", file.path))
         .collect()
@@ -77,9 +71,7 @@ fn orphans(sources: &[Source], tests: &[File]) -> Vec<String> {
     let of_src = sources.iter().filter(|source| match source.module.split_last() {
         None => false,
         Some((name, _)) if name == "main" => false,
-        Some((name, parent)) => !sources
-            .iter()
-            .any(|other| other.module == parent && declares(&other.text, name)),
+        Some((name, parent)) => !sources.iter().any(|other| other.module == parent && declares(&other.text, name)),
     });
     let of_tests = tests.iter().filter(|file| {
         let inner = file.path.trim_end_matches(".rs").trim_end_matches("/mod");
@@ -91,12 +83,8 @@ fn orphans(sources: &[Source], tests: &[File]) -> Vec<String> {
         };
         !is_crate(&file.path) && !tests.iter().filter(near).any(|other| declares(&other.text, name))
     });
-    let paths = of_src
-        .map(|source| &source.path)
-        .chain(of_tests.map(|file| &file.path));
-    paths
-        .map(|path| format!("{path}: no module line leads to it"))
-        .collect()
+    let paths = of_src.map(|source| &source.path).chain(of_tests.map(|file| &file.path));
+    paths.map(|path| format!("{path}: no module line leads to it")).collect()
 }
 
 /// Whether cargo builds a file of `tests/` as a crate of its own.
@@ -109,20 +97,13 @@ fn is_crate(path: &str) -> bool {
 }
 
 fn rust_tests() -> Vec<File> {
-    files("tests")
-        .into_iter()
-        .filter(|file| file.path.ends_with(".rs"))
-        .collect()
+    files("tests").into_iter().filter(|file| file.path.ends_with(".rs")).collect()
 }
 
 /// The commands that do not stand in the first fenced block of a page.
 fn missing_commands(page: &str) -> Vec<&'static str> {
     let block = page.split("```").nth(1).unwrap_or("");
-    TWO_COMMANDS
-        .iter()
-        .copied()
-        .filter(|command| !block.lines().any(|line| line.trim().starts_with(command)))
-        .collect()
+    TWO_COMMANDS.iter().copied().filter(|command| !block.lines().any(|line| line.trim().starts_with(command))).collect()
 }
 
 #[test]
@@ -144,19 +125,10 @@ fn every_source_belongs_to_the_tree() {
 #[test]
 fn no_file_knows_the_machine_it_was_written_on() {
     let mut findings: Vec<String> = files("").iter().flat_map(machine_paths).collect();
-    for lock in files("tests")
-        .iter()
-        .filter(|file| file.path.ends_with("package-lock.json"))
-    {
+    for lock in files("tests").iter().filter(|file| file.path.ends_with("package-lock.json")) {
         // A lock without addresses installs from whichever registry the reader uses.
-        let resolved = lock
-            .text
-            .lines()
-            .filter(|line| line.contains("\"resolved\": \"http"))
-            .count();
-        findings.extend(
-            (resolved > 0).then(|| format!("{}: {resolved} packages name their registry", lock.path)),
-        );
+        let resolved = lock.text.lines().filter(|line| line.contains("\"resolved\": \"http")).count();
+        findings.extend((resolved > 0).then(|| format!("{}: {resolved} packages name their registry", lock.path)));
     }
     nothing_found(&findings);
 }
@@ -173,55 +145,33 @@ fn the_licences_are_there() {
 }
 
 fn file(path: &str, text: &str) -> File {
-    File {
-        path: path.to_owned(),
-        text: text.to_owned(),
-    }
+    File { path: path.to_owned(), text: text.to_owned() }
 }
 
 #[test]
 fn unreadable_sources_are_seen() {
     let long = format!("//! Header.\n{}", "\n".repeat(LONGEST));
     let count = |text: &str| unreadable(&Source::from(file("src/a.rs", text))).len();
-    assert_eq!(
-        (count("//! Header."), count("fn a() {}"), count(&long)),
-        (0, 1, 1)
-    );
+    assert_eq!((count("//! Header."), count("fn a() {}"), count(&long)), (0, 1, 1));
 }
 
 #[test]
 fn unfinished_work_is_seen() {
     let mark = UNFINISHED[0];
-    for text in [
-        &format!("// {mark}: later"),
-        "fn a() { todo!() }",
-        "#[ignore] fn a() {}",
-        "#[ignore = \"slow\"] fn a() {}",
-    ] {
+    for text in
+        [&format!("// {mark}: later"), "fn a() { todo!() }", "#[ignore] fn a() {}", "#[ignore = \"slow\"] fn a() {}"]
+    {
         assert_eq!(unfinished(&file("src/a.rs", text)).len(), 1, "{text}");
     }
-    assert_eq!(
-        unfinished(&file("src/a.rs", "let todo = \"todo!()\"; // ignored, as XXXL")).len(),
-        0
-    );
+    assert_eq!(unfinished(&file("src/a.rs", "let todo = \"todo!()\"; // ignored, as XXXL")).len(), 0);
 }
 
 #[test]
 fn machine_paths_are_seen() {
     for path in MACHINE_PATHS {
-        assert_eq!(
-            machine_paths(&file("a.md", &format!("see {path}x"))).len(),
-            1,
-            "{path}"
-        );
+        assert_eq!(machine_paths(&file("a.md", &format!("see {path}x"))).len(), 1, "{path}");
     }
-    let fine = concat!(
-        "~/wo",
-        "rk/x people/wo",
-        "rk/x /ho",
-        "me/you/x https://x.example/ro",
-        "ot/a"
-    );
+    let fine = concat!("~/wo", "rk/x people/wo", "rk/x /ho", "me/you/x https://x.example/ro", "ot/a");
     assert_eq!(machine_paths(&file("a.md", fine)).len(), 0);
 }
 
@@ -251,11 +201,7 @@ fn a_forgotten_file_is_seen() {
 fn a_readme_without_the_commands_is_seen() {
     let both = "Intro\n```sh\ncargo run --release -- demo\nbash tests/run.sh   # all of it\n```\n";
     assert_eq!(
-        (
-            missing_commands(both).len(),
-            missing_commands("```sh\nls\n```\n").len(),
-            missing_commands("").len()
-        ),
+        (missing_commands(both).len(), missing_commands("```sh\nls\n```\n").len(), missing_commands("").len()),
         (0, 2, 2)
     );
 }

@@ -33,66 +33,18 @@ const TABLE: &[Row] = &[
         among: Among::InTurn,
         except: &[],
     },
-    Row {
-        modules: &["config"],
-        among: Among::Apart,
-        except: &[],
-    },
-    Row {
-        modules: &["store", "model", "skill", "adapter"],
-        among: Among::Apart,
-        except: &[],
-    },
-    Row {
-        modules: &["spend"],
-        among: Among::Apart,
-        except: &["adapter"],
-    },
-    Row {
-        modules: &["memory", "review"],
-        among: Among::InTurn,
-        except: &["adapter"],
-    },
-    Row {
-        modules: &["tool"],
-        among: Among::Apart,
-        except: &["adapter"],
-    },
-    Row {
-        modules: &["engine"],
-        among: Among::Apart,
-        except: &["adapter"],
-    },
-    Row {
-        modules: &["reflection"],
-        among: Among::Apart,
-        except: &["adapter"],
-    },
-    Row {
-        modules: &["schedule"],
-        among: Among::Apart,
-        except: &["adapter"],
-    },
-    Row {
-        modules: &["admin"],
-        among: Among::Apart,
-        except: &["adapter"],
-    },
-    Row {
-        modules: &["gateway"],
-        among: Among::Apart,
-        except: &[],
-    },
-    Row {
-        modules: &["web"],
-        among: Among::Apart,
-        except: &["adapter", "gateway"],
-    },
-    Row {
-        modules: &["app", "cli", "main"],
-        among: Among::InTurn,
-        except: &[],
-    },
+    Row { modules: &["config"], among: Among::Apart, except: &[] },
+    Row { modules: &["store", "model", "skill", "adapter"], among: Among::Apart, except: &[] },
+    Row { modules: &["spend"], among: Among::Apart, except: &["adapter"] },
+    Row { modules: &["memory", "review"], among: Among::InTurn, except: &["adapter"] },
+    Row { modules: &["tool"], among: Among::Apart, except: &["adapter"] },
+    Row { modules: &["engine"], among: Among::Apart, except: &["adapter"] },
+    Row { modules: &["reflection"], among: Among::Apart, except: &["adapter"] },
+    Row { modules: &["schedule"], among: Among::Apart, except: &["adapter"] },
+    Row { modules: &["admin"], among: Among::Apart, except: &["adapter"] },
+    Row { modules: &["gateway"], among: Among::Apart, except: &[] },
+    Row { modules: &["web"], among: Among::Apart, except: &["adapter", "gateway"] },
+    Row { modules: &["app", "cli", "main"], among: Among::InTurn, except: &[] },
 ];
 
 /// What a module may import, or `None` for a module that the table does not know.
@@ -101,13 +53,7 @@ fn allowed(from: &str) -> Option<BTreeSet<&'static str>> {
     let above = TABLE[..row].iter().flat_map(|row| row.modules);
     let before = TABLE[row].modules.iter().take_while(|module| **module != from);
     let before = before.filter(|_| TABLE[row].among == Among::InTurn);
-    Some(
-        above
-            .chain(before)
-            .copied()
-            .filter(|module| !TABLE[row].except.contains(module))
-            .collect(),
-    )
+    Some(above.chain(before).copied().filter(|module| !TABLE[row].except.contains(module)).collect())
 }
 
 /// A path from one file to a module of the crate; the empty name stands for the root as a whole.
@@ -149,15 +95,10 @@ fn edges(module: &[String], code: &[Token]) -> Vec<Edge> {
 }
 
 fn begins_path(code: &[Token], at: usize) -> bool {
-    let is = |index: Option<usize>, text: &str| {
-        index
-            .and_then(|i| code.get(i))
-            .is_some_and(|token| token.text == text)
-    };
+    let is = |index: Option<usize>, text: &str| index.and_then(|i| code.get(i)).is_some_and(|token| token.text == text);
     let goes_on = is(Some(at + 1), "::") || is(Some(at + 1), "as");
     let inside = is(at.checked_sub(1), "::");
-    let visibility =
-        is(at.checked_sub(1), "in") && is(at.checked_sub(2), "(") && is(at.checked_sub(3), "pub");
+    let visibility = is(at.checked_sub(1), "in") && is(at.checked_sub(2), "(") && is(at.checked_sub(3), "pub");
     goes_on && !inside && !visibility
 }
 
@@ -204,10 +145,7 @@ fn forbidden(source: &Source) -> Vec<String> {
         .into_iter()
         .filter(|edge| edge.to != *from && !may.contains(edge.to.as_str()))
         .map(|edge| match edge.to.as_str() {
-            "" => format!(
-                "{}:{}: the whole crate is imported; name the module",
-                source.path, edge.line
-            ),
+            "" => format!("{}:{}: the whole crate is imported; name the module", source.path, edge.line),
             to => format!("{}:{}: {from} may not import {to}", source.path, edge.line),
         })
         .collect()
@@ -225,21 +163,13 @@ fn hidden(source: &Source) -> Vec<String> {
 fn imports_point_down() {
     let sources = sources();
     assert!(sources.len() > 20, "the scan found only {} files", sources.len());
-    nothing_found(
-        &sources
-            .iter()
-            .flat_map(|source| [forbidden(source), hidden(source)].concat())
-            .collect::<Vec<_>>(),
-    );
+    nothing_found(&sources.iter().flat_map(|source| [forbidden(source), hidden(source)].concat()).collect::<Vec<_>>());
 }
 
 #[test]
 fn lib_lists_the_modules_in_reading_order() {
     let sources = sources();
-    let lib = sources
-        .iter()
-        .find(|source| source.module.is_empty())
-        .expect("src/lib.rs");
+    let lib = sources.iter().find(|source| source.module.is_empty()).expect("src/lib.rs");
     let words: Vec<&str> = lib.code.iter().map(|token| token.text.as_str()).collect();
     let listed: Vec<&str> = words
         .chunks(4)
@@ -249,31 +179,15 @@ fn lib_lists_the_modules_in_reading_order() {
         })
         .collect();
     let table: Vec<&str> = TABLE.iter().flat_map(|row| row.modules).copied().collect();
-    let in_order: Vec<&str> = table
-        .into_iter()
-        .filter(|module| listed.contains(module))
-        .collect();
+    let in_order: Vec<&str> = table.into_iter().filter(|module| listed.contains(module)).collect();
     assert_eq!(listed, in_order, "src/lib.rs does not follow the table");
-    let top: BTreeSet<&str> = sources
-        .iter()
-        .filter_map(|source| source.module.first())
-        .map(String::as_str)
-        .collect();
-    assert_eq!(
-        top.iter()
-            .filter(|name| **name != "main" && !listed.contains(name))
-            .count(),
-        0,
-        "{top:?}"
-    );
+    let top: BTreeSet<&str> = sources.iter().filter_map(|source| source.module.first()).map(String::as_str).collect();
+    assert_eq!(top.iter().filter(|name| **name != "main" && !listed.contains(name)).count(), 0, "{top:?}");
 }
 
 /// What is found wrong with a file of the model, which may not import the store.
 fn in_model(path: &str, text: &str) -> Vec<String> {
-    let file = super::tree::File {
-        path: path.to_owned(),
-        text: text.to_owned(),
-    };
+    let file = super::tree::File { path: path.to_owned(), text: text.to_owned() };
     forbidden(&Source::from(file))
 }
 
@@ -323,11 +237,7 @@ fn what_is_allowed_is_left_alone() {
         "//! crate::store\n/// [`crate::store`]\nfn f() { \"crate::store\" }",
         "use tokio::store; fn f() { self.store(); Self::store() }",
     ] {
-        assert_eq!(
-            in_model("src/model/wire.rs", text),
-            Vec::<String>::new(),
-            "{text}"
-        );
+        assert_eq!(in_model("src/model/wire.rs", text), Vec::<String>::new(), "{text}");
     }
 }
 
@@ -345,8 +255,5 @@ fn the_table_says_what_the_design_says() {
 #[test]
 fn hidden_ways_in_are_seen() {
     let code = "#[path = \"../store.rs\"] mod s; include!(\"x\"); extern crate self as c;";
-    assert_eq!(
-        ["#[path", "include!", "extern crate"].map(|way| find(&flatten(&lex(code)), way).len()),
-        [1, 1, 1]
-    );
+    assert_eq!(["#[path", "include!", "extern crate"].map(|way| find(&flatten(&lex(code)), way).len()), [1, 1, 1]);
 }

@@ -15,12 +15,7 @@ pub struct Token {
 
 /// The tokens of a Rust source.
 pub fn lex(source: &str) -> Vec<Token> {
-    let mut lexer = Lexer {
-        chars: source.chars().collect(),
-        at: 0,
-        line: 1,
-        tokens: Vec::new(),
-    };
+    let mut lexer = Lexer { chars: source.chars().collect(), at: 0, line: 1, tokens: Vec::new() };
     while lexer.at < lexer.chars.len() {
         lexer.step();
     }
@@ -76,17 +71,9 @@ pub fn without_tests(tokens: &[Token]) -> Vec<Token> {
 
 /// The end of the item that begins here with `#[cfg(test)]`, if one does.
 pub fn test_item_end(tokens: &[Token], start: usize) -> Option<usize> {
-    let gate = |words: &[&str]| {
-        words
-            .iter()
-            .zip(&tokens[start..])
-            .filter(|(a, b)| **a == b.text)
-            .count()
-            == words.len()
-    };
-    if !gate(&["#", "[", "cfg", "(", "test", ")", "]"])
-        && !gate(&["#", "[", "cfg", "(", "all", "(", "test", ","])
-    {
+    let gate =
+        |words: &[&str]| words.iter().zip(&tokens[start..]).filter(|(a, b)| **a == b.text).count() == words.len();
+    if !gate(&["#", "[", "cfg", "(", "test", ")", "]"]) && !gate(&["#", "[", "cfg", "(", "all", "(", "test", ","]) {
         return None;
     }
     let mut at = start;
@@ -111,20 +98,8 @@ pub fn attribute_end(tokens: &[Token], start: usize) -> usize {
 }
 
 fn is_item(tokens: &[Token]) -> bool {
-    const ITEMS: &[&str] = &[
-        "mod",
-        "fn",
-        "impl",
-        "use",
-        "struct",
-        "enum",
-        "trait",
-        "static",
-        "const",
-        "type",
-        "async",
-        "macro_rules",
-    ];
+    const ITEMS: &[&str] =
+        &["mod", "fn", "impl", "use", "struct", "enum", "trait", "static", "const", "type", "async", "macro_rules"];
     let mut words = tokens.iter().map(|token| token.text.as_str());
     match words.next() {
         Some("pub") => words.find(|word| !["(", ")", "crate", "super", "in", "::"].contains(word)),
@@ -164,10 +139,7 @@ fn spread(tokens: &[Token], mut at: usize, prefix: &[Token], flat: &mut Vec<Toke
             }
             end @ (";" | "," | "}") => {
                 if !grouped && path.len() > prefix.len() {
-                    path.push(Token {
-                        text: ";".to_owned(),
-                        line: token.line,
-                    });
+                    path.push(Token { text: ";".to_owned(), line: token.line });
                     flat.append(&mut path);
                 }
                 return at + usize::from(end == ";");
@@ -183,17 +155,9 @@ fn spread(tokens: &[Token], mut at: usize, prefix: &[Token], flat: &mut Vec<Toke
 
 fn unquoted(token: &Token) -> Vec<Token> {
     let inner = token.text.trim_matches('"');
-    let is_path = ["crate::", "super::", "self::"]
-        .iter()
-        .any(|root| inner.starts_with(root));
+    let is_path = ["crate::", "super::", "self::"].iter().any(|root| inner.starts_with(root));
     if token.text.starts_with('"') && is_path {
-        lex(inner)
-            .into_iter()
-            .map(|inner| Token {
-                line: token.line,
-                ..inner
-            })
-            .collect()
+        lex(inner).into_iter().map(|inner| Token { line: token.line, ..inner }).collect()
     } else {
         vec![token.clone()]
     }
@@ -232,9 +196,7 @@ impl Lexer {
     fn word(&mut self, line: usize) {
         let word = self.take_word();
         match (word.as_str(), self.peek(0), self.peek(1)) {
-            ("r" | "br" | "cr", Some('"'), _) | ("r" | "br" | "cr", Some('#'), Some('"' | '#')) => {
-                self.raw(line)
-            }
+            ("r" | "br" | "cr", Some('"'), _) | ("r" | "br" | "cr", Some('#'), Some('"' | '#')) => self.raw(line),
             ("r", Some('#'), _) => {
                 self.at += 1;
                 let word = self.take_word();
@@ -268,9 +230,7 @@ impl Lexer {
 
     fn raw(&mut self, line: usize) {
         let hashes = self.chars[self.at..].iter().take_while(|c| **c == '#').count();
-        let end: Vec<char> = std::iter::once('"')
-            .chain(std::iter::repeat_n('#', hashes))
-            .collect();
+        let end: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
         self.at += hashes + 1;
         let start = self.at;
         while self.at < self.chars.len() && !self.chars[self.at..].starts_with(&end) {
@@ -339,11 +299,7 @@ impl Lexer {
 }
 
 fn words(tokens: &[Token]) -> String {
-    tokens
-        .iter()
-        .map(|token| token.text.as_str())
-        .collect::<Vec<_>>()
-        .join(" ")
+    tokens.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -368,10 +324,7 @@ fn use_trees_are_written_out() {
         "use a :: self as s ; use a :: b :: c ; use a :: b :: d ; use a :: e :: * ; f ( ) ;"
     );
     assert_eq!(flat("use {a, b};"), "use a ; use b ;");
-    assert_eq!(
-        flat("fn f() -> impl T + use<'a> {}"),
-        "fn f ( ) - > impl T + use < 'a > { }"
-    );
+    assert_eq!(flat("fn f() -> impl T + use<'a> {}"), "fn f ( ) - > impl T + use < 'a > { }");
     assert_eq!(
         flat(r#"#[serde(with = "crate::x")] a: "crate::y""#),
         r#"# [ serde ( with = crate :: x ) ] a : "crate::y""#
@@ -381,19 +334,10 @@ fn use_trees_are_written_out() {
 #[test]
 fn test_items_are_left_out_and_nothing_else() {
     let product = |source| words(&without_tests(&lex(source)));
-    assert_eq!(
-        product("fn a() {} #[cfg(test)] mod tests { fn b() {} } fn c() {}"),
-        "fn a ( ) { } fn c ( ) { }"
-    );
-    assert_eq!(
-        product("#[cfg(test)] #[allow(x)] pub(crate) fn a(b: [u8; 2]) { c } d"),
-        "d"
-    );
+    assert_eq!(product("fn a() {} #[cfg(test)] mod tests { fn b() {} } fn c() {}"), "fn a ( ) { } fn c ( ) { }");
+    assert_eq!(product("#[cfg(test)] #[allow(x)] pub(crate) fn a(b: [u8; 2]) { c } d"), "d");
     assert_eq!(product("#[cfg(test)] use a::b; c"), "c");
     assert_eq!(product("#[cfg(all(test, unix))] mod tests; c"), "c");
-    assert_eq!(
-        product("#[cfg(not(test))] fn a() {}"),
-        "# [ cfg ( not ( test ) ) ] fn a ( ) { }"
-    );
+    assert_eq!(product("#[cfg(not(test))] fn a() {}"), "# [ cfg ( not ( test ) ) ] fn a ( ) { }");
     assert!(product("struct A { #[cfg(test)] b: B, c: C }").contains("c : C"));
 }

@@ -30,10 +30,7 @@ const ALLOWED: &[&str] = &[
 
 /// Whether an SPDX expression can be met with allowed licences only.
 fn allowed(expression: &str) -> bool {
-    let spaced = expression
-        .replace('/', " OR ")
-        .replace('(', " ( ")
-        .replace(')', " ) ");
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut parser = Expression { words: &words };
     parser.any() && parser.words.is_empty()
@@ -90,12 +87,7 @@ impl Expression<'_> {
 }
 
 fn findings(metadata: &Value) -> Vec<String> {
-    metadata["packages"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(finding)
-        .collect()
+    metadata["packages"].as_array().into_iter().flatten().filter_map(finding).collect()
 }
 
 fn finding(package: &Value) -> Option<String> {
@@ -115,18 +107,9 @@ fn every_licence_is_allowed() {
         .current_dir(root())
         .output()
         .expect("cargo metadata");
-    assert!(
-        output.status.success(),
-        "cargo metadata: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert!(
-        metadata["packages"]
-            .as_array()
-            .is_some_and(|packages| packages.len() > 100),
-        "the tree is not seen"
-    );
+    assert!(metadata["packages"].as_array().is_some_and(|packages| packages.len() > 100), "the tree is not seen");
     nothing_found(&findings(&metadata));
 }
 

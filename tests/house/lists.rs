@@ -25,17 +25,29 @@ type Why = &'static str;
 const RULES: &[Rule] = &[
     Rule {
         act: "mint trust",
-        looks: &[":: trusted", "Label :: join_of", "Label :: decode"],
+        looks: &[":: trusted", "Label :: decode"],
         places: &[("trust", "it owns the label and keeps the lattice")],
         files: &[
-            (
-                "src/model/request.rs",
-                "a message begins with the label of nothing and takes on those of its parts",
-            ),
-            (
-                "src/tool/recall.rs",
-                "an answer takes the join of its hits; without hits it is the program's own words",
-            ),
+            ("src/wording.rs", "the program's own words"),
+            ("src/gateway/admit.rs", "what a known person typed or spoke themselves"),
+            ("src/memory/label.rs", "first contents, and what a person wrote by hand"),
+        ],
+    },
+    Rule {
+        act: "begin a label from nothing",
+        looks: &["Label :: join_of"],
+        places: &[("trust", "it owns the label")],
+        files: &[
+            ("src/model/request.rs", "a message takes on the labels of its parts"),
+            ("src/tool.rs", "an error of a tool is our own words about arguments whose label is joined"),
+            ("src/tool/recall.rs", "an answer takes the join of its hits"),
+            ("src/engine/context.rs", "a block takes on the labels of the files in it"),
+            ("src/engine/history.rs", "the join over the messages of a history"),
+            ("src/engine/summary.rs", "the join over the lines of a conversation"),
+            ("src/engine/closer.rs", "the join over the lines of a conversation"),
+            ("src/gateway/admit.rs", "a quote takes the join of the texts that it quotes"),
+            ("src/memory/tree.rs", "a file that is missing says nothing"),
+            ("src/admin/answer.rs", "an answer takes on the labels of what it shows"),
         ],
     },
     Rule {
@@ -43,43 +55,27 @@ const RULES: &[Rule] = &[
         looks: &[". open ( )", "Labelled :: open", "Text :: open"],
         places: &[("trust", "it owns the type")],
         files: &[
-            (
-                "src/model/request.rs",
-                "wraps a text as a part with the same label and scope",
-            ),
-            (
-                "src/model/turns.rs",
-                "the wires write the parts as their provider wants them",
-            ),
-            (
-                "src/model/fault.rs",
-                "looks for the conversation in a provider's error, to keep it out of the log",
-            ),
-            (
-                "src/adapter/telegram.rs",
-                "rendering; the label decides how links are written",
-            ),
-            (
-                "src/tool.rs",
-                "compares an address with those that a person typed",
-            ),
-            (
-                "src/tool/recall.rs",
-                "quotes hits in one text that carries the join of their labels",
-            ),
-            (
-                "src/store/messages.rs",
-                "stores words, label and scope side by side",
-            ),
-            (
-                "src/store/outbox.rs",
-                "stores words, label and scope side by side",
-            ),
-            (
-                "src/store/summaries.rs",
-                "stores words, label and scope side by side",
-            ),
+            ("src/model/request.rs", "wraps a text as a part with the same label and scope"),
+            ("src/model/turns.rs", "the wires write the parts as their provider wants them"),
+            ("src/model/fault.rs", "looks for the conversation in a provider's error, to keep it out of the log"),
+            ("src/adapter/telegram.rs", "rendering; the label decides how links are written"),
+            ("src/tool.rs", "compares an address with those that a person typed"),
+            ("src/tool/recall.rs", "quotes hits in one text that carries the join of their labels"),
+            ("src/store/messages.rs", "stores words, label and scope side by side"),
+            ("src/store/outbox.rs", "stores words, label and scope side by side"),
+            ("src/store/summaries.rs", "stores words, label and scope side by side"),
             ("src/store/turns.rs", "stores words, label and scope side by side"),
+            ("src/adapter/terminal/item.rs", "rendering; the label decides how links are written"),
+            ("src/admin/answer.rs", "shows words in an answer that takes on their label"),
+            ("src/engine/closer.rs", "reads summaries, and passes over those that are not trusted"),
+            ("src/engine/context.rs", "frames words as parts with the same label"),
+            ("src/engine/history.rs", "turns stored steps into parts with the same label"),
+            ("src/engine/summary.rs", "cuts a transcript in pieces that carry the join of its labels"),
+            ("src/engine/turn.rs", "takes the tool calls out of a reply, whose label stays with the step"),
+            ("src/gateway/commands.rs", "hands a typed command to admin"),
+            ("src/model/offline/transcript.rs", "the offline model reads what it is asked"),
+            ("src/model/offline/view.rs", "the offline model reads what it is asked"),
+            ("src/spend/cost.rs", "measures a reply that the provider did not count"),
         ],
     },
     Rule {
@@ -94,19 +90,11 @@ const RULES: &[Rule] = &[
             "thread :: sleep",
         ],
         places: &[("time", "the clock itself")],
-        files: &[(
-            "src/tool/web/fetch.rs",
-            "gives up on a real connection, which no simulated clock can hold",
-        )],
+        files: &[("src/tool/web/fetch.rs", "gives up on a real connection, which no simulated clock can hold")],
     },
     Rule {
         act: "start a task that nobody supervises",
-        looks: &[
-            "tokio :: spawn",
-            "task :: spawn",
-            "thread :: spawn",
-            "Builder :: new ( ) . spawn",
-        ],
+        looks: &["tokio :: spawn", "task :: spawn", "thread :: spawn", "Builder :: new ( ) . spawn"],
         places: &[],
         files: &[],
     },
@@ -133,33 +121,18 @@ impl Rule {
     fn findings(&self, sources: &[Source]) -> Vec<String> {
         let mut findings = Vec::new();
         for source in sources {
-            let lines: Vec<usize> = self
-                .looks
-                .iter()
-                .flat_map(|look| find(&source.product, look))
-                .collect();
+            let lines: Vec<usize> = self.looks.iter().flat_map(|look| find(&source.product, look)).collect();
             let listed = self.files.iter().any(|(path, _)| *path == source.path);
             let place = source.module.first().map_or("", String::as_str);
             let may = listed || self.places.iter().any(|(name, _)| *name == place);
             if listed && lines.is_empty() {
-                findings.push(format!(
-                    "{} is listed and does not need it: to {}",
-                    source.path, self.act
-                ));
+                findings.push(format!("{} is listed and does not need it: to {}", source.path, self.act));
             } else if !may {
-                findings.extend(
-                    lines
-                        .iter()
-                        .map(|line| format!("{}:{line} may not {}", source.path, self.act)),
-                );
+                findings.extend(lines.iter().map(|line| format!("{}:{line} may not {}", source.path, self.act)));
             }
         }
-        let gone = self
-            .files
-            .iter()
-            .filter(|(path, _)| sources.iter().all(|source| source.path != *path));
-        findings
-            .extend(gone.map(|(path, _)| format!("{path} is listed and does not exist: to {}", self.act)));
+        let gone = self.files.iter().filter(|(path, _)| sources.iter().all(|source| source.path != *path));
+        findings.extend(gone.map(|(path, _)| format!("{path} is listed and does not exist: to {}", self.act)));
         findings
     }
 }
@@ -170,11 +143,7 @@ fn silent_exceptions(source: &Source) -> Vec<String> {
         .iter()
         .flat_map(|look| find(&source.product, look))
         .filter(|line| {
-            let from = source
-                .product
-                .iter()
-                .position(|token| token.line == *line)
-                .unwrap_or(0);
+            let from = source.product.iter().position(|token| token.line == *line).unwrap_or(0);
             let end = super::lexer::attribute_end(&source.product, from);
             find(&source.product[from..end], "reason =").is_empty()
         })
@@ -185,12 +154,7 @@ fn silent_exceptions(source: &Source) -> Vec<String> {
 #[test]
 fn only_the_listed_may() {
     let sources = sources();
-    nothing_found(
-        &RULES
-            .iter()
-            .flat_map(|rule| rule.findings(sources))
-            .collect::<Vec<_>>(),
-    );
+    nothing_found(&RULES.iter().flat_map(|rule| rule.findings(sources)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -199,10 +163,7 @@ fn an_allowed_lint_says_why() {
 }
 
 fn source(path: &str, text: &str) -> Source {
-    Source::from(File {
-        path: path.to_owned(),
-        text: text.to_owned(),
-    })
+    Source::from(File { path: path.to_owned(), text: text.to_owned() })
 }
 
 fn count(path: &str, text: &str) -> usize {
@@ -229,14 +190,7 @@ fn each_forbidden_act_is_seen() {
         "fn f() { println!(\"x\") }",
     ] {
         assert!(count("src/engine/turn.rs", text) > 0, "{text}");
-        assert_eq!(
-            count(
-                "src/engine/turn.rs",
-                &format!("#[cfg(test)] mod tests {{ {text} }}")
-            ),
-            0,
-            "{text}"
-        );
+        assert_eq!(count("src/engine/turn.rs", &format!("#[cfg(test)] mod tests {{ {text} }}")), 0, "{text}");
     }
 }
 
@@ -250,37 +204,19 @@ fn what_only_looks_alike_is_left_alone() {
         assert_eq!(count("src/engine/turn.rs", text), 0, "{text}");
     }
     assert_eq!(count("src/cli/status.rs", "fn f() { println!(\"x\") }"), 0);
-    assert_eq!(
-        count("src/time/clock.rs", "fn f() { tokio::time::sleep(span) }"),
-        0
-    );
+    assert_eq!(count("src/time/clock.rs", "fn f() { tokio::time::sleep(span) }"), 0);
 }
 
 #[test]
 fn a_listed_file_without_need_is_seen() {
-    let rule = Rule {
-        act: "x",
-        looks: &["a ( )"],
-        places: &[],
-        files: &[("src/b.rs", "once"), ("src/c.rs", "gone")],
-    };
+    let rule = Rule { act: "x", looks: &["a ( )"], places: &[], files: &[("src/b.rs", "once"), ("src/c.rs", "gone")] };
     assert_eq!(rule.findings(&[source("src/b.rs", "fn b() {}")]).len(), 2);
-    assert_eq!(
-        rule.findings(&[source("src/b.rs", "fn b() { a() }"), source("src/c.rs", "a()")])
-            .len(),
-        0
-    );
+    assert_eq!(rule.findings(&[source("src/b.rs", "fn b() { a() }"), source("src/c.rs", "a()")]).len(), 0);
 }
 
 #[test]
 fn an_exception_without_a_reason_is_seen() {
     let bare = source("src/a.rs", "#[allow(clippy::panic)] fn a() {}");
-    let reasoned = source(
-        "src/a.rs",
-        "#[allow(clippy::panic, reason = \"proven\")] fn a() {}",
-    );
-    assert_eq!(
-        (silent_exceptions(&bare).len(), silent_exceptions(&reasoned).len()),
-        (1, 0)
-    );
+    let reasoned = source("src/a.rs", "#[allow(clippy::panic, reason = \"proven\")] fn a() {}");
+    assert_eq!((silent_exceptions(&bare).len(), silent_exceptions(&reasoned).len()), (1, 0));
 }

@@ -12,10 +12,7 @@ const REFUSED: &[(&str, &str)] = &[
 
 /// Sections and the lines that must stand in them.
 const LINTS: &[(&str, &[&str])] = &[
-    (
-        "[lints.rust]",
-        &["unsafe_code = \"forbid\"", "missing_docs = \"warn\""],
-    ),
+    ("[lints.rust]", &["unsafe_code = \"forbid\"", "missing_docs = \"warn\""]),
     (
         "[lints.clippy]",
         &[
@@ -36,20 +33,14 @@ fn foreign(manifest: &str, lock: &str) -> Vec<String> {
         let line = line.split('#').next().unwrap_or("").replace(' ', "");
         line.contains("git=") || line.contains("path=\"..")
     });
-    let locked = lock
-        .lines()
-        .filter(|line| line.starts_with("source = ") && !line.contains("registry+"));
-    git.chain(locked)
-        .map(|line| format!("not from the registry: {line}"))
-        .collect()
+    let locked = lock.lines().filter(|line| line.starts_with("source = ") && !line.contains("registry+"));
+    git.chain(locked).map(|line| format!("not from the registry: {line}")).collect()
 }
 
 fn refused(lock: &str) -> Vec<String> {
     let named = |name: &str| lock.lines().any(|line| line == format!("name = \"{name}\""));
     let found = REFUSED.iter().filter(|(name, _)| named(name));
-    found
-        .map(|(name, why)| format!("{name} must not come in: {why}"))
-        .collect()
+    found.map(|(name, why)| format!("{name} must not come in: {why}")).collect()
 }
 
 fn missing_lints(manifest: &str) -> Vec<String> {
@@ -63,14 +54,8 @@ fn missing_lints(manifest: &str) -> Vec<String> {
                 .take_while(|line| !line.starts_with('['))
                 .map(str::trim)
                 .collect();
-            let missing = wanted
-                .iter()
-                .filter(|line| !body.contains(line))
-                .copied()
-                .collect::<Vec<_>>();
-            missing
-                .into_iter()
-                .map(move |line| format!("Cargo.toml lacks {line} in {section}"))
+            let missing = wanted.iter().filter(|line| !body.contains(line)).copied().collect::<Vec<_>>();
+            missing.into_iter().map(move |line| format!("Cargo.toml lacks {line} in {section}"))
         })
         .collect()
 }
@@ -92,8 +77,10 @@ fn the_lints_are_in_place() {
 
 #[test]
 fn each_fault_of_a_manifest_is_seen() {
-    let manifest = "[dependencies]\na = { git = \"https://x.example/a\" }\nb = { path = \"../b\" }\nc = \"1\" # git = no\n";
-    let lock = "name = \"presage\"\nsource = \"git+https://x.example/presage\"\nsource = \"registry+https://x.example\"\n";
+    let manifest =
+        "[dependencies]\na = { git = \"https://x.example/a\" }\nb = { path = \"../b\" }\nc = \"1\" # git = no\n";
+    let lock =
+        "name = \"presage\"\nsource = \"git+https://x.example/presage\"\nsource = \"registry+https://x.example\"\n";
     assert_eq!((foreign(manifest, lock).len(), refused(lock).len()), (3, 1));
     let lints: usize = LINTS.iter().map(|(_, lines)| lines.len()).sum();
     assert_eq!(missing_lints(manifest).len(), lints);

@@ -13,9 +13,7 @@ struct Promise {
 }
 
 fn promises(page: &str) -> Vec<Promise> {
-    let rows = page
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix('|')?.strip_suffix('|'));
+    let rows = page.lines().filter_map(|line| line.trim().strip_prefix('|')?.strip_suffix('|'));
     rows.filter_map(|row| row.rsplit_once('|'))
         .skip_while(|(_, proofs)| !proofs.trim_start_matches([' ', ':']).starts_with("--"))
         .skip(1)
@@ -45,9 +43,7 @@ fn tests_in(source: &str) -> Vec<String> {
                 at = end;
                 continue;
             }
-            "fn" if std::mem::take(&mut marked) => {
-                names.extend(tokens.get(at + 1).map(|token| token.text.clone()))
-            }
+            "fn" if std::mem::take(&mut marked) => names.extend(tokens.get(at + 1).map(|token| token.text.clone())),
             "{" | "}" | ";" => marked = false,
             _ => {}
         }
@@ -58,11 +54,8 @@ fn tests_in(source: &str) -> Vec<String> {
 
 /// Whether an attribute's path ends in `test`: `test`, `tokio::test`, `tokio::test(start_paused = true)`.
 fn is_test(attribute: &[Token]) -> bool {
-    let path: Vec<&str> = attribute
-        .iter()
-        .map(|token| token.text.as_str())
-        .take_while(|text| !["(", "]", "="].contains(text))
-        .collect();
+    let path: Vec<&str> =
+        attribute.iter().map(|token| token.text.as_str()).take_while(|text| !["(", "]", "="].contains(text)).collect();
     path.last() == Some(&"test")
 }
 
@@ -127,13 +120,7 @@ fn a_promise_without_proof_is_seen() {
     let row = |proof: &str| findings(&format!("| promise | proved by |\n|---|---|\n| p | {proof} |\n")).len();
     let this = "tests/house/promises.rs";
     assert_eq!(row(&format!("`{this}::a_promise_without_proof_is_seen`")), 0);
-    for proof in [
-        &format!("`{this}::tests_in`"),
-        &format!("`{this}::nowhere`"),
-        "`tests/nowhere.rs::a`",
-        "later",
-        "",
-    ] {
+    for proof in [&format!("`{this}::tests_in`"), &format!("`{this}::nowhere`"), "`tests/nowhere.rs::a`", "later", ""] {
         assert_eq!(row(proof), 1, "{proof}");
     }
 }

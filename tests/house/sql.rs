@@ -34,21 +34,11 @@ fn tables(sql: &str) -> Vec<Table> {
     let mut depth = 0_usize;
     for (line, (code, comment)) in sql.lines().map(split_comment).enumerate() {
         let upper = code.to_uppercase();
-        let words: Vec<&str> = code
-            .split([' ', '(', '\t', ','])
-            .filter(|word| !word.is_empty())
-            .collect();
+        let words: Vec<&str> = code.split([' ', '(', '\t', ',']).filter(|word| !word.is_empty()).collect();
         let create = upper.trim_start().starts_with("CREATE TABLE");
         if create {
-            let name = upper
-                .split("EXISTS")
-                .last()
-                .and_then(|_| words.iter().rfind(|word| **word != ";"));
-            tables.push(Table {
-                name: name.map_or("", |n| n).to_owned(),
-                columns: Vec::new(),
-                tail: String::new(),
-            });
+            let name = upper.split("EXISTS").last().and_then(|_| words.iter().rfind(|word| **word != ";"));
+            tables.push(Table { name: name.map_or("", |n| n).to_owned(), columns: Vec::new(), tail: String::new() });
         }
         if let (Some(table), true) = (tables.last_mut(), depth > 0 && !words.is_empty()) {
             table.line(depth, &words, &upper, comment, line + 1);
@@ -66,20 +56,11 @@ impl Table {
         if depth == 1 && upper.trim_start().starts_with(')') {
             self.tail = upper.trim().trim_matches([')', ';']).trim().to_owned();
         } else if depth > 1 {
-            self.columns
-                .iter_mut()
-                .next_back()
-                .into_iter()
-                .for_each(|column| column.definition.push_str(upper));
+            self.columns.iter_mut().next_back().into_iter().for_each(|column| column.definition.push_str(upper));
         } else if !CONSTRAINTS.contains(&first.to_uppercase().as_str()) {
             let name = first.trim_matches('"').to_owned();
             let definition = upper.trim().to_owned();
-            self.columns.push(Column {
-                name,
-                definition,
-                comment: comment.to_owned(),
-                line,
-            });
+            self.columns.push(Column { name, definition, comment: comment.to_owned(), line });
         }
     }
 
@@ -92,10 +73,7 @@ impl Table {
             .columns
             .iter()
             .flat_map(|column| {
-                column
-                    .findings()
-                    .into_iter()
-                    .map(|found| format!("{}.{}: {found}", self.name, column.name))
+                column.findings().into_iter().map(|found| format!("{}.{}: {found}", self.name, column.name))
             })
             .collect();
         let options: Vec<&str> = self.tail.split(',').map(str::trim).collect();
@@ -105,10 +83,7 @@ impl Table {
         if self.columns.is_empty() {
             findings.push(format!("{}: has no column on a line of its own", self.name));
         }
-        let words = self
-            .columns
-            .iter()
-            .any(|column| WORDS.contains(&column.name.as_str()));
+        let words = self.columns.iter().any(|column| WORDS.contains(&column.name.as_str()));
         let excused = UNLABELLED.iter().any(|(table, _)| *table == self.name);
         if words && !excused && !(self.has("label") && self.has("scope")) {
             findings.push(format!("{}: holds words without label and scope", self.name));
@@ -129,14 +104,10 @@ impl Column {
         };
         unless(!self.comment.is_empty(), "has no comment on its line");
         unless(
-            !(is("label") || is("scope") || WORDS.iter().any(|word| is(word)))
-                || definition.contains("NOT NULL"),
+            !(is("label") || is("scope") || WORDS.iter().any(|word| is(word))) || definition.contains("NOT NULL"),
             "may be NULL",
         );
-        unless(
-            !(is("label") || is("scope")) || !definition.contains("DEFAULT"),
-            "has a default",
-        );
+        unless(!(is("label") || is("scope")) || !definition.contains("DEFAULT"), "has a default");
         unless(!definition.contains("DEFAULT 'TRUSTED'"), "is trusted by default");
         let key = definition.contains("INTEGER PRIMARY KEY");
         // A key that is another table's key too is numbered there.
@@ -158,13 +129,7 @@ fn added(sql: &str) -> Vec<String> {
             let upper = code.to_uppercase();
             let definition = upper.split("ADD COLUMN").nth(1).unwrap_or("").trim().to_owned();
             let name = definition.split(' ').next().unwrap_or("").to_lowercase();
-            Column {
-                name,
-                definition,
-                comment: comment.to_owned(),
-                line: at + 1,
-            }
-            .findings()
+            Column { name, definition, comment: comment.to_owned(), line: at + 1 }.findings()
         })
         .collect()
 }
@@ -186,14 +151,9 @@ fn misnumbered(names: &[&str]) -> Vec<String> {
         .iter()
         .zip(1..)
         .filter(|(name, number)| {
-            let rest = name
-                .strip_prefix(&format!("V{number:04}__"))
-                .and_then(|rest| rest.strip_suffix(".sql"));
+            let rest = name.strip_prefix(&format!("V{number:04}__")).and_then(|rest| rest.strip_suffix(".sql"));
             rest.is_none_or(|rest| {
-                rest.is_empty()
-                    || !rest
-                        .chars()
-                        .all(|c| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit())
+                rest.is_empty() || !rest.chars().all(|c| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit())
             })
         })
         .map(|(name, number)| format!("migrations/{name} is not V{number:04}__what_it_does.sql"))
@@ -201,10 +161,7 @@ fn misnumbered(names: &[&str]) -> Vec<String> {
 }
 
 fn migrations() -> Vec<File> {
-    let all: Vec<File> = files("migrations")
-        .into_iter()
-        .filter(|file| file.path.ends_with(".sql"))
-        .collect();
+    let all: Vec<File> = files("migrations").into_iter().filter(|file| file.path.ends_with(".sql")).collect();
     assert!(!all.is_empty(), "there is no migration");
     all
 }
@@ -212,10 +169,7 @@ fn migrations() -> Vec<File> {
 #[test]
 fn migrations_are_numbered_without_a_gap() {
     let all = migrations();
-    let names: Vec<&str> = all
-        .iter()
-        .map(|file| file.path.trim_start_matches("migrations/"))
-        .collect();
+    let names: Vec<&str> = all.iter().map(|file| file.path.trim_start_matches("migrations/")).collect();
     nothing_found(&misnumbered(&names));
 }
 
@@ -223,32 +177,17 @@ fn migrations_are_numbered_without_a_gap() {
 fn every_table_is_strict_and_every_column_explained() {
     let mut findings = Vec::new();
     for file in migrations() {
-        let found = tables(&file.text)
-            .iter()
-            .flat_map(Table::findings)
-            .chain(added(&file.text))
-            .collect::<Vec<_>>();
+        let found = tables(&file.text).iter().flat_map(Table::findings).chain(added(&file.text)).collect::<Vec<_>>();
         findings.extend(found.into_iter().map(|found| format!("{}: {found}", file.path)));
-        let creates = file
-            .text
-            .lines()
-            .filter(|line| line.to_uppercase().contains("CREATE TABLE"))
-            .count();
-        assert_eq!(
-            tables(&file.text).len(),
-            creates,
-            "{}: each table begins its own line",
-            file.path
-        );
+        let creates = file.text.lines().filter(|line| line.to_uppercase().contains("CREATE TABLE")).count();
+        assert_eq!(tables(&file.text).len(), creates, "{}: each table begins its own line", file.path);
     }
     nothing_found(&findings);
 }
 
 /// What is found wrong with a table of these lines.
 fn faults(lines: &str, tail: &str) -> usize {
-    let sql = format!(
-        "CREATE TABLE note (\n  id INTEGER PRIMARY KEY AUTOINCREMENT, -- its id\n{lines}\n){tail};\n"
-    );
+    let sql = format!("CREATE TABLE note (\n  id INTEGER PRIMARY KEY AUTOINCREMENT, -- its id\n{lines}\n){tail};\n");
     tables(&sql).iter().map(|table| table.findings().len()).sum()
 }
 
@@ -278,10 +217,7 @@ fn each_fault_of_a_table_is_seen() {
         assert_eq!(faults(line, " STRICT"), 1, "{line}");
     }
     assert_eq!(added("ALTER TABLE a ADD COLUMN n INTEGER;").len(), 1);
-    assert_eq!(
-        added("ALTER TABLE a ADD COLUMN label TEXT NOT NULL DEFAULT 'trusted'; -- whence").len(),
-        2
-    );
+    assert_eq!(added("ALTER TABLE a ADD COLUMN label TEXT NOT NULL DEFAULT 'trusted'; -- whence").len(), 2);
 }
 
 #[test]

@@ -56,11 +56,8 @@ pub fn sources() -> &'static [Source] {
 }
 
 fn read_sources() -> Vec<Source> {
-    let sources: Vec<Source> = files("src")
-        .into_iter()
-        .filter(|file| file.path.ends_with(".rs"))
-        .map(Source::from)
-        .collect();
+    let sources: Vec<Source> =
+        files("src").into_iter().filter(|file| file.path.ends_with(".rs")).map(Source::from).collect();
     let for_tests: Vec<Vec<String>> = sources.iter().flat_map(test_modules).collect();
     sources
         .into_iter()
@@ -77,23 +74,13 @@ impl From<File> for Source {
     fn from(File { path, text }: File) -> Self {
         let tokens = lex(&text);
         let product = flatten(&without_tests(&tokens));
-        Self {
-            module: module(&path),
-            code: flatten(&tokens),
-            product,
-            path,
-            text,
-        }
+        Self { module: module(&path), code: flatten(&tokens), product, path, text }
     }
 }
 
 fn module(path: &str) -> Vec<String> {
     let inner = path.trim_start_matches("src/").trim_end_matches(".rs");
-    if inner == "lib" {
-        Vec::new()
-    } else {
-        inner.split('/').map(str::to_owned).collect()
-    }
+    if inner == "lib" { Vec::new() } else { inner.split('/').map(str::to_owned).collect() }
 }
 
 /// The modules in files of their own that are declared under `#[cfg(test)]`.
@@ -119,12 +106,7 @@ fn walk(folder: &Path, found: &mut Vec<File>) {
         } else if kind.is_file()
             && let Ok(text) = fs::read_to_string(&path)
         {
-            let path = path
-                .strip_prefix(root())
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .replace('\\', "/");
+            let path = path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
             found.push(File { path, text });
         }
     }
@@ -140,9 +122,6 @@ fn a_path_tells_its_module() {
 #[test]
 fn a_module_declared_for_tests_is_known() {
     let text = "#[cfg(test)]\nmod cases;\nmod real;".to_owned();
-    let source = Source::from(File {
-        path: "src/a/b.rs".to_owned(),
-        text,
-    });
+    let source = Source::from(File { path: "src/a/b.rs".to_owned(), text });
     assert_eq!(test_modules(&source), [["a", "b", "cases"]]);
 }

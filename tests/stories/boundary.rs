@@ -27,12 +27,9 @@ fn is_fresh(story: &Story) -> bool {
 
 #[tokio::test]
 async fn six_hours_go_on_and_a_second_more_begins_anew() {
-    for (silence, anew) in [
-        (SIX_HOURS - SECOND, false),
-        (SIX_HOURS, false),
-        (SIX_HOURS + SECOND, true),
-        (29 * HOUR, true),
-    ] {
+    for (silence, anew) in
+        [(SIX_HOURS - SECOND, false), (SIX_HOURS, false), (SIX_HOURS + SECOND, true), (29 * HOUR, true)]
+    {
         let story = Story::begin().await;
         story.say(ADA, &format!("the evening {}", canary(ADA))).await;
         say_after(&story, silence, "the morning").await;

@@ -43,7 +43,8 @@ async fn tokens_of_a_hello() -> u64 {
 async fn a_used_up_day_is_told_in_one_sentence_without_a_call_and_ends_at_midnight() {
     let hello = tokens_of_a_hello().await;
     // Room for the worst of a first call, and for no second one.
-    let story = Story::with(&format!("[budget]\ndaily_tokens = {0}\nper_person_daily_tokens = {0}", hello + 1_050)).await;
+    let story =
+        Story::with(&format!("[budget]\ndaily_tokens = {0}\nper_person_daily_tokens = {0}", hello + 1_050)).await;
     story.say(ADA, "hello").await;
     story.say(BEN, "hello").await;
     story.say(ADA, "and now?").await;
@@ -161,7 +162,11 @@ async fn the_offline_model_is_free() {
 #[tokio::test]
 async fn each_round_of_tools_is_a_call_and_is_counted() {
     let story = Story::begin().await;
-    story.model.calls("recall", serde_json::json!({ "query": "a" })).calls("recall", serde_json::json!({ "query": "b" })).says("done");
+    story
+        .model
+        .calls("recall", serde_json::json!({ "query": "a" }))
+        .calls("recall", serde_json::json!({ "query": "b" }))
+        .says("done");
     story.say(ADA, "search twice").await;
     assert_eq!(story.count("SELECT count(*) FROM spending WHERE turn_id = 1 AND state = 'spent'"), 3);
     assert_eq!(story.heard(ADA), ["done"]);

@@ -92,8 +92,11 @@ async fn the_first_request_is_small() {
     let story = Story::begin().await;
     story.say(ADA, "ping").await;
     let request = &story.model.chats()[0];
-    let tools: usize =
-        request.tools().iter().map(|tool| tool.name.len() + tool.description.len() + tool.schema.to_string().len()).sum();
+    let tools: usize = request
+        .tools()
+        .iter()
+        .map(|tool| tool.name.len() + tool.description.len() + tool.schema.to_string().len())
+        .sum();
     let bytes = words(request).len() + tools;
     assert!(bytes < 12 * 1024, "{bytes} bytes for a ping");
     assert!(request.label().is_trusted());
@@ -120,7 +123,10 @@ async fn a_talk_longer_than_the_window_loses_its_oldest_exchanges_and_says_so() 
     let prompt = last_prompt_of_a_long_talk(false).await;
     assert!(!prompt.contains("thing 0:") && prompt.contains("thing 11:"));
     let kept = (0..12).filter(|number| prompt.contains(&format!("thing {number}:"))).count();
-    assert!(prompt.contains(&format!("(The first {} exchanges of this conversation are left out", 12 - kept)), "{kept} kept");
+    assert!(
+        prompt.contains(&format!("(The first {} exchanges of this conversation are left out", 12 - kept)),
+        "{kept} kept"
+    );
     assert!(prompt.contains("<context>\n"), "the memory does not vanish with them");
     assert_eq!(prompt, last_prompt_of_a_long_talk(true).await, "after a restart the same ones are left out");
 }
@@ -129,7 +135,7 @@ async fn a_talk_longer_than_the_window_loses_its_oldest_exchanges_and_says_so() 
 async fn exchanges_are_left_out_in_blocks_so_the_beginning_stays_the_same_between() {
     let story = with_window(9_000).await;
     for number in 0..24 {
-        story.say(ADA, &format!("thing {number}: {}", "a long story ".repeat(60))).await;
+        story.say(ADA, &format!("thing {number}: {}", "a long story ".repeat(120))).await;
     }
     let requests = story.model.chats();
     let moved = requests.windows(2).filter(|pair| {
@@ -137,7 +143,7 @@ async fn exchanges_are_left_out_in_blocks_so_the_beginning_stays_the_same_betwee
         before.iter().zip(&after).any(|(old, new)| old != new)
     });
     let moved = moved.count();
-    assert!((1..=6).contains(&moved), "the beginning changed {moved} times in 24 turns");
+    assert!((1..=7).contains(&moved), "the beginning changed {moved} times in 24 turns");
     let limit = 9_000 - 1_000;
     assert!(requests.iter().all(|request| request.estimate_tokens() < limit), "no request is longer than the window");
     story.end().await;

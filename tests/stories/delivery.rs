@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use compline::model::ModelError;
+
 use crate::support::model::Say;
 use crate::support::story::{ADA, BEN, NOON, Story, canary};
 use crate::support::telegram::AcceptedKind;
@@ -14,7 +16,9 @@ fn secs(secs: u64) -> Duration {
 fn long_answer() -> String {
     let mut answer = String::new();
     for n in 0..60 {
-        answer.push_str(&format!("Point {n:03}: `snake_case` and 2*3*4, **bold** 🌍👩‍👩‍👧, [a page](https://example.org/{n}).\n\n"));
+        answer.push_str(&format!(
+            "Point {n:03}: `snake_case` and 2*3*4, **bold** 🌍👩‍👩‍👧, [a page](https://example.org/{n}).\n\n"
+        ));
     }
     answer.push_str("```rust\n");
     for n in 60..160 {
@@ -126,21 +130,35 @@ async fn who_blocks_the_bot_is_left_alone_and_heard_again_later() {
 }
 
 #[tokio::test]
-async fn the_typing_sign_ends_with_the_turn() {
+async fn the_typing_sign_is_renewed_and_ends_with_the_turn() {
     let story = Story::begin().await;
-    story.model.then(Say::Grow(vec![(secs(9), "slow".to_owned())]));
-    story.say(ADA, &format!("well? {}", canary(ADA))).await;
-    story.pass(secs(10)).await;
+    story.model.then(Say::Grow(vec![(secs(59), "slow".to_owned())]));
+    story.fake.says(ADA, &format!("well? {}", canary(ADA)));
+    story.until(async || story.fake.typing(ADA) >= 3).await;
+    story.until(async || story.heard(ADA) == ["slow"]).await;
     let shown = story.fake.typing(ADA);
-    assert!((2..=4).contains(&shown), "shown {shown} times in nine seconds");
     story.pass(secs(3600)).await;
     assert_eq!(story.fake.typing(ADA), shown, "typing although nobody writes");
     story.end().await;
 }
 
+#[tokio::test]
+async fn the_typing_sign_ends_while_the_model_is_away() {
+    let story = Story::begin().await;
+    story.model.otherwise(|_| Say::Fail(ModelError::NoCredit));
+    story.fake.says(ADA, &format!("well? {}", canary(ADA)));
+    story.until(async || story.heard(ADA).len() == 1).await;
+    story.pass(secs(10)).await;
+    let shown = story.fake.typing(ADA);
+    story.pass(secs(15)).await;
+    assert_eq!(story.fake.typing(ADA), shown, "typing although nothing is on its way");
+    story.end().await;
+}
+
 /// Twenty pieces of sixty letters in eight seconds.
 fn growing() -> (Say, String) {
-    let pieces: Vec<_> = (0..20).map(|n| (Duration::from_millis(400), format!("{n:02} {} ", "grow".repeat(14)))).collect();
+    let pieces: Vec<_> =
+        (0..20).map(|n| (Duration::from_millis(400), format!("{n:02} {} ", "grow".repeat(14)))).collect();
     let whole = pieces.iter().map(|(_, piece)| piece.as_str()).collect::<String>();
     (Say::Grow(pieces), whole.trim().to_owned())
 }

@@ -76,7 +76,7 @@ fn home_of(story: &Story, mark: &str) -> String {
 
 #[tokio::test]
 async fn a_reply_leads_back_to_all_that_its_prompt_held() {
-    for seed in 0..6 {
+    for seed in 0..4 {
         let story = live(seed).await;
         let mut requests = story.model.chats().into_iter();
         for turn in 1..=story.count("SELECT max(id) FROM turns") {
@@ -85,11 +85,38 @@ async fn a_reply_leads_back_to_all_that_its_prompt_held() {
             for request in requests.by_ref().take(usize::try_from(asked).unwrap()) {
                 for mark in marks(&words(&request)) {
                     let home = home_of(&story, &mark);
-                    assert!(origins.contains(&home), "seed {seed}: turn {turn} held {mark} of {home} and grew from {origins:?}");
+                    assert!(
+                        origins.contains(&home),
+                        "seed {seed}: turn {turn} held {mark} of {home} and grew from {origins:?}"
+                    );
                 }
             }
         }
         assert!(requests.next().is_none());
+        story.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_trusted_reply_grew_from_nothing_untrusted() {
+    for seed in 0..4 {
+        let story = live(seed).await;
+        let untrusted = "SELECT count(*) FROM texts t JOIN messages m ON m.id = t.message_id
+             WHERE m.id = {} AND NOT EXISTS (SELECT 1 FROM texts o WHERE o.message_id = m.id AND o.label = 'trusted')";
+        let trusted =
+            "SELECT coalesce(group_concat(m.turn_id, ' '), '') FROM messages m JOIN texts t ON t.message_id = m.id
+             WHERE m.kind = 'reply' AND t.label = 'trusted'";
+        for turn in story.text(trusted).split(' ').filter_map(|turn| turn.parse().ok()) {
+            let origins = story.app().journal.read_now(|db| db.origins(Node::Turn(TurnId(turn)))).unwrap();
+            assert!(!origins.is_empty());
+            for message in origins.iter().filter_map(|origin| origin.strip_prefix("message:")) {
+                assert_eq!(
+                    story.count(&untrusted.replace("{}", message)),
+                    0,
+                    "seed {seed}: turn {turn} and message {message}"
+                );
+            }
+        }
         story.end().await;
     }
 }

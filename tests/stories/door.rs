@@ -79,7 +79,9 @@ async fn a_pairing_code_lets_one_person_in_once() {
     assert!(story.last_heard(EVE).starts_with("That code is not valid."), "{}", story.last_heard(EVE));
     story.say(EVE, "hello").await;
     assert_eq!(story.model.chats().len(), 1);
-    assert!(!stands_in(&story.home, &code) || story.count("SELECT count(*) FROM pairing_codes WHERE used_at IS NULL") == 0);
+    assert!(
+        !stands_in(&story.home, &code) || story.count("SELECT count(*) FROM pairing_codes WHERE used_at IS NULL") == 0
+    );
     story.end().await;
 }
 
@@ -129,8 +131,24 @@ async fn no_command_ever_reaches_a_model() {
     let story = Story::begin().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     let lines = [
-        "/help", "/start", "/whoami", "/stop", "/status", "/usage", "/search hello", "/people", "/pair Zoe", "/model", "/remove Zoe",
-        "/new", "/reset", "/Status@compline_test_bot", "/nonsense", "/", "/search", "/etc/passwd",
+        "/help",
+        "/start",
+        "/whoami",
+        "/stop",
+        "/status",
+        "/usage",
+        "/search hello",
+        "/people",
+        "/pair Zoe",
+        "/model",
+        "/remove Zoe",
+        "/new",
+        "/reset",
+        "/Status@compline_test_bot",
+        "/nonsense",
+        "/",
+        "/search",
+        "/etc/passwd",
     ];
     for line in lines {
         let before = story.heard(ADA).len();

@@ -86,7 +86,12 @@ async fn what_was_typed_in_another_conversation_or_stands_in_our_own_words_was_n
 async fn a_redirect_to_a_private_address_is_refused() {
     let inside = Web::of(&[("/", "<p>router password</p>")]).await;
     let to_loopback = format!("=> http://127.0.0.1:{}/", inside.address.port());
-    let pages = [("/a", to_loopback.as_str()), ("/b", "=> http://169.254.169.254/latest"), ("/c", "=> http://10.0.0.1/"), ("/d", "=> file:///etc/passwd")];
+    let pages = [
+        ("/a", to_loopback.as_str()),
+        ("/b", "=> http://169.254.169.254/latest"),
+        ("/c", "=> http://10.0.0.1/"),
+        ("/d", "=> file:///etc/passwd"),
+    ];
     let (story, web) = with_web("", &pages).await;
     for (path, _) in pages {
         let url = format!("http://outside.example{path}");

@@ -125,7 +125,8 @@ async fn what_was_decided_in_the_last_of_two_hundred_messages_is_handed_over() {
 async fn nothing_untrusted_is_in_what_a_conversation_begins_with() {
     let story = Story::begin().await;
     story.background.otherwise(|request| {
-        let heard = if words(request).contains(UNTRUSTED) { format!("{UNTRUSTED}summary") } else { "the quay".to_owned() };
+        let heard =
+            if words(request).contains(UNTRUSTED) { format!("{UNTRUSTED}summary") } else { "the quay".to_owned() };
         Say::Text(summary(&heard, &heard))
     });
     story.say(ADA, &format!("I moved to the quay. {}", canary(ADA))).await;

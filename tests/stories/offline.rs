@@ -84,7 +84,7 @@ async fn it_summarises_and_the_next_conversation_begins_with_that() {
     story.say(ADA, "I prefer short answers.").await;
     story.pass(NEXT_CONVERSATION).await;
     assert_eq!(story.text("SELECT state || ' ' || label FROM summaries WHERE view = 'trusted'"), "made trusted");
-    assert_eq!(story.text("SELECT model FROM summaries").contains("offline"), true);
+    assert!(story.text("SELECT model FROM summaries").contains("offline"));
     story.say(ADA, "good evening").await;
     let opening = story.text("SELECT opening FROM conversations ORDER BY id DESC LIMIT 1");
     assert!(opening.contains("paint the boat green"), "{opening}");

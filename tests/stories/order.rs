@@ -46,7 +46,8 @@ impl Seat {
     /// The next line of that type; what comes before it is passed over.
     async fn next(&mut self, kind: &str) -> serde_json::Value {
         loop {
-            let line = self.lines.next_line().await.unwrap().unwrap();
+            let line = tokio::time::timeout(Duration::from_secs(10), self.lines.next_line()).await;
+            let line = line.expect("nothing came to the terminal").unwrap().unwrap();
             let line: serde_json::Value = serde_json::from_str(&line).unwrap();
             if line["type"] == kind {
                 return line;
@@ -119,6 +120,26 @@ async fn order_is_kept_for_everybody_however_fast_they_write() {
         assert!(places.is_sorted(), "{prompt}");
     }
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said' AND state <> 'answered'"), 0);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn two_people_never_hear_of_each_other() {
+    let story = Story::begin().await;
+    story.model.otherwise(|request| {
+        let heard = [ADA, BEN].map(canary).into_iter().filter(|canary| words(request).contains(canary));
+        Say::Text(heard.collect::<Vec<_>>().join(" "))
+    });
+    for n in 0..6 {
+        story.fake.says(ADA, &format!("{n} {}", canary(ADA)));
+        story.fake.says(BEN, &format!("{n} {}", canary(BEN)));
+        story.pass(ms(n * 400)).await;
+    }
+    story.answered().await;
+    for person in [ADA, BEN] {
+        assert!(!story.heard(person).is_empty());
+        assert!(story.heard(person).iter().all(|text| *text == canary(person)), "{:?}", story.heard(person));
+    }
     story.end().await;
 }
 

@@ -18,16 +18,6 @@ async fn status(story: &Story) -> String {
     story.app().admin.status(None).await.unwrap().markdown
 }
 
-/// Lets time pass second by second until it is so. What happens on the wire meanwhile takes real time, if only a little.
-async fn until(story: &Story, mut holds: impl AsyncFnMut() -> bool) {
-    let looking = async {
-        while !holds().await {
-            story.clock.advance(Duration::from_secs(1)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), looking).await.expect("it never came true");
-}
-
 #[tokio::test]
 async fn a_model_that_is_down_is_told_once_and_made_up_for_when_it_is_back() {
     let story = Story::begin().await;
@@ -142,8 +132,9 @@ async fn after_a_day_without_network_everybody_is_told() {
     story.fake.stop();
     story.pass(26 * HOUR).await;
     story.fake.restart();
-    until(&story, async || story.heard(ADA).len() > 1).await;
-    assert!(story.last_heard(ADA).contains("I was away for 26 hours"), "{:?}", story.heard(ADA));
+    story.fake.says(ADA, "and now?");
+    story.until(async || story.heard(ADA).len() == 3).await;
+    assert!(story.heard(ADA)[1].contains("I was away for 26 hours"), "{:?}", story.heard(ADA));
     story.end().await;
 }
 
@@ -184,9 +175,10 @@ async fn a_second_program_on_the_same_bot_is_told_in_plain_words_and_ends_by_its
     story.fake.conflict_next(4);
     story.fake.says(ADA, &format!("hello {}", canary(ADA)));
     let told = "Another program is receiving for the same Telegram bot";
-    until(&story, async || status(&story).await.contains(told)).await;
-    until(&story, async || !status(&story).await.contains(told)).await;
-    story.answered().await;
-    assert_eq!(story.heard(ADA), ["ok"]);
+    story.until(async || status(&story).await.contains(told)).await;
+    story.fake.says(ADA, "and later");
+    story.until(async || story.heard(ADA).len() == 2).await;
+    assert!(!status(&story).await.contains(told));
+    assert_eq!(story.heard(ADA), ["ok", "ok"]);
     story.end().await;
 }

@@ -89,8 +89,12 @@ async fn no_question_is_too_strange_and_none_looks_into_another_scope() {
             assert!(matches.hits.iter().all(|hit| !hit.text.open().0.contains(&canary(BEN))), "{query}");
         }
     }
-    let mut runner = TestRunner::new(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() });
-    let strange = prop_oneof![".{0,80}", "[\"'*^:(){}+ -]{0,20}(orchard|scope|person2|NEAR|AND|OR|NOT)[\"'*^:(){}+ -]{0,20}person2"];
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() });
+    let strange = prop_oneof![
+        ".{0,80}",
+        "[\"'*^:(){}+ -]{0,20}(orchard|scope|person2|NEAR|AND|OR|NOT)[\"'*^:(){}+ -]{0,20}person2"
+    ];
     let outcome = runner.run(&strange, |query| {
         let matches = recall(&story, OF_ADA, &query, true);
         prop_assert!(matches.hits.iter().all(|hit| hit.text.scope() == OF_ADA));
@@ -130,7 +134,8 @@ async fn what_is_before_the_model_anyway_is_not_recalled() {
     }
     story.model.calls("recall", serde_json::json!({ "query": "heron", "limit": 3 })).says("found");
     story.pass(Duration::from_secs(10)).await;
-    let prompt = story.model.chats().into_iter().rev().find(|request| crate::support::model::words(request).contains("tool: "));
+    let prompt =
+        story.model.chats().into_iter().rev().find(|request| crate::support::model::words(request).contains("tool: "));
     let gave = crate::support::model::words(&prompt.unwrap()).rsplit("tool: ").next().unwrap_or_default().to_owned();
     assert!(gave.contains("stands in the reeds") && !gave.contains("heron 1"), "{gave}");
     story.end().await;
@@ -157,7 +162,12 @@ async fn an_index_built_anew_gives_the_same_answers() {
     story.answered().await;
     story.fake.edits(ADA, early, "the otter and the beaver");
     story.settle().await;
-    story.fake.from(ADA).external_quote("Mallory", &format!("{UNTRUSTED}otter quoted")).text("what about this otter?").send();
+    story
+        .fake
+        .from(ADA)
+        .external_quote("Mallory", &format!("{UNTRUSTED}otter quoted"))
+        .text("what about this otter?")
+        .send();
     story.answered().await;
     story.fake.sends_document(ADA, "otter.txt", "text/plain", format!("{UNTRUSTED}otter file").as_bytes());
     story.answered().await;

@@ -48,11 +48,19 @@ fn no_table_holds_text_without_a_label_and_a_scope() {
     for (table, label, scope) in WITH_TEXT {
         for wanted in [label, scope] {
             let found = columns(&db, table).into_iter().find(|(name, ..)| name == wanted);
-            assert_eq!(found, Some((wanted.to_owned(), true, false)), "{table}.{wanted}: NOT NULL and without a default");
+            assert_eq!(
+                found,
+                Some((wanted.to_owned(), true, false)),
+                "{table}.{wanted}: NOT NULL and without a default"
+            );
         }
     }
-    let mut query = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
-                             AND name <> 'refinery_schema_history'").unwrap();
+    let mut query = db
+        .prepare(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
+                             AND name <> 'refinery_schema_history'",
+        )
+        .unwrap();
     let tables: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     for table in tables.iter().filter(|table| !table.starts_with("texts_fts")) {
         let known = WITHOUT.contains(&table.as_str()) || WITH_TEXT.iter().any(|(with, ..)| with == table);
@@ -94,14 +102,20 @@ async fn after_a_lively_day_every_reference_leads_somewhere_and_every_text_has_i
     let broken: i64 = db.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).unwrap();
     assert_eq!(broken, 0);
     for table in ["texts", "attachments"] {
-        let sql = format!("SELECT count(*) FROM {table} t JOIN messages m ON m.id = t.message_id WHERE t.scope <> m.scope");
+        let sql =
+            format!("SELECT count(*) FROM {table} t JOIN messages m ON m.id = t.message_id WHERE t.scope <> m.scope");
         assert_eq!(story.count(&sql), 0, "{table}");
     }
-    let crossed = "SELECT count(*) FROM messages m JOIN people p ON p.id = m.person_id WHERE m.scope <> 'person:' || p.id";
+    let crossed =
+        "SELECT count(*) FROM messages m JOIN people p ON p.id = m.person_id WHERE m.scope <> 'person:' || p.id";
     assert_eq!(story.count(crossed), 0);
     for (table, label, _) in WITH_TEXT {
         assert_eq!(story.count(&format!("SELECT count(*) FROM {table} WHERE {label} = ''")), 0, "{table}");
     }
-    assert_eq!(story.count("SELECT count(*) FROM texts WHERE text LIKE '%let me in%'"), 0, "nothing of a stranger is kept");
+    assert_eq!(
+        story.count("SELECT count(*) FROM texts WHERE text LIKE '%let me in%'"),
+        0,
+        "nothing of a stranger is kept"
+    );
     story.end().await;
 }

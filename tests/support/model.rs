@@ -133,7 +133,9 @@ impl Scripted {
 pub fn usual(request: &Request) -> Say {
     Say::Text(match request.purpose() {
         Purpose::Chat => "ok".to_owned(),
-        Purpose::Summary => r#"{"title": "A talk", "topics": ["talk"], "decisions": [], "preferences": [], "pending": []}"#.to_owned(),
+        Purpose::Summary => {
+            r#"{"title": "A talk", "topics": ["talk"], "decisions": [], "preferences": [], "pending": []}"#.to_owned()
+        }
     })
 }
 

@@ -142,7 +142,12 @@ impl House {
             let (fake, clock) = (&self.story.fake, &self.story.clock);
             let calls = fake.calls().split_off(fake.calls().len().saturating_sub(8));
             let idle = clock.work().is_idle();
-            format!("now {:?}, next {:?}, idle {idle}, unacked {}, {calls:?}", clock.now(), clock.next_due(), fake.unacked())
+            format!(
+                "now {:?}, next {:?}, idle {idle}, unacked {}, {calls:?}",
+                clock.now(),
+                clock.next_due(),
+                fake.unacked()
+            )
         };
         life.block_on(lit(fuse, work)).unwrap_or_else(|_| panic!("the house is stuck: {}", told()))
     }

@@ -69,7 +69,7 @@ impl Story {
         for (id, name) in [(ADA, "Ada"), (BEN, "Ben"), (EVE, "Eve")] {
             fake.person(id, name, None);
         }
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let model = Scripted::new(clock.clone());
         let background = Scripted::new(clock.clone());
         Self {
@@ -193,6 +193,19 @@ impl Story {
         self.settle().await;
     }
 
+    /// Lets time pass second by second until it is so. What happens on the wire meanwhile takes real time, if only a little.
+    pub async fn until(&self, mut holds: impl AsyncFnMut() -> bool) {
+        let looking = async {
+            while !holds().await {
+                self.clock.advance(Duration::from_secs(1)).await;
+                for _ in 0..200 {
+                    tokio::task::yield_now().await;
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), looking).await.expect("it never came true");
+    }
+
     /// Long enough for messages to be joined and answered.
     pub async fn answered(&self) {
         self.pass(Duration::from_secs(2)).await;
@@ -261,14 +274,29 @@ impl Story {
     }
 }
 
+/// Every part of every prompt that holds untrusted words has a label that says so.
+pub fn every_untrusted_part_is_labelled(story: &Story) {
+    for request in story.model.requests().iter().chain(&story.background.requests()) {
+        for part in request.messages().iter().flat_map(|message| message.parts()) {
+            let held = format!("{:?}", part.open().0).contains(UNTRUSTED);
+            assert!(!held || !part.label().is_trusted(), "untrusted words count as trusted: {part:?}");
+        }
+    }
+}
+
 /// The canary in what that person types.
 pub fn canary(person: i64) -> String {
     format!("canary-of-{person}")
 }
 
+/// A folder in memory, where there is one: a story commits often, and nobody pulls the plug of the test.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// Copies a home as a power cut leaves it: whatever is in the files at this instant.
 pub fn copy_home(from: &Path) -> tempfile::TempDir {
-    let to = tempfile::tempdir().unwrap();
+    let to = folder();
     copy_folder(from, to.path());
     to
 }

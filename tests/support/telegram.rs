@@ -68,11 +68,7 @@ impl FakeTelegram {
         let address = listener.local_addr().expect("the bound address");
         let shared = Arc::new(Shared::new());
         let running = Mutex::new(Some(Running::serve(listener, shared.clone())));
-        let inner = Arc::new(Inner {
-            shared,
-            address,
-            running,
-        });
+        let inner = Arc::new(Inner { shared, address, running });
         Self { inner }
     }
 
@@ -98,12 +94,7 @@ impl FakeTelegram {
 
     /// Closes the port and every connection. All state is kept.
     pub fn stop(&self) {
-        let running = self
-            .inner
-            .running
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let running = self.inner.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(running);
     }
 

@@ -26,7 +26,8 @@ impl Web {
     pub async fn of(pages: &[(&str, &str)]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let pages: Pages = Arc::new(pages.iter().map(|(path, page)| ((*path).to_owned(), (*page).to_owned())).collect());
+        let pages: Pages =
+            Arc::new(pages.iter().map(|(path, page)| ((*path).to_owned(), (*page).to_owned())).collect());
         let (connections, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::default()));
         let (count, seen) = (Arc::clone(&connections), Arc::clone(&asked));
         tokio::spawn(async move {
@@ -74,10 +75,14 @@ async fn answer(mut stream: TcpStream, pages: Pages, asked: Arc<Mutex<Vec<String
     let path = String::from_utf8_lossy(&request).split(' ').nth(1).unwrap_or("").to_owned();
     let reply = match pages.get(&path).map(|page| (page, page.strip_prefix("=> "))) {
         None => "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
-        Some((_, Some(to))) => format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"),
+        Some((_, Some(to))) => {
+            format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        }
         Some((page, None)) => {
             let length = page.len();
-            format!("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{page}")
+            format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{page}"
+            )
         }
     };
     asked.lock().unwrap().push(path);

@@ -1,12 +1,7 @@
 //! The wires against a scripted server: every way in which a provider can fail, byte by byte.
 
 // A test may fail.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod openai;
 mod others;

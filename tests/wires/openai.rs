@@ -19,12 +19,7 @@ async fn openai(script: Script) -> Result<Reply, ModelError> {
 
 #[tokio::test]
 async fn a_stream_is_whole_only_when_the_server_says_so() {
-    for whole in [
-        &[HELLO, STOP, DONE] as &[&[u8]],
-        &[HELLO, STOP],
-        &[HELLO, DONE],
-        &[HELLO, b"data: [DONE]"],
-    ] {
+    for whole in [&[HELLO, STOP, DONE] as &[&[u8]], &[HELLO, STOP], &[HELLO, DONE], &[HELLO, b"data: [DONE]"]] {
         assert_eq!(text(&openai(Script::stream(whole)).await.unwrap()), "Hello");
     }
     for part in [
@@ -33,11 +28,7 @@ async fn a_stream_is_whole_only_when_the_server_says_so() {
         &[HELLO, b"data: {\"choices\":[{\"delta\":{\"cont"],
         &[HELLO, b"data: ]]\n\n", STOP],
     ] {
-        assert_eq!(
-            openai(Script::stream(part)).await,
-            Err(ModelError::Cut),
-            "{part:?}"
-        );
+        assert_eq!(openai(Script::stream(part)).await, Err(ModelError::Cut), "{part:?}");
     }
     assert_eq!(openai(Script::cut(&[HELLO])).await, Err(ModelError::Cut));
     assert_eq!(text(&openai(Script::cut(&[HELLO, STOP])).await.unwrap()), "Hello");
@@ -46,76 +37,42 @@ async fn a_stream_is_whole_only_when_the_server_says_so() {
 #[tokio::test]
 async fn an_error_inside_a_stream_is_an_error() {
     let error: &[u8] = b"data: {\"error\":{\"message\":\"overloaded\",\"code\":502}}\n\n";
-    assert_eq!(
-        openai(Script::stream(&[HELLO, error, STOP, DONE])).await,
-        Err(later("HTTP 502"))
-    );
+    assert_eq!(openai(Script::stream(&[HELLO, error, STOP, DONE])).await, Err(later("HTTP 502")));
     let spent: &[u8] = b"data: {\"error\":{\"message\":\"x\",\"code\":\"insufficient_quota\"}}\n\n";
-    assert_eq!(
-        openai(Script::stream(&[spent, DONE])).await,
-        Err(ModelError::NoCredit)
-    );
+    assert_eq!(openai(Script::stream(&[spent, DONE])).await, Err(ModelError::NoCredit));
     let filtered: &[u8] = b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"content_filter\"}]}\n\n";
-    assert_eq!(
-        openai(Script::stream(&[HELLO, filtered, DONE])).await,
-        Err(ModelError::Refused)
-    );
+    assert_eq!(openai(Script::stream(&[HELLO, filtered, DONE])).await, Err(ModelError::Refused));
 }
 
 #[tokio::test]
 async fn silence_is_waited_out_and_no_longer() {
     let hasty = |script| call_in_haste(Provider::OpenAi, script);
-    let never = Script {
-        pieces: vec![],
-        then_silent: true,
-    };
+    let never = Script { pieces: vec![], then_silent: true };
     assert_eq!(hasty(never).await, Err(later("the server keeps silent")));
     let stalled = Script::cut(&[HELLO]).silent();
     assert_eq!(hasty(stalled).await, Err(later("the server keeps silent")));
     let done = Script::cut(&[HELLO, STOP]).silent();
     assert_eq!(text(&hasty(done).await.unwrap()), "Hello");
     for provider in [Provider::Anthropic, Provider::Gemini] {
-        let never = Script {
-            pieces: vec![],
-            then_silent: true,
-        };
-        assert_eq!(
-            call_in_haste(provider, never).await,
-            Err(later("the server keeps silent")),
-            "{provider:?}"
-        );
+        let never = Script { pieces: vec![], then_silent: true };
+        assert_eq!(call_in_haste(provider, never).await, Err(later("the server keeps silent")), "{provider:?}");
         let stalled = Script::cut(&[b": nothing\n\n"]).silent();
-        assert_eq!(
-            call_in_haste(provider, stalled).await,
-            Err(later("the server keeps silent")),
-            "{provider:?}"
-        );
+        assert_eq!(call_in_haste(provider, stalled).await, Err(later("the server keeps silent")), "{provider:?}");
     }
 }
 
 #[tokio::test]
 async fn a_refusal_says_what_to_do() {
-    let dated =
-        "429 Too Many\r\ndate: Fri, 20 Nov 2026 18:05:00 GMT\r\nretry-after: Fri, 20 Nov 2026 18:05:09 GMT";
+    let dated = "429 Too Many\r\ndate: Fri, 20 Nov 2026 18:05:00 GMT\r\nretry-after: Fri, 20 Nov 2026 18:05:09 GMT";
     for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
-        let busy = ModelError::Later {
-            after: Some(Duration::from_secs(9)),
-            what: "HTTP 429".to_owned(),
-        };
-        assert_eq!(
-            call(provider, Script::whole(dated, "")).await,
-            Err(busy),
-            "{provider:?}"
-        );
+        let busy = ModelError::Later { after: Some(Duration::from_secs(9)), what: "HTTP 429".to_owned() };
+        assert_eq!(call(provider, Script::whole(dated, "")).await, Err(busy), "{provider:?}");
         for (head, expected) in [
             ("402 Payment Required", ModelError::NoCredit),
             ("401 Unauthorized", ModelError::BadKey),
             ("413 Too Large", ModelError::TooLong),
             ("500 Oh", later("HTTP 500")),
-            (
-                "404 Not Found",
-                ModelError::Rejected("HTTP 404: no such model".to_owned()),
-            ),
+            ("404 Not Found", ModelError::Rejected("HTTP 404: no such model".to_owned())),
             (
                 "307 Elsewhere\r\nlocation: http://127.0.0.1:9/",
                 ModelError::Rejected("HTTP 307: no such model".to_owned()),
@@ -135,10 +92,7 @@ async fn what_is_no_answer_is_told_apart() {
     let garbage = Script::whole("200 OK\r\ncontent-type: application/json", "{\"choices\":");
     assert_eq!(openai(garbage).await, Err(ModelError::Cut));
     let huge = vec![b'a'; 2 << 20];
-    assert_eq!(
-        openai(Script::stream(&[b"data: ", &huge, b"\n\n", DONE])).await,
-        Err(ModelError::Cut)
-    );
+    assert_eq!(openai(Script::stream(&[b"data: ", &huge, b"\n\n", DONE])).await, Err(ModelError::Cut));
     for provider in [Provider::Anthropic, Provider::Gemini] {
         let page = Script::whole("200 OK\r\ncontent-type: text/html", "<html>Log in</html>");
         assert_eq!(call(provider, page).await, Err(ModelError::Cut), "{provider:?}");
@@ -154,18 +108,9 @@ async fn what_is_no_answer_is_told_apart() {
 async fn a_server_that_does_not_stream_is_understood() {
     let body = r#"{"choices":[{"message":{"content":"Hello","tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":1}}}]},
         "finish_reason":"tool_calls"}],"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4}}}"#;
-    let reply = openai(Script::whole("200 OK\r\ncontent-type: application/json", body))
-        .await
-        .unwrap();
+    let reply = openai(Script::whole("200 OK\r\ncontent-type: application/json", body)).await.unwrap();
     assert_eq!((text(&reply), reply.stop), ("Hello", Stop::Tools));
-    assert_eq!(
-        reply.usage,
-        Usage {
-            input: 9,
-            cached: 4,
-            output: 2
-        }
-    );
+    assert_eq!(reply.usage, Usage { input: 9, cached: 4, output: 2 });
     assert_eq!(reply.calls()[0].open().0.arguments, r#"{"x":1}"#);
 }
 
@@ -178,9 +123,8 @@ async fn pieces_of_characters_and_of_calls_are_put_together() {
     for _ in cuts {
         assert_eq!(text(&model.call(&ask(), &Unwatched).await.unwrap()), "Grüße 🌍");
     }
-    let call = |body: &str| {
-        format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{body}]}}}}]}}\n\n").into_bytes()
-    };
+    let call =
+        |body: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{body}]}}}}]}}\n\n").into_bytes();
     let pieces = [
         call(
             r#"{"index":0,"id":"a","function":{"name":"f","arguments":""}},{"index":1,"id":"b","function":{"name":"g"}}"#,
@@ -193,10 +137,7 @@ async fn pieces_of_characters_and_of_calls_are_put_together() {
     stream.push(DONE);
     let reply = openai(Script::stream(&stream)).await.unwrap();
     let calls: Vec<_> = reply.calls().iter().map(|call| call.open().0.clone()).collect();
-    let shape: Vec<_> = calls
-        .iter()
-        .map(|call| (&*call.id, &*call.name, &*call.arguments))
-        .collect();
+    let shape: Vec<_> = calls.iter().map(|call| (&*call.id, &*call.name, &*call.arguments)).collect();
     assert_eq!(shape, [("a", "f", "not json"), ("b", "g", r#"{"y":2}"#)]);
     let bare = [call(r#"{"function":{"name":"f","arguments":"{}"}}"#)];
     let reply = openai(Script::stream(&[&bare[0], DONE])).await.unwrap();
@@ -208,29 +149,14 @@ async fn the_request_is_what_every_server_understands() {
     let server = Server::play(vec![Script::stream(&[HELLO, DONE])]).await;
     let mut request = ask();
     let mut made = Message::new(Role::Assistant);
-    let part = Part::Call {
-        id: "a".into(),
-        name: "f".into(),
-        arguments: "{\"x".into(),
-        extra: "".into(),
-    };
+    let part = Part::Call { id: "a".into(), name: "f".into(), arguments: "{\"x".into(), extra: "".into() };
     made.push(Labelled::new(part, Label::trusted(), Scope::Shared));
-    let mut question = Message::of(
-        Role::User,
-        Labelled::new("Look".into(), Label::trusted(), Scope::Shared),
-    );
-    let image = Part::Image {
-        mime: "image/png".into(),
-        bytes: Arc::from([1_u8, 2, 3]),
-    };
+    let mut question = Message::of(Role::User, Labelled::new("Look".into(), Label::trusted(), Scope::Shared));
+    let image = Part::Image { mime: "image/png".into(), bytes: Arc::from([1_u8, 2, 3]) };
     question.push(Labelled::new(image, Label::trusted(), Scope::Shared));
     request.push(Arc::new(made)).unwrap();
     request.push(Arc::new(question.cached())).unwrap();
-    model::build(&config(Provider::OpenAi, &server.url))
-        .unwrap()
-        .call(&request, &Unwatched)
-        .await
-        .unwrap();
+    model::build(&config(Provider::OpenAi, &server.url)).unwrap().call(&request, &Unwatched).await.unwrap();
     let expected = serde_json::json!({
         "model": "qwen-max",
         "messages": [
@@ -249,11 +175,7 @@ async fn the_request_is_what_every_server_understands() {
         "max_tokens": 500,
     });
     assert_eq!(server.body(), expected);
-    assert!(
-        server.head().starts_with("post /v1/chat/completions "),
-        "{}",
-        server.head()
-    );
+    assert!(server.head().starts_with("post /v1/chat/completions "), "{}", server.head());
     assert!(server.head().contains("authorization: bearer sk-very-secret"));
 }
 
@@ -262,21 +184,14 @@ async fn an_empty_key_sends_none() {
     let server = Server::play(vec![Script::stream(&[HELLO, DONE])]).await;
     let mut config = config(Provider::Ollama, &server.url);
     config.api_key = Some("".into());
-    model::build(&config)
-        .unwrap()
-        .call(&ask(), &Unwatched)
-        .await
-        .unwrap();
+    model::build(&config).unwrap().call(&ask(), &Unwatched).await.unwrap();
     assert!(!server.head().contains("authorization"));
 }
 
 #[tokio::test]
 async fn a_recording_becomes_words() {
     let scripts = vec![
-        Script::whole(
-            "200 OK\r\ncontent-type: application/json",
-            r#"{"text":" Good morning. "}"#,
-        ),
+        Script::whole("200 OK\r\ncontent-type: application/json", r#"{"text":" Good morning. "}"#),
         Script::whole("503 Busy\r\nretry-after: 3", ""),
         Script::whole("200 OK", "<html>"),
     ];
@@ -289,18 +204,11 @@ async fn a_recording_becomes_words() {
     let hear = || model::transcribe::transcribe(&config, b"OggS".to_vec(), "audio/ogg");
     assert_eq!(hear().await.unwrap(), "Good morning.");
     let asked = server.asked.lock().unwrap()[0].clone();
-    for part in [
-        "POST /v1/audio/transcriptions ",
-        "name=\"model\"\r\n\r\nwhisper-1",
-        "filename=\"voice.ogg\"",
-        "OggS",
-    ] {
+    for part in ["POST /v1/audio/transcriptions ", "name=\"model\"\r\n\r\nwhisper-1", "filename=\"voice.ogg\"", "OggS"]
+    {
         assert!(asked.contains(part), "{part} in {asked}");
     }
-    let busy = ModelError::Later {
-        after: Some(Duration::from_secs(3)),
-        what: "HTTP 503".to_owned(),
-    };
+    let busy = ModelError::Later { after: Some(Duration::from_secs(3)), what: "HTTP 503".to_owned() };
     assert_eq!(hear().await, Err(busy));
     assert!(matches!(hear().await, Err(ModelError::Rejected(_))));
 }

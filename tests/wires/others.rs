@@ -21,19 +21,10 @@ fn anthropic_stream() -> Vec<Vec<u8>> {
             json!({"message": {"usage": {
             "input_tokens": 10, "cache_creation_input_tokens": 30, "cache_read_input_tokens": 64, "output_tokens": 1}}}),
         ),
-        event(
-            "content_block_start",
-            json!({"index": 0, "content_block": {"type": "text", "text": ""}}),
-        ),
-        event(
-            "content_block_delta",
-            json!({"index": 0, "delta": {"type": "text_delta", "text": "Hello"}}),
-        ),
+        event("content_block_start", json!({"index": 0, "content_block": {"type": "text", "text": ""}})),
+        event("content_block_delta", json!({"index": 0, "delta": {"type": "text_delta", "text": "Hello"}})),
         event("content_block_stop", json!({"index": 0})),
-        event(
-            "message_delta",
-            json!({"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}}),
-        ),
+        event("message_delta", json!({"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}})),
         event("message_stop", json!({})),
     ]
 }
@@ -55,31 +46,12 @@ async fn anthropic_gets_its_name_limit_and_cache_marks() {
         (Role::User, "Two", false),
     ] {
         let message = Message::of(role, Labelled::new(text.into(), Label::trusted(), Scope::Shared));
-        request
-            .push(Arc::new(if cached { message.cached() } else { message }))
-            .unwrap();
+        request.push(Arc::new(if cached { message.cached() } else { message })).unwrap();
     }
-    let reply = model::build(&config)
-        .unwrap()
-        .call(&request, &Unwatched)
-        .await
-        .unwrap();
-    assert_eq!(
-        (text(&reply), reply.usage),
-        (
-            "Hello",
-            Usage {
-                input: 104,
-                cached: 64,
-                output: 5
-            }
-        )
-    );
+    let reply = model::build(&config).unwrap().call(&request, &Unwatched).await.unwrap();
+    assert_eq!((text(&reply), reply.usage), ("Hello", Usage { input: 104, cached: 64, output: 5 }));
     let body = server.body();
-    assert_eq!(
-        (&body["model"], &body["max_tokens"]),
-        (&"claude-test-high".into(), &500.into())
-    );
+    assert_eq!((&body["model"], &body["max_tokens"]), (&"claude-test-high".into(), &500.into()));
     let mark = serde_json::json!({ "type": "ephemeral" });
     assert_eq!(body["system"][0]["cache_control"], mark);
     assert_eq!(body["messages"][0]["content"][0]["cache_control"], mark);
@@ -96,10 +68,8 @@ async fn anthropic_broken_off_or_in_trouble_is_no_answer() {
         let result = call(Provider::Anthropic, Script::cut(&pieces(&stream[..end]))).await;
         assert!(result.is_err_and(|error| error.passes()), "after {end} events");
     }
-    let error = event(
-        "error",
-        serde_json::json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}),
-    );
+    let error =
+        event("error", serde_json::json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}));
     let mut troubled: Vec<&[u8]> = pieces(&stream);
     troubled.insert(3, &error);
     let result = call(Provider::Anthropic, Script::stream(&troubled)).await;
@@ -113,43 +83,21 @@ async fn gemini_counts_signs_and_ends_with_a_reason() {
         piece(serde_json::json!({"candidates": [{"content": {"parts": [
             {"functionCall": {"name": "weather", "args": {"city": city}}, "thoughtSignature": format!("sig-{city}")}]}}]}))
     };
-    let end = piece(
-        serde_json::json!({"candidates": [{"content": {"parts": [{"text": "x"}]}, "finishReason": "STOP"}],
-        "usageMetadata": {"promptTokenCount": 50, "cachedContentTokenCount": 20, "candidatesTokenCount": 4}}),
-    );
+    let end =
+        piece(serde_json::json!({"candidates": [{"content": {"parts": [{"text": "x"}]}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": 50, "cachedContentTokenCount": 20, "candidatesTokenCount": 4}}));
     let stream = [call_of("Vienna"), call_of("Oslo"), end];
-    let server = Server::play(vec![
-        Script::stream(&pieces(&stream)),
-        Script::stream(&pieces(&stream)),
-    ])
-    .await;
+    let server = Server::play(vec![Script::stream(&pieces(&stream)), Script::stream(&pieces(&stream))]).await;
     let mut config = config(Provider::Gemini, &server.url);
     config.name = "gemini-2-max".to_owned();
-    assert!(
-        model::build(&config).is_err(),
-        "the library would take `-max` off the name"
-    );
+    assert!(model::build(&config).is_err(), "the library would take `-max` off the name");
     config.name = "gemini-3-test-high".to_owned();
     let model = model::build(&config).unwrap();
     let reply = model.call(&ask(), &Unwatched).await.unwrap();
-    assert!(
-        server
-            .head()
-            .starts_with("post /v1beta/models/gemini-3-test-high:streamgeneratecontent?alt=sse ")
-    );
+    assert!(server.head().starts_with("post /v1beta/models/gemini-3-test-high:streamgeneratecontent?alt=sse "));
     assert_eq!(server.body()["generationConfig"]["maxOutputTokens"], 500);
     assert!(server.body()["generationConfig"].get("thinkingConfig").is_none());
-    assert_eq!(
-        (reply.stop, reply.usage),
-        (
-            Stop::Tools,
-            Usage {
-                input: 50,
-                cached: 20,
-                output: 4
-            }
-        )
-    );
+    assert_eq!((reply.stop, reply.usage), (Stop::Tools, Usage { input: 50, cached: 20, output: 4 }));
     let calls: Vec<_> = reply.calls().iter().map(|call| call.open().0.clone()).collect();
     assert_ne!(calls[0].id, calls[1].id);
     let mut request = ask();
@@ -175,27 +123,15 @@ async fn gemini_counts_signs_and_ends_with_a_reason() {
 #[tokio::test]
 async fn gemini_broken_off_blocked_or_in_trouble_is_no_answer() {
     let gemini = |data: &'static str| async move {
-        let (hello, piece) = (
-            r#"{"candidates":[{"content":{"parts":[{"text":"Hello"}]}}]}"#,
-            format!("data: {data}\n\n"),
-        );
+        let (hello, piece) =
+            (r#"{"candidates":[{"content":{"parts":[{"text":"Hello"}]}}]}"#, format!("data: {data}\n\n"));
         let hello = format!("data: {hello}\n\n");
-        let alone = call(Provider::Gemini, Script::stream(&[piece.as_bytes()]))
-            .await
-            .unwrap_err();
-        let after = call(
-            Provider::Gemini,
-            Script::stream(&[hello.as_bytes(), piece.as_bytes()]),
-        )
-        .await
-        .unwrap_err();
+        let alone = call(Provider::Gemini, Script::stream(&[piece.as_bytes()])).await.unwrap_err();
+        let after = call(Provider::Gemini, Script::stream(&[hello.as_bytes(), piece.as_bytes()])).await.unwrap_err();
         (alone, after)
     };
     let cut = (ModelError::Cut, ModelError::Cut);
-    assert_eq!(
-        gemini(r#"{"candidates":[{"content":{"parts":[{"text":"and"}]}}]}"#).await,
-        cut
-    );
+    assert_eq!(gemini(r#"{"candidates":[{"content":{"parts":[{"text":"and"}]}}]}"#).await, cut);
     assert_eq!(gemini("{").await, cut);
     let blocked = r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#;
     assert_eq!(gemini(blocked).await, (ModelError::Refused, ModelError::Cut));
@@ -224,21 +160,12 @@ impl std::io::Write for Log {
 async fn no_word_of_a_provider_is_logged() {
     let log = Log::default();
     let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .finish();
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone()).finish();
     let _guard = tracing::subscriber::set_default(subscriber);
     tracing::info!("the log is on");
-    let anthropic = event(
-        "error",
-        serde_json::json!({"type": "error", "error": {"message": "CANARY"}}),
-    );
-    assert!(
-        call(Provider::Anthropic, Script::stream(&[&anthropic]))
-            .await
-            .is_err()
-    );
+    let anthropic = event("error", serde_json::json!({"type": "error", "error": {"message": "CANARY"}}));
+    assert!(call(Provider::Anthropic, Script::stream(&[&anthropic])).await.is_err());
     let error: &[u8] = b"data: {\"error\":{\"message\":\"CANARY\"}}\n\n";
     for provider in [Provider::Gemini, Provider::OpenAi] {
         assert!(call(provider, Script::stream(&[error])).await.is_err());

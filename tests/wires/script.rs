@@ -23,14 +23,8 @@ pub struct Script {
 
 impl Script {
     pub fn whole(head: &str, body: &str) -> Self {
-        let head = format!(
-            "HTTP/1.1 {head}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
-            body.len()
-        );
-        Self {
-            pieces: vec![(head + body).into_bytes()],
-            then_silent: false,
-        }
+        let head = format!("HTTP/1.1 {head}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+        Self { pieces: vec![(head + body).into_bytes()], then_silent: false }
     }
 
     /// A stream in chunked coding, that ends as chunked coding ends.
@@ -46,10 +40,7 @@ impl Script {
             b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
                 .to_vec();
         let chunk = |piece: &&[u8]| [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat();
-        Self {
-            pieces: [head].into_iter().chain(pieces.iter().map(chunk)).collect(),
-            then_silent: false,
-        }
+        Self { pieces: [head].into_iter().chain(pieces.iter().map(chunk)).collect(), then_silent: false }
     }
 
     pub fn silent(mut self) -> Self {
@@ -91,13 +82,7 @@ impl Server {
 
     pub fn head(&self) -> String {
         let asked = self.asked.lock().unwrap();
-        asked
-            .last()
-            .unwrap()
-            .split_once("\r\n\r\n")
-            .unwrap()
-            .0
-            .to_lowercase()
+        asked.last().unwrap().split_once("\r\n\r\n").unwrap().0.to_lowercase()
     }
 }
 
@@ -112,9 +97,7 @@ pub async fn read_request(socket: &mut tokio::net::TcpStream) -> String {
             assert!(count > 0, "a request that breaks off");
             continue;
         };
-        let length = head
-            .lines()
-            .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
         if count == 0 || body.len() >= length.unwrap_or(0) {
             return text.into_owned();
         }
@@ -124,12 +107,7 @@ pub async fn read_request(socket: &mut tokio::net::TcpStream) -> String {
 pub fn config(provider: Provider, url: &str) -> config::Model {
     config::Model {
         provider,
-        name: if provider == Provider::Gemini {
-            "gemini-test"
-        } else {
-            "qwen-max"
-        }
-        .to_owned(),
+        name: if provider == Provider::Gemini { "gemini-test" } else { "qwen-max" }.to_owned(),
         base_url: Some(url.to_owned()),
         api_key: Some("sk-very-secret".into()),
         context_window: 10_000,
@@ -144,22 +122,14 @@ pub fn config(provider: Provider, url: &str) -> config::Model {
 pub fn ask() -> Request {
     let mut request = Request::new(Scope::Shared, Purpose::Chat);
     for (role, text) in [(Role::System, "Be brief."), (Role::User, "Hello")] {
-        request
-            .text(
-                role,
-                Labelled::new(Arc::from(text), Label::trusted(), Scope::Shared),
-            )
-            .unwrap();
+        request.text(role, Labelled::new(Arc::from(text), Label::trusted(), Scope::Shared)).unwrap();
     }
     request
 }
 
 pub async fn call(provider: Provider, script: Script) -> Result<Reply, ModelError> {
     let server = Server::play(vec![script]).await;
-    model::build(&config(provider, &server.url))
-        .unwrap()
-        .call(&ask(), &Unwatched)
-        .await
+    model::build(&config(provider, &server.url)).unwrap().call(&ask(), &Unwatched).await
 }
 
 /// The same with little patience.
@@ -175,8 +145,5 @@ pub fn text(reply: &Reply) -> &str {
 }
 
 pub fn later(what: &str) -> ModelError {
-    ModelError::Later {
-        after: None,
-        what: what.to_owned(),
-    }
+    ModelError::Later { after: None, what: what.to_owned() }
 }

@@ -17,10 +17,7 @@ pub(super) fn may_hide(words: &str, address: &str) -> bool {
         "tg" => url.has_host(),
         _ => false,
     };
-    sound
-        && words
-            .split_whitespace()
-            .all(|word| is_honest(word, url.host_str().unwrap_or_default()))
+    sound && words.split_whitespace().all(|word| is_honest(word, url.host_str().unwrap_or_default()))
 }
 
 /// Whether the words already are the address.
@@ -35,11 +32,7 @@ fn is_honest(word: &str, host: &str) -> bool {
         return false;
     }
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-    let named = word
-        .split(['/', '?', '#', ':'])
-        .next()
-        .unwrap_or_default()
-        .to_lowercase();
+    let named = word.split(['/', '?', '#', ':']).next().unwrap_or_default().to_lowercase();
     !looks_like_host(&named) || bare_host(&named) == bare_host(host)
 }
 
@@ -49,9 +42,8 @@ fn looks_like_host(word: &str) -> bool {
         return false;
     };
     let top = last.len() >= 2 && last.chars().all(char::is_alphabetic) || last.starts_with("xn--");
-    let number = !last.is_empty()
-        && front.split('.').count() == 3
-        && host.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let number =
+        !last.is_empty() && front.split('.').count() == 3 && host.chars().all(|c| c.is_ascii_digit() || c == '.');
     front.ends_with(char::is_alphanumeric) && (top || number)
 }
 

@@ -47,9 +47,7 @@ fn tag_flag(rest: &str) -> Option<(&'static str, &str)> {
     if !rest.starts_with('\u{1f3f4}') {
         return None;
     }
-    TAG_FLAGS
-        .iter()
-        .find_map(|flag| Some((*flag, rest.strip_prefix(flag)?)))
+    TAG_FLAGS.iter().find_map(|flag| Some((*flag, rest.strip_prefix(flag)?)))
 }
 
 /// What follows an escape sequence whose introducer has been read. A sequence that is not complete loses its
@@ -72,9 +70,7 @@ fn after_sequence(introducer: char, rest: &str) -> &str {
 }
 
 fn after_control_sequence(body: &str) -> Option<&str> {
-    let body = body
-        .trim_start_matches(|c| matches!(c, '0'..='?'))
-        .trim_start_matches(|c| matches!(c, ' '..='/'));
+    let body = body.trim_start_matches(|c| matches!(c, '0'..='?')).trim_start_matches(|c| matches!(c, ' '..='/'));
     body.strip_prefix(|c| matches!(c, '@'..='~'))
 }
 
@@ -87,9 +83,7 @@ fn after_short_sequence(body: &str) -> Option<&str> {
 fn after_string(body: &str) -> Option<&str> {
     let end = body.find(char::is_control)?;
     let tail = body.get(end..)?;
-    ["\u{7}", "\u{1b}\\", "\u{9c}"]
-        .iter()
-        .find_map(|terminator| tail.strip_prefix(terminator))
+    ["\u{7}", "\u{1b}\\", "\u{9c}"].iter().find_map(|terminator| tail.strip_prefix(terminator))
 }
 
 fn is_shown(c: char, last: char, next: Option<char>) -> bool {

@@ -45,7 +45,5 @@ fn tame_line(line: &str, out: &mut String) {
 
 fn is_rule(line: &str) -> bool {
     let mut marks = line.chars().filter(|c| !c.is_whitespace());
-    marks
-        .next()
-        .is_some_and(|first| matches!(first, '-' | '*') && marks.all(|c| c == first))
+    marks.next().is_some_and(|first| matches!(first, '-' | '*') && marks.all(|c| c == first))
 }

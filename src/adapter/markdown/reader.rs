@@ -18,10 +18,8 @@ use super::{Block, Body, Links, Span, Style, Table, as_typed, is_blank, strip_co
 const MAX_DEPTH: usize = 5;
 
 pub(super) fn read(source: &str, links: Links) -> Vec<Block> {
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_MATH;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH;
     let events = Parser::new_ext(source, options).into_offset_iter();
     let mut definitions: Vec<(String, Range<usize>)> = events
         .reference_definitions()
@@ -37,9 +35,7 @@ pub(super) fn read(source: &str, links: Links) -> Vec<Block> {
     reader.flush();
     definitions.retain(|(label, _)| !reader.used.contains(label));
     let unused = definitions.into_iter().filter_map(|(_, span)| source.get(span));
-    reader
-        .blocks
-        .extend(unused.map(|typed| as_typed(strip_control(typed).trim())));
+    reader.blocks.extend(unused.map(|typed| as_typed(strip_control(typed).trim())));
     reader.blocks
 }
 
@@ -108,13 +104,7 @@ impl<'s> Reader<'s> {
             Event::End(tag) => self.end(tag),
             Event::Text(text) => self.text(&text),
             Event::Html(text) | Event::InlineHtml(text) => self.push(&text),
-            Event::Code(text) => self.push_styled(
-                &text,
-                Style {
-                    code: true,
-                    ..self.style()
-                },
-            ),
+            Event::Code(text) => self.push_styled(&text, Style { code: true, ..self.style() }),
             Event::InlineMath(text) => self.push(&format!("${text}$")),
             Event::DisplayMath(text) => self.push(&format!("$${text}$$")),
             Event::FootnoteReference(label) => self.push(&format!("[^{label}]")),
@@ -135,18 +125,7 @@ impl<'s> Reader<'s> {
         match tag {
             Tag::Emphasis => self.open_delimiter(range, 1),
             Tag::Strong | Tag::Strikethrough => self.open_delimiter(range, 2),
-            Tag::Link {
-                link_type,
-                dest_url,
-                id,
-                ..
-            }
-            | Tag::Image {
-                link_type,
-                dest_url,
-                id,
-                ..
-            } => {
+            Tag::Link { link_type, dest_url, id, .. } | Tag::Image { link_type, dest_url, id, .. } => {
                 self.open_anchor(link_type, &dest_url, &id);
             }
             Tag::TableCell => self.spans.clear(),
@@ -173,18 +152,8 @@ impl<'s> Reader<'s> {
                 self.lists.push(first);
             }
             Tag::Item => self.open_item(),
-            Tag::CodeBlock(kind) => {
-                self.code = Some(Code {
-                    language: language_of(&kind),
-                    text: String::new(),
-                })
-            }
-            Tag::Table(alignments) => {
-                self.table = Some(Table {
-                    alignments,
-                    rows: Vec::new(),
-                })
-            }
+            Tag::CodeBlock(kind) => self.code = Some(Code { language: language_of(&kind), text: String::new() }),
+            Tag::Table(alignments) => self.table = Some(Table { alignments, rows: Vec::new() }),
             _ => {}
         }
     }
@@ -214,10 +183,7 @@ impl<'s> Reader<'s> {
             }
             TagEnd::Item => {
                 if self.items.last().is_some_and(|item| item.marker.is_some()) {
-                    self.add(Body::Text {
-                        heading: 0,
-                        spans: Vec::new(),
-                    });
+                    self.add(Body::Text { heading: 0, spans: Vec::new() });
                 }
                 self.items.pop();
             }
@@ -235,15 +201,8 @@ impl<'s> Reader<'s> {
             }
             _ => "• ".to_owned(),
         };
-        let width = if self.items.len() < MAX_DEPTH {
-            marker.chars().count()
-        } else {
-            0
-        };
-        self.items.push(Item {
-            width,
-            marker: Some(marker),
-        });
+        let width = if self.items.len() < MAX_DEPTH { marker.chars().count() } else { 0 };
+        self.items.push(Item { width, marker: Some(marker) });
     }
 
     /// Finishes the block that is being written, if any.
@@ -252,10 +211,7 @@ impl<'s> Reader<'s> {
             let text = strip_control(&code.text);
             let text = text.strip_suffix('\n').unwrap_or(&text);
             if !is_blank(text) {
-                self.add(Body::Code {
-                    language: code.language,
-                    text: text.to_owned(),
-                });
+                self.add(Body::Code { language: code.language, text: text.to_owned() });
             }
         }
         if let Some(table) = self.table.take() {
@@ -269,10 +225,7 @@ impl<'s> Reader<'s> {
             last.text.truncate(last.text.trim_end_matches('\n').len());
         }
         if spans.iter().any(|span| !is_blank(&span.text)) {
-            self.add(Body::Text {
-                heading: self.heading,
-                spans,
-            });
+            self.add(Body::Text { heading: self.heading, spans });
         }
     }
 
@@ -290,14 +243,7 @@ impl<'s> Reader<'s> {
         }
         let gap = std::mem::take(&mut self.apart) || !begins_item;
         let quote = if self.quotes > 0 { self.outermost } else { 0 };
-        self.blocks.push(Block {
-            quote,
-            depth: self.quotes.min(MAX_DEPTH),
-            lead,
-            hang,
-            gap,
-            body,
-        });
+        self.blocks.push(Block { quote, depth: self.quotes.min(MAX_DEPTH), lead, hang, gap, body });
     }
 
     fn text(&mut self, text: &str) {
@@ -332,9 +278,7 @@ fn language_of(kind: &CodeBlockKind<'_>) -> String {
         return String::new();
     };
     let word = info.split([' ', '\t', ',', '{', ':']).next().unwrap_or_default();
-    let sound = word.len() <= 32
-        && word
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '#' | '_' | '.'));
+    let sound =
+        word.len() <= 32 && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '#' | '_' | '.'));
     if sound { word.to_owned() } else { String::new() }
 }

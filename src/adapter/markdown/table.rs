@@ -35,9 +35,7 @@ impl Table {
 
     fn line(&self, row: &[String], widths: &[usize]) -> String {
         let cells = row.iter().zip(widths).zip(&self.alignments);
-        let cells: Vec<String> = cells
-            .map(|((cell, width), alignment)| pad(cell, *width, *alignment))
-            .collect();
+        let cells: Vec<String> = cells.map(|((cell, width), alignment)| pad(cell, *width, *alignment)).collect();
         cells.join(" │ ").trim_end().to_owned()
     }
 }

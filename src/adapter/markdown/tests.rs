@@ -15,13 +15,8 @@ fn text_of(markdown: &str, links: Links) -> String {
 }
 
 fn link_of(markdown: &str) -> Option<String> {
-    let Body::Text { spans, .. } = read(markdown, Links::Named).remove(0).body else {
-        panic!("No text")
-    };
-    spans
-        .into_iter()
-        .find_map(|span| span.style.link)
-        .map(|link| link.to_string())
+    let Body::Text { spans, .. } = read(markdown, Links::Named).remove(0).body else { panic!("No text") };
+    spans.into_iter().find_map(|span| span.style.link).map(|link| link.to_string())
 }
 
 #[test]
@@ -88,16 +83,10 @@ fn bare_links_stand_in_full() {
         ("[words](https://e.org/a?b=c)", "words (https://e.org/a?b=c)"),
         ("<https://e.org>", "https://e.org"),
         ("[https://e.org](https://e.org)", "https://e.org"),
-        (
-            "[https://bank.com](https://evil.com)",
-            "https://bank.com (https://evil.com)",
-        ),
+        ("[https://bank.com](https://evil.com)", "https://bank.com (https://evil.com)"),
         ("[](https://e.org)", "https://e.org"),
         ("![cat](https://e.org/c.png)", "cat (https://e.org/c.png)"),
-        (
-            "[![b](https://i.org)](https://e.org)",
-            "b (https://i.org) (https://e.org)",
-        ),
+        ("[![b](https://i.org)](https://e.org)", "b (https://i.org) (https://e.org)"),
         ("[x](javascript:alert(1))", "x (javascript:alert(1))"),
         ("<me@e.org>", "me@e.org"),
     ] {
@@ -107,9 +96,7 @@ fn bare_links_stand_in_full() {
 }
 
 fn link_of_bare(markdown: &str) -> Option<Rc<str>> {
-    let Body::Text { spans, .. } = read(markdown, Links::Bare).remove(0).body else {
-        panic!("No text")
-    };
+    let Body::Text { spans, .. } = read(markdown, Links::Bare).remove(0).body else { panic!("No text") };
     spans.into_iter().find_map(|span| span.style.link)
 }
 
@@ -146,10 +133,7 @@ fn words_hide_only_honest_addresses() {
 
 #[test]
 fn tables_are_aligned() {
-    let shown = text_of(
-        "| a | number |\n|---|--:|\n| 日本 | 7 |\n| `x` [l](https://e.org) | 12 |",
-        Links::Named,
-    );
+    let shown = text_of("| a | number |\n|---|--:|\n| 日本 | 7 |\n| `x` [l](https://e.org) | 12 |", Links::Named);
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines[0], "a                   │ number");
     assert_eq!(lines[2], "日本                │      7");
@@ -159,10 +143,7 @@ fn tables_are_aligned() {
 #[test]
 fn lists_keep_their_place() {
     let blocks = read("- a\n  - b\n\n    c\n- [x] d\n\n> q\n> > r\n\n7. e", Links::Named);
-    let places: Vec<_> = blocks
-        .iter()
-        .map(|b| (b.lead.as_str(), b.hang.as_str(), b.depth, b.gap))
-        .collect();
+    let places: Vec<_> = blocks.iter().map(|b| (b.lead.as_str(), b.hang.as_str(), b.depth, b.gap)).collect();
     assert_eq!(
         places,
         [

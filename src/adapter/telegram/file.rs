@@ -30,13 +30,11 @@ pub(super) async fn fetch(wire: &Wire, reference: &str, max: u64) -> Result<Vec<
     if found.file_path.is_empty() {
         return Err(FetchFileError::Gone);
     }
-    wire.download(&found.file_path, max, LIMIT)
-        .await
-        .map_err(|failure| match failure {
-            DownloadFailure::TooLarge => FetchFileError::TooLarge,
-            DownloadFailure::Gone => FetchFileError::Gone,
-            DownloadFailure::Broken(why) => FetchFileError::Later(why),
-        })
+    wire.download(&found.file_path, max, LIMIT).await.map_err(|failure| match failure {
+        DownloadFailure::TooLarge => FetchFileError::TooLarge,
+        DownloadFailure::Gone => FetchFileError::Gone,
+        DownloadFailure::Broken(why) => FetchFileError::Later(why),
+    })
 }
 
 fn not_found(failure: Failure) -> FetchFileError {
@@ -53,28 +51,14 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_named_is_gone_too_large_or_later() {
-        let refused = |code, reason: &str| {
-            not_found(Failure::Refused(Refusal {
-                code,
-                reason: reason.to_owned(),
-                wait: None,
-            }))
-        };
+        let refused =
+            |code, reason: &str| not_found(Failure::Refused(Refusal { code, reason: reason.to_owned(), wait: None }));
+        assert_eq!(refused(400, "Bad Request: file is too big"), FetchFileError::TooLarge);
         assert_eq!(
-            refused(400, "Bad Request: file is too big"),
-            FetchFileError::TooLarge
-        );
-        assert_eq!(
-            refused(
-                400,
-                "Bad Request: wrong file_id or the file is temporarily unavailable"
-            ),
+            refused(400, "Bad Request: wrong file_id or the file is temporarily unavailable"),
             FetchFileError::Gone
         );
         assert_eq!(refused(429, "slow"), FetchFileError::Later("429 slow".to_owned()));
-        assert_eq!(
-            not_found(Failure::Lost("x".to_owned())),
-            FetchFileError::Later("x".to_owned())
-        );
+        assert_eq!(not_found(Failure::Lost("x".to_owned())), FetchFileError::Later("x".to_owned()));
     }
 }

@@ -68,10 +68,7 @@ impl Flow {
         self.text.push_str(text);
         match self.runs.last_mut().filter(|run| run.look == look) {
             Some(run) => run.end = self.text.len(),
-            None => self.runs.push(Run {
-                end: self.text.len(),
-                look,
-            }),
+            None => self.runs.push(Run { end: self.text.len(), look }),
         }
     }
 
@@ -117,13 +114,7 @@ impl Flow {
             self.push(lead.trim_end(), base.clone());
             self.push("\n", base.clone());
         }
-        self.push(
-            text,
-            Look {
-                pre: Some(language),
-                ..base
-            },
-        );
+        self.push(text, Look { pre: Some(language), ..base });
     }
 }
 

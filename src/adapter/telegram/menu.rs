@@ -1,8 +1,6 @@
 //! The command menu: each known person sees what their role may use, strangers see nothing.
 
-use teloxide_core::payloads::{
-    DeleteMyCommands, DeleteMyCommandsSetters, SetMyCommands, SetMyCommandsSetters,
-};
+use teloxide_core::payloads::{DeleteMyCommands, DeleteMyCommandsSetters, SetMyCommands, SetMyCommandsSetters};
 use teloxide_core::types::{BotCommand, BotCommandScope, ChatId, Recipient};
 
 use super::send::chat;
@@ -20,11 +18,7 @@ pub(super) async fn register(wire: &Wire, commands: &[MenuEntry], peers: &[(Stri
             break;
         }
         let Ok(chat) = chat(peer) else { continue };
-        failed = wire
-            .ask::<_, bool>(&for_chat(chat, *role, commands))
-            .await
-            .err()
-            .or(failed);
+        failed = wire.ask::<_, bool>(&for_chat(chat, *role, commands)).await.err().or(failed);
     }
     if let Some(failure) = failed {
         let reason = failure.reason();
@@ -35,9 +29,7 @@ pub(super) async fn register(wire: &Wire, commands: &[MenuEntry], peers: &[(Stri
 fn for_chat(chat: ChatId, role: Role, commands: &[MenuEntry]) -> SetMyCommands {
     let allowed = commands.iter().filter(|entry| entry.role <= role);
     let entries = allowed.map(|entry| BotCommand::new(&entry.name, &entry.does));
-    SetMyCommands::new(entries).scope(BotCommandScope::Chat {
-        chat_id: Recipient::Id(chat),
-    })
+    SetMyCommands::new(entries).scope(BotCommandScope::Chat { chat_id: Recipient::Id(chat) })
 }
 
 /// A chat that is not there, or whose person has not written yet.
@@ -51,18 +43,11 @@ mod tests {
 
     #[test]
     fn a_menu_holds_what_the_role_may_use() {
-        let entry = |name: &str, role| MenuEntry {
-            name: name.to_owned(),
-            does: "x".to_owned(),
-            role,
-        };
+        let entry = |name: &str, role| MenuEntry { name: name.to_owned(), does: "x".to_owned(), role };
         let commands = [entry("help", Role::Member), entry("people", Role::Owner)];
         let names = |role| {
             let menu = for_chat(ChatId(7), role, &commands);
-            menu.commands
-                .into_iter()
-                .map(|command| command.command)
-                .collect::<Vec<_>>()
+            menu.commands.into_iter().map(|command| command.command).collect::<Vec<_>>()
         };
         assert_eq!(names(Role::Owner), ["help", "people"]);
         assert_eq!(names(Role::Member), ["help"]);

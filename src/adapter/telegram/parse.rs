@@ -23,16 +23,8 @@ pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
     let update: Value = serde_json::from_str(raw).map_err(|_| unreadable())?;
     let id = update_id(&update).ok_or_else(unreadable)?;
     let understood = None
-        .or_else(|| {
-            ["message", "channel_post"]
-                .iter()
-                .find_map(|kind| said(field(&update, kind)?))
-        })
-        .or_else(|| {
-            ["edited_message", "edited_channel_post"]
-                .iter()
-                .find_map(|kind| edited(field(&update, kind)?))
-        })
+        .or_else(|| ["message", "channel_post"].iter().find_map(|kind| said(field(&update, kind)?)))
+        .or_else(|| ["edited_message", "edited_channel_post"].iter().find_map(|kind| edited(field(&update, kind)?)))
         .or_else(|| pressed(field(&update, "callback_query")?));
     Ok(understood.unwrap_or_else(|| unconcerning(&update, id)))
 }
@@ -54,24 +46,17 @@ fn said(message: &Value) -> Option<Inbound> {
         Content::Unsupported(word) => Event::Unsupported(word.to_owned()),
         Content::Service => Event::Nothing,
     };
-    Some(place.inbound(
-        message_name(place.chat, place.message),
-        stamp(message, "date"),
-        event,
-    ))
+    Some(place.inbound(message_name(place.chat, place.message), stamp(message, "date"), event))
 }
 
 fn edited(message: &Value) -> Option<Inbound> {
     let place = Where::of(message)?;
-    let at = number(message, "edit_date")
-        .or_else(|| number(message, "date"))
-        .unwrap_or_default();
+    let at = number(message, "edit_date").or_else(|| number(message, "date")).unwrap_or_default();
     let name = format!("e{}:{}:{at}", place.chat, place.message);
     let event = match content::of(message) {
-        Content::Said { text, files } => Event::Edited {
-            of: message_name(place.chat, place.message),
-            said: with_marks(message, text, files),
-        },
+        Content::Said { text, files } => {
+            Event::Edited { of: message_name(place.chat, place.message), said: with_marks(message, text, files) }
+        }
         // A location that moves or a poll that closes: nobody said anything.
         Content::Unsupported(_) | Content::Service => Event::Nothing,
     };
@@ -84,10 +69,7 @@ fn pressed(query: &Value) -> Option<Inbound> {
     let sender = number(field(query, "from")?, "id")?;
     let place = field(query, "message").and_then(Where::of)?;
     let event = match text(query, "data") {
-        Some(data) => Event::Button {
-            data: data.to_owned(),
-            callback: callback.to_owned(),
-        },
+        Some(data) => Event::Button { data: data.to_owned(), callback: callback.to_owned() },
         None => Event::Nothing,
     };
     let mut inbound = place.inbound(format!("c{callback}"), None, event);
@@ -98,9 +80,7 @@ fn pressed(query: &Value) -> Option<Inbound> {
 
 /// A kind that we do not ask for or do not know, or one without the ids that it should have.
 fn unconcerning(update: &Value, id: i64) -> Inbound {
-    let inner = update
-        .as_object()
-        .and_then(|fields| fields.values().find(|value| value.is_object()));
+    let inner = update.as_object().and_then(|fields| fields.values().find(|value| value.is_object()));
     let chat = inner.and_then(|inner| field(inner, "chat"));
     let sender = inner.and_then(|inner| number(field(inner, "from")?, "id"));
     let peer = chat.and_then(|chat| number(chat, "id")).or(sender);
@@ -128,16 +108,9 @@ impl Where {
         let chat = field(message, "chat")?;
         let id = number(chat, "id")?;
         // Whoever speaks as a channel or as an anonymous administrator has a stand-in in `from`.
-        let sender = ["sender_chat", "from"]
-            .iter()
-            .find_map(|who| number(field(message, who)?, "id"));
+        let sender = ["sender_chat", "from"].iter().find_map(|who| number(field(message, who)?, "id"));
         let message = number(message, "message_id")?;
-        Some(Self {
-            chat: id,
-            message,
-            sender: sender.unwrap_or(id),
-            place: kind_of_place(chat),
-        })
+        Some(Self { chat: id, message, sender: sender.unwrap_or(id), place: kind_of_place(chat) })
     }
 
     fn inbound(&self, external_id: String, server_at: Option<Moment>, event: Event) -> Inbound {
@@ -153,11 +126,7 @@ impl Where {
 }
 
 fn kind_of_place(chat: &Value) -> Place {
-    if text(chat, "type") == Some("private") {
-        Place::Direct
-    } else {
-        Place::Group
-    }
+    if text(chat, "type") == Some("private") { Place::Direct } else { Place::Group }
 }
 
 fn with_marks(message: &Value, text: String, files: Vec<crate::message::RemoteFile>) -> Said {
@@ -172,9 +141,7 @@ fn with_marks(message: &Value, text: String, files: Vec<crate::message::RemoteFi
 
 fn origin(message: &Value) -> Origin {
     let marked = |mark: fn(&str) -> bool| {
-        message
-            .as_object()
-            .is_some_and(|fields| fields.iter().any(|(key, value)| mark(key) && is_there(value)))
+        message.as_object().is_some_and(|fields| fields.iter().any(|(key, value)| mark(key) && is_there(value)))
     };
     if marked(|key| key.starts_with("forward") || key == "is_automatic_forward") {
         Origin::Forwarded
@@ -192,25 +159,16 @@ fn quote(message: &Value) -> Option<Quote> {
         let here = field(message, "chat").and_then(|chat| number(chat, "id"));
         let there = field(replied, "chat").map_or(here, |chat| number(chat, "id"));
         return Some(match (there, number(replied, "message_id")) {
-            (Some(chat), Some(id)) if there == here => Quote::Message {
-                external_id: message_name(chat, id),
-                text,
-            },
+            (Some(chat), Some(id)) if there == here => Quote::Message { external_id: message_name(chat, id), text },
             _ => Quote::Elsewhere { text },
         });
     }
-    let elsewhere = ["external_reply", "reply_to_story"]
-        .iter()
-        .any(|key| field(message, key).is_some());
-    (elsewhere || piece.is_some()).then(|| Quote::Elsewhere {
-        text: piece.unwrap_or_default().to_owned(),
-    })
+    let elsewhere = ["external_reply", "reply_to_story"].iter().any(|key| field(message, key).is_some());
+    (elsewhere || piece.is_some()).then(|| Quote::Elsewhere { text: piece.unwrap_or_default().to_owned() })
 }
 
 fn stamp(message: &Value, key: &str) -> Option<Moment> {
-    number(message, key)
-        .filter(|seconds| *seconds > 0)
-        .map(Moment::from_seconds)
+    number(message, key).filter(|seconds| *seconds > 0).map(Moment::from_seconds)
 }
 
 /// A field that is there and not null.

@@ -44,19 +44,10 @@ impl Pauses {
             return;
         }
         if chats.len() >= MAX_CHATS && !chats.contains_key(peer) {
-            let soonest = chats
-                .iter()
-                .min_by_key(|(_, pause)| pause.until)
-                .map(|(peer, _)| peer.clone());
+            let soonest = chats.iter().min_by_key(|(_, pause)| pause.until).map(|(peer, _)| peer.clone());
             soonest.and_then(|peer| chats.remove(&peer));
         }
-        chats.insert(
-            peer.to_owned(),
-            Pause {
-                until: now.plus(length),
-                length,
-            },
-        );
+        chats.insert(peer.to_owned(), Pause { until: now.plus(length), length });
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Pause>> {
@@ -75,10 +66,7 @@ mod tests {
         let (pauses, start) = (Pauses::default(), Moment(1_000_000));
         pauses.note("1", SEVEN, start);
         assert_eq!(pauses.rest("1", start), Some(SEVEN));
-        assert_eq!(
-            pauses.rest("1", start.plus(Duration::from_millis(6_999))),
-            Some(Duration::from_millis(1))
-        );
+        assert_eq!(pauses.rest("1", start.plus(Duration::from_millis(6_999))), Some(Duration::from_millis(1)));
         assert_eq!(pauses.rest("1", start.plus(SEVEN)), None);
         assert_eq!(pauses.rest("2", start), None);
     }
@@ -97,21 +85,14 @@ mod tests {
     fn a_clock_that_was_set_back_does_not_lengthen_it() {
         let (pauses, start) = (Pauses::default(), Moment(100_000_000));
         pauses.note("1", SEVEN, start);
-        assert_eq!(
-            pauses.rest("1", start.minus(Duration::from_secs(3600))),
-            Some(SEVEN)
-        );
+        assert_eq!(pauses.rest("1", start.minus(Duration::from_secs(3600))), Some(SEVEN));
     }
 
     #[test]
     fn it_is_bounded_and_forgets_what_has_passed() {
         let (pauses, start) = (Pauses::default(), Moment(0));
         for chat in 0..3 * MAX_CHATS {
-            pauses.note(
-                &chat.to_string(),
-                SEVEN,
-                start.plus(Duration::from_millis(chat as u64)),
-            );
+            pauses.note(&chat.to_string(), SEVEN, start.plus(Duration::from_millis(chat as u64)));
         }
         assert_eq!(pauses.lock().len(), MAX_CHATS);
         pauses.note("x", SEVEN, start.plus(Duration::from_secs(600)));

@@ -29,12 +29,8 @@ const FRESH: Duration = Duration::from_secs(6 * 24 * 3600);
 /// A cursor from further ahead was written under a wrong clock; its age is unknown.
 const AHEAD: Duration = Duration::from_secs(24 * 3600);
 /// What we want to hear of. Telegram remembers what it was told last, so it is said each time.
-const WANTED: [AllowedUpdate; 4] = [
-    AllowedUpdate::Message,
-    AllowedUpdate::EditedMessage,
-    AllowedUpdate::CallbackQuery,
-    AllowedUpdate::MyChatMember,
-];
+const WANTED: [AllowedUpdate; 4] =
+    [AllowedUpdate::Message, AllowedUpdate::EditedMessage, AllowedUpdate::CallbackQuery, AllowedUpdate::MyChatMember];
 
 /// teloxide's type has no room for all numbers that may come.
 #[derive(Serialize)]
@@ -73,48 +69,26 @@ impl FromStr for Cursor {
     fn from_str(stored: &str) -> Result<Self, ()> {
         let (last, seen) = stored.split_once('@').ok_or(())?;
         let number = |digits: &str| digits.parse().map_err(|_| ());
-        Ok(Self {
-            last: number(last)?,
-            seen: Moment(number(seen)?),
-        })
+        Ok(Self { last: number(last)?, seen: Moment(number(seen)?) })
     }
 }
 
 /// One long poll after `cursor`. `now` is asked before and after it.
-pub(super) async fn poll(
-    wire: &Wire,
-    cursor: Option<&str>,
-    now: impl Fn() -> Moment,
-) -> Result<Batch, PollError> {
-    let offset = cursor
-        .and_then(|stored| stored.parse::<Cursor>().ok())
-        .and_then(|cursor| cursor.offset(now()));
-    let ask = GetUpdates {
-        offset,
-        timeout: HOLD.as_secs(),
-        limit: 100,
-        allowed_updates: WANTED,
-    };
+pub(super) async fn poll(wire: &Wire, cursor: Option<&str>, now: impl Fn() -> Moment) -> Result<Batch, PollError> {
+    let offset = cursor.and_then(|stored| stored.parse::<Cursor>().ok()).and_then(|cursor| cursor.offset(now()));
+    let ask = GetUpdates { offset, timeout: HOLD.as_secs(), limit: 100, allowed_updates: WANTED };
     let updates: Vec<Box<RawValue>> = wire.call("getUpdates", &ask, LIMIT).await.map_err(trouble)?;
     let items: Vec<String> = updates.iter().map(|raw| raw.get().to_owned()).collect();
     if items.is_empty() {
-        return Ok(Batch {
-            items,
-            cursor: cursor.map(str::to_owned),
-        });
+        return Ok(Batch { items, cursor: cursor.map(str::to_owned) });
     }
     // The last and not the highest: when the numbers have begun anew, lower ones are newer, and a poll that
     // named a higher one would throw them away.
     let number = |raw: &String| update_id(&serde_json::from_str::<Value>(raw).ok()?);
     match items.iter().rev().find_map(number) {
-        Some(last) => Ok(Batch {
-            items,
-            cursor: Some(Cursor { last, seen: now() }.to_string()),
-        }),
+        Some(last) => Ok(Batch { items, cursor: Some(Cursor { last, seen: now() }.to_string()) }),
         // Without a number it could never be confirmed and would come again at once, for ever.
-        None => Err(PollError::Unreachable(
-            "The server sent updates without numbers".to_owned(),
-        )),
+        None => Err(PollError::Unreachable("The server sent updates without numbers".to_owned())),
     }
 }
 
@@ -145,81 +119,38 @@ mod tests {
         let cursor = Cursor { last: 734, seen };
         let six_days = DAY * 6;
         assert_eq!(cursor.offset(seen), Some(735));
-        assert_eq!(
-            cursor.offset(seen.plus(six_days).minus(Duration::from_millis(1))),
-            Some(735)
-        );
+        assert_eq!(cursor.offset(seen.plus(six_days).minus(Duration::from_millis(1))), Some(735));
         assert_eq!(cursor.offset(seen.plus(six_days)), None);
-        assert_eq!(
-            cursor.offset(seen.minus(Duration::from_secs(3600))),
-            Some(735),
-            "the clock was set back a little"
-        );
-        assert_eq!(
-            cursor.offset(seen.minus(DAY)),
-            None,
-            "it was written under a wrong clock"
-        );
+        assert_eq!(cursor.offset(seen.minus(Duration::from_secs(3600))), Some(735), "the clock was set back a little");
+        assert_eq!(cursor.offset(seen.minus(DAY)), None, "it was written under a wrong clock");
         assert_eq!(Cursor { last: i64::MAX, seen }.offset(seen), Some(i64::MAX));
     }
 
     #[test]
     fn cursors_survive_storing() {
-        for cursor in [
-            Cursor {
-                last: 734,
-                seen: Moment(1_795),
-            },
-            Cursor {
-                last: i64::MIN,
-                seen: Moment(-1),
-            },
-        ] {
+        for cursor in [Cursor { last: 734, seen: Moment(1_795) }, Cursor { last: i64::MIN, seen: Moment(-1) }] {
             assert_eq!(cursor.to_string().parse(), Ok(cursor));
         }
-        for odd in [
-            "",
-            "734",
-            "@",
-            "734@",
-            "@5",
-            "x@y",
-            "734@5@6",
-            "99999999999999999999@5",
-        ] {
+        for odd in ["", "734", "@", "734@", "@5", "x@y", "734@5@6", "99999999999999999999@5"] {
             assert_eq!(odd.parse::<Cursor>(), Err(()), "{odd}");
         }
     }
 
     #[test]
     fn failures_by_what_to_do_next() {
-        let refused = |code, wait| {
-            trouble(Failure::Refused(Refusal {
-                code,
-                reason: "why".to_owned(),
-                wait,
-            }))
-        };
+        let refused = |code, wait| trouble(Failure::Refused(Refusal { code, reason: "why".to_owned(), wait }));
         assert_eq!(refused(409, None), PollError::Conflict);
         assert_eq!(refused(401, None), PollError::BadToken);
         assert_eq!(refused(404, None), PollError::BadToken);
         assert_eq!(refused(429, Some(DAY)), PollError::Wait(DAY));
         assert_eq!(refused(400, None), PollError::Unreachable("400 why".to_owned()));
-        assert_eq!(
-            trouble(Failure::Lost("x".to_owned())),
-            PollError::Unreachable("x".to_owned())
-        );
+        assert_eq!(trouble(Failure::Lost("x".to_owned())), PollError::Unreachable("x".to_owned()));
     }
 
     #[test]
     fn the_request_says_what_we_want() {
         let ask = |offset| {
-            let ask = GetUpdates {
-                offset,
-                timeout: HOLD.as_secs(),
-                limit: 100,
-                allowed_updates: WANTED,
-            };
+            let ask = GetUpdates { offset, timeout: HOLD.as_secs(), limit: 100, allowed_updates: WANTED };
             serde_json::to_string(&ask).unwrap()
         };
         let rest = r#""timeout":50,"limit":100,"allowed_updates":["message","edited_message","callback_query","my_chat_member"]}"#;

@@ -14,11 +14,7 @@ use crate::adapter::{Form, Piece, SendError};
 const BUTTONS_IN_A_ROW: usize = 2;
 
 /// Refusals of a rich text that a plain one would not meet.
-const BAD_MARKUP: &[&str] = &[
-    "can't parse entities",
-    "can't parse message text",
-    "ENTITY_BOUNDS_INVALID",
-];
+const BAD_MARKUP: &[&str] = &["can't parse entities", "can't parse message text", "ENTITY_BOUNDS_INVALID"];
 /// Refusals with code 400 which say that nobody is there who could or would read it; so does every 403.
 const BLOCKED: &[&str] = &[
     "chat not found",
@@ -32,11 +28,7 @@ const BLOCKED: &[&str] = &[
     "bot was kicked",
 ];
 /// Refusals which say that the message to be edited cannot be edited any more.
-const GONE: &[&str] = &[
-    "message to edit not found",
-    "message can't be edited",
-    "MESSAGE_ID_INVALID",
-];
+const GONE: &[&str] = &["message to edit not found", "message can't be edited", "MESSAGE_ID_INVALID"];
 /// What Telegram calls an edit that would change nothing.
 const SAME: &[&str] = &["message is not modified", "MESSAGE_NOT_MODIFIED"];
 
@@ -70,8 +62,7 @@ pub(super) async fn edit(
 ) -> Result<(), SendError> {
     let chat = chat(peer)?;
     let message = message_in(chat, external_id).ok_or(SendError::Gone)?;
-    let mut payload =
-        EditMessageText::new(chat, message, text(piece, form)).link_preview_options(no_preview());
+    let mut payload = EditMessageText::new(chat, message, text(piece, form)).link_preview_options(no_preview());
     if form == Form::Rich {
         payload = payload.parse_mode(ParseMode::Html);
     }
@@ -88,9 +79,7 @@ pub(super) async fn edit(
 /// The chat that a peer stands for.
 pub(super) fn chat(peer: &str) -> Result<ChatId, SendError> {
     // A user name never gets here: names change hands.
-    peer.parse()
-        .map(ChatId)
-        .map_err(|_| SendError::Refused("The address is no chat id".to_owned()))
+    peer.parse().map(ChatId).map_err(|_| SendError::Refused("The address is no chat id".to_owned()))
 }
 
 fn message_in(chat: ChatId, external_id: &str) -> Option<MessageId> {
@@ -119,10 +108,7 @@ fn no_preview() -> LinkPreviewOptions {
 
 fn keyboard(piece: &Piece) -> Option<InlineKeyboardMarkup> {
     let button = |(title, data): &(String, String)| InlineKeyboardButton::callback(title, data);
-    let rows = piece
-        .buttons
-        .chunks(BUTTONS_IN_A_ROW)
-        .map(|row| row.iter().map(button));
+    let rows = piece.buttons.chunks(BUTTONS_IN_A_ROW).map(|row| row.iter().map(button));
     (!piece.buttons.is_empty()).then(|| InlineKeyboardMarkup::new(rows))
 }
 
@@ -153,13 +139,7 @@ mod tests {
 
     #[test]
     fn every_refusal_has_its_consequence() {
-        let told = |code, reason: &str| {
-            refused(Refusal {
-                code,
-                reason: reason.to_owned(),
-                wait: None,
-            })
-        };
+        let told = |code, reason: &str| refused(Refusal { code, reason: reason.to_owned(), wait: None });
         let blocked = [
             (403, "Forbidden: bot was blocked by the user"),
             (403, "Forbidden: user is deactivated"),
@@ -168,10 +148,7 @@ mod tests {
             (400, "Bad Request: chat not found"),
             (400, "Bad Request: PEER_ID_INVALID"),
             (400, "Bad Request: group chat was upgraded to a supergroup chat"),
-            (
-                400,
-                "Bad Request: not enough rights to send text messages to the chat",
-            ),
+            (400, "Bad Request: not enough rights to send text messages to the chat"),
         ];
         for (code, reason) in blocked {
             assert_eq!(told(code, reason), SendError::Blocked(reason.to_owned()));
@@ -189,41 +166,18 @@ mod tests {
         ] {
             assert_eq!(told(400, reason), SendError::Refused(reason.to_owned()));
         }
-        assert_eq!(
-            told(401, "Unauthorized"),
-            SendError::Later("Unauthorized".to_owned())
-        );
-        let flood = Refusal {
-            code: 429,
-            reason: String::new(),
-            wait: Some(Duration::from_secs(7)),
-        };
+        assert_eq!(told(401, "Unauthorized"), SendError::Later("Unauthorized".to_owned()));
+        let flood = Refusal { code: 429, reason: String::new(), wait: Some(Duration::from_secs(7)) };
         assert_eq!(refused(flood), SendError::Wait(Duration::from_secs(7)));
-        assert_eq!(
-            why(Failure::NotSent("x".to_owned())),
-            SendError::Later("x".to_owned())
-        );
-        assert_eq!(
-            why(Failure::Lost("x".to_owned())),
-            SendError::Unclear("x".to_owned())
-        );
+        assert_eq!(why(Failure::NotSent("x".to_owned())), SendError::Later("x".to_owned()));
+        assert_eq!(why(Failure::Lost("x".to_owned())), SendError::Unclear("x".to_owned()));
     }
 
     #[test]
     fn only_a_message_of_the_same_chat_can_be_edited() {
         assert_eq!(message_in(ChatId(7), "m7:12"), Some(MessageId(12)));
         assert_eq!(message_in(ChatId(-1007), "m-1007:12"), Some(MessageId(12)));
-        for odd in [
-            "",
-            "m",
-            "m7",
-            "m8:12",
-            "e7:12:3",
-            "c12",
-            "m7:12:3",
-            "m7:99999999999",
-            "m7:x",
-        ] {
+        for odd in ["", "m", "m7", "m8:12", "e7:12:3", "c12", "m7:12:3", "m7:99999999999", "m7:x"] {
             assert_eq!(message_in(ChatId(7), odd), None, "{odd}");
         }
     }
@@ -238,14 +192,8 @@ mod tests {
 
     #[test]
     fn buttons_stand_two_in_a_row() {
-        let buttons = ["a", "b", "c"]
-            .map(|name| (name.to_owned(), format!("{name}!")))
-            .to_vec();
-        let piece = Piece {
-            rich: String::new(),
-            plain: String::new(),
-            buttons,
-        };
+        let buttons = ["a", "b", "c"].map(|name| (name.to_owned(), format!("{name}!"))).to_vec();
+        let piece = Piece { rich: String::new(), plain: String::new(), buttons };
         assert_eq!(
             serde_json::to_value(keyboard(&piece)).unwrap(),
             serde_json::json!({"inline_keyboard": [
@@ -253,12 +201,6 @@ mod tests {
                 [{"text": "c", "callback_data": "c!"}],
             ]})
         );
-        assert!(
-            keyboard(&Piece {
-                buttons: Vec::new(),
-                ..piece
-            })
-            .is_none()
-        );
+        assert!(keyboard(&Piece { buttons: Vec::new(), ..piece }).is_none());
     }
 }

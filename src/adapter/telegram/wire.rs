@@ -135,19 +135,11 @@ impl Wire {
 
     /// The bot's own id, which is the part of the token that is no secret.
     pub(super) fn account(&self) -> String {
-        self.token
-            .expose_secret()
-            .split(':')
-            .next()
-            .unwrap_or_default()
-            .to_owned()
+        self.token.expose_secret().split(':').next().unwrap_or_default().to_owned()
     }
 
     /// Calls the method of a typed payload.
-    pub(super) async fn ask<P: Payload + Serialize, T: DeserializeOwned>(
-        &self,
-        payload: &P,
-    ) -> Result<T, Failure> {
+    pub(super) async fn ask<P: Payload + Serialize, T: DeserializeOwned>(&self, payload: &P) -> Result<T, Failure> {
         self.call(P::NAME, payload, CALL_LIMIT).await
     }
 
@@ -162,40 +154,24 @@ impl Wire {
         let request = self.client.post(address).timeout(limit).json(body);
         let answer = request.send().await.map_err(|error| self.failure(error))?;
         let status = answer.status();
-        let bytes = self
-            .read(answer, MAX_ANSWER)
-            .await
-            .map_err(|failure| match failure {
-                DownloadFailure::Broken(why) => Failure::Lost(why),
-                _ => Failure::Lost("The answer is too long".to_owned()),
-            })?;
+        let bytes = self.read(answer, MAX_ANSWER).await.map_err(|failure| match failure {
+            DownloadFailure::Broken(why) => Failure::Lost(why),
+            _ => Failure::Lost("The answer is too long".to_owned()),
+        })?;
         self.understand(status, &bytes)
     }
 
     /// Downloads a file by the path that `getFile` gave, at most `max` bytes.
-    pub(super) async fn download(
-        &self,
-        path: &str,
-        max: u64,
-        limit: Duration,
-    ) -> Result<Vec<u8>, DownloadFailure> {
+    pub(super) async fn download(&self, path: &str, max: u64, limit: Duration) -> Result<Vec<u8>, DownloadFailure> {
         let bot = format!("bot{}", self.token.expose_secret());
         let segments: Vec<&str> = ["file", &bot].into_iter().chain(path.split('/')).collect();
-        let address = self
-            .address(&segments)
-            .map_err(|failure| DownloadFailure::Broken(failure.reason()))?;
+        let address = self.address(&segments).map_err(|failure| DownloadFailure::Broken(failure.reason()))?;
         let request = self.client.get(address).timeout(limit);
-        let answer = request
-            .send()
-            .await
-            .map_err(|error| DownloadFailure::Broken(self.describe(error)))?;
+        let answer = request.send().await.map_err(|error| DownloadFailure::Broken(self.describe(error)))?;
         match answer.status() {
             StatusCode::OK => self.read(answer, max).await,
             StatusCode::NOT_FOUND | StatusCode::GONE => Err(DownloadFailure::Gone),
-            other => Err(DownloadFailure::Broken(format!(
-                "The server answered {}",
-                other.as_u16()
-            ))),
+            other => Err(DownloadFailure::Broken(format!("The server answered {}", other.as_u16()))),
         }
     }
 
@@ -214,11 +190,7 @@ impl Wire {
             return Err(DownloadFailure::TooLarge);
         }
         let mut bytes = Vec::new();
-        while let Some(chunk) = answer
-            .chunk()
-            .await
-            .map_err(|error| DownloadFailure::Broken(self.describe(error)))?
-        {
+        while let Some(chunk) = answer.chunk().await.map_err(|error| DownloadFailure::Broken(self.describe(error)))? {
             if (bytes.len() as u64).saturating_add(chunk.len() as u64) > max {
                 return Err(DownloadFailure::TooLarge);
             }
@@ -230,10 +202,7 @@ impl Wire {
     fn understand<T: DeserializeOwned>(&self, status: StatusCode, bytes: &[u8]) -> Result<T, Failure> {
         let Ok(envelope) = serde_json::from_slice::<Envelope>(bytes) else {
             // Something between us and Telegram spoke, or a wrong address was configured.
-            return Err(Failure::Lost(format!(
-                "The server answered {} and no JSON",
-                status.as_u16()
-            )));
+            return Err(Failure::Lost(format!("The server answered {} and no JSON", status.as_u16())));
         };
         if envelope.ok {
             let result = envelope.result.as_deref().map_or("null", RawValue::get);
@@ -244,26 +213,15 @@ impl Wire {
         if code >= 500 {
             return Err(Failure::Lost(format!("The server answered {code}")));
         }
-        let asked = envelope
-            .parameters
-            .and_then(|p| p.retry_after)
-            .map(Duration::from_secs);
+        let asked = envelope.parameters.and_then(|p| p.retry_after).map(Duration::from_secs);
         let wait = (code == 429).then(|| asked.unwrap_or(DEFAULT_WAIT).min(MAX_WAIT));
-        Err(Failure::Refused(Refusal {
-            code,
-            reason: self.clean(&envelope.description),
-            wait,
-        }))
+        Err(Failure::Refused(Refusal { code, reason: self.clean(&envelope.description), wait }))
     }
 
     fn failure(&self, error: reqwest::Error) -> Failure {
         let never_left = error.is_connect() || error.is_builder();
         let why = self.describe(error);
-        if never_left {
-            Failure::NotSent(why)
-        } else {
-            Failure::Lost(why)
-        }
+        if never_left { Failure::NotSent(why) } else { Failure::Lost(why) }
     }
 
     /// What went wrong, down to the innermost cause, without the address.
@@ -308,21 +266,14 @@ fn is_token(token: &str) -> bool {
         !id.is_empty()
             && id.bytes().all(|b| b.is_ascii_digit())
             && !secret.is_empty()
-            && secret
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+            && secret.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
     })
 }
 
 /// The name as the documentation spells it: teloxide's begin with a capital.
 fn camel(method: &str) -> String {
     let mut letters = method.chars();
-    letters
-        .next()
-        .map(|first| first.to_ascii_lowercase())
-        .into_iter()
-        .chain(letters)
-        .collect()
+    letters.next().map(|first| first.to_ascii_lowercase()).into_iter().chain(letters).collect()
 }
 
 #[cfg(test)]

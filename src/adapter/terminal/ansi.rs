@@ -50,11 +50,7 @@ fn lines_of(block: &Block, style: &Style) -> Vec<String> {
     match &block.body {
         Body::Text { heading, spans } => {
             // Without bold letters a heading keeps the marks it was written with.
-            let marks = if style.color || *heading == 0 {
-                String::new()
-            } else {
-                "#".repeat(*heading) + " "
-            };
+            let marks = if style.color || *heading == 0 { String::new() } else { "#".repeat(*heading) + " " };
             let mut wrapper = Wrapper::new(lead + &marks, hang, *style);
             for span in markdown::spell_out(spans, |_| true) {
                 wrapper.push(&with_marks(span, *style));
@@ -76,23 +72,13 @@ fn with_marks(span: Span, style: Style) -> Span {
         return span;
     }
     let fence = "`".repeat(1 + usize::from(span.text.contains('`')));
-    Span {
-        text: format!("{fence}{}{fence}", span.text),
-        ..span
-    }
+    Span { text: format!("{fence}{}{fence}", span.text), ..span }
 }
 
 fn verbatim<'t>(block: &Block, lead: &str, hang: &str, lines: impl Iterator<Item = &'t str>) -> Vec<String> {
-    let indent = if matches!(block.body, Body::Code { .. }) {
-        CODE_INDENT
-    } else {
-        ""
-    };
+    let indent = if matches!(block.body, Body::Code { .. }) { CODE_INDENT } else { "" };
     let marker = Some(lead.trim_end().to_owned()).filter(|_| !markdown::is_blank(&block.lead));
-    marker
-        .into_iter()
-        .chain(lines.map(|line| format!("{hang}{indent}{line}").trim_end().to_owned()))
-        .collect()
+    marker.into_iter().chain(lines.map(|line| format!("{hang}{indent}{line}").trim_end().to_owned())).collect()
 }
 
 #[cfg(test)]

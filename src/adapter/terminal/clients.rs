@@ -35,28 +35,14 @@ impl Clients {
     /// Somebody comes.
     pub fn enter(&self, peer: String) -> (Seat, Queue) {
         let (queue, lines) = mpsc::channel(QUEUE);
-        let client = Client {
-            peer,
-            queue,
-            gone: CancellationToken::new(),
-        };
+        let client = Client { peer, queue, gone: CancellationToken::new() };
         self.list().push(client.clone());
-        (
-            Seat {
-                client,
-                all: Arc::clone(&self.0),
-            },
-            Queue(lines),
-        )
+        (Seat { client, all: Arc::clone(&self.0) }, Queue(lines))
     }
 
     /// Queues a line for every client of a peer; how to learn of each whether it was written.
     pub fn post(&self, peer: &str, frame: &FromGateway) -> Vec<Posted> {
-        self.list()
-            .iter()
-            .filter(|client| client.peer == peer)
-            .map(|client| client.post(frame))
-            .collect()
+        self.list().iter().filter(|client| client.peer == peer).map(|client| client.post(frame)).collect()
     }
 
     /// Queues a line for everybody.
@@ -67,10 +53,7 @@ impl Clients {
     /// Queues a line that may be missed.
     pub fn hint(&self, peer: &str, frame: &FromGateway) {
         for client in self.list().iter().filter(|client| client.peer == peer) {
-            let _ = client.queue.try_send(Line {
-                frame: frame.clone(),
-                written: None,
-            });
+            let _ = client.queue.try_send(Line { frame: frame.clone(), written: None });
         }
     }
 
@@ -88,20 +71,10 @@ impl Client {
     fn post(&self, frame: &FromGateway) -> Posted {
         let (written, done) = oneshot::channel();
         // If the queue is full the line is dropped here, and with it the promise that it will be written.
-        if self
-            .queue
-            .try_send(Line {
-                frame: frame.clone(),
-                written: Some(written),
-            })
-            .is_err()
-        {
+        if self.queue.try_send(Line { frame: frame.clone(), written: Some(written) }).is_err() {
             self.gone.cancel();
         }
-        Posted {
-            done,
-            gone: self.gone.clone(),
-        }
+        Posted { done, gone: self.gone.clone() }
     }
 }
 

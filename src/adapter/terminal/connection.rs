@@ -44,16 +44,8 @@ impl Connection {
 
     fn over(stream: Box<dyn Stream>, longest: usize) -> Self {
         let (read, write) = tokio::io::split(stream);
-        let reader = Reader {
-            stream: BufReader::new(read),
-            line: Vec::new(),
-            longest,
-            overlong: false,
-        };
-        Self {
-            reader,
-            writer: Writer { stream: write },
-        }
+        let reader = Reader { stream: BufReader::new(read), line: Vec::new(), longest, overlong: false };
+        Self { reader, writer: Writer { stream: write } }
     }
 }
 
@@ -79,11 +71,7 @@ pub async fn accept(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
 ) -> anyhow::Result<(Greeting, Connection)> {
     let mut connection = Connection::of_gateway(stream);
-    let first = connection
-        .reader
-        .next()
-        .await
-        .context("Could not read the greeting")?;
+    let first = connection.reader.next().await.context("Could not read the greeting")?;
     let why = match first {
         None => bail!("The connection ended before a greeting"),
         Some(Ok(FromClient::Hello { person })) => return Ok((Greeting::Hello { person }, connection)),
@@ -92,11 +80,7 @@ pub async fn accept(
         Some(Err(unusable)) => unusable.sentence(),
     };
     let refused = FromGateway::Refused { why: why.to_owned() };
-    connection
-        .writer
-        .write(&refused)
-        .await
-        .context("Could not refuse a greeting")?;
+    connection.writer.write(&refused).await.context("Could not refuse a greeting")?;
     bail!("A connection began without a greeting")
 }
 
@@ -137,9 +121,7 @@ impl Reader {
                 return Ok(Some(Err(Unusable::TooLong)));
             }
             if !line.trim_ascii().is_empty() {
-                return Ok(Some(
-                    serde_json::from_slice(&line).map_err(|_| Unusable::NotUnderstood),
-                ));
+                return Ok(Some(serde_json::from_slice(&line).map_err(|_| Unusable::NotUnderstood)));
             }
             if at_end {
                 return Ok(None);
@@ -207,23 +189,10 @@ mod tests {
     async fn a_connection_begins_with_a_greeting() {
         let hello = greet(b"\n{\"type\":\"hello\"}\n").await.0.unwrap().0;
         assert_eq!(hello, Greeting::Hello { person: None });
-        let run = greet(b"{\"type\":\"run\",\"args\":[\"status\"]}\n")
-            .await
-            .0
-            .unwrap()
-            .0;
-        assert_eq!(
-            run,
-            Greeting::Run {
-                args: vec!["status".into()],
-                json: false
-            }
-        );
+        let run = greet(b"{\"type\":\"run\",\"args\":[\"status\"]}\n").await.0.unwrap().0;
+        assert_eq!(run, Greeting::Run { args: vec!["status".into()], json: false });
         for (line, why) in [
-            (
-                &b"{\"type\":\"say\",\"id\":\"1\",\"text\":\"x\"}\n"[..],
-                words::NO_GREETING,
-            ),
+            (&b"{\"type\":\"say\",\"id\":\"1\",\"text\":\"x\"}\n"[..], words::NO_GREETING),
             (b"\xff\xfe\n", words::NOT_UNDERSTOOD),
             (b"GET / HTTP/1.1\n", words::NOT_UNDERSTOOD),
         ] {

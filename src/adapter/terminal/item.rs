@@ -36,11 +36,7 @@ pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
         peer: item.peer,
         place: Place::Direct,
         server_at: None,
-        event: Event::Said(Said {
-            text: item.text,
-            origin,
-            ..Said::default()
-        }),
+        event: Event::Said(Said { text: item.text, origin, ..Said::default() }),
     })
 }
 
@@ -60,10 +56,7 @@ impl Shown {
             Form::Rich => serde_json::from_str(&piece.rich).ok(),
             Form::Plain => None,
         };
-        rich.unwrap_or_else(|| Self {
-            markdown: piece.plain.clone(),
-            trusted: false,
-        })
+        rich.unwrap_or_else(|| Self { markdown: piece.plain.clone(), trusted: false })
     }
 }
 
@@ -75,31 +68,17 @@ pub(super) fn render(outbound: &Outbound) -> Vec<Piece> {
     if markdown::is_blank(&markdown) {
         return Vec::new();
     }
-    let shown = Shown {
-        markdown: markdown.clone(),
-        trusted: label.is_trusted(),
-    };
+    let shown = Shown { markdown: markdown.clone(), trusted: label.is_trusted() };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
-    vec![Piece {
-        rich,
-        plain: markdown,
-        buttons: outbound.buttons.clone(),
-    }]
+    vec![Piece { rich, plain: markdown, buttons: outbound.buttons.clone() }]
 }
 
 /// The piece with a few words before it.
 pub(super) fn marked(piece: &Piece, words: &str) -> Piece {
     let shown = Shown::of(piece, Form::Rich);
-    let shown = Shown {
-        markdown: format!("{words} {}", shown.markdown),
-        ..shown
-    };
+    let shown = Shown { markdown: format!("{words} {}", shown.markdown), ..shown };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
-    Piece {
-        rich,
-        plain: format!("{words} {}", piece.plain),
-        buttons: piece.buttons.clone(),
-    }
+    Piece { rich, plain: format!("{words} {}", piece.plain), buttons: piece.buttons.clone() }
 }
 
 #[cfg(test)]
@@ -109,10 +88,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn outbound(text: &str, label: Label) -> Outbound {
-        Outbound {
-            text: Text::new(text.into(), label, Scope::Shared),
-            buttons: Vec::new(),
-        }
+        Outbound { text: Text::new(text.into(), label, Scope::Shared), buttons: Vec::new() }
     }
 
     proptest! {
@@ -153,13 +129,7 @@ mod tests {
     #[test]
     fn an_item_that_does_not_say_how_it_came_was_piped() {
         let inbound = parse(r#"{"id":"1","peer":"ada","text":"/approve 1 abc"}"#).unwrap();
-        assert!(matches!(
-            inbound.event,
-            Event::Said(Said {
-                origin: Origin::Piped,
-                ..
-            })
-        ));
+        assert!(matches!(inbound.event, Event::Said(Said { origin: Origin::Piped, .. })));
     }
 
     #[test]

@@ -103,53 +103,30 @@ mod tests {
     fn the_wire_form_is_a_promise() {
         let lines = [
             (r#"{"type":"hello"}"#, FromClient::Hello { person: None }),
-            (
-                r#"{"type":"hello","person":"ada"}"#,
-                FromClient::Hello {
-                    person: Some("ada".into()),
-                },
-            ),
+            (r#"{"type":"hello","person":"ada"}"#, FromClient::Hello { person: Some("ada".into()) }),
             (
                 r#"{"type":"say","id":"1","text":"hi","piped":false}"#,
-                FromClient::Say {
-                    id: "1".into(),
-                    text: "hi".into(),
-                    piped: false,
-                },
+                FromClient::Say { id: "1".into(), text: "hi".into(), piped: false },
             ),
             (
                 r#"{"type":"run","args":["status"],"json":true}"#,
-                FromClient::Run {
-                    args: vec!["status".into()],
-                    json: true,
-                },
+                FromClient::Run { args: vec!["status".into()], json: true },
             ),
         ];
         for (line, meant) in lines {
             assert_eq!(serde_json::to_string(&meant).unwrap(), line);
             assert_eq!(serde_json::from_str::<FromClient>(line).unwrap(), meant);
         }
-        let message = FromGateway::Message {
-            id: "1".into(),
-            markdown: "*hi*".into(),
-            trusted: true,
-        };
+        let message = FromGateway::Message { id: "1".into(), markdown: "*hi*".into(), trusted: true };
         let line = r#"{"type":"message","id":"1","markdown":"*hi*","trusted":true}"#;
         assert_eq!(serde_json::to_string(&message).unwrap(), line);
-        assert_eq!(
-            serde_json::to_string(&FromGateway::Restart).unwrap(),
-            r#"{"type":"restart"}"#
-        );
+        assert_eq!(serde_json::to_string(&FromGateway::Restart).unwrap(), r#"{"type":"restart"}"#);
     }
 
     #[test]
     fn unknown_fields_are_passed_over() {
         let line = r#"{"type":"say","id":"1","text":"hi","mood":"good"}"#;
-        let meant = FromClient::Say {
-            id: "1".into(),
-            text: "hi".into(),
-            piped: false,
-        };
+        let meant = FromClient::Say { id: "1".into(), text: "hi".into(), piped: false };
         assert_eq!(serde_json::from_str::<FromClient>(line).unwrap(), meant);
     }
 }

@@ -13,11 +13,7 @@ struct Client {
 
 impl Client {
     async fn say(&mut self, id: &str, text: &str) {
-        let say = FromClient::Say {
-            id: id.into(),
-            text: text.into(),
-            piped: false,
-        };
+        let say = FromClient::Say { id: id.into(), text: text.into(), piped: false };
         self.connection.writer.write(&say).await.unwrap();
     }
 
@@ -53,30 +49,16 @@ fn knock(terminal: &Arc<Terminal>, peer: &str, buffer: usize) -> Client {
     let (ours, theirs) = tokio::io::duplex(buffer);
     let (hub, peer) = (Arc::clone(terminal), peer.to_owned());
     let served = tokio::spawn(async move { hub.attach(peer, Connection::of_gateway(theirs)).await });
-    Client {
-        connection: Connection::of_client(ours),
-        served,
-    }
+    Client { connection: Connection::of_client(ours), served }
 }
 
 fn piece(markdown: &str) -> Piece {
-    let shown = Shown {
-        markdown: markdown.into(),
-        trusted: true,
-    };
-    Piece {
-        rich: serde_json::to_string(&shown).unwrap(),
-        plain: markdown.into(),
-        buttons: Vec::new(),
-    }
+    let shown = Shown { markdown: markdown.into(), trusted: true };
+    Piece { rich: serde_json::to_string(&shown).unwrap(), plain: markdown.into(), buttons: Vec::new() }
 }
 
 fn ids(terminal: &Terminal, batch: &Batch) -> Vec<String> {
-    batch
-        .items
-        .iter()
-        .map(|raw| terminal.parse(raw).unwrap().external_id)
-        .collect()
+    batch.items.iter().map(|raw| terminal.parse(raw).unwrap().external_id).collect()
 }
 
 #[tokio::test]
@@ -103,34 +85,20 @@ async fn what_is_said_is_confirmed_when_it_is_stored() {
 #[tokio::test]
 async fn a_message_goes_to_every_client_of_its_peer_and_to_nobody_else() {
     let terminal = terminal();
-    assert_eq!(
-        terminal.send("ada", &piece("hi"), Form::Rich).await,
-        Err(SendError::Absent)
-    );
+    assert_eq!(terminal.send("ada", &piece("hi"), Form::Rich).await, Err(SendError::Absent));
     let (mut one, mut two) = (attach(&terminal, "ada").await, attach(&terminal, "ada").await);
     let mut ben = attach(&terminal, "ben").await;
     let id = terminal.send("ada", &piece("hi"), Form::Rich).await.unwrap();
-    let message = FromGateway::Message {
-        id: id.clone(),
-        markdown: "hi".into(),
-        trusted: true,
-    };
+    let message = FromGateway::Message { id: id.clone(), markdown: "hi".into(), trusted: true };
     assert_eq!(one.hears().await, Some(message.clone()));
     assert_eq!(two.hears().await, Some(message));
     one.leave().await;
     let second = terminal.send("ada", &piece("again"), Form::Plain).await.unwrap();
     assert_ne!(id, second);
-    let message = FromGateway::Message {
-        id: second,
-        markdown: "again".into(),
-        trusted: false,
-    };
+    let message = FromGateway::Message { id: second, markdown: "again".into(), trusted: false };
     assert_eq!(two.hears().await, Some(message));
     two.leave().await;
-    assert_eq!(
-        terminal.send("ada", &piece("hi"), Form::Rich).await,
-        Err(SendError::Absent)
-    );
+    assert_eq!(terminal.send("ada", &piece("hi"), Form::Rich).await, Err(SendError::Absent));
     terminal.close().await;
     assert_eq!(ben.hears().await, Some(farewell()));
 }
@@ -158,10 +126,7 @@ async fn a_growing_answer_is_shown_and_may_begin_again() {
     assert_eq!(ada.hears().await, Some(FromGateway::Grow { delta: "Go".into() }));
     assert_eq!(ada.hears().await, Some(FromGateway::Restart));
     assert!(matches!(ada.hears().await, Some(FromGateway::Message { .. })));
-    assert_eq!(
-        terminal.edit("ada", "1", &piece("x"), Form::Rich).await,
-        Err(SendError::Gone)
-    );
+    assert_eq!(terminal.edit("ada", "1", &piece("x"), Form::Rich).await, Err(SendError::Gone));
 }
 
 #[tokio::test]
@@ -183,30 +148,18 @@ async fn a_flood_is_slowed_and_nothing_of_it_is_lost() {
     let Connection { reader, writer } = &mut ada.connection;
     let say = async {
         for number in 0..MANY {
-            let say = FromClient::Say {
-                id: number.to_string(),
-                text: "x".repeat(100),
-                piped: false,
-            };
+            let say = FromClient::Say { id: number.to_string(), text: "x".repeat(100), piped: false };
             writer.write(&say).await.unwrap();
         }
     };
     let hear = async {
         for number in 0..MANY {
             let frame: Option<Result<FromGateway, _>> = reader.next().await.unwrap();
-            assert_eq!(
-                frame.unwrap().unwrap(),
-                FromGateway::Stored {
-                    id: number.to_string()
-                }
-            );
+            assert_eq!(frame.unwrap().unwrap(), FromGateway::Stored { id: number.to_string() });
         }
     };
     tokio::join!(say, hear);
-    assert_eq!(
-        stored.await.unwrap(),
-        (0..MANY).map(|number| number.to_string()).collect::<Vec<_>>()
-    );
+    assert_eq!(stored.await.unwrap(), (0..MANY).map(|number| number.to_string()).collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -233,30 +186,15 @@ async fn with_nobody_to_store_it_a_flood_waits_with_its_sender() {
 async fn a_bad_line_is_refused_and_the_next_one_is_taken() {
     let terminal = terminal();
     let mut ada = attach(&terminal, "ada").await;
-    let raw = |bytes: &'static [u8]| {
-        serde_json::value::RawValue::from_string(String::from_utf8_lossy(bytes).into())
-    };
-    ada.connection
-        .writer
-        .write(&raw(b"[1,2]").unwrap())
-        .await
-        .unwrap();
-    ada.connection
-        .writer
-        .write(&FromClient::Hello { person: None })
-        .await
-        .unwrap();
+    let raw = |bytes: &'static [u8]| serde_json::value::RawValue::from_string(String::from_utf8_lossy(bytes).into());
+    ada.connection.writer.write(&raw(b"[1,2]").unwrap()).await.unwrap();
+    ada.connection.writer.write(&FromClient::Hello { person: None }).await.unwrap();
     ada.say("has a space", "x").await;
     ada.say("", "x").await;
     ada.say("ok", "x").await;
     assert_eq!(ids(&terminal, &terminal.next(None).await.unwrap()), ["ok"]);
     terminal.ack(None).await;
-    for why in [
-        words::NOT_UNDERSTOOD,
-        words::NOT_UNDERSTOOD,
-        words::BAD_ID,
-        words::BAD_ID,
-    ] {
+    for why in [words::NOT_UNDERSTOOD, words::NOT_UNDERSTOOD, words::BAD_ID, words::BAD_ID] {
         assert_eq!(ada.hears().await, Some(FromGateway::Refused { why: why.into() }));
     }
     assert_eq!(ada.hears().await, Some(FromGateway::Stored { id: "ok".into() }));
@@ -285,16 +223,10 @@ async fn a_client_that_sleeps_is_sent_away() {
     // One takes it, so it is delivered; the other one took too long.
     let (sent, ()) = tokio::join!(terminal.send("ada", &message, Form::Rich), time_passes);
     assert!(sent.is_ok());
-    assert!(matches!(
-        ada.connection.reader.next::<FromGateway>().await,
-        Ok(Some(Err(_)) | None)
-    ));
+    assert!(matches!(ada.connection.reader.next::<FromGateway>().await, Ok(Some(Err(_)) | None)));
     ada.served.await.unwrap();
     awake.leave().await;
-    assert_eq!(
-        terminal.send("ada", &piece("hi"), Form::Rich).await,
-        Err(SendError::Absent)
-    );
+    assert_eq!(terminal.send("ada", &piece("hi"), Form::Rich).await, Err(SendError::Absent));
 }
 
 #[tokio::test]

@@ -71,17 +71,8 @@ pub(super) fn open(prompt: &str, history: &Path, screen: Screen) -> anyhow::Resu
         typed: sender,
         told,
     };
-    thread::Builder::new()
-        .name("prompt".into())
-        .spawn(move || prompting.run())
-        .context("No thread for the prompt")?;
-    Ok(Editor {
-        typed,
-        go_on,
-        waits: false,
-        print,
-        width,
-    })
+    thread::Builder::new().name("prompt".into()).spawn(move || prompting.run()).context("No thread for the prompt")?;
+    Ok(Editor { typed, go_on, waits: false, print, width })
 }
 
 impl Editor {
@@ -141,19 +132,14 @@ fn printer(lines: &mut LineEditor) -> anyhow::Result<blocking::Sender<String>> {
     let mut above = lines.create_external_printer().ok();
     let print = move || {
         for text in texts {
-            let printed = above
-                .as_mut()
-                .is_some_and(|above| above.print(text.clone()).is_ok());
+            let printed = above.as_mut().is_some_and(|above| above.print(text.clone()).is_ok());
             if !printed {
                 let mut out = std::io::stdout();
                 let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
             }
         }
     };
-    thread::Builder::new()
-        .name("print".into())
-        .spawn(print)
-        .context("No thread for printing")?;
+    thread::Builder::new().name("print".into()).spawn(print).context("No thread for printing")?;
     Ok(sender)
 }
 
@@ -272,17 +258,7 @@ impl Editor {
         // Nobody listens, and nobody has to.
         let (go_on, _) = blocking::sync_channel(1);
         let width = Arc::new(AtomicUsize::new(width));
-        (
-            Self {
-                typed,
-                go_on,
-                waits: false,
-                print,
-                width,
-            },
-            sender,
-            printed,
-        )
+        (Self { typed, go_on, waits: false, print, width }, sender, printed)
     }
 }
 
@@ -312,9 +288,6 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("terminal_history");
         create_private(&path).unwrap();
-        assert_eq!(
-            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            0o600
-        );
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

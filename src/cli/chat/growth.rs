@@ -72,9 +72,7 @@ impl Growth {
 
     /// What is still to be shown now that the whole text is there.
     pub fn finish(&mut self, markdown: &str) -> Rest {
-        let rest = self
-            .rest_of(markdown)
-            .map(|rest| rest.trim_start_matches('\n').to_owned());
+        let rest = self.rest_of(markdown).map(|rest| rest.trim_start_matches('\n').to_owned());
         self.restart();
         rest.map_or_else(|| Rest::Whole(markdown.to_owned()), Rest::More)
     }
@@ -89,11 +87,7 @@ impl Growth {
     }
 
     fn begins_a_block(&self) -> bool {
-        let visible = self
-            .line
-            .chars()
-            .next()
-            .is_some_and(|c| !c.is_whitespace() && !c.is_control());
+        let visible = self.line.chars().next().is_some_and(|c| !c.is_whitespace() && !c.is_control());
         visible && self.after_blank && self.fence.is_none() && !is_blank(&self.lines)
     }
 
@@ -111,11 +105,7 @@ fn after(open: Option<Fence>, line: &str) -> Option<Fence> {
     let found = fence_of(line);
     match (open, found) {
         (None, Some((fence, _))) => Some(fence),
-        (Some(open), Some((fence, bare)))
-            if bare && fence.mark == open.mark && fence.length >= open.length =>
-        {
-            None
-        }
+        (Some(open), Some((fence, bare))) if bare && fence.mark == open.mark && fence.length >= open.length => None,
         _ => open,
     }
 }
@@ -194,10 +184,7 @@ mod tests {
         assert_eq!(growth.push("First.\n\n"), None);
         assert_eq!(growth.push("S"), Some("First.\n\n".into()));
         assert_eq!(growth.push("econd\n\n  indented\n\n"), None);
-        assert_eq!(
-            growth.finish("First.\n\nSecond\n\n  indented"),
-            Rest::More("Second\n\n  indented".into())
-        );
+        assert_eq!(growth.finish("First.\n\nSecond\n\n  indented"), Rest::More("Second\n\n  indented".into()));
         assert!(growth.is_unseen());
     }
 
@@ -205,10 +192,7 @@ mod tests {
     fn a_fence_is_shown_whole() {
         let mut growth = Growth::default();
         assert_eq!(growth.push("```sh\na\n\nb\n``\n~~~\n\nc\n"), None);
-        assert_eq!(
-            growth.push("```\n\nd"),
-            Some("```sh\na\n\nb\n``\n~~~\n\nc\n```\n\n".into())
-        );
+        assert_eq!(growth.push("```\n\nd"), Some("```sh\na\n\nb\n``\n~~~\n\nc\n```\n\n".into()));
     }
 
     #[test]

@@ -48,10 +48,7 @@ impl Input {
     }
 
     fn from_pipe(words: &[String], pipe: impl Read, notes: &mut impl Write) -> Result<Self, NoInput> {
-        let question = Question {
-            typed: typed(words),
-            piped: piped(pipe, notes)?,
-        };
+        let question = Question { typed: typed(words), piped: piped(pipe, notes)? };
         if question == Question::default() {
             return Err(NoInput(words::NOTHING_SAID.to_owned()));
         }
@@ -66,9 +63,7 @@ fn typed(words: &[String]) -> Option<String> {
 fn piped(pipe: impl Read, notes: &mut impl Write) -> Result<Option<String>, NoInput> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(MOST).unwrap_or(u64::MAX).saturating_add(1);
-    pipe.take(limit)
-        .read_to_end(&mut bytes)
-        .map_err(|error| NoInput(words::pipe_broken(&error.to_string())))?;
+    pipe.take(limit).read_to_end(&mut bytes).map_err(|error| NoInput(words::pipe_broken(&error.to_string())))?;
     if bytes.len() > MOST {
         return Err(NoInput(words::pipe_too_long(MOST)));
     }
@@ -92,18 +87,12 @@ mod tests {
     }
 
     fn question(typed: Option<&str>, piped: Option<&str>) -> Result<Input, NoInput> {
-        Ok(Input::Question(Question {
-            typed: typed.map(Into::into),
-            piped: piped.map(Into::into),
-        }))
+        Ok(Input::Question(Question { typed: typed.map(Into::into), piped: piped.map(Into::into) }))
     }
 
     #[test]
     fn arguments_and_pipe_are_kept_apart() {
-        assert_eq!(
-            gathered(&["sum", "this up"], b"a page\n").0,
-            question(Some("sum this up"), Some("a page\n"))
-        );
+        assert_eq!(gathered(&["sum", "this up"], b"a page\n").0, question(Some("sum this up"), Some("a page\n")));
         assert_eq!(gathered(&[], b"a page\n").0, question(None, Some("a page\n")));
         assert_eq!(gathered(&["hello"], b" \n").0, question(Some("hello"), None));
         assert_eq!(Input::without_pipe(&[]), Input::Interactive);
@@ -111,14 +100,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_sent_is_said() {
-        assert_eq!(
-            gathered(&[" "], b"\n").0,
-            Err(NoInput(words::NOTHING_SAID.into()))
-        );
-        assert_eq!(
-            gathered(&["x"], &vec![b'a'; MOST + 1]).0,
-            Err(NoInput(words::pipe_too_long(MOST)))
-        );
+        assert_eq!(gathered(&[" "], b"\n").0, Err(NoInput(words::NOTHING_SAID.into())));
+        assert_eq!(gathered(&["x"], &vec![b'a'; MOST + 1]).0, Err(NoInput(words::pipe_too_long(MOST))));
         assert!(gathered(&["x"], &vec![b'a'; MOST]).0.is_ok());
     }
 

@@ -24,16 +24,9 @@ pub(super) struct Link {
 
 impl Link {
     /// Greets. The error is the gateway's sentence, or none if it just went away.
-    pub async fn greet(
-        connection: Connection,
-        person: Option<String>,
-    ) -> Result<(Self, Welcome), Option<String>> {
+    pub async fn greet(connection: Connection, person: Option<String>) -> Result<(Self, Welcome), Option<String>> {
         let Connection { reader, writer } = connection;
-        let mut link = Self {
-            reader,
-            writer,
-            unstored: Vec::new(),
-        };
+        let mut link = Self { reader, writer, unstored: Vec::new() };
         link.write(&FromClient::Hello { person }).await;
         while let Some(frame) = link.hear().await {
             match frame {
@@ -49,12 +42,7 @@ impl Link {
     pub async fn say(&mut self, text: &str, piped: bool) {
         let id = format!("{:032x}", rand::random::<u128>());
         self.unstored.push((id.clone(), text.to_owned()));
-        self.write(&FromClient::Say {
-            id,
-            text: text.to_owned(),
-            piped,
-        })
-        .await;
+        self.write(&FromClient::Say { id, text: text.to_owned(), piped }).await;
     }
 
     /// The next thing that the gateway says, but for confirmations, which are taken note of; `None` when it

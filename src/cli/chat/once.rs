@@ -38,27 +38,17 @@ pub(super) async fn ask(
         let frame = link.hear().await;
         let begun = link.unstored().len() < parts;
         let print = match frame {
-            Some(FromGateway::Message {
-                markdown, trusted, ..
-            }) if !begun => {
-                write!(
-                    notes,
-                    "{}\n{}",
-                    words::EARLIER,
-                    screen.show(&markdown, links_of(trusted))
-                )?;
+            Some(FromGateway::Message { markdown, trusted, .. }) if !begun => {
+                write!(notes, "{}\n{}", words::EARLIER, screen.show(&markdown, links_of(trusted)))?;
                 continue;
             }
-            Some(FromGateway::Message {
-                markdown, trusted, ..
-            }) => {
+            Some(FromGateway::Message { markdown, trusted, .. }) => {
                 answers -= 1;
                 last(growth.finish(&markdown), trusted, screen)
             }
-            Some(FromGateway::Grow { delta }) if screen.live && begun => growth
-                .push(&delta)
-                .map(|block| screen.show(&block, Links::Bare))
-                .unwrap_or_default(),
+            Some(FromGateway::Grow { delta }) if screen.live && begun => {
+                growth.push(&delta).map(|block| screen.show(&block, Links::Bare)).unwrap_or_default()
+            }
             Some(FromGateway::Restart) if growth.restart() => screen.aside(words::RULE),
             Some(FromGateway::Refused { why } | FromGateway::Bye { why }) => {
                 return give_up(&link, &question, &why, notes);
@@ -66,8 +56,7 @@ pub(super) async fn ask(
             None => return give_up(&link, &question, words::GONE, notes),
             Some(_) => continue,
         };
-        out.write_all(print.as_bytes())
-            .context("Could not print the answer")?;
+        out.write_all(print.as_bytes()).context("Could not print the answer")?;
         out.flush().context("Could not print the answer")?;
     }
     Ok(Ending::Done)

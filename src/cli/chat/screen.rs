@@ -25,43 +25,26 @@ impl Screen {
     pub fn of_stdout() -> Self {
         let live = std::io::stdout().is_terminal();
         let width = if live { columns() } else { UNWRAPPED };
-        Self {
-            live,
-            width,
-            color: live && wants_color(),
-        }
+        Self { live, width, color: live && wants_color() }
     }
 
     /// Markdown as it is to be printed, with an empty line after it. What is not trusted hides no address.
     pub fn show(self, markdown: &str, links: Links) -> String {
-        let style = Style {
-            color: self.color,
-            width: self.width,
-        };
+        let style = Style { color: self.color, width: self.width };
         let shown = ansi::render(markdown, links, &style);
         if shown.is_empty() { shown } else { shown + "\n\n" }
     }
 
     /// A line that is no part of the conversation.
     pub fn aside(self, line: &str) -> String {
-        if self.color {
-            format!("\u{1b}[2m{line}\u{1b}[0m\n")
-        } else {
-            format!("{line}\n")
-        }
+        if self.color { format!("\u{1b}[2m{line}\u{1b}[0m\n") } else { format!("{line}\n") }
     }
 }
 
 fn columns() -> usize {
-    let measured = rustyline::DefaultEditor::new()
-        .ok()
-        .and_then(|mut editor| editor.dimensions());
+    let measured = rustyline::DefaultEditor::new().ok().and_then(|mut editor| editor.dimensions());
     let told = || std::env::var("COLUMNS").ok()?.parse().ok();
-    measured
-        .map(|(columns, _)| usize::from(columns))
-        .or_else(told)
-        .filter(|width| *width > 0)
-        .unwrap_or(USUAL_WIDTH)
+    measured.map(|(columns, _)| usize::from(columns)).or_else(told).filter(|width| *width > 0).unwrap_or(USUAL_WIDTH)
 }
 
 fn wants_color() -> bool {

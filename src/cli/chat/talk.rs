@@ -19,12 +19,7 @@ use crate::wording::chat as words;
 const STOP: &str = "/stop";
 
 /// Talks until the person leaves. What goes to `last` is printed when no prompt is open any more.
-pub(super) async fn talk(
-    mut link: Link,
-    mut editor: Editor,
-    screen: Screen,
-    last: &mut impl Write,
-) -> Ending {
+pub(super) async fn talk(mut link: Link, mut editor: Editor, screen: Screen, last: &mut impl Write) -> Ending {
     let mut talk = Talk::new(screen);
     let mut in_line = None;
     let ending = loop {
@@ -94,13 +89,7 @@ struct Talk {
 
 impl Talk {
     fn new(screen: Screen) -> Self {
-        Self {
-            screen,
-            growth: Growth::default(),
-            commands: 0,
-            in_work: false,
-            signs: 0,
-        }
+        Self { screen, growth: Growth::default(), commands: 0, in_work: false, signs: 0 }
     }
 
     /// The terminal may have been resized.
@@ -142,15 +131,11 @@ impl Talk {
             FromGateway::Grow { delta } => {
                 (self.in_work, self.signs) = (true, 0);
                 let block = self.growth.push(&delta);
-                block.map_or(Step::Nothing, |block| {
-                    Step::Print(self.screen.show(&block, Links::Bare))
-                })
+                block.map_or(Step::Nothing, |block| Step::Print(self.screen.show(&block, Links::Bare)))
             }
             FromGateway::Restart if self.growth.restart() => Step::Print(self.screen.aside(words::RULE)),
             FromGateway::Typing => self.sign(),
-            FromGateway::Message {
-                markdown, trusted, ..
-            } => self.message(&markdown, trusted),
+            FromGateway::Message { markdown, trusted, .. } => self.message(&markdown, trusted),
             FromGateway::Refused { why } => Step::Print(self.screen.aside(&why)),
             FromGateway::Bye { why } => Step::GatewayGone(why),
             FromGateway::Restart
@@ -180,9 +165,7 @@ impl Talk {
         (self.in_work, self.signs) = (false, 0);
         match self.growth.finish(markdown) {
             Rest::More(rest) => Step::Print(self.screen.show(&rest, links)),
-            Rest::Whole(markdown) => {
-                Step::Print(self.screen.aside(words::RULE) + &self.screen.show(&markdown, links))
-            }
+            Rest::Whole(markdown) => Step::Print(self.screen.aside(words::RULE) + &self.screen.show(&markdown, links)),
         }
     }
 }

@@ -38,7 +38,7 @@ impl Stage {
     }
 
     /// Before the first day.
-    pub async fn open(&mut self) -> Result<(), Failure> {
+    pub async fn begin(&mut self) -> Result<(), Failure> {
         let text = self.wrapped(says::OPENING, WIDTH, 0);
         self.show(&format!("\n{text}\n")).await
     }
@@ -79,8 +79,13 @@ impl Stage {
         let mut shown = format!("    {}\n", self.bold(says::MARKED));
         for message in conversation.get("messages").and_then(Value::as_array).into_iter().flatten() {
             let text = |key| message.get(key).and_then(Value::as_str).unwrap_or_default();
-            let sources: Vec<&str> =
-                message.get("sources").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+            let sources: Vec<&str> = message
+                .get("sources")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
             let mark = if sources.is_empty() { says::TYPED.to_owned() } else { says::untrusted(&sources.join(", ")) };
             let words = crate::text::shorten(&crate::text::one_line(text("text")), 42);
             shown.push_str(&format!("      {mark:18} {:9} {words}\n", text("from")));

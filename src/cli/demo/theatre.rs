@@ -13,7 +13,6 @@ use crate::adapter::terminal::Connection;
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::app::{App, Seams};
 use crate::config::{self, Home};
-use crate::time::clock::grace;
 use crate::time::{Clock, Moment, SimulatedClock, Zone};
 use crate::wording::cli::demo as says;
 
@@ -23,8 +22,6 @@ const START: Moment = Moment(1_794_813_000_000);
 const STEP: Duration = Duration::from_millis(200);
 /// After so many steps without an answer none will come.
 const PATIENCE: usize = 1_000;
-/// Real time for the house to hear what was said, before its clock is wound.
-const SETTLE: Duration = Duration::from_millis(3);
 const PIPE: usize = 64 * 1024;
 
 /// The house and the person's end of the line.
@@ -48,7 +45,8 @@ impl Theatre {
         let config = config(home)?;
         let (person, agent, zone) = ("you".to_owned(), config.agent.name.clone(), config.zone);
         let clock = Arc::new(SimulatedClock::new(START));
-        let seams = Seams { clock: Some(Arc::clone(&clock) as Arc<dyn Clock>), terminal_only: true, ..Seams::default() };
+        let seams =
+            Seams { clock: Some(Arc::clone(&clock) as Arc<dyn Clock>), terminal_only: true, ..Seams::default() };
         let app = App::build(config, seams).await?;
         app.start().await?;
         let (near, far) = tokio::io::duplex(PIPE);
@@ -69,7 +67,6 @@ impl Theatre {
 
     /// Winds the clock.
     pub async fn wait(&self, hours: u64, minutes: u64) {
-        grace(SETTLE).await;
         self.clock.advance(Duration::from_secs((hours * 60 + minutes) * 60)).await;
     }
 
@@ -87,7 +84,7 @@ impl Theatre {
             tokio::select! {
                 biased;
                 heard = self.answer() => return heard,
-                () = async { grace(SETTLE).await; clock.advance(STEP).await } => {}
+                () = clock.advance(STEP) => {}
             }
         }
         bail!("The demonstration got no answer")
@@ -142,7 +139,8 @@ impl Theatre {
 /// The configuration of the story, whatever the environment says.
 fn config(home: &Path) -> anyhow::Result<config::Config> {
     let zone = says::ZONE;
-    let text = format!("timezone = \"{zone}\"\n[tools]\nweb_fetch = false\n[[people]]\nname = \"you\"\nrole = \"owner\"\n");
+    let text =
+        format!("timezone = \"{zone}\"\n[tools]\nweb_fetch = false\n[[people]]\nname = \"you\"\nrole = \"owner\"\n");
     Ok(config::parse(&text, "demo", &BTreeMap::new(), Home::at(home))?.config)
 }
 

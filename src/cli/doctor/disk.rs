@@ -28,7 +28,11 @@ pub(super) fn home(home: &Home, fix: bool) -> Vec<Finding> {
     // Modes say too little: read-only mounts, other users' files and full disks are met only by writing.
     let trial = path.join(format!(".doctor-{:016x}", rand::random::<u64>()));
     if let Err(error) = std::fs::write(&trial, "a trial\n") {
-        findings.push(Finding::wrong(says::HOME, &says::not_writable(&shown, &error.to_string()), crate::wording::cli::FIX_READ_ONLY));
+        findings.push(Finding::wrong(
+            says::HOME,
+            &says::not_writable(&shown, &error.to_string()),
+            crate::wording::cli::FIX_READ_ONLY,
+        ));
     }
     let _ = std::fs::remove_file(&trial);
     if findings.is_empty() {

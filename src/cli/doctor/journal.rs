@@ -93,7 +93,11 @@ fn log(path: &Path) -> Finding {
     name.push("-wal");
     let size = std::fs::metadata(name).map_or(0, |found| found.len());
     let told = says::log(size >> 10);
-    if size > LONG_LOG { Finding::note(says::JOURNAL_LOG, &told, says::FIX_LOG) } else { Finding::ok(says::JOURNAL_LOG, &told) }
+    if size > LONG_LOG {
+        Finding::note(says::JOURNAL_LOG, &told, says::FIX_LOG)
+    } else {
+        Finding::ok(says::JOURNAL_LOG, &told)
+    }
 }
 
 fn clock(seen: &Seen, config: &Config, now: Moment) -> Finding {

@@ -12,7 +12,8 @@ pub(super) fn replace(path: &Path, text: &str) -> anyhow::Result<Option<PathBuf>
     let kept = beside(path, ".bak");
     let was_there = path.exists();
     if was_there {
-        std::fs::copy(path, &kept).with_context(|| format!("Cannot keep the old configuration as {}", kept.display()))?;
+        std::fs::copy(path, &kept)
+            .with_context(|| format!("Cannot keep the old configuration as {}", kept.display()))?;
     }
     write(path, text)?;
     Ok(was_there.then_some(kept))

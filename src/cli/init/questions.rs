@@ -34,20 +34,21 @@ pub(super) fn given(options: &Options) -> Result<Gathered, Failure> {
     Ok(Gathered { answers, typed: Vec::new() })
 }
 
-/// What is not given is asked.
-pub(super) fn ask(options: &Options, dialogue: &mut Dialogue) -> Result<Gathered, Failure> {
+/// What is not given is asked; whoever is asked again finds their last answers in the brackets.
+pub(super) fn ask(options: &Options, dialogue: &mut Dialogue, last: Option<&Answers>) -> Result<Gathered, Failure> {
     let mut typed = Vec::new();
+    let last_name = last.and_then(|last| last.people.first()).map(|owner| owner.name.clone());
     let name = match &options.owner {
         Some(name) => name.clone(),
-        None => dialogue.line(says::ASK_NAME, &usual_name())?,
+        None => dialogue.line(says::ASK_NAME, &last_name.unwrap_or_else(usual_name))?,
     };
     let zone = match &options.timezone {
         Some(zone) => zone.clone(),
-        None => ask_zone(dialogue)?,
+        None => ask_zone(dialogue, last.map_or(usual_zone(), |last| &last.zone))?,
     };
     let provider = match options.provider.as_deref().and_then(Provider::parse) {
         Some(provider) => provider,
-        None => ask_provider(dialogue)?,
+        None => ask_provider(dialogue, last.map_or(Provider::Offline, |last| last.provider))?,
     };
     let mut answers = Answers {
         zone,
@@ -59,7 +60,7 @@ pub(super) fn ask(options: &Options, dialogue: &mut Dialogue) -> Result<Gathered
         people: vec![owner(options, Some(name))],
     };
     if provider != Provider::Offline {
-        ask_model(&mut answers, dialogue, &mut typed)?;
+        ask_model(&mut answers, dialogue, last.filter(|last| last.provider == provider), &mut typed)?;
     }
     if answers.telegram.is_none() {
         print::aside(says::ABOUT_TELEGRAM);
@@ -69,9 +70,9 @@ pub(super) fn ask(options: &Options, dialogue: &mut Dialogue) -> Result<Gathered
     Ok(Gathered { answers, typed })
 }
 
-fn ask_zone(dialogue: &mut Dialogue) -> Result<String, Failure> {
+fn ask_zone(dialogue: &mut Dialogue, usual: &str) -> Result<String, Failure> {
     loop {
-        let zone = dialogue.line(says::ASK_ZONE, usual_zone())?;
+        let zone = dialogue.line(says::ASK_ZONE, usual)?;
         if Zone::named(&zone).is_some() {
             return Ok(zone);
         }
@@ -79,10 +80,10 @@ fn ask_zone(dialogue: &mut Dialogue) -> Result<String, Failure> {
     }
 }
 
-fn ask_provider(dialogue: &mut Dialogue) -> Result<Provider, Failure> {
+fn ask_provider(dialogue: &mut Dialogue, usual: Provider) -> Result<Provider, Failure> {
     print::aside(says::PROVIDERS);
     loop {
-        let word = dialogue.line(says::ASK_PROVIDER, Provider::Offline.as_str())?;
+        let word = dialogue.line(says::ASK_PROVIDER, usual.as_str())?;
         let by_number = word.parse().ok().and_then(|number: usize| Provider::ALL.get(number.checked_sub(1)?).copied());
         match by_number.or_else(|| Provider::parse(&word.to_lowercase())) {
             Some(provider) => return Ok(provider),
@@ -91,16 +92,23 @@ fn ask_provider(dialogue: &mut Dialogue) -> Result<Provider, Failure> {
     }
 }
 
-fn ask_model(answers: &mut Answers, dialogue: &mut Dialogue, typed: &mut Vec<Typed>) -> Result<(), Failure> {
+fn ask_model(
+    answers: &mut Answers,
+    dialogue: &mut Dialogue,
+    last: Option<&Answers>,
+    typed: &mut Vec<Typed>,
+) -> Result<(), Failure> {
     if answers.base_url.is_none() && matches!(answers.provider, Provider::OpenAi | Provider::Ollama) {
-        let url = dialogue.line(says::ask_base_url(answers.provider.as_str()).as_str(), "")?;
+        let usual = last.and_then(|last| last.base_url.as_deref()).unwrap_or_default();
+        let url = dialogue.line(&says::ask_base_url(answers.provider.as_str()), usual)?;
         answers.base_url = Some(url).filter(|url| !url.is_empty());
     }
     while answers.model.is_none() {
-        let name = dialogue.line(says::ASK_MODEL, "")?;
+        let name = dialogue.line(says::ASK_MODEL, last.and_then(|last| last.model.as_deref()).unwrap_or_default())?;
         answers.model = Some(name).filter(|name| !name.is_empty());
     }
     if answers.api_key.is_none() {
+        print::aside(says::ABOUT_KEY);
         let given = dialogue.secret(says::ASK_KEY)?;
         answers.api_key = kept(&given, KEY_FILE, typed);
     }

@@ -15,9 +15,7 @@ fn uncommented(text: &str) -> String {
 
 fn load(text: &str) -> super::super::Config {
     let env = BTreeMap::from([("MODEL_KEY".to_owned(), "k".to_owned())]);
-    parse(text, "compline.toml", &env, Home::at("/h"))
-        .unwrap_or_else(|error| panic!("{error}\n---\n{text}"))
-        .config
+    parse(text, "compline.toml", &env, Home::at("/h")).unwrap_or_else(|error| panic!("{error}\n---\n{text}")).config
 }
 
 #[test]
@@ -27,10 +25,7 @@ fn the_committed_example_is_the_generated_one() {
         std::fs::write(path, example()).unwrap();
     }
     let committed = std::fs::read_to_string(path).unwrap();
-    assert!(
-        committed == example(),
-        "{path} is out of date: run this test once with WRITE_EXAMPLE=1"
-    );
+    assert!(committed == example(), "{path} is out of date: run this test once with WRITE_EXAMPLE=1");
 }
 
 #[test]
@@ -57,33 +52,16 @@ fn every_key_stands_in_the_example_under_its_section() {
         let rest = format!("\n{rest}");
         let own = rest.split("\n[").next().unwrap().split("\n#[[").next().unwrap();
         for key in section.keys {
-            let mark = if matches!(key.kind, Kind::SecretEnv | Kind::SecretFile) {
-                "# or "
-            } else {
-                "#"
-            };
-            assert!(
-                own.contains(&format!("\n{mark}{} = ", key.name)),
-                "{} in [{}]",
-                key.name,
-                section.path
-            );
+            let mark = if matches!(key.kind, Kind::SecretEnv | Kind::SecretFile) { "# or " } else { "#" };
+            assert!(own.contains(&format!("\n{mark}{} = ", key.name)), "{} in [{}]", key.name, section.path);
         }
     }
 }
 
 #[test]
 fn what_init_writes_loads_as_it_was_answered() {
-    let ada = Person {
-        name: "Ada".to_owned(),
-        role: Role::Owner,
-        telegram: Some(7),
-    };
-    let ben = Person {
-        name: "Ben".to_owned(),
-        role: Role::Member,
-        telegram: None,
-    };
+    let ada = Person { name: "Ada".to_owned(), role: Role::Owner, telegram: Some(7) };
+    let ben = Person { name: "Ben".to_owned(), role: Role::Member, telegram: None };
     let answers = Answers {
         zone: "Europe/Vienna".to_owned(),
         provider: Provider::OpenAi,
@@ -115,9 +93,6 @@ fn the_shortest_init_is_the_offline_model() {
     let text = commented(&answers);
     assert_eq!(load(&text).model.provider, Provider::Offline);
     // Nothing else is set than what was answered.
-    let set: Vec<_> = text
-        .lines()
-        .filter(|line| !line.starts_with(['#', '[']) && !line.is_empty())
-        .collect();
+    let set: Vec<_> = text.lines().filter(|line| !line.starts_with(['#', '[']) && !line.is_empty()).collect();
     assert_eq!(set, ["timezone = \"UTC\"", "provider = \"offline\""]);
 }

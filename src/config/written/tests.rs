@@ -10,10 +10,7 @@ use std::time::Duration;
 mod broken;
 
 fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-    pairs
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect()
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
 fn reading(text: &str, pairs: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
@@ -29,10 +26,7 @@ fn broken(text: &str, pairs: &[(&str, &str)]) -> String {
 }
 
 fn line(loaded: &Loaded, key: &str) -> (String, String) {
-    let line = show(loaded)
-        .into_iter()
-        .find(|line| line.key == key)
-        .unwrap_or_else(|| panic!("no {key}"));
+    let line = show(loaded).into_iter().find(|line| line.key == key).unwrap_or_else(|| panic!("no {key}"));
     (line.value, line.origin.to_string())
 }
 
@@ -42,63 +36,27 @@ fn nothing_written_is_a_whole_configuration() {
     let config = &loaded.config;
     assert_eq!(config.workspace, Path::new("/home/ada/compline/workspace"));
     assert_eq!(config.conversation.gap, Duration::from_hours(6));
-    assert_eq!(
-        (config.model.provider, config.model.name.as_str()),
-        (Provider::Offline, "offline")
-    );
-    assert_eq!(
-        (
-            config.model.context_window,
-            config.model.max_output,
-            config.model.images
-        ),
-        (16_384, 4096, false)
-    );
-    assert_eq!(
-        (config.budget.daily.micros, config.budget.daily.tokens),
-        (5_000_000, 2_000_000)
-    );
-    assert_eq!(
-        (
-            config.budget.per_person_daily.micros,
-            config.budget.background_daily.tokens
-        ),
-        (4_000_000, 400_000)
-    );
+    assert_eq!((config.model.provider, config.model.name.as_str()), (Provider::Offline, "offline"));
+    assert_eq!((config.model.context_window, config.model.max_output, config.model.images), (16_384, 4096, false));
+    assert_eq!((config.budget.daily.micros, config.budget.daily.tokens), (5_000_000, 2_000_000));
+    assert_eq!((config.budget.per_person_daily.micros, config.budget.background_daily.tokens), (4_000_000, 400_000));
     assert!(config.fallback.is_none() && config.telegram.is_none() && config.people.is_empty());
     assert!(loaded.warnings.iter().any(|warning| warning.contains("timezone")));
-    assert_eq!(
-        line(&loaded, "conversation.gap"),
-        ("6h".to_owned(), "default".to_owned())
-    );
+    assert_eq!(line(&loaded, "conversation.gap"), ("6h".to_owned(), "default".to_owned()));
 }
 
 #[test]
 fn what_a_provider_is_taken_to_be_able_to() {
     let table = [
         ("openai", "api_key = \"k\"", 128_000, true),
-        (
-            "openai",
-            "base_url = \"http://localhost:8000/v1/\"",
-            32_768,
-            false,
-        ),
+        ("openai", "base_url = \"http://localhost:8000/v1/\"", 32_768, false),
         ("anthropic", "api_key = \"k\"", 200_000, true),
         ("gemini", "api_key = \"k\"", 1_000_000, true),
         ("ollama", "", 8_192, false),
     ];
     for (provider, more, window, images) in table {
-        let model = sound(
-            &format!("[model]\nprovider = \"{provider}\"\nname = \"m\"\n{more}"),
-            &[],
-        )
-        .config
-        .model;
-        assert_eq!(
-            (model.context_window, model.images),
-            (window, images),
-            "{provider} {more}"
-        );
+        let model = sound(&format!("[model]\nprovider = \"{provider}\"\nname = \"m\"\n{more}"), &[]).config.model;
+        assert_eq!((model.context_window, model.images), (window, images), "{provider} {more}");
         assert!(model.base_url.is_none_or(|url| url == "http://localhost:8000/v1"));
     }
 }
@@ -128,40 +86,21 @@ name = "Zoë-Marie 2"
 
 #[test]
 fn everything_comes_with_its_origin() {
-    let loaded = sound(
-        WHOLE,
-        &[
-            ("COMPLINE__MODEL__FALLBACK__NAME", "tiny"),
-            ("WORKSPACE_PATH", "/srv/w"),
-        ],
-    );
+    let loaded = sound(WHOLE, &[("COMPLINE__MODEL__FALLBACK__NAME", "tiny"), ("WORKSPACE_PATH", "/srv/w")]);
     let config = &loaded.config;
     let price = config.model.price.unwrap();
-    assert_eq!(
-        (price.input, price.cached, price.output),
-        (3_000_000, 3_000_000, 15_250_000)
-    );
+    assert_eq!((price.input, price.cached, price.output), (3_000_000, 3_000_000, 15_250_000));
     assert_eq!(config.fallback.as_ref().unwrap().name, "tiny");
     assert_eq!(config.workspace, Path::new("/srv/w"));
     assert_eq!(config.people.len(), 2);
     let file = |line: usize| format!("compline.toml:{line}");
     assert_eq!(line(&loaded, "model.api_key"), ("(hidden)".to_owned(), file(9)));
-    assert_eq!(
-        line(&loaded, "people[2].name"),
-        ("Zoë-Marie 2".to_owned(), file(21))
-    );
+    assert_eq!(line(&loaded, "people[2].name"), ("Zoë-Marie 2".to_owned(), file(21)));
     let variable = "environment variable COMPLINE__MODEL__FALLBACK__NAME";
-    assert_eq!(
-        line(&loaded, "model.fallback.name"),
-        ("tiny".to_owned(), variable.to_owned())
-    );
+    assert_eq!(line(&loaded, "model.fallback.name"), ("tiny".to_owned(), variable.to_owned()));
     assert_eq!(loaded.secret_files, [PathBuf::from("compline.toml")]);
     let lines = serde_json::to_string(&show(&loaded)).unwrap();
-    assert!(
-        !lines.contains("sk-inline")
-            && !lines.contains("42:abc")
-            && !format!("{loaded:?}").contains("sk-inline")
-    );
+    assert!(!lines.contains("sk-inline") && !lines.contains("42:abc") && !format!("{loaded:?}").contains("sk-inline"));
 }
 
 #[test]
@@ -170,30 +109,14 @@ fn secrets_are_found_where_they_are() {
     std::fs::write(dir.path().join("key"), "from-file\n").unwrap();
     let model = |how: &str| format!("[model]\nprovider = \"gemini\"\nname = \"m\"\n{how}");
     let read = |how: &str, pairs: &[(&str, &str)]| {
-        parse(&model(how), "c.toml", &env(pairs), Home::at(dir.path()))
-            .unwrap_or_else(|error| panic!("{error}"))
+        parse(&model(how), "c.toml", &env(pairs), Home::at(dir.path())).unwrap_or_else(|error| panic!("{error}"))
     };
-    let key = |loaded: &Loaded| {
-        loaded
-            .config
-            .model
-            .api_key
-            .as_ref()
-            .unwrap()
-            .expose_secret()
-            .to_owned()
-    };
+    let key = |loaded: &Loaded| loaded.config.model.api_key.as_ref().unwrap().expose_secret().to_owned();
     let from_file = read("api_key_file = \"HOME/key\"", &[]);
     assert_eq!(key(&from_file), "from-file");
     assert_eq!(from_file.secret_files, [dir.path().join("key")]);
-    assert_eq!(
-        key(&read("api_key_env = \"MY_KEY\"", &[("MY_KEY", "from-env")])),
-        "from-env"
-    );
-    let over = read(
-        "api_key_env = \"MY_KEY\"",
-        &[("COMPLINE__MODEL__API_KEY", "over")],
-    );
+    assert_eq!(key(&read("api_key_env = \"MY_KEY\"", &[("MY_KEY", "from-env")])), "from-env");
+    let over = read("api_key_env = \"MY_KEY\"", &[("COMPLINE__MODEL__API_KEY", "over")]);
     assert_eq!((key(&over).as_str(), over.secret_files.len()), ("over", 0));
 }
 
@@ -217,14 +140,7 @@ fn the_environment_alone_is_enough() {
     assert_eq!(config.zone.name(), "Europe/Vienna");
     assert_eq!(config.model.price.unwrap().input, 150_000);
     assert!(!config.tools.web_fetch);
-    assert_eq!(
-        config
-            .people
-            .iter()
-            .map(|person| person.telegram)
-            .collect::<Vec<_>>(),
-        [Some(7), None]
-    );
+    assert_eq!(config.people.iter().map(|person| person.telegram).collect::<Vec<_>>(), [Some(7), None]);
 }
 
 #[test]
@@ -236,10 +152,7 @@ fn files_that_cannot_be_loaded() {
     assert!(matches!(at(""), Err(ConfigError::Unreadable { .. })));
     std::fs::write(dir.path().join("latin.toml"), b"timezone = \"UTC\"\n# caf\xe9").unwrap();
     let told = at("latin.toml").unwrap_err().to_string();
-    assert!(
-        told.contains("latin.toml, line 2, column 6: This is no UTF-8 text"),
-        "{told}"
-    );
+    assert!(told.contains("latin.toml, line 2, column 6: This is no UTF-8 text"), "{told}");
     std::fs::write(dir.path().join("bom.toml"), "\u{feff}timezone = \"UTC\"\r\n").unwrap();
     assert!(at("bom.toml").unwrap().warnings.is_empty());
 }
@@ -277,25 +190,13 @@ fn a_key_in_the_clear_is_warned_of() {
 
 #[test]
 fn every_key_is_read_and_shown() {
-    let mut text = super::super::example::example()
-        .lines()
-        .fold(String::new(), |text, line| {
-            text + line
-                .strip_prefix('#')
-                .filter(|rest| !rest.starts_with(' '))
-                .unwrap_or(line)
-                + "\n"
-        });
+    let mut text = super::super::example::example().lines().fold(String::new(), |text, line| {
+        text + line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line) + "\n"
+    });
     let lines = |text: &str| show(&sound(text, &[("SOME_KEY", "1:x")]));
-    let mut shown: Vec<_> = lines(&text)
-        .into_iter()
-        .filter(|line| line.origin != Origin::Default)
-        .collect();
+    let mut shown: Vec<_> = lines(&text).into_iter().filter(|line| line.origin != Origin::Default).collect();
     for name in ["api_key", "token"] {
-        text = text.replace(
-            &format!("\n{name} = "),
-            &format!("\n{name}_env = \"SOME_KEY\" # "),
-        );
+        text = text.replace(&format!("\n{name} = "), &format!("\n{name}_env = \"SOME_KEY\" # "));
     }
     shown.extend(lines(&text));
     let dir = tempfile::tempdir().unwrap();
@@ -306,10 +207,7 @@ fn every_key_is_read_and_shown() {
     for section in SECTIONS {
         for key in section.keys {
             let path = join(&section.path.replace("people", "people[1]"), key.name);
-            assert!(
-                shown.iter().any(|line| line.key == path),
-                "{path} is in the table but never read"
-            );
+            assert!(shown.iter().any(|line| line.key == path), "{path} is in the table but never read");
         }
     }
 }

@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::view::View;
 use super::{sums, words};
-use crate::wording::offline as phrases;
 use crate::model::ToolCall;
 use crate::text;
+use crate::wording::offline as phrases;
 
 /// The most characters of one quote.
 const MAX_QUOTE: usize = 300;
@@ -33,29 +33,10 @@ const GREETINGS: &[&str] = &[
     " guten abend ",
     " gruss gott ",
 ];
-const THANKS: &[&str] = &[
-    " thanks ",
-    " thank you ",
-    " thx ",
-    " danke ",
-    " dankeschon ",
-    " cheers ",
-];
-const GOODBYES: &[&str] = &[
-    " bye ",
-    " goodbye ",
-    " good night ",
-    " see you ",
-    " gute nacht ",
-    " tschuss ",
-    " bis bald ",
-];
-const HOW: &[&str] = &[
-    " how are you ",
-    " how's it going ",
-    " wie geht's ",
-    " wie geht es dir ",
-];
+const THANKS: &[&str] = &[" thanks ", " thank you ", " thx ", " danke ", " dankeschon ", " cheers "];
+const GOODBYES: &[&str] =
+    &[" bye ", " goodbye ", " good night ", " see you ", " gute nacht ", " tschuss ", " bis bald "];
+const HOW: &[&str] = &[" how are you ", " how's it going ", " wie geht's ", " wie geht es dir "];
 const WHO: &[&str] = &[
     " who are you ",
     " what are you ",
@@ -66,15 +47,8 @@ const WHO: &[&str] = &[
     " wie heisst du ",
     " bist du ein ",
 ];
-const ABILITIES: &[&str] = &[
-    " what can you do ",
-    " what do you do ",
-    " can you help ",
-    " help ",
-    " help me ",
-    " was kannst du ",
-    " hilfe ",
-];
+const ABILITIES: &[&str] =
+    &[" what can you do ", " what do you do ", " can you help ", " help ", " help me ", " was kannst du ", " hilfe "];
 const CLOCK: &[&str] = &[
     " what time ",
     " what's the time ",
@@ -144,17 +118,8 @@ const ASKING: &[&str] = &[
     " sag mir ",
 ];
 /// Words of a question about the past that no past message answers to.
-const ABOUT_TALK: &[&str] = &[
-    "talk",
-    "discuss",
-    "conversation",
-    "search",
-    "last",
-    "time",
-    "week",
-    "yesterday",
-    "gesprochen",
-];
+const ABOUT_TALK: &[&str] =
+    &["talk", "discuss", "conversation", "search", "last", "time", "week", "yesterday", "gesprochen"];
 
 /// An answer: words, or a wish to use tools.
 #[derive(Debug)]
@@ -166,10 +131,7 @@ pub(super) struct Answer {
 impl Answer {
     /// Words alone, as they are.
     pub(super) fn text(text: String) -> Self {
-        Self {
-            text,
-            calls: Vec::new(),
-        }
+        Self { text, calls: Vec::new() }
     }
 
     fn signed(words: &str) -> Self {
@@ -183,10 +145,7 @@ impl Answer {
             arguments: arguments.to_string(),
             extra: String::new(),
         };
-        Self {
-            text: String::new(),
-            calls: vec![call],
-        }
+        Self { text: String::new(), calls: vec![call] }
     }
 }
 
@@ -211,20 +170,13 @@ pub(super) fn to(view: &View<'_>) -> Answer {
     }
     let wants_to_know = has(&spaced, PAST) || is_question(&view.question, &spaced);
     if !wants_to_know {
-        return Answer::signed(&with_picture(
-            view,
-            format!("{}\n{}", phrases::NOTED, quote(&view.question)),
-        ));
+        return Answer::signed(&with_picture(view, format!("{}\n{}", phrases::NOTED, quote(&view.question))));
     }
     if let Some(known) = known(view) {
         return Answer::signed(&with_picture(view, known));
     }
     if offers(view, "recall") {
-        return Answer::calling(
-            view,
-            "recall",
-            &json!({ "query": query(&view.question), "limit": MAX_QUOTES }),
-        );
+        return Answer::calling(view, "recall", &json!({ "query": query(&view.question), "limit": MAX_QUOTES }));
     }
     Answer::signed(&with_picture(view, phrases::UNKNOWN.to_owned()))
 }
@@ -238,11 +190,7 @@ fn without_words(view: &View<'_>) -> String {
 }
 
 fn with_picture(view: &View<'_>, words: String) -> String {
-    if view.picture {
-        format!("{} {words}", phrases::NO_EYES)
-    } else {
-        words
-    }
+    if view.picture { format!("{} {words}", phrases::NO_EYES) } else { words }
 }
 
 fn small_talk(spaced: &str, view: &View<'_>) -> Option<String> {
@@ -269,10 +217,7 @@ fn small_talk(spaced: &str, view: &View<'_>) -> Option<String> {
 
 fn sum(question: &str) -> Option<String> {
     let (sum, result) = sums::find(question)?;
-    Some(result.map_or_else(
-        || phrases::NO_SUM.to_owned(),
-        |result| phrases::sum(&sum, &sums::show(result)),
-    ))
+    Some(result.map_or_else(|| phrases::NO_SUM.to_owned(), |result| phrases::sum(&sum, &sums::show(result))))
 }
 
 /// What the person or the notes say that answers to the question, the best first and the newer before the older.
@@ -283,8 +228,7 @@ fn known(view: &View<'_>) -> Option<String> {
     let candidates = candidates(view);
     let stems: Vec<Vec<String>> = candidates.iter().map(|told| words::stems(told.words)).collect();
     let scores = words::score(&asked, &stems);
-    let covers =
-        |stems: &[String]| asked.iter().filter(|word| stems.contains(word)).count() * 2 >= asked.len();
+    let covers = |stems: &[String]| asked.iter().filter(|word| stems.contains(word)).count() * 2 >= asked.len();
     let scored = scores.into_iter().zip(stems.iter().zip(&candidates));
     let fitting = scored.filter(|(score, (stems, _))| *score > 0.0 && covers(stems));
     let mut hits: Vec<(f64, &Told<'_>)> = fitting.map(|(score, (_, told))| (score, told)).collect();
@@ -293,9 +237,7 @@ fn known(view: &View<'_>) -> Option<String> {
     hits.sort_by(|a, b| b.0.total_cmp(&a.0));
     let best = hits.first()?.0;
     let good = hits.iter().take_while(|(score, _)| *score >= best * 0.75);
-    let mut lines: Vec<String> = good
-        .map(|(_, told)| format!("{}\n{}", told.origin, quote(told.words)))
-        .collect();
+    let mut lines: Vec<String> = good.map(|(_, told)| format!("{}\n{}", told.origin, quote(told.words))).collect();
     lines.dedup();
     lines.truncate(3);
     Some(lines.join("\n\n"))
@@ -331,11 +273,7 @@ fn results(view: &View<'_>) -> String {
             return phrases::found_nothing(tool);
         }
         // Hits come in the order of their worth; of a page only some sentences are to the point.
-        let shown = if *tool == "recall" {
-            quotes(text.lines())
-        } else {
-            extract(text, &asked)
-        };
+        let shown = if *tool == "recall" { quotes(text.lines()) } else { extract(text, &asked) };
         format!("{}\n{shown}", phrases::found(tool))
     });
     shown.collect::<Vec<_>>().join("\n\n")
@@ -347,20 +285,11 @@ fn extract(text: &str, asked: &[String]) -> String {
     let stems: Vec<Vec<String>> = sentences.iter().map(|sentence| words::stems(sentence)).collect();
     let scores = words::score(asked, &stems);
     let mut order: Vec<usize> = (0..sentences.len()).collect();
-    order.sort_by(|a, b| {
-        scores
-            .get(*b)
-            .unwrap_or(&0.0)
-            .total_cmp(scores.get(*a).unwrap_or(&0.0))
-    });
+    order.sort_by(|a, b| scores.get(*b).unwrap_or(&0.0).total_cmp(scores.get(*a).unwrap_or(&0.0)));
     order.truncate(MAX_QUOTES);
     order.sort_unstable();
     let shown = quotes(order.iter().filter_map(|at| sentences.get(*at).copied()));
-    if sentences.len() > MAX_QUOTES {
-        format!("{shown}\n\n{}", phrases::TRUNCATED)
-    } else {
-        shown
-    }
+    if sentences.len() > MAX_QUOTES { format!("{shown}\n\n{}", phrases::TRUNCATED) } else { shown }
 }
 
 fn quotes<'a>(lines: impl Iterator<Item = &'a str>) -> String {
@@ -369,10 +298,7 @@ fn quotes<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn quote(words: &str) -> String {
-    let visible: String = words
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let visible: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("> {}", text::shorten(&text::one_line(&visible), MAX_QUOTE))
 }
 
@@ -380,33 +306,20 @@ fn quote(words: &str) -> String {
 fn query(question: &str) -> String {
     let telling = words::telling(question);
     let about_talk: Vec<String> = ABOUT_TALK.iter().flat_map(|word| words::stems(word)).collect();
-    let mut kept: Vec<&str> = telling
-        .iter()
-        .filter(|word| !about_talk.contains(&word.stem))
-        .map(|word| word.surface)
-        .collect();
+    let mut kept: Vec<&str> =
+        telling.iter().filter(|word| !about_talk.contains(&word.stem)).map(|word| word.surface).collect();
     if kept.is_empty() {
         kept = telling.iter().map(|word| word.surface).collect();
     }
-    if kept.is_empty() {
-        text::shorten(question, 200)
-    } else {
-        text::shorten(&kept.join(" "), 200)
-    }
+    if kept.is_empty() { text::shorten(question, 200) } else { text::shorten(&kept.join(" "), 200) }
 }
 
 /// The first web address in a text.
 fn address(text: &str) -> Option<String> {
-    let word = text
-        .split_whitespace()
-        .map(|word| word.trim_start_matches(['<', '(', '"', '\'', '[']));
-    let word = word
-        .into_iter()
-        .find(|word| word.starts_with("http://") || word.starts_with("https://"))?;
+    let word = text.split_whitespace().map(|word| word.trim_start_matches(['<', '(', '"', '\'', '[']));
+    let word = word.into_iter().find(|word| word.starts_with("http://") || word.starts_with("https://"))?;
     let word = word.trim_end_matches(['>', ')', '"', '\'', ']', '.', ',', ';', ':', '!', '?']);
-    url::Url::parse(word)
-        .is_ok_and(|url| url.has_host())
-        .then(|| word.to_owned())
+    url::Url::parse(word).is_ok_and(|url| url.has_host()).then(|| word.to_owned())
 }
 
 fn is_question(question: &str, spaced: &str) -> bool {

@@ -146,10 +146,7 @@ pub fn summarise(lines: &[(Speaker, &str)]) -> Extract {
     let lines = lines.as_slice();
     let by_persons = lines.iter().filter(|(speaker, _)| *speaker == Speaker::Person);
     let sentences: Vec<&str> = by_persons.flat_map(|(_, text)| words::sentences(text)).collect();
-    let mut extract = Extract {
-        topics: topics(lines),
-        ..Extract::default()
-    };
+    let mut extract = Extract { topics: topics(lines), ..Extract::default() };
     for sentence in &sentences {
         let spaced = words::spaced(sentence);
         let has = |cues: &[&str]| cues.iter().any(|cue| spaced.contains(cue));
@@ -215,20 +212,12 @@ fn topics(lines: &[(Speaker, &str)]) -> Vec<String> {
     }
     let mut counted: Vec<(usize, usize, &str)> = counted.into_values().collect();
     counted.sort_unstable_by_key(|(count, order, _)| (std::cmp::Reverse(*count), *order));
-    counted
-        .into_iter()
-        .take(MOST)
-        .map(|(_, _, word)| word.to_owned())
-        .collect()
+    counted.into_iter().take(MOST).map(|(_, _, word)| word.to_owned()).collect()
 }
 
 /// The first sentence that turns around one of the topics; else the topics themselves.
 fn title(sentences: &[&str], topics: &[String]) -> String {
-    let topics: Vec<String> = topics
-        .iter()
-        .flat_map(|topic| words::stems(topic))
-        .take(3)
-        .collect();
+    let topics: Vec<String> = topics.iter().flat_map(|topic| words::stems(topic)).take(3).collect();
     let telling = sentences.iter().find(|sentence| {
         let stems = words::stems(sentence);
         stems.len() >= 2 && stems.iter().any(|stem| topics.contains(stem))
@@ -256,31 +245,20 @@ mod tests {
             (Person, "Hi!"),
             (Person, "My cat is called Whiskerino. I prefer tea over coffee."),
             (Assistant, "We will remember. You should rest, let's go."),
-            (
-                Person,
-                "Let's book the vet for the cat. I need to call the vet tomorrow!",
-            ),
+            (Person, "Let's book the vet for the cat. I need to call the vet tomorrow!"),
             (Person, "Which vet is open on Sunday?"),
         ]);
         assert_eq!(extract.title, "My cat is called Whiskerino");
         assert_eq!(extract.topics.iter().take(2).collect::<Vec<_>>(), ["vet", "cat"]);
         assert_eq!(extract.decisions, ["Let's book the vet for the cat."]);
-        assert_eq!(
-            extract.preferences,
-            ["My cat is called Whiskerino.", "I prefer tea over coffee."]
-        );
-        assert_eq!(
-            extract.pending,
-            ["I need to call the vet tomorrow!", "Which vet is open on Sunday?"]
-        );
+        assert_eq!(extract.preferences, ["My cat is called Whiskerino.", "I prefer tea over coffee."]);
+        assert_eq!(extract.pending, ["I need to call the vet tomorrow!", "Which vet is open on Sunday?"]);
     }
 
     #[test]
     fn german_cues_are_known() {
-        let extract = summarise(&[(
-            Person,
-            "Ich mag Käse. Wir nehmen den Zug. Ich muss die Karten kaufen. Müssen wir?",
-        )]);
+        let extract =
+            summarise(&[(Person, "Ich mag Käse. Wir nehmen den Zug. Ich muss die Karten kaufen. Müssen wir?")]);
         assert_eq!(extract.preferences, ["Ich mag Käse."]);
         assert_eq!(extract.decisions, ["Wir nehmen den Zug."]);
         assert_eq!(extract.pending, ["Ich muss die Karten kaufen.", "Müssen wir?"]);
@@ -299,10 +277,7 @@ mod tests {
             ..Extract::default()
         };
         let whole = Extract::merged([part("", "a"), part("Tea", "b"), part("Milk", "a")]);
-        assert_eq!(
-            (whole.title.as_str(), whole.pending),
-            ("Tea", vec!["b".to_owned(), "a".to_owned()])
-        );
+        assert_eq!((whole.title.as_str(), whole.pending), ("Tea", vec!["b".to_owned(), "a".to_owned()]));
     }
 
     proptest! {

@@ -9,11 +9,7 @@ pub(super) fn find(question: &str) -> Option<(String, Option<f64>)> {
     if operators == 0 || digits < 2 || sum.len() > 100 {
         return None;
     }
-    let mut reader = Reader {
-        rest: sum.chars().filter(|c| *c != ' ').collect::<Vec<_>>(),
-        at: 0,
-        depth: 0,
-    };
+    let mut reader = Reader { rest: sum.chars().filter(|c| *c != ' ').collect::<Vec<_>>(), at: 0, depth: 0 };
     let result = reader.sum();
     // A date or a range of numbers looks like the beginning of a sum; only what reads as one to its end counts.
     if reader.at < reader.rest.len() {
@@ -30,23 +26,14 @@ pub(super) fn show(number: f64) -> String {
 
 /// The question's one run of digits, operators and brackets; `None` when there are several, or when it is glued to letters.
 fn longest_run(question: &str) -> Option<String> {
-    let question = question
-        .replace(['×', '·'], "*")
-        .replace('÷', "/")
-        .replace('−', "-");
+    let question = question.replace(['×', '·'], "*").replace('÷', "/").replace('−', "-");
     let is_part = |c: char| c.is_ascii_digit() || "+-*/(). ".contains(c);
     let with_digits = |run: &&str| run.chars().any(|c| c.is_ascii_digit());
-    let mut runs = question
-        .split(|c| !is_part(c))
-        .map(|run| run.trim().trim_end_matches('.').trim())
-        .filter(with_digits);
+    let mut runs =
+        question.split(|c| !is_part(c)).map(|run| run.trim().trim_end_matches('.').trim()).filter(with_digits);
     let run = runs.next()?.to_owned();
     let is_date = run.split('-').count() == 3 && run.chars().all(|c| c.is_ascii_digit() || c == '-');
-    if runs.next().is_some() || is_date {
-        None
-    } else {
-        Some(run)
-    }
+    if runs.next().is_some() || is_date { None } else { Some(run) }
 }
 
 struct Reader {
@@ -80,11 +67,7 @@ impl Reader {
         const DEEPEST: usize = 20;
         if self.take("-").is_some() {
             self.depth += 1;
-            return if self.depth > DEEPEST {
-                None
-            } else {
-                Some(self.factor()?.map(|value| -value))
-            };
+            return if self.depth > DEEPEST { None } else { Some(self.factor()?.map(|value| -value)) };
         }
         if self.take("(").is_some() {
             self.depth += 1;

@@ -32,19 +32,12 @@ pub(super) fn summary(request: &Request) -> String {
 }
 
 fn read<'a>(speaker: Speaker, text: &'a str, lines: &mut Vec<(Speaker, &'a str)>, parts: &mut Vec<Extract>) {
-    let summaries: Vec<Extract> = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line.trim()).ok())
-        .collect();
+    let summaries: Vec<Extract> = text.lines().filter_map(|line| serde_json::from_str(line.trim()).ok()).collect();
     if !summaries.is_empty() {
         parts.extend(summaries);
         return;
     }
-    let written: Vec<&str> = text
-        .lines()
-        .map(|line| after_time(line).1)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let written: Vec<&str> = text.lines().map(|line| after_time(line).1).filter(|line| !line.is_empty()).collect();
     let named = written.iter().filter(|line| named(line).is_some()).count();
     if written.len() < 2 || named * 2 < written.len() {
         lines.push((speaker, after_time(text).1));
@@ -64,14 +57,7 @@ fn named_or(line: &str, last: Speaker) -> (Speaker, &str) {
         return (last, line);
     };
     let is_assistant = ASSISTANT.contains(&name.to_lowercase().as_str());
-    (
-        if is_assistant {
-            Speaker::Assistant
-        } else {
-            Speaker::Person
-        },
-        words,
-    )
+    (if is_assistant { Speaker::Assistant } else { Speaker::Person }, words)
 }
 
 fn named(line: &str) -> Option<(&str, &str)> {

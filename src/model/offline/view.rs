@@ -16,15 +16,7 @@ const MAX_SAID: usize = 4_000;
 const MAX_BLOCK: usize = 32_000;
 
 /// Parts of the instructions that hold knowledge and not rules, by a word of their heading.
-const KNOWLEDGE: &[&str] = &[
-    "previous conversation",
-    "earlier",
-    "memory",
-    "note",
-    "person",
-    "user",
-    "today",
-];
+const KNOWLEDGE: &[&str] = &["previous conversation", "earlier", "memory", "note", "person", "user", "today"];
 
 /// What is understood of a request.
 #[derive(Debug, Default)]
@@ -57,21 +49,13 @@ impl<'a> View<'a> {
     /// The view of a request.
     pub(super) fn of(request: &'a Request) -> Self {
         let messages = request.messages();
-        let recent = messages
-            .get(messages.len().saturating_sub(REACH)..)
-            .unwrap_or_default();
+        let recent = messages.get(messages.len().saturating_sub(REACH)..).unwrap_or_default();
         let is = |message: &&std::sync::Arc<Message>, role| message.role() == role;
-        let answered = recent
-            .iter()
-            .rposition(|message| is(&message, Role::Assistant) && !calls_tools(message));
+        let answered = recent.iter().rposition(|message| is(&message, Role::Assistant) && !calls_tools(message));
         let (before, since) = recent.split_at(answered.map_or(0, |at| at + 1));
 
         let tools = request.tools().iter().map(|tool| tool.name.as_str()).collect();
-        let mut view = Self {
-            tools,
-            round: messages.len(),
-            ..Self::default()
-        };
+        let mut view = Self { tools, round: messages.len(), ..Self::default() };
         let instructions = messages.iter().take_while(|message| is(message, Role::System));
         instructions.for_each(|message| view.read_instructions(message));
         before.iter().for_each(|message| view.read_past(message));
@@ -180,10 +164,7 @@ fn texts(message: &Message) -> impl Iterator<Item = &str> {
 }
 
 fn calls_tools(message: &Message) -> bool {
-    message
-        .parts()
-        .iter()
-        .any(|part| matches!(part.open().0, Part::Call { .. }))
+    message.parts().iter().any(|part| matches!(part.open().0, Part::Call { .. }))
 }
 
 fn cut(text: &str) -> &str {

@@ -10,25 +10,22 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::text::fold::fold;
 
 const STOP: &[&str] = &[
-    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but",
-    "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "hers",
-    "hey", "hi", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like",
-    "me", "mine", "my", "no", "not", "now", "of", "ok", "okay", "on", "or", "our", "please", "remember",
-    "say", "said", "she", "should", "so", "some", "tell", "than", "that", "the", "their", "them", "then",
-    "there", "they", "this", "to", "told", "too", "us", "very", "was", "we", "well", "were", "what", "when",
-    "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "yes", "you", "your", "s", "t",
-    "m", "re", "ve", "ll", "d", "don", "aber", "als", "am", "an", "auch", "auf", "aus", "bei", "bin", "bist",
-    "bitte", "da", "das", "dass", "dein", "deine", "dem", "den", "der", "des", "dich", "die", "dir", "du",
-    "ein", "eine", "einem", "einen", "einer", "er", "es", "fur", "habe", "haben", "hast", "hat", "ich",
-    "ihr", "im", "ist", "ja", "kann", "man", "mein", "meine", "meinem", "meinen", "meiner", "mich", "mir",
-    "mit", "nein", "nicht", "noch", "nun", "oder", "schon", "sein", "seine", "sich", "sie", "sind", "so",
-    "uber", "um", "und", "uns", "von", "vor", "wann", "war", "warum", "was", "wer", "wie", "wir", "wird",
-    "wo", "zu", "zum", "zur",
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by",
+    "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "hers", "hey", "hi", "him",
+    "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like", "me", "mine", "my", "no", "not",
+    "now", "of", "ok", "okay", "on", "or", "our", "please", "remember", "say", "said", "she", "should", "so", "some",
+    "tell", "than", "that", "the", "their", "them", "then", "there", "they", "this", "to", "told", "too", "us", "very",
+    "was", "we", "well", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with",
+    "would", "yes", "you", "your", "s", "t", "m", "re", "ve", "ll", "d", "don", "aber", "als", "am", "an", "auch",
+    "auf", "aus", "bei", "bin", "bist", "bitte", "da", "das", "dass", "dein", "deine", "dem", "den", "der", "des",
+    "dich", "die", "dir", "du", "ein", "eine", "einem", "einen", "einer", "er", "es", "fur", "habe", "haben", "hast",
+    "hat", "ich", "ihr", "im", "ist", "ja", "kann", "man", "mein", "meine", "meinem", "meinen", "meiner", "mich",
+    "mir", "mit", "nein", "nicht", "noch", "nun", "oder", "schon", "sein", "seine", "sich", "sie", "sind", "so",
+    "uber", "um", "und", "uns", "von", "vor", "wann", "war", "warum", "was", "wer", "wie", "wir", "wird", "wo", "zu",
+    "zum", "zur",
 ];
 
-const ENDINGS: &[&str] = &[
-    "ings", "ing", "ern", "est", "ed", "es", "en", "er", "em", "s", "n", "e",
-];
+const ENDINGS: &[&str] = &["ings", "ing", "ern", "est", "ed", "es", "en", "er", "em", "s", "n", "e"];
 
 /// A word as it stands, and what it is compared by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,11 +39,7 @@ pub(super) fn telling(text: &str) -> Vec<Word<'_>> {
     text.unicode_words()
         .flat_map(|surface| {
             let plain = plain(surface);
-            let stems: Vec<String> = plain
-                .split_whitespace()
-                .filter(|word| !is_stop(word))
-                .map(stem)
-                .collect();
+            let stems: Vec<String> = plain.split_whitespace().filter(|word| !is_stop(word)).map(stem).collect();
             stems.into_iter().map(move |stem| Word { surface, stem })
         })
         .collect()
@@ -59,29 +52,20 @@ pub(super) fn stems(text: &str) -> Vec<String> {
 
 /// In lower case, without diacritics, and ideographs apart.
 pub(super) fn plain(text: &str) -> String {
-    fold(text)
-        .to_lowercase()
-        .chars()
-        .filter_map(without_diacritic)
-        .collect()
+    fold(text).to_lowercase().chars().filter_map(without_diacritic).collect()
 }
 
 /// A text as the cues are looked for in it: plain words with single spaces around each.
 pub(super) fn spaced(text: &str) -> String {
     let plain: String = plain(&text.replace('’', "'"));
-    let words: Vec<&str> = plain
-        .split(|c: char| !c.is_alphanumeric() && c != '\'')
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words: Vec<&str> =
+        plain.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
     format!(" {} ", words.join(" "))
 }
 
 /// The sentences of a text, bounded by marks and line ends.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.lines()
-        .flat_map(|line| line.unicode_sentences())
-        .map(str::trim)
-        .filter(|sentence| !sentence.is_empty())
+    text.lines().flat_map(|line| line.unicode_sentences()).map(str::trim).filter(|sentence| !sentence.is_empty())
 }
 
 fn is_stop(word: &str) -> bool {
@@ -104,14 +88,9 @@ fn without_diacritic(c: char) -> Option<char> {
 }
 
 fn stem(word: &str) -> String {
-    let shorter = ENDINGS
-        .iter()
-        .find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.chars().count() >= 3));
+    let shorter = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.chars().count() >= 3));
     let stem = shorter.unwrap_or(word);
-    let stem = stem
-        .strip_suffix('e')
-        .filter(|rest| rest.chars().count() >= 3)
-        .unwrap_or(stem);
+    let stem = stem.strip_suffix('e').filter(|rest| rest.chars().count() >= 3).unwrap_or(stem);
     let mut last = stem.chars().rev();
     match (last.next(), last.next()) {
         (Some(a), Some(b)) if a == b && a.is_alphabetic() && stem.chars().count() > 3 => {
@@ -170,20 +149,12 @@ mod tests {
         assert_eq!(stems("What is my cat called?"), ["cat", "cal"]);
         assert_eq!(stems("東京 tower").len(), 3);
         assert_eq!(spaced("Let’s go — NOW!"), " let's go now ");
-        assert_eq!(
-            sentences("One. Two!\nThree").collect::<Vec<_>>(),
-            ["One.", "Two!", "Three"]
-        );
+        assert_eq!(sentences("One. Two!\nThree").collect::<Vec<_>>(), ["One.", "Two!", "Three"]);
     }
 
     #[test]
     fn the_rarer_word_counts_for_more() {
-        let texts = [
-            "my cat is called whiskerino",
-            "my dog is called rex",
-            "the weather",
-        ]
-        .map(stems);
+        let texts = ["my cat is called whiskerino", "my dog is called rex", "the weather"].map(stems);
         let scores = score(&stems("what is my cat called"), &texts);
         assert!(scores[0] > scores[1] && scores[1] > scores[2], "{scores:?}");
         assert!(scores[2] == 0.0);

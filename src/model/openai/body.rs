@@ -39,10 +39,7 @@ pub(super) fn of(request: &Request, card: &Card, dialect: Dialect, temperature: 
         Dialect::OpenAi => "max_completion_tokens",
         Dialect::OpenRouter | Dialect::Common => "max_tokens",
     };
-    let max_output = request
-        .max_output()
-        .unwrap_or(card.max_output)
-        .min(card.max_output);
+    let max_output = request.max_output().unwrap_or(card.max_output).min(card.max_output);
     let mut body = json!({
         "model": card.name,
         "messages": messages(request, dialect),
@@ -77,11 +74,7 @@ fn message(role: &str, turn: &Turn<'_>, dialect: Dialect) -> Value {
 }
 
 fn assistant(turn: &Turn<'_>, dialect: Dialect) -> Value {
-    let calls: Vec<Value> = turn
-        .parts
-        .iter()
-        .filter_map(|placed| call(placed, dialect))
-        .collect();
+    let calls: Vec<Value> = turn.parts.iter().filter_map(|placed| call(placed, dialect)).collect();
     let mut message = message("assistant", turn, dialect);
     if !calls.is_empty() {
         set(&mut message, "tool_calls", calls.into());
@@ -92,14 +85,9 @@ fn assistant(turn: &Turn<'_>, dialect: Dialect) -> Value {
 /// Plain text where that is enough, since every server takes it; parts for pictures and marks; null for nothing.
 fn content(parts: &[Placed<'_>], dialect: Dialect) -> Value {
     let marks = dialect == Dialect::OpenRouter && parts.iter().any(|placed| placed.marked);
-    let pictures = parts
-        .iter()
-        .any(|placed| matches!(placed.part, Part::Image { .. }));
+    let pictures = parts.iter().any(|placed| matches!(placed.part, Part::Image { .. }));
     if marks || pictures {
-        return parts
-            .iter()
-            .filter_map(|placed| content_part(placed, marks))
-            .collect();
+        return parts.iter().filter_map(|placed| content_part(placed, marks)).collect();
     }
     let texts: Vec<&str> = parts
         .iter()
@@ -108,11 +96,7 @@ fn content(parts: &[Placed<'_>], dialect: Dialect) -> Value {
             _ => None,
         })
         .collect();
-    if texts.is_empty() {
-        Value::Null
-    } else {
-        texts.join("\n\n").into()
-    }
+    if texts.is_empty() { Value::Null } else { texts.join("\n\n").into() }
 }
 
 fn content_part(placed: &Placed<'_>, marks: bool) -> Option<Value> {
@@ -131,18 +115,11 @@ fn content_part(placed: &Placed<'_>, marks: bool) -> Option<Value> {
 }
 
 fn call(placed: &Placed<'_>, dialect: Dialect) -> Option<Value> {
-    let Part::Call {
-        id,
-        name,
-        arguments,
-        extra,
-    } = placed.part
-    else {
+    let Part::Call { id, name, arguments, extra } = placed.part else {
         return None;
     };
     let arguments = Value::Object(turns::arguments(arguments)).to_string();
-    let mut call =
-        json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } });
+    let mut call = json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } });
     // OpenAI gives nothing extra and rejects what another server gave.
     if let Ok(extra @ Value::Object(_)) = serde_json::from_str(extra)
         && dialect != Dialect::OpenAi
@@ -167,10 +144,7 @@ fn tool(spec: &ToolSpec) -> Value {
 }
 
 fn set(object: &mut Value, key: &str, value: Value) {
-    object
-        .as_object_mut()
-        .unwrap_or(&mut Map::new())
-        .insert(key.to_owned(), value);
+    object.as_object_mut().unwrap_or(&mut Map::new()).insert(key.to_owned(), value);
 }
 
 #[cfg(test)]
@@ -200,17 +174,10 @@ mod tests {
     fn each_server_gets_what_it_knows() {
         let own = |text: &str| Labelled::new(Arc::from(text), Label::trusted(), Scope::Shared);
         let mut request = Request::new(Scope::Shared, Purpose::Chat).with_max_output(7);
-        request
-            .push(Arc::new(Message::of(Role::System, own("Rules")).cached()))
-            .unwrap();
+        request.push(Arc::new(Message::of(Role::System, own("Rules")).cached())).unwrap();
         request.text(Role::System, own("More")).unwrap();
         let (id, name, arguments) = (Arc::from("a"), Arc::from("f"), Arc::from("{}"));
-        let call = Part::Call {
-            id,
-            name,
-            arguments,
-            extra: Arc::from(r#"{"google":{"thought_signature":"s"}}"#),
-        };
+        let call = Part::Call { id, name, arguments, extra: Arc::from(r#"{"google":{"thought_signature":"s"}}"#) };
         let mut made = Message::new(Role::Assistant);
         made.push(Labelled::new(call, Label::trusted(), Scope::Shared));
         request.push(Arc::new(made)).unwrap();
@@ -225,28 +192,16 @@ mod tests {
         let body = |dialect| of(&request, &card, dialect, Some(0.5));
 
         let router = body(Dialect::OpenRouter);
-        assert_eq!(
-            router["messages"][0]["content"][0]["cache_control"],
-            json!({ "type": "ephemeral" })
-        );
-        assert_eq!(
-            router["messages"][0]["content"][1],
-            json!({ "type": "text", "text": "More" })
-        );
-        for (dialect, limit, extra) in [
-            (Dialect::OpenAi, "max_completion_tokens", false),
-            (Dialect::Common, "max_tokens", true),
-        ] {
+        assert_eq!(router["messages"][0]["content"][0]["cache_control"], json!({ "type": "ephemeral" }));
+        assert_eq!(router["messages"][0]["content"][1], json!({ "type": "text", "text": "More" }));
+        for (dialect, limit, extra) in
+            [(Dialect::OpenAi, "max_completion_tokens", false), (Dialect::Common, "max_tokens", true)]
+        {
             let body = body(dialect);
             assert_eq!(body["messages"][0]["content"], "Rules\n\nMore");
             assert_eq!(body[limit], 7);
             assert_eq!(body["temperature"], 0.5);
-            assert_eq!(
-                body["messages"][1]["tool_calls"][0]
-                    .get("extra_content")
-                    .is_some(),
-                extra
-            );
+            assert_eq!(body["messages"][1]["tool_calls"][0].get("extra_content").is_some(), extra);
             assert!(body.get("tools").is_none());
         }
     }

@@ -84,28 +84,13 @@ impl Draft {
             _ => Stop::Tools,
         };
         let round = request.messages().len();
-        let calls = self
-            .calls
-            .into_values()
-            .enumerate()
-            .map(|(n, call)| call.named(round, n))
-            .collect();
-        Ok(Reply::to(
-            request,
-            &self.text,
-            calls,
-            stop,
-            self.usage,
-            format!("{}/{}", card.provider, card.name),
-        ))
+        let calls = self.calls.into_values().enumerate().map(|(n, call)| call.named(round, n)).collect();
+        Ok(Reply::to(request, &self.text, calls, stop, self.usage, format!("{}/{}", card.provider, card.name)))
     }
 
     fn take_choice(&mut self, choice: Choice, live: &dyn Live) -> Result<(), Refusal> {
         let delta = choice.delta.or(choice.message).unwrap_or_default();
-        for words in [delta.content.map(|content| content.into_text()), delta.refusal]
-            .into_iter()
-            .flatten()
-        {
+        for words in [delta.content.map(|content| content.into_text()), delta.refusal].into_iter().flatten() {
             if !words.is_empty() {
                 live.grow(&words);
                 self.text.push_str(&words);
@@ -140,11 +125,7 @@ impl Draft {
         if piece.extra_content.is_some() {
             call.extra = piece.extra_content;
         }
-        if self.calls.len() > MAX_CALLS {
-            Err(Refusal::Unreadable)
-        } else {
-            Ok(())
-        }
+        if self.calls.len() > MAX_CALLS { Err(Refusal::Unreadable) } else { Ok(()) }
     }
 
     fn index_for(&self, id: Option<&str>) -> u64 {
@@ -160,18 +141,9 @@ impl Draft {
 impl Call {
     /// The call with an id that no other call of the conversation has, where the server gave none.
     fn named(self, round: usize, n: usize) -> ToolCall {
-        let id = if self.id.is_empty() {
-            format!("call_{round}_{n}")
-        } else {
-            self.id
-        };
+        let id = if self.id.is_empty() { format!("call_{round}_{n}") } else { self.id };
         let extra = self.extra.map(|extra| extra.to_string()).unwrap_or_default();
-        ToolCall {
-            id,
-            name: self.name,
-            arguments: self.arguments,
-            extra,
-        }
+        ToolCall { id, name: self.name, arguments: self.arguments, extra }
     }
 }
 
@@ -246,14 +218,8 @@ struct Details {
 
 impl From<Counted> for Usage {
     fn from(counted: Counted) -> Self {
-        let cached = counted
-            .prompt_tokens_details
-            .and_then(|details| details.cached_tokens);
+        let cached = counted.prompt_tokens_details.and_then(|details| details.cached_tokens);
         let input = counted.prompt_tokens.unwrap_or(0);
-        Self {
-            input,
-            cached: cached.unwrap_or(0).min(input),
-            output: counted.completion_tokens.unwrap_or(0),
-        }
+        Self { input, cached: cached.unwrap_or(0).min(input), output: counted.completion_tokens.unwrap_or(0) }
     }
 }

@@ -3,8 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use genai::chat::{
-    Binary, CacheControl, ChatMessage, ChatRequest, ChatRole, ContentPart, MessageContent, Tool, ToolCall,
-    ToolResponse,
+    Binary, CacheControl, ChatMessage, ChatRequest, ChatRole, ContentPart, MessageContent, Tool, ToolCall, ToolResponse,
 };
 
 use crate::model::request::{Part, Request, Role, ToolSpec};
@@ -14,11 +13,7 @@ use crate::model::turns::{self, Turn};
 pub(super) fn of(request: &Request) -> ChatRequest {
     let messages: Vec<ChatMessage> = turns::of(request).iter().flat_map(messages).collect();
     let asked = ChatRequest::from_messages(messages);
-    if request.tools().is_empty() {
-        asked
-    } else {
-        asked.with_tools(request.tools().iter().map(tool))
-    }
+    if request.tools().is_empty() { asked } else { asked.with_tools(request.tools().iter().map(tool)) }
 }
 
 /// One message for a turn, or several where cache marks stand within it, since a mark counts at the end of a message.
@@ -28,11 +23,7 @@ fn messages(turn: &Turn<'_>) -> Vec<ChatMessage> {
         let content: Vec<ContentPart> = stretch.iter().map(|placed| part(placed.part)).collect();
         let message = ChatMessage::new(role(turn.role), MessageContent::from_parts(content));
         let marked = stretch.last().is_some_and(|placed| placed.marked);
-        messages.push(if marked {
-            message.with_options(CacheControl::Ephemeral)
-        } else {
-            message
-        });
+        messages.push(if marked { message.with_options(CacheControl::Ephemeral) } else { message });
     }
     messages
 }
@@ -49,17 +40,10 @@ fn role(role: Role) -> ChatRole {
 fn part(part: &Part) -> ContentPart {
     match part {
         Part::Text(text) => ContentPart::Text(text.to_string()),
-        Part::Image { mime, bytes } => ContentPart::Binary(Binary::from_base64(
-            mime.to_string(),
-            STANDARD.encode(bytes),
-            None,
-        )),
-        Part::Call {
-            id,
-            name,
-            arguments,
-            extra,
-        } => ContentPart::ToolCall(ToolCall {
+        Part::Image { mime, bytes } => {
+            ContentPart::Binary(Binary::from_base64(mime.to_string(), STANDARD.encode(bytes), None))
+        }
+        Part::Call { id, name, arguments, extra } => ContentPart::ToolCall(ToolCall {
             call_id: id.to_string(),
             fn_name: name.to_string(),
             fn_arguments: turns::arguments(arguments).into(),
@@ -73,7 +57,5 @@ fn part(part: &Part) -> ContentPart {
 }
 
 fn tool(spec: &ToolSpec) -> Tool {
-    Tool::new(spec.name.as_str())
-        .with_description(spec.description.as_str())
-        .with_schema(spec.schema.clone())
+    Tool::new(spec.name.as_str()).with_description(spec.description.as_str()).with_schema(spec.schema.clone())
 }

@@ -15,50 +15,28 @@ pub(super) fn meaning(error: &Error, begun: bool, key: &str, request: &Request) 
             if let Some(error) = error.downcast_ref::<Error>() {
                 return meaning(error, begun, key, request);
             }
-            error
-                .downcast_ref::<reqwest::Error>()
-                .map_or(ModelError::Cut, wire::lost)
+            error.downcast_ref::<reqwest::Error>().map_or(ModelError::Cut, wire::lost)
         }
-        Error::HttpError {
-            status,
-            body,
-            headers,
-            ..
-        } => classify(Fault {
-            status: status.as_u16(),
-            headers: Some(headers),
-            body,
-        }),
-        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => match webc_error
-        {
-            webc::Error::ResponseFailedStatus {
-                status,
-                body,
-                headers,
-            } => classify(Fault {
-                status: status.as_u16(),
-                headers: Some(headers),
-                body,
-            }),
+        Error::HttpError { status, body, headers, .. } => {
+            classify(Fault { status: status.as_u16(), headers: Some(headers), body })
+        }
+        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => match webc_error {
+            webc::Error::ResponseFailedStatus { status, body, headers } => {
+                classify(Fault { status: status.as_u16(), headers: Some(headers), body })
+            }
             webc::Error::ResponseFailedNotJson { content_type, .. } => fault::no_answer(content_type),
             webc::Error::Reqwest(error) => wire::lost(error),
             _ => ModelError::Cut,
         },
         // A piece without an answer and without an error: Gemini declines the question itself in this way.
-        Error::ChatResponse { body, .. }
-            if body.get("usageMetadata").is_some_and(serde_json::Value::is_null) =>
-        {
+        Error::ChatResponse { body, .. } if body.get("usageMetadata").is_some_and(serde_json::Value::is_null) => {
             if begun {
                 ModelError::Cut
             } else {
                 ModelError::Refused
             }
         }
-        Error::ChatResponse { body, .. } => classify(Fault {
-            status: 200,
-            headers: None,
-            body: &body.to_string(),
-        }),
+        Error::ChatResponse { body, .. } => classify(Fault { status: 200, headers: None, body: &body.to_string() }),
         Error::StreamParse { .. } | Error::JsonValueExt(_) | Error::SerdeJson(_) => ModelError::Cut,
         _ => ModelError::Rejected("this wire cannot carry the request".to_owned()),
     }

@@ -9,16 +9,7 @@ use url::{Host, Url};
 use super::{FetchError, Rule};
 
 /// Endings that never name a host on the public internet.
-const PRIVATE_ENDINGS: [&str; 8] = [
-    "localhost",
-    "local",
-    "internal",
-    "intranet",
-    "lan",
-    "home",
-    "corp",
-    "home.arpa",
-];
+const PRIVATE_ENDINGS: [&str; 8] = ["localhost", "local", "internal", "intranet", "lan", "home", "corp", "home.arpa"];
 
 /// Reads `text` as the address of a web page; without a scheme it means https.
 pub fn parse(text: &str) -> Result<Url, FetchError> {
@@ -82,11 +73,7 @@ pub(super) fn permitted_host(url: &Url, rule: &Rule) -> Result<Host<String>, Fet
         Host::Ipv4(ip) => rule.permits(IpAddr::V4(*ip), port),
         Host::Ipv6(ip) => rule.permits(IpAddr::V6(*ip), port),
     };
-    if permitted {
-        Ok(host)
-    } else {
-        Err(FetchError::Forbidden { host: host_name(url) })
-    }
+    if permitted { Ok(host) } else { Err(FetchError::Forbidden { host: host_name(url) }) }
 }
 
 /// The host for people and labels: lower-case punycode without the dot of a fully qualified name.
@@ -97,16 +84,13 @@ pub(super) fn host_name(url: &Url) -> String {
 
 fn is_public_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
-    let private = PRIVATE_ENDINGS.iter().any(|ending| {
-        name.strip_suffix(ending)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    });
+    let private = PRIVATE_ENDINGS
+        .iter()
+        .any(|ending| name.strip_suffix(ending).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')));
     let well_formed = name.len() <= 253
         && name.split('.').all(|label| {
             (1..=63).contains(&label.len())
-                && label
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+                && label.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
         });
     well_formed && name.contains('.') && !private
 }
@@ -114,8 +98,7 @@ fn is_public_name(name: &str) -> bool {
 /// The web addresses that stand in `text`, with or without scheme, in order, each once.
 pub fn addresses_in(text: &str) -> Vec<Url> {
     let mut found: Vec<Url> = Vec::new();
-    let pieces = text
-        .split(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\^«»“”„‘、。，；（）".contains(c));
+    let pieces = text.split(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\^«»“”„‘、。，；（）".contains(c));
     for address in pieces.filter_map(address_in_piece) {
         if !found.contains(&address) {
             found.push(address);
@@ -126,34 +109,25 @@ pub fn addresses_in(text: &str) -> Vec<Url> {
 
 fn address_in_piece(piece: &str) -> Option<Url> {
     let lower = piece.to_ascii_lowercase();
-    let start = [lower.find("http://"), lower.find("https://")]
-        .into_iter()
-        .flatten()
-        .min();
+    let start = [lower.find("http://"), lower.find("https://")].into_iter().flatten().min();
     let candidate = trimmed(piece.get(start.unwrap_or(0)..)?);
     if start.is_none() && !looks_like_host(candidate) {
         return None;
     }
-    parse(candidate)
-        .ok()
-        .filter(|url| url.username().is_empty() && url.password().is_none())
+    parse(candidate).ok().filter(|url| url.username().is_empty() && url.password().is_none())
 }
 
 /// Without the punctuation of the sentence around; a closing bracket stays if it was opened inside.
 fn trimmed(candidate: &str) -> &str {
-    let mut rest = candidate.trim_start_matches([
-        '(', '[', '{', '\'', '*', '_', '~', ',', ';', ':', '.', '!', '?', '-',
-    ]);
+    let mut rest =
+        candidate.trim_start_matches(['(', '[', '{', '\'', '*', '_', '~', ',', ';', ':', '.', '!', '?', '-']);
     while let Some(last) = rest.chars().next_back() {
         let count = |bracket: char| rest.matches(bracket).count();
         let ends_sentence = match last {
             ')' => count(')') > count('('),
             ']' => count(']') > count('['),
             '}' => count('}') > count('{'),
-            _ => matches!(
-                last,
-                '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '~' | '’' | '…'
-            ),
+            _ => matches!(last, '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '~' | '’' | '…'),
         };
         match rest.strip_suffix(last) {
             Some(shorter) if ends_sentence => rest = shorter,
@@ -171,12 +145,9 @@ fn looks_like_host(text: &str) -> bool {
         return false;
     };
     port.parse::<u16>().is_ok()
-        && host.split('.').all(|label| {
-            !label.is_empty()
-                && label
-                    .chars()
-                    .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
-        })
+        && host
+            .split('.')
+            .all(|label| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_')))
         && top.chars().count() >= 2
         && (top.chars().all(char::is_alphabetic) || top.to_ascii_lowercase().starts_with("xn--"))
 }
@@ -235,10 +206,7 @@ mod tests {
             "https://example..org/",
         ] {
             assert!(
-                matches!(
-                    judged(text),
-                    Err(FetchError::Forbidden { .. } | FetchError::NotAnAddress)
-                ),
+                matches!(judged(text), Err(FetchError::Forbidden { .. } | FetchError::NotAnAddress)),
                 "{text}: {:?}",
                 judged(text)
             );
@@ -261,10 +229,7 @@ mod tests {
         ] {
             assert!(judged(text).is_ok(), "{text}: {:?}", judged(text));
         }
-        assert_eq!(
-            host_name(&parse("https://BÜCHER.example./").unwrap()),
-            "xn--bcher-kva.example"
-        );
+        assert_eq!(host_name(&parse("https://BÜCHER.example./").unwrap()), "xn--bcher-kva.example");
     }
 
     #[test]
@@ -295,18 +260,9 @@ mod tests {
         assert_eq!(ok("https://a.org/x/y", "../z").unwrap(), "https://a.org/z");
         assert_eq!(ok("http://a.org/", "https://b.org/").unwrap(), "https://b.org/");
         assert_eq!(ok("https://a.org/", "//b.org/c").unwrap(), "https://b.org/c");
-        assert_eq!(
-            ok("https://a.org/", "http://a.org/").unwrap_err(),
-            FetchError::Downgrade
-        );
-        assert_eq!(
-            ok("http://a.org/", "file:///etc/passwd").unwrap_err(),
-            FetchError::Scheme
-        );
-        assert_eq!(
-            ok("http://a.org/", "http://[bad").unwrap_err(),
-            FetchError::NotAnAddress
-        );
+        assert_eq!(ok("https://a.org/", "http://a.org/").unwrap_err(), FetchError::Downgrade);
+        assert_eq!(ok("http://a.org/", "file:///etc/passwd").unwrap_err(), FetchError::Scheme);
+        assert_eq!(ok("http://a.org/", "http://[bad").unwrap_err(), FetchError::NotAnAddress);
     }
 
     #[test]
@@ -315,14 +271,8 @@ mod tests {
             ("see https://example.org/a.", &["https://example.org/a"]),
             ("see example.org/a, please", &["https://example.org/a"]),
             ("HTTP://Example.ORG/A?b=c#d!", &["http://example.org/A?b=c#d"]),
-            (
-                "[here](https://a.org/b) (c.org)",
-                &["https://a.org/b", "https://c.org/"],
-            ),
-            (
-                "https://en.example.org/Rust_(game)",
-                &["https://en.example.org/Rust_(game)"],
-            ),
+            ("[here](https://a.org/b) (c.org)", &["https://a.org/b", "https://c.org/"]),
+            ("https://en.example.org/Rust_(game)", &["https://en.example.org/Rust_(game)"]),
             ("<https://a.org/?q=1&r=2>", &["https://a.org/?q=1&r=2"]),
             ("a.org a.org https://a.org", &["https://a.org/"]),
             ("example.org:8080/x", &["https://example.org:8080/x"]),

@@ -7,8 +7,8 @@ const DECLARATION_WITHIN: usize = 2048;
 
 /// What 0x80..=0x9F mean in windows-1252, which is what `latin1` means on the web.
 const WINDOWS_1252: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
-    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
+    '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
 /// The text of `bytes`, or the name of a character set that cannot be read.
@@ -22,10 +22,7 @@ pub(super) fn decode(bytes: &[u8], header: Option<&str>) -> Result<String, Strin
     if let Some(rest) = bytes.strip_prefix(b"\xFE\xFF") {
         return Ok(utf16(rest, u16::from_be_bytes));
     }
-    let label = header
-        .map(str::to_owned)
-        .or_else(|| declared(bytes))
-        .unwrap_or_default();
+    let label = header.map(str::to_owned).or_else(|| declared(bytes)).unwrap_or_default();
     match label.trim().to_ascii_lowercase().as_str() {
         "" | "utf-8" | "utf8" => Ok(String::from_utf8_lossy(bytes).into_owned()),
         "iso-8859-1" | "iso8859-1" | "iso_8859-1" | "latin1" | "latin-1" | "l1" | "us-ascii" | "ascii"
@@ -43,9 +40,7 @@ pub(super) fn decode(bytes: &[u8], header: Option<&str>) -> Result<String, Strin
 fn declared(bytes: &[u8]) -> Option<String> {
     let start = bytes.get(..DECLARATION_WITHIN).unwrap_or(bytes);
     let start = String::from_utf8_lossy(start).to_ascii_lowercase();
-    let (_, after) = start
-        .split_once("<meta")
-        .and_then(|(_, metas)| metas.split_once("charset="))?;
+    let (_, after) = start.split_once("<meta").and_then(|(_, metas)| metas.split_once("charset="))?;
     let label: String = after
         .trim_start_matches(['"', '\'', ' '])
         .chars()
@@ -56,10 +51,7 @@ fn declared(bytes: &[u8]) -> Option<String> {
 
 fn western(byte: u8) -> char {
     match byte {
-        0x80..=0x9f => WINDOWS_1252
-            .get(usize::from(byte - 0x80))
-            .copied()
-            .unwrap_or(char::REPLACEMENT_CHARACTER),
+        0x80..=0x9f => WINDOWS_1252.get(usize::from(byte - 0x80)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
         _ => char::from(byte),
     }
 }
@@ -101,29 +93,13 @@ mod tests {
             (b"\xEF\xBB\xBFcaf\xc3\xa9", Some("latin1"), Ok("café")),
             (b"\xFF\xFEa\0b\0\xe9\0", None, Ok("abé")),
             (b"\xFE\xFF\0a\xd8\0", None, Ok("a\u{fffd}")),
-            (
-                b"<meta charset='latin1'>\xe9",
-                None,
-                Ok("<meta charset='latin1'>é"),
-            ),
-            (
-                b"<meta charset=latin1>\xc3\xa9",
-                Some("utf-8"),
-                Ok("<meta charset=latin1>é"),
-            ),
+            (b"<meta charset='latin1'>\xe9", None, Ok("<meta charset='latin1'>é")),
+            (b"<meta charset=latin1>\xc3\xa9", Some("utf-8"), Ok("<meta charset=latin1>é")),
             (b"x", Some("shift_jis"), Err("shift_jis")),
-            (
-                b"<meta http-equiv=x content='text/html; charset=koi8-r'>",
-                None,
-                Err("koi8-r"),
-            ),
+            (b"<meta http-equiv=x content='text/html; charset=koi8-r'>", None, Err("koi8-r")),
         ];
         for (bytes, header, expected) in cases {
-            assert_eq!(
-                decode(bytes, header),
-                expected.map(str::to_owned).map_err(str::to_owned),
-                "{bytes:?}"
-            );
+            assert_eq!(decode(bytes, header), expected.map(str::to_owned).map_err(str::to_owned), "{bytes:?}");
         }
     }
 }

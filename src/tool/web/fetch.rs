@@ -53,19 +53,12 @@ impl Fetcher {
     /// As [`Fetcher::with_rule`], with another source of names.
     pub fn with_names(limits: Limits, rule: Rule, names: Arc<dyn Names>) -> anyhow::Result<Self> {
         client(Pinned::default()).context("Cannot set up secure connections")?;
-        Ok(Self {
-            limits,
-            rule,
-            names,
-            readers: Arc::new(Semaphore::new(READERS)),
-        })
+        Ok(Self { limits, rule, names, readers: Arc::new(Semaphore::new(READERS)) })
     }
 
     /// The page at `url` as text, or why not. Takes no longer than the limits say, whatever the other side does.
     pub async fn fetch(&self, url: &Url) -> Result<Page, FetchError> {
-        timeout(self.limits.time, self.page(url.clone()))
-            .await
-            .unwrap_or(Err(FetchError::TimedOut))
+        timeout(self.limits.time, self.page(url.clone())).await.unwrap_or(Err(FetchError::TimedOut))
     }
 
     async fn page(&self, url: Url) -> Result<Page, FetchError> {
@@ -85,10 +78,7 @@ impl Fetcher {
                     Err(FetchError::Status(status.as_u16()))
                 };
             }
-            let location = response
-                .headers()
-                .get(header::LOCATION)
-                .and_then(|value| value.to_str().ok());
+            let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
             url = redirected(&url, location.ok_or(FetchError::Status(status.as_u16()))?)?;
         }
         Err(FetchError::TooManyRedirects)
@@ -100,14 +90,8 @@ impl Fetcher {
             Host::Domain(name) => permitted_addresses(self.names.as_ref(), &name, url, &self.rule).await?,
             Host::Ipv4(_) | Host::Ipv6(_) => Pinned::default(),
         };
-        let client =
-            client(pinned).map_err(|_| FetchError::Unreachable("no secure connection can be set up"))?;
-        client
-            .get(url.clone())
-            .header(header::ACCEPT, ACCEPT)
-            .send()
-            .await
-            .map_err(|error| unreachable_by(&error))
+        let client = client(pinned).map_err(|_| FetchError::Unreachable("no secure connection can be set up"))?;
+        client.get(url.clone()).header(header::ACCEPT, ACCEPT).send().await.map_err(|error| unreachable_by(&error))
     }
 
     async fn body(&self, url: Url, mut response: Response) -> Result<Body, FetchError> {
@@ -125,22 +109,11 @@ impl Fetcher {
                 break;
             }
         }
-        Ok(Body {
-            url,
-            content_type,
-            charset,
-            bytes,
-            cut,
-        })
+        Ok(Body { url, content_type, charset, bytes, cut })
     }
 
     async fn read(&self, body: Body) -> Result<Page, FetchError> {
-        let permit = self
-            .readers
-            .clone()
-            .acquire_owned()
-            .await
-            .map_err(|_| FetchError::Unreadable)?;
+        let permit = self.readers.clone().acquire_owned().await.map_err(|_| FetchError::Unreadable)?;
         let max_chars = self.limits.text_chars;
         let reading = tokio::task::spawn_blocking(move || {
             let _permit = permit;
@@ -151,35 +124,13 @@ impl Fetcher {
 }
 
 fn page_of(body: Body, max_chars: usize) -> Result<Page, FetchError> {
-    let Body {
-        url,
-        content_type,
-        charset,
-        bytes,
-        cut,
-    } = body;
-    let text = decode(&bytes, charset.as_deref()).map_err(|set| FetchError::Unsupported {
-        content_type: harmless(&format!("{content_type}; charset={set}")),
-    })?;
-    let content_type = if content_type.is_empty() {
-        sniffed(&text)?
-    } else {
-        content_type
-    };
+    let Body { url, content_type, charset, bytes, cut } = body;
+    let text = decode(&bytes, charset.as_deref())
+        .map_err(|set| FetchError::Unsupported { content_type: harmless(&format!("{content_type}; charset={set}")) })?;
+    let content_type = if content_type.is_empty() { sniffed(&text)? } else { content_type };
     let kind = kind_of(&content_type).unwrap_or(Kind::Plain);
-    let Readable {
-        title,
-        text,
-        truncated,
-    } = readable(&text, kind, &url, max_chars)?;
-    Ok(Page {
-        host: host_name(&url),
-        url,
-        title,
-        text,
-        truncated: truncated || cut,
-        content_type,
-    })
+    let Readable { title, text, truncated } = readable(&text, kind, &url, max_chars)?;
+    Ok(Page { host: host_name(&url), url, title, text, truncated: truncated || cut, content_type })
 }
 
 fn client(pinned: Pinned) -> reqwest::Result<Client> {
@@ -207,10 +158,7 @@ fn unreachable_by(error: &reqwest::Error) -> FetchError {
 
 /// Media type, empty if none was given, and character set.
 fn media_type(response: &Response) -> (String, Option<String>) {
-    let value = response
-        .headers()
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
+    let value = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let mut parts = value.unwrap_or_default().split(';');
     let content_type = harmless(parts.next().unwrap_or_default());
     let charset = parts
@@ -223,21 +171,13 @@ fn media_type(response: &Response) -> (String, Option<String>) {
 /// What the other side calls its type, fit to be shown.
 fn harmless(content_type: &str) -> String {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || "/+-._;= ".contains(*c);
-    content_type
-        .trim()
-        .to_ascii_lowercase()
-        .chars()
-        .filter(allowed)
-        .take(MAX_TYPE_CHARS)
-        .collect()
+    content_type.trim().to_ascii_lowercase().chars().filter(allowed).take(MAX_TYPE_CHARS).collect()
 }
 
 fn kind_of(content_type: &str) -> Option<Kind> {
     match content_type {
         "text/html" | "application/xhtml+xml" => Some(Kind::Html),
-        "application/json" | "application/xml" | "application/x-ndjson" | "application/yaml" => {
-            Some(Kind::Plain)
-        }
+        "application/json" | "application/xml" | "application/x-ndjson" | "application/yaml" => Some(Kind::Plain),
         other if other.starts_with("text/") || other.ends_with("+json") || other.ends_with("+xml") => {
             (!other.starts_with("image/")).then_some(Kind::Plain)
         }
@@ -248,16 +188,9 @@ fn kind_of(content_type: &str) -> Option<Kind> {
 /// The type of a body that came without one.
 fn sniffed(text: &str) -> Result<String, FetchError> {
     if text.contains(['\0', char::REPLACEMENT_CHARACTER]) {
-        return Err(FetchError::Unsupported {
-            content_type: "application/octet-stream".to_owned(),
-        });
+        return Err(FetchError::Unsupported { content_type: "application/octet-stream".to_owned() });
     }
-    let start: String = text
-        .trim_start()
-        .chars()
-        .take(14)
-        .collect::<String>()
-        .to_ascii_lowercase();
+    let start: String = text.trim_start().chars().take(14).collect::<String>().to_ascii_lowercase();
     let html = start.starts_with("<!doctype html") || start.starts_with("<html");
     Ok(if html { "text/html" } else { "text/plain" }.to_owned())
 }

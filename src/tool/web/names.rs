@@ -35,10 +35,7 @@ pub(super) async fn permitted_addresses(
     url: &Url,
     rule: &Rule,
 ) -> Result<Pinned, FetchError> {
-    let mut addresses = names
-        .addresses(name)
-        .await
-        .map_err(|_| FetchError::Unreachable("the name is not known"))?;
+    let mut addresses = names.addresses(name).await.map_err(|_| FetchError::Unreachable("the name is not known"))?;
     if addresses.is_empty() {
         return Err(FetchError::Unreachable("the name has no address"));
     }
@@ -49,14 +46,8 @@ pub(super) async fn permitted_addresses(
             _ => {}
         }
     }
-    if addresses
-        .iter()
-        .all(|address| rule.permits(address.ip(), address.port()))
-    {
-        Ok(Pinned {
-            name: name.to_owned(),
-            addresses,
-        })
+    if addresses.iter().all(|address| rule.permits(address.ip(), address.port())) {
+        Ok(Pinned { name: name.to_owned(), addresses })
     } else {
         Err(FetchError::Forbidden { host: host_name(url) })
     }

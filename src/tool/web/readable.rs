@@ -42,31 +42,19 @@ pub(super) fn readable(body: &str, kind: Kind, url: &Url, max_chars: usize) -> R
         Some((end, _)) => (text.get(..end).unwrap_or_default().trim_end().to_owned(), true),
         None => (text, false),
     };
-    Ok(Readable {
-        title: title.and_then(|title| one_line(&title)),
-        text,
-        truncated,
-    })
+    Ok(Readable { title: title.and_then(|title| one_line(&title)), text, truncated })
 }
 
 fn from_html(body: &str, url: &Url) -> Result<(Option<String>, String), FetchError> {
     let page = tidy(body, url);
-    let config = Config {
-        disable_json_ld: true,
-        ..Config::default()
-    };
-    let mut readability = Readability::new(page.as_str(), Some(url.as_str()), Some(config))
-        .map_err(|_| FetchError::Unreadable)?;
+    let config = Config { disable_json_ld: true, ..Config::default() };
+    let mut readability =
+        Readability::new(page.as_str(), Some(url.as_str()), Some(config)).map_err(|_| FetchError::Unreadable)?;
     let title = readability.get_article_title().to_string();
     if let Ok(article) = readability.parse() {
         let text = laid_out(&article.content)?;
         if text.chars().count() >= MIN_ARTICLE_CHARS {
-            return Ok((
-                Some(article.title)
-                    .filter(|title| !title.is_empty())
-                    .or(Some(title)),
-                text,
-            ));
+            return Ok((Some(article.title).filter(|title| !title.is_empty()).or(Some(title)), text));
         }
     }
     Ok((Some(title), laid_out(&page)?))
@@ -136,10 +124,7 @@ fn clean(text: &str) -> String {
 }
 
 fn one_line(title: &str) -> Option<String> {
-    let spaced: String = title
-        .chars()
-        .map(|c| if c.is_whitespace() { ' ' } else { c })
-        .collect();
+    let spaced: String = title.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
     let visible: String = spaced.chars().filter(|c| is_visible(*c)).collect();
     let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     let line: String = line.chars().take(MAX_TITLE_CHARS).collect();
@@ -160,12 +145,7 @@ mod tests {
     use super::*;
 
     fn read(body: &str) -> Result<Readable, FetchError> {
-        readable(
-            body,
-            Kind::Html,
-            &Url::parse("https://example.org/a/").unwrap(),
-            5_000,
-        )
+        readable(body, Kind::Html, &Url::parse("https://example.org/a/").unwrap(), 5_000)
     }
 
     fn article() -> String {
@@ -183,12 +163,7 @@ mod tests {
     fn an_article_is_read_without_the_noise() {
         let page = read(&article()).unwrap();
         assert_eq!(page.title.as_deref(), Some("The Log & the Lamp"));
-        assert!(
-            page.text
-                .contains("what the old log <https://example.org/log?y=1> had said."),
-            "{}",
-            page.text
-        );
+        assert!(page.text.contains("what the old log <https://example.org/log?y=1> had said."), "{}", page.text);
         for noise in ["Home", "Shop", "steal", "p{", "Imprint"] {
             assert!(!page.text.contains(noise), "{noise}: {}", page.text);
         }

@@ -73,10 +73,10 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
     }
     match ip.segments() {
         [0, 0, 0, 0, 0, 0 | 0xffff, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => true, // judged by what is inside
-        [0x2001, 0, ..] | [0x2002, ..] => true, // Teredo, 6to4: likewise
-        [0x2001, 0x1..=0x1ff, ..] => false,     // protocol assignments, benchmarking, identifiers
-        [0x2001, 0xdb8, ..] => false,           // documentation
-        [0x3fff, 0..=0xfff, ..] => false,       // documentation
+        [0x2001, 0, ..] | [0x2002, ..] => true,                                       // Teredo, 6to4: likewise
+        [0x2001, 0x1..=0x1ff, ..] => false, // protocol assignments, benchmarking, identifiers
+        [0x2001, 0xdb8, ..] => false,       // documentation
+        [0x3fff, 0..=0xfff, ..] => false,   // documentation
         [first, ..] => matches!(first, 0x2000..=0x3fff), // global unicast; all else is local or reserved
     }
 }
@@ -200,15 +200,7 @@ mod tests {
     #[test]
     fn only_web_ports_and_exact_exceptions() {
         let public: IpAddr = "8.8.8.8".parse().unwrap();
-        let ports = [
-            (22, false),
-            (25, false),
-            (80, true),
-            (443, true),
-            (1023, false),
-            (1024, true),
-            (0, false),
-        ];
+        let ports = [(22, false), (25, false), (80, true), (443, true), (1023, false), (1024, true), (0, false)];
         for (port, expected) in ports {
             assert_eq!(Rule::public_only().permits(public, port), expected, "{port}");
             assert_eq!(Rule::public_only().permits_port(port), expected, "{port}");

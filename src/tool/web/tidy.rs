@@ -17,8 +17,8 @@ const MAX_ATTRIBUTE: usize = 2_000;
 
 /// Dropped together with what they hold.
 const DROPPED: [&str; 17] = [
-    "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "textarea", "select",
-    "noembed", "noframes", "xmp", "canvas", "audio", "video", "button",
+    "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "textarea", "select", "noembed",
+    "noframes", "xmp", "canvas", "audio", "video", "button",
 ];
 /// Elements that stand for themselves.
 const EMPTY: [&str; 4] = ["br", "hr", "img", "meta"];
@@ -57,33 +57,16 @@ const BLOCKS: [&str; 32] = [
     "form",
 ];
 const INLINE: [&str; 24] = [
-    "a", "abbr", "b", "cite", "code", "del", "dfn", "em", "i", "ins", "kbd", "mark", "q", "s", "samp",
-    "small", "span", "strong", "sub", "sup", "time", "u", "var", "label",
+    "a", "abbr", "b", "cite", "code", "del", "dfn", "em", "i", "ins", "kbd", "mark", "q", "s", "samp", "small", "span",
+    "strong", "sub", "sup", "time", "u", "var", "label",
 ];
 const TABLE_PARTS: [&str; 7] = ["caption", "tbody", "td", "tfoot", "th", "thead", "tr"];
-const ATTRIBUTES: [&str; 11] = [
-    "href",
-    "id",
-    "class",
-    "role",
-    "hidden",
-    "aria-hidden",
-    "style",
-    "name",
-    "property",
-    "content",
-    "alt",
-];
+const ATTRIBUTES: [&str; 11] =
+    ["href", "id", "class", "role", "hidden", "aria-hidden", "style", "name", "property", "content", "alt"];
 
 /// `html` rewritten; `base` is where it stood.
 pub(super) fn tidy(html: &str, base: &Url) -> String {
-    let mut tree = Tree {
-        base,
-        html: String::with_capacity(html.len()),
-        open: Vec::new(),
-        elements: 0,
-        titled: false,
-    };
+    let mut tree = Tree { base, html: String::with_capacity(html.len()), open: Vec::new(), elements: 0, titled: false };
     let mut rest = html;
     while let Some((text, markup)) = rest.split_once('<') {
         tree.text(text);
@@ -140,18 +123,12 @@ impl Tree<'_> {
 
     fn title(&mut self, title: &str) {
         if !std::mem::replace(&mut self.titled, true) {
-            self.html
-                .push_str(&format!("<title>{}</title>", title.replace('<', "&lt;")));
+            self.html.push_str(&format!("<title>{}</title>", title.replace('<', "&lt;")));
         }
     }
 
     fn start(&mut self, name: &str, attributes: &[(String, String)]) {
-        let known = EMPTY
-            .iter()
-            .chain(&BLOCKS)
-            .chain(&INLINE)
-            .chain(&TABLE_PARTS)
-            .find(|known| **known == name);
+        let known = EMPTY.iter().chain(&BLOCKS).chain(&INLINE).chain(&TABLE_PARTS).find(|known| **known == name);
         let Some(name) = known.copied() else { return };
         self.close_implied(name);
         let full = self.open.len() >= MAX_DEPTH || self.elements >= MAX_ELEMENTS;
@@ -193,9 +170,7 @@ impl Tree<'_> {
             "dt" | "dd" => self.close_nearest(&["dt", "dd"], &["dl", "td", "th"]),
             "td" | "th" => self.close_nearest(&CELLS, &["tr", "table"]),
             "tr" => self.close_nearest(&["tr", "caption"], &["table"]),
-            "tbody" | "thead" | "tfoot" => {
-                self.close_nearest(&["tbody", "thead", "tfoot", "caption"], &["table"])
-            }
+            "tbody" | "thead" | "tfoot" => self.close_nearest(&["tbody", "thead", "tfoot", "caption"], &["table"]),
             "a" => self.close_nearest(&["a"], &["td", "th"]),
             _ => {}
         }
@@ -227,10 +202,7 @@ impl Tree<'_> {
 
     /// Closes the innermost of `names` with all inside it, unless one of `until` stands in between.
     fn close_nearest(&mut self, names: &[&str], until: &[&str]) {
-        let found = self
-            .open
-            .iter()
-            .rposition(|open| names.contains(open) || until.contains(open));
+        let found = self.open.iter().rposition(|open| names.contains(open) || until.contains(open));
         if let Some(at) = found.filter(|at| self.open.get(*at).is_some_and(|open| names.contains(open))) {
             self.close_to(at);
         }
@@ -247,9 +219,7 @@ impl Tree<'_> {
 
 /// The lower-case tag name at the start of `tag`, and what follows it.
 fn name_of(tag: &str) -> (String, &str) {
-    let end = tag
-        .find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>'))
-        .unwrap_or(tag.len());
+    let end = tag.find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).unwrap_or(tag.len());
     let (name, rest) = tag.split_at_checked(end).unwrap_or((tag, ""));
     (name.to_ascii_lowercase(), rest)
 }
@@ -279,11 +249,7 @@ fn attributes(tag: &str) -> (Vec<(String, String)>, &str) {
 fn attribute(tag: &str) -> (&str, &str, &str) {
     let ends_name = |c: char| c.is_ascii_whitespace() || matches!(c, '=' | '/' | '>');
     let first = tag.chars().next().map_or(0, char::len_utf8);
-    let name_end = tag
-        .char_indices()
-        .skip(1)
-        .find(|(_, c)| ends_name(*c))
-        .map_or(tag.len(), |(at, _)| at);
+    let name_end = tag.char_indices().skip(1).find(|(_, c)| ends_name(*c)).map_or(tag.len(), |(at, _)| at);
     let (name, rest) = tag.split_at_checked(name_end.max(first)).unwrap_or((tag, ""));
     let Some(value) = rest.trim_ascii_start().strip_prefix('=') else {
         return (name, "", rest);
@@ -295,9 +261,7 @@ fn attribute(tag: &str) -> (&str, &str, &str) {
             return (name, value, rest);
         }
     }
-    let end = value
-        .find(|c: char| c.is_ascii_whitespace() || c == '>')
-        .unwrap_or(value.len());
+    let end = value.find(|c: char| c.is_ascii_whitespace() || c == '>').unwrap_or(value.len());
     let (value, rest) = value.split_at_checked(end).unwrap_or((value, ""));
     (name, value, rest)
 }
@@ -307,12 +271,8 @@ fn after_end<'t>(html: &'t str, name: &str) -> (&'t str, &'t str) {
     for (at, _) in html.match_indices("</") {
         let (before, tag) = html.split_at_checked(at).unwrap_or((html, ""));
         let tag = tag.strip_prefix("</").unwrap_or(tag);
-        let named = tag
-            .get(..name.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(name));
-        let ended = tag
-            .get(name.len()..)
-            .is_some_and(|end| !end.starts_with(|c: char| c.is_ascii_alphanumeric()));
+        let named = tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+        let ended = tag.get(name.len()..).is_some_and(|end| !end.starts_with(|c: char| c.is_ascii_alphanumeric()));
         if named && ended {
             return (before, tag.split_once('>').map_or("", |(_, rest)| rest));
         }
@@ -334,40 +294,25 @@ mod tests {
     fn markup_becomes_well_formed() {
         let cases = [
             ("<p>one<p>two", "<p>one</p><p>two</p>"),
-            (
-                "<ul><li>a<li>b<ul><li>c</ul></ul>",
-                "<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>",
-            ),
+            ("<ul><li>a<li>b<ul><li>c</ul></ul>", "<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>"),
             ("<p><b>x<div>y</div>", "<p><b>x</b></p><div>y</div>"),
             ("<b><i>x</b>y</i>", "<b><i>x</i></b>y"),
             (
                 "<table><tr><td>1<td>2<tr><td>3</table>",
                 "<table><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr></table>",
             ),
-            (
-                "<table><b><tr><td></b></table>",
-                "<table> <tr><td></td></tr></table>",
-            ),
+            ("<table><b><tr><td></b></table>", "<table> <tr><td></td></tr></table>"),
             ("a < b </nothing> <unknown>c</unknown>", "a &lt; b  c"),
-            (
-                "<script>'<p>'</script >x<!-- <p> -->y<?php ?>z<!doctype html>",
-                "xyz",
-            ),
+            ("<script>'<p>'</script >x<!-- <p> -->y<?php ?>z<!doctype html>", "xyz"),
             ("<STYLE>p{}</sTyLe>x<script>never closed", "x"),
             ("<title>a<b>c</title><title>d</title>", "<title>a&lt;b>c</title>"),
-            (
-                "<a href='../c?d=1&amp;e' onclick=x>y</a>",
-                "<a href=\"https://example.org/c?d=1&amp;e\">y</a>",
-            ),
+            ("<a href='../c?d=1&amp;e' onclick=x>y</a>", "<a href=\"https://example.org/c?d=1&amp;e\">y</a>"),
             ("<a href=javascript:x>y</a>", "<a>y</a>"),
             (
                 "<a href=/x>1<a href=/y>2",
                 "<a href=\"https://example.org/x\">1</a><a href=\"https://example.org/y\">2</a>",
             ),
-            (
-                "<div id='\"<p>' id=2 = / class>x",
-                "<div id=\"&quot;&lt;p>\" class=\"\">x</div>",
-            ),
+            ("<div id='\"<p>' id=2 = / class>x", "<div id=\"&quot;&lt;p>\" class=\"\">x</div>"),
             ("<div title='</div>'>x</div><p", "<div>x</div><p></p>"),
             ("</", ""),
             ("<", "&lt;"),

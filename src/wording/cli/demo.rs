@@ -30,23 +30,31 @@ use Scene::{Marks, Pipes, Remark, Says, Summary, Wait};
 
 /// The story, which begins at ten past eight.
 pub const SCENES: &[Scene] = &[
-    Remark("Two messages, and a question three hours later. Less than six hours of silence lie between them, so all of it is one conversation."),
+    Remark(
+        "Two messages, and a question three hours later. Less than six hours of silence lie between them, so all of it is one conversation.",
+    ),
     Says("My sister Nora is coming on Friday. She never eats nuts, please always keep that in mind."),
     Wait(0, 4),
     Says("We decided to cook lentil soup. I must buy lentils on Thursday."),
     Wait(3, 0),
     Says("What does Nora never eat?"),
     Wait(0, 6),
-    Remark("Now a page from the web is piped in, as with `cat page.txt | compline chat \"…\"`. Nobody typed it, so nobody is bound by it: it is kept with a mark that never comes off."),
+    Remark(
+        "Now a page from the web is piped in, as with `cat page.txt | compline chat \"…\"`. Nobody typed it, so nobody is bound by it: it is kept with a mark that never comes off.",
+    ),
     Pipes("What does this page say about lentils?", PAGE),
     Marks,
-    Remark("Then nothing is said for seven hours. More than six hours of silence end a conversation; what mattered is written down while nobody waits."),
+    Remark(
+        "Then nothing is said for seven hours. More than six hours of silence end a conversation; what mattered is written down while nobody waits.",
+    ),
     Wait(7, 0),
     Says("What must I buy?"),
     Summary,
     Remark("Only what was typed went in. The page had a part in the question above, but no say in what is remembered."),
     Wait(14, 30),
-    Remark("The next day, and the one after it. Each new conversation begins with the last summary; what is older is found again in the journal."),
+    Remark(
+        "The next day, and the one after it. Each new conversation begins with the last summary; what is older is found again in the journal.",
+    ),
     Says("I prefer my tea without sugar."),
     Wait(25, 10),
     Says("Do you remember what we decided to cook?"),

@@ -57,7 +57,8 @@ pub const FIX_DISK: &str = "free some space; while there is none nothing is acce
 /// No journal.
 pub const NO_JOURNAL: &str = "none yet; the first start makes one";
 /// An empty journal.
-pub const FIX_EMPTY_JOURNAL: &str = "put a copy from a backup in its place; or start all the same, and a new one is begun";
+pub const FIX_EMPTY_JOURNAL: &str =
+    "put a copy from a backup in its place; or start all the same, and a new one is begun";
 /// A long log.
 pub const FIX_LOG: &str = "close other programs that have the journal open; it is merged at the next stop";
 /// A clock that runs behind.
@@ -65,7 +66,8 @@ pub const FIX_CLOCK: &str = "set the clock; until it has caught up, messages joi
 /// Nobody is in.
 pub const NO_OWNER: &str = "nobody is allowed in as owner";
 /// Nobody is in.
-pub const FIX_NO_OWNER: &str = "add [[people]] with a name and role = \"owner\" to the configuration, or run `compline init`";
+pub const FIX_NO_OWNER: &str =
+    "add [[people]] with a name and role = \"owner\" to the configuration, or run `compline init`";
 /// The owner has no Telegram address.
 pub const NOT_CLAIMED: &str = "nobody has claimed the Telegram bot yet";
 /// The owner has no Telegram address.
@@ -81,7 +83,8 @@ pub const OFFLINE: &str = "the offline model, which needs nothing";
 /// What is not tried.
 pub const BOT: &str = "the bot";
 /// A webhook.
-pub const FIX_WEBHOOK: &str = "`compline run` takes it off when it starts; if it comes back, another program sets it: stop that";
+pub const FIX_WEBHOOK: &str =
+    "`compline run` takes it off when it starts; if it comes back, another program sets it: stop that";
 /// No gateway.
 pub const NOT_RUNNING: &str = "not running";
 /// A gateway.
@@ -174,7 +177,8 @@ pub fn stranger(adapter: &str, sender: &str, at: &str, count: i64) -> String {
 
 /// How to let them in.
 pub fn fix_stranger(adapter: &str, sender: &str) -> String {
-    let line = if adapter == "telegram" { format!(", or add [[people]] with {adapter} = {sender}") } else { String::new() };
+    let line =
+        if adapter == "telegram" { format!(", or add [[people]] with {adapter} = {sender}") } else { String::new() };
     format!("if you know them: `compline people pair NAME`{line}")
 }
 

@@ -16,15 +16,15 @@ pub const PROVIDERS: &str = "\nWhich language model?\n  1 offline    built in, n
 pub const ASK_PROVIDER: &str = "Number or word";
 /// The model's name.
 pub const ASK_MODEL: &str = "The model's name, exactly as the provider spells it";
+/// Before the key is asked for.
+pub const ABOUT_KEY: &str = "Paste the key (it is not shown), or type $NAME of an environment variable or the path of a file; enter if none is needed.";
 /// The key.
-pub const ASK_KEY: &str =
-    "The key: paste it (it is not shown), or $NAME of an environment variable, or the path of a file; enter if none is needed";
+pub const ASK_KEY: &str = "The key";
 /// Before the token is asked for.
-pub const ABOUT_TELEGRAM: &str =
-    "\nFor a Telegram bot, write /newbot to @BotFather in Telegram; it gives you a token. Without one you talk in the terminal.";
+pub const ABOUT_TELEGRAM: &str = "\nFor a Telegram bot, write /newbot to @BotFather in Telegram; it gives you a token. Paste it (it is not shown),\n\
+    or type $NAME of an environment variable or the path of a file; enter for no bot: then you talk in the terminal.";
 /// The token.
-pub const ASK_TOKEN: &str =
-    "The bot's token: paste it (it is not shown), or $NAME of a variable, or the path of a file; enter for no bot";
+pub const ASK_TOKEN: &str = "The bot's token";
 /// A test failed.
 pub const WRITE_ANYWAY: &str = "Write the configuration all the same? Otherwise the questions begin again";
 /// Before a test.
@@ -38,12 +38,14 @@ pub const NOTHING_CHANGED: &str = "Nothing was changed.";
 /// Ctrl-c or ctrl-d.
 pub const BROKEN_OFF: &str = "Broken off; nothing was written.";
 /// Nobody sits at the terminal.
-pub const NO_DIALOGUE: &str =
-    "There is nobody to ask: this is no terminal.\nfix: run it in a terminal, or with --non-interactive and flags (compline init --help)";
+pub const NO_DIALOGUE: &str = "There is nobody to ask: this is no terminal.\nfix: run it in a terminal, or with --non-interactive and flags (compline init --help)";
 
 /// No zone.
 pub fn no_zone(typed: &str) -> String {
-    format!("\"{}\" is no IANA time zone; they look like Europe/Vienna or America/New_York.", crate::text::shorten(typed, 40))
+    format!(
+        "\"{}\" is no IANA time zone; they look like Europe/Vienna or America/New_York.",
+        crate::text::shorten(typed, 40)
+    )
 }
 
 /// No provider.
@@ -79,7 +81,10 @@ pub fn replace(path: &Path) -> String {
 
 /// There is a configuration, and nobody to ask.
 pub fn would_replace(path: &Path) -> String {
-    format!("{} is there already.\nfix: add --replace (the old one is kept as .bak), or name another file with --config", path.display())
+    format!(
+        "{} is there already.\nfix: add --replace (the old one is kept as .bak), or name another file with --config",
+        path.display()
+    )
 }
 
 /// The bot.
@@ -97,5 +102,7 @@ pub fn written(path: &Path, kept: Option<&Path>) -> String {
 /// What to do next.
 pub fn next(run: &str, chat: &str, doctor: &str, claims: bool) -> String {
     let claim = if claims { "; it prints the code that makes you the owner in Telegram" } else { "" };
-    format!("\nNext:\n  {run}\n      starts the gateway{claim}\n  {chat}\n      talks in this terminal\n  {doctor}\n      checks everything")
+    format!(
+        "\nNext:\n  {run}\n      starts the gateway{claim}\n  {chat}\n      talks in this terminal\n  {doctor}\n      checks everything"
+    )
 }

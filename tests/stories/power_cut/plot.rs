@@ -16,7 +16,7 @@ use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, canary};
 
 /// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
-pub const JOBS: [&str; 32] = [
+pub const JOBS: [&str; 33] = [
     "accept messages",
     "claim messages",
     "begin a model step",
@@ -48,6 +48,7 @@ pub const JOBS: [&str; 32] = [
     "keep a file",
     "declare people",
     "declare addresses",
+    "tell of an absence",
     "announce a file",
 ];
 
@@ -148,8 +149,8 @@ pub fn of(seed: u64) -> Plot {
     }
     let mut plot = Plot { acts, cuts, mood: dice.pick(&[Mood::Mixed, Mood::Mixed, Mood::Busy, Mood::Slow, Mood::Moody]) };
     make_possible(&mut plot, job, side);
-    // Somebody says something in every story, and something happens after it.
-    plot.acts.insert(0, (Act::Says(ADA), dice.pick(&PAUSES)));
+    // Somebody says something in every story, also when nothing goes wrong any more.
+    plot.acts.push((Act::Says(ADA), dice.pick(&PAUSES)));
     plot
 }
 
@@ -190,7 +191,11 @@ fn make_possible(plot: &mut Plot, job: &'static str, side: CommitPoint) {
             plot.mood = Mood::Slow;
             vec![(Act::Says(ADA), soon), (Act::Commands(ADA, "/stop"), SECOND)]
         }
-        "postpone a turn" | "postpone a summary" | "give a turn up" => {
+        "give a turn up" => {
+            plot.mood = Mood::Mixed;
+            vec![says; 12]
+        }
+        "postpone a turn" | "postpone a summary" => {
             plot.mood = Mood::Moody;
             vec![says, says, says, says, (Act::Commands(ADA, "/new"), SECOND), says, (Act::Commands(ADA, "/new"), SECOND), says]
         }
@@ -260,9 +265,13 @@ impl Mind {
             return if fails { Say::Fail(later()) } else { usual(request) };
         }
         let token = format!("answer{person}x{n}");
-        let fails = if self.mood == Mood::Moody { 8 } else { 2 };
-        if roll < fails {
-            return Say::Fail([ModelError::Cut, later(), later(), ModelError::Refused][usize::try_from(roll % 4).unwrap()].clone());
+        // The retries of one call stand next to each other, and a few of them have to fail before anybody hears of it.
+        let away = self.mood == Mood::Moody && !self.calm.load(Ordering::SeqCst) && n % 8 < 5;
+        if away {
+            return Say::Fail(later());
+        }
+        if roll < 2 {
+            return Say::Fail(if roll == 0 { ModelError::Cut } else { ModelError::Refused });
         }
         self.given.lock().unwrap().push(Given { scope, token: token.clone() });
         let calls = Say::Calls(vec![("recall".to_owned(), format!("{{\"query\": \"{token}\"}}"))]);

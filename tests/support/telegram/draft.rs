@@ -17,11 +17,7 @@ impl FakeTelegram {
     /// Begins a message of this person, in the private chat unless `in_chat` says otherwise.
     pub fn from(&self, person: i64) -> Draft {
         let from = self.read(|state| state.user(person));
-        Draft {
-            fake: self.clone(),
-            chat: person,
-            message: json!({ "from": from }),
-        }
+        Draft { fake: self.clone(), chat: person, message: json!({ "from": from }) }
     }
 }
 
@@ -40,20 +36,17 @@ impl Draft {
 
     /// Into a topic of a forum.
     pub fn in_topic(self, thread_id: i64) -> Self {
-        self.field("message_thread_id", json!(thread_id))
-            .field("is_topic_message", json!(true))
+        self.field("message_thread_id", json!(thread_id)).field("is_topic_message", json!(true))
     }
 
     /// Text; commands, mentions and addresses in it are marked as the real server does.
     pub fn text(self, text: &str) -> Self {
-        self.field("text", json!(text))
-            .field("entities", json!(entities(text)))
+        self.field("text", json!(text)).field("entities", json!(entities(text)))
     }
 
     /// Text below whatever is attached.
     pub fn caption(self, text: &str) -> Self {
-        self.field("caption", json!(text))
-            .field("caption_entities", json!(entities(text)))
+        self.field("caption", json!(text)).field("caption_entities", json!(entities(text)))
     }
 
     /// A photo in two sizes; both lead to the same bytes.
@@ -84,24 +77,15 @@ impl Draft {
     }
 
     pub fn contact(self, first_name: &str, phone: &str) -> Self {
-        self.field(
-            "contact",
-            json!({ "first_name": first_name, "phone_number": phone }),
-        )
+        self.field("contact", json!({ "first_name": first_name, "phone_number": phone }))
     }
 
     pub fn location(self, latitude: f64, longitude: f64) -> Self {
-        self.field(
-            "location",
-            json!({ "latitude": latitude, "longitude": longitude }),
-        )
+        self.field("location", json!({ "latitude": latitude, "longitude": longitude }))
     }
 
     pub fn poll(self, question: &str, options: &[&str]) -> Self {
-        let options: Value = options
-            .iter()
-            .map(|text| json!({ "text": text, "voter_count": 0 }))
-            .collect();
+        let options: Value = options.iter().map(|text| json!({ "text": text, "voter_count": 0 })).collect();
         let id = self.fake.change(State::serial).to_string();
         self.field(
             "poll",
@@ -131,10 +115,8 @@ impl Draft {
 
     /// An answer to somebody's message in another chat, with the quoted text.
     pub fn external_quote(self, author: &str, text: &str) -> Self {
-        let origin =
-            json!({ "type": "hidden_user", "date": self.fake.now_ms() / 1000, "sender_user_name": author });
-        self.field("external_reply", json!({ "origin": origin }))
-            .quote(text)
+        let origin = json!({ "type": "hidden_user", "date": self.fake.now_ms() / 1000, "sender_user_name": author });
+        self.field("external_reply", json!({ "origin": origin })).quote(text)
     }
 
     /// Forwarded from a person who shows who they are.
@@ -146,8 +128,7 @@ impl Draft {
 
     /// Forwarded from somebody who hides their account.
     pub fn forwarded_from_hidden(self, name: &str) -> Self {
-        let origin =
-            json!({ "type": "hidden_user", "date": self.fake.now_ms() / 1000, "sender_user_name": name });
+        let origin = json!({ "type": "hidden_user", "date": self.fake.now_ms() / 1000, "sender_user_name": name });
         self.field("forward_origin", origin)
     }
 
@@ -155,10 +136,7 @@ impl Draft {
     pub fn forwarded_from_channel(self, id: ChatId, title: &str) -> Self {
         let chat = json!({ "id": id, "type": "channel", "title": title });
         let date = self.fake.now_ms() / 1000;
-        self.field(
-            "forward_origin",
-            json!({ "type": "channel", "date": date, "chat": chat, "message_id": 5 }),
-        )
+        self.field("forward_origin", json!({ "type": "channel", "date": date, "chat": chat, "message_id": 5 }))
     }
 
     /// Composed by an inline bot.
@@ -202,9 +180,7 @@ impl State {
             message["date"] = json!(self.now_secs());
         }
         if let Some(fields) = message.as_object_mut() {
-            fields.retain(|key, value| {
-                !(key.ends_with("entities") && value.as_array().is_some_and(Vec::is_empty))
-            });
+            fields.retain(|key, value| !(key.ends_with("entities") && value.as_array().is_some_and(Vec::is_empty)));
         }
         self.known.insert(chat);
         self.received.insert((chat, id), message.clone());

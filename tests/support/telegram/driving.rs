@@ -32,9 +32,7 @@ impl FakeTelegram {
     pub fn group(&self, id: ChatId, title: &str) -> ChatId {
         assert!(id < 0, "groups have negative ids");
         self.change(|state| {
-            state
-                .chats
-                .insert(id, json!({ "id": id, "type": "supergroup", "title": title }));
+            state.chats.insert(id, json!({ "id": id, "type": "supergroup", "title": title }));
             state.known.insert(id);
         });
         id
@@ -43,12 +41,7 @@ impl FakeTelegram {
     /// A supergroup with topics.
     pub fn forum(&self, id: ChatId, title: &str) -> ChatId {
         self.group(id, title);
-        self.change(|state| {
-            state
-                .chats
-                .get_mut(&id)
-                .map(|chat| chat["is_forum"] = json!(true))
-        });
+        self.change(|state| state.chats.get_mut(&id).map(|chat| chat["is_forum"] = json!(true)));
         id
     }
 
@@ -122,8 +115,7 @@ impl FakeTelegram {
         self.change(|state| {
             let now = state.now_secs();
             let stored = state.received.get_mut(&(chat, message));
-            let stored =
-                stored.unwrap_or_else(|| panic!("no message {message} from a person in chat {chat}"));
+            let stored = stored.unwrap_or_else(|| panic!("no message {message} from a person in chat {chat}"));
             let (field, marks) = match stored.get("caption") {
                 Some(_) => ("caption", "caption_entities"),
                 None => ("text", "entities"),
@@ -150,8 +142,7 @@ impl FakeTelegram {
             let shown = shown.unwrap_or_else(|| panic!("no message {message} in chat {chat}"));
             state.callbacks.insert(id.clone());
             let from = state.user(person);
-            let body =
-                json!({ "id": id, "from": from, "message": shown, "chat_instance": "-1", "data": data });
+            let body = json!({ "id": id, "from": from, "message": shown, "chat_instance": "-1", "data": data });
             state.enqueue("callback_query", body);
             id
         })
@@ -196,14 +187,8 @@ impl FakeTelegram {
     pub fn upgrades(&self, old: ChatId, new: ChatId, person: i64) {
         let title = self.read(|state| state.chat(old)["title"].as_str().unwrap_or_default().to_owned());
         self.group(new, &title);
-        self.from(person)
-            .in_chat(old)
-            .field("migrate_to_chat_id", json!(new))
-            .send();
-        self.from(person)
-            .in_chat(new)
-            .field("migrate_from_chat_id", json!(old))
-            .send();
+        self.from(person).in_chat(old).field("migrate_to_chat_id", json!(new)).send();
+        self.from(person).in_chat(new).field("migrate_from_chat_id", json!(old)).send();
         self.change(|state| state.migrated.insert(old, new));
     }
 
@@ -212,11 +197,7 @@ impl FakeTelegram {
         let chat = json!({ "id": channel, "type": "channel", "title": title });
         self.change(|state| {
             state.chats.insert(channel, chat.clone());
-            state.receive(
-                "channel_post",
-                channel,
-                json!({ "sender_chat": chat, "text": text }),
-            )
+            state.receive("channel_post", channel, json!({ "sender_chat": chat, "text": text }))
         })
     }
 
@@ -234,15 +215,8 @@ impl FakeTelegram {
     pub fn redeliver(&self, id: UpdateId) {
         self.change(|state| {
             let old = state.history.iter().rev().find(|(old, _)| *old == id);
-            let update = old
-                .map(|(_, update)| update.clone())
-                .unwrap_or_else(|| panic!("no update {id}"));
-            state.queue.push(Queued {
-                id,
-                update,
-                forced: true,
-                delivered: false,
-            });
+            let update = old.map(|(_, update)| update.clone()).unwrap_or_else(|| panic!("no update {id}"));
+            state.queue.push(Queued { id, update, forced: true, delivered: false });
         });
     }
 }

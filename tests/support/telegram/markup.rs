@@ -17,18 +17,10 @@ pub(super) struct Formatted {
 impl Formatted {
     /// A text without markup; the server cuts white space at both ends.
     pub(super) fn plain(raw: &str, entities: Option<Value>) -> Self {
-        let given = entities
-            .and_then(|list| list.as_array().cloned())
-            .unwrap_or_default();
+        let given = entities.and_then(|list| list.as_array().cloned()).unwrap_or_default();
         match given.is_empty() {
-            true => Self {
-                text: raw.trim().to_owned(),
-                entities: given,
-            },
-            false => Self {
-                text: raw.trim_end().to_owned(),
-                entities: given,
-            },
+            true => Self { text: raw.trim().to_owned(), entities: given },
+            false => Self { text: raw.trim_end().to_owned(), entities: given },
         }
     }
 }
@@ -50,13 +42,7 @@ struct Parser<'a> {
 }
 
 pub(super) fn parse_html(source: &str) -> Result<Formatted, String> {
-    let mut parser = Parser {
-        source,
-        at: 0,
-        text: String::new(),
-        open: Vec::new(),
-        entities: Vec::new(),
-    };
+    let mut parser = Parser { source, at: 0, text: String::new(), open: Vec::new(), entities: Vec::new() };
     while let Some(next) = parser.rest().chars().next() {
         match next {
             '<' if parser.rest().starts_with("</") => parser.end_tag()?,
@@ -73,10 +59,7 @@ pub(super) fn parse_html(source: &str) -> Result<Formatted, String> {
         }
     }
     match parser.open.last() {
-        Some(open) => Err(format!(
-            "Can't find end tag corresponding to start tag \"{}\"",
-            open.name
-        )),
+        Some(open) => Err(format!("Can't find end tag corresponding to start tag \"{}\"", open.name)),
         None => Ok(parser.finish()),
     }
 }
@@ -92,25 +75,17 @@ impl<'a> Parser<'a> {
 
     fn start_tag(&mut self) -> Result<(), String> {
         let at = self.at;
-        let inside =
-            inside(&self.rest()[1..]).ok_or_else(|| format!("Unclosed start tag at byte offset {at}"))?;
+        let inside = inside(&self.rest()[1..]).ok_or_else(|| format!("Unclosed start tag at byte offset {at}"))?;
         let name_end = inside.find(|c: char| c.is_whitespace()).unwrap_or(inside.len());
         let name = inside[..name_end].to_ascii_lowercase();
         let attributes = attributes(&inside[name_end..]).ok_or_else(|| {
-            format!(
-                "Expected equal sign in declaration of an attribute of the tag \"{name}\" at byte offset {at}"
-            )
+            format!("Expected equal sign in declaration of an attribute of the tag \"{name}\" at byte offset {at}")
         })?;
         let (kind, argument) = self
             .entity(&name, &attributes)
             .ok_or_else(|| format!("Unsupported start tag \"{name}\" at byte offset {at}"))?;
         self.check_nesting(kind)?;
-        self.open.push(Open {
-            name,
-            kind,
-            argument,
-            start: self.text.encode_utf16().count(),
-        });
+        self.open.push(Open { name, kind, argument, start: self.text.encode_utf16().count() });
         self.at += inside.len() + 2;
         Ok(())
     }
@@ -121,12 +96,7 @@ impl<'a> Parser<'a> {
         name: &str,
         attributes: &[(String, String)],
     ) -> Option<(&'static str, Option<(&'static str, String)>)> {
-        let value = |key: &str| {
-            attributes
-                .iter()
-                .find(|(name, _)| name == key)
-                .map(|(_, value)| value.clone())
-        };
+        let value = |key: &str| attributes.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
         let kind = match name {
             "b" | "strong" => "bold",
             "i" | "em" => "italic",
@@ -140,8 +110,7 @@ impl<'a> Parser<'a> {
             "a" => return Some(("text_link", Some(("url", value("href")?)))),
             "tg-emoji" => return Some(("custom_emoji", Some(("custom_emoji_id", value("emoji-id")?)))),
             "code" => {
-                let language =
-                    value("class").and_then(|class| class.strip_prefix("language-").map(str::to_owned));
+                let language = value("class").and_then(|class| class.strip_prefix("language-").map(str::to_owned));
                 return Some(("code", language.map(|language| ("language", language))));
             }
             _ => return None,
@@ -153,10 +122,7 @@ impl<'a> Parser<'a> {
         let at = self.at;
         let inner = self.open.last().map(|open| open.kind);
         if matches!(inner, Some("code")) || (matches!(inner, Some("pre")) && kind != "code") {
-            return Err(format!(
-                "Entity \"{kind}\" inside \"{}\" at byte offset {at}",
-                inner.unwrap_or_default()
-            ));
+            return Err(format!("Entity \"{kind}\" inside \"{}\" at byte offset {at}", inner.unwrap_or_default()));
         }
         let quoted = self.open.iter().any(|open| open.kind.ends_with("blockquote"));
         match quoted && kind.ends_with("blockquote") {
@@ -167,13 +133,9 @@ impl<'a> Parser<'a> {
 
     fn end_tag(&mut self) -> Result<(), String> {
         let at = self.at;
-        let inside =
-            inside(&self.rest()[2..]).ok_or_else(|| format!("Unclosed end tag at byte offset {at}"))?;
+        let inside = inside(&self.rest()[2..]).ok_or_else(|| format!("Unclosed end tag at byte offset {at}"))?;
         let name = inside.trim().to_ascii_lowercase();
-        let open = self
-            .open
-            .pop()
-            .ok_or_else(|| format!("Unexpected end tag at byte offset {at}"))?;
+        let open = self.open.pop().ok_or_else(|| format!("Unexpected end tag at byte offset {at}"))?;
         if name != open.name {
             let expected = &open.name;
             return Err(format!(
@@ -188,10 +150,7 @@ impl<'a> Parser<'a> {
     /// Stores a finished entity; `<pre><code class="language-x">` is one, as the real server has it.
     fn close(&mut self, open: Open) {
         let length = self.text.encode_utf16().count() - open.start;
-        let in_pre = self
-            .open
-            .last()
-            .is_some_and(|outer| outer.kind == "pre" && outer.start == open.start);
+        let in_pre = self.open.last().is_some_and(|outer| outer.kind == "pre" && outer.start == open.start);
         if in_pre && open.kind == "code" {
             if let Some(outer) = self.open.last_mut() {
                 outer.argument = open.argument;
@@ -210,17 +169,8 @@ impl<'a> Parser<'a> {
 
     /// Cuts white space at both ends, at the start only in front of the first entity.
     fn finish(mut self) -> Formatted {
-        self.entities.sort_by_key(|entity| {
-            (
-                entity["offset"].as_u64(),
-                std::cmp::Reverse(entity["length"].as_u64()),
-            )
-        });
-        let first = self
-            .entities
-            .first()
-            .and_then(|entity| entity["offset"].as_u64())
-            .unwrap_or(u64::MAX);
+        self.entities.sort_by_key(|entity| (entity["offset"].as_u64(), std::cmp::Reverse(entity["length"].as_u64())));
+        let first = self.entities.first().and_then(|entity| entity["offset"].as_u64()).unwrap_or(u64::MAX);
         let mut cut = 0;
         for character in self.text.chars() {
             if !character.is_whitespace() || cut >= first {
@@ -228,27 +178,17 @@ impl<'a> Parser<'a> {
             }
             cut += 1;
         }
-        let text: String = self
-            .text
-            .chars()
-            .skip(usize::try_from(cut).unwrap_or(0))
-            .collect();
+        let text: String = self.text.chars().skip(usize::try_from(cut).unwrap_or(0)).collect();
         let text = text.trim_end().to_owned();
         let end = u64::try_from(text.encode_utf16().count()).unwrap_or(u64::MAX);
         self.entities.retain_mut(|entity| {
             let offset = entity["offset"].as_u64().unwrap_or(0).saturating_sub(cut);
-            let length = entity["length"]
-                .as_u64()
-                .unwrap_or(0)
-                .min(end.saturating_sub(offset));
+            let length = entity["length"].as_u64().unwrap_or(0).min(end.saturating_sub(offset));
             entity["offset"] = json!(offset);
             entity["length"] = json!(length);
             length > 0
         });
-        Formatted {
-            text,
-            entities: self.entities,
-        }
+        Formatted { text, entities: self.entities }
     }
 }
 
@@ -274,9 +214,7 @@ fn attributes(mut rest: &str) -> Option<Vec<(String, String)>> {
         if rest.is_empty() {
             return Some(found);
         }
-        let end = rest
-            .find(|c: char| c == '=' || c.is_whitespace())
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(rest.len());
         let name = rest[..end].to_ascii_lowercase();
         rest = rest[end..].trim_start();
         let Some(after) = rest.strip_prefix('=') else {
@@ -298,11 +236,7 @@ fn decoded(value: &str) -> Option<String> {
     let mut text = String::new();
     let mut rest = value;
     while let Some(next) = rest.chars().next() {
-        let (character, length) = if next == '&' {
-            reference(rest)?
-        } else {
-            (next, next.len_utf8())
-        };
+        let (character, length) = if next == '&' { reference(rest)? } else { (next, next.len_utf8()) };
         text.push(character);
         rest = &rest[length..];
     }

@@ -59,11 +59,7 @@ pub(super) struct Refusal {
 
 impl Refusal {
     pub(super) fn new(code: u16, description: &str) -> Self {
-        Self {
-            code,
-            description: description.to_owned(),
-            parameters: None,
-        }
+        Self { code, description: description.to_owned(), parameters: None }
     }
 
     pub(super) fn bad(why: &str) -> Self {
@@ -85,10 +81,7 @@ pub(super) fn run(state: &mut State, call: &Call) -> Outcome {
         && state.strict
         && !matches!(refusal.code, 403 | 429)
     {
-        state.violate(
-            call.int("chat_id"),
-            format!("{}: {}", call.method, refusal.description),
-        );
+        state.violate(call.int("chat_id"), format!("{}: {}", call.method, refusal.description));
     }
     outcome
 }
@@ -125,11 +118,7 @@ fn me() -> Value {
     for right in ["can_join_groups", "can_read_all_group_messages"] {
         me[right] = json!(true);
     }
-    for right in [
-        "supports_inline_queries",
-        "can_connect_to_business",
-        "has_main_web_app",
-    ] {
+    for right in ["supports_inline_queries", "can_connect_to_business", "has_main_web_app"] {
         me[right] = json!(false);
     }
     me
@@ -161,11 +150,7 @@ fn send_message(state: &mut State, call: &Call) -> Outcome {
     };
     state.record(AcceptedKind::Send, &sent);
     state.sent.push(sent);
-    Ok(state
-        .sent
-        .last()
-        .map(|sent| state.message_of(sent))
-        .unwrap_or_default())
+    Ok(state.sent.last().map(|sent| state.message_of(sent)).unwrap_or_default())
 }
 
 fn edit_message_text(state: &mut State, call: &Call) -> Outcome {
@@ -208,13 +193,7 @@ fn finish_edit(state: &mut State, index: usize, at_ms: i64) -> Outcome {
     let sent = &mut state.sent[index];
     let (text, raw) = (sent.text.clone(), sent.raw.clone());
     let (parse_mode, reply_markup) = (sent.parse_mode.clone(), sent.reply_markup.clone());
-    sent.edits.push(Edit {
-        text,
-        raw,
-        parse_mode,
-        reply_markup,
-        at_ms,
-    });
+    sent.edits.push(Edit { text, raw, parse_mode, reply_markup, at_ms });
     let sent = sent.clone();
     state.record(AcceptedKind::Edit, &sent);
     Ok(state.message_of(&sent))
@@ -231,19 +210,11 @@ fn delete_message(state: &mut State, call: &Call) -> Outcome {
 /// The index of the bot's own message that a call names.
 fn own_message(state: &State, call: &Call, verb: &str) -> Result<usize, Refusal> {
     let chat = chat_for(state, call)?;
-    let id = call
-        .int("message_id")
-        .ok_or_else(|| Refusal::bad("message identifier is not specified"))?;
-    let found = state
-        .sent
-        .iter()
-        .position(|sent| sent.chat == chat && sent.message_id == id && !sent.deleted);
+    let id = call.int("message_id").ok_or_else(|| Refusal::bad("message identifier is not specified"))?;
+    let found = state.sent.iter().position(|sent| sent.chat == chat && sent.message_id == id && !sent.deleted);
     let theirs = state.received.contains_key(&(chat, id));
     found.ok_or_else(|| match theirs {
-        true => Refusal::bad(&format!(
-            "message can't be {}",
-            if verb == "edit" { "edited" } else { "deleted" }
-        )),
+        true => Refusal::bad(&format!("message can't be {}", if verb == "edit" { "edited" } else { "deleted" })),
         false => Refusal::bad(&format!("message to {verb} not found")),
     })
 }
@@ -253,9 +224,7 @@ fn chat_for(state: &State, call: &Call) -> Result<ChatId, Refusal> {
     if call.params.get("chat_id").is_none_or(|id| id == "") {
         return Err(Refusal::bad("chat_id is empty"));
     }
-    let chat = call
-        .int("chat_id")
-        .ok_or_else(|| Refusal::bad("chat not found"))?;
+    let chat = call.int("chat_id").ok_or_else(|| Refusal::bad("chat not found"))?;
     if let Some(new) = state.migrated.get(&chat) {
         let mut refusal = Refusal::bad("group chat was upgraded to a supergroup chat");
         refusal.parameters = Some(json!({ "migrate_to_chat_id": new }));
@@ -265,11 +234,7 @@ fn chat_for(state: &State, call: &Call) -> Result<ChatId, Refusal> {
         return Err(Refusal::bad("chat not found"));
     }
     if state.blocked.contains(&chat) {
-        let why = if chat < 0 {
-            "bot was kicked from the supergroup chat"
-        } else {
-            "bot was blocked by the user"
-        };
+        let why = if chat < 0 { "bot was kicked from the supergroup chat" } else { "bot was blocked by the user" };
         return Err(Refusal::new(403, &format!("Forbidden: {why}")));
     }
     Ok(chat)
@@ -278,15 +243,9 @@ fn chat_for(state: &State, call: &Call) -> Result<ChatId, Refusal> {
 /// The text of a call with its entities, if it may be sent.
 fn formatted(call: &Call) -> Result<Formatted, Refusal> {
     let raw = call.text("text");
-    let formatted = match parse_mode(call)
-        .as_deref()
-        .map(str::to_ascii_lowercase)
-        .as_deref()
-    {
+    let formatted = match parse_mode(call).as_deref().map(str::to_ascii_lowercase).as_deref() {
         None => Formatted::plain(raw, call.json("entities")),
-        Some("html") => {
-            markup::parse_html(raw).map_err(|why| Refusal::bad(&format!("can't parse entities: {why}")))?
-        }
+        Some("html") => markup::parse_html(raw).map_err(|why| Refusal::bad(&format!("can't parse entities: {why}")))?,
         Some(_) => return Err(Refusal::bad("unsupported parse_mode")),
     };
     let length = formatted.text.encode_utf16().count();
@@ -312,15 +271,8 @@ fn check_markup(call: &Call) -> Result<(), Refusal> {
         return Ok(());
     };
     for button in super::observing::buttons(&markup) {
-        if button
-            .get("text")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .is_empty()
-        {
-            return Err(Refusal::bad(
-                "can't parse inline keyboard button: text must be non-empty",
-            ));
+        if button.get("text").and_then(Value::as_str).unwrap_or_default().is_empty() {
+            return Err(Refusal::bad("can't parse inline keyboard button: text must be non-empty"));
         }
         let data = button.get("callback_data").and_then(Value::as_str);
         if data.is_some_and(|data| data.is_empty() || data.len() > 64) {
@@ -332,14 +284,10 @@ fn check_markup(call: &Call) -> Result<(), Refusal> {
 
 fn reply_target(state: &State, call: &Call, chat: ChatId) -> Result<Option<MessageId>, Refusal> {
     let reply = call.json("reply_parameters").unwrap_or_default();
-    let Some(id) = reply["message_id"]
-        .as_i64()
-        .or_else(|| call.int("reply_to_message_id"))
-    else {
+    let Some(id) = reply["message_id"].as_i64().or_else(|| call.int("reply_to_message_id")) else {
         return Ok(None);
     };
-    let lenient =
-        reply["allow_sending_without_reply"] == json!(true) || call.flag("allow_sending_without_reply");
+    let lenient = reply["allow_sending_without_reply"] == json!(true) || call.flag("allow_sending_without_reply");
     match state.shown(chat, id) {
         Some(_) => Ok(Some(id)),
         None if lenient => Ok(None),
@@ -363,18 +311,10 @@ fn send_chat_action(state: &mut State, call: &Call) -> Outcome {
 fn set_message_reaction(state: &mut State, call: &Call) -> Outcome {
     let chat = chat_for(state, call)?;
     let id = call.int("message_id").unwrap_or_default();
-    state
-        .shown(chat, id)
-        .ok_or_else(|| Refusal::bad("message to react not found"))?;
+    state.shown(chat, id).ok_or_else(|| Refusal::bad("message to react not found"))?;
     let reactions = call.json("reaction").unwrap_or_default();
-    let emoji = reactions
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|one| one["emoji"].as_str());
-    state
-        .reactions
-        .insert((chat, id), emoji.map(str::to_owned).collect());
+    let emoji = reactions.as_array().into_iter().flatten().filter_map(|one| one["emoji"].as_str());
+    state.reactions.insert((chat, id), emoji.map(str::to_owned).collect());
     Ok(json!(true))
 }
 
@@ -391,10 +331,7 @@ fn answer_callback_query(state: &mut State, call: &Call) -> Outcome {
 
 fn get_file(state: &State, call: &Call) -> Outcome {
     let id = call.text("file_id");
-    let bytes = state
-        .files
-        .get(id)
-        .ok_or_else(|| Refusal::bad("invalid file_id"))?;
+    let bytes = state.files.get(id).ok_or_else(|| Refusal::bad("invalid file_id"))?;
     if bytes.len() > MAX_DOWNLOAD {
         return Err(Refusal::bad("file is too big"));
     }
@@ -420,18 +357,13 @@ fn menu_key(call: &Call) -> String {
 
 fn set_my_commands(state: &mut State, call: &Call) -> Outcome {
     let listed = call.json("commands").unwrap_or_default();
-    let listed = listed
-        .as_array()
-        .ok_or_else(|| Refusal::bad("commands must be an array"))?;
+    let listed = listed.as_array().ok_or_else(|| Refusal::bad("commands must be an array"))?;
     if listed.len() > 100 {
         return Err(Refusal::bad("BOT_COMMANDS_TOO_MUCH"));
     }
     let mut menu = Vec::new();
     for entry in listed {
-        let command = entry["command"]
-            .as_str()
-            .unwrap_or_default()
-            .trim_start_matches('/');
+        let command = entry["command"].as_str().unwrap_or_default().trim_start_matches('/');
         let description = entry["description"].as_str().unwrap_or_default();
         let valid = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !(1..=32).contains(&command.len()) || !command.chars().all(valid) {
@@ -448,8 +380,7 @@ fn set_my_commands(state: &mut State, call: &Call) -> Outcome {
 
 fn get_my_commands(state: &State, call: &Call) -> Value {
     let menu = state.menus.get(&menu_key(call)).into_iter().flatten();
-    menu.map(|(command, description)| json!({ "command": command, "description": description }))
-        .collect()
+    menu.map(|(command, description)| json!({ "command": command, "description": description })).collect()
 }
 
 fn delete_webhook(state: &mut State, call: &Call) -> Value {

@@ -39,10 +39,7 @@ impl Sent {
     pub fn buttons(&self) -> Vec<(String, String)> {
         let owned = |button: &Value, key: &str| button[key].as_str().unwrap_or_default().to_owned();
         let buttons = self.reply_markup.as_ref().map(buttons).unwrap_or_default();
-        buttons
-            .iter()
-            .map(|button| (owned(button, "text"), owned(button, "callback_data")))
-            .collect()
+        buttons.iter().map(|button| (owned(button, "text"), owned(button, "callback_data"))).collect()
     }
 }
 
@@ -77,14 +74,7 @@ pub struct Accepted {
 impl FakeTelegram {
     /// The messages that stand in a chat, in the order of sending, with their final texts.
     pub fn sent(&self, chat: ChatId) -> Vec<Sent> {
-        self.read(|state| {
-            state
-                .sent
-                .iter()
-                .filter(|sent| sent.chat == chat && !sent.deleted)
-                .cloned()
-                .collect()
-        })
+        self.read(|state| state.sent.iter().filter(|sent| sent.chat == chat && !sent.deleted).cloned().collect())
     }
 
     /// The final visible texts in a chat.
@@ -164,8 +154,7 @@ impl FakeTelegram {
 
     /// Waits until every queued update is confirmed and the bot polls again.
     pub async fn idle_acked(&self) {
-        self.until(|fake| fake.read(|state| state.queue.is_empty() && state.parked > 0))
-            .await;
+        self.until(|fake| fake.read(|state| state.queue.is_empty() && state.parked > 0)).await;
     }
 
     /// Waits for the first poll.
@@ -194,12 +183,7 @@ impl FakeTelegram {
             }
             // A change between the look and the wait is caught by the short wait.
             let wait = left.min(Duration::from_millis(20));
-            drop(
-                self.inner
-                    .shared
-                    .changed
-                    .wait_timeout(self.inner.shared.lock(), wait),
-            );
+            drop(self.inner.shared.changed.wait_timeout(self.inner.shared.lock(), wait));
         }
     }
 }
@@ -212,13 +196,7 @@ impl State {
         if last.is_some_and(|last| at_ms - last.at_ms < self.pace_ms) {
             self.violate(Some(chat), "too soon after the call before");
         }
-        self.accepted.push(Accepted {
-            at_ms,
-            kind,
-            chat,
-            message_id,
-            text: sent.text.clone(),
-        });
+        self.accepted.push(Accepted { at_ms, kind, chat, message_id, text: sent.text.clone() });
     }
 }
 

@@ -56,11 +56,7 @@ fn begin_poll(state: &mut State, call: &Call) -> Result<u64, Refusal> {
         state.violate(None, "two polls at once");
     }
     if let Some(Value::Array(kinds)) = call.json("allowed_updates") {
-        state.allowed = kinds
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect();
+        state.allowed = kinds.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     }
     state.last_offset = call.int("offset");
     confirm(state, call.int("offset").unwrap_or(0));
@@ -75,9 +71,7 @@ fn confirm(state: &mut State, offset: i64) {
         let keep = usize::try_from(offset.unsigned_abs()).unwrap_or(usize::MAX);
         state.queue.drain(..before.saturating_sub(keep));
     } else {
-        state
-            .queue
-            .retain(|queued| queued.id >= offset || (queued.forced && !queued.delivered));
+        state.queue.retain(|queued| queued.id >= offset || (queued.forced && !queued.delivered));
     }
     state.acked += before - state.queue.len();
 }
@@ -102,31 +96,18 @@ impl State {
             allowed => allowed.iter().any(|name| name == kind),
         };
         if wanted {
-            self.queue.push(Queued {
-                id,
-                update,
-                forced: false,
-                delivered: false,
-            });
+            self.queue.push(Queued { id, update, forced: false, delivered: false });
         }
         id
     }
 
     /// Queues a complete update as it stands, asked for or not; it gets an id if it has none.
     pub(super) fn enqueue_raw(&mut self, mut update: Value) -> i64 {
-        let id = update
-            .get("update_id")
-            .and_then(Value::as_i64)
-            .unwrap_or(self.next_update);
+        let id = update.get("update_id").and_then(Value::as_i64).unwrap_or(self.next_update);
         update["update_id"] = json!(id);
         self.next_update = self.next_update.max(id + 1);
         self.history.push((id, update.clone()));
-        self.queue.push(Queued {
-            id,
-            update,
-            forced: false,
-            delivered: false,
-        });
+        self.queue.push(Queued { id, update, forced: false, delivered: false });
         id
     }
 }

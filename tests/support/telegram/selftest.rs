@@ -26,10 +26,7 @@ impl Desk {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let fake = FakeTelegram::start().await;
         fake.person(ADA, "Ada", Some("ada"));
-        Self {
-            fake,
-            client: reqwest::Client::new(),
-        }
+        Self { fake, client: reqwest::Client::new() }
     }
 
     async fn open_with_ada() -> Self {
@@ -44,31 +41,19 @@ impl Desk {
     }
 
     async fn call(&self, method: &str, params: Value) -> Value {
-        self.request(method, &params)
-            .send()
-            .await
-            .unwrap()
-            .json()
-            .await
-            .unwrap()
+        self.request(method, &params).send().await.unwrap().json().await.unwrap()
     }
 
     async fn send(&self, text: &str) -> Value {
-        self.call("sendMessage", json!({ "chat_id": ADA, "text": text }))
-            .await
+        self.call("sendMessage", json!({ "chat_id": ADA, "text": text })).await
     }
 
     async fn send_html(&self, text: &str) -> Value {
-        self.call(
-            "sendMessage",
-            json!({ "chat_id": ADA, "text": text, "parse_mode": "HTML" }),
-        )
-        .await
+        self.call("sendMessage", json!({ "chat_id": ADA, "text": text, "parse_mode": "HTML" })).await
     }
 
     async fn poll(&self, offset: i64, timeout: u64) -> Value {
-        self.call("getUpdates", json!({ "offset": offset, "timeout": timeout }))
-            .await
+        self.call("getUpdates", json!({ "offset": offset, "timeout": timeout })).await
     }
 }
 
@@ -78,40 +63,20 @@ fn why(answer: &Value) -> &str {
 }
 
 fn ids(answer: &Value) -> Vec<i64> {
-    answer["result"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|update| update["update_id"].as_i64().unwrap())
-        .collect()
+    answer["result"].as_array().unwrap().iter().map(|update| update["update_id"].as_i64().unwrap()).collect()
 }
 
 #[tokio::test]
 async fn wrong_tokens_and_methods_are_refused_as_by_the_real_server() {
     let desk = Desk::open().await;
-    for (path, code) in [
-        ("bot1:x/getMe", 401),
-        ("botnonsense/getMe", 404),
-        ("elsewhere", 404),
-    ] {
-        let answer = desk
-            .client
-            .get(format!("{}/{path}", desk.fake.url()))
-            .send()
-            .await
-            .unwrap();
+    for (path, code) in [("bot1:x/getMe", 401), ("botnonsense/getMe", 404), ("elsewhere", 404)] {
+        let answer = desk.client.get(format!("{}/{path}", desk.fake.url())).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), code, "{path}");
         assert_eq!(answer.json::<Value>().await.unwrap()["error_code"], code);
     }
     let answer = desk.call("makeCoffee", json!({})).await;
-    assert_eq!(
-        (answer["error_code"].as_i64(), why(&answer)),
-        (Some(404), "Not Found: method not found")
-    );
-    assert_eq!(
-        desk.call("GETME", json!({})).await["result"]["username"],
-        desk.fake.bot_username()
-    );
+    assert_eq!((answer["error_code"].as_i64(), why(&answer)), (Some(404), "Not Found: method not found"));
+    assert_eq!(desk.call("GETME", json!({})).await["result"]["username"], desk.fake.bot_username());
 }
 
 #[tokio::test]
@@ -120,18 +85,13 @@ async fn get_with_a_query_and_post_with_a_form_are_understood() {
     let url = format!("{}/bot{}/sendMessage", desk.fake.url(), desk.fake.token());
     let query = format!("{url}?chat_id={ADA}&text=a%2Bb+c%20%C3%A9");
     assert_eq!(desk.client.get(query).send().await.unwrap().status(), 200);
-    let markup = "%7B%22inline_keyboard%22%3A%5B%5B%7B%22text%22%3A%22Yes%22%2C%22callback_data%22%3A%22y%22%7D%5D%5D%7D";
-    let form = desk
-        .client
-        .post(url)
-        .header("content-type", "application/x-www-form-urlencoded");
+    let markup =
+        "%7B%22inline_keyboard%22%3A%5B%5B%7B%22text%22%3A%22Yes%22%2C%22callback_data%22%3A%22y%22%7D%5D%5D%7D";
+    let form = desk.client.post(url).header("content-type", "application/x-www-form-urlencoded");
     let form = form.body(format!("chat_id={ADA}&text=second&reply_markup={markup}"));
     assert_eq!(form.send().await.unwrap().status(), 200);
     assert_eq!(desk.fake.texts(ADA), ["a+b c é", "second"]);
-    assert_eq!(
-        desk.fake.sent(ADA)[1].buttons(),
-        [("Yes".to_owned(), "y".to_owned())]
-    );
+    assert_eq!(desk.fake.sent(ADA)[1].buttons(), [("Yes".to_owned(), "y".to_owned())]);
 }
 
 #[tokio::test]
@@ -140,21 +100,13 @@ async fn an_offset_forgets_lower_updates_and_nothing_else_does() {
     desk.fake.says(ADA, "two");
     desk.fake.says(ADA, "three");
     let first = ids(&desk.poll(0, 0).await);
-    assert_eq!(
-        ids(&desk.poll(0, 0).await),
-        first,
-        "unconfirmed updates come again"
-    );
+    assert_eq!(ids(&desk.poll(0, 0).await), first, "unconfirmed updates come again");
     assert_eq!(desk.fake.unacked(), 3);
     assert_eq!(ids(&desk.poll(first[1], 0).await), first[1..]);
     assert_eq!((desk.fake.unacked(), desk.fake.acked_count()), (2, 1));
     let limited = desk.call("getUpdates", json!({ "limit": 1 })).await;
     assert_eq!(ids(&limited), first[1..2]);
-    assert_eq!(
-        ids(&desk.poll(-1, 0).await),
-        first[2..],
-        "a negative offset counts from the end"
-    );
+    assert_eq!(ids(&desk.poll(-1, 0).await), first[2..], "a negative offset counts from the end");
     assert_eq!(desk.fake.acked_count(), 2);
     assert!(ids(&desk.poll(first[2] + 1, 0).await).is_empty());
     desk.fake.acked().await;
@@ -179,10 +131,7 @@ async fn a_redelivered_update_arrives_once_whatever_the_offset() {
     assert!(ids(&desk.poll(id + 1, 0).await).is_empty());
     desk.fake.redeliver(id);
     let again = desk.poll(id + 1, 0).await;
-    assert_eq!(
-        (ids(&again), &again["result"][0]["message"]["text"]),
-        (vec![id], &json!("hello"))
-    );
+    assert_eq!((ids(&again), &again["result"][0]["message"]["text"]), (vec![id], &json!("hello")));
     assert!(ids(&desk.poll(id + 1, 0).await).is_empty());
     assert_eq!(desk.fake.unacked(), 0);
 }
@@ -233,21 +182,14 @@ async fn only_the_kinds_asked_for_arrive() {
     let desk = Desk::open_with_ada().await;
     let message = desk.send("mine").await["result"]["message_id"].as_i64().unwrap();
     desk.fake.reacts(ADA, ADA, message, "👍");
-    assert_eq!(
-        desk.poll(0, 0).await["result"].as_array().unwrap().len(),
-        1,
-        "reactions must be asked for"
-    );
+    assert_eq!(desk.poll(0, 0).await["result"].as_array().unwrap().len(), 1, "reactions must be asked for");
     let kinds = json!({ "offset": -1, "allowed_updates": ["message_reaction"] });
     desk.call("getUpdates", kinds).await;
     desk.fake.says(ADA, "not wanted");
     desk.fake.reacts(ADA, ADA, message, "🔥");
     desk.fake.unknown_kind();
     let all = desk.poll(desk.fake.last_update_id().unwrap() - 1, 0).await;
-    assert_eq!(
-        all["result"][0]["message_reaction"]["new_reaction"][0]["emoji"],
-        "🔥"
-    );
+    assert_eq!(all["result"][0]["message_reaction"]["new_reaction"][0]["emoji"], "🔥");
     assert!(all["result"][1]["hologram_call"].is_object());
     desk.fake.set_webhook("https://example.com/hook");
     assert_eq!(desk.poll(0, 0).await["error_code"], 409);

@@ -13,30 +13,13 @@ use crate::support::telegram::{AcceptedKind, Fault};
 async fn texts_are_measured_after_the_markup_in_utf16_units() {
     let desk = Desk::open_with_ada().await;
     assert_eq!(why(&desk.send("").await), "Bad Request: message text is empty");
-    assert_eq!(
-        why(&desk.send(" \n ").await),
-        "Bad Request: message text is empty"
-    );
-    assert_eq!(
-        why(&desk.send_html("<b></b>").await),
-        "Bad Request: message text is empty"
-    );
-    assert_eq!(
-        why(&desk.send(&"x".repeat(4097)).await),
-        "Bad Request: message is too long"
-    );
-    assert_eq!(
-        why(&desk.send(&"😀".repeat(2049)).await),
-        "Bad Request: message is too long"
-    );
+    assert_eq!(why(&desk.send(" \n ").await), "Bad Request: message text is empty");
+    assert_eq!(why(&desk.send_html("<b></b>").await), "Bad Request: message text is empty");
+    assert_eq!(why(&desk.send(&"x".repeat(4097)).await), "Bad Request: message is too long");
+    assert_eq!(why(&desk.send(&"😀".repeat(2049)).await), "Bad Request: message is too long");
     assert_eq!(desk.send(&"😀".repeat(2048)).await["ok"], true);
-    assert_eq!(
-        desk.send_html(&format!("<b>{}</b>", "&amp;".repeat(4096))).await["ok"],
-        true
-    );
-    let stranger = desk
-        .call("sendMessage", json!({ "chat_id": 99, "text": "psst" }))
-        .await;
+    assert_eq!(desk.send_html(&format!("<b>{}</b>", "&amp;".repeat(4096))).await["ok"], true);
+    let stranger = desk.call("sendMessage", json!({ "chat_id": 99, "text": "psst" })).await;
     assert_eq!(why(&stranger), "Bad Request: chat not found");
 }
 
@@ -64,78 +47,40 @@ async fn markup_is_read_strictly() {
     ];
     for text in bad {
         let answer = desk.send_html(text).await;
-        assert!(
-            why(&answer).starts_with("Bad Request: can't parse entities: "),
-            "{text}: {answer}"
-        );
+        assert!(why(&answer).starts_with("Bad Request: can't parse entities: "), "{text}: {answer}");
     }
     let good = "é😀 <b>bold <i>both</i></b> <a href=\"https://e.org/?a=1&amp;b=2\">link</a> &lt;&#33; a > b\n\
                 <pre><code class=\"language-rust\">fn x()</code></pre><blockquote expandable>q</blockquote>";
     assert_eq!(desk.send_html(good).await["ok"], true);
     let sent = &desk.fake.sent(ADA)[0];
     assert_eq!(sent.text, "é😀 bold both link <! a > b\nfn x()q");
-    let found: Vec<_> = sent
-        .entities
-        .iter()
-        .map(|e| (e["type"].as_str().unwrap(), e["offset"].clone()))
-        .collect();
-    let expected = [
-        ("bold", 4),
-        ("italic", 9),
-        ("text_link", 14),
-        ("pre", 28),
-        ("expandable_blockquote", 34),
-    ];
+    let found: Vec<_> = sent.entities.iter().map(|e| (e["type"].as_str().unwrap(), e["offset"].clone())).collect();
+    let expected = [("bold", 4), ("italic", 9), ("text_link", 14), ("pre", 28), ("expandable_blockquote", 34)];
     assert_eq!(found, expected.map(|(kind, offset)| (kind, json!(offset))));
     assert_eq!(sent.entities[2]["url"], "https://e.org/?a=1&b=2");
     assert_eq!(sent.entities[3]["language"], "rust");
-    assert_eq!(
-        (sent.raw.as_str(), sent.parse_mode.as_deref()),
-        (good, Some("HTML"))
-    );
+    assert_eq!((sent.raw.as_str(), sent.parse_mode.as_deref()), (good, Some("HTML")));
 }
 
 #[tokio::test]
 async fn edits_are_checked_and_kept() {
     let desk = Desk::open_with_ada().await;
     let theirs = desk.fake.says(ADA, "mine");
-    let id = desk.send_html("<b>one</b>").await["result"]["message_id"]
-        .as_i64()
-        .unwrap();
+    let id = desk.send_html("<b>one</b>").await["result"]["message_id"].as_i64().unwrap();
     let edit = async |id: i64, text: &str| {
         let params = json!({ "chat_id": ADA, "message_id": id, "text": text, "parse_mode": "HTML" });
         desk.call("editMessageText", params).await
     };
-    assert!(
-        why(&edit(id, "<strong>one</strong>").await).starts_with("Bad Request: message is not modified: ")
-    );
-    assert_eq!(
-        why(&edit(id + 50, "x").await),
-        "Bad Request: message to edit not found"
-    );
-    assert_eq!(
-        why(&edit(theirs, "x").await),
-        "Bad Request: message can't be edited"
-    );
+    assert!(why(&edit(id, "<strong>one</strong>").await).starts_with("Bad Request: message is not modified: "));
+    assert_eq!(why(&edit(id + 50, "x").await), "Bad Request: message to edit not found");
+    assert_eq!(why(&edit(theirs, "x").await), "Bad Request: message can't be edited");
     assert_eq!(edit(id, "one").await["ok"], true, "other entities are a change");
     assert_eq!(edit(id, "two").await["result"]["text"], "two");
     let sent = &desk.fake.sent(ADA)[0];
-    assert_eq!(
-        (sent.first_text.as_str(), sent.text.as_str(), sent.edits.len()),
-        ("one", "two", 2)
-    );
-    let kinds: Vec<_> = desk
-        .fake
-        .all_sends()
-        .iter()
-        .map(|accepted| accepted.kind)
-        .collect();
-    assert_eq!(
-        kinds,
-        [AcceptedKind::Send, AcceptedKind::Edit, AcceptedKind::Edit]
-    );
-    desk.call("deleteMessage", json!({ "chat_id": ADA, "message_id": id }))
-        .await;
+    assert_eq!((sent.first_text.as_str(), sent.text.as_str(), sent.edits.len()), ("one", "two", 2));
+    let kinds: Vec<_> = desk.fake.all_sends().iter().map(|accepted| accepted.kind).collect();
+    assert_eq!(kinds, [AcceptedKind::Send, AcceptedKind::Edit, AcceptedKind::Edit]);
+    desk.call("deleteMessage", json!({ "chat_id": ADA, "message_id": id })).await;
     assert!(desk.fake.sent(ADA).is_empty());
 }
 
@@ -159,12 +104,7 @@ async fn a_flooded_chat_stays_closed_by_the_test_clock() {
     desk.send("b").await;
     desk.fake.strict(true);
     desk.send("").await;
-    let what: Vec<_> = desk
-        .fake
-        .violations()
-        .into_iter()
-        .map(|violation| violation.what)
-        .collect();
+    let what: Vec<_> = desk.fake.violations().into_iter().map(|violation| violation.what).collect();
     assert_eq!(what[1], "too soon after the call before");
     assert_eq!(what[2], "sendmessage: Bad Request: message text is empty");
 }
@@ -172,11 +112,7 @@ async fn a_flooded_chat_stays_closed_by_the_test_clock() {
 #[tokio::test]
 async fn lost_answers_lost_requests_and_torn_answers() {
     let desk = Desk::open_with_ada().await;
-    let send = async |text: &str| {
-        desk.request("sendMessage", &json!({ "chat_id": ADA, "text": text }))
-            .send()
-            .await
-    };
+    let send = async |text: &str| desk.request("sendMessage", &json!({ "chat_id": ADA, "text": text })).send().await;
     desk.fake.drop_after_accept_next(1);
     assert!(send("accepted").await.is_err());
     desk.fake.drop_before_accept_next(1);
@@ -191,17 +127,11 @@ async fn lost_answers_lost_requests_and_torn_answers() {
     assert_eq!(desk.send("plain passes").await["ok"], true);
     assert!(why(&desk.send_html("fine").await).starts_with("Bad Request: can't parse entities"));
     desk.fake.fault("getMe", Fault::ServerError, 1);
-    assert_eq!(
-        desk.request("getMe", &json!({})).send().await.unwrap().status(),
-        502
-    );
+    assert_eq!(desk.request("getMe", &json!({})).send().await.unwrap().status(), 502);
     assert_eq!(desk.fake.texts(ADA), ["accepted", "torn", "plain passes"]);
     desk.fake.blocks(ADA);
     let blocked = desk.send("x").await;
-    assert_eq!(
-        (blocked["error_code"].as_i64(), why(&blocked)),
-        (Some(403), "Forbidden: bot was blocked by the user")
-    );
+    assert_eq!((blocked["error_code"].as_i64(), why(&blocked)), (Some(403), "Forbidden: bot was blocked by the user"));
 }
 
 #[tokio::test]
@@ -210,11 +140,7 @@ async fn answers_can_be_held_and_the_server_stopped_and_restarted() {
     desk.fake.hold_answers();
     let send = tokio::spawn({
         let desk = desk.clone();
-        async move {
-            desk.request("sendMessage", &json!({ "chat_id": ADA, "text": "in flight" }))
-                .send()
-                .await
-        }
+        async move { desk.request("sendMessage", &json!({ "chat_id": ADA, "text": "in flight" })).send().await }
     });
     desk.fake.until(|fake| fake.held() == 1).await;
     assert_eq!(desk.fake.texts(ADA), ["in flight"]);

@@ -42,10 +42,7 @@ impl Running {
     pub(super) fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) -> Self {
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || serve(listener, shared, stopped));
-        Self {
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        Self { stop: Some(stop), thread: Some(thread) }
     }
 }
 
@@ -59,14 +56,9 @@ impl Drop for Running {
 }
 
 fn serve(listener: std::net::TcpListener, shared: Arc<Shared>, stopped: oneshot::Receiver<()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        listener
-            .set_nonblocking(true)
-            .expect("a listener without blocking");
+        listener.set_nonblocking(true).expect("a listener without blocking");
         let door = Door(TcpListener::from_std(listener).expect("a listener"));
         let app = Router::new().fallback(answer).with_state(shared);
         let app = app.into_make_service_with_connect_info::<Switch>();
@@ -114,13 +106,8 @@ async fn answer(
     }
     match (fault, outcome) {
         (Some(Fault::DropAfterAccept), _) => switch.cut(),
-        (Some(Fault::MalformedJson), _) => {
-            json_response(StatusCode::OK, "{\"ok\":true,\"result\":{\"mess".into())
-        }
-        (_, Ok(result)) => json_response(
-            StatusCode::OK,
-            json!({ "ok": true, "result": result }).to_string(),
-        ),
+        (Some(Fault::MalformedJson), _) => json_response(StatusCode::OK, "{\"ok\":true,\"result\":{\"mess".into()),
+        (_, Ok(result)) => json_response(StatusCode::OK, json!({ "ok": true, "result": result }).to_string()),
         (_, Err(refusal)) => refused(&refusal),
     }
 }
@@ -147,21 +134,13 @@ async fn hold(shared: &Shared, holding: fn(&super::state::State) -> bool) {
 /// Takes token, method and parameters out of a request: query, form and JSON are all understood.
 async fn read_call(path: &str, request: Request) -> Result<Call, Refusal> {
     let not_found = || Refusal::new(404, "Not Found");
-    let (token, method) = path
-        .strip_prefix("/bot")
-        .and_then(|rest| rest.split_once('/'))
-        .ok_or_else(not_found)?;
+    let (token, method) = path.strip_prefix("/bot").and_then(|rest| rest.split_once('/')).ok_or_else(not_found)?;
     check_token(token)?;
     let mut params = Map::new();
     read_form(request.uri().query().unwrap_or_default(), &mut params);
-    let content_type = request
-        .headers()
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
+    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let content_type = content_type.unwrap_or_default().to_owned();
-    let body = to_bytes(request.into_body(), BODY_LIMIT)
-        .await
-        .map_err(|_| Refusal::bad("can't read the body"))?;
+    let body = to_bytes(request.into_body(), BODY_LIMIT).await.map_err(|_| Refusal::bad("can't read the body"))?;
     if content_type.starts_with("application/json") {
         match serde_json::from_slice(&body) {
             Ok(Value::Object(fields)) => params.extend(fields),
@@ -172,17 +151,12 @@ async fn read_call(path: &str, request: Request) -> Result<Call, Refusal> {
     } else if !body.is_empty() {
         return Err(Refusal::bad("the fake understands JSON and forms only"));
     }
-    Ok(Call {
-        method: method.to_ascii_lowercase(),
-        params,
-    })
+    Ok(Call { method: method.to_ascii_lowercase(), params })
 }
 
 /// A token of another bot is unauthorised, something that is no token at all is not found.
 fn check_token(token: &str) -> Result<(), Refusal> {
-    let well_formed = token
-        .split_once(':')
-        .is_some_and(|(id, _)| id.parse::<u64>().is_ok());
+    let well_formed = token.split_once(':').is_some_and(|(id, _)| id.parse::<u64>().is_ok());
     match token {
         TOKEN => Ok(()),
         _ if well_formed => Err(Refusal::new(401, "Unauthorized")),
@@ -203,9 +177,7 @@ fn decode(encoded: &str, form: bool) -> String {
     let mut rest = encoded.as_bytes();
     while let [first, tail @ ..] = rest {
         let hex = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        let byte = hex
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok())
-            .filter(|_| *first == b'%');
+        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| *first == b'%');
         rest = if byte.is_some() { &tail[2..] } else { tail };
         bytes.push(byte.unwrap_or(if form && *first == b'+' { b' ' } else { *first }));
     }
@@ -214,19 +186,11 @@ fn decode(encoded: &str, form: bool) -> String {
 
 /// `/file/bot<TOKEN>/<path>`
 fn file(shared: &Shared, rest: &str) -> Response {
-    let found = rest
-        .split_once('/')
-        .ok_or_else(|| Refusal::new(404, "Not Found"))
-        .and_then(|(token, path)| {
-            check_token(token)?;
-            let id = path.strip_prefix("files/").unwrap_or_default();
-            shared
-                .lock()
-                .files
-                .get(id)
-                .cloned()
-                .ok_or_else(|| Refusal::new(404, "Not Found"))
-        });
+    let found = rest.split_once('/').ok_or_else(|| Refusal::new(404, "Not Found")).and_then(|(token, path)| {
+        check_token(token)?;
+        let id = path.strip_prefix("files/").unwrap_or_default();
+        shared.lock().files.get(id).cloned().ok_or_else(|| Refusal::new(404, "Not Found"))
+    });
     match found {
         Ok(bytes) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
         Err(refusal) => refused(&refusal),
@@ -238,10 +202,7 @@ fn refused(refusal: &Refusal) -> Response {
     if let Some(parameters) = &refusal.parameters {
         body["parameters"] = parameters.clone();
     }
-    json_response(
-        StatusCode::from_u16(refusal.code).expect("an HTTP status"),
-        body.to_string(),
-    )
+    json_response(StatusCode::from_u16(refusal.code).expect("an HTTP status"), body.to_string())
 }
 
 fn json_response(status: StatusCode, body: String) -> Response {
@@ -250,12 +211,7 @@ fn json_response(status: StatusCode, body: String) -> Response {
 
 fn bad_gateway() -> Response {
     let page = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>nginx</body>\r\n</html>\r\n";
-    (
-        StatusCode::BAD_GATEWAY,
-        [(header::CONTENT_TYPE, "text/html")],
-        page,
-    )
-        .into_response()
+    (StatusCode::BAD_GATEWAY, [(header::CONTENT_TYPE, "text/html")], page).into_response()
 }
 
 /// Accepts connections and gives each its switch.
@@ -269,13 +225,7 @@ impl Listener for Door {
         loop {
             if let Ok((stream, peer)) = self.0.accept().await {
                 let _ = stream.set_nodelay(true);
-                return (
-                    Line {
-                        stream,
-                        switch: Switch::default(),
-                    },
-                    peer,
-                );
+                return (Line { stream, switch: Switch::default() }, peer);
             }
         }
     }
@@ -310,11 +260,7 @@ struct Line {
 }
 
 impl AsyncRead for Line {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }

@@ -43,11 +43,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new() -> Self {
-        Self {
-            state: Mutex::new(State::new()),
-            changes: watch::Sender::new(()),
-            changed: Condvar::new(),
-        }
+        Self { state: Mutex::new(State::new()), changes: watch::Sender::new(()), changed: Condvar::new() }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -184,25 +180,18 @@ impl State {
     }
 
     pub(super) fn user(&self, id: i64) -> Value {
-        self.users
-            .get(&id)
-            .cloned()
-            .unwrap_or_else(|| panic!("nobody has the id {id}: call person() first"))
+        self.users.get(&id).cloned().unwrap_or_else(|| panic!("nobody has the id {id}: call person() first"))
     }
 
     pub(super) fn chat(&self, id: ChatId) -> Value {
-        self.chats
-            .get(&id)
-            .cloned()
-            .unwrap_or_else(|| panic!("no chat {id}: call person() or group() first"))
+        self.chats.get(&id).cloned().unwrap_or_else(|| panic!("no chat {id}: call person() or group() first"))
     }
 
     /// A message of either side as Telegram shows it inside a reply or under a button.
     pub(super) fn shown(&self, chat: ChatId, message: MessageId) -> Option<Value> {
         let named = |sent: &&Sent| sent.chat == chat && sent.message_id == message && !sent.deleted;
         let ours = self.sent.iter().find(named);
-        ours.map(|sent| self.message_of(sent))
-            .or_else(|| self.received.get(&(chat, message)).cloned())
+        ours.map(|sent| self.message_of(sent)).or_else(|| self.received.get(&(chat, message)).cloned())
     }
 
     /// One of the bot's own messages as the API returns it.
@@ -215,32 +204,17 @@ impl State {
             "text": sent.text,
         });
         let mut set = |key: &str, value: Option<Value>| value.map(|value| message[key] = value);
-        set(
-            "edit_date",
-            sent.edits.last().map(|edit| json!(edit.at_ms.div_euclid(1000))),
-        );
-        set(
-            "entities",
-            (!sent.entities.is_empty()).then(|| json!(sent.entities)),
-        );
+        set("edit_date", sent.edits.last().map(|edit| json!(edit.at_ms.div_euclid(1000))));
+        set("entities", (!sent.entities.is_empty()).then(|| json!(sent.entities)));
         set("message_thread_id", sent.thread_id.map(|id| json!(id)));
         set("reply_markup", sent.reply_markup.clone());
-        set(
-            "reply_to_message",
-            sent.reply_to
-                .and_then(|id| self.shown(sent.chat, id))
-                .map(without_reply),
-        );
+        set("reply_to_message", sent.reply_to.and_then(|id| self.shown(sent.chat, id)).map(without_reply));
         message
     }
 
     pub(super) fn violate(&mut self, chat: Option<ChatId>, what: impl Into<String>) {
         let at_ms = self.now_ms();
-        self.violations.push(Violation {
-            at_ms,
-            chat,
-            what: what.into(),
-        });
+        self.violations.push(Violation { at_ms, chat, what: what.into() });
     }
 }
 
@@ -258,8 +232,6 @@ pub(super) fn without_reply(mut message: Value) -> Value {
 }
 
 fn wall_clock_ms() -> i64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .expect("a clock after 1970");
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
     i64::try_from(since.as_millis()).expect("a clock before the year 292 million")
 }

@@ -25,15 +25,8 @@ impl Reader<'_> {
 
     pub(super) fn push_styled(&mut self, text: &str, style: Style) {
         let text = strip_control(text);
-        let own_span = self
-            .anchors
-            .last()
-            .is_some_and(|anchor| anchor.first_span == self.spans.len());
-        match self
-            .spans
-            .last_mut()
-            .filter(|last| !own_span && last.style == style)
-        {
+        let own_span = self.anchors.last().is_some_and(|anchor| anchor.first_span == self.spans.len());
+        match self.spans.last_mut().filter(|last| !own_span && last.style == style) {
             Some(last) => last.text.push_str(&text),
             None if text.is_empty() => {}
             None => self.spans.push(Span { text, style }),
@@ -55,11 +48,7 @@ impl Reader<'_> {
         self.delimiters.push(restored);
         match restored {
             Some(typed) => self.push(typed),
-            None => match self
-                .source
-                .get(range.start..)
-                .map(|rest| (rest.starts_with("~~"), length))
-            {
+            None => match self.source.get(range.start..).map(|rest| (rest.starts_with("~~"), length)) {
                 Some((true, _)) => self.strike += 1,
                 Some((_, 2)) => self.bold += 1,
                 _ => self.italic += 1,
@@ -97,8 +86,7 @@ impl Reader<'_> {
             _ => between,
         };
         let end = self.source.get(..range.end.checked_sub(typed.len())?)?;
-        let in_address =
-            || ends_in_address(before) || (after.starts_with(is_operand) && ends_in_address(end));
+        let in_address = || ends_in_address(before) || (after.starts_with(is_operand) && ends_in_address(end));
         (literal || in_address()).then_some(typed)
     }
 
@@ -108,20 +96,11 @@ impl Reader<'_> {
         }
         let address = strip_control(address).replace(['\n', '\t'], "");
         let plain = matches!(kind, LinkType::Autolink | LinkType::Email);
-        self.anchors.push(Anchor {
-            address,
-            plain,
-            first_span: self.spans.len(),
-        });
+        self.anchors.push(Anchor { address, plain, first_span: self.spans.len() });
     }
 
     pub(super) fn close_anchor(&mut self) {
-        let Some(Anchor {
-            address,
-            plain,
-            first_span,
-        }) = self.anchors.pop()
-        else {
+        let Some(Anchor { address, plain, first_span }) = self.anchors.pop() else {
             return;
         };
         let named = self.links == Links::Named && self.table.is_none();
@@ -162,19 +141,10 @@ fn is_operand(c: char) -> bool {
 }
 
 fn is_identifier(typed: &str) -> bool {
-    typed.len() <= 64
-        && typed
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    typed.len() <= 64 && typed.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 fn ends_in_address(before: &str) -> bool {
-    let word = before
-        .char_indices()
-        .rev()
-        .take(128)
-        .take_while(|(_, c)| !c.is_whitespace())
-        .last();
-    word.and_then(|(start, _)| before.get(start..))
-        .is_some_and(|word| word.contains("://"))
+    let word = before.char_indices().rev().take(128).take_while(|(_, c)| !c.is_whitespace()).last();
+    word.and_then(|(start, _)| before.get(start..)).is_some_and(|word| word.contains("://"))
 }

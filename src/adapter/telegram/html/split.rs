@@ -50,11 +50,7 @@ pub(super) fn split(flow: &Flow, limit: usize) -> Vec<Part> {
 }
 
 /// Adds pieces while they fit; gives the first that does not.
-fn fill<'f>(
-    window: &mut VecDeque<Piece<'f>>,
-    source: &mut Peekable<Pieces<'f>>,
-    limit: usize,
-) -> Option<Piece<'f>> {
+fn fill<'f>(window: &mut VecDeque<Piece<'f>>, source: &mut Peekable<Pieces<'f>>, limit: usize) -> Option<Piece<'f>> {
     while window.front().is_some_and(Piece::is_droppable) {
         window.pop_front();
     }
@@ -92,11 +88,8 @@ fn best_cut(flow: &Flow, window: &VecDeque<Piece<'_>>, outside: Piece<'_>) -> us
     }
     let enough = window.len() / 4;
     let spaced = word.max(sentence).max(line).max(paragraph);
-    let good = [paragraph, line, sentence, word]
-        .into_iter()
-        .find(|at| *at > enough);
-    good.or_else(|| [spaced, grapheme].into_iter().find(|at| *at > 0))
-        .unwrap_or(window.len())
+    let good = [paragraph, line, sentence, word].into_iter().find(|at| *at > enough);
+    good.or_else(|| [spaced, grapheme].into_iter().find(|at| *at > 0)).unwrap_or(window.len())
 }
 
 /// How good a cut in front of this piece would be.
@@ -175,11 +168,7 @@ impl<'f> Gauge<'f> {
     }
 
     fn changed(written: usize, look: &'f Look) -> Self {
-        Self {
-            written,
-            closing: look.closing_units(),
-            look: Some(look),
-        }
+        Self { written, closing: look.closing_units(), look: Some(look) }
     }
 
     fn total(&self) -> usize {
@@ -204,25 +193,14 @@ struct Pieces<'f> {
 impl<'f> Pieces<'f> {
     fn new(flow: &'f Flow, limit: usize) -> Self {
         let graphemes = flow.text.grapheme_indices(true);
-        let mut pieces = Self {
-            flow,
-            limit,
-            graphemes,
-            rest: "",
-            start: 0,
-            glued: false,
-            run: 0,
-            room: 0,
-        };
+        let mut pieces = Self { flow, limit, graphemes, rest: "", start: 0, glued: false, run: 0, room: 0 };
         pieces.measure_room();
         pieces
     }
 
     fn measure_room(&mut self) {
         let tags = |run: &Run| Look::default().change_units(&run.look) + run.look.closing_units();
-        self.room = self
-            .limit
-            .saturating_sub(self.flow.runs.get(self.run).map_or(0, tags));
+        self.room = self.limit.saturating_sub(self.flow.runs.get(self.run).map_or(0, tags));
     }
 }
 
@@ -241,12 +219,7 @@ impl<'f> Iterator for Pieces<'f> {
         let run = self.flow.runs.get(self.run)?;
         let in_run = self.rest.get(..run.end - self.start).unwrap_or(self.rest);
         let text = fitting(in_run, self.room);
-        let piece = Piece {
-            start: self.start,
-            text,
-            look: &run.look,
-            glued: self.glued,
-        };
+        let piece = Piece { start: self.start, text, look: &run.look, glued: self.glued };
         // A grapheme that fills a whole part has to be cut somewhere.
         self.glued = text.len() == in_run.len();
         self.start += text.len();
@@ -258,15 +231,9 @@ impl<'f> Iterator for Pieces<'f> {
 /// As many characters as fit, at least one.
 fn fitting(text: &str, room: usize) -> &str {
     let mut used = 0;
-    let mut ends = text
-        .char_indices()
-        .map(|(at, c)| (at, c, at + c.len_utf8()))
-        .take_while(|(at, c, _)| {
-            used += escaped_units(c.encode_utf8(&mut [0; 4]));
-            *at == 0 || used <= room
-        });
-    ends.by_ref()
-        .last()
-        .and_then(|(_, _, end)| text.get(..end))
-        .unwrap_or(text)
+    let mut ends = text.char_indices().map(|(at, c)| (at, c, at + c.len_utf8())).take_while(|(at, c, _)| {
+        used += escaped_units(c.encode_utf8(&mut [0; 4]));
+        *at == 0 || used <= room
+    });
+    ends.by_ref().last().and_then(|(_, _, end)| text.get(..end)).unwrap_or(text)
 }

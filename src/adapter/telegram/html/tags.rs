@@ -31,10 +31,7 @@ pub(super) enum Tag<'a> {
 
 impl Look {
     pub(super) fn in_quote(quote: usize) -> Self {
-        Self {
-            quote,
-            ..Self::default()
-        }
+        Self { quote, ..Self::default() }
     }
 
     /// The tags around the text, outermost first. This order is the only nesting there is.
@@ -53,10 +50,7 @@ impl Look {
     }
 
     fn shared_with(&self, next: &Self) -> usize {
-        self.tags()
-            .zip(next.tags())
-            .take_while(|(mine, theirs)| mine == theirs)
-            .count()
+        self.tags().zip(next.tags()).take_while(|(mine, theirs)| mine == theirs).count()
     }
 
     /// What closes here and opens there, in order.
@@ -113,9 +107,7 @@ pub(super) fn units(text: &str) -> usize {
 }
 
 pub(super) fn escaped_units(text: &str) -> usize {
-    text.chars()
-        .map(|c| entity(c).map_or(c.len_utf16(), str::len))
-        .sum()
+    text.chars().map(|c| entity(c).map_or(c.len_utf16(), str::len)).sum()
 }
 
 pub(super) fn escaped(text: &str) -> String {

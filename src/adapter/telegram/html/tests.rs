@@ -44,11 +44,7 @@ fn parse(html: &str) -> Result<String, String> {
             rest = rest.get(c.len_utf8()..).unwrap();
         }
     }
-    if open.is_empty() {
-        Ok(text)
-    } else {
-        Err(format!("Left open: {open:?}"))
-    }
+    if open.is_empty() { Ok(text) } else { Err(format!("Left open: {open:?}")) }
 }
 
 fn check_tag(name: &str, attribute: &str, open: &[(&str, usize)]) -> Result<(), String> {
@@ -57,16 +53,12 @@ fn check_tag(name: &str, attribute: &str, open: &[(&str, usize)]) -> Result<(), 
     let attribute_fits = match name {
         "b" | "i" | "u" | "s" | "pre" | "blockquote" => attribute.is_empty(),
         "code" if parent == Some("pre") => {
-            let class = attribute
-                .strip_prefix("class=\"language-")
-                .and_then(|class| class.strip_suffix('"'));
+            let class = attribute.strip_prefix("class=\"language-").and_then(|class| class.strip_suffix('"'));
             class.is_some_and(|class| !class.is_empty() && !class.contains(['"', '<', '&', ' ']))
         }
         "code" => attribute.is_empty(),
         "a" => {
-            let href = attribute
-                .strip_prefix("href=\"")
-                .and_then(|href| href.strip_suffix('"'));
+            let href = attribute.strip_prefix("href=\"").and_then(|href| href.strip_suffix('"'));
             let schemes = ["http:", "https:", "mailto:", "tg:"];
             href.is_some_and(|href| {
                 let lower = href.to_lowercase();
@@ -84,17 +76,11 @@ fn check_tag(name: &str, attribute: &str, open: &[(&str, usize)]) -> Result<(), 
         "code" => matches!(parent, None | Some("blockquote" | "pre")),
         _ => !is_open(name) && !is_open("pre") && !is_open("code"),
     };
-    if nests {
-        Ok(())
-    } else {
-        Err(format!("<{name}> in {open:?}"))
-    }
+    if nests { Ok(()) } else { Err(format!("<{name}> in {open:?}")) }
 }
 
 fn squeezed(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_whitespace() && *c != '\u{2800}')
-        .collect()
+    text.chars().filter(|c| !c.is_whitespace() && *c != '\u{2800}').collect()
 }
 
 /// Renders and checks everything that must hold for any text.
@@ -133,16 +119,14 @@ fn parts_follow_graphemes(parts: &[Part], uncut: &str, limit: usize) -> bool {
     }
     let bounds: std::collections::HashSet<usize> = uncut.grapheme_indices(true).map(|(at, _)| at).collect();
     let mut from = 0;
-    parts.iter().all(
-        |part| match uncut.get(from..).and_then(|rest| rest.find(&part.plain)) {
-            Some(at) => {
-                let start = from + at;
-                from = start + part.plain.len();
-                bounds.contains(&start)
-            }
-            None => true,
-        },
-    )
+    parts.iter().all(|part| match uncut.get(from..).and_then(|rest| rest.find(&part.plain)) {
+        Some(at) => {
+            let start = from + at;
+            from = start + part.plain.len();
+            bounds.contains(&start)
+        }
+        None => true,
+    })
 }
 
 fn one(markdown: &str) -> String {
@@ -165,29 +149,17 @@ fn blocks_become_telegram_html() {
         ),
         ("```\nx\n```", "<pre>x</pre>"),
         ("```\" onclick=\"x\ny\n```", "<pre>y</pre>"),
-        (
-            "~~a~~ `b<c` <u>d</u>",
-            "<s>a</s> <code>b&lt;c</code> &lt;u&gt;d&lt;/u&gt;",
-        ),
+        ("~~a~~ `b<c` <u>d</u>", "<s>a</s> <code>b&lt;c</code> &lt;u&gt;d&lt;/u&gt;"),
         (
             "**a [b](https://e.org/?x=1&y=\"2) c**",
             "<b>a </b><a href=\"https://e.org/?x=1&amp;y=&quot;2\"><b>b</b></a><b> c</b>",
         ),
         ("[a `b`](https://e.org)", "<a href=\"https://e.org\">a b</a>"),
-        (
-            "[![alt](https://i.org)](https://e.org)",
-            "<a href=\"https://e.org\">alt</a>",
-        ),
+        ("[![alt](https://i.org)](https://e.org)", "<a href=\"https://e.org\">alt</a>"),
         ("[x](javascript:alert(1))", "x (javascript:alert(1))"),
-        (
-            "[https://bank.com](https://evil.com)",
-            "https://bank.com (https://evil.com)",
-        ),
+        ("[https://bank.com](https://evil.com)", "https://bank.com (https://evil.com)"),
         ("<https://e.org/?a&b>", "https://e.org/?a&amp;b"),
-        (
-            "**bold\nstill**\n\n**not\n\nbold**",
-            "<b>bold\nstill</b>\n\n**not\n\nbold**",
-        ),
+        ("**bold\nstill**\n\n**not\n\nbold**", "<b>bold\nstill</b>\n\n**not\n\nbold**"),
         ("**a *b `c [d](e", "**a *b `c [d](e"),
         ("snake_case 2*3*4", "snake_case 2*3*4"),
         ("***", "———"),
@@ -211,15 +183,8 @@ fn a_long_answer_arrives_whole() {
         let parts = checked(&answer, links, LIMIT).unwrap();
         assert!((3..=6).contains(&parts.len()), "{}", parts.len());
         for part in &parts {
-            assert_eq!(
-                part.html.matches("<pre>").count(),
-                part.html.matches("</pre>").count()
-            );
-            assert!(
-                part.plain.starts_with(['U', '`', '•', ' ']),
-                "cut between blocks: {}",
-                part.plain
-            );
+            assert_eq!(part.html.matches("<pre>").count(), part.html.matches("</pre>").count());
+            assert!(part.plain.starts_with(['U', '`', '•', ' ']), "cut between blocks: {}", part.plain);
         }
     }
 }
@@ -227,13 +192,7 @@ fn a_long_answer_arrives_whole() {
 #[test]
 fn four_thousand_emoji_stay_whole() {
     let parts = checked(&"😀".repeat(4096), Links::Named, LIMIT).unwrap();
-    assert_eq!(
-        parts
-            .iter()
-            .map(|part| part.plain.chars().count())
-            .collect::<Vec<_>>(),
-        [2048, 2048]
-    );
+    assert_eq!(parts.iter().map(|part| part.plain.chars().count()).collect::<Vec<_>>(), [2048, 2048]);
     let family = "👨‍👩‍👧‍👦".repeat(1000);
     for part in checked(&family, Links::Named, LIMIT).unwrap() {
         assert_eq!(part.plain.chars().count() % 7, 0);
@@ -242,23 +201,11 @@ fn four_thousand_emoji_stay_whole() {
 
 #[test]
 fn a_long_fence_opens_again_in_its_language() {
-    let code: String = (0..300)
-        .map(|n| format!("    let value_{n} = \"{n}\";\n"))
-        .collect();
-    let parts = checked(
-        &format!("Intro.\n\n```rust\n{code}```\n\nEnd."),
-        Links::Named,
-        LIMIT,
-    )
-    .unwrap();
+    let code: String = (0..300).map(|n| format!("    let value_{n} = \"{n}\";\n")).collect();
+    let parts = checked(&format!("Intro.\n\n```rust\n{code}```\n\nEnd."), Links::Named, LIMIT).unwrap();
     assert!(parts.len() > 2);
     for part in &parts[1..] {
-        assert!(
-            part.html
-                .starts_with("<pre><code class=\"language-rust\">    let "),
-            "{}",
-            part.html
-        );
+        assert!(part.html.starts_with("<pre><code class=\"language-rust\">    let "), "{}", part.html);
     }
 }
 
@@ -266,18 +213,9 @@ fn a_long_fence_opens_again_in_its_language() {
 fn cuts_prefer_paragraphs_lines_sentences_words() {
     let cut = |text: &str| checked(text, Links::Named, 200).unwrap()[0].plain.clone();
     let (word, tail) = ("abcd ", "y".repeat(300));
-    assert_eq!(
-        cut(&format!("{}\n\n{}\n{tail}", "x".repeat(80), word.repeat(10))),
-        "x".repeat(80)
-    );
-    assert_eq!(
-        cut(&format!("{}\n{}. {tail}", "x".repeat(80), "z".repeat(50))),
-        "x".repeat(80)
-    );
-    assert_eq!(
-        cut(&format!("{}. {word}{tail}", "x".repeat(80))),
-        format!("{}.", "x".repeat(80))
-    );
+    assert_eq!(cut(&format!("{}\n\n{}\n{tail}", "x".repeat(80), word.repeat(10))), "x".repeat(80));
+    assert_eq!(cut(&format!("{}\n{}. {tail}", "x".repeat(80), "z".repeat(50))), "x".repeat(80));
+    assert_eq!(cut(&format!("{}. {word}{tail}", "x".repeat(80))), format!("{}.", "x".repeat(80)));
     assert_eq!(cut(&format!("{} {tail}", "x".repeat(80))), "x".repeat(80));
     assert_eq!(cut(&tail), "y".repeat(200));
 }
@@ -286,11 +224,7 @@ fn cuts_prefer_paragraphs_lines_sentences_words() {
 fn what_is_open_at_a_cut_is_open_after_it() {
     let text = format!("**{}**", "word ".repeat(100).trim());
     for part in checked(&text, Links::Named, 200).unwrap() {
-        assert!(
-            part.html.starts_with("<b>word") && part.html.ends_with("word</b>"),
-            "{}",
-            part.html
-        );
+        assert!(part.html.starts_with("<b>word") && part.html.ends_with("word</b>"), "{}", part.html);
     }
 }
 
@@ -302,14 +236,9 @@ fn a_grapheme_longer_than_a_message_is_cut() {
 
 #[test]
 fn hostile_nesting_is_fast_and_flat() {
-    for (unit, count) in [
-        ("> ", 30_000),
-        ("- ", 30_000),
-        ("*a ", 30_000),
-        ("[", 30_000),
-        ("![", 30_000),
-        ("`a``", 8_000),
-    ] {
+    for (unit, count) in
+        [("> ", 30_000), ("- ", 30_000), ("*a ", 30_000), ("[", 30_000), ("![", 30_000), ("`a``", 8_000)]
+    {
         let mut typed = unit.repeat(count);
         typed.push_str(&"\n".repeat(30_000));
         typed.push('x');

@@ -100,19 +100,12 @@ pub(super) fn of(message: &Value) -> Content {
 /// The text, the caption, or the emoji of a sticker, which is what its sender meant to say.
 pub(super) fn words(message: &Value) -> String {
     let sticker = || field(message, "sticker").and_then(|sticker| text(sticker, "emoji"));
-    text(message, "text")
-        .or_else(|| text(message, "caption"))
-        .or_else(sticker)
-        .unwrap_or_default()
-        .to_owned()
+    text(message, "text").or_else(|| text(message, "caption")).or_else(sticker).unwrap_or_default().to_owned()
 }
 
 fn is_bare(message: &Value) -> bool {
     message.as_object().is_some_and(|fields| {
-        let mut told = fields
-            .iter()
-            .filter(|(_, value)| is_there(value))
-            .map(|(key, _)| key.as_str());
+        let mut told = fields.iter().filter(|(_, value)| is_there(value)).map(|(key, _)| key.as_str());
         told.all(|key| ENVELOPE.contains(&key) || key.starts_with("forward"))
     })
 }
@@ -124,17 +117,13 @@ fn photo(message: &Value) -> Option<RemoteFile> {
         let side = |key| number(size, key).unwrap_or_default().max(0);
         side("width").saturating_mul(side("height"))
     };
-    let fits = |size: &&Value| {
-        file_size(size).is_none_or(|bytes| bytes <= MAX_FILE) && text(size, "file_id").is_some()
-    };
+    let fits = |size: &&Value| file_size(size).is_none_or(|bytes| bytes <= MAX_FILE) && text(size, "file_id").is_some();
     let largest = sizes.iter().filter(fits).max_by_key(area)?;
     remote(largest, FileKind::Photo, "image/jpeg")
 }
 
 fn file(message: &Value) -> Option<RemoteFile> {
-    FILES
-        .iter()
-        .find_map(|(key, kind, mime)| remote(field(message, key)?, *kind, mime))
+    FILES.iter().find_map(|(key, kind, mime)| remote(field(message, key)?, *kind, mime))
 }
 
 fn remote(file: &Value, kind: FileKind, mime: &str) -> Option<RemoteFile> {

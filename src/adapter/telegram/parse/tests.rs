@@ -17,9 +17,7 @@ fn from_ada(fields: Value) -> Value {
 }
 
 fn merge(message: &mut Value, fields: Value) {
-    let Value::Object(fields) = fields else {
-        unreachable!()
-    };
+    let Value::Object(fields) = fields else { unreachable!() };
     message.as_object_mut().unwrap().extend(fields);
 }
 
@@ -44,13 +42,7 @@ fn file_of(fields: Value) -> RemoteFile {
 }
 
 fn remote_file(kind: FileKind, reference: &str, mime: &str, name: &str, size: Option<u64>) -> RemoteFile {
-    RemoteFile {
-        kind,
-        reference: reference.to_owned(),
-        mime: mime.to_owned(),
-        name: name.to_owned(),
-        size,
-    }
+    RemoteFile { kind, reference: reference.to_owned(), mime: mime.to_owned(), name: name.to_owned(), size }
 }
 
 #[test]
@@ -61,63 +53,33 @@ fn a_text_with_all_that_belongs_to_it() {
         sender: "7".to_owned(),
         place: Place::Direct,
         server_at: Some(Moment(1_795_000_000_000)),
-        event: Event::Said(Said {
-            text: "Hello".to_owned(),
-            ..Said::default()
-        }),
+        event: Event::Said(Said { text: "Hello".to_owned(), ..Said::default() }),
     };
     assert_eq!(parsed("message", from_ada(json!({"text": "Hello"}))), expected);
 }
 
 #[test]
 fn an_edit_names_what_it_changes() {
-    let inbound = parsed(
-        "edited_message",
-        from_ada(json!({"text": "Hullo", "edit_date": 1_795_000_060})),
-    );
+    let inbound = parsed("edited_message", from_ada(json!({"text": "Hullo", "edit_date": 1_795_000_060})));
     assert_eq!(inbound.external_id, "e7:12:1795000060");
     assert_eq!(inbound.server_at, Some(Moment(1_795_000_060_000)));
-    let said = Said {
-        text: "Hullo".to_owned(),
-        ..Said::default()
-    };
-    assert_eq!(
-        inbound.event,
-        Event::Edited {
-            of: "m7:12".to_owned(),
-            said
-        }
-    );
-    let moving = parsed(
-        "edited_message",
-        from_ada(json!({"location": {}, "edit_date": 1_795_000_061})),
-    );
+    let said = Said { text: "Hullo".to_owned(), ..Said::default() };
+    assert_eq!(inbound.event, Event::Edited { of: "m7:12".to_owned(), said });
+    let moving = parsed("edited_message", from_ada(json!({"location": {}, "edit_date": 1_795_000_061})));
     assert_eq!(moving.event, Event::Nothing);
 }
 
 #[test]
 fn files_of_every_kind() {
     let table = [
-        (
-            json!({"voice": {"file_id": "V", "duration": 3}}),
-            remote_file(FileKind::Voice, "V", "audio/ogg", "", None),
-        ),
+        (json!({"voice": {"file_id": "V", "duration": 3}}), remote_file(FileKind::Voice, "V", "audio/ogg", "", None)),
         (
             json!({"document": {"file_id": "D", "file_name": "../a.pdf", "mime_type": "application/pdf", "file_size": 9}}),
             remote_file(FileKind::Document, "D", "application/pdf", "../a.pdf", Some(9)),
         ),
-        (
-            json!({"audio": {"file_id": "A"}}),
-            remote_file(FileKind::Document, "A", "audio/mpeg", "", None),
-        ),
-        (
-            json!({"video": {"file_id": "F"}}),
-            remote_file(FileKind::Document, "F", "video/mp4", "", None),
-        ),
-        (
-            json!({"video_note": {"file_id": "N"}}),
-            remote_file(FileKind::Document, "N", "video/mp4", "", None),
-        ),
+        (json!({"audio": {"file_id": "A"}}), remote_file(FileKind::Document, "A", "audio/mpeg", "", None)),
+        (json!({"video": {"file_id": "F"}}), remote_file(FileKind::Document, "F", "video/mp4", "", None)),
+        (json!({"video_note": {"file_id": "N"}}), remote_file(FileKind::Document, "N", "video/mp4", "", None)),
         (
             json!({"document": {"file_id": "G"}, "animation": {"file_id": "G"}}),
             remote_file(FileKind::Document, "G", "video/mp4", "", None),
@@ -130,32 +92,15 @@ fn files_of_every_kind() {
 
 #[test]
 fn the_largest_photo_that_can_be_fetched() {
-    let size = |id: &str, side: u32, bytes: u64| json!({"file_id": id, "width": side, "height": side, "file_size": bytes});
-    let sizes = json!([
-        size("s", 90, 1_000),
-        size("l", 1280, 90_000),
-        size("m", 320, 9_000),
-        size("xl", 9000, 30 << 20)
-    ]);
-    assert_eq!(
-        file_of(json!({"photo": sizes})),
-        remote_file(FileKind::Photo, "l", "image/jpeg", "", Some(90_000))
-    );
+    let size =
+        |id: &str, side: u32, bytes: u64| json!({"file_id": id, "width": side, "height": side, "file_size": bytes});
+    let sizes =
+        json!([size("s", 90, 1_000), size("l", 1280, 90_000), size("m", 320, 9_000), size("xl", 9000, 30 << 20)]);
+    assert_eq!(file_of(json!({"photo": sizes})), remote_file(FileKind::Photo, "l", "image/jpeg", "", Some(90_000)));
     let caption = said_with(json!({"photo": [size("l", 1, 1)], "caption": "My cat", "media_group_id": "55"}));
-    assert_eq!(
-        (caption.text.as_str(), caption.album.as_deref()),
-        ("My cat", Some("55"))
-    );
-    for nothing in [
-        json!([]),
-        json!({}),
-        json!([size("xl", 1, 30 << 20)]),
-        json!([{"width": 4}]),
-    ] {
-        assert_eq!(
-            event(json!({"photo": nothing})),
-            Event::Unsupported("a photo".to_owned())
-        );
+    assert_eq!((caption.text.as_str(), caption.album.as_deref()), ("My cat", Some("55")));
+    for nothing in [json!([]), json!({}), json!([size("xl", 1, 30 << 20)]), json!([{"width": 4}])] {
+        assert_eq!(event(json!({"photo": nothing})), Event::Unsupported("a photo".to_owned()));
     }
 }
 
@@ -178,16 +123,13 @@ fn marks_of_origin_fail_closed() {
         merge(&mut fields, json!({"text": "x"}));
         assert_eq!(said_with(fields.clone()).origin, Origin::Forwarded, "{fields}");
     }
-    for via in [
-        json!({"via_bot": user}),
-        json!({"via_bot": 1}),
-        json!({"sender_business_bot": user}),
-    ] {
+    for via in [json!({"via_bot": user}), json!({"via_bot": 1}), json!({"sender_business_bot": user})] {
         let mut fields = via;
         merge(&mut fields, json!({"text": "x"}));
         assert_eq!(said_with(fields).origin, Origin::ViaBot);
     }
-    let plain = json!({"text": "x", "forward_origin": null, "is_automatic_forward": false, "has_protected_content": true});
+    let plain =
+        json!({"text": "x", "forward_origin": null, "is_automatic_forward": false, "has_protected_content": true});
     assert_eq!(said_with(plain).origin, Origin::Typed);
 }
 
@@ -198,43 +140,21 @@ fn quotes_of_this_chat_and_from_elsewhere() {
         merge(&mut all, fields);
         said_with(all).quote
     };
-    let here = |text: &str| {
-        Some(Quote::Message {
-            external_id: "m7:10".to_owned(),
-            text: text.to_owned(),
-        })
-    };
-    let elsewhere = |text: &str| {
-        Some(Quote::Elsewhere {
-            text: text.to_owned(),
-        })
-    };
-    let replied =
-        json!({"message_id": 10, "date": 1, "chat": {"id": 7, "type": "private"}, "text": "All of it."});
+    let here = |text: &str| Some(Quote::Message { external_id: "m7:10".to_owned(), text: text.to_owned() });
+    let elsewhere = |text: &str| Some(Quote::Elsewhere { text: text.to_owned() });
+    let replied = json!({"message_id": 10, "date": 1, "chat": {"id": 7, "type": "private"}, "text": "All of it."});
     let foreign = json!({"message_id": 10, "chat": {"id": 8, "type": "private"}, "text": "Theirs."});
     let piece = json!({"text": "of it", "position": 4});
     let table = [
         (json!({}), None),
         (json!({"reply_to_message": replied}), here("All of it.")),
-        (
-            json!({"reply_to_message": replied, "quote": piece}),
-            here("of it"),
-        ),
-        (
-            json!({"reply_to_message": {"message_id": 10, "caption": "Below."}}),
-            here("Below."),
-        ),
-        (
-            json!({"reply_to_message": {"message_id": 10, "photo": []}}),
-            here(""),
-        ),
+        (json!({"reply_to_message": replied, "quote": piece}), here("of it")),
+        (json!({"reply_to_message": {"message_id": 10, "caption": "Below."}}), here("Below.")),
+        (json!({"reply_to_message": {"message_id": 10, "photo": []}}), here("")),
         (json!({"reply_to_message": foreign}), elsewhere("Theirs.")),
         (json!({"reply_to_message": {"text": "no id"}}), elsewhere("no id")),
         (json!({"reply_to_message": 4}), elsewhere("")),
-        (
-            json!({"external_reply": {"origin": {"type": "hidden_user"}}, "quote": piece}),
-            elsewhere("of it"),
-        ),
+        (json!({"external_reply": {"origin": {"type": "hidden_user"}}, "quote": piece}), elsewhere("of it")),
         (json!({"external_reply": {}}), elsewhere("")),
         (json!({"reply_to_story": {}}), elsewhere("")),
         (json!({"quote": piece}), elsewhere("of it")),
@@ -248,10 +168,7 @@ fn quotes_of_this_chat_and_from_elsewhere() {
 fn what_we_cannot_take_and_what_is_only_news() {
     let unsupported = |word: &str| Event::Unsupported(word.to_owned());
     let table = [
-        (
-            json!({"contact": {"phone_number": "1"}}),
-            unsupported("a contact"),
-        ),
+        (json!({"contact": {"phone_number": "1"}}), unsupported("a contact")),
         (json!({"location": {}, "venue": {}}), unsupported("a place")),
         (json!({"location": {}}), unsupported("a location")),
         (json!({"poll": {"question": "x"}}), unsupported("a poll")),
@@ -263,16 +180,10 @@ fn what_we_cannot_take_and_what_is_only_news() {
         (json!({"sticker": {"file_id": "S"}}), unsupported("a sticker")),
         (
             json!({"sticker": {"file_id": "S", "emoji": "👍"}}),
-            Event::Said(Said {
-                text: "👍".to_owned(),
-                ..Said::default()
-            }),
+            Event::Said(Said { text: "👍".to_owned(), ..Said::default() }),
         ),
         (json!({}), unsupported("something of a kind that bots cannot see")),
-        (
-            json!({"forward_origin": {}}),
-            unsupported("something of a kind that bots cannot see"),
-        ),
+        (json!({"forward_origin": {}}), unsupported("something of a kind that bots cannot see")),
         (json!({"new_chat_members": []}), Event::Nothing),
         (json!({"pinned_message": {}}), Event::Nothing),
         (json!({"migrate_to_chat_id": -1001}), Event::Nothing),
@@ -297,13 +208,9 @@ fn only_a_plainly_private_chat_is_direct() {
     ] {
         let message = from_ada(json!({"text": "x", "chat": {"id": -5, "type": kind}}));
         let inbound = parsed("message", message);
-        assert_eq!(
-            (inbound.place, inbound.peer.as_str(), inbound.sender.as_str()),
-            (place, "-5", "7")
-        );
+        assert_eq!((inbound.place, inbound.peer.as_str(), inbound.sender.as_str()), (place, "-5", "7"));
     }
-    let anonymous =
-        from_ada(json!({"text": "x", "chat": {"id": -5, "type": "group"}, "sender_chat": {"id": -5}}));
+    let anonymous = from_ada(json!({"text": "x", "chat": {"id": -5, "type": "group"}, "sender_chat": {"id": -5}}));
     assert_eq!(parsed("message", anonymous).sender, "-5");
     let post = json!({"message_id": 1, "date": 1, "chat": {"id": -6, "type": "channel"}, "text": "x"});
     assert_eq!(parsed("channel_post", post).sender, "-6");
@@ -311,54 +218,32 @@ fn only_a_plainly_private_chat_is_direct() {
 
 #[test]
 fn a_button_is_pressed_by_whoever_pressed_it() {
-    let ours = json!({"message_id": 3, "date": 5, "from": {"id": 42, "is_bot": true}, "chat": {"id": 7, "type": "private"}});
-    let press =
-        json!({"id": "CB", "from": {"id": 7}, "message": ours, "data": "yes 4", "chat_instance": "1"});
+    let ours =
+        json!({"message_id": 3, "date": 5, "from": {"id": 42, "is_bot": true}, "chat": {"id": 7, "type": "private"}});
+    let press = json!({"id": "CB", "from": {"id": 7}, "message": ours, "data": "yes 4", "chat_instance": "1"});
     let expected = Inbound {
         external_id: "cCB".to_owned(),
         peer: "7".to_owned(),
         sender: "7".to_owned(),
         place: Place::Direct,
         server_at: None,
-        event: Event::Button {
-            data: "yes 4".to_owned(),
-            callback: "CB".to_owned(),
-        },
+        event: Event::Button { data: "yes 4".to_owned(), callback: "CB".to_owned() },
     };
     assert_eq!(parsed("callback_query", press), expected);
     // Without a message we do not know the chat, without data there is nothing to do.
-    let unknown_chat = parsed(
-        "callback_query",
-        json!({"id": "CB", "from": {"id": 7}, "data": "x"}),
-    );
-    assert_eq!(
-        (unknown_chat.event, unknown_chat.peer.as_str()),
-        (Event::Nothing, "7")
-    );
+    let unknown_chat = parsed("callback_query", json!({"id": "CB", "from": {"id": 7}, "data": "x"}));
+    assert_eq!((unknown_chat.event, unknown_chat.peer.as_str()), (Event::Nothing, "7"));
     let game = json!({"id": "CB", "from": {"id": 7}, "message": ours, "game_short_name": "g"});
     assert_eq!(parsed("callback_query", game).event, Event::Nothing);
 }
 
 #[test]
 fn kinds_that_do_not_concern_us_keep_their_number() {
-    let member = parsed(
-        "my_chat_member",
-        json!({"chat": {"id": 7, "type": "private"}, "from": {"id": 7}}),
-    );
-    assert_eq!(
-        (member.external_id.as_str(), member.peer.as_str(), member.place),
-        ("u99", "7", Place::Direct)
-    );
-    for (kind, body) in [
-        ("poll_answer", json!({})),
-        ("message", json!(null)),
-        ("message", json!({"text": "x"})),
-    ] {
+    let member = parsed("my_chat_member", json!({"chat": {"id": 7, "type": "private"}, "from": {"id": 7}}));
+    assert_eq!((member.external_id.as_str(), member.peer.as_str(), member.place), ("u99", "7", Place::Direct));
+    for (kind, body) in [("poll_answer", json!({})), ("message", json!(null)), ("message", json!({"text": "x"}))] {
         let inbound = parsed(kind, body);
-        assert_eq!(
-            (inbound.external_id.as_str(), inbound.event),
-            ("u99", Event::Nothing)
-        );
+        assert_eq!((inbound.external_id.as_str(), inbound.event), ("u99", Event::Nothing));
     }
 }
 
@@ -425,23 +310,14 @@ fn any_json() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 64, 8, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec((name.clone(), inner), 0..8).prop_map(|fields| fields
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value))
-                .collect()),
+            prop::collection::vec((name.clone(), inner), 0..8)
+                .prop_map(|fields| fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()),
         ]
     })
 }
 
 fn any_kind() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec![
-        "message",
-        "edited_message",
-        "channel_post",
-        "callback_query",
-        "my_chat_member",
-        "new",
-    ])
+    prop::sample::select(vec!["message", "edited_message", "channel_post", "callback_query", "my_chat_member", "new"])
 }
 
 proptest! {

@@ -5,38 +5,20 @@ use unicode_width::UnicodeWidthStr;
 
 use super::*;
 
-const PLAIN: Style = Style {
-    color: false,
-    width: 24,
-};
-const COLOR: Style = Style {
-    color: true,
-    width: 24,
-};
+const PLAIN: Style = Style { color: false, width: 24 };
+const COLOR: Style = Style { color: true, width: 24 };
 
 #[test]
 fn plain_terminal() {
     for (typed, shown) in [
         ("one two three four five six", "one two three four five\nsix"),
-        (
-            "- one two three four five six\n  - seven",
-            "• one two three four\n  five six\n  • seven",
-        ),
-        (
-            "> one two three four five six\n>\n> x",
-            "│ one two three four\n│ five six\n│\n│ x",
-        ),
+        ("- one two three four five six\n  - seven", "• one two three four\n  five six\n  • seven"),
+        ("> one two three four five six\n>\n> x", "│ one two three four\n│ five six\n│\n│ x"),
         ("## Head\n\ntext", "## Head\n\ntext"),
-        (
-            "```sh\nls   a very long line that stays\n```",
-            "    ls   a very long line that stays",
-        ),
+        ("```sh\nls   a very long line that stays\n```", "    ls   a very long line that stays"),
         ("[w](https://e.org)", "w (https://e.org)"),
         ("a `b_c` **d**", "a `b_c` d"),
-        (
-            "日本語日本語日本語日本語日本語",
-            "日本語日本語日本語日本語\n日本語",
-        ),
+        ("日本語日本語日本語日本語日本語", "日本語日本語日本語日本語\n日本語"),
         ("- ```\n  x\n  ```", "•\n      x"),
         ("|a|b|\n|-|-|\n|1|2|", "a │ b\n──┼──\n1 │ 2"),
         ("\u{1b}]8;;https://e.org\u{7}x", "x"),
@@ -53,14 +35,8 @@ fn colour_is_reset_on_each_line() {
         shown,
         "\u{1b}[1mone\u{1b}[0m \u{1b}[1mtwo\u{1b}[0m \u{1b}[1mthree\u{1b}[0m \u{1b}[1mfour\u{1b}[0m \u{1b}[1mfive\u{1b}[0m\n\u{1b}[1msix\u{1b}[0m x"
     );
-    assert_eq!(
-        render("[w](https://e.org)", Links::Named, &COLOR),
-        "\u{1b}[4mw\u{1b}[0m (https://e.org)"
-    );
-    assert_eq!(
-        render("[w](https://e.org)", Links::Bare, &COLOR),
-        "w (https://e.org)"
-    );
+    assert_eq!(render("[w](https://e.org)", Links::Named, &COLOR), "\u{1b}[4mw\u{1b}[0m (https://e.org)");
+    assert_eq!(render("[w](https://e.org)", Links::Bare, &COLOR), "w (https://e.org)");
 }
 
 /// Takes out the sequences that we write ourselves.

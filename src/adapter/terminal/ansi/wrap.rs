@@ -31,15 +31,7 @@ struct Line {
 impl Wrapper {
     pub(super) fn new(lead: String, hang: String, screen: Screen) -> Self {
         let line = Line::new(lead, screen);
-        Self {
-            screen,
-            hang,
-            lines: Vec::new(),
-            line,
-            word: Vec::new(),
-            word_width: 0,
-            space: String::new(),
-        }
+        Self { screen, hang, lines: Vec::new(), line, word: Vec::new(), word_width: 0, space: String::new() }
     }
 
     pub(super) fn push(&mut self, span: &Span) {
@@ -112,12 +104,7 @@ impl Wrapper {
 impl Line {
     fn new(prefix: String, screen: Screen) -> Self {
         let room = screen.width.saturating_sub(prefix.width()).max(LEAST_ROOM);
-        Self {
-            text: prefix,
-            room,
-            used: 0,
-            style: Style::default(),
-        }
+        Self { text: prefix, room, used: 0, style: Style::default() }
     }
 
     fn push(&mut self, text: &str, style: &Style, screen: Screen) {
@@ -142,20 +129,8 @@ impl Line {
 }
 
 fn sequence(style: &Style) -> String {
-    let codes = [
-        (style.bold, "1"),
-        (style.italic, "3"),
-        (style.link.is_some(), "4"),
-        (style.strike, "9"),
-        (style.code, "36"),
-    ];
-    let codes: Vec<&str> = codes
-        .into_iter()
-        .filter_map(|(on, code)| on.then_some(code))
-        .collect();
-    if codes.is_empty() {
-        String::new()
-    } else {
-        format!("\u{1b}[{}m", codes.join(";"))
-    }
+    let codes =
+        [(style.bold, "1"), (style.italic, "3"), (style.link.is_some(), "4"), (style.strike, "9"), (style.code, "36")];
+    let codes: Vec<&str> = codes.into_iter().filter_map(|(on, code)| on.then_some(code)).collect();
+    if codes.is_empty() { String::new() } else { format!("\u{1b}[{}m", codes.join(";")) }
 }

@@ -4,16 +4,8 @@ use super::*;
 use crate::adapter::terminal::protocol::FromClient;
 use crate::adapter::terminal::{Connection, accept};
 
-const SCRIPT: Screen = Screen {
-    live: false,
-    width: 80,
-    color: false,
-};
-const LIVE: Screen = Screen {
-    live: true,
-    width: 80,
-    color: false,
-};
+const SCRIPT: Screen = Screen { live: false, width: 80, color: false };
+const LIVE: Screen = Screen { live: true, width: 80, color: false };
 
 /// The scripted gateway.
 struct Gateway(Connection);
@@ -38,12 +30,7 @@ impl Gateway {
 
     async fn answers(&mut self, markdown: &str) {
         let id = "1".to_owned();
-        self.says(FromGateway::Message {
-            id,
-            markdown: markdown.into(),
-            trusted: true,
-        })
-        .await;
+        self.says(FromGateway::Message { id, markdown: markdown.into(), trusted: true }).await;
     }
 }
 
@@ -58,28 +45,17 @@ async fn asked<F: Future<Output = ()>>(
     let gateway = async {
         let (_, mut connection) = accept(theirs).await.unwrap();
         let names = ("ada".to_owned(), "compline".to_owned(), "1".to_owned());
-        let welcome = FromGateway::Welcome {
-            person: names.0,
-            assistant: names.1,
-            peer: names.2,
-        };
+        let welcome = FromGateway::Welcome { person: names.0, assistant: names.1, peer: names.2 };
         connection.writer.write(&welcome).await.unwrap();
         script(Gateway(connection)).await;
     };
     let client = async {
         let (link, welcome) = Link::greet(Connection::of_client(ours), None).await.unwrap();
         assert_eq!(welcome.person, "ada");
-        let question = Question {
-            typed: typed.map(Into::into),
-            piped: piped.map(Into::into),
-        };
+        let question = Question { typed: typed.map(Into::into), piped: piped.map(Into::into) };
         let (mut out, mut notes) = (Vec::new(), Vec::new());
         let ending = ask(link, question, screen, &mut out, &mut notes).await.unwrap();
-        (
-            ending,
-            String::from_utf8(out).unwrap(),
-            String::from_utf8(notes).unwrap(),
-        )
+        (ending, String::from_utf8(out).unwrap(), String::from_utf8(notes).unwrap())
     };
     tokio::join!(gateway, client).1
 }
@@ -87,28 +63,16 @@ async fn asked<F: Future<Output = ()>>(
 #[tokio::test]
 async fn words_and_pipe_are_one_question_in_two_parts() {
     let page = "long ".repeat(2000);
-    let (ending, out, notes) = asked(
-        Some("sum this up"),
-        Some(&page),
-        SCRIPT,
-        async |mut gateway: Gateway| {
-            assert_eq!(gateway.stores().await, ("sum this up".into(), false));
-            let (text, piped) = gateway.stores().await;
-            assert!(piped && text.len() == 10_000);
-            gateway.says(FromGateway::Typing).await;
-            gateway
-                .says(FromGateway::Grow {
-                    delta: "Not\n\nshown".into(),
-                })
-                .await;
-            gateway.answers("It is **long**.").await;
-        },
-    )
+    let (ending, out, notes) = asked(Some("sum this up"), Some(&page), SCRIPT, async |mut gateway: Gateway| {
+        assert_eq!(gateway.stores().await, ("sum this up".into(), false));
+        let (text, piped) = gateway.stores().await;
+        assert!(piped && text.len() == 10_000);
+        gateway.says(FromGateway::Typing).await;
+        gateway.says(FromGateway::Grow { delta: "Not\n\nshown".into() }).await;
+        gateway.answers("It is **long**.").await;
+    })
     .await;
-    assert_eq!(
-        (ending, out.as_str(), notes.as_str()),
-        (Ending::Done, "It is long.\n\n", "")
-    );
+    assert_eq!((ending, out.as_str(), notes.as_str()), (Ending::Done, "It is long.\n\n", ""));
 }
 
 #[tokio::test]
@@ -125,22 +89,14 @@ async fn an_answer_to_something_older_is_no_answer_to_this() {
 
 #[tokio::test]
 async fn a_command_with_a_pipe_has_two_answers() {
-    let (ending, out, _) = asked(
-        Some("/status"),
-        Some("text"),
-        SCRIPT,
-        async |mut gateway: Gateway| {
-            gateway.stores().await;
-            gateway.answers("All is well.").await;
-            gateway.stores().await;
-            gateway.answers("A text.").await;
-        },
-    )
+    let (ending, out, _) = asked(Some("/status"), Some("text"), SCRIPT, async |mut gateway: Gateway| {
+        gateway.stores().await;
+        gateway.answers("All is well.").await;
+        gateway.stores().await;
+        gateway.answers("A text.").await;
+    })
     .await;
-    assert_eq!(
-        (ending, out.as_str()),
-        (Ending::Done, "All is well.\n\nA text.\n\n")
-    );
+    assert_eq!((ending, out.as_str()), (Ending::Done, "All is well.\n\nA text.\n\n"));
 }
 
 #[tokio::test]
@@ -149,22 +105,13 @@ async fn a_person_sees_it_grow_and_nothing_twice() {
         gateway.stores().await;
         for delta in ["Void.\n\nX", "", "One.\n", "\nTw", "o.\n\nThree."] {
             let grow = FromGateway::Grow { delta: delta.into() };
-            gateway
-                .says(if delta.is_empty() {
-                    FromGateway::Restart
-                } else {
-                    grow
-                })
-                .await;
+            gateway.says(if delta.is_empty() { FromGateway::Restart } else { grow }).await;
         }
         gateway.answers("One.\n\nTwo.\n\nThree.").await;
     })
     .await;
     assert_eq!(ending, Ending::Done);
-    assert_eq!(
-        out,
-        format!("Void.\n\n{}\nOne.\n\nTwo.\n\nThree.\n\n", words::RULE)
-    );
+    assert_eq!(out, format!("Void.\n\n{}\nOne.\n\nTwo.\n\nThree.\n\n", words::RULE));
 }
 
 #[tokio::test]
@@ -175,26 +122,14 @@ async fn what_was_not_stored_is_given_back() {
     })
     .await;
     assert_eq!((ending, out.as_str()), (Ending::Failed, ""));
-    assert_eq!(
-        notes,
-        format!(
-            "{}\n{}\n{}\n",
-            words::GONE,
-            words::unstored("hi"),
-            words::PIPE_UNSTORED
-        )
-    );
+    assert_eq!(notes, format!("{}\n{}\n{}\n", words::GONE, words::unstored("hi"), words::PIPE_UNSTORED));
 }
 
 #[tokio::test]
 async fn what_was_stored_will_be_answered_later() {
     let (ending, _, notes) = asked(Some("hi"), None, SCRIPT, async |mut gateway: Gateway| {
         gateway.stores().await;
-        gateway
-            .says(FromGateway::Bye {
-                why: words::STOPPING.into(),
-            })
-            .await;
+        gateway.says(FromGateway::Bye { why: words::STOPPING.into() }).await;
     })
     .await;
     assert_eq!(ending, Ending::Failed);

@@ -4,11 +4,7 @@ use super::*;
 use crate::adapter::terminal::protocol::FromClient;
 use crate::adapter::terminal::{Connection, accept};
 
-const SCREEN: Screen = Screen {
-    live: true,
-    width: 80,
-    color: false,
-};
+const SCREEN: Screen = Screen { live: true, width: 80, color: false };
 
 fn begun() -> Talk {
     Talk::new(SCREEN)
@@ -27,17 +23,11 @@ fn print(text: &str) -> Step {
 }
 
 fn grow(delta: &str) -> FromGateway {
-    FromGateway::Grow {
-        delta: delta.to_owned(),
-    }
+    FromGateway::Grow { delta: delta.to_owned() }
 }
 
 fn message(markdown: &str) -> FromGateway {
-    FromGateway::Message {
-        id: "1".to_owned(),
-        markdown: markdown.to_owned(),
-        trusted: true,
-    }
+    FromGateway::Message { id: "1".to_owned(), markdown: markdown.to_owned(), trusted: true }
 }
 
 #[test]
@@ -85,15 +75,9 @@ fn a_command_is_answered_in_the_middle_of_a_growing_answer() {
 fn another_answer_than_the_one_that_grew_comes_whole() {
     let mut talk = begun();
     talk.heard(grow("One.\n\nT"));
-    assert_eq!(
-        talk.heard(message("Two.")),
-        Step::Print(format!("{}\nTwo.\n\n", words::RULE))
-    );
+    assert_eq!(talk.heard(message("Two.")), Step::Print(format!("{}\nTwo.\n\n", words::RULE)));
     talk.heard(grow("One.\n\nT"));
-    assert_eq!(
-        talk.heard(FromGateway::Restart),
-        Step::Print(format!("{}\n", words::RULE))
-    );
+    assert_eq!(talk.heard(FromGateway::Restart), Step::Print(format!("{}\n", words::RULE)));
     assert_eq!(talk.heard(message("Two.")), print("Two.\n\n"));
 }
 
@@ -102,15 +86,7 @@ fn a_long_wait_is_told_once() {
     let mut talk = begun();
     talk.typed(line("hi"));
     let shown: Vec<Step> = (0..4).map(|_| talk.heard(FromGateway::Typing)).collect();
-    assert_eq!(
-        shown,
-        [
-            Step::Nothing,
-            Step::Print(format!("{}\n", words::WRITING)),
-            Step::Nothing,
-            Step::Nothing
-        ]
-    );
+    assert_eq!(shown, [Step::Nothing, Step::Print(format!("{}\n", words::WRITING)), Step::Nothing, Step::Nothing]);
 }
 
 #[tokio::test]
@@ -119,55 +95,34 @@ async fn when_the_gateway_goes_away_everything_unstored_is_given_back() {
     let gateway = async {
         let (_, mut connection) = accept(theirs).await.unwrap();
         let names = ("ada".to_owned(), "compline".to_owned(), "1".to_owned());
-        let welcome = FromGateway::Welcome {
-            person: names.0,
-            assistant: names.1,
-            peer: names.2,
-        };
+        let welcome = FromGateway::Welcome { person: names.0, assistant: names.1, peer: names.2 };
         connection.writer.write(&welcome).await.unwrap();
         for stored in [true, false] {
             let said = connection.reader.next().await.unwrap().unwrap().unwrap();
-            let FromClient::Say { id, .. } = said else {
-                panic!("{said:?} is no message")
-            };
+            let FromClient::Say { id, .. } = said else { panic!("{said:?} is no message") };
             if stored {
-                connection
-                    .writer
-                    .write(&FromGateway::Stored { id })
-                    .await
-                    .unwrap();
+                connection.writer.write(&FromGateway::Stored { id }).await.unwrap();
             }
         }
-        let bye = FromGateway::Bye {
-            why: words::STOPPING.into(),
-        };
+        let bye = FromGateway::Bye { why: words::STOPPING.into() };
         connection.writer.write(&bye).await.unwrap();
     };
     let (editor, keyboard, printed) = Editor::scripted(80);
     let client = async {
         let (link, _) = Link::greet(Connection::of_client(ours), None).await.unwrap();
         let mut last = Vec::new();
-        (
-            talk(link, editor, SCREEN, &mut last).await,
-            String::from_utf8(last).unwrap(),
-        )
+        (talk(link, editor, SCREEN, &mut last).await, String::from_utf8(last).unwrap())
     };
     let person = async {
         keyboard.send(line("first")).await.unwrap();
         keyboard.send(line("second")).await.unwrap();
         // The third line is typed only after the farewell was read above the prompt.
-        while !printed
-            .try_recv()
-            .is_ok_and(|text| text.contains(words::PRESS_ENTER))
-        {
+        while !printed.try_recv().is_ok_and(|text| text.contains(words::PRESS_ENTER)) {
             tokio::task::yield_now().await;
         }
         keyboard.send(line("third")).await.unwrap();
     };
     let ((), (ending, last), ()) = tokio::join!(gateway, client, person);
     assert_eq!(ending, Ending::Failed);
-    assert_eq!(
-        last,
-        format!("{}\n{}\n", words::unstored("second"), words::unstored("third"))
-    );
+    assert_eq!(last, format!("{}\n{}\n", words::unstored("second"), words::unstored("third")));
 }

@@ -32,10 +32,7 @@ impl Server {
 
     fn paths(&self) -> Vec<String> {
         let requests = self.requests.lock().unwrap();
-        requests
-            .iter()
-            .map(|request| request.split(' ').nth(1).unwrap_or("").to_owned())
-            .collect()
+        requests.iter().map(|request| request.split(' ').nth(1).unwrap_or("").to_owned()).collect()
     }
 }
 
@@ -72,21 +69,12 @@ struct Script {
 impl Names for Script {
     fn addresses<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>> {
         self.asked.lock().unwrap().push(host.to_owned());
-        let found = self
-            .names
-            .get(host)
-            .cloned()
-            .ok_or(io::ErrorKind::NotFound.into());
+        let found = self.names.get(host).cloned().ok_or(io::ErrorKind::NotFound.into());
         Box::pin(async move { found })
     }
 }
 
-const LIMITS: Limits = Limits {
-    bytes: 100_000,
-    time: Duration::from_secs(10),
-    redirects: 5,
-    text_chars: 1_000_000,
-};
+const LIMITS: Limits = Limits { bytes: 100_000, time: Duration::from_secs(10), redirects: 5, text_chars: 1_000_000 };
 
 /// A fetcher for which `public.example` is the server, and the only address allowed beside public ones.
 fn fetcher(server: &Server, limits: Limits) -> (Fetcher, Arc<Mutex<Vec<String>>>) {
@@ -104,23 +92,14 @@ fn fetcher(server: &Server, limits: Limits) -> (Fetcher, Arc<Mutex<Vec<String>>>
         ("nowhere.example", vec![]),
     ]);
     let asked = Arc::new(Mutex::new(Vec::new()));
-    let script = Script {
-        names,
-        asked: asked.clone(),
-    };
+    let script = Script { names, asked: asked.clone() };
     let rule = Rule::public_only().and_exactly(vec![server.address]);
-    (
-        Fetcher::with_names(limits, rule, Arc::new(script)).unwrap(),
-        asked,
-    )
+    (Fetcher::with_names(limits, rule, Arc::new(script)).unwrap(), asked)
 }
 
 fn reply(head: &str, body: &[u8]) -> Vec<u8> {
-    let mut reply = format!(
-        "HTTP/1.1 {head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-        body.len()
-    )
-    .into_bytes();
+    let mut reply =
+        format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len()).into_bytes();
     reply.extend_from_slice(body);
     reply
 }
@@ -134,26 +113,16 @@ fn to(location: &str) -> Vec<u8> {
 }
 
 async fn get(server: &Server, address: &str) -> Result<Page, FetchError> {
-    fetcher(server, LIMITS)
-        .0
-        .fetch(&Url::parse(address).unwrap())
-        .await
+    fetcher(server, LIMITS).0.fetch(&Url::parse(address).unwrap()).await
 }
 
 #[tokio::test]
 async fn a_page_comes_back_as_text_and_only_a_plain_request_goes_out() {
-    let server = Server::start(vec![(
-        "/a?b=c",
-        ok("text/html; charset=utf-8", b"<title>T</title><p>Hello</p>"),
-    )])
-    .await;
+    let server = Server::start(vec![("/a?b=c", ok("text/html; charset=utf-8", b"<title>T</title><p>Hello</p>"))]).await;
     let page = get(&server, "http://public.example/a?b=c#d").await.unwrap();
     assert_eq!(page.text, "Hello");
     assert_eq!(page.title.as_deref(), Some("T"));
-    assert_eq!(
-        (page.host.as_str(), page.content_type.as_str()),
-        ("public.example", "text/html")
-    );
+    assert_eq!((page.host.as_str(), page.content_type.as_str()), ("public.example", "text/html"));
     assert!(!page.truncated);
     let request = server.requests.lock().unwrap().concat().to_ascii_lowercase();
     assert!(request.starts_with("get /a?b=c http/1.1\r\n"), "{request}");
@@ -172,10 +141,7 @@ async fn names_with_any_forbidden_answer_are_refused_unasked() {
         assert_eq!(refused, FetchError::Forbidden { host });
     }
     let explicit = format!("http://unlisted.example:{}/", server.address.port() ^ 1);
-    assert!(matches!(
-        get(&server, &explicit).await,
-        Err(FetchError::Forbidden { .. } | FetchError::Port(_))
-    ));
+    assert!(matches!(get(&server, &explicit).await, Err(FetchError::Forbidden { .. } | FetchError::Port(_))));
     for name in ["nowhere", "unknown"] {
         let failed = get(&server, &format!("http://{name}.example/")).await;
         assert!(matches!(failed, Err(FetchError::Unreachable(_))), "{failed:?}");
@@ -185,9 +151,7 @@ async fn names_with_any_forbidden_answer_are_refused_unasked() {
 
 #[tokio::test]
 async fn each_redirect_is_judged_like_the_first_address() {
-    let forbidden = |host: &str| FetchError::Forbidden {
-        host: host.to_owned(),
-    };
+    let forbidden = |host: &str| FetchError::Forbidden { host: host.to_owned() };
     let cases = [
         ("http://127.0.0.1/", forbidden("127.0.0.1")),
         ("http://0x7f.1/", forbidden("127.0.0.1")),
@@ -203,11 +167,7 @@ async fn each_redirect_is_judged_like_the_first_address() {
     ];
     for (location, expected) in cases {
         let server = Server::start(vec![("/", to(location))]).await;
-        assert_eq!(
-            get(&server, "http://public.example/").await.unwrap_err(),
-            expected,
-            "{location}"
-        );
+        assert_eq!(get(&server, "http://public.example/").await.unwrap_err(), expected, "{location}");
         assert_eq!(server.paths(), ["/"], "{location}");
     }
 }
@@ -216,25 +176,15 @@ async fn each_redirect_is_judged_like_the_first_address() {
 async fn a_name_is_asked_for_once_per_hop_and_never_again() {
     let server = Server::start(vec![("/1", to("/2")), ("/2", ok("text/plain", b"there"))]).await;
     let (fetcher, asked) = fetcher(&server, LIMITS);
-    let page = fetcher
-        .fetch(&Url::parse("http://public.example/1").unwrap())
-        .await
-        .unwrap();
-    assert_eq!(
-        (page.url.as_str(), page.text.as_str()),
-        ("http://public.example/2", "there")
-    );
+    let page = fetcher.fetch(&Url::parse("http://public.example/1").unwrap()).await.unwrap();
+    assert_eq!((page.url.as_str(), page.text.as_str()), ("http://public.example/2", "there"));
     assert_eq!(*asked.lock().unwrap(), ["public.example", "public.example"]);
 }
 
 #[tokio::test]
 async fn redirects_end() {
     let chain = ["/0", "/1", "/2", "/3", "/4", "/5"];
-    let mut routes: Vec<_> = chain
-        .iter()
-        .zip(chain.iter().skip(1))
-        .map(|(from, next)| (*from, to(next)))
-        .collect();
+    let mut routes: Vec<_> = chain.iter().zip(chain.iter().skip(1)).map(|(from, next)| (*from, to(next))).collect();
     routes.extend([
         ("/5", ok("text/plain", b"end")),
         ("/loop", to("/loop")),
@@ -247,14 +197,8 @@ async fn redirects_end() {
         let circled = get(&server, &format!("http://public.example/{path}")).await;
         assert_eq!(circled.unwrap_err(), FetchError::TooManyRedirects);
     }
-    assert_eq!(
-        server.paths().iter().filter(|path| *path == "/loop").count(),
-        1 + LIMITS.redirects
-    );
-    assert_eq!(
-        get(&server, "http://public.example/lost").await.unwrap_err(),
-        FetchError::Status(302)
-    );
+    assert_eq!(server.paths().iter().filter(|path| *path == "/loop").count(), 1 + LIMITS.redirects);
+    assert_eq!(get(&server, "http://public.example/lost").await.unwrap_err(), FetchError::Status(302));
 }
 
 /// A gzip body that unpacks to 20 times the cap: one literal, then runs of 258 bytes in 13 bits each.
@@ -273,22 +217,12 @@ fn gzip_bomb() -> Vec<u8> {
 #[tokio::test]
 async fn size_is_capped_after_decompression_and_without_end() {
     let bomb = gzip_bomb();
-    assert!(
-        bomb.len() < LIMITS.bytes,
-        "the wire size must not be what stops it"
-    );
-    let server = Server::start(vec![(
-        "/bomb",
-        reply(
-            "200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: gzip",
-            &bomb,
-        ),
-    )])
-    .await;
+    assert!(bomb.len() < LIMITS.bytes, "the wire size must not be what stops it");
+    let server =
+        Server::start(vec![("/bomb", reply("200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: gzip", &bomb))])
+            .await;
     for path in ["bomb", "endless"] {
-        let page = get(&server, &format!("http://public.example/{path}"))
-            .await
-            .unwrap();
+        let page = get(&server, &format!("http://public.example/{path}")).await.unwrap();
         assert_eq!((page.text.len(), page.truncated), (LIMITS.bytes, true), "{path}");
         assert!(page.text.chars().all(|c| c == 'a'));
     }
@@ -297,102 +231,45 @@ async fn size_is_capped_after_decompression_and_without_end() {
 #[tokio::test]
 async fn time_is_capped() {
     let server = Server::start(vec![]).await;
-    let hurried = Limits {
-        time: Duration::from_millis(200),
-        ..LIMITS
-    };
+    let hurried = Limits { time: Duration::from_millis(200), ..LIMITS };
     let (fetcher, _) = fetcher(&server, hurried);
-    let late = fetcher
-        .fetch(&Url::parse("http://public.example/silent").unwrap())
-        .await;
+    let late = fetcher.fetch(&Url::parse("http://public.example/silent").unwrap()).await;
     assert_eq!(late.unwrap_err(), FetchError::TimedOut);
     assert_eq!(server.paths(), ["/silent"]);
 }
 
 #[tokio::test]
 async fn bodies_by_type_and_set() {
-    let unsupported = |content_type: &str| {
-        Err(FetchError::Unsupported {
-            content_type: content_type.to_owned(),
-        })
-    };
+    let unsupported = |content_type: &str| Err(FetchError::Unsupported { content_type: content_type.to_owned() });
     let long = Vec::from(b"<p>caf\xe9</p>");
     let cases: Vec<(&str, Vec<u8>, Result<&str, FetchError>)> = vec![
-        (
-            "/latin",
-            ok("text/html; charset=\"ISO-8859-1\"", &long),
-            Ok("café"),
-        ),
-        (
-            "/meta",
-            ok("text/html", b"<meta charset=latin1><p>caf\xe9"),
-            Ok("café"),
-        ),
-        (
-            "/invalid",
-            ok("text/plain; charset=utf-8", b"caf\xe9!"),
-            Ok("caf\u{fffd}!"),
-        ),
-        (
-            "/json",
-            ok("application/json", b"{\"a\": \"<b>\"}"),
-            Ok("{\"a\": \"<b>\"}"),
-        ),
+        ("/latin", ok("text/html; charset=\"ISO-8859-1\"", &long), Ok("café")),
+        ("/meta", ok("text/html", b"<meta charset=latin1><p>caf\xe9"), Ok("café")),
+        ("/invalid", ok("text/plain; charset=utf-8", b"caf\xe9!"), Ok("caf\u{fffd}!")),
+        ("/json", ok("application/json", b"{\"a\": \"<b>\"}"), Ok("{\"a\": \"<b>\"}")),
         ("/feed", ok("application/rss+xml", b"<rss/>"), Ok("<rss/>")),
         ("/markdown", ok("text/markdown", b"# a\n\n* b"), Ok("# a\n\n* b")),
         ("/untyped", reply("200 OK", b"<!DOCTYPE html><p>x"), Ok("x")),
-        (
-            "/unnamed",
-            reply("200 OK", b"\x89PNG\r\n\0"),
-            unsupported("application/octet-stream"),
-        ),
+        ("/unnamed", reply("200 OK", b"\x89PNG\r\n\0"), unsupported("application/octet-stream")),
         ("/image", ok("image/png", b"\x89PNG"), unsupported("image/png")),
-        (
-            "/drawing",
-            ok("image/svg+xml", b"<svg/>"),
-            unsupported("image/svg+xml"),
-        ),
+        ("/drawing", ok("image/svg+xml", b"<svg/>"), unsupported("image/svg+xml")),
         ("/odd", ok("a/b\"<script>", b"x"), unsupported("a/bscript")),
-        (
-            "/set",
-            ok("text/plain; charset=koi8-r", b"x"),
-            unsupported("text/plain; charset=koi8-r"),
-        ),
+        ("/set", ok("text/plain; charset=koi8-r", b"x"), unsupported("text/plain; charset=koi8-r")),
         ("/empty", ok("text/html", b""), Err(FetchError::Empty)),
         ("/blank", ok("text/plain", b" \n\0"), Err(FetchError::Empty)),
-        (
-            "/none",
-            b"HTTP/1.1 204 No Content\r\n\r\n".to_vec(),
-            Err(FetchError::Empty),
-        ),
-        (
-            "/broken",
-            reply("500 Oops\r\ncontent-type: text/plain", b"trace"),
-            Err(FetchError::Status(500)),
-        ),
+        ("/none", b"HTTP/1.1 204 No Content\r\n\r\n".to_vec(), Err(FetchError::Empty)),
+        ("/broken", reply("500 Oops\r\ncontent-type: text/plain", b"trace"), Err(FetchError::Status(500))),
         ("/gone", reply("404 Not Found", b""), Err(FetchError::Status(404))),
         (
             "/cut",
             b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc".to_vec(),
             Err(FetchError::Unreachable("the reply is broken")),
         ),
-        (
-            "/rubbish",
-            b"\0\0\0".to_vec(),
-            Err(FetchError::Unreachable("the reply is broken")),
-        ),
+        ("/rubbish", b"\0\0\0".to_vec(), Err(FetchError::Unreachable("the reply is broken"))),
     ];
-    let server = Server::start(
-        cases
-            .iter()
-            .map(|(path, reply, _)| (*path, reply.clone()))
-            .collect(),
-    )
-    .await;
+    let server = Server::start(cases.iter().map(|(path, reply, _)| (*path, reply.clone())).collect()).await;
     for (path, _, expected) in cases {
-        let text = get(&server, &format!("http://public.example{path}"))
-            .await
-            .map(|page| page.text);
+        let text = get(&server, &format!("http://public.example{path}")).await.map(|page| page.text);
         assert_eq!(text, expected.map(str::to_owned), "{path}");
     }
 }
@@ -400,16 +277,10 @@ async fn bodies_by_type_and_set() {
 #[tokio::test]
 async fn a_refused_connection_says_no_more_than_that() {
     let server = Server::start(vec![]).await;
-    let closed = TcpListener::bind("127.0.0.1:0")
-        .await
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let rule = Rule::public_only().and_exactly(vec![closed]);
     drop(fetcher(&server, LIMITS));
-    let failed = Fetcher::with_rule(LIMITS, rule)
-        .unwrap()
-        .fetch(&Url::parse(&format!("http://{closed}/")).unwrap())
-        .await;
+    let failed =
+        Fetcher::with_rule(LIMITS, rule).unwrap().fetch(&Url::parse(&format!("http://{closed}/")).unwrap()).await;
     assert_eq!(failed.unwrap_err(), FetchError::Unreachable("no connection"));
 }

@@ -1,0 +1,20 @@
+//! The command line as a person meets it: the real program in a home of its own, its exit code and its words.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    reason = "a test may stop at the first surprise"
+)]
+
+#[path = "cli/errors.rs"]
+mod errors;
+#[path = "cli/facts.rs"]
+mod facts;
+#[path = "cli/program.rs"]
+mod program;
+#[path = "cli/running.rs"]
+mod running;
+#[path = "cli/setup.rs"]
+mod setup;

@@ -1,0 +1,104 @@
+//! What is wrong, where, and what to do: every broken home has its sentence, its exit code, and loses nothing.
+
+use std::fs::File;
+
+use super::program::{Home, PLAIN, program};
+
+#[test]
+fn wrong_usage_is_two() {
+    let home = Home::new();
+    home.run("frobnicate").refused(2, &["unrecognized subcommand"]);
+    home.run("").refused(2, &["Usage:"]);
+    home.run("conversations show three").refused(2, &["invalid value"]);
+    home.run("status").refused(2, &["there is no configuration", "fix: run `compline init`"]);
+}
+
+#[test]
+fn a_broken_configuration_names_file_line_key_and_mend() {
+    let home = Home::new().with("compline.toml", format!("{PLAIN}[model]\nprovidr = \"openai\"\n"));
+    for command in ["run", "status", "chat hello", "config check"] {
+        home.run(command).refused(2, &["compline.toml, line 6", "providr", "fix:", "provider"]);
+    }
+    let report = home.run("config check --json");
+    assert_eq!(report.code, 2);
+    let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
+    assert_eq!(report["ok"], false);
+    assert_eq!(report["faults"][0]["line"], 6);
+    assert!(report["faults"][0]["fix"].as_str().unwrap().contains("provider"));
+}
+
+#[test]
+fn a_configuration_that_is_no_text() {
+    let home = Home::new().with("compline.toml", b"timezone = \"\xff\xfe\"\n");
+    home.run("run").refused(2, &["line 1", "no UTF-8", "fix:"]);
+}
+
+#[test]
+fn a_file_where_the_home_should_be() {
+    let home = Home::plain().with("a-file", "kept");
+    let inside = home.file("a-file");
+    let config = home.file("compline.toml");
+    for path in [inside.clone(), inside.join("deeper")] {
+        let ended = program().arg("--home").arg(&path).arg("--config").arg(&config).arg("run").output().unwrap();
+        let told = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{told}");
+        assert!(told.contains("Cannot") && told.contains("a-file"), "{told}");
+    }
+    assert_eq!(std::fs::read_to_string(inside).unwrap(), "kept");
+}
+
+#[test]
+fn a_newer_journal_is_left_alone() {
+    let home = Home::plain();
+    home.run("status").done();
+    let journal = rusqlite::Connection::open(home.file("compline.db")).unwrap();
+    let newer =
+        "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (9999, 'later', '', '')";
+    journal.execute(newer, []).unwrap();
+    drop(journal);
+    home.run("run").refused(1, &["newer Compline", "9999", "fix:", "nothing was changed"]);
+    home.run("status").refused(1, &["newer Compline"]);
+    let doctor = home.run("doctor");
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.out.contains("newer Compline"), "{}", doctor.out);
+}
+
+#[test]
+fn garbage_is_no_journal_and_stays() {
+    let garbage = "not a journal ".repeat(500);
+    let home = Home::plain().with("compline.db", &garbage);
+    home.run("run").refused(1, &["compline.db", "not a journal", "fix:", "backup"]);
+    home.run("usage").refused(1, &["not a journal"]);
+    assert_eq!(std::fs::read_to_string(home.file("compline.db")).unwrap(), garbage);
+}
+
+#[test]
+fn an_empty_journal_is_mentioned_and_begun_anew() {
+    let home = Home::plain().with("compline.db", "");
+    let gateway = home.gateway();
+    assert!(gateway.said.contains("is an empty file"), "{}", gateway.said);
+    assert_eq!(gateway.stop().0, Some(0));
+    let again = home.gateway();
+    assert!(!again.said.contains("is an empty file"), "{}", again.said);
+}
+
+#[test]
+fn a_held_home_is_said() {
+    let home = Home::plain();
+    let lock = File::create(home.file("lock")).unwrap();
+    lock.lock().unwrap();
+    home.run("run").refused(1, &["Another Compline is running with the home", "fix:"]);
+    home.run("status").refused(1, &["holds the home", "does not answer", "fix:"]);
+    lock.unlock().unwrap();
+    home.run("status").done();
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_failure() {
+    let home = Home::plain();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let ended = home.command("config show").stdout(writer).output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(ended.stderr.is_empty());
+}

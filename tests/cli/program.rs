@@ -1,0 +1,155 @@
+//! A home in a temporary folder, and the program run on it: `Home::new().with("compline.toml", "…").run("status")`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// A configuration that needs nothing.
+pub const PLAIN: &str = "timezone = \"Europe/Vienna\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\n";
+
+/// A home that is deleted at the end.
+pub struct Home {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Home {
+    /// An empty one.
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("home");
+        std::fs::create_dir(&path).unwrap();
+        private(&path, 0o700);
+        Self { _folder: folder, path }
+    }
+
+    /// One with the plain configuration.
+    pub fn plain() -> Self {
+        Self::new().with("compline.toml", PLAIN)
+    }
+
+    /// With that file in it, readable by its owner alone.
+    pub fn with(self, name: &str, contents: impl AsRef<[u8]>) -> Self {
+        std::fs::write(self.file(name), contents).unwrap();
+        private(&self.file(name), 0o600);
+        self
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The program, not started yet. Nothing of this computer's settings reaches it.
+    pub fn command(&self, line: &str) -> Command {
+        let mut command = program();
+        command.arg("--home").arg(&self.path).args(line.split_whitespace());
+        command
+    }
+
+    /// Runs a command with nothing on its standard input.
+    pub fn run(&self, line: &str) -> Ended {
+        Ended::of(self.command(line).output().unwrap())
+    }
+
+    /// Runs a command with that piped in.
+    pub fn pipe(&self, line: &str, text: &[u8]) -> Ended {
+        let mut command = self.command(line);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text).unwrap();
+        Ended::of(child.wait_with_output().unwrap())
+    }
+
+    /// Starts the gateway and waits until it says that it is ready.
+    pub fn gateway(&self) -> Gateway {
+        let mut child = self.command("run").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        while !said.contains("Ready.") {
+            assert!(stderr.read_line(&mut said).unwrap() > 0, "the gateway ended: {said}");
+        }
+        Gateway { child, stderr, said }
+    }
+}
+
+/// The program without a home.
+pub fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_compline"));
+    command.env_clear().env("TZ", "UTC").stdin(Stdio::null());
+    command
+}
+
+/// A command that ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ended {
+    pub fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self {
+            code: output.status.code().expect("ended by a signal"),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
+    }
+
+    /// It ended so, and said all of this on standard error.
+    #[track_caller]
+    pub fn refused(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, code, "{self:?}");
+        for word in words {
+            assert!(self.err.contains(word), "{word:?} is missing in: {}", self.err);
+        }
+    }
+
+    /// It is done; what it printed.
+    #[track_caller]
+    pub fn done(self) -> String {
+        assert_eq!(self.code, 0, "{self:?}");
+        self.out
+    }
+
+    /// It is done, and printed JSON.
+    #[track_caller]
+    pub fn json(self) -> serde_json::Value {
+        serde_json::from_str(&self.done()).unwrap()
+    }
+}
+
+/// A running gateway, killed if the test ends before it.
+pub struct Gateway {
+    child: Child,
+    stderr: BufReader<std::process::ChildStderr>,
+    /// What it said on standard error until it was ready.
+    pub said: String,
+}
+
+impl Gateway {
+    /// Stops it as a service manager would; its exit code and its last words.
+    pub fn stop(mut self) -> (Option<i32>, String) {
+        let stopped = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(stopped.success());
+        let mut rest = String::new();
+        self.stderr.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap().code(), rest)
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn private(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}

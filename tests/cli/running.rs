@@ -1,0 +1,58 @@
+//! A gateway that runs, others beside it, and the demonstration.
+
+use super::program::{Home, program};
+
+#[test]
+fn a_gateway_starts_answers_and_stops_cleanly() {
+    let home = Home::plain();
+    let gateway = home.gateway();
+    assert!(gateway.said.contains("Europe/Vienna") && gateway.said.contains("terminal"), "{}", gateway.said);
+    let answer = home.run("chat What is 12*7?").done();
+    assert!(answer.contains("84"), "{answer}");
+    assert!(!home.run("status").err.contains("not running"));
+    home.run("run").refused(1, &["Another Compline is running"]);
+    let (code, last) = gateway.stop();
+    assert_eq!(code, Some(0), "{last}");
+    assert!(!home.file("compline.sock").exists());
+    // What it answered is there without it too.
+    assert!(home.run("search 84").done().contains("84"));
+    let log = std::fs::read_dir(home.file("logs")).unwrap().next().unwrap().unwrap();
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    assert!(log.contains("has started") && !log.contains("12*7"), "{log}");
+}
+
+#[test]
+fn a_bot_that_nobody_has_claimed_shows_a_code() {
+    let telegram =
+        "[telegram]\ntoken = \"123456:AAHsecret_secret_secret_secret_secret\"\napi_url = \"http://127.0.0.1:9\"\n";
+    let plain = super::program::PLAIN;
+    let unclaimed = Home::new().with("compline.toml", format!("{plain}{telegram}"));
+    let (_, said) = unclaimed.gateway().stop();
+    assert!(said.contains("/start "), "{said}");
+    let declared = Home::new().with("compline.toml", format!("{plain}telegram = 7\n{telegram}"));
+    let (_, said) = declared.gateway().stop();
+    assert!(!said.contains("/start "), "{said}");
+}
+
+#[test]
+fn the_demonstration_runs_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = program().env("TMPDIR", folder.path()).args(["demo", "--fast"]).output().unwrap();
+    let shown = String::from_utf8(ended.stdout).unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    let (before, summary) = shown.split_once("handed to the conversation that begins now").expect("no boundary");
+    for part in [
+        "Topics",
+        "Decisions    We decided to cook lentil soup.",
+        "Preferences  She never eats nuts",
+        "Pending      I must buy",
+    ] {
+        assert!(summary.contains(part), "{part:?} is missing in {summary}");
+    }
+    assert!(before.contains("untrusted: stdin"), "{before}");
+    assert!(summary.contains("From our earlier conversations") && summary.contains("compline init"), "{summary}");
+    assert!(!summary.contains("soaking"), "{summary}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert!(!shown.contains('\u{1b}'));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "its home is left behind");
+}

@@ -1,0 +1,75 @@
+//! `init` without questions, and `doctor`.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::program::Home;
+
+#[test]
+fn init_writes_what_run_can_read_and_never_overwrites() {
+    let home = Home::new();
+    let told = home.run("init --non-interactive --owner Ada --timezone Asia/Kathmandu");
+    assert!(told.err.contains("Wrote") && told.err.contains(" run\n"), "{}", told.err);
+    told.done();
+    let file = home.file("compline.toml");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    home.run("config check").done();
+    assert_eq!(home.run("status --json").json()["zone"], "Asia/Kathmandu");
+
+    let first = std::fs::read_to_string(&file).unwrap();
+    home.run("init --non-interactive --owner Ben").refused(2, &["is there already", "--replace"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), first);
+    home.run("init --non-interactive --owner Ben --replace").done();
+    assert_eq!(std::fs::read_to_string(home.file("compline.toml.bak")).unwrap(), first);
+    assert!(std::fs::read_to_string(&file).unwrap().contains("\"Ben\""));
+}
+
+#[test]
+fn init_writes_nothing_that_is_wrong() {
+    let home = Home::new();
+    home.run("init --non-interactive --timezone Europe/Vienn").refused(2, &["Europe/Vienn", "fix:"]);
+    home.run("init --non-interactive --provider gpt").refused(2, &["no provider", "fix:"]);
+    home.run("init --non-interactive --telegram-token-env NOT_SET").refused(2, &["NOT_SET", "fix:"]);
+    let refused = "init --non-interactive --provider openai --model m --base-url http://127.0.0.1:9/v1";
+    home.run(refused).refused(1, &["fix:", "--untested"]);
+    assert!(!home.file("compline.toml").exists());
+    home.run(&format!("{refused} --untested")).done();
+}
+
+#[test]
+fn init_asks_nobody_through_a_pipe() {
+    Home::new().pipe("init", b"Ada\n").refused(2, &["nobody to ask", "--non-interactive"]);
+}
+
+#[test]
+fn doctor_finds_mends_and_says_so() {
+    let home = Home::plain();
+    home.run("status").done();
+    let sound = home.run("doctor --json").json();
+    assert_eq!(sound["ok"], true, "{sound}");
+
+    std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::remove_file(home.file("workspace/SOUL.md")).unwrap();
+    let found = home.run("doctor");
+    assert_eq!(found.code, 1, "{found:?}");
+    assert!(found.out.contains("WRONG   home") && found.out.contains("chmod 700"), "{}", found.out);
+    assert!(found.out.contains("missing: SOUL.md"), "{}", found.out);
+
+    let mended = home.run("doctor --fix").done();
+    assert!(mended.contains("mended  home"), "{mended}");
+    assert!(home.file("workspace/SOUL.md").exists());
+    assert_eq!(std::fs::metadata(home.path()).unwrap().permissions().mode() & 0o777, 0o700);
+    home.run("doctor").done();
+}
+
+#[test]
+fn doctor_tells_a_dead_model_and_a_dead_telegram() {
+    let dead = "[model]\nprovider = \"openai\"\nname = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
+        [telegram]\ntoken = \"123456:AAHsecret_secret_secret_secret_secret\"\napi_url = \"http://127.0.0.1:9\"\n";
+    let home = Home::new().with("compline.toml", format!("{}{dead}", super::program::PLAIN));
+    let found = home.run("doctor");
+    assert_eq!(found.code, 1, "{found:?}");
+    for line in ["WRONG   model", "WRONG   telegram", "fix: look at the network"] {
+        assert!(found.out.contains(line), "{line:?} is missing in {}", found.out);
+    }
+    assert!(home.run("doctor --offline").out.contains("was not tried"));
+}
