@@ -3,22 +3,22 @@
 //! The modules stand in reading order, and imports point only upwards in this list: `docs/architecture.md` draws the house,
 //! and `tests/house.rs` keeps to the table of who may import whom.
 
+pub mod id;
+pub mod trust;
+pub mod time;
+pub mod people;
+pub mod message;
+pub mod text;
+pub mod wording;
+pub mod config;
+pub mod store;
+pub mod model;
 pub mod adapter;
+pub mod spend;
+pub mod memory;
+pub mod tool;
+pub mod engine;
 pub mod admin;
+pub mod gateway;
 pub mod app;
 pub mod cli;
-pub mod config;
-pub mod engine;
-pub mod gateway;
-pub mod id;
-pub mod memory;
-pub mod message;
-pub mod model;
-pub mod people;
-pub mod spend;
-pub mod store;
-pub mod text;
-pub mod time;
-pub mod tool;
-pub mod trust;
-pub mod wording;

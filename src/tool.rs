@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::id::{ConversationId, MessageId};
+use crate::store::Node;
 use crate::model::ToolSpec;
 use crate::trust::{Label, Labelled, Scope, Text};
 
@@ -69,8 +70,8 @@ pub struct Output {
     pub text: String,
     /// Where it came from.
     pub label: Label,
-    /// The stored messages whose words stand in it.
-    pub from: Vec<MessageId>,
+    /// What in the journal its words grew from.
+    pub from: Vec<Node>,
 }
 
 /// Why a call gave nothing. The text goes to the model, in our own words.
@@ -116,8 +117,8 @@ impl Toolbox {
     }
 
     /// Makes a call under the rules. Whatever happens, there is a text for the model: its label is the join of where the
-    /// arguments and the result came from. With it come the stored messages whose words stand in it.
-    pub async fn run(&self, name: &str, arguments: &str, call: Call<'_>) -> (Text, Vec<MessageId>) {
+    /// arguments and the result came from. With it comes what in the journal its words grew from.
+    pub async fn run(&self, name: &str, arguments: &str, call: Call<'_>) -> (Text, Vec<Node>) {
         let label = call.label.clone();
         let scope = call.scope;
         let output = self.try_run(name, arguments, call).await.unwrap_or_else(|error| Output {

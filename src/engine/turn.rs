@@ -423,8 +423,8 @@ impl<'a> Turn<'a> {
         parts
             .journal
             .write("store a tool step", move |tx| {
-                for message in from {
-                    tx.derive(Node::Turn(id), tx.node_of(message)?)?;
+                for grew_from in from {
+                    tx.derive(Node::Turn(id), grew_from)?;
                 }
                 tx.finish_step(step, &result, None, "", now)
             })

@@ -3,12 +3,15 @@
 //! It gives trusted hits, and says how many untrusted texts match besides. Asking for those is explicit, and what comes back
 //! then carries their label into the turn.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::{Call, Output, Reach, Tool, ToolError};
+use crate::id::ConversationId;
 use crate::model::ToolSpec;
-use crate::store::{Hit, Journal};
+use crate::store::{Db, Hit, Journal, Node, Summary, View};
 use crate::time::Zone;
 use crate::trust::Label;
 use crate::wording;
@@ -17,6 +20,8 @@ use crate::wording;
 const MOST: usize = 20;
 /// As many if it does not say.
 const USUAL: usize = 6;
+/// Whole conversations shown beside the hits.
+const SUMMARIES: usize = 3;
 /// Characters shown of one hit.
 const SNIPPET: usize = 600;
 
@@ -33,6 +38,15 @@ impl Recall {
         Self { journal, zone }
     }
 
+    /// The whole of a conversation that read text from outside, as it was written down beside the trusted half.
+    fn summary_line(&self, summary: &Summary) -> String {
+        let (says, label, _) = summary.content.open();
+        let lists = [&says.topics, &says.decisions, &says.preferences, &says.pending];
+        let words: Vec<&str> = lists.into_iter().flatten().map(String::as_str).collect();
+        let words = crate::text::shorten(&crate::text::one_line(&words.join("; ")), SNIPPET);
+        wording::tool::whole_conversation(&crate::text::one_line(&says.title), &label.encode(), &words)
+    }
+
     fn line(&self, hit: &Hit) -> String {
         let who = if hit.person.is_some() { wording::tool::THE_PERSON } else { wording::tool::THE_ASSISTANT };
         let (words, label, _) = hit.text.open();
@@ -41,6 +55,13 @@ impl Recall {
         let words = crate::text::shorten(&crate::text::one_line(words), SNIPPET);
         format!("[{}] {who}: {words}", self.zone.show_short(hit.at))
     }
+}
+
+/// The full summaries of the conversations that the hits stand in, as far as they have one: tainted ones.
+fn full_summaries(db: Db<'_>, hits: &[Hit]) -> anyhow::Result<Vec<Summary>> {
+    let conversations: BTreeSet<ConversationId> = hits.iter().filter_map(|hit| hit.conversation).collect();
+    let found = conversations.into_iter().rev().take(SUMMARIES).map(|id| db.summary_of(id, View::Full));
+    found.filter_map(Result::transpose).collect()
 }
 
 #[async_trait]
@@ -75,9 +96,14 @@ impl Tool for Recall {
         let limit = call.arguments.get("limit").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
         let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
         let (scope, before) = (call.scope, call.before);
-        let found = self
+        let (found, from, summaries) = self
             .journal
-            .read(move |db| db.recall(scope, &query, untrusted_too, limit, Some(before)))
+            .read(move |db| {
+                let found = db.recall(scope, &query, untrusted_too, limit, Some(before))?;
+                let from = found.hits.iter().map(|hit| db.node_of(hit.message)).collect::<anyhow::Result<Vec<Node>>>()?;
+                let summaries = if untrusted_too { full_summaries(db, &found.hits)? } else { Vec::new() };
+                Ok((found, from, summaries))
+            })
             .await
             .map_err(|_| ToolError::Failed(wording::tool::RECALL_FAILED.to_owned()))?;
         let mut lines: Vec<String> = found.hits.iter().map(|hit| self.line(hit)).collect();
@@ -87,8 +113,10 @@ impl Tool for Recall {
         if found.untrusted > 0 {
             lines.push(wording::tool::recall_untrusted(found.untrusted));
         }
-        let label = Label::join_of(found.hits.iter().map(|hit| hit.text.label()));
-        let from = found.hits.iter().map(|hit| hit.message).collect();
+        lines.extend(summaries.iter().map(|summary| self.summary_line(summary)));
+        let labels = found.hits.iter().map(|hit| hit.text.label());
+        let label = Label::join_of(labels.chain(summaries.iter().map(|summary| summary.content.label())));
+        let from = from.into_iter().chain(summaries.iter().map(|summary| Node::Summary(summary.id))).collect();
         Ok(Output { text: lines.join("\n"), label, from })
     }
 }

@@ -38,6 +38,11 @@ pub fn from_outside(who: &str, sources: &str) -> String {
     format!("{who}, from outside ({sources})")
 }
 
+/// What was written down of a conversation that read text from outside.
+pub fn whole_conversation(title: &str, sources: &str, words: &str) -> String {
+    format!("In short, that conversation, from outside ({sources}): {title}. {words}")
+}
+
 /// Untrusted texts match besides.
 pub fn recall_untrusted(count: usize) -> String {
     let matches = match count {

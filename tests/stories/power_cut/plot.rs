@@ -185,7 +185,7 @@ fn make_possible(plot: &mut Plot, job: &'static str, side: CommitPoint) {
         }
         "drop a preview" => {
             plot.mood = Mood::Slow;
-            vec![(Act::Says(ADA), soon), (Act::ServerError, Duration::from_secs(30))]
+            vec![(Act::Says(ADA), soon), (Act::Flood(ADA), Duration::from_secs(30))]
         }
         "stop a turn" => {
             plot.mood = Mood::Slow;

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::support::telegram::FakeTelegram;
 
 #[path = "selftest_library.rs"]
-mod library;
+mod selftest_library;
 #[path = "selftest_sending.rs"]
-mod sending;
+mod selftest_sending;
 
 const ADA: i64 = 7;
 

@@ -1,0 +1,189 @@
+//! A process that dies at one exact point, and what its next life does: one test for each point on the way of a message.
+//!
+//! The power goes on the journal's own thread, so each point is exact: before or after one named commit.
+
+use std::time::Duration;
+
+use compline::store::CommitPoint::{self, After, Before};
+
+use crate::support::model::Say;
+use crate::support::power::{Cut, House};
+use crate::support::story::{ADA, canary};
+
+const MARK: &str = "(possibly repeated)";
+
+/// Ada says one thing, and the power goes at that commit; what happened until then is over when this returns.
+fn dies(side: CommitPoint, job: &'static str, answer: &str) -> House {
+    let mut house = House::prepared("");
+    house.story.model.otherwise(|_| Say::Text("An answer that nobody should have asked for.".to_owned()));
+    house.story.model.says(answer);
+    assert!(!house.start(Some(Cut::at(side, job))));
+    house.story.fake.says(ADA, &format!("Good evening {}", canary(ADA)));
+    assert!(house.pass(Duration::from_secs(5)), "the power did not go");
+    house
+}
+
+/// The next life has all the time it needs.
+fn lives_on(house: &mut House) {
+    house.revive();
+    assert!(!house.pass(Duration::from_secs(5)));
+}
+
+fn stored(house: &House) -> (i64, i64) {
+    let said = house.story.count("SELECT count(*) FROM messages WHERE kind = 'said' AND state = 'answered'");
+    (said, house.story.count("SELECT count(*) FROM messages WHERE kind = 'reply'"))
+}
+
+#[test]
+fn killed_after_receiving_and_before_storing_it_receives_again() {
+    let mut house = dies(Before, "accept messages", "Good evening, Ada.");
+    assert_eq!(house.story.fake.unacked(), 1, "what is not stored is not confirmed");
+    lives_on(&mut house);
+    assert_eq!((stored(&house), house.story.heard(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
+    assert_eq!(house.story.model.chats().len(), 1);
+    house.end();
+}
+
+#[test]
+fn killed_after_storing_and_before_the_model_it_answers_once() {
+    let mut house = dies(After, "accept messages", "Good evening, Ada.");
+    lives_on(&mut house);
+    assert_eq!((stored(&house), house.story.heard(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
+    assert_eq!(house.story.model.chats().len(), 1);
+    house.end();
+}
+
+#[test]
+fn killed_while_the_model_thinks_it_asks_once_more() {
+    let mut house = dies(After, "reserve a call", "Good evening, Ada.");
+    assert_eq!(house.story.model.chats().len(), 0);
+    lives_on(&mut house);
+    assert_eq!((stored(&house), house.story.heard(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
+    assert_eq!(house.story.model.chats().len(), 1);
+    let reserved = house.story.count("SELECT count(*) FROM spending WHERE purpose = 'chat'");
+    assert_eq!(reserved, 2, "the budget counts the call that was cut off");
+    house.end();
+}
+
+#[test]
+fn killed_before_the_reply_is_stored_it_asks_once_more_and_answers_once() {
+    let mut house = dies(Before, "store a reply", "An answer that is lost.");
+    assert_eq!(house.story.model.chats().len(), 1);
+    house.story.model.says("Good evening, Ada.");
+    lives_on(&mut house);
+    assert_eq!((stored(&house), house.story.heard(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
+    assert_eq!(house.story.model.chats().len(), 2);
+    house.end();
+}
+
+#[test]
+fn killed_after_the_reply_is_stored_it_sends_it_without_asking_again() {
+    let mut house = dies(After, "store a reply", "Good evening, Ada.");
+    assert_eq!(house.story.heard(ADA), Vec::<String>::new());
+    lives_on(&mut house);
+    assert_eq!((stored(&house), house.story.heard(ADA)), ((1, 1), vec!["Good evening, Ada.".to_owned()]));
+    assert_eq!(house.story.model.chats().len(), 1, "a stored reply is never asked for again");
+    house.end();
+}
+
+#[test]
+fn killed_before_a_part_is_marked_as_sent_it_says_that_it_may_repeat() {
+    let mut house = dies(Before, "mark as sent", "Good evening, Ada.");
+    assert_eq!(house.story.heard(ADA), ["Good evening, Ada."]);
+    lives_on(&mut house);
+    let heard = house.story.heard(ADA);
+    assert!(heard.len() == 2 && heard[1].contains("Good evening, Ada.") && heard[1].contains(MARK), "{heard:?}");
+    assert_eq!((stored(&house), house.story.model.chats().len()), ((1, 1), 1));
+    house.end();
+}
+
+#[test]
+fn killed_between_two_parts_it_goes_on_with_the_second() {
+    let answer: String = (0..80).map(|n| format!("part{n}z {}\n\n", "and so on ".repeat(9))).collect();
+    let mut house = dies(After, "mark as sent", &answer);
+    let first = house.story.heard(ADA);
+    assert_eq!(first.len(), 1);
+    lives_on(&mut house);
+    let heard = house.story.heard(ADA);
+    assert!(heard.len() > 1 && heard[0] == first[0] && !heard.concat().contains(MARK), "{heard:?}");
+    for n in 0..80 {
+        assert_eq!(heard.concat().matches(&format!("part{n}z")).count(), 1, "part {n}");
+    }
+    assert_eq!(house.story.model.chats().len(), 1);
+    house.end();
+}
+
+#[test]
+fn killed_between_a_tool_and_the_next_step_it_keeps_what_the_tool_gave() {
+    let mut house = House::prepared("");
+    house.story.model.calls("recall", serde_json::json!({ "query": "birthday" })).says("It is in May.");
+    assert!(!house.start(Some(Cut::at(After, "store a tool step"))));
+    house.story.fake.says(ADA, &format!("When is it? {}", canary(ADA)));
+    assert!(house.pass(Duration::from_secs(5)));
+    lives_on(&mut house);
+    assert_eq!(house.story.heard(ADA), ["It is in May."]);
+    assert_eq!(house.story.model.chats().len(), 2, "the first reply and the tool's result were stored");
+    house.end();
+}
+
+#[test]
+fn killed_after_a_file_is_kept_it_still_reads_it() {
+    let mut house = House::prepared("");
+    assert!(!house.start(Some(Cut::at(After, "keep a file"))));
+    house.story.fake.sends_document(ADA, "list.txt", "text/plain", b"bread and butter");
+    assert!(house.pass(Duration::from_secs(5)));
+    lives_on(&mut house);
+    assert!(house.story.model.last_prompt().contains("bread and butter"));
+    assert_eq!(house.story.heard(ADA), ["ok"]);
+    house.end();
+}
+
+#[test]
+fn killed_while_an_answer_grows_it_leaves_no_second_one_unmarked() {
+    let mut house = House::prepared("");
+    let pieces = (0..6).map(|n| (Duration::from_secs(1), format!("piece{n}z grows a little further each second. ")));
+    let pieces: Vec<_> = pieces.collect();
+    house.story.model.then(Say::Grow(pieces.clone())).then(Say::Grow(pieces));
+    assert!(!house.start(Some(Cut::at(Before, "keep a preview"))));
+    house.story.fake.says(ADA, &format!("Tell me {}", canary(ADA)));
+    assert!(house.pass(Duration::from_secs(20)));
+    house.revive();
+    assert!(!house.pass(Duration::from_secs(20)));
+    let heard = house.story.heard(ADA);
+    let whole: Vec<_> = heard.iter().filter(|text| text.contains("piece5z")).collect();
+    assert!(whole.len() == 1 && whole[0].contains(MARK), "{heard:?}");
+    house.end();
+}
+
+#[test]
+fn killed_at_the_end_of_a_conversation_it_still_writes_it_down() {
+    for (side, job) in [(Before, "want a summary"), (After, "want a summary"), (Before, "keep a summary")] {
+        let mut house = House::prepared("");
+        assert!(!house.start(Some(Cut::at(side, job))));
+        house.story.fake.says(ADA, &format!("Good evening {}", canary(ADA)));
+        assert!(house.pass(Duration::from_secs(7 * 3600)), "{job}");
+        house.revive();
+        assert!(!house.pass(Duration::from_secs(3600)));
+        assert_eq!(house.story.count("SELECT count(*) FROM summaries WHERE state = 'made'"), 1, "{side:?} {job}");
+        house.end();
+    }
+}
+
+#[test]
+fn a_stopped_turn_stays_stopped_whenever_the_power_goes() {
+    for side in [Before, After] {
+        let mut house = House::prepared("");
+        let slowly = vec![(Duration::from_secs(30), "at last".to_owned())];
+        house.story.model.then(Say::Grow(slowly.clone())).then(Say::Grow(slowly));
+        assert!(!house.start(Some(Cut::at(side, "stop a turn"))));
+        house.story.fake.says(ADA, &format!("Think hard {}", canary(ADA)));
+        assert!(!house.pass(Duration::from_secs(5)));
+        house.story.fake.says(ADA, "/stop");
+        assert!(house.pass(Duration::from_secs(1)));
+        house.revive();
+        assert!(!house.pass(Duration::from_secs(60)));
+        assert_eq!(house.story.text("SELECT state FROM turns"), "stopped", "{side:?}");
+        assert!(!house.story.heard(ADA).concat().contains("at last"));
+        house.end();
+    }
+}
