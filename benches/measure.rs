@@ -1,4 +1,5 @@
-//! Measures what a person feels, and prints it: `cargo bench --bench measure`.
+//! Measures what a person feels, and prints it: `cargo bench --bench measure`, or only some of it with
+//! `-- process`, `-- turns`, `-- crowd`, `-- recall`.
 //!
 //! Two kinds of figures. Of the real binary, against a Telegram server and a model on loopback: time to the first poll, resident memory at
 //! rest, message to the first byte of the answer, size of the first request. Of the library in this process: time and CPU per turn at growing
@@ -30,8 +31,12 @@ fn main() {
         return;
     }
     println!("{:<58} {:>14} {:>14} {:>14}", "what", "median", "p99", "CPU");
-    process::measure();
-    library::measure();
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let asked = |part: &str| wanted.is_empty() || wanted.iter().any(|name| name == part);
+    if asked("process") {
+        process::measure();
+    }
+    library::measure(&asked);
 }
 
 /// One line of the table.

@@ -91,11 +91,12 @@ CREATE TABLE conversations (
     last_message_id INTEGER NOT NULL DEFAULT 0, -- its last message so far
     messages INTEGER NOT NULL DEFAULT 0,  -- how many messages it was given
     closed_at INTEGER,                    -- when the next one began, or /new was given
+    written_down INTEGER NOT NULL DEFAULT 0, -- whether the summaries of its present end are asked for
     opening TEXT NOT NULL DEFAULT '',     -- what it begins with: summary and titles of earlier ones, as placed in prompts
     opening_state TEXT NOT NULL DEFAULT 'none' -- none, standin (may be swapped once), final
 ) STRICT;
 CREATE INDEX conversations_stream ON conversations (stream_id, id);
-CREATE INDEX conversations_open ON conversations (last_at) WHERE closed_at IS NULL;
+CREATE INDEX conversations_not_written_down ON conversations (last_at) WHERE written_down = 0;
 
 CREATE TABLE messages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, -- message
@@ -131,9 +132,10 @@ CREATE TABLE texts (
 ) STRICT;
 CREATE INDEX texts_message ON texts (message_id, id);
 
--- Derived: can be deleted and rebuilt from texts with the same answers. Holds folded words only, never read back.
+-- Derived: can be deleted and rebuilt from texts with the same answers. Holds folded words only, never read back. `place` is one word for
+-- scope and trust together, so that a question walks through one long list and not two.
 CREATE VIRTUAL TABLE texts_fts USING fts5 (
-    body, scope, trust,
+    body, place,
     content = '', contentless_delete = 1, detail = 'full', tokenize = 'porter unicode61 remove_diacritics 2'
 );
 

@@ -29,7 +29,7 @@ use crate::message::Health;
 use crate::model::Model;
 use crate::people::Address;
 use crate::spend::{Ledger, Purse};
-use crate::store::{Failpoint, Journal, NewOutbox, OpenError, OutboxKind};
+use crate::store::{Failpoint, Journal, NewOutbox, OpenError};
 use crate::time::clock::Ringer;
 use crate::time::{Clock, Moment, SystemClock};
 use crate::tool::recall::Recall;
@@ -335,14 +335,7 @@ async fn tell_absence(journal: &Journal, adapter: &dyn Adapter, now: Moment) -> 
                     continue;
                 }
                 let text = wording::own(&wording::turn::away(now.since(alive_at)), Scope::Person(person.id));
-                tx.post(&NewOutbox {
-                    address: here.id,
-                    kind: OutboxKind::Notice,
-                    message: None,
-                    text: &text,
-                    buttons: &[],
-                    at: now,
-                })?;
+                tx.post(&NewOutbox::notice(here.id, &text, now))?;
                 told.push(here.id);
             }
             Ok(told)
@@ -401,6 +394,6 @@ struct Pulse(Arc<Desks>);
 
 impl HealthSource for Pulse {
     fn adapters(&self) -> Vec<(String, Health)> {
-        self.0.adapters().into_iter().map(|adapter| (adapter.name().to_owned(), adapter.health())).collect()
+        self.0.health()
     }
 }

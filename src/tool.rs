@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::id::{ConversationId, MessageId};
-use crate::store::Node;
 use crate::model::ToolSpec;
+use crate::store::Node;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// The most characters of a result that go to a model.

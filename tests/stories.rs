@@ -51,3 +51,11 @@ mod scope;
 mod store;
 #[path = "stories/trust.rs"]
 mod trust;
+#[path = "stories/power_cut.rs"]
+mod power_cut;
+#[path = "stories/restart.rs"]
+mod restart;
+#[path = "stories/log.rs"]
+mod log;
+#[path = "stories/bad_input.rs"]
+mod bad_input;

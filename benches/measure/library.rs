@@ -16,15 +16,21 @@ use compline::trust::{Label, Labelled, Scope, Text};
 use crate::support::model::Scripted;
 use crate::{cpu, figure, line};
 
-pub fn measure() {
+pub fn measure(asked: &dyn Fn(&str) -> bool) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         for history in [0, 100, 1_000, 5_000] {
-            turns(history).await;
+            if asked("turns") {
+                turns(history).await;
+            }
         }
-        crowd(32, 20).await;
+        if asked("crowd") {
+            crowd(30, 20).await;
+        }
         for messages in [1_000, 10_000, 100_000] {
-            recall(messages).await;
+            if asked("recall") {
+                recall(messages).await;
+            }
         }
     });
 }
@@ -119,7 +125,7 @@ async fn crowd(people: usize, rounds: usize) {
     let app = App::build(config(home.path(), people), seams(&clock)).await.unwrap();
     app.start().await.unwrap();
     let mut seats = Vec::new();
-    for n in 1..=people.min(30) {
+    for n in 1..=people {
         seats.push(Seat::take(&app, &format!("P{n}")).await);
     }
     let count = seats.len();

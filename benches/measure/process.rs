@@ -25,7 +25,9 @@ pub fn measure() {
         fake.token(),
         fake.url()
     );
-    std::fs::write(home.path().join("compline.toml"), config).unwrap();
+    let file = home.path().join("compline.toml");
+    std::fs::write(&file, config).unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
 
     let mut starts = Vec::new();
     for _ in 0..10 {

@@ -33,7 +33,7 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn conversations(&self, only: Option<PersonId>, limit: u32) -> anyhow::Result<Answer> {
         let ends = self.ends();
-        let all = self.parts.journal.read(move |db| list(db, only, limit, ends)).await?;
+        let all = self.parts.journal.read_much(move |db| list(db, only, limit, ends)).await?;
         if all.is_empty() {
             return Ok(Answer::ours(says::NO_CONVERSATIONS, json!([])));
         }
@@ -49,7 +49,7 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn conversation(&self, id: ConversationId, only: Option<PersonId>) -> anyhow::Result<Answer> {
         let ends = self.ends();
-        let found = self.parts.journal.read(move |db| transcript::read(db, id, only, ends)).await?;
+        let found = self.parts.journal.read_much(move |db| transcript::read(db, id, only, ends)).await?;
         let Some(whole) = found else { return Ok(Answer::refusal(says::no_such_conversation(id))) };
         let mut shown = Shown::nothing();
         let mut json = told_json(&whole.told, &mut shown);

@@ -63,7 +63,7 @@ impl Admin {
     pub async fn search(&self, person: &Person, query: &str, limit: usize, kinds: &[Kind]) -> anyhow::Result<Answer> {
         let (scope, asked, kinds) = (Scope::Person(person.id), query.to_owned(), kinds.to_vec());
         let limit = limit.clamp(1, MOST);
-        let found = self.parts.journal.read(move |db| find(db, scope, &asked, limit, &kinds)).await?;
+        let found = self.parts.journal.read_much(move |db| find(db, scope, &asked, limit, &kinds)).await?;
         let (wanted, mut shown) = (Wanted::new(query), Shown::nothing());
         let (mut lines, mut json) = (Vec::new(), Vec::new());
         for one in &found {

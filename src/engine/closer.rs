@@ -79,7 +79,7 @@ async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Resu
     let (trusted, full) = engine
         .parts
         .journal
-        .read(move |db| Ok((summary::lines(db, &of, View::Trusted)?, summary::lines(db, &of, View::Full)?)))
+        .read_much(move |db| Ok((summary::lines(db, &of, View::Trusted)?, summary::lines(db, &of, View::Full)?)))
         .await?;
     let tainted = full.len() > trusted.len();
     let of = conversation.clone();
@@ -113,7 +113,7 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
     let found = engine
         .parts
         .journal
-        .read(move |db| {
+        .read_much(move |db| {
             let Some(conversation) = db.conversation(wanted.conversation)? else { return Ok(None) };
             let lines = summary::lines(db, &conversation, view)?;
             Ok(Some((conversation, lines)))

@@ -153,7 +153,7 @@ fn exchange(record: &Record, zone: crate::time::Zone) -> Exchange {
         let note = crate::wording::own(crate::wording::prompt::NOT_ANSWERED, record.turn.scope);
         messages.push(Arc::new(Message::of(Role::Assistant, note)));
     }
-    let tokens = messages.iter().map(|message| tokens_of(message)).sum();
+    let tokens = messages.iter().map(|message| message.estimate_tokens()).sum();
     Exchange { messages, tokens }
 }
 
@@ -199,18 +199,6 @@ fn call_part(call: &ToolCall) -> Part {
         arguments: call.arguments.as_str().into(),
         extra: call.extra.as_str().into(),
     }
-}
-
-fn tokens_of(message: &Message) -> u64 {
-    message
-        .parts()
-        .iter()
-        .map(|part| match part.open().0 {
-            Part::Text(text) | Part::Result { text, .. } => crate::text::estimate_tokens(text) + 4,
-            Part::Call { arguments, .. } => crate::text::estimate_tokens(arguments) + 8,
-            Part::Image { .. } => 1_500,
-        })
-        .sum()
 }
 
 /// The join of the labels of all messages.

@@ -13,7 +13,7 @@ use super::turn::{self, End, Turn};
 use super::{Engine, PATIENCE, closer, context};
 use crate::id::{AddressId, MessageId, StreamId};
 use crate::people::Person;
-use crate::store::{Conversation, NewOutbox, NewTurn, Node, OutboxKind, StoredMessage, TurnRow};
+use crate::store::{Conversation, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
 use crate::time::{Busy, Moment};
@@ -133,7 +133,7 @@ impl Stream {
                 for id in ids {
                     tx.settle_message(id, "closed", "too_old")?;
                 }
-                tx.post(&notice_to(address, &notice, now)).map(|_| ())
+                tx.post(&NewOutbox::notice(address, &notice, now)).map(|_| ())
             })
             .await?;
         self.engine.parts.audience.posted(address);
@@ -194,7 +194,7 @@ impl Stream {
                     tx.derive(Node::Turn(turn), Node::Summary(summary))?;
                 }
                 if let Some(notice) = notice {
-                    tx.post(&notice_to(address, &notice, now))?;
+                    tx.post(&NewOutbox::notice(address, &notice, now))?;
                 }
                 tx.turn(turn)
             })
@@ -226,9 +226,13 @@ impl Stream {
         self.history_of(&opening).await?;
         let token = stop.child_token();
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
+        let id = row.id;
+        // Whoever stopped it before there was a token to cancel has closed its row.
+        if !self.engine.parts.journal.read(move |db| db.turn(id)).await?.is_some_and(|turn| turn.is_open()) {
+            return Ok(Now::Again);
+        }
         let engine = Arc::clone(&self.engine);
         let Some(history) = &mut self.history else { return Ok(Now::Nothing) };
-        let id = row.id;
         let end = Turn::new(&engine, history, row, person, loaded, opening.opening, token).run(busy).await;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
         match end? {
@@ -278,7 +282,8 @@ impl Stream {
         // A turn that was stopped while it waited ended without this task.
         if self.history.as_ref().is_none_or(|history| history.conversation() != id || history.last_turn != last) {
             let (zone, budget) = (self.engine.parts.zone, self.engine.history_budget());
-            self.history = Some(self.engine.parts.journal.read(move |db| History::load(db, id, zone, budget)).await?);
+            self.history =
+                Some(self.engine.parts.journal.read_much(move |db| History::load(db, id, zone, budget)).await?);
         }
         self.history.as_mut().ok_or_else(|| anyhow::anyhow!("A history vanished"))
     }
@@ -305,10 +310,6 @@ impl Stream {
         // The stream's scope is not known here without a look; a notice holds the program's own words only.
         wording::own(words, crate::trust::Scope::Shared)
     }
-}
-
-fn notice_to<'a>(address: AddressId, text: &'a Text, at: Moment) -> NewOutbox<'a> {
-    NewOutbox { address, kind: OutboxKind::Notice, message: None, text, buttons: &[], at }
 }
 
 impl Engine {

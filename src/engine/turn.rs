@@ -330,14 +330,7 @@ impl<'a> Turn<'a> {
                     return Ok(());
                 }
                 if !row.noticed {
-                    tx.post(&NewOutbox {
-                        address: row.address,
-                        kind: OutboxKind::Notice,
-                        message: None,
-                        text: &notice,
-                        buttons: &[],
-                        at: now,
-                    })?;
+                    tx.post(&NewOutbox::notice(row.address, &notice, now))?;
                 }
                 tx.postpone_turn(row.id, attempts, retry_at, true)
             })
@@ -360,14 +353,7 @@ impl<'a> Turn<'a> {
                 if !tx.turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     return Ok(());
                 }
-                tx.post(&NewOutbox {
-                    address: row.address,
-                    kind: OutboxKind::Notice,
-                    message: None,
-                    text: &notice,
-                    buttons: &[],
-                    at: now,
-                })?;
+                tx.post(&NewOutbox::notice(row.address, &notice, now))?;
                 tx.drop_preview(row.id)?;
                 tx.settle_turn(row.id, "closed", reason)?;
                 tx.end_turn(row.id, "gave_up", reason, now)

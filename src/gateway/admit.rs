@@ -13,9 +13,7 @@ use crate::engine::boundary::Arrival;
 use crate::id::{AddressId, InboxId, MessageId, StreamId};
 use crate::message::{Event, FileKind, Inbound, Origin, Place, Quote, RemoteFile, Said};
 use crate::people::{Address, Person};
-use crate::store::{
-    CodeUse, Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, OutboxKind, TextKind, Tx,
-};
+use crate::store::{CodeUse, Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, TextKind, Tx};
 use crate::time::{Moment, Zone};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
 use crate::wording::{self, gate};
@@ -356,7 +354,7 @@ impl Door {
     }
 
     fn post(&self, tx: Tx<'_>, address: AddressId, text: &Text, wake: &mut Wake) -> anyhow::Result<()> {
-        tx.post(&NewOutbox { address, kind: OutboxKind::Notice, message: None, text, buttons: &[], at: self.now })?;
+        tx.post(&NewOutbox::notice(address, text, self.now))?;
         wake.posted.push(address);
         Ok(())
     }

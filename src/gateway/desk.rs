@@ -1,6 +1,6 @@
 //! One desk per adapter: what the intake, the delivery and the live view of that adapter share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -9,6 +9,7 @@ use tokio_util::task::TaskTracker;
 use super::delivery;
 use crate::adapter::Adapter;
 use crate::id::AddressId;
+use crate::message::Health;
 use crate::people::Address;
 use crate::store::Journal;
 use crate::time::Clock;
@@ -22,6 +23,17 @@ pub struct Desks {
     pub(super) stop: CancellationToken,
     adapters: Mutex<HashMap<&'static str, Arc<dyn Adapter>>>,
     lanes: Mutex<HashMap<AddressId, Arc<Lane>>>,
+    /// Adapters whose messages cannot be stored at the moment.
+    blocked: Mutex<HashSet<&'static str>>,
+}
+
+/// Whether the journal takes what comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storing {
+    /// It does.
+    Works,
+    /// It does not.
+    Fails,
 }
 
 /// The way to one address. Whoever sends there holds `sending`, so a growing answer and a finished one never cross.
@@ -48,6 +60,7 @@ impl Desks {
             stop,
             adapters: Mutex::default(),
             lanes: Mutex::default(),
+            blocked: Mutex::default(),
         })
     }
 
@@ -62,6 +75,28 @@ impl Desks {
         let mut all: Vec<_> = adapters.values().cloned().collect();
         all.sort_by_key(|adapter| adapter.name());
         all
+    }
+
+    /// What an adapter receives can be stored, or cannot.
+    pub fn storing(&self, adapter: &'static str, works: Storing) {
+        let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
+        match works {
+            Storing::Works => blocked.remove(adapter),
+            Storing::Fails => blocked.insert(adapter),
+        };
+    }
+
+    /// How each adapter is; one whose messages cannot be stored is in trouble, whatever it says itself.
+    pub fn health(&self) -> Vec<(String, Health)> {
+        let blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let healths = self.adapters().into_iter().map(|adapter| {
+            let mut health = adapter.health();
+            if blocked.contains(adapter.name()) {
+                health.trouble = Some(crate::wording::gate::NOT_STORED.to_owned());
+            }
+            (adapter.name().to_owned(), health)
+        });
+        healths.collect()
     }
 
     /// The adapter of that name.

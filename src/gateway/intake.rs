@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::admit::{self, Door, Wake};
-use super::desk::Desks;
+use super::desk::{Desks, Storing};
 use crate::adapter::{Adapter, PollError};
 use crate::engine::Engine;
 use crate::store::Journal;
@@ -114,12 +114,14 @@ impl Intake {
             match taken.await {
                 Ok(wake) => {
                     failures = 0;
+                    self.desks.storing(name, Storing::Works);
                     self.adapter.ack(batch.cursor.as_deref()).await;
                     self.wake(wake).await;
                     drop(busy);
                 }
                 Err(error) => {
                     failures += 1;
+                    self.desks.storing(name, Storing::Fails);
                     tracing::error!(
                         "Cannot store what {name} received; it is not acknowledged and will come again: {error:#}"
                     );

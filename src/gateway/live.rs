@@ -15,6 +15,7 @@ use crate::engine::{Audience, Watcher};
 use crate::id::{AddressId, TurnId};
 use crate::message::Outbound;
 use crate::model::Live;
+use crate::time::Busy;
 use crate::trust::{Label, Labelled, Scope};
 
 /// The sign ends after this, whatever happens.
@@ -29,7 +30,8 @@ impl Audience for Arc<Desks> {
         let over = CancellationToken::new();
         let grown = Arc::new(Grown::default());
         let (sender, receiver) = tokio::sync::mpsc::channel(256);
-        self.tasks.spawn(show(Arc::clone(self), turn, address, Arc::clone(&grown), over.clone(), receiver));
+        let began = Began { turn, address, over: over.clone(), busy: self.clock.busy() };
+        self.tasks.spawn(show(Arc::clone(self), began, Arc::clone(&grown), receiver));
         Box::new(Watching { grown, deltas: sender, over: over.clone(), _over_at_last: over.drop_guard() })
     }
 
@@ -79,14 +81,17 @@ impl Watcher for Watching {
     }
 }
 
-async fn show(
-    desks: Arc<Desks>,
+/// A turn that is to be shown.
+struct Began {
     turn: TurnId,
     address: AddressId,
-    grown: Arc<Grown>,
     over: CancellationToken,
-    mut deltas: tokio::sync::mpsc::Receiver<String>,
-) {
+    /// Held until the first wait is known to the clock: a turn that only waits must not outrun its own preview.
+    busy: Busy,
+}
+
+async fn show(desks: Arc<Desks>, turn: Began, grown: Arc<Grown>, mut deltas: tokio::sync::mpsc::Receiver<String>) {
+    let Began { turn, address, over, busy } = turn;
     let Ok(Some(lane)) = desks.lane(address).await else { return };
     let began = desks.clock.now();
     let typing = async {
@@ -102,8 +107,11 @@ async fn show(
     };
     let growing = async {
         match lane.adapter.preview_pace() {
-            Some(pace) => preview(&desks, &lane, turn, &grown, pace, &over).await,
-            None => stream(&lane, &mut deltas, &over).await,
+            Some(pace) => preview(&desks, &lane, turn, &grown, pace, &over, busy).await,
+            None => {
+                drop(busy);
+                stream(&lane, &mut deltas, &over).await;
+            }
         }
         // Until the answer is whole, or something went wrong with showing it: the sign goes on.
         over.cancelled().await;
@@ -135,6 +143,7 @@ async fn preview(
     grown: &Grown,
     pace: Duration,
     over: &CancellationToken,
+    busy: Busy,
 ) {
     let mut shown = String::new();
     let mut external_id = match desks.journal.read(move |db| db.preview(turn)).await {
@@ -146,6 +155,7 @@ async fn preview(
         return;
     }
     let mut wake = desks.clock.wake_at(desks.clock.now().plus(pace));
+    drop(busy);
     loop {
         let _busy = tokio::select! {
             () = over.cancelled() => return,

@@ -75,6 +75,19 @@ pub enum Part {
     },
 }
 
+impl Part {
+    /// How many tokens it is at a guess, a picture at a flat rate.
+    fn estimate_tokens(&self) -> u64 {
+        const IMAGE: u64 = 1_500;
+        const FRAME: u64 = 4;
+        match self {
+            Self::Text(text) | Self::Result { text, .. } => crate::text::estimate_tokens(text) + FRAME,
+            Self::Call { arguments, .. } => crate::text::estimate_tokens(arguments) + FRAME,
+            Self::Image { .. } => IMAGE,
+        }
+    }
+}
+
 /// A message of one speaker.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
@@ -82,12 +95,13 @@ pub struct Message {
     parts: Vec<Labelled<Part>>,
     label: Label,
     cache: bool,
+    tokens: u64,
 }
 
 impl Message {
     /// An empty message of `role`.
     pub fn new(role: Role) -> Self {
-        Self { role, parts: Vec::new(), label: Label::join_of([]), cache: false }
+        Self { role, parts: Vec::new(), label: Label::join_of([]), cache: false, tokens: 0 }
     }
 
     /// A message of one text.
@@ -100,6 +114,7 @@ impl Message {
     /// Adds a part.
     pub fn push(&mut self, part: Labelled<Part>) {
         self.label.absorb(part.label());
+        self.tokens += part.open().0.estimate_tokens();
         self.parts.push(part);
     }
 
@@ -131,6 +146,11 @@ impl Message {
         self.cache
     }
 
+    /// How many tokens it is at a guess.
+    pub fn estimate_tokens(&self) -> u64 {
+        self.tokens
+    }
+
     /// The join of its parts' labels.
     pub fn label(&self) -> &Label {
         &self.label
@@ -157,12 +177,21 @@ pub struct Request {
     tools: Arc<[ToolSpec]>,
     label: Label,
     max_output: Option<u64>,
+    tokens: u64,
 }
 
 impl Request {
     /// An empty request for one scope.
     pub fn new(scope: Scope, purpose: Purpose) -> Self {
-        Self { scope, purpose, messages: Vec::new(), tools: Arc::from([]), label: Label::join_of([]), max_output: None }
+        Self {
+            scope,
+            purpose,
+            messages: Vec::new(),
+            tools: Arc::from([]),
+            label: Label::join_of([]),
+            max_output: None,
+            tokens: 0,
+        }
     }
 
     /// Adds a message of one text.
@@ -184,6 +213,7 @@ impl Request {
             }
         }
         self.label.absorb(message.label());
+        self.tokens += message.estimate_tokens();
         self.messages.push(message);
         Ok(())
     }
@@ -232,25 +262,11 @@ impl Request {
         self.max_output
     }
 
-    /// How many tokens the request is at a guess, images at a flat rate.
+    /// How many tokens the request is at a guess.
     pub fn estimate_tokens(&self) -> u64 {
-        const IMAGE: u64 = 1_500;
-        const FRAME: u64 = 4;
-        let parts = self.messages.iter().flat_map(|message| message.parts());
-        let words: u64 = parts
-            .map(|part| match part.open().0 {
-                Part::Text(text) | Part::Result { text, .. } => crate::text::estimate_tokens(text) + FRAME,
-                Part::Call { arguments, .. } => crate::text::estimate_tokens(arguments) + FRAME,
-                Part::Image { .. } => IMAGE,
-            })
-            .sum();
-        let tools: u64 = self
-            .tools
-            .iter()
-            .map(|tool| {
-                crate::text::estimate_tokens(&tool.description) + crate::text::estimate_tokens(&tool.schema.to_string())
-            })
-            .sum();
-        words + tools
+        let tools = self.tools.iter().map(|tool| {
+            crate::text::estimate_tokens(&tool.description) + crate::text::estimate_tokens(&tool.schema.to_string())
+        });
+        self.tokens + tools.sum::<u64>()
     }
 }

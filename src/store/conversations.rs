@@ -140,27 +140,26 @@ impl Db<'_> {
         Ok(query.query_map(params![stream, limit], conversation)?.collect::<Result<_, _>>()?)
     }
 
-    /// Chats whose end has no summary row yet: everything that was closed, and what is open but silent since `silent_since`.
+    /// Chats whose end is not written down: everything that was closed, and what is open but silent since `silent_since`.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn ended_without_summary(&self, silent_since: Moment) -> anyhow::Result<Vec<Conversation>> {
         let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM conversations c WHERE kind = 'chat' AND (closed_at IS NOT NULL OR last_at < ?1)
-             AND NOT EXISTS (SELECT 1 FROM summaries s WHERE s.conversation_id = c.id AND s.last_message_id = c.last_message_id)
-             ORDER BY id"
+            "SELECT {COLUMNS} FROM conversations WHERE written_down = 0 AND messages > 0 AND kind = 'chat'
+             AND (closed_at IS NOT NULL OR last_at < ?1) ORDER BY id"
         ))?;
         Ok(query.query_map([silent_since], conversation)?.collect::<Result<_, _>>()?)
     }
 
-    /// The effective time of the last message of the open chat that has been silent longest and has no summary row.
+    /// The effective time of the last message of the open chat that has been silent longest and is not written down.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn longest_silence(&self) -> anyhow::Result<Option<Moment>> {
         let mut query = self.0.prepare_cached(
-            "SELECT min(last_at) FROM conversations c WHERE kind = 'chat' AND closed_at IS NULL
-             AND NOT EXISTS (SELECT 1 FROM summaries s WHERE s.conversation_id = c.id AND s.last_message_id = c.last_message_id)",
+            "SELECT min(last_at) FROM conversations
+             WHERE written_down = 0 AND messages > 0 AND kind = 'chat' AND closed_at IS NULL",
         )?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
@@ -232,9 +231,11 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn conversation_grew(&self, id: ConversationId, message: MessageId, at: Moment) -> anyhow::Result<()> {
-        self.0.0
+        self.0
+            .0
             .prepare_cached(
-                "UPDATE conversations SET last_at = max(last_at, ?3), last_message_id = ?2, messages = messages + 1 WHERE id = ?1",
+                "UPDATE conversations SET last_at = max(last_at, ?3), last_message_id = ?2, messages = messages + 1,
+                     written_down = 0 WHERE id = ?1",
             )?
             .execute(params![id, message, at])?;
         Ok(())

@@ -443,11 +443,11 @@ impl Tx<'_> {
     }
 
     fn index_text(&self, row: i64, words: &str, label: &Label, scope: Scope) -> anyhow::Result<()> {
-        let trust = if label.is_trusted() { "trusted" } else { "untrusted" };
-        self.0
-            .0
-            .prepare_cached("INSERT INTO texts_fts (rowid, body, scope, trust) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![row, fold(words), super::recall::scope_token(scope), trust])?;
+        self.0.0.prepare_cached("INSERT INTO texts_fts (rowid, body, place) VALUES (?1, ?2, ?3)")?.execute(params![
+            row,
+            fold(words),
+            super::recall::place(scope, label)
+        ])?;
         Ok(())
     }
 

@@ -126,25 +126,36 @@ impl Journal {
         self.writer.run(name, job).await
     }
 
-    /// Runs `job` on a connection that only reads.
+    /// Runs `job` on a connection that only reads, on the caller's own thread: for what looks at a few rows by their keys. Handing such a
+    /// job to another thread costs more than the job.
     ///
     /// # Errors
     /// What the job returned.
     pub async fn read<T, F>(&self, job: F) -> anyhow::Result<T>
+    where
+        F: FnOnce(Db<'_>) -> anyhow::Result<T>,
+    {
+        let _permit = self.readers.permits.acquire().await.context("The journal is closed")?;
+        let reader = self.readers.borrow()?;
+        job(Db(reader.connection()?))
+    }
+
+    /// Runs `job` on a connection that only reads, on a thread of its own: for what may look at many rows.
+    ///
+    /// # Errors
+    /// What the job returned.
+    pub async fn read_much<T, F>(&self, job: F) -> anyhow::Result<T>
     where
         T: Send + 'static,
         F: FnOnce(Db<'_>) -> anyhow::Result<T> + Send + 'static,
     {
         let readers = Arc::clone(&self.readers);
         let _permit = self.readers.permits.acquire().await.context("The journal is closed")?;
-        tokio::task::spawn_blocking(move || {
-            let borrowed = readers.take().context("No reader is free")?;
-            let result = job(Db(&borrowed));
-            readers.give_back(borrowed);
-            result
-        })
-        .await
-        .context("A read was abandoned")?
+        let reading = tokio::task::spawn_blocking(move || {
+            let reader = readers.borrow()?;
+            job(Db(reader.connection()?))
+        });
+        reading.await.context("A read was abandoned")?
     }
 
     /// Runs `job` at once on a connection that only reads, from a place that is not asynchronous.
@@ -163,12 +174,29 @@ impl Journal {
 }
 
 impl Readers {
-    fn take(&self) -> Option<Connection> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    fn borrow(&self) -> anyhow::Result<Borrowed<'_>> {
+        let connection = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        anyhow::ensure!(connection.is_some(), "No reader is free");
+        Ok(Borrowed { readers: self, connection })
     }
+}
 
-    fn give_back(&self, connection: Connection) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+/// A reader on loan. It comes back also from a job that panics.
+struct Borrowed<'a> {
+    readers: &'a Readers,
+    connection: Option<Connection>,
+}
+
+impl Borrowed<'_> {
+    fn connection(&self) -> anyhow::Result<&Connection> {
+        self.connection.as_ref().context("The reader is gone")
+    }
+}
+
+impl Drop for Borrowed<'_> {
+    fn drop(&mut self) {
+        let connection = self.connection.take();
+        self.readers.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(connection);
     }
 }
 

@@ -58,6 +58,13 @@ pub struct NewOutbox<'a> {
     pub at: Moment,
 }
 
+impl<'a> NewOutbox<'a> {
+    /// Something that the program has to say.
+    pub fn notice(address: AddressId, text: &'a Text, at: Moment) -> Self {
+        Self { address, kind: OutboxKind::Notice, message: None, text, buttons: &[], at }
+    }
+}
+
 /// Something that waits to be delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutboxRow {

@@ -9,7 +9,7 @@ use super::{Db, Tx};
 use crate::id::{ConversationId, MessageId, PersonId};
 use crate::text::fold;
 use crate::time::Moment;
-use crate::trust::{Labelled, Scope, Text};
+use crate::trust::{Label, Labelled, Scope, Text};
 
 /// A text that matches.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,9 +43,19 @@ pub const COUNT_UP_TO: usize = 99;
 /// At most so many newer texts are passed over: more than one turn ever joins.
 const NEWER: i64 = 500;
 
-/// The scope as one word of the index.
-pub(super) fn scope_token(scope: Scope) -> String {
-    scope.encode().replace(':', "")
+/// Whose text it is and whether it is trusted, as one word of the index: `person3trusted`.
+pub(super) fn place(scope: Scope, label: &Label) -> String {
+    let trust = if label.is_trusted() { TRUSTED } else { UNTRUSTED };
+    format!("{}{trust}", scope.encode().replace(':', ""))
+}
+
+const TRUSTED: &str = "trusted";
+const UNTRUSTED: &str = "untrusted";
+
+/// The places of a scope that a question looks into, as an expression.
+fn places(scope: Scope, trust: &[&str]) -> String {
+    let words: Vec<String> = trust.iter().map(|trust| format!("{}{trust}", scope.encode().replace(':', ""))).collect();
+    format!("place : ({})", words.join(" OR "))
 }
 
 impl Db<'_> {
@@ -64,8 +74,8 @@ impl Db<'_> {
     ) -> anyhow::Result<Matches> {
         let Some(any) = fold::question(question) else { return Ok(Matches::default()) };
         let all = any.replace(" OR ", " AND ");
-        let trust = if untrusted_too { "" } else { " AND trust : trusted" };
-        let frame = |words: &str| format!("scope : {} AND body : ({words}){trust}", scope_token(scope));
+        let trust: &[&str] = if untrusted_too { &[TRUSTED, UNTRUSTED] } else { &[TRUSTED] };
+        let frame = |words: &str| format!("body : ({words}) AND {}", places(scope, trust));
         let before = before.map_or(i64::MAX, |id| id.0);
         let mut hits = self.matching(&frame(&all), limit, before)?;
         if hits.len() < limit && all != any {
@@ -116,7 +126,7 @@ impl Db<'_> {
     }
 
     fn count_untrusted(&self, scope: Scope, words: &str, before: i64) -> anyhow::Result<usize> {
-        let expression = format!("scope : {} AND trust : untrusted AND body : ({words})", scope_token(scope));
+        let expression = format!("{} AND body : ({words})", places(scope, &[UNTRUSTED]));
         let mut query = self.0.prepare_cached(
             "SELECT count(*) FROM (SELECT 1 FROM texts_fts f JOIN texts t ON t.id = f.rowid
              WHERE texts_fts MATCH ?1 AND t.message_id < ?2 LIMIT ?3)",
@@ -138,14 +148,12 @@ impl Tx<'_> {
             "SELECT t.id, t.text, t.label, t.scope FROM texts t JOIN messages m ON m.id = t.message_id
              WHERE m.kind <> 'command' AND t.kind NOT IN ('quote', 'edit') ORDER BY t.id",
         )?;
-        let mut insert =
-            self.0.0.prepare("INSERT INTO texts_fts (rowid, body, scope, trust) VALUES (?1, ?2, ?3, ?4)")?;
+        let mut insert = self.0.0.prepare("INSERT INTO texts_fts (rowid, body, place) VALUES (?1, ?2, ?3)")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
-            let (id, words, label, scope): (i64, String, crate::trust::Label, Scope) =
+            let (id, words, label, scope): (i64, String, Label, Scope) =
                 (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-            let trust = if label.is_trusted() { "trusted" } else { "untrusted" };
-            insert.execute(params![id, fold::fold(&words), scope_token(scope), trust])?;
+            insert.execute(params![id, fold::fold(&words), place(scope, &label)])?;
         }
         Ok(())
     }

@@ -204,6 +204,7 @@ impl Tx<'_> {
                  VALUES (?1, ?2, ?3, 'wanted', ?6, ?4, ?5, ?6) ON CONFLICT (conversation_id, last_message_id, view) DO NOTHING",
             )?
             .execute(params![of, last, view.as_str(), label, scope, now])?;
+        self.0.0.prepare_cached("UPDATE conversations SET written_down = 1 WHERE id = ?1")?.execute([of])?;
         Ok(())
     }
 

@@ -248,7 +248,7 @@ impl Tx<'_> {
         Ok(query.query_row(params![new.turn, new.seq], |row| row.get(0))?)
     }
 
-    /// A step is over, with what it gave. The turn's label takes the result's in.
+    /// A step is over, with what it gave. The turn's label takes the result's in. A turn that is over stays so.
     ///
     /// # Errors
     /// If the journal cannot be written.
@@ -275,7 +275,8 @@ impl Tx<'_> {
         self.0
             .0
             .prepare_cached(
-                "UPDATE turns SET label = ?2, attempts = 0, retry_at = NULL, state = 'running' WHERE id = ?1",
+                "UPDATE turns SET label = ?2, attempts = 0, retry_at = NULL,
+                     state = CASE state WHEN 'waiting' THEN 'running' ELSE state END WHERE id = ?1",
             )?
             .execute(params![turn, so_far.join(label)])?;
         Ok(())

@@ -98,9 +98,10 @@ impl Tool for Recall {
         let (scope, before) = (call.scope, call.before);
         let (found, from, summaries) = self
             .journal
-            .read(move |db| {
+            .read_much(move |db| {
                 let found = db.recall(scope, &query, untrusted_too, limit, Some(before))?;
-                let from = found.hits.iter().map(|hit| db.node_of(hit.message)).collect::<anyhow::Result<Vec<Node>>>()?;
+                let from =
+                    found.hits.iter().map(|hit| db.node_of(hit.message)).collect::<anyhow::Result<Vec<Node>>>()?;
                 let summaries = if untrusted_too { full_summaries(db, &found.hits)? } else { Vec::new() };
                 Ok((found, from, summaries))
             })

@@ -9,6 +9,9 @@ pub const CODE_TOO_MANY: &str = "Too many wrong codes for today. Please try agai
 /// Too much waits.
 pub const QUEUE_FULL: &str =
     "You have a great many messages waiting. I left this one unanswered; please wait until I have caught up.";
+/// The journal takes nothing.
+pub const NOT_STORED: &str = "What comes in cannot be stored, perhaps because the disk is full. Nothing is confirmed meanwhile, so nothing is \
+    lost; make room, and this goes on by itself.";
 /// Before a part that may have been sent before.
 pub const POSSIBLY_REPEATED: &str = "(possibly repeated)";
 /// A blank text that must be shown.

@@ -44,7 +44,7 @@ fn a_power_cut_loses_and_doubles_nothing() {
             threads.spawn(|| tell_all(&next, seeds, &run));
         }
     });
-    run.into_inner().unwrap().conclude();
+    run.into_inner().unwrap().conclude(seeds >= SEEDS);
 }
 
 fn tell_all(next: &AtomicU64, seeds: u64, run: &Mutex<Run>) {
@@ -80,7 +80,8 @@ impl Run {
         }
     }
 
-    fn conclude(self) {
+    /// A run that is too short for it need not have cut everything.
+    fn conclude(self, whole: bool) {
         let cut = |job, before| self.cuts.get(&(job, before)).copied().unwrap_or_default();
         println!("{:<26}{:>9}{:>8}{:>8}", "job", "commits", "before", "after");
         for (job, times) in &self.jobs {
@@ -93,9 +94,9 @@ impl Run {
             .collect();
         assert!(again.is_empty(), "{} stories failed:\n{}", again.len(), again.join("\n"));
         let spared: Vec<_> = self.jobs.keys().filter(|job| cut(job, true) == 0 || cut(job, false) == 0).collect();
-        assert!(spared.is_empty(), "never cut on both sides: {spared:?}; JOBS names what is aimed at");
+        assert!(!whole || spared.is_empty(), "never cut on both sides: {spared:?}; JOBS names what is aimed at");
         let unseen: Vec<_> = JOBS.iter().filter(|job| !self.jobs.contains_key(*job)).collect();
-        assert!(unseen.is_empty(), "never committed in any story: {unseen:?}");
+        assert!(!whole || unseen.is_empty(), "never committed in any story: {unseen:?}");
     }
 }
 
@@ -142,7 +143,6 @@ impl Teller {
             Act::SendsText(who) => {
                 let id = fake.sends_document(who, "list.txt", "text/plain", format!("filetext{n}z").as_bytes());
                 self.told.said.push((who, id));
-                self.told.files.push((who, format!("filetext{n}z")));
             }
             Act::SendsPhotoThatIsGone(who) => {
                 let id = fake.sends_photo(who, &words(who), b"a picture");
@@ -184,6 +184,9 @@ impl Teller {
         self.stored.push(verdict::stored_replies(&house.story));
         let clock = &house.story.clock;
         clock.set(clock.now().plus(dark));
+        // What was confirmed may come again all the same.
+        let fake = &house.story.fake;
+        fake.last_update_id().into_iter().for_each(|id| fake.redeliver(id));
         self.go_on_from(house);
     }
 

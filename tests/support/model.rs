@@ -1,7 +1,7 @@
 //! A model that says what the story wants, and remembers everything it was asked.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -125,7 +125,7 @@ impl Scripted {
 
     fn next(&self, request: &Request) -> Say {
         let scripted = self.script.lock().unwrap().pop_front();
-        scripted.unwrap_or_else(|| (self.otherwise.lock().unwrap())(request))
+        scripted.unwrap_or_else(|| (self.otherwise.lock().unwrap_or_else(PoisonError::into_inner))(request))
     }
 }
 

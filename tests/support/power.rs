@@ -20,7 +20,7 @@ use tokio::time::error::Elapsed;
 use super::story::{Story, copy_home};
 
 /// Nothing in a story takes this long in real time; whoever waits longer waits for ever.
-const STUCK: Duration = Duration::from_secs(10);
+const STUCK: Duration = Duration::from_secs(60);
 
 /// Where the power goes.
 #[derive(Clone, Copy, Debug)]

@@ -147,7 +147,8 @@ pub fn of(seed: u64) -> Plot {
         let nth = 1 + u32::try_from(dice.below(40)).unwrap();
         cuts.push((Cut { side, job: None, nth }, dice.pick(&OUTAGES)));
     }
-    let mut plot = Plot { acts, cuts, mood: dice.pick(&[Mood::Mixed, Mood::Mixed, Mood::Busy, Mood::Slow, Mood::Moody]) };
+    let mut plot =
+        Plot { acts, cuts, mood: dice.pick(&[Mood::Mixed, Mood::Mixed, Mood::Busy, Mood::Slow, Mood::Moody]) };
     make_possible(&mut plot, job, side);
     // Somebody says something in every story, also when nothing goes wrong any more.
     plot.acts.push((Act::Says(ADA), dice.pick(&PAUSES)));
@@ -197,15 +198,26 @@ fn make_possible(plot: &mut Plot, job: &'static str, side: CommitPoint) {
         }
         "postpone a turn" | "postpone a summary" => {
             plot.mood = Mood::Moody;
-            vec![says, says, says, says, (Act::Commands(ADA, "/new"), SECOND), says, (Act::Commands(ADA, "/new"), SECOND), says]
+            vec![
+                says,
+                says,
+                says,
+                says,
+                (Act::Commands(ADA, "/new"), SECOND),
+                says,
+                (Act::Commands(ADA, "/new"), SECOND),
+                says,
+            ]
         }
         "wait to send" => vec![(Act::Flood(ADA), SECOND), says],
         "send later" => vec![(Act::ServerError, SECOND), says],
-        "give a delivery up" => vec![(Act::Block(ADA), SECOND), says, (Act::Unblock(ADA), SECOND)],
+        "give a delivery up" => vec![(Act::Block(ADA), SECOND), says, says, says, (Act::Unblock(ADA), SECOND)],
         "refuse a file" => vec![(Act::SendsPhotoThatIsGone(ADA), SECOND)],
         "keep a file" | "announce a file" => vec![(Act::SendsText(ADA), Duration::from_secs(4))],
         "answer a command" => vec![(Act::Commands(ADA, "/status"), SECOND)],
-        "want a summary" | "keep a summary" | "fix an opening" => vec![says, (Act::Commands(ADA, "/new"), SECOND), says],
+        "want a summary" | "keep a summary" | "fix an opening" => {
+            vec![says, (Act::Commands(ADA, "/new"), SECOND), says]
+        }
         "close outdated messages" => {
             plot.cuts = vec![(Cut::at(CommitPoint::After, "accept messages"), LONG), (Cut::at(side, job), SECOND)];
             return;
