@@ -184,7 +184,7 @@ async fn a_member_cannot_run_the_commands_of_an_owner() {
 #[tokio::test]
 async fn what_is_said_in_a_group_is_not_kept() {
     let story = Story::begin().await;
-    let group = story.fake.group(-100_7, "The family");
+    let group = story.fake.group(-1_007, "The family");
     story.fake.adds_bot(group, ADA);
     story.fake.says_in(group, ADA, "the group-secret of Ada");
     story.fake.says_in(group, EVE, "the group-secret of Eve");

@@ -135,7 +135,7 @@ pub fn of(seed: u64) -> Plot {
     let mut dice = Dice::new(seed);
     let count = JOBS.len() as u64;
     let job = JOBS[usize::try_from(seed % count).unwrap()];
-    let side = if (seed / count) % 2 == 0 { CommitPoint::Before } else { CommitPoint::After };
+    let side = if (seed / count).is_multiple_of(2) { CommitPoint::Before } else { CommitPoint::After };
     let people: &[i64] = if dice.below(2) == 0 { &[ADA] } else { &[ADA, BEN] };
     let mut acts = Vec::new();
     for _ in 0..2 + dice.below(5) {
