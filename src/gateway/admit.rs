@@ -53,8 +53,8 @@ pub struct Wake {
     pub commands: bool,
     /// Buttons whose press was heard.
     pub buttons: Vec<String>,
-    /// Messages that were stored.
-    pub admitted: usize,
+    /// Whether somebody was let in.
+    pub newcomer: bool,
 }
 
 /// One item of a batch, parsed.
@@ -178,7 +178,6 @@ impl Door {
         )?;
         tx.conversation_grew(conversation, id, effective)?;
         self.add_content(tx, guest, id, said)?;
-        wake.admitted += 1;
         if characters > LONGEST {
             tx.settle_message(id, "closed", "too_long")?;
             return self.tell(tx, guest.address, guest.person, &gate::message_too_long(characters, LONGEST), wake);
@@ -323,6 +322,7 @@ impl Door {
                     };
                     let address = tx.link(from, Some(person.id), self.now)?;
                     tx.heard_from(address, self.now)?;
+                    wake.newcomer = true;
                     let welcome = gate::welcome(&person.name, person.role.as_str(), &self.agent);
                     return self.tell(tx, address, &person, &welcome, wake);
                 }

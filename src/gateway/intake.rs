@@ -134,6 +134,12 @@ impl Intake {
     async fn connect(&self) -> anyhow::Result<()> {
         self.adapter.connect().await?;
         (self.connected)().await?;
+        self.show_menu().await?;
+        self.desks.ring_account(self.adapter.name(), self.adapter.account()).await
+    }
+
+    /// Registers the commands, for each person those of their role.
+    async fn show_menu(&self) -> anyhow::Result<()> {
         let peers = self.menu_peers().await?;
         let entries: Vec<crate::adapter::MenuEntry> = crate::admin::command::menu()
             .iter()
@@ -144,7 +150,7 @@ impl Intake {
             })
             .collect();
         self.adapter.menu(&entries, &peers).await;
-        self.desks.ring_account(self.adapter.name(), self.adapter.account()).await
+        Ok(())
     }
 
     async fn menu_peers(&self) -> anyhow::Result<Vec<(String, crate::people::Role)>> {
@@ -221,6 +227,9 @@ impl Intake {
         }
         if wake.commands {
             self.commands.ring(&*self.clock);
+        }
+        if wake.newcomer && self.show_menu().await.is_err() {
+            tracing::warn!("The command menu of a newcomer is registered at the next start");
         }
         for callback in wake.buttons {
             self.adapter.button_heard(&callback).await;

@@ -73,6 +73,8 @@ async fn a_pairing_code_lets_one_person_in_once() {
     let code = pairing_code(&story, "/pair Dora").await;
     story.say(DORA, &format!("/start {code}")).await;
     assert!(story.last_heard(DORA).starts_with("Welcome, Dora."), "{}", story.last_heard(DORA));
+    let menu = story.fake.commands().remove(&format!("chat:{DORA}")).unwrap_or_default();
+    assert!(menu.iter().any(|(name, _)| name == "help") && menu.iter().all(|(name, _)| name != "pair"), "{menu:?}");
     story.say(DORA, "hello").await;
     assert_eq!(story.last_heard(DORA), "ok");
     story.say(EVE, &code).await;

@@ -30,3 +30,21 @@ async fn a_week_after_a_talk_costs_its_summary_and_no_more() {
     assert_eq!(story.count("SELECT count(*) FROM spending"), 2);
     story.end().await;
 }
+
+#[tokio::test]
+async fn the_raw_originals_are_gone_after_a_week() {
+    let story = Story::begin().await;
+    story.say(ADA, &format!("good night {}", canary(ADA))).await;
+    assert_eq!(story.count("SELECT count(*) FROM inbox WHERE raw LIKE '%canary%'"), 1);
+    for _ in 0..9 {
+        story.pass(DAY).await;
+        story.say(ADA, "good morning").await;
+    }
+    assert_eq!(story.count("SELECT count(*) FROM inbox WHERE raw LIKE '%canary%'"), 0);
+    assert_eq!(
+        story.count("SELECT count(*) FROM texts WHERE text LIKE '%canary%'"),
+        1,
+        "the text stands in the journal, once"
+    );
+    story.end().await;
+}
