@@ -11,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 use super::history::{History, Record};
 use super::turn::{self, End, Turn};
 use super::{Engine, PATIENCE, closer, context};
-use crate::id::{AddressId, MessageId, StreamId};
+use crate::id::{AddressId, ConversationId, MessageId, StreamId};
+use crate::memory::Loaded;
 use crate::people::Person;
 use crate::store::{Conversation, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
 use crate::time::clock::Bell;
@@ -35,6 +36,13 @@ pub struct Stream {
     id: StreamId,
     running: Arc<Mutex<Option<CancellationToken>>>,
     history: Option<History>,
+}
+
+/// What a turn begins with, read once.
+struct Ready {
+    person: Person,
+    opening: Conversation,
+    loaded: Loaded,
 }
 
 /// What the task does next.
@@ -103,7 +111,7 @@ impl Stream {
         let id = self.id;
         let (open, queued) = self.engine.parts.journal.read(move |db| Ok((db.open_turn(id)?, db.queued(id)?))).await?;
         if let Some(row) = open {
-            return self.go_on(row, !queued.is_empty(), busy, stop).await;
+            return self.take_up(row, !queued.is_empty(), busy, stop).await;
         }
         let Some((first, last)) = queued.first().zip(queued.last()) else { return Ok(Now::Nothing) };
         let now = self.engine.parts.clock.now();
@@ -114,10 +122,10 @@ impl Stream {
             return Ok(Now::Until(ready));
         }
         let queued = self.dismiss_outdated(queued, now).await?;
-        if let Some(row) = self.claim(queued, now).await? {
-            return self.go_on(row, false, busy, stop).await;
+        match self.claim(queued, now).await? {
+            Some((row, ready)) => self.run_turn(row, ready, busy, stop).await,
+            None => Ok(Now::Again),
         }
-        Ok(Now::Again)
     }
 
     /// Messages that waited for more than a day are closed with one sentence.
@@ -141,14 +149,12 @@ impl Stream {
     }
 
     /// Gives what is queued in one conversation to a new turn.
-    async fn claim(&mut self, queued: Vec<StoredMessage>, now: Moment) -> anyhow::Result<Option<TurnRow>> {
+    async fn claim(&mut self, queued: Vec<StoredMessage>, now: Moment) -> anyhow::Result<Option<(TurnRow, Ready)>> {
         let Some(conversation) = queued.first().and_then(|message| message.conversation) else { return Ok(None) };
         let together: Vec<StoredMessage> =
             queued.into_iter().take_while(|message| message.conversation == Some(conversation)).collect();
         let Some((person, address)) = self.who_and_where(&together).await? else { return Ok(None) };
-        let opening = closer::opening(&self.engine, conversation).await?;
-        let day = self.engine.parts.zone.day(now);
-        let loaded = self.engine.parts.tree.load(&person, now, &day).await?;
+        let Ready { person, opening, loaded } = self.ready(person, conversation, now).await?;
         let scope = opening.scope;
         let block = context::dynamic(&loaded, self.engine.parts.zone, now, scope);
         let history = self.history_of(&opening).await?;
@@ -202,11 +208,19 @@ impl Stream {
         if late.is_some() {
             self.engine.parts.audience.posted(address);
         }
-        Ok(row)
+        Ok(row.map(|row| (row, Ready { person, opening, loaded })))
     }
 
-    /// Runs a turn that is begun: a new one, one that waited, or one that a crash cut off.
-    async fn go_on(
+    /// What a turn begins with.
+    async fn ready(&self, person: Person, conversation: ConversationId, day: Moment) -> anyhow::Result<Ready> {
+        let opening = closer::opening(&self.engine, conversation).await?;
+        let now = self.engine.parts.clock.now();
+        let loaded = self.engine.parts.tree.load(&person, now, &self.engine.parts.zone.day(day)).await?;
+        Ok(Ready { person, opening, loaded })
+    }
+
+    /// Takes up a turn that was begun: one that waited, or one that a crash cut off.
+    async fn take_up(
         &mut self,
         row: TurnRow,
         hurry: bool,
@@ -221,9 +235,19 @@ impl Stream {
         let person = row.person;
         let person = self.engine.parts.journal.read(move |db| person.map_or(Ok(None), |id| db.person(id))).await?;
         let Some(person) = person else { return self.abandon(row).await };
-        let opening = closer::opening(&self.engine, row.conversation).await?;
-        let loaded = self.engine.parts.tree.load(&person, now, &self.engine.parts.zone.day(row.claimed_at)).await?;
-        self.history_of(&opening).await?;
+        let ready = self.ready(person, row.conversation, row.claimed_at).await?;
+        self.history_of(&ready.opening).await?;
+        self.run_turn(row, ready, busy, stop).await
+    }
+
+    async fn run_turn(
+        &mut self,
+        row: TurnRow,
+        ready: Ready,
+        busy: &mut Option<Busy>,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<Now> {
+        let Ready { person, opening, loaded } = ready;
         let token = stop.child_token();
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
         let id = row.id;
