@@ -136,8 +136,7 @@ impl Journal {
         F: FnOnce(Db<'_>) -> anyhow::Result<T>,
     {
         let _permit = self.readers.permits.acquire().await.context("The journal is closed")?;
-        let reader = self.readers.borrow()?;
-        job(Db(reader.connection()?))
+        self.readers.borrow()?.look(job)
     }
 
     /// Runs `job` on a connection that only reads, on a thread of its own: for what may look at many rows.
@@ -151,10 +150,7 @@ impl Journal {
     {
         let readers = Arc::clone(&self.readers);
         let _permit = self.readers.permits.acquire().await.context("The journal is closed")?;
-        let reading = tokio::task::spawn_blocking(move || {
-            let reader = readers.borrow()?;
-            job(Db(reader.connection()?))
-        });
+        let reading = tokio::task::spawn_blocking(move || readers.borrow()?.look(job));
         reading.await.context("A read was abandoned")?
     }
 
@@ -188,8 +184,11 @@ struct Borrowed<'a> {
 }
 
 impl Borrowed<'_> {
-    fn connection(&self) -> anyhow::Result<&Connection> {
-        self.connection.as_ref().context("The reader is gone")
+    /// Runs a job in one read transaction: all its queries see the same moment.
+    fn look<T>(&self, job: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let connection = self.connection.as_ref().context("The reader is gone")?;
+        let moment = connection.unchecked_transaction()?;
+        job(Db(&moment))
     }
 }
 
