@@ -212,3 +212,19 @@ async fn a_recording_becomes_words() {
     assert_eq!(hear().await, Err(busy));
     assert!(matches!(hear().await, Err(ModelError::Rejected(_))));
 }
+
+#[tokio::test]
+async fn every_saved_stream_is_an_answer_or_a_clear_error() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/stream");
+    let mut read = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
+            if let Err(error) = call(provider, Script::stream(&[&bytes])).await {
+                assert!(!error.to_string().is_empty() && error.to_string().len() < 400, "{error}");
+            }
+        }
+        read += 1;
+    }
+    assert!(read >= 10, "the corpus is missing");
+}
