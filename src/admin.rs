@@ -6,15 +6,19 @@
 //! that was cut off is run again.
 
 mod answer;
+mod bring;
 pub mod command;
 mod conversations;
 mod line;
 mod models;
 mod pairing;
 mod people;
+mod review;
 mod search;
+mod skills;
 mod snippet;
 mod status;
+mod tools;
 mod transcript;
 mod usage;
 
@@ -31,9 +35,11 @@ use serde_json::json;
 use crate::engine::Engine;
 use crate::message::Health;
 use crate::people::{Person, Role};
+use crate::review::Review;
 use crate::spend::Ledger;
 use crate::store::Journal;
 use crate::time::{Clock, Zone};
+use crate::tool::outside::Servers;
 use crate::wording::command as says;
 use command::{Command, ParseError};
 
@@ -64,10 +70,14 @@ pub struct Parts {
     pub engine: Arc<Engine>,
     /// What is left of the budget.
     pub ledger: Arc<Ledger>,
+    /// The gate.
+    pub review: Review,
     /// The assistant's name.
     pub agent: String,
     /// The program's version.
     pub version: String,
+    /// The servers of outside tools.
+    pub outside: Arc<Servers>,
     /// How the adapters are.
     pub health: Arc<dyn HealthSource>,
 }
@@ -115,6 +125,12 @@ impl Admin {
             Command::Whoami => self.whoami(person).await,
             Command::New => Ok(Answer::ours(says::NEW, json!({}))),
             Command::Stop => self.stop(person).await,
+            // One that names a question took effect when it came (`gateway::consent`), in the chat where it was put.
+            Command::Yes { question: Some(_) } | Command::No { question: Some(_) } => {
+                Ok(Answer::refusal(says::ANSWER_WHERE_ASKED))
+            }
+            Command::Yes { question: None } => Ok(Answer::refusal(says::usage(says::HOW_YES))),
+            Command::No { question: None } => Ok(Answer::refusal(says::usage(says::HOW_NO))),
             Command::Status => self.status(only).await,
             Command::Usage => self.usage(only, DAYS_IN_CHAT).await,
             Command::Search { words } => self.search(person, &words, HITS_IN_CHAT, &[Kind::Message]).await,
@@ -124,6 +140,7 @@ impl Admin {
             Command::Remove { name } => self.remove(&name).await,
             Command::Model { name: None } => Ok(self.models()),
             Command::Model { name: Some(name) } => self.prefer(&name).await,
+            Command::Gate(command) => self.gate(person, command).await,
         }
     }
 

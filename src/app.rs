@@ -28,11 +28,16 @@ use crate::memory::Tree;
 use crate::message::Health;
 use crate::model::Model;
 use crate::people::Address;
+use crate::review::{self, DiskFailpoint, Herald, Policy, Review};
+use crate::skill::builtin::{self, Builtin};
 use crate::spend::{Ledger, Purse};
 use crate::store::{Failpoint, Journal, NewOutbox, OpenError};
 use crate::time::clock::Ringer;
 use crate::time::{Clock, Moment, SystemClock};
+use crate::tool::load_skill::{LoadSkill, LoadSkillResource};
+use crate::tool::outside::{self, Servers};
 use crate::tool::recall::Recall;
+use crate::tool::submit_skill::SubmitSkill;
 use crate::tool::web::{Fetcher, Limits};
 use crate::tool::web_fetch::WebFetch;
 use crate::tool::{Tool, Toolbox};
@@ -55,8 +60,14 @@ pub struct Seams {
     pub background: Vec<Arc<dyn Model>>,
     /// The way to web pages.
     pub fetcher: Option<Fetcher>,
+    /// The skills that ship with the program.
+    pub builtins: Option<&'static [Builtin]>,
     /// Sees every commit from both sides.
     pub failpoint: Option<Failpoint>,
+    /// Sees every step of a change of the skills folder.
+    pub disk_failpoint: Option<DiskFailpoint>,
+    /// How long a server of outside tools may take.
+    pub outside: Option<outside::Limits>,
     /// Whether the terminal is the only adapter, as for `chat` without a running gateway.
     pub terminal_only: bool,
 }
@@ -87,7 +98,10 @@ pub struct App {
     pub admin: Arc<Admin>,
     /// The local door.
     pub local: Arc<Local>,
+    /// The servers of outside tools.
+    pub outside: Arc<Servers>,
     config: Config,
+    review: Review,
     desks: Arc<Desks>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -144,7 +158,23 @@ impl App {
         if let (Some(telegram), false) = (&config.telegram, seams.terminal_only) {
             desks.open(Arc::new(Telegram::new(telegram, Arc::clone(&clock))?));
         }
-        let toolbox = toolbox(&config, &journal, seams.fetcher)?;
+        let background = Arc::new(background);
+        let review = Review::new(review::Parts {
+            journal: journal.clone(),
+            clock: Arc::clone(&clock),
+            dir: config.skills.dir.clone(),
+            builtins: seams.builtins.unwrap_or_else(builtin::all),
+            policy: Policy {
+                reviewer_approves: config.skills.reviewer_approves,
+                tainted_is_rejected: config.skills.tainted_is_rejected,
+            },
+            reviewer: Arc::clone(&background),
+            herald: Arc::new(Crier(Arc::clone(&desks))),
+            failpoint: seams.disk_failpoint,
+        });
+        let limits = seams.outside.unwrap_or_default();
+        let outside = Servers::open(&config.mcp, journal.clone(), Arc::clone(&clock), limits).await?;
+        let toolbox = toolbox(&config, &journal, &review, seams.fetcher)?.with_outside(Arc::clone(&outside));
         let engine = Engine::new(
             engine::Parts {
                 journal: journal.clone(),
@@ -154,6 +184,7 @@ impl App {
                 agent: config.agent.name.clone(),
                 tool_rounds: config.budget.tool_rounds,
                 tree,
+                review: review.clone(),
                 toolbox,
                 chat,
                 background,
@@ -169,8 +200,10 @@ impl App {
             zone: config.zone,
             engine: Arc::clone(&engine),
             ledger,
+            review: review.clone(),
             agent: config.agent.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            outside: Arc::clone(&outside),
             health: Arc::new(Pulse(Arc::clone(&desks))),
         }));
         let local = Arc::new(Local {
@@ -180,7 +213,20 @@ impl App {
             admin: Arc::clone(&admin),
             agent: config.agent.name.clone(),
         });
-        Ok(Self { journal, clock, engine, admin, local, config, desks, tasks: TaskTracker::new(), stop, _lock: lock })
+        Ok(Self {
+            journal,
+            clock,
+            engine,
+            admin,
+            local,
+            outside,
+            config,
+            review,
+            desks,
+            tasks: TaskTracker::new(),
+            stop,
+            _lock: lock,
+        })
     }
 
     /// Starts everything: what was left undone is taken up, then the adapters receive.
@@ -197,6 +243,11 @@ impl App {
         };
         self.tasks.spawn(worker.run(bell, self.stop.clone()));
         commands.ring(&*self.clock);
+        self.review.start().await?;
+        self.tasks.spawn(self.review.clone().run(self.stop.clone()));
+        for work in self.outside.work(&self.stop) {
+            self.tasks.spawn(work);
+        }
         self.engine.start().await?;
         let listener = Local::listen(&self.config.home.socket())?;
         self.tasks.spawn(Arc::clone(&self.local).serve(listener, self.stop.clone()));
@@ -361,8 +412,13 @@ fn purses(
     Ok((Purse::new(chat, Arc::clone(ledger)), Purse::new(background, Arc::clone(ledger))))
 }
 
-fn toolbox(config: &Config, journal: &Journal, fetcher: Option<Fetcher>) -> anyhow::Result<Toolbox> {
-    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Recall::new(journal.clone(), config.zone))];
+fn toolbox(config: &Config, journal: &Journal, review: &Review, fetcher: Option<Fetcher>) -> anyhow::Result<Toolbox> {
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(Recall::new(journal.clone(), config.zone)),
+        Arc::new(LoadSkill::new(review.clone())),
+        Arc::new(LoadSkillResource::new(review.clone())),
+        Arc::new(SubmitSkill::new(review.clone())),
+    ];
     if config.tools.web_fetch {
         let fetcher = match fetcher {
             Some(fetcher) => fetcher,
@@ -371,6 +427,15 @@ fn toolbox(config: &Config, journal: &Journal, fetcher: Option<Fetcher>) -> anyh
         tools.push(Arc::new(WebFetch::new(fetcher)));
     }
     Ok(Toolbox::new(tools))
+}
+
+/// Tells the desks that something waits to be delivered.
+struct Crier(Arc<Desks>);
+
+impl Herald for Crier {
+    fn posted(&self, address: AddressId) {
+        self.0.ring(address);
+    }
 }
 
 /// Fetches files through the adapter that they came by.

@@ -15,8 +15,11 @@ mod log;
 mod place;
 mod print;
 mod probe;
+mod review;
 mod run;
+mod skills;
 mod talk;
+mod tools;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -99,11 +102,20 @@ enum Command {
     /// Say who is allowed in
     #[command(subcommand)]
     People(ask::People),
+    /// Accept tools of other programs (MCP)
+    #[command(subcommand)]
+    Tools(tools::Tools),
     /// Read past conversations
     #[command(subcommand)]
     Conversations(ask::Conversations),
     /// Search everything that was said
     Search(ask::Search),
+    /// What the assistant has learned to do: list, show, check, bring in, lead back
+    #[command(subcommand)]
+    Skills(skills::Command),
+    /// Decide about proposed changes of skills
+    #[command(subcommand)]
+    Review(review::Command),
     /// Show what the models took, by day, person, purpose and model
     Usage,
 }
@@ -129,8 +141,11 @@ fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exi
         Command::Status => ask::run(&["status".to_owned()], ask::Look::Shown, &place()?, printer),
         Command::Config(command) => config::run(&command, &place()?, printer),
         Command::People(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
+        Command::Tools(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Conversations(command) => ask::run(&command.line(), command.look(), &place()?, printer),
         Command::Search(search) => ask::run(&search.line(), ask::Look::Shown, &place()?, printer),
+        Command::Skills(command) => skills::run(&command, &place()?, printer),
+        Command::Review(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Usage => ask::run(&["usage".to_owned()], ask::Look::Shown, &place()?, printer),
     }
 }

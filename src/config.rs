@@ -7,11 +7,13 @@
 pub mod error;
 pub mod example;
 pub mod keys;
+mod mcp;
 mod meaning;
 pub mod mode;
 mod models;
 mod overlay;
 mod reader;
+mod rooted;
 mod secret;
 mod sheet;
 mod source;
@@ -27,10 +29,12 @@ pub use sheet::Origin;
 pub use units::show_money;
 pub use written::{Loaded, load, parse, show};
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::SecretString;
+use url::Url;
 
 use crate::people::Role;
 use crate::time::Zone;
@@ -64,6 +68,10 @@ pub struct Config {
     pub agent: Agent,
     /// `[tools]`
     pub tools: Tools,
+    /// `[skills]`
+    pub skills: Skills,
+    /// `[[mcp]]`
+    pub mcp: Vec<Mcp>,
     /// `[retention]`
     pub retention: Retention,
 }
@@ -261,6 +269,44 @@ pub struct Agent {
 pub struct Tools {
     /// Whether the assistant may read web pages.
     pub web_fetch: bool,
+}
+
+/// `[skills]`
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Skills {
+    /// Where they lie.
+    pub dir: PathBuf,
+    /// Whether a reviewer may approve what is clean in every respect.
+    pub reviewer_approves: bool,
+    /// Whether what text from outside had a part in is refused instead of waiting.
+    pub tainted_is_rejected: bool,
+}
+
+/// One of `[[mcp]]`: a server of outside tools.
+#[derive(Debug, Clone)]
+pub struct Mcp {
+    /// Its name, which the names of its tools begin with.
+    pub name: String,
+    /// How it is reached.
+    pub reach: McpReach,
+    /// Its tools that may be used without a yes whatever was read before.
+    pub trusted_read_only: BTreeSet<String>,
+    /// The whole environment of its program.
+    pub environment: BTreeMap<String, SecretString>,
+}
+
+/// How a server of outside tools is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum McpReach {
+    /// It is started as a child: the program and its arguments.
+    Command(Vec<String>),
+    /// It runs at this address.
+    Url(Url),
+}
+
+impl McpReach {
+    /// The directory in which programs start: relative paths lead to the same place whoever starts Compline, and nothing may be written there.
+    pub const START: &'static str = "/";
 }
 
 /// `[retention]`: what is older is deleted; not set means kept.

@@ -10,6 +10,7 @@
 pub mod boundary;
 pub mod closer;
 pub mod context;
+pub mod continuation;
 pub mod files;
 pub mod history;
 pub mod stream;
@@ -27,6 +28,7 @@ use crate::config;
 use crate::id::{AddressId, StreamId, TurnId};
 use crate::memory::Tree;
 use crate::model::Live;
+use crate::review::Review;
 use crate::spend::Purse;
 use crate::store::Journal;
 use crate::time::clock::Ringer;
@@ -83,12 +85,14 @@ pub struct Parts {
     pub tool_rounds: u32,
     /// The knowledge tree.
     pub tree: Tree,
+    /// The skills.
+    pub review: Review,
     /// The tools.
     pub toolbox: Toolbox,
     /// The models for answers, first choice first, each metered.
     pub chat: Purse,
     /// The models for work that nobody waits for.
-    pub background: Purse,
+    pub background: Arc<Purse>,
     /// Voice notes to text, if there is an endpoint.
     pub transcription: Option<config::Transcription>,
     /// Who watches.
@@ -157,11 +161,15 @@ impl Engine {
             .journal
             .write("stop a turn", move |tx| {
                 // Looked up here, because a turn may end at any moment: one that is answered is not stopped any more.
-                let Some(open) = tx.open_turn(stream)? else { return Ok(false) };
-                tx.settle_turn(open.id, "answered", "stopped")?;
-                tx.drop_preview(open.id)?;
-                tx.end_turn(open.id, "stopped", "stopped", now)?;
-                Ok(true)
+                let mut stopped = false;
+                // There may be two: one that a yes began waits for the one that runs.
+                while let Some(open) = tx.open_turn(stream)? {
+                    tx.settle_turn(open.id, "answered", "stopped")?;
+                    tx.drop_preview(open.id)?;
+                    tx.end_turn(open.id, "stopped", "stopped", now)?;
+                    stopped = true;
+                }
+                Ok(stopped)
             })
             .await?;
         if !stopped {

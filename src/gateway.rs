@@ -7,6 +7,7 @@
 
 pub mod admit;
 pub mod commands;
+mod consent;
 pub mod delivery;
 pub mod desk;
 pub mod intake;

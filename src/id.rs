@@ -58,4 +58,12 @@ ids! {
     AttachmentId;
     /// A reservation or record of spending.
     SpendId;
+    /// An immutable staged change to a skill.
+    ProposalId;
+    /// One content that a skill had, or was to have.
+    VersionId;
+    /// One change of the skills folder.
+    ChangeId;
+    /// A question put to a person before something is sent out.
+    QuestionId;
 }

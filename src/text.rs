@@ -1,6 +1,7 @@
 //! Small pure operations on text: cutting, measuring, and folding for search.
 
 pub mod fold;
+pub mod winnow;
 
 use unicode_segmentation::UnicodeSegmentation;
 

@@ -2,24 +2,35 @@
 //!
 //! A tool is told where its arguments came from and answers with labelled text. The toolbox keeps the rules in one place: an
 //! unknown tool, bad arguments and a failure are answered in a sentence that the model can act on; what is too long is cut and
-//! says so; and in a tainted turn nothing reaches out to an address that no person typed ([`Reach`]).
+//! says so; and in a tainted turn nothing leaves without a person's yes ([`Reach`], [`Way`]): not to an address that no person typed, and
+//! not to a tool of another program. Nobody is asked about what could not be done anyway, or about what cannot be shown whole.
 
+pub mod load_skill;
+pub mod outside;
 pub mod recall;
+pub mod submit_skill;
 pub mod web;
 pub mod web_fetch;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
+use url::Url;
 
-use crate::id::{ConversationId, MessageId};
+use crate::id::{ConversationId, MessageId, PersonId, TurnId};
 use crate::model::ToolSpec;
-use crate::store::Node;
+use crate::review::reveal::reveal;
+use crate::store::{Covers, Node};
 use crate::trust::{Label, Labelled, Scope, Text};
+use outside::Servers;
 
 /// The most characters of a result that go to a model.
 pub const MAX_RESULT: usize = 24_000;
+
+/// The most characters that a person is shown before they say yes. What is longer is refused: nobody reads it, and nothing is left out.
+const MAX_SHOWN: usize = 2_000;
 
 /// Something that a model may call.
 #[async_trait]
@@ -33,6 +44,14 @@ pub trait Tool: Send + Sync {
     /// Where a call with these arguments would send something.
     fn reach(&self, arguments: &Value) -> Reach;
 
+    /// Whether a call with these arguments could be made at all: asked before a person is.
+    ///
+    /// # Errors
+    /// Why not.
+    fn judge(&self, _: &Value) -> Result<(), ToolError> {
+        Ok(())
+    }
+
     /// Makes the call.
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError>;
 }
@@ -44,6 +63,40 @@ pub enum Reach {
     Inside,
     /// To this web address.
     Address(String),
+    /// To a tool of another program.
+    Outside {
+        /// The configured name of its server.
+        server: String,
+        /// Its name there.
+        tool: String,
+    },
+}
+
+/// What becomes of a call.
+pub enum Way {
+    /// It is made.
+    Open(Cleared),
+    /// A person is asked first.
+    Ask(Ask),
+    /// It is not made; the sentence says why.
+    Closed(String),
+}
+
+/// A call that no rule is against.
+pub struct Cleared {
+    tool: Arc<dyn Tool>,
+    arguments: Value,
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ask {
+    /// What a yes allows.
+    pub covers: Covers,
+    /// Where it would go: a host, or a tool and its server. One line.
+    pub to: String,
+    /// What would be sent, whole: the address, or the arguments.
+    pub shown: String,
 }
 
 /// One call.
@@ -55,6 +108,10 @@ pub struct Call<'a> {
     pub scope: Scope,
     /// In which conversation.
     pub conversation: ConversationId,
+    /// In which turn.
+    pub turn: TurnId,
+    /// For whom the turn runs.
+    pub person: Option<PersonId>,
     /// The first message that the turn answers: what is to be recalled is older.
     pub before: MessageId,
     /// The texts that persons typed in this conversation so far.
@@ -88,27 +145,59 @@ pub enum ToolError {
     Refused(String),
 }
 
-/// The tools of a conversation.
+/// The tools of a conversation: the built-in ones, and those of other programs that may be offered.
 #[derive(Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
+    specs: Arc<[ToolSpec]>,
+    outside: Option<Arc<Servers>>,
+    joined: Arc<Mutex<Joined>>,
+}
+
+/// The descriptions of the outside tools, and the list that they were joined to last.
+#[derive(Default)]
+struct Joined {
+    outside: Arc<[ToolSpec]>,
+    all: Arc<[ToolSpec]>,
 }
 
 impl std::fmt::Debug for Toolbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.tools.iter().map(|tool| tool.spec().name)).finish()
+        f.debug_list().entries(self.names()).finish()
     }
 }
 
 impl Toolbox {
     /// A box with these tools.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
-        Self { tools }
+        let specs: Arc<[ToolSpec]> = tools.iter().map(|tool| tool.spec()).collect();
+        let joined = Joined { outside: Arc::default(), all: Arc::clone(&specs) };
+        Self { tools, specs, outside: None, joined: Arc::new(Mutex::new(joined)) }
     }
 
-    /// How the tools are described to a model.
+    /// With the tools of these servers besides.
+    #[must_use]
+    pub fn with_outside(mut self, servers: Arc<Servers>) -> Self {
+        self.outside = Some(servers);
+        self
+    }
+
+    /// How the tools are described to a model. The same list is given again until an outside tool is accepted or changes.
     pub fn specs(&self) -> Arc<[ToolSpec]> {
-        self.tools.iter().map(|tool| tool.spec()).collect()
+        let Some(servers) = &self.outside else { return Arc::clone(&self.specs) };
+        let outside = servers.specs();
+        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        if !Arc::ptr_eq(&joined.outside, &outside) {
+            let others = outside.iter().filter(|spec| self.built_in(&spec.name).is_none());
+            joined.all = self.specs.iter().chain(others).cloned().collect();
+            joined.outside = outside;
+        }
+        Arc::clone(&joined.all)
+    }
+
+    /// The names of the tools.
+    pub fn names(&self) -> Vec<String> {
+        self.specs().iter().map(|spec| spec.name.clone()).collect()
     }
 
     /// Whether a call of that tool that was cut off may simply be made again.
@@ -116,12 +205,44 @@ impl Toolbox {
         self.find(name).is_none_or(|tool| tool.repeatable())
     }
 
-    /// Makes a call under the rules. Whatever happens, there is a text for the model: its label is the join of where the
-    /// arguments and the result came from. With it comes what in the journal its words grew from.
-    pub async fn run(&self, name: &str, arguments: &str, call: Call<'_>) -> (Text, Vec<Node>) {
-        let label = call.label.clone();
-        let scope = call.scope;
-        let output = self.try_run(name, arguments, call).await.unwrap_or_else(|error| Output {
+    /// What becomes of a call. `granted` is what a person said yes to, for this turn.
+    pub fn way(&self, name: &str, arguments: &str, call: &Call<'_>, granted: Option<&Covers>) -> Way {
+        self.decide(name, arguments, call, granted).unwrap_or_else(|error| Way::Closed(error.to_string()))
+    }
+
+    fn decide(&self, name: &str, arguments: &str, call: &Call<'_>, granted: Option<&Covers>) -> Result<Way, ToolError> {
+        let tool = self.find(name).ok_or_else(|| ToolError::Arguments(crate::wording::tool::unknown(name)))?;
+        let arguments = parse_arguments(arguments)?;
+        let reach = tool.reach(&arguments);
+        if !call.label.is_trusted() && reach != Reach::Inside {
+            tool.judge(&arguments)?;
+            if let Some(ask) = ask(reach, &arguments, call.typed)?
+                && granted != Some(&ask.covers)
+            {
+                return Ok(Way::Ask(ask));
+            }
+        }
+        Ok(Way::Open(Cleared { tool, arguments }))
+    }
+
+    /// No outside tool is ever found under the name of a built-in one.
+    fn find(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.built_in(name).or_else(|| self.outside.as_ref()?.find(name))
+    }
+
+    fn built_in(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let place = self.specs.iter().position(|spec| spec.name == name)?;
+        self.tools.get(place).cloned()
+    }
+}
+
+impl Cleared {
+    /// Makes the call. Whatever happens, there is a text for the model: its label is the join of where the arguments and the result
+    /// came from. With it comes what in the journal its words grew from.
+    pub async fn run(self, call: Call<'_>) -> (Text, Vec<Node>) {
+        let (label, scope) = (call.label.clone(), call.scope);
+        let call = Call { arguments: &self.arguments, ..call };
+        let output = self.tool.run(&call).await.unwrap_or_else(|error| Output {
             text: error.to_string(),
             label: Label::join_of([]),
             from: Vec::new(),
@@ -129,23 +250,38 @@ impl Toolbox {
         let text = crate::text::shorten(&output.text, MAX_RESULT);
         (Labelled::new(Arc::from(text), label.join(&output.label), scope), output.from)
     }
+}
 
-    async fn try_run(&self, name: &str, arguments: &str, call: Call<'_>) -> Result<Output, ToolError> {
-        let tool = self.find(name).ok_or_else(|| ToolError::Arguments(crate::wording::tool::unknown(name)))?;
-        let arguments = parse_arguments(arguments)?;
-        let call = Call { arguments: &arguments, ..call };
-        if let Reach::Address(address) = tool.reach(&arguments)
-            && !call.label.is_trusted()
-            && !was_typed(&address, call.typed)
-        {
-            return Err(ToolError::Refused(crate::wording::tool::way_out_refused(&address)));
+/// The name under which a yes belongs to a call: SHA-256 over the tool's name and the arguments as they were written.
+pub fn digest(name: &str, arguments: &str) -> String {
+    let length = u64::try_from(name.len()).unwrap_or(u64::MAX).to_be_bytes();
+    let hash = Sha256::new().chain_update(length).chain_update(name).chain_update(arguments).finalize();
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What a person has to be asked before something goes there; nothing if one of them typed the address.
+fn ask(reach: Reach, arguments: &Value, typed: &[Text]) -> Result<Option<Ask>, ToolError> {
+    let ask = match reach {
+        Reach::Inside => return Ok(None),
+        Reach::Address(address) => {
+            let url = web::parse(&address).map_err(|error| ToolError::Refused(error.to_string()))?;
+            if was_typed(&url, typed) {
+                return Ok(None);
+            }
+            let host = web::host_name(&url);
+            Ask { covers: Covers::Host(host.clone()), to: host, shown: url.into() }
         }
-        tool.run(&call).await
+        Reach::Outside { server, tool } => {
+            let shown =
+                serde_json::to_string_pretty(arguments).map_err(|error| ToolError::Failed(error.to_string()))?;
+            let to = crate::text::one_line(&format!("{server}/{tool}"));
+            Ask { covers: Covers::Call, to: reveal(&to), shown: reveal(&shown) }
+        }
+    };
+    if ask.shown.chars().count() + ask.to.chars().count() > MAX_SHOWN {
+        return Err(ToolError::Refused(crate::wording::tool::too_long_to_ask(MAX_SHOWN)));
     }
-
-    fn find(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.tools.iter().find(|tool| tool.spec().name == name)
-    }
+    Ok(Some(ask))
 }
 
 fn parse_arguments(text: &str) -> Result<Value, ToolError> {
@@ -159,11 +295,13 @@ fn parse_arguments(text: &str) -> Result<Value, ToolError> {
 }
 
 /// Whether a person typed that address in this conversation.
-fn was_typed(address: &str, typed: &[Text]) -> bool {
-    let Ok(wanted) = web::parse(address) else { return false };
+fn was_typed(wanted: &Url, typed: &[Text]) -> bool {
     typed
         .iter()
         .filter(|text| text.label().is_trusted())
         .flat_map(|text| web::addresses_in(text.open().0))
-        .any(|known| web::same_address(&known, &wanted))
+        .any(|known| web::same_address(&known, wanted))
 }
+
+#[cfg(test)]
+mod tests;

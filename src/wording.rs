@@ -7,10 +7,16 @@ pub mod cli;
 pub mod command;
 pub mod gate;
 pub mod offline;
+pub mod outside;
 pub mod prompt;
+pub mod skill;
+pub mod proposal;
+pub mod review;
+pub mod review_command;
 pub mod telegram;
 pub mod tool;
 pub mod turn;
+pub mod why;
 
 use std::sync::Arc;
 use std::time::Duration;

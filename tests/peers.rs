@@ -1,13 +1,16 @@
-//! The wires against servers that this project did not write.
+//! The wires against servers that this project did not write, and the skills against texts and a judge that it did not write.
 //!
 //! One program from npm plays all providers; its answers stand in `tests/peers/fixtures.json`. What it cannot play (errors
-//! within a stream, silence, cached tokens of Anthropic and Gemini) is played by the wires' own tests.
+//! within a stream, silence, cached tokens of Anthropic and Gemini) is played by the wires' own tests. A public collection of
+//! skills, also from npm, shows that what many people wrote loads; the reference validator of the format, from PyPI, shows that
+//! we judge as it does.
 
 // A test may fail.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,10 +20,20 @@ use compline::model::{
     self, Live, Message, Model, ModelError, Part, Purpose, Reply, Request, Role, Stop, ToolCall, ToolSpec, Unwatched,
     Usage,
 };
+use compline::skill::{self, MAIN, Shelf, manifest};
 use compline::trust::{Label, Labelled, Scope};
 
 /// A picture of one red pixel.
 const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
+
+/// Something of the peers, which are installed before the tests.
+fn installed(path: &str) -> PathBuf {
+    let home = std::env::var_os("COMPLINE_PEERS")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/peers"), PathBuf::from);
+    let path = home.join(path);
+    assert!(path.exists(), "The peers of tests/peers are not installed: run `bash tests/run.sh peers`");
+    path
+}
 
 /// The providers' mock, for as long as this value lives.
 struct Peer {
@@ -30,14 +43,9 @@ struct Peer {
 
 impl Peer {
     fn start() -> Self {
-        let home = std::env::var_os("COMPLINE_PEERS")
-            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/peers"), PathBuf::from);
-        assert!(
-            home.join("node_modules/@copilotkit/aimock/package.json").is_file(),
-            "The peers of tests/peers are not installed: run `bash tests/run.sh`"
-        );
+        installed("node_modules/@copilotkit/aimock/package.json");
         let mut process = Command::new("node")
-            .arg(home.join("start.mjs"))
+            .arg(installed("start.mjs"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -222,4 +230,190 @@ async fn what_the_provider_counted_is_passed_on() {
     let router = wire(Provider::OpenAi, &format!("{}/api/v1", peer.url));
     let reply = router.call(&ask("counted"), &Unwatched).await.unwrap();
     assert_eq!(reply.usage, Usage { input: 100, cached: 64, output: 5 });
+}
+
+/// The folders of a public collection that hold skills, in their order.
+fn collections() -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut left = vec![installed("node_modules/ecc-universal")];
+    while let Some(folder) = left.pop() {
+        let inside = |entry: std::fs::DirEntry| entry.path().is_dir().then(|| entry.path());
+        left.extend(std::fs::read_dir(&folder).unwrap().filter_map(|entry| inside(entry.unwrap())));
+        if folder.join(MAIN).is_file() {
+            found.insert(folder.parent().unwrap().to_owned());
+        }
+    }
+    found
+}
+
+/// The names of the folders in this one that hold a skill.
+fn skills_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut names: Vec<String> = entries
+        .filter(|entry| entry.path().join(MAIN).is_file())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// How many faults the reference validator finds in each of these folders.
+fn judged(folders: &[PathBuf]) -> Vec<usize> {
+    const ASK: &str = "import sys, pathlib\nfrom skills_ref.validator import validate\n\
+                       for path in sys.argv[1:]: print(len(validate(pathlib.Path(path))))";
+    let asked = Command::new(installed("venv/bin/python")).args(["-c", ASK]).args(folders).output().unwrap();
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+    String::from_utf8(asked.stdout).unwrap().lines().map(|count| count.parse().unwrap()).collect()
+}
+
+#[test]
+fn every_skill_of_a_public_collection_loads() {
+    let mut count = 0;
+    for folder in collections() {
+        let catalogue = Shelf::new(folder.clone()).look();
+        assert_eq!(catalogue.broken, [], "{}", folder.display());
+        assert_eq!(catalogue.skills.keys().cloned().collect::<Vec<_>>(), skills_in(&folder), "{}", folder.display());
+        for skill in catalogue.skills.values().filter(|skill| skill.content.text(MAIN).unwrap().starts_with("---")) {
+            let what = format!("{}: the description stands in the front matter", skill.folder);
+            assert_eq!(skill.manifest.form, manifest::Form::FrontMatter, "{what}");
+        }
+        let skills = catalogue.skills.values().map(|skill| (skill.folder.as_str(), &skill.manifest));
+        let bullets = skill::listing(skills, 2_000).lines().filter(|line| line.starts_with("- ")).count();
+        assert_eq!(bullets, catalogue.skills.len(), "{}", folder.display());
+        count += bullets;
+    }
+    assert!(count >= 719, "only {count} skills were found");
+}
+
+#[test]
+fn the_reference_validator_accepts_our_skills() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("skills");
+    let ours: Vec<PathBuf> = skill::builtin::all().iter().map(|builtin| folder.join(builtin.name)).collect();
+    assert_eq!(judged(&ours), vec![0; ours.len()]);
+}
+
+#[test]
+fn the_reference_validator_judges_others_as_we_do() {
+    let mut differ = Vec::new();
+    for folder in collections() {
+        let names = skills_in(&folder);
+        let theirs = judged(&names.iter().map(|name| folder.join(name)).collect::<Vec<_>>());
+        for (name, theirs) in names.iter().zip(theirs) {
+            let path = folder.join(name).join(MAIN);
+            let ours = manifest::strict(&std::fs::read_to_string(&path).unwrap(), name);
+            if ours.is_empty() != (theirs == 0) {
+                differ.push(format!("{}: they find {theirs} faults, we {ours:?}", path.display()));
+            }
+        }
+    }
+    assert!(differ.is_empty(), "{} differences:\n{}", differ.len(), differ.join("\n"));
+}
+
+/// Files at the edges of the format, each of which stands in a folder `here`.
+const EDGES: &[&str] = &[
+    "---\nname: here\ndescription: b\n---\n",
+    "---\nname: here\ndescription: b\n---",
+    "---\r\nname: here\r\ndescription: b\r\n---\r\n",
+    "--- \nname: here\ndescription: b\n--- \n",
+    "\u{feff}---\nname: here\ndescription: b\n---\n",
+    "\n---\nname: here\ndescription: b\n---\n",
+    "---\nname: here\ndescription: b\n",
+    "----\nname: here\ndescription: b\n---\n",
+    "# Here\n\nText\n",
+    "",
+    "---\n---\nText\n",
+    "---\n- a\n---\n",
+    "---\nname: here\n---\nText\n",
+    "---\ndescription: b\n---\n",
+    "---\nname: Here\ndescription: b\n---\n",
+    "---\nname: here-\ndescription: b\n---\n",
+    "---\nname: he--re\ndescription: b\n---\n",
+    "---\nname: there\ndescription: b\n---\n",
+    "---\nname: ' here '\ndescription: b\n---\n",
+    "---\nname: [here]\ndescription: b\n---\n",
+    "---\nname: here\nname: here\ndescription: b\n---\n",
+    "---\nname: here\ndescription: ''\n---\n",
+    "---\nname: here\ndescription:\n---\n",
+    "---\nname: here\ndescription: 7\n---\n",
+    "---\nname: here\ndescription: yes\n---\n",
+    "---\nname: here\ndescription: b: c\n---\n",
+    "---\nname: here\ndescription: 'b: c'\n---\n",
+    "---\nname: here\ndescription: b # c\n---\n",
+    "---\nname: here\ndescription:\n  - b\n---\n",
+    "---\nname: here\ndescription: >\n  b\n  c\n---\n",
+    "---\nname: here\ndescription: b\n  c\n---\n",
+    "---\nname: here\ndescription: !t b\n---\n",
+    "---\nname: here\ndescription: &b c\n---\n",
+    "---\nname: here\ndescription: *b\n---\n",
+    "---\nname: here\ndescription: b\ncompatibility:\n  - c\n---\n",
+    "---\nname: here\ndescription: b\nallowed-tools: c d\n---\n",
+    "---\nname: here\ndescription: b\nallowed-tools:\n  - c\n---\n",
+    "---\nname: here\ndescription: b\nallowed-tools: [c]\n---\n",
+    "---\nname: here\ndescription: b\nallowed_tools: c\n---\n",
+    "---\nname: here\ndescription: b\nmetadata:\n  c: d\n---\n",
+    "---\nname: here\ndescription: b\nmetadata:\n  c:\n    d: e\n---\n",
+    "---\nname: here\ndescription: b\nmetadata: {c: d}\n---\n",
+    "---\nname: here\ndescription: b\nmetadata: c\n---\n",
+    "---\nname: here\ndescription: b\nmetadata:\n---\n",
+    "---\nname: here\ndescription: b\nlicense:\n---\n",
+    "---\nname: here\ndescription: b\nlicense:\n  c: d\n---\n",
+    "---\nname: here\ndescription: b\nversion: c\n---\n",
+    "---\nname: here\n\tdescription: b\n---\n",
+    "---\nname: here\ndescription: \"b\n---\n",
+    "---\n'name': here\n\"description\": b\n---\n",
+    "---\n# c\nname: here\n\n# d\ndescription: b\n---\n",
+    "---\nname: here\ndescription: b\n...\n---\n",
+    "---\nname: here\ndescription: b\n? c\n---\n",
+    "---\nname: here\ndescription: \"b\\tc\"\n---\n",
+    "---\n%YAML 1.2\nname: here\ndescription: b\n---\n",
+    "---\nname: here\ndescription: @b\n---\n",
+    "---\nname: here\ndescription: `b`\n---\n",
+    "---\nname: here\ndescription: b\n  - c\n---\n",
+    "---\nname: here\n description: b\n---\n",
+    "---\n name: here\n description: b\n---\n",
+    "---\nname: here\ndescription: |-\n\n  b\n---\n",
+    "---\nname: here\ndescription: 'it''s'\n---\n",
+    "---\nname: here\ndescription: {}\n---\n",
+    "---\nname: here\ndescription: b\n<<: c\n---\n",
+    "---\nname: here\ndescription: \u{e9}\u{1f600}\n---\n",
+];
+
+/// What we refuse and the reference validator takes, each with the folder that it stands in.
+const STRICTER: &[(&str, &str)] = &[
+    ("here", "---\nname: here\ndescription: b --- c\n---\n"),
+    ("here", "---\nname: here\ndescription: ~\n---\n"),
+    ("h\u{e9}re", "---\nname: h\u{e9}re\ndescription: b\n---\n"),
+];
+
+#[test]
+fn the_reference_validator_judges_the_edges_as_we_do() {
+    let longest = "d".repeat(1_024);
+    let made = [
+        format!("---\nname: here\ndescription: {longest}\n---\n"),
+        format!("---\nname: here\ndescription: {longest}d\n---\n"),
+        format!("---\nname: here\ndescription: '{longest} '\n---\n"),
+        format!("---\nname: here\ndescription: b\ncompatibility: {}\n---\n", "c".repeat(501)),
+        format!("---\nname: here\ndescription: {}\n---\n", "\u{e9}".repeat(1_024)),
+    ];
+    let edges: Vec<(&str, &str)> =
+        EDGES.iter().copied().chain(made.iter().map(String::as_str)).map(|text| ("here", text)).collect();
+    for ((_, text), (theirs, ours)) in edges.iter().zip(both_judge(&edges)) {
+        assert_eq!(theirs == 0, ours.is_empty(), "they find {theirs} faults, we {ours:?} in {text:?}");
+    }
+    for ((_, text), (theirs, ours)) in STRICTER.iter().zip(both_judge(STRICTER)) {
+        assert_eq!((theirs, ours.len()), (0, 1), "{text:?}");
+    }
+}
+
+/// What the reference validator and we find in these texts, each in the folder that stands before it.
+fn both_judge(texts: &[(&str, &str)]) -> Vec<(usize, Vec<manifest::Problem>)> {
+    let root = tempfile::tempdir().unwrap();
+    let place = |(number, (folder, _)): (usize, &(&str, &str))| root.path().join(number.to_string()).join(folder);
+    let folders: Vec<PathBuf> = texts.iter().enumerate().map(place).collect();
+    for (folder, (_, text)) in folders.iter().zip(texts) {
+        std::fs::create_dir_all(folder).unwrap();
+        std::fs::write(folder.join(MAIN), text).unwrap();
+    }
+    let ours = texts.iter().map(|(folder, text)| manifest::strict(text, folder));
+    judged(&folders).into_iter().zip(ours).collect()
 }

@@ -41,7 +41,8 @@ toolchain() {
   cargo fetch --locked
 }
 
-# The programs by other people that we are tested against, exactly as their lock file names them.
+# What other people wrote and we are tested against, exactly as the lock files name it: programs and texts from npm, the
+# validator of the skill format from PyPI.
 peers() {
   command -v node >/dev/null && command -v npm >/dev/null || install nodejs npm
   local wanted
@@ -54,6 +55,18 @@ peers() {
   if [ ! -e "$installed" ] || [ "$lock" -nt "$installed" ]; then
     (cd tests/peers && npm ci --no-audit --no-fund)
     touch "$installed"
+  fi
+  local wants=tests/peers/requirements.txt venv=tests/peers/venv
+  if [ ! -e "$venv/installed" ] || [ "$wants" -nt "$venv/installed" ]; then
+    command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' || install python3 python3-venv
+    if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+      echo "Python 3.11 or newer is needed, and this is $(python3 --version). Install it and run this again."
+      return 1
+    fi
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$wants"
+    touch "$venv/installed"
   fi
 }
 

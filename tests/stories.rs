@@ -37,16 +37,26 @@ mod handover;
 mod idle;
 #[path = "stories/lasting.rs"]
 mod lasting;
+#[path = "stories/non_interference.rs"]
+mod non_interference;
 #[path = "stories/offline.rs"]
 mod offline;
 #[path = "stories/order.rs"]
 mod order;
 #[path = "stories/outage.rs"]
 mod outage;
+#[path = "stories/paste.rs"]
+mod paste;
+#[path = "stories/question.rs"]
+mod question;
 #[path = "stories/recall.rs"]
 mod recall;
 #[path = "stories/scope.rs"]
 mod scope;
+#[path = "stories/skill_gate.rs"]
+mod skill_gate;
+#[path = "stories/skill_power.rs"]
+mod skill_power;
 #[path = "stories/store.rs"]
 mod store;
 #[path = "stories/trust.rs"]
@@ -55,6 +65,8 @@ mod trust;
 mod power_cut;
 #[path = "stories/restart.rs"]
 mod restart;
+#[path = "stories/mcp.rs"]
+mod mcp;
 #[path = "stories/log.rs"]
 mod log;
 #[path = "stories/bad_input.rs"]

@@ -18,6 +18,8 @@ pub struct Answer {
     pub json: Value,
     /// Whether it did not do what was asked.
     pub failed: bool,
+    /// Buttons under it: title, and the command that each carries.
+    pub buttons: Vec<(String, String)>,
 }
 
 impl Answer {
@@ -28,7 +30,7 @@ impl Answer {
 
     /// Words that show texts.
     pub(super) fn showing(shown: Shown, markdown: impl Into<String>, json: Value) -> Self {
-        Self { markdown: markdown.into(), label: shown.0, json, failed: false }
+        Self { markdown: markdown.into(), label: shown.0, json, failed: false, buttons: Vec::new() }
     }
 
     /// It was not done, for a reason that is one sentence.
@@ -36,6 +38,16 @@ impl Answer {
         let sentence = sentence.into();
         let json = json!({ "error": sentence });
         Self { failed: true, ..Self::ours(sentence, json) }
+    }
+
+    /// The same for a reason in which texts are shown.
+    pub(super) fn refusal_showing(shown: Shown, sentence: impl Into<String>) -> Self {
+        Self { label: shown.0, ..Self::refusal(sentence) }
+    }
+
+    /// With these buttons under it.
+    pub(super) fn with_buttons(self, buttons: Vec<(String, String)>) -> Self {
+        Self { buttons, ..self }
     }
 }
 

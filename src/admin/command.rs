@@ -3,8 +3,14 @@
 //! Pure, and total: any text at all is a command or a [`ParseError`]. The one table below is the menu, the help and the list that
 //! misspelt names are compared with; a test holds the parser to it.
 
+mod gate;
+
+pub use gate::Gate;
+
+use crate::id::QuestionId;
 use crate::people::Role;
 use crate::wording::command as says;
+use crate::wording::review_command as of_gate;
 
 /// What a person asks the program, and not the assistant, to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +25,16 @@ pub enum Command {
     New,
     /// Ends the running turn.
     Stop,
+    /// Yes to a question. Takes effect on admission.
+    Yes {
+        /// To which, if it was named.
+        question: Option<QuestionId>,
+    },
+    /// No to a question. Takes effect on admission.
+    No {
+        /// To which, if it was named.
+        question: Option<QuestionId>,
+    },
     /// How everything is.
     Status,
     /// What the models took.
@@ -47,6 +63,8 @@ pub enum Command {
         /// The one to be preferred.
         name: Option<String>,
     },
+    /// Asks something of the gate.
+    Gate(Gate),
 }
 
 /// Why a line is no command.
@@ -89,9 +107,19 @@ const MENU: &[Entry] = &[
     everyone("help", says::DOES_HELP),
     everyone("new", says::DOES_NEW),
     everyone("stop", says::DOES_STOP),
+    everyone("yes", says::DOES_YES),
+    everyone("no", says::DOES_NO),
     everyone("status", says::DOES_STATUS),
     everyone("usage", says::DOES_USAGE),
     everyone("whoami", says::DOES_WHOAMI),
+    owner("pending", of_gate::DOES_PENDING),
+    owner("show", of_gate::DOES_SHOW),
+    owner("approve", of_gate::DOES_APPROVE),
+    owner("reject", of_gate::DOES_REJECT),
+    owner("why", of_gate::DOES_WHY),
+    owner("skills", of_gate::DOES_SKILLS),
+    owner("history", of_gate::DOES_HISTORY),
+    owner("rollback", of_gate::DOES_ROLLBACK),
     owner("search", says::DOES_SEARCH),
     owner("model", says::DOES_MODEL),
     owner("people", says::DOES_PEOPLE),
@@ -108,12 +136,21 @@ impl Command {
     /// The least role that may give it.
     pub fn role(&self) -> Role {
         match self {
-            Self::Start | Self::Help | Self::Whoami | Self::New | Self::Stop | Self::Status | Self::Usage => {
-                Role::Member
-            }
-            Self::Search { .. } | Self::People | Self::Pair { .. } | Self::Remove { .. } | Self::Model { .. } => {
-                Role::Owner
-            }
+            Self::Start
+            | Self::Help
+            | Self::Whoami
+            | Self::New
+            | Self::Stop
+            | Self::Yes { .. }
+            | Self::No { .. }
+            | Self::Status
+            | Self::Usage => Role::Member,
+            Self::Search { .. }
+            | Self::People
+            | Self::Pair { .. }
+            | Self::Remove { .. }
+            | Self::Model { .. }
+            | Self::Gate(_) => Role::Owner,
         }
     }
 }
@@ -139,6 +176,8 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "new" | "reset" if !rest.is_empty() => Err(usage(says::HOW_NEW)),
         "new" | "reset" => Ok(Command::New),
         "stop" => Ok(Command::Stop),
+        "yes" => Ok(Command::Yes { question: question(rest) }),
+        "no" => Ok(Command::No { question: question(rest) }),
         "status" => Ok(Command::Status),
         "usage" => Ok(Command::Usage),
         "search" if rest.is_empty() => Err(usage(says::HOW_SEARCH)),
@@ -149,7 +188,7 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "remove" if rest.is_empty() => Err(usage(says::HOW_REMOVE)),
         "remove" => Ok(Command::Remove { name: rest.to_owned() }),
         "model" => Ok(Command::Model { name: Some(rest.to_owned()).filter(|name| !name.is_empty()) }),
-        _ => Err(unknown(typed)),
+        name => gate::parse(name, rest).map(Command::Gate).ok_or_else(|| unknown(typed)),
     }
 }
 
@@ -184,6 +223,11 @@ fn pair(rest: &str) -> Command {
     let role = Role::parse(&last.to_lowercase()).filter(|role| *role != Role::Guest);
     let (name, role) = role.map_or((rest, Role::Member), |role| (name.trim_end(), role));
     Command::Pair { name: Some(name.to_owned()).filter(|name| !name.is_empty()), role }
+}
+
+/// The number of a question, and nothing behind it.
+fn question(rest: &str) -> Option<QuestionId> {
+    rest.parse().ok().map(QuestionId)
 }
 
 fn first_word(text: &str) -> (&str, &str) {
@@ -244,6 +288,11 @@ mod tests {
             ("/pair Ben the Elder member", pairing(Some("Ben the Elder"), Role::Member)),
             ("/remove Ben", Command::Remove { name: "Ben".to_owned() }),
             ("/model", Command::Model { name: None }),
+            ("/yes 12", Command::Yes { question: Some(QuestionId(12)) }),
+            ("/NO@compline_bot  3 ", Command::No { question: Some(QuestionId(3)) }),
+            ("/yes", Command::Yes { question: None }),
+            ("/yes 1 2", Command::Yes { question: None }),
+            ("/yes please", Command::Yes { question: None }),
             ("/model small", Command::Model { name: Some("small".to_owned()) }),
         ];
         for (line, command) in cases {

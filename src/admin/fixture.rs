@@ -1,6 +1,6 @@
 //! A small house to try commands in: a journal, a clock that stands still, two people, two models that need nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,18 +10,21 @@ use tokio_util::sync::CancellationToken;
 use super::{Admin, Caller, HealthSource, Parts};
 use crate::config::{Budget, Conversation, Limit};
 use crate::engine::{Audience, Courier, Engine, Fetch, Watcher};
-use crate::id::{AddressId, ConversationId, MessageId, TurnId};
+use crate::id::{AddressId, ConversationId, MessageId, ProposalId, TurnId};
 use crate::memory::Tree;
 use crate::message::Health;
 use crate::model::offline::Offline;
 use crate::model::{Card, Model};
 use crate::people::{Address, Person, Role};
+use crate::review::{self, Herald, Origin, Policy, Review, Staged};
+use crate::skill::{Folder, MAIN};
 use crate::spend::{Ledger, Purse};
 use crate::store::{
     CodeUse, Journal, MessageKind, NewConversation, NewMessage, Reservation, SummaryContent, TextKind, Tx, View,
 };
 use crate::time::{Clock, Moment, SimulatedClock, Zone};
 use crate::tool::Toolbox;
+use crate::tool::outside::{Limits, Servers};
 use crate::trust::{Label, Labelled, Scope, Source};
 
 /// 2026-11-21 09:00 UTC, a Saturday.
@@ -30,6 +33,11 @@ pub(super) const START: Moment = Moment(1_795_251_600_000);
 /// The fields of an object in their order.
 pub(super) fn keys(json: &Value) -> Vec<&str> {
     json.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+/// A `SKILL.md`.
+pub(super) fn skill(name: &str, words: &str) -> String {
+    format!("---\nname: {name}\ndescription: How to make {name}. Use when somebody wants some.\n---\n\n{words}\n")
 }
 
 /// Where something that was said stands.
@@ -65,7 +73,7 @@ impl House {
         let home = tempfile::tempdir().unwrap();
         let journal = Journal::open(&home.path().join("compline.db"), None).unwrap();
         let clock = Arc::new(SimulatedClock::new(START));
-        let admin = admin(&journal, &clock, home.path().join("workspace"));
+        let admin = admin(&journal, &clock, home.path()).await;
         Self { admin, clock, journal, home, people: Vec::new() }
     }
 
@@ -172,6 +180,34 @@ impl House {
         connection.query_row("SELECT count(*) FROM pairing_codes", [], |row| row.get(0)).unwrap()
     }
 
+    /// A file of the home, written by hand.
+    pub(super) fn writes(&self, path: &str, text: &str) -> PathBuf {
+        let file = self.home.path().join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        file
+    }
+
+    /// What stands in a file of the home.
+    pub(super) fn reads(&self, path: &str) -> Option<String> {
+        std::fs::read_to_string(self.home.path().join(path)).ok()
+    }
+
+    /// A skill of that name whose only file ends with those words, brought from elsewhere: the proposal and the first digits of its digest.
+    pub(super) async fn proposes(&self, name: &str, words: &str) -> (ProposalId, String) {
+        let content = Folder::new([(MAIN.to_owned(), Arc::from(skill(name, words).into_bytes()))]);
+        let review = &self.admin.parts.review;
+        let draft = review.draft(name, &content, Origin::Import).await.unwrap();
+        let Ok(Staged::New(id, _)) = review.submit(draft).await.unwrap() else { panic!("it was refused") };
+        (id, review.proposal(id).await.unwrap().unwrap().digest().short().to_owned())
+    }
+
+    /// Changes the journal behind the program's back.
+    pub(super) fn tampers(&self, statement: &str) {
+        let connection = rusqlite::Connection::open(self.home.path().join("compline.db")).unwrap();
+        assert!(connection.execute(statement, []).unwrap() > 0, "{statement}");
+    }
+
     pub(super) async fn fact(&self, key: &'static str) -> Option<String> {
         self.journal.read(move |db| db.fact(key)).await.unwrap()
     }
@@ -210,7 +246,7 @@ fn add(tx: Tx<'_>, name: &str, kind: MessageKind, words: &str, label: Label) -> 
     Ok(Said { conversation, message })
 }
 
-fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, workspace: PathBuf) -> Admin {
+async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> Admin {
     let zone = Zone::named("Europe/Vienna").unwrap();
     let limit = Limit { micros: 5_000_000, tokens: 2_000_000 };
     let budget = Budget {
@@ -223,6 +259,17 @@ fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, workspace: PathBuf) -> 
     let dyn_clock: Arc<dyn Clock> = Arc::<SimulatedClock>::clone(clock);
     let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&dyn_clock), zone, budget));
     let purse = |names: &[&str]| Purse::new(names.iter().map(|name| offline(name)).collect(), Arc::clone(&ledger));
+    let background = Arc::new(purse(&["first"]));
+    let review = Review::new(review::Parts {
+        journal: journal.clone(),
+        clock: Arc::clone(&dyn_clock),
+        dir: home.join("skills"),
+        builtins: &[],
+        policy: Policy::default(),
+        reviewer: Arc::clone(&background),
+        herald: Arc::new(Nobody),
+        failpoint: None,
+    });
     let engine = Engine::new(
         crate::engine::Parts {
             journal: journal.clone(),
@@ -235,22 +282,26 @@ fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, workspace: PathBuf) -> 
             },
             agent: "compline".to_owned(),
             tool_rounds: 12,
-            tree: Tree::new(workspace, journal.clone(), zone),
+            tree: Tree::new(home.join("workspace"), journal.clone(), zone),
+            review: review.clone(),
             toolbox: Toolbox::new(Vec::new()),
             chat: purse(&["first", "second"]),
-            background: purse(&["first"]),
+            background,
             transcription: None,
             audience: Arc::new(Nobody),
             courier: Arc::new(Nobody),
         },
         CancellationToken::new(),
     );
+    let outside = Servers::open(&[], journal.clone(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
     Admin::new(Parts {
         journal: journal.clone(),
+        outside,
         clock: dyn_clock,
         zone,
         engine,
         ledger,
+        review,
         agent: "compline".to_owned(),
         version: "0.1.0".to_owned(),
         health: Arc::new(Nobody),
@@ -296,6 +347,10 @@ impl Courier for Nobody {
     async fn fetch(&self, _: AddressId, _: &str, _: u64) -> Result<Vec<u8>, Fetch> {
         Err(Fetch::Gone)
     }
+}
+
+impl Herald for Nobody {
+    fn posted(&self, _: AddressId) {}
 }
 
 impl HealthSource for Nobody {

@@ -2,11 +2,15 @@
 //!
 //! Flags were checked by the program that was typed; what makes no sense here comes from another version of it, and is refused.
 
+use std::path::Path;
+
 use super::answer::Answer;
 use super::{Admin, Kind};
-use crate::id::ConversationId;
+use crate::id::{ConversationId, ProposalId, VersionId};
 use crate::people::Role;
+use crate::review::By;
 use crate::wording::command as says;
+use crate::wording::review_command::Way;
 
 /// How many days `compline usage` looks back, today included.
 const DAYS: u32 = 30;
@@ -38,11 +42,32 @@ impl Admin {
                 Some(wish) => self.search_as_owner(&wish).await,
                 None => Ok(not_understood(args)),
             },
-            _ => Ok(not_understood(args)),
+            ["tools", "list"] => self.tools().await,
+            ["tools", "accept", name, hash] => self.accept_tool(name, hash).await,
+            words => self.of_the_gate(words).await.unwrap_or_else(|| Ok(not_understood(args))),
         };
         answer.unwrap_or_else(|error| {
             tracing::error!("A command of the command line failed: {error:#}");
             Answer::refusal(says::FAILED)
+        })
+    }
+
+    /// `skills …` and `review …`; `None` if it is neither.
+    async fn of_the_gate(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
+        let by = By::CommandLine;
+        Some(match words {
+            ["skills", "list"] => self.skills().await,
+            ["skills", "show", name] => self.skill(name).await,
+            ["skills", "import", path, name] if Path::new(path).is_absolute() => self.import(path, name).await,
+            ["skills", "promote", note] => self.promote(note, None).await,
+            ["skills", "promote", note, name] => self.promote(note, Some(name)).await,
+            ["skills", "history", name] => self.history(name, Way::CommandLine).await,
+            ["skills", "rollback", name, version] => self.roll_back(name, VersionId(version.parse().ok()?), by).await,
+            ["review", "list"] => self.proposals().await,
+            ["review", "show", id] => self.show_whole(ProposalId(id.parse().ok()?)).await,
+            ["review", "approve", id, hash] => self.approve(ProposalId(id.parse().ok()?), hash, by).await,
+            ["review", "reject", id, reason] => self.reject(ProposalId(id.parse().ok()?), reason, by).await,
+            _ => return None,
         })
     }
 
@@ -121,6 +146,7 @@ mod tests {
             "people list",
             "people pair Zoe member",
             "people remove Ben",
+            "tools list",
             "conversations list --limit 5",
             &show,
             "search --limit 10 --in messages --in conversations -- shoes",
@@ -142,6 +168,7 @@ mod tests {
             "status now",
             "people pair Zoe guest",
             "people pair Zoe",
+            "tools accept s__t",
             "conversations show x",
             "conversations list --limit -1",
             "search shoes",

@@ -12,6 +12,7 @@ use crate::spend::Left;
 use crate::store::{Conversation, Db};
 use crate::time::Moment;
 use crate::wording::command as says;
+use crate::wording::review_command as says_of_gate;
 
 /// A stream, as it stands.
 struct Stream {
@@ -42,10 +43,15 @@ impl Admin {
             .await?;
         let inbox: i64 = streams.iter().map(|stream| stream.waiting).sum();
         let adapters = if only.is_some() { Vec::new() } else { self.parts.health.adapters() };
+        let pending = if only.is_some() { 0 } else { self.parts.review.pending().await?.len() };
         let left = if only.is_some() { None } else { Some(self.parts.ledger.left().await?) };
+        let servers = if only.is_some() { Vec::new() } else { self.parts.outside.conditions() };
+        let servers = servers.into_iter().collect();
         let mut lines = vec![says::status_head(&self.parts.agent, &self.parts.version, self.parts.zone.name())];
         lines.extend(adapters.iter().map(|(name, health)| self.adapter_line(name, health)));
+        lines.extend(Some(self.servers(&servers)).filter(|servers| !servers.is_empty()));
         lines.push(says::status_queues(inbox, only.is_none().then_some(outbox)));
+        lines.extend(only.is_none().then(|| says_of_gate::status(pending)));
         lines.extend(streams.iter().map(|stream| self.stream_line(stream)));
         lines.push(says::status_model(&plain(&self.model_in_use().unwrap_or_default())));
         lines.extend(left.as_ref().map(|left| says::left(left.all.micros, left.all.tokens)));
@@ -53,9 +59,11 @@ impl Admin {
             "version": self.parts.version,
             "zone": self.parts.zone.name(),
             "adapters": adapters.iter().map(adapter_json).collect::<Value>(),
+            "servers": super::tools::servers_json(&servers),
             "queues": { "inbox": inbox, "outbox": outbox },
             "streams": streams.iter().map(stream_json).collect::<Value>(),
             "slots": [],
+            "proposals": { "pending": pending },
             "budget": left.as_ref().map_or_else(|| json!({}), budget_json),
             "model": self.model_in_use(),
         });
@@ -174,7 +182,11 @@ mod tests {
         let house = House::new().await;
         let said = house.says("Ada", "good morning").await;
         let json = house.admin.status(None).await.unwrap().json;
-        assert_eq!(keys(&json), ["version", "zone", "adapters", "queues", "streams", "slots", "budget", "model"],);
+        assert_eq!(
+            keys(&json),
+            ["version", "zone", "adapters", "queues", "streams", "slots", "proposals", "budget", "model"],
+        );
+        assert_eq!(json["proposals"], json!({ "pending": 0 }));
         assert_eq!(json["zone"], "Europe/Vienna");
         assert_eq!(json["queues"], json!({ "inbox": 1, "outbox": 0 }));
         assert_eq!(json["slots"], json!([]));

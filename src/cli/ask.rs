@@ -6,10 +6,12 @@ use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use tokio::net::UnixStream;
 
+use super::chat::Screen;
 use super::failure::Failure;
 use super::place::Place;
 use super::print::Printer;
 use super::{Exit, block_on, print};
+use crate::adapter::markdown::Links;
 use crate::adapter::terminal::Connection;
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::app::{App, BuildError, Seams};
@@ -143,7 +145,8 @@ impl Search {
     }
 }
 
-fn words(words: &[&str]) -> Vec<String> {
+/// Words as the gateway understands them.
+pub(super) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
@@ -157,6 +160,7 @@ pub(super) struct Answered {
 pub fn run(line: &[String], look: Look, place: &Place, printer: Printer) -> Result<Exit, Failure> {
     let Answered { text, failed } = block_on(answer(line, place, printer))?;
     if failed {
+        let text = if printer.json { text } else { Screen::of_stderr().show(&text, Links::Bare) };
         print::aside(text.trim_end());
         return Ok(Exit::Failed);
     }

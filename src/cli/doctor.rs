@@ -8,6 +8,7 @@ mod disk;
 mod finding;
 mod journal;
 mod outside;
+mod skills;
 
 use clap::Args;
 use serde_json::json;
@@ -61,6 +62,7 @@ async fn look(options: &Options, place: &Place) -> Vec<Finding> {
     findings.push(zone(config));
     findings.push(disk::space(&config.home));
     findings.extend(journal::look(config, options.fix).await);
+    findings.extend(skills::look(config));
     findings.extend(outside::look(config, place, options.offline).await);
     findings
 }

@@ -25,7 +25,7 @@ static LOGS: OnceLock<PathBuf> = OnceLock::new();
 
 /// Begins the log of a home. `-v` adds detail, and standard error.
 pub fn begin(config: &Config, verbose: bool) {
-    let level = if verbose { "warn,compline=debug" } else { "warn,compline=info" };
+    let level = if verbose { "warn,rmcp=off,compline=debug" } else { "warn,rmcp=off,compline=info" };
     let logs = config.home.logs();
     let file = Daily::new(logs.clone(), config.retention.logs_days);
     let to_file =

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use secrecy::{ExposeSecret, SecretString};
 
-use super::keys::{Form, Key, Kind, SECTIONS, Section, Unset, join};
+use super::keys::{Form, Key, SECTIONS, Section, Unset, join, numbered};
 use super::{Person, Provider};
 
 /// What `compline init` has asked.
@@ -43,7 +43,7 @@ pub enum SecretFrom {
 
 /// The example file: every key with its default and one line of explanation.
 pub fn example() -> String {
-    document(&BTreeMap::new(), 0)
+    document(&BTreeMap::new())
 }
 
 /// The file that `compline init` writes: the answers, and everything else as in the example.
@@ -69,7 +69,7 @@ pub fn commented(answers: &Answers) -> String {
     for (number, person) in (1..).zip(&answers.people) {
         set.extend(person.telegram.map(|id| (format!("people[{number}].telegram"), id.to_string())));
     }
-    document(&set, answers.people.len())
+    document(&set)
 }
 
 const HEAD: &str = "# Compline's configuration. Lines that begin with # show defaults, or values to put in.
@@ -78,21 +78,12 @@ const HEAD: &str = "# Compline's configuration. Lines that begin with # show def
 ";
 
 /// `set` holds TOML literals by path.
-fn document(set: &BTreeMap<String, String>, people: usize) -> String {
+fn document(set: &BTreeMap<String, String>) -> String {
     let mut text = HEAD.to_owned();
     for section in SECTIONS {
         match section.form {
             Form::Inline => {}
-            Form::Repeated if people > 0 => {
-                text.push_str(&format!("\n{}", comment(section.about)));
-                for number in 1..=people {
-                    repeated(&mut text, section, number, set);
-                }
-            }
-            Form::Repeated => {
-                text.push_str(&format!("\n{}#[[{}]]\n", comment(section.about), section.path));
-                keys(&mut text, section, section.path, set);
-            }
+            Form::Repeated => repeated(&mut text, section, set),
             Form::Table | Form::Again => table(&mut text, section, set),
         }
     }
@@ -116,14 +107,24 @@ fn table(text: &mut String, section: &Section, set: &BTreeMap<String, String>) {
     }
 }
 
-fn repeated(text: &mut String, section: &Section, number: usize, set: &BTreeMap<String, String>) {
-    text.push_str(&format!("[[{}]]\n", section.path));
-    keys(text, section, &format!("{}[{number}]", section.path), set);
+/// Those that are set, or one to be brought in.
+fn repeated(text: &mut String, section: &Section, set: &BTreeMap<String, String>) {
+    text.push_str(&format!("\n{}", comment(section.about)));
+    let is_set = |at: &String| set.keys().any(|path| path.starts_with(&format!("{at}.")));
+    let written: Vec<String> = (1..).map(|number| numbered(section.path, number)).take_while(is_set).collect();
+    for at in &written {
+        text.push_str(&format!("[[{}]]\n", section.path));
+        keys(text, section, at, set);
+    }
+    if written.is_empty() {
+        text.push_str(&format!("#[[{}]]\n", section.path));
+        keys(text, section, section.path, set);
+    }
 }
 
 fn keys(text: &mut String, section: &Section, at: &str, set: &BTreeMap<String, String>) {
     for key in section.keys {
-        let is_explained = section.form != Form::Again && !matches!(key.kind, Kind::SecretEnv | Kind::SecretFile);
+        let is_explained = section.form != Form::Again && key.unset != Unset::Instead;
         if is_explained {
             text.push_str(&comment(&format!("{}{}", key.about, default_of(key))));
         }
@@ -153,16 +154,14 @@ fn default_of(key: &Key) -> String {
     match key.unset {
         Unset::Depends(told) => format!(" Default: {told}."),
         Unset::Is(text) if text != key.sample => format!(" Default: {}.", written(key, text)),
-        Unset::Is(_) | Unset::Nothing => String::new(),
+        Unset::Is(_) | Unset::Nothing | Unset::Instead => String::new(),
     }
 }
 
 fn line(key: &Key, set: Option<&String>) -> String {
-    match (set, key.kind) {
+    match (set, key.unset) {
         (Some(value), _) => format!("{} = {value}\n", key.name),
-        (None, Kind::SecretEnv | Kind::SecretFile) => {
-            format!("# or {} = {}\n", key.name, written(key, key.sample))
-        }
+        (None, Unset::Instead) => format!("# or {} = {}\n", key.name, written(key, key.sample)),
         (None, _) => format!("#{} = {}\n", key.name, written(key, key.sample)),
     }
 }

@@ -75,12 +75,14 @@ pub enum Kind {
     Decimal,
     /// An amount of money.
     Money,
+    /// Several texts; on the sheet as a JSON array.
+    List,
 }
 
 impl Kind {
     /// Whether its value stands in quotes.
     pub fn is_quoted(self) -> bool {
-        !matches!(self, Self::Flag | Self::Count | Self::Decimal | Self::Money)
+        !matches!(self, Self::Flag | Self::Count | Self::Decimal | Self::Money | Self::List)
     }
 
     /// Whether what was written may hold a secret, by intent or by mistake.
@@ -94,6 +96,8 @@ impl Kind {
 pub enum Unset {
     /// Nothing: the feature is off, or the provider decides.
     Nothing,
+    /// Nothing: it is another way of writing the key above it.
+    Instead,
     /// This value.
     Is(&'static str),
     /// A value that depends on others, told in words.
@@ -121,6 +125,11 @@ impl Section {
     pub fn name(&self) -> &'static str {
         self.path.rsplit('.').next().unwrap_or_default()
     }
+}
+
+/// One of the sections that stand there several times, as `people[1]`.
+pub fn numbered(section: &str, number: usize) -> String {
+    format!("{section}[{number}]")
 }
 
 /// The path of a key as it is told to a person.

@@ -9,8 +9,8 @@ use secrecy::{ExposeSecret, SecretString};
 use super::error::Trouble;
 use super::reader::Reader;
 use super::units::{self, quoted};
-use super::{Agent, Budget, Config, Conversation, Home, Limit, Person, Retention, Telegram, Tools};
-use super::{models, secret, suggest};
+use super::{Agent, Budget, Config, Conversation, Home, Limit, Person, Retention, Skills, Telegram, Tools};
+use super::{mcp, models, secret, suggest};
 use crate::people::Role;
 use crate::time::Zone;
 
@@ -31,9 +31,9 @@ pub struct Meaning<'a> {
 impl Meaning<'_> {
     /// The whole configuration. It holds stand-ins where the reader has faults.
     pub fn config(&mut self) -> Config {
+        let (zone, workspace) = (self.zone(), self.workspace());
         Config {
-            zone: self.zone(),
-            workspace: self.workspace(),
+            zone,
             conversation: self.conversation(),
             model: models::model(self, "model"),
             fallback: models::optional_model(self, "model.fallback"),
@@ -44,6 +44,9 @@ impl Meaning<'_> {
             people: self.people(),
             agent: self.agent(),
             tools: Tools { web_fetch: self.reader.get("tools", "web_fetch", units::flag).unwrap_or_default() },
+            skills: self.skills(),
+            mcp: mcp::servers(self, &workspace),
+            workspace,
             retention: Retention { logs_days: self.reader.get("retention", "logs_days", days) },
             home: self.home.clone(),
         }
@@ -68,9 +71,14 @@ impl Meaning<'_> {
     }
 
     fn workspace(&mut self) -> PathBuf {
+        self.folder("", "workspace")
+    }
+
+    fn folder(&mut self, at: &str, name: &str) -> PathBuf {
         let home = self.home.clone();
+        let key = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
         // A path in the environment is the one of whoever starts us; one in the file must not depend on them.
-        let is_in_file = self.reader.sheet.written.get("workspace").is_some_and(|written| written.span.is_some());
+        let is_in_file = self.reader.sheet.written.get(&key).is_some_and(|written| written.span.is_some());
         let meaning = |text: &str| {
             let relative = || std::path::absolute(text).ok().filter(|_| !is_in_file);
             secret::absolute(text, &home).or_else(relative).ok_or_else(|| {
@@ -78,7 +86,16 @@ impl Meaning<'_> {
                 Trouble::new(format!("{} depends on where Compline is started", quoted(text)), fix)
             })
         };
-        self.reader.get("", "workspace", meaning).unwrap_or_default()
+        self.reader.get(at, name, meaning).unwrap_or_default()
+    }
+
+    fn skills(&mut self) -> Skills {
+        let mut either = |name: &str, usual: &'static str, other: &'static str| {
+            self.reader.get("skills", name, |text| choice(text, usual, other)).unwrap_or_default()
+        };
+        let reviewer_approves = either("review", "human", "ai");
+        let tainted_is_rejected = either("tainted_review_mode", "human", "reject");
+        Skills { dir: self.folder("skills", "dir"), reviewer_approves, tainted_is_rejected }
     }
 
     fn conversation(&mut self) -> Conversation {
@@ -138,8 +155,7 @@ impl Meaning<'_> {
     fn people(&mut self) -> Vec<Person> {
         let (mut names, mut ids) = (BTreeSet::new(), BTreeSet::new());
         let mut people = Vec::new();
-        for number in 1..=self.reader.sheet.people {
-            let at = format!("people[{number}]");
+        for at in self.reader.each("people") {
             let name = self.reader.need(&at, "name", |text| unique_name(text, &mut names));
             let role = self.reader.get(&at, "role", role);
             let telegram = self.reader.get(&at, "telegram", |text| unique_id(text, &mut ids));
@@ -153,6 +169,18 @@ impl Meaning<'_> {
             name: self.reader.get("agent", "name", name).unwrap_or_default(),
             profile: self.reader.get("agent", "profile", name).unwrap_or_default(),
         }
+    }
+}
+
+/// Whether it is the other of the two, and not the usual one.
+fn choice(text: &str, usual: &'static str, other: &'static str) -> Result<bool, Trouble> {
+    match text {
+        text if text == usual => Ok(false),
+        text if text == other => Ok(true),
+        _ => Err(Trouble::new(
+            format!("{} is not known here", quoted(text)),
+            format!("write \"{usual}\" or \"{other}\""),
+        )),
     }
 }
 

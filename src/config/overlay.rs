@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{Fault, Place, Trouble};
-use super::keys::{Form, Key, Section, join, section};
+use super::keys::{Form, Key, Section, join, numbered, section};
 use super::sheet::{Origin, Sheet, Written};
 use super::suggest;
 
@@ -25,7 +25,7 @@ pub fn lay(sheet: &mut Sheet, env: &BTreeMap<String, String>) -> Vec<Fault> {
         let Some(rest) = variable.strip_prefix(PREFIX) else {
             continue;
         };
-        match resolve(rest, &mut sheet.people) {
+        match resolve(rest, &mut sheet.repeated) {
             Ok((at, key)) => {
                 make_room(sheet, &at, key);
                 laid.insert(join(&at, key.name), written(variable, text));
@@ -45,7 +45,7 @@ fn written(variable: &str, text: &str) -> Written {
 }
 
 /// The section, numbered if it is repeated, and the key that a variable means.
-fn resolve(rest: &str, people: &mut usize) -> Result<(String, &'static Key), Trouble> {
+fn resolve(rest: &str, repeated: &mut BTreeMap<&'static str, usize>) -> Result<(String, &'static Key), Trouble> {
     let lower = rest.to_lowercase();
     let mut words: Vec<&str> = lower.split("__").collect();
     let name = words.pop().unwrap_or_default();
@@ -56,7 +56,7 @@ fn resolve(rest: &str, people: &mut usize) -> Result<(String, &'static Key), Tro
         here = child(here, word)?;
         at = join(&at, word);
         if here.form == Form::Repeated {
-            at = format!("{at}[{}]", number(words.next(), people)?);
+            at = numbered(&at, number(here, words.next(), repeated.entry(here.path).or_default())?);
         }
     }
     here.key(name).map(|key| (at, key)).ok_or_else(|| suggest::unknown(here, name))
@@ -66,17 +66,17 @@ fn child(here: &'static Section, word: &str) -> Result<&'static Section, Trouble
     here.children().find(|child| child.name() == word).ok_or_else(|| suggest::unknown(here, word))
 }
 
-/// People are numbered from 1; the next number adds one.
-fn number(word: Option<&str>, people: &mut usize) -> Result<usize, Trouble> {
-    let next = *people + 1;
+/// People and servers are numbered from 1; the next number adds one.
+fn number(here: &Section, word: Option<&str>, count: &mut usize) -> Result<usize, Trouble> {
+    let next = *count + 1;
     let number = word.and_then(|word| word.parse().ok()).filter(|number| (1..=next).contains(number));
     let number = number.ok_or_else(|| {
         Trouble::new(
-            "It does not say which person it is about",
-            format!("write COMPLINE__PEOPLE__1__NAME with a number from 1 to {next}"),
+            format!("It does not say which of [[{}]] it is about", here.path),
+            format!("write {PREFIX}{}__1__NAME with a number from 1 to {next}", here.path.to_uppercase()),
         )
     })?;
-    *people = number.max(*people);
+    *count = number.max(*count);
     Ok(number)
 }
 

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::error::{Fault, Place, Trouble};
-use super::keys::{Key, Kind, Unset, join, section};
+use super::keys::{Key, Kind, Unset, join, numbered, section};
 use super::sheet::{Origin, Sheet, Written};
 use super::source::{HIDDEN, Source};
 
@@ -42,6 +42,12 @@ impl Reader<'_> {
         self.first_key(at).is_some()
     }
 
+    /// The paths of all sections of that name that are written, as `people[1]`.
+    pub fn each(&self, section: &str) -> Vec<String> {
+        let count = self.sheet.repeated.get(section).copied().unwrap_or_default();
+        (1..=count).map(|number| numbered(section, number)).collect()
+    }
+
     /// Whether that key is written.
     pub fn is_written(&self, at: &str, name: &str) -> bool {
         self.sheet.written.contains_key(&join(at, name))
@@ -53,7 +59,7 @@ impl Reader<'_> {
         let path = join(at, name);
         let default = || match key.unset {
             Unset::Is(text) => Some((text.to_owned(), Origin::Default)),
-            Unset::Nothing | Unset::Depends(_) => None,
+            Unset::Nothing | Unset::Instead | Unset::Depends(_) => None,
         };
         let written = self.sheet.written.get(&path).map(|written| (written.text.clone(), written.origin.clone()));
         let (text, origin) = written.or_else(default)?;

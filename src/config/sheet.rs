@@ -12,18 +12,18 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::error::{Fault, Trouble};
-use super::keys::{Form, Key, Kind, Section, join, section};
+use super::keys::{Form, Key, Kind, Section, join, numbered, section};
 use super::source::Source;
 use super::suggest;
-use super::units::quoted;
+use super::units::{self, quoted};
 
 /// All that is written, in the file and in the environment.
 #[derive(Default)]
 pub struct Sheet {
     /// By the path of the key, as `people[1].name`.
     pub written: BTreeMap<String, Written>,
-    /// How many `[[people]]` there are.
-    pub people: usize,
+    /// How many there are of each section that may stand there several times.
+    pub repeated: BTreeMap<&'static str, usize>,
 }
 
 /// One value as written. It may be a secret, so it has no `Debug`.
@@ -131,13 +131,14 @@ impl Reading<'_> {
 
     fn repeated(&mut self, child: &'static Section, path: &str, items: &DeArray<'_>) {
         for item in items {
-            self.sheet.people += 1;
-            let numbered = format!("{path}[{}]", self.sheet.people);
+            let count = self.sheet.repeated.entry(child.path).or_default();
+            *count += 1;
+            let at = numbered(path, *count);
             match item.get_ref() {
-                DeValue::Table(table) => self.table(child, &numbered, table),
+                DeValue::Table(table) => self.table(child, &at, table),
                 _ => {
                     let fix = format!("write [[{path}]] on a line of its own, and the keys below");
-                    self.fault(&numbered, &item.span(), Trouble::new(format!("{numbered} is no section"), fix));
+                    self.fault(&at, &item.span(), Trouble::new(format!("{at} is no section"), fix));
                 }
             }
         }
@@ -167,9 +168,18 @@ fn text_of(kind: Kind, value: &DeValue<'_>) -> Option<String> {
         (Kind::Flag, DeValue::Boolean(flag)) => Some(flag.to_string()),
         (Kind::Count | Kind::Decimal | Kind::Money, DeValue::Integer(number)) => Some(number.to_string()),
         (Kind::Count | Kind::Decimal | Kind::Money, DeValue::Float(number)) => Some(number.to_string()),
+        (Kind::List, DeValue::Array(items)) => list_of(items),
         (kind, DeValue::String(text)) if kind.is_quoted() => Some(text.to_string()),
         _ => None,
     }
+}
+
+fn list_of(items: &DeArray<'_>) -> Option<String> {
+    let texts = items.iter().map(|item| match item.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
+        _ => None,
+    });
+    Some(units::show_list(&texts.collect::<Option<Vec<String>>>()?))
 }
 
 fn wrong_type(key: &Key, value: &DeValue<'_>) -> Trouble {
@@ -178,12 +188,14 @@ fn wrong_type(key: &Key, value: &DeValue<'_>) -> Trouble {
         DeValue::Integer(_) | DeValue::Float(_) => "a number",
         DeValue::Boolean(_) => "true or false",
         DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) if key.kind == Kind::List => "a list of something else",
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a group of values",
     };
     let wanted = match key.kind {
         Kind::Flag => "true or false, without quotes",
         Kind::Count | Kind::Decimal | Kind::Money => "a number, without quotes",
+        Kind::List => "a list of texts in quotes",
         _ => "text in quotes",
     };
     let sample = if key.kind.is_quoted() { quoted(key.sample) } else { key.sample.to_owned() };

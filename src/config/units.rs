@@ -110,6 +110,17 @@ pub fn flag(text: &str) -> Result<bool, Trouble> {
     text.parse().map_err(|_| Trouble::new(format!("{} is neither true nor false", quoted(text)), "write true or false"))
 }
 
+/// Several texts, as a JSON array; so they stand on the sheet and in environment variables.
+pub fn list(text: &str) -> Result<Vec<String>, Trouble> {
+    serde_json::from_str(text)
+        .map_err(|_| Trouble::new(format!("{} is no list of texts", quoted(text)), "write one as [\"one\", \"two\"]"))
+}
+
+/// The list as [`list`] reads it.
+pub fn show_list(texts: &[String]) -> String {
+    serde_json::Value::from(texts).to_string()
+}
+
 /// How freely a model chooses its words.
 pub fn temperature(text: &str) -> Result<f64, Trouble> {
     let number = text.parse().ok().filter(|number| (0.0..=2.0).contains(number));

@@ -11,15 +11,27 @@ use std::sync::Arc;
 use crate::memory::Loaded;
 use crate::message::FileKind;
 use crate::model::{Message, Part, Request, Role};
-use crate::store::{Attachment, StoredMessage, StoredText, TextKind};
+use crate::store::{Attachment, Node, StoredMessage, StoredText, TextKind};
 use crate::time::{Moment, Zone};
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
 use crate::wording::{self, prompt};
 
 use super::history::{History, Record};
 
-/// Block 1. `tools_note` says what the assistant can do here.
-pub fn identity(loaded: &Loaded, agent: &str, person: &str, scope: Scope) -> Text {
+/// What a turn begins with: the files that are loaded by themselves, and the skills that can be used.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// The files.
+    pub loaded: Loaded,
+    /// The skills, in a line each.
+    pub skills: Text,
+    /// What the lines grew from.
+    pub nodes: Vec<Node>,
+}
+
+/// Block 1.
+pub fn identity(known: &Known, agent: &str, person: &str, scope: Scope) -> Text {
+    let loaded = &known.loaded;
     let mut words = prompt::rules(agent, person);
     let mut label = Label::join_of([]);
     for (heading, file) in
@@ -30,6 +42,11 @@ pub fn identity(loaded: &Loaded, agent: &str, person: &str, scope: Scope) -> Tex
             words.push_str(&format!("\n\n## {heading}\n\n{}", text.trim()));
             label.absorb(of);
         }
+    }
+    let (skills, of, _) = known.skills.open();
+    if !skills.is_empty() {
+        words.push_str(&format!("\n\n## {}\n\n{}", prompt::SKILLS, skills.trim()));
+        label.absorb(of);
     }
     Labelled::new(Arc::from(words), label, scope)
 }
@@ -74,6 +91,10 @@ pub fn question(record: &Record, zone: Zone, pictures: &[Picture]) -> Message {
         for part in message_parts(message, texts, files, zone, scope) {
             question.push_text(part);
         }
+    }
+    if record.yes_to.is_some() {
+        let words = format!("[{}]\n{}", zone.show_short(record.turn.claimed_at), prompt::THEY_AGREED);
+        question.push_text(wording::own(&words, scope));
     }
     for picture in pictures {
         let part = Part::Image { mime: Arc::clone(&picture.mime), bytes: Arc::clone(&picture.bytes) };

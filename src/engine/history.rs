@@ -7,9 +7,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::id::{ConversationId, TurnId};
-use crate::model::{Message, Part, Role, ToolCall};
-use crate::store::{Attachment, Db, StepRow, StoredMessage, StoredText, TextKind, TurnRow};
+use crate::id::{ConversationId, MessageId, TurnId};
+use crate::model::{Message, Part, Role, ToolCall, ToolSpec};
+use crate::store::{Attachment, Db, QuestionRow, StepRow, StoredMessage, StoredText, TextKind, TurnRow};
 use crate::trust::{Label, Labelled, Scope, Text};
 
 use super::context;
@@ -36,6 +36,8 @@ pub struct History {
     pub last_context: Option<Text>,
     /// What persons typed in the conversation so far.
     pub typed: Vec<Text>,
+    /// The tools as they were when the conversation was first looked at: while it lasts, the beginning of its prompts stays the same.
+    pub tools: Arc<[ToolSpec]>,
 }
 
 /// Everything that the journal has of one turn.
@@ -51,6 +53,10 @@ pub struct Record {
     pub attachments: Vec<Attachment>,
     /// Its steps.
     pub steps: Vec<StepRow>,
+    /// The question that it was begun by a yes to, instead of by messages.
+    pub yes_to: Option<QuestionRow>,
+    /// The first message of the exchange that it goes on with, or that it is.
+    pub first_message: Option<MessageId>,
 }
 
 impl Record {
@@ -66,7 +72,12 @@ impl Record {
             attachments.extend(db.attachments_of(message.id)?);
         }
         let steps = db.steps(turn.id)?;
-        Ok(Self { turn, messages, texts, attachments, steps })
+        let yes_to = if messages.is_empty() { db.question_before(turn.id)? } else { None };
+        let first_message = match &yes_to {
+            Some(question) => db.first_message_of(question.turn)?,
+            None => messages.first().map(|message| message.id),
+        };
+        Ok(Self { turn, messages, texts, attachments, steps, yes_to, first_message })
     }
 
     /// What was typed in it. A quote was typed by somebody else, or earlier.
@@ -84,6 +95,7 @@ impl History {
     pub fn load(
         db: Db<'_>,
         conversation: ConversationId,
+        tools: Arc<[ToolSpec]>,
         zone: crate::time::Zone,
         budget: u64,
     ) -> anyhow::Result<Self> {
@@ -95,6 +107,7 @@ impl History {
             last_turn: None,
             last_context: None,
             typed: Vec::new(),
+            tools,
         };
         for turn in db.past_turns(conversation)? {
             history.append(&Record::read(db, turn)?, zone, budget);

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::context::Known;
 use super::history::{History, Record};
 use super::turn::{self, End, Turn};
 use super::{Engine, PATIENCE, closer, context};
 use crate::id::{AddressId, ConversationId, MessageId, StreamId};
-use crate::memory::Loaded;
+use crate::model::ToolSpec;
 use crate::people::Person;
 use crate::store::{Conversation, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
 use crate::time::clock::Bell;
@@ -30,6 +31,9 @@ const DELAY_WORTH_NAMING: Duration = Duration::from_secs(15 * 60);
 /// How long the task rests after the journal failed it. Nothing is lost meanwhile: what is queued stays queued.
 const AFTER_TROUBLE: Duration = Duration::from_secs(10);
 
+/// The most tokens that the list of skills takes. Beyond that descriptions are shortened.
+const SKILL_LINES: u64 = 3_000;
+
 /// The task of one stream.
 pub struct Stream {
     engine: Arc<Engine>,
@@ -42,7 +46,7 @@ pub struct Stream {
 struct Ready {
     person: Person,
     opening: Conversation,
-    loaded: Loaded,
+    known: Known,
 }
 
 /// What the task does next.
@@ -113,7 +117,7 @@ impl Stream {
         if let Some(row) = open {
             return self.take_up(row, !queued.is_empty(), busy, stop).await;
         }
-        let Some((first, last)) = queued.first().zip(queued.last()) else { return Ok(Now::Nothing) };
+        let Some((first, last)) = queued.first().zip(queued.last()) else { return self.wait_for_an_answer().await };
         let now = self.engine.parts.clock.now();
         let join = self.engine.parts.conversation.join_within;
         let ready = last.received_at.plus(join).min(first.received_at.plus(JOIN_AT_MOST));
@@ -125,6 +129,20 @@ impl Stream {
         match self.claim(queued, now).await? {
             Some((row, ready)) => self.run_turn(row, ready, busy, stop).await,
             None => Ok(Now::Again),
+        }
+    }
+
+    /// Nothing is to do but to close questions that nobody answered in time.
+    async fn wait_for_an_answer(&self) -> anyhow::Result<Now> {
+        let (id, now) = (self.id, self.engine.parts.clock.now());
+        match self.engine.parts.journal.read(move |db| db.next_expiry(id)).await? {
+            None => Ok(Now::Nothing),
+            Some(at) if now < at => Ok(Now::Until(at)),
+            Some(_) => {
+                let journal = &self.engine.parts.journal;
+                journal.write("let questions expire", move |tx| tx.expire_questions(id, now)).await?;
+                Ok(Now::Again)
+            }
         }
     }
 
@@ -154,13 +172,13 @@ impl Stream {
         let together: Vec<StoredMessage> =
             queued.into_iter().take_while(|message| message.conversation == Some(conversation)).collect();
         let Some((person, address)) = self.who_and_where(&together).await? else { return Ok(None) };
-        let Ready { person, opening, loaded } = self.ready(person, conversation, now).await?;
+        let Ready { person, opening, known } = self.ready(person, conversation, now).await?;
         let scope = opening.scope;
-        let block = context::dynamic(&loaded, self.engine.parts.zone, now, scope);
+        let block = context::dynamic(&known.loaded, self.engine.parts.zone, now, scope);
         let history = self.history_of(&opening).await?;
         let context = if history.last_context.as_ref() == Some(&block) { wording::own("", scope) } else { block };
         let ids: Vec<MessageId> = together.iter().map(|message| message.id).collect();
-        let parents = turn::parents(history, &ids, &loaded);
+        let parents = turn::parents(history, &ids, &known);
         let mut label = super::history::label_of(history.messages());
         label.absorb(context.label());
         let late =
@@ -208,7 +226,7 @@ impl Stream {
         if late.is_some() {
             self.engine.parts.audience.posted(address);
         }
-        Ok(row.map(|row| (row, Ready { person, opening, loaded })))
+        Ok(row.map(|row| (row, Ready { person, opening, known })))
     }
 
     /// What a turn begins with.
@@ -216,7 +234,21 @@ impl Stream {
         let opening = closer::opening(&self.engine, conversation).await?;
         let now = self.engine.parts.clock.now();
         let loaded = self.engine.parts.tree.load(&person, now, &self.engine.parts.zone.day(day)).await?;
-        Ok(Ready { person, opening, loaded })
+        let (skills, nodes) = self.skills(conversation).await;
+        Ok(Ready { person, opening, known: Known { loaded, skills, nodes } })
+    }
+
+    /// The skills that can be used. A folder that cannot be read keeps nobody from being answered.
+    async fn skills(&self, conversation: ConversationId) -> (Text, Vec<Node>) {
+        let tools = self.tools_of(conversation);
+        let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
+        match self.engine.parts.review.live().await {
+            Ok(live) => (live.listing(&names, SKILL_LINES), live.nodes()),
+            Err(error) => {
+                tracing::error!("The skills cannot be read, and are left out: {error:#}");
+                (wording::own("", crate::trust::Scope::Shared), Vec::new())
+            }
+        }
     }
 
     /// Takes up a turn that was begun: one that waited, or one that a crash cut off.
@@ -247,7 +279,7 @@ impl Stream {
         busy: &mut Option<Busy>,
         stop: &CancellationToken,
     ) -> anyhow::Result<Now> {
-        let Ready { person, opening, loaded } = ready;
+        let Ready { person, opening, known } = ready;
         let token = stop.child_token();
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
         let id = row.id;
@@ -257,7 +289,7 @@ impl Stream {
         }
         let engine = Arc::clone(&self.engine);
         let Some(history) = &mut self.history else { return Ok(Now::Nothing) };
-        let end = Turn::new(&engine, history, row, person, loaded, opening.opening, token).run(busy).await;
+        let end = Turn::new(&engine, history, row, person, known, opening.opening, token).run(busy).await;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
         match end? {
             End::Waits(at) => Ok(Now::Until(at)),
@@ -300,14 +332,21 @@ impl Stream {
         Ok(())
     }
 
+    /// The tools of a conversation stay what they were when it was first looked at.
+    fn tools_of(&self, conversation: ConversationId) -> Arc<[ToolSpec]> {
+        let here = self.history.as_ref().filter(|history| history.conversation() == conversation);
+        here.map_or_else(|| self.engine.parts.toolbox.specs(), |history| Arc::clone(&history.tools))
+    }
+
     async fn history_of(&mut self, conversation: &Conversation) -> anyhow::Result<&mut History> {
         let id = conversation.id;
         let last = self.engine.parts.journal.read(move |db| db.last_past_turn(id)).await?;
         // A turn that was stopped while it waited ended without this task.
         if self.history.as_ref().is_none_or(|history| history.conversation() != id || history.last_turn != last) {
             let (zone, budget) = (self.engine.parts.zone, self.engine.history_budget());
-            self.history =
-                Some(self.engine.parts.journal.read_much(move |db| History::load(db, id, zone, budget)).await?);
+            let tools = self.tools_of(id);
+            let load = move |db: crate::store::Db<'_>| History::load(db, id, tools, zone, budget);
+            self.history = Some(self.engine.parts.journal.read_much(load).await?);
         }
         self.history.as_mut().ok_or_else(|| anyhow::anyhow!("A history vanished"))
     }

@@ -4,21 +4,22 @@
 //! never asked for again; a tool call that was begun and not finished is repeated only if the tool says that this is safe. The reply, the
 //! end of the turn and the delivery are one transaction.
 
+mod call;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::context::Known;
 use super::history::{self, History, Record};
 use super::{Engine, PATIENCE, Watcher, context, files};
 use crate::id::MessageId;
-use crate::memory::Loaded;
 use crate::model::{Message, ModelError, Purpose, Reply, Request, Role, Stop, retry};
 use crate::people::Person;
 use crate::spend::OnBehalf;
-use crate::store::{MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow};
+use crate::store::{MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow, Tx};
 use crate::time::{Busy, Moment};
-use crate::tool::Call;
 use crate::trust::{Label, Labelled, Text};
 use crate::wording;
 
@@ -39,7 +40,7 @@ pub struct Turn<'a> {
     history: &'a mut History,
     row: TurnRow,
     person: Person,
-    loaded: Loaded,
+    known: Known,
     opening: String,
     stop: CancellationToken,
     watcher: Box<dyn Watcher>,
@@ -59,12 +60,12 @@ impl<'a> Turn<'a> {
         history: &'a mut History,
         row: TurnRow,
         person: Person,
-        loaded: Loaded,
+        known: Known,
         opening: String,
         stop: CancellationToken,
     ) -> Self {
         let watcher = engine.parts.audience.watch(row.id, row.address);
-        Self { engine, history, row, person, loaded, opening, stop, watcher }
+        Self { engine, history, row, person, known, opening, stop, watcher }
     }
 
     /// Runs it until it is over or has to wait.
@@ -106,7 +107,11 @@ impl<'a> Turn<'a> {
                     self.finish_stored(&record).await?;
                     return Ok(Some(End::Over));
                 }
-                Next::CallTool { seq, call, begun } => self.call_tool(&record, seq, &call, begun).await?,
+                Next::CallTool { seq, call, begun } => {
+                    if let Some(end) = self.call_tool(&record, seq, &call, begun).await? {
+                        return Ok(Some(end));
+                    }
+                }
                 Next::AskModel { seq } => {
                     if let Some(end) = self.ask_model(&record, seq, pictures, busy).await? {
                         return Ok(Some(end));
@@ -125,7 +130,7 @@ impl<'a> Turn<'a> {
     fn request(&self, record: &Record, pictures: &[context::Picture]) -> anyhow::Result<Request> {
         let scope = self.row.scope;
         let mut request = Request::new(scope, Purpose::Chat);
-        let identity = context::identity(&self.loaded, &self.engine.parts.agent, &self.person.name, scope);
+        let identity = context::identity(&self.known, &self.engine.parts.agent, &self.person.name, scope);
         context::begin(&mut request, identity, &self.opening, self.history)?;
         let question = context::question(record, self.engine.parts.zone, pictures);
         request.push(Arc::new(question.cached()))?;
@@ -138,7 +143,7 @@ impl<'a> Turn<'a> {
             request.push(Arc::new(Message::of(Role::User, enough)))?;
             return Ok(request);
         }
-        Ok(request.with_tools(self.engine.parts.toolbox.specs()))
+        Ok(request.with_tools(Arc::clone(&self.history.tools)))
     }
 
     /// One model step. `None` when there are tools to call next.
@@ -267,32 +272,7 @@ impl<'a> Turn<'a> {
                     // Stopped while the answer was on its way: it is kept as a step and not delivered.
                     return Ok(());
                 }
-                let message = tx.add_message(&NewMessage {
-                    stream: row.stream,
-                    conversation: Some(row.conversation),
-                    inbox: None,
-                    address: Some(row.address),
-                    person: None,
-                    kind: MessageKind::Reply,
-                    scope: row.scope,
-                    external_id: "",
-                    album: "",
-                    received_at: now,
-                    server_at: None,
-                    effective_at: now,
-                    turn: Some(row.id),
-                })?;
-                tx.add_text(message, TextKind::Said, &text)?;
-                tx.post(&NewOutbox {
-                    address: row.address,
-                    kind: OutboxKind::Reply,
-                    message: Some(message),
-                    text: &text,
-                    buttons: &[],
-                    at: now,
-                })?;
-                tx.settle_turn(row.id, "answered", "")?;
-                tx.end_turn(row.id, "done", "", now)
+                answer(tx, &row, &text, &[], now)
             })
             .await?;
         self.engine.parts.audience.posted(self.row.address);
@@ -363,60 +343,6 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    async fn call_tool(
-        &mut self,
-        record: &Record,
-        seq: u32,
-        call: &crate::model::ToolCall,
-        begun: bool,
-    ) -> anyhow::Result<()> {
-        let parts = &self.engine.parts;
-        let (id, scope, now) = (self.row.id, self.row.scope, parts.clock.now());
-        let label = self.label_so_far(record);
-        let (name, stored, at_start) = (call.name.clone(), serde_json::to_string(call)?, label.clone());
-        let step = parts
-            .journal
-            .write("begin a tool step", move |tx| {
-                let new = NewStep {
-                    turn: id,
-                    seq,
-                    kind: "tool",
-                    tool: &name,
-                    call: &stored,
-                    label: &at_start,
-                    scope,
-                    at: now,
-                };
-                tx.begin_step(&new)
-            })
-            .await?;
-        let (result, from) = if begun && !parts.toolbox.repeatable(&call.name) {
-            (Labelled::new(Arc::from(wording::tool::OUTCOME_UNKNOWN), label, scope), Vec::new())
-        } else {
-            let typed: Vec<Text> = self.history.typed.iter().chain(record.typed()).cloned().collect();
-            let before = record.messages.first().map_or(MessageId(i64::MAX), |message| message.id);
-            let asked = Call {
-                arguments: &serde_json::Value::Null,
-                scope,
-                conversation: self.row.conversation,
-                before,
-                typed: &typed,
-                label: &label,
-            };
-            parts.toolbox.run(&call.name, &call.arguments, asked).await
-        };
-        let now = parts.clock.now();
-        parts
-            .journal
-            .write("store a tool step", move |tx| {
-                for grew_from in from {
-                    tx.derive(Node::Turn(id), grew_from)?;
-                }
-                tx.finish_step(step, &result, None, "", now)
-            })
-            .await
-    }
-
     /// The join of everything that a request of this turn would hold now.
     fn label_so_far(&self, record: &Record) -> Label {
         let mut label = history::label_of(self.history.messages());
@@ -428,11 +354,36 @@ impl<'a> Turn<'a> {
     }
 }
 
+/// The turn's one answer: stored, posted, and the turn is over.
+fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], now: Moment) -> anyhow::Result<()> {
+    let message = tx.add_message(&NewMessage {
+        stream: row.stream,
+        conversation: Some(row.conversation),
+        inbox: None,
+        address: Some(row.address),
+        person: None,
+        kind: MessageKind::Reply,
+        scope: row.scope,
+        external_id: "",
+        album: "",
+        received_at: now,
+        server_at: None,
+        effective_at: now,
+        turn: Some(row.id),
+    })?;
+    tx.add_text(message, TextKind::Said, text)?;
+    let (address, kind) = (row.address, OutboxKind::Reply);
+    tx.post(&NewOutbox { address, kind, message: Some(message), text, buttons, at: now })?;
+    tx.settle_turn(row.id, "answered", "")?;
+    tx.end_turn(row.id, "done", "", now)
+}
+
 /// Edges of a turn that begins: what it answers, the turn before it, and the files that are loaded.
-pub fn parents(history: &History, messages: &[MessageId], loaded: &Loaded) -> Vec<Node> {
+pub fn parents(history: &History, messages: &[MessageId], known: &Known) -> Vec<Node> {
     let messages = messages.iter().map(|id| Node::Message(*id));
-    let files = loaded.nodes.iter().map(|id| Node::File(*id));
-    messages.chain(history.last_turn.map(Node::Turn)).chain(files).collect()
+    let files = known.loaded.nodes.iter().map(|id| Node::File(*id));
+    let skills = known.nodes.iter().copied();
+    messages.chain(history.last_turn.map(Node::Turn)).chain(files).chain(skills).collect()
 }
 
 fn next(steps: &[StepRow]) -> Next {

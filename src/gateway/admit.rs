@@ -2,18 +2,21 @@
 //!
 //! Everything here runs inside the one transaction that also stores the raw item and moves the cursor. This is where trust is minted
 //! for what people type: the text or caption of a known person's own message, without forward or via marks, and a fresh voice note
-//! of theirs. A quote has the label of what it quotes, if that is ours to know. All else is untrusted.
+//! of theirs. A quote has the label of what it quotes, if that is ours to know; so has a paste that is known again. All else is untrusted.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::consent;
 use crate::adapter::Adapter;
 use crate::admin::command::{self, Command};
 use crate::engine::boundary::Arrival;
 use crate::id::{AddressId, InboxId, MessageId, StreamId};
 use crate::message::{Event, FileKind, Inbound, Origin, Place, Quote, RemoteFile, Said};
 use crate::people::{Address, Person};
-use crate::store::{CodeUse, Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, TextKind, Tx};
+use crate::store::{
+    CodeUse, Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, Node, OutboxKind, TextKind, Tx,
+};
 use crate::time::{Moment, Zone};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
 use crate::wording::{self, gate};
@@ -140,11 +143,14 @@ impl Door {
         }
     }
 
-    /// A command is stored like a message, and never sent to a model. `/new` counts from here on, in the order of arrival.
+    /// A command is stored like a message, and never sent to a model. `/new` counts from here on, in the order of arrival, and so does an
+    /// answer to a question.
     fn command(&self, tx: Tx<'_>, guest: &Guest<'_>, text: &str, wake: &mut Wake) -> anyhow::Result<()> {
         tx.heard_from(guest.address, self.now)?;
-        if matches!(command::parse(text), Ok(Command::New)) {
+        let command = command::parse(text).ok();
+        if command == Some(Command::New) {
             tx.set_break(guest.stream, Some(self.now))?;
+            tx.refuse_questions(guest.stream, self.now)?;
             if let Some(current) = tx.newest_conversation(guest.stream)? {
                 tx.close_conversation(current.id, self.now)?;
             }
@@ -153,12 +159,38 @@ impl Door {
         let id = self.add(tx, guest, None, MessageKind::Command, "", self.now)?;
         let scope = Scope::Person(guest.person.id);
         tx.add_unsearched_text(id, TextKind::Said, &Labelled::new(Arc::from(text), Label::trusted(), scope))?;
-        wake.commands = true;
+        match consent::reply_in(command.as_ref()) {
+            Some(reply) => self.consent(tx, guest, id, reply, wake),
+            None => {
+                wake.commands = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets a yes or no count, and says at once what came of it.
+    fn consent(
+        &self,
+        tx: Tx<'_>,
+        guest: &Guest<'_>,
+        command: MessageId,
+        reply: consent::Reply,
+        wake: &mut Wake,
+    ) -> anyhow::Result<()> {
+        let voice = consent::Voice { person: guest.person.id, stream: guest.stream, address: guest.address };
+        let sentence = consent::decide(tx, reply, &voice, self.now)?;
+        tx.settle_message(command, "answered", "")?;
+        let text = wording::own(sentence, Scope::Person(guest.person.id));
+        tx.post(&NewOutbox { kind: OutboxKind::Answer, ..NewOutbox::notice(guest.address, &text, self.now) })?;
+        wake.posted.push(guest.address);
+        wake.streams.push(guest.stream);
         Ok(())
     }
 
     fn said(&self, tx: Tx<'_>, guest: &Guest<'_>, said: &Said, wake: &mut Wake) -> anyhow::Result<()> {
         tx.heard_from(guest.address, self.now)?;
+        // Whoever says something else than yes does not say yes.
+        tx.refuse_questions(guest.stream, self.now)?;
         if !said.album.as_deref().unwrap_or_default().is_empty()
             && let Some(earlier) = tx.album(guest.address, said.album.as_deref().unwrap_or_default())?
         {
@@ -257,16 +289,24 @@ impl Door {
             }
         }
         if !said.text.is_empty() {
-            tx.add_text(
-                id,
-                TextKind::Said,
-                &Labelled::new(Arc::from(said.text.as_str()), label_of(said.origin), scope),
-            )?;
+            tx.add_text(id, TextKind::Said, &self.words(tx, id, said, scope)?)?;
         }
         for file in &said.files {
             tx.add_attachment(id, file, &file_label(said.origin, file, guest.inbox), scope)?;
         }
         Ok(())
+    }
+
+    /// The text or caption of a message. What was pasted from an untrusted text is no more trusted than that.
+    fn words(&self, tx: Tx<'_>, id: MessageId, said: &Said, scope: Scope) -> anyhow::Result<Text> {
+        let mut label = label_of(said.origin);
+        if label.is_trusted() {
+            for pasted in tx.pasted_from(&said.text, scope)? {
+                label.absorb(&pasted.label);
+                tx.derive(Node::Message(id), pasted.from)?;
+            }
+        }
+        Ok(Labelled::new(Arc::from(said.text.as_str()), label, scope))
     }
 
     /// What a message answers. A quote of one of our own messages, or of their own, has that message's label.
@@ -296,8 +336,7 @@ impl Door {
         else {
             return Ok(());
         };
-        let text: Text =
-            Labelled::new(Arc::from(said.text.as_str()), label_of(said.origin), Scope::Person(guest.person.id));
+        let text = self.words(tx, message.id, said, Scope::Person(guest.person.id))?;
         if !tx.replace_said(message.id, &text, self.now)? {
             tx.add_unsearched_text(message.id, TextKind::Edit, &text)?;
         }

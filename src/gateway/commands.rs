@@ -62,7 +62,7 @@ impl Commands {
         let scope = Scope::Person(person.id);
         let caller = Caller { person, private: true };
         let answer = self.admin.chat(&caller, text.text.open().0).await;
-        let text = Labelled::new(Arc::from(answer.markdown), answer.label, scope);
+        let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
         let now = self.clock.now();
         self.journal
             .write("answer a command", move |tx| {
@@ -72,7 +72,7 @@ impl Commands {
                         kind: OutboxKind::Answer,
                         message: None,
                         text: &text,
-                        buttons: &[],
+                        buttons: &buttons,
                         at: now,
                     })?;
                 }

@@ -47,6 +47,12 @@ pub(super) fn is_untrusted(inside: &str) -> bool {
     is_inbox(inside) || own == "memory/untrusted" || own.starts_with("memory/untrusted/")
 }
 
+/// Whether the path is that of a note of the first owner.
+pub(super) fn is_note(inside: &str) -> bool {
+    let file = inside.strip_prefix("memory/").filter(|file| !file.contains('/'));
+    file.and_then(|file| file.strip_suffix(".md")).is_some_and(|stem| !stem.is_empty() && !stem.starts_with('.'))
+}
+
 /// Whether received files are kept at that place.
 pub(super) fn is_inbox(inside: &str) -> bool {
     let own = within_folder(inside);
@@ -123,6 +129,26 @@ mod tests {
         }
         for inside in ["USER.md", "memory/MEMORY.md", "people/ben/USER.md", "memory/inbox.md", "people/inbox/USER.md"] {
             assert!(!is_untrusted(inside), "{inside}");
+        }
+    }
+
+    #[test]
+    fn notes_are_plain_files_of_the_memory() {
+        for inside in ["memory/tea.md", "memory/2026-11-21.md", "memory/MEMORY.md", "memory/a b.md", "memory/a..md"] {
+            assert!(is_note(inside) && is_plain(inside), "{inside}");
+        }
+        for inside in [
+            "USER.md",
+            "memory/tea.txt",
+            "memory/.md",
+            "memory/.hidden.md",
+            "memory/../USER.md",
+            "memory/untrusted/a.md",
+            "people/ben/memory/tea.md",
+            "/memory/tea.md",
+            "memory/",
+        ] {
+            assert!(!is_note(inside), "{inside}");
         }
     }
 

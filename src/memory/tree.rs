@@ -20,6 +20,9 @@ use crate::trust::{Label, Labelled, Scope, Text};
 /// The most of one received file that is read back: somewhat more than is ever received.
 const MAX_RECEIVED: u64 = 64 * 1024 * 1024;
 
+/// The most of one note that is read: more than any skill may have.
+const MAX_NOTE: u64 = 64 * 1024;
+
 /// The knowledge tree. Cloning gives another handle on the same one.
 #[derive(Debug, Clone)]
 pub struct Tree(Arc<Inner>);
@@ -123,6 +126,26 @@ impl Tree {
         anyhow::ensure!(place::is_inbox(path), "Only received files are read here");
         let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
         blocking(move || inner.disk.read(&asked, MAX_RECEIVED)).await.context("Cannot read a received file")
+    }
+
+    /// One of the first owner's notes word for word, and its row if we wrote just that. Only plain Markdown files in their `memory/` are notes.
+    ///
+    /// # Errors
+    /// If it is no note, is not there, is too long or no text, or nobody is owner.
+    pub async fn read_note(&self, path: &str) -> anyhow::Result<(Text, Option<i64>)> {
+        anyhow::ensure!(place::is_note(path), "it is not a Markdown file in memory/");
+        let owner = self.0.journal.read(first_owner).await?.context("there is no owner yet")?;
+        let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
+        let (inside, bytes) = blocking(move || {
+            let found = inner.disk.find(&asked)?;
+            let bytes = disk::read_up_to(disk::open(&found)?, MAX_NOTE)?;
+            Ok((found.inside, bytes))
+        })
+        .await?;
+        let (asked, digest) = (path.to_owned(), page::digest(&bytes));
+        let (row, label) = self.0.journal.read(move |db| label::of_file(db, &asked, &inside, &digest)).await?;
+        let words = String::from_utf8(bytes).ok().context("it is not UTF-8")?;
+        Ok((Labelled::new(Arc::from(words), label, Scope::Person(owner)), row))
     }
 
     async fn look(&self, folder: &str, day: &str) -> anyhow::Result<Vec<(Kept, Look)>> {

@@ -11,6 +11,8 @@ pub enum Purpose {
     Chat,
     /// Writing the end of a conversation down.
     Summary,
+    /// Reviewing a change to a skill.
+    Review,
 }
 
 impl Purpose {
@@ -19,6 +21,7 @@ impl Purpose {
         match self {
             Self::Chat => "chat",
             Self::Summary => "summary",
+            Self::Review => "review",
         }
     }
 

@@ -49,6 +49,17 @@ impl Db<'_> {
         Ok(query.query_map([person], known)?.collect::<Result<_, _>>()?)
     }
 
+    /// The address from which the person wrote last; `None` if they never did.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn last_heard_at(&self, person: PersonId) -> anyhow::Result<Option<AddressId>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id FROM addresses WHERE person_id = ?1 AND last_heard_at > 0 ORDER BY last_heard_at DESC, id LIMIT 1",
+        )?;
+        Ok(query.query_row([person], |row| row.get(0)).optional()?)
+    }
+
     /// Whether the person ever wrote from that address.
     ///
     /// # Errors

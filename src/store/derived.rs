@@ -6,7 +6,9 @@ use std::fmt;
 use rusqlite::OptionalExtension;
 
 use super::{Db, Tx};
-use crate::id::{AttachmentId, MessageId, SummaryId, TurnId};
+use crate::id::{AttachmentId, MessageId, ProposalId, SummaryId, TurnId, VersionId};
+use crate::time::Moment;
+use crate::trust::Label;
 
 /// An end of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,6 +23,10 @@ pub enum Node {
     File(i64),
     /// A file that came with a message.
     Attachment(AttachmentId),
+    /// A proposal.
+    Proposal(ProposalId),
+    /// A version of a skill.
+    Version(VersionId),
 }
 
 impl fmt::Display for Node {
@@ -31,6 +37,26 @@ impl fmt::Display for Node {
             Self::Summary(id) => write!(f, "summary:{id}"),
             Self::File(id) => write!(f, "file:{id}"),
             Self::Attachment(id) => write!(f, "attachment:{id}"),
+            Self::Proposal(id) => write!(f, "proposal:{id}"),
+            Self::Version(id) => write!(f, "version:{id}"),
+        }
+    }
+}
+
+impl Node {
+    /// The node of that stored word; `None` if it is none.
+    pub fn parse(word: &str) -> Option<Self> {
+        let (kind, id) = word.split_once(':')?;
+        let id = id.parse().ok()?;
+        match kind {
+            "message" => Some(Self::Message(MessageId(id))),
+            "turn" => Some(Self::Turn(TurnId(id))),
+            "summary" => Some(Self::Summary(SummaryId(id))),
+            "file" => Some(Self::File(id)),
+            "attachment" => Some(Self::Attachment(AttachmentId(id))),
+            "proposal" => Some(Self::Proposal(ProposalId(id))),
+            "version" => Some(Self::Version(VersionId(id))),
+            _ => None,
         }
     }
 }
@@ -58,6 +84,44 @@ impl Db<'_> {
         let mut query = self.0.prepare_cached("SELECT turn_id FROM messages WHERE id = ?1 AND kind = 'reply'")?;
         let turn: Option<Option<TurnId>> = query.query_row([message], |row| row.get(0)).optional()?;
         Ok(turn.flatten().map_or(Node::Message(message), Node::Turn))
+    }
+
+    /// What `child` grew from at first hand.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn parents(&self, child: Node) -> anyhow::Result<Vec<Node>> {
+        let mut query = self.0.prepare_cached("SELECT parent FROM derived_from WHERE child = ?1 ORDER BY parent")?;
+        let words: Vec<String> = query.query_map([child.to_string()], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(words.iter().filter_map(|word| Node::parse(word)).collect())
+    }
+
+    /// When something came to be, and where its words came from; `None` if it is not there any more.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn birth(&self, node: Node) -> anyhow::Result<Option<(Moment, Label)>> {
+        let (sql, id) = match node {
+            Node::Message(id) => return self.birth_of_message(id),
+            Node::Turn(id) => ("SELECT claimed_at, label FROM turns WHERE id = ?1", id.0),
+            Node::Summary(id) => ("SELECT coalesce(made_at, wanted_at), label FROM summaries WHERE id = ?1", id.0),
+            Node::File(id) => ("SELECT written_at, label FROM files WHERE id = ?1", id),
+            Node::Attachment(id) => (
+                "SELECT m.received_at, a.label FROM attachments a JOIN messages m ON m.id = a.message_id WHERE a.id = ?1",
+                id.0,
+            ),
+            Node::Proposal(id) => ("SELECT created_at, label FROM proposals WHERE id = ?1", id.0),
+            Node::Version(id) => ("SELECT made_at, label FROM skill_versions WHERE id = ?1", id.0),
+        };
+        Ok(self.0.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    }
+
+    fn birth_of_message(&self, id: MessageId) -> anyhow::Result<Option<(Moment, Label)>> {
+        let Some(message) = self.message(id)? else { return Ok(None) };
+        let texts = self.texts_of(id)?;
+        let files = self.attachments_of(id)?;
+        let labels = texts.iter().map(|text| text.text.label()).chain(files.iter().map(|file| &file.label));
+        Ok(Some((message.received_at, Label::join_of(labels))))
     }
 
     /// Everything that `child` grew from, near and far.

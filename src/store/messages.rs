@@ -241,14 +241,15 @@ impl Db<'_> {
         Ok(query.query_map([], message)?.collect::<Result<_, _>>()?)
     }
 
-    /// The streams with messages that wait.
+    /// The streams with messages that wait, turns that are not over, or questions that are open.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn streams_with_work(&self) -> anyhow::Result<Vec<StreamId>> {
         let mut query = self.0.prepare_cached(
             "SELECT DISTINCT stream_id FROM messages WHERE state IN ('queued', 'claimed') AND kind = 'said'
-             UNION SELECT DISTINCT stream_id FROM turns WHERE state IN ('running', 'waiting')",
+             UNION SELECT DISTINCT stream_id FROM turns WHERE state IN ('running', 'waiting')
+             UNION SELECT DISTINCT stream_id FROM questions WHERE state = 'open'",
         )?;
         Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
@@ -426,6 +427,7 @@ impl Tx<'_> {
             .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
             .execute(params![message, kind.as_str(), &**words, label, scope])?;
         let row = self.0.0.last_insert_rowid();
+        self.fingerprint_text(row, words, label)?;
         self.index_text(row, words, label, scope)
     }
 
@@ -439,7 +441,7 @@ impl Tx<'_> {
             .0
             .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
             .execute(params![message, kind.as_str(), &**words, label, scope])?;
-        Ok(())
+        self.fingerprint_text(self.0.0.last_insert_rowid(), words, label)
     }
 
     fn index_text(&self, row: i64, words: &str, label: &Label, scope: Scope) -> anyhow::Result<()> {
@@ -551,13 +553,14 @@ impl Tx<'_> {
             self.0.0.prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
             return Ok(false);
         }
-        let old: Vec<i64> = self
+        let old: Vec<(i64, String)> = self
             .0
             .0
-            .prepare_cached("SELECT id FROM texts WHERE message_id = ?1 AND kind = 'said'")?
-            .query_map([id], |row| row.get(0))?
+            .prepare_cached("SELECT id, text FROM texts WHERE message_id = ?1 AND kind = 'said'")?
+            .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
-        for row in old {
+        for (row, words) in old {
+            self.drop_fingerprints(row, &words)?;
             self.0.0.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([row])?;
             self.0.0.prepare_cached("DELETE FROM texts WHERE id = ?1")?.execute([row])?;
         }

@@ -98,6 +98,7 @@ impl Journal {
                 None => OpenError::Other(anyhow::Error::new(error).context("Cannot bring the journal up to date")),
             }
         })?;
+        catch_up(&mut connection)?;
         let readers = (0..READERS)
             .map(|_| connect_for_reading(path))
             .collect::<rusqlite::Result<Vec<_>>>()
@@ -197,6 +198,13 @@ impl Drop for Borrowed<'_> {
         let connection = self.connection.take();
         self.readers.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(connection);
     }
+}
+
+/// What is derived from rows that are older than it.
+fn catch_up(connection: &mut Connection) -> anyhow::Result<()> {
+    let transaction = connection.transaction()?;
+    Tx(Db(&transaction)).catch_up_fingerprints()?;
+    Ok(transaction.commit()?)
 }
 
 fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {

@@ -267,6 +267,10 @@ impl Tx<'_> {
                  WHERE id = ?1",
             )?
             .execute(params![id, &**words, calls, model, label, now])?;
+        // The text of a last reply stands with its message.
+        if calls != Some("[]") {
+            self.fingerprint_step(id, words, label)?;
+        }
         let (turn, so_far): (TurnId, Label) = self
             .0
             .0

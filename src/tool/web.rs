@@ -22,7 +22,7 @@ mod readable;
 mod rule;
 mod tidy;
 
-pub use address::{addresses_in, parse, same_address};
+pub use address::{addresses_in, host_name, parse, same_address};
 pub use fetch::Fetcher;
 pub use names::{Names, SystemNames};
 pub use rule::Rule;

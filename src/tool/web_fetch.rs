@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use url::Url;
 
 use super::web::Fetcher;
 use super::{Call, Output, Reach, Tool, ToolError};
@@ -46,12 +47,15 @@ impl Tool for WebFetch {
     }
 
     fn reach(&self, arguments: &Value) -> Reach {
-        Reach::Address(arguments.get("url").and_then(Value::as_str).unwrap_or_default().to_owned())
+        Reach::Address(written(arguments).to_owned())
+    }
+
+    fn judge(&self, arguments: &Value) -> Result<(), ToolError> {
+        self.fetcher.judge(&address(arguments)?).map_err(|error| ToolError::Refused(error.to_string()))
     }
 
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
-        let url = call.arguments.get("url").and_then(Value::as_str).unwrap_or_default();
-        let url = super::web::parse(url).map_err(|error| ToolError::Arguments(error.to_string()))?;
+        let url = address(call.arguments)?;
         let page = self.fetcher.fetch(&url).await.map_err(|error| ToolError::Failed(error.to_string()))?;
         let title = page.title.as_deref().map(|title| crate::text::shorten(title, TITLE));
         let whole = crate::text::defuse(&page.text, "page");
@@ -61,4 +65,12 @@ impl Tool for WebFetch {
         let text = wording::tool::page(&address, title.as_deref(), &words, cut);
         Ok(Output { text, label: Label::untrusted(Source::web(&page.host)), from: Vec::new() })
     }
+}
+
+fn address(arguments: &Value) -> Result<Url, ToolError> {
+    super::web::parse(written(arguments)).map_err(|error| ToolError::Arguments(error.to_string()))
+}
+
+fn written(arguments: &Value) -> &str {
+    arguments.get("url").and_then(Value::as_str).unwrap_or_default()
 }

@@ -3,6 +3,7 @@
 pub mod demo;
 pub mod doctor;
 pub mod init;
+pub mod skills;
 
 use std::path::Path;
 

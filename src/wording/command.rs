@@ -17,6 +17,16 @@ pub const NEW: &str =
 pub const STOPPED: &str = "Stopped.";
 /// /stop
 pub const NOTHING_RUNS: &str = "Nothing is running.";
+/// /yes
+pub const GOES_ON: &str = "Yes, this once. I go on.";
+/// /no
+pub const LEFT_ALONE: &str = "Then I leave it.";
+/// /yes or /no, too late or twice.
+pub const QUESTION_OVER: &str = "That question is over, so nothing was done. Ask me again if it still matters.";
+/// /yes or /no to a question of nobody, or of somebody else.
+pub const NO_SUCH_QUESTION: &str = "You were not asked a question with that number.";
+/// /yes or /no on another way.
+pub const ANSWER_WHERE_ASKED: &str = "A question is answered in the chat where it was put, with its button or number.";
 /// Nothing was found.
 pub const NOTHING_FOUND: &str = "Nothing was found.";
 /// No conversations yet.
@@ -30,6 +40,10 @@ pub const DOES_HELP: &str = "list the commands";
 pub const DOES_NEW: &str = "begin a new conversation";
 /// What /stop does.
 pub const DOES_STOP: &str = "stop the answer that is being written";
+/// What /yes does.
+pub const DOES_YES: &str = "say yes to a question: /yes NUMBER";
+/// What /no does.
+pub const DOES_NO: &str = "say no to a question: /no NUMBER";
 /// What /status does.
 pub const DOES_STATUS: &str = "show how everything is";
 /// What /usage does.
@@ -49,6 +63,10 @@ pub const DOES_REMOVE: &str = "let somebody in no longer: /remove NAME";
 
 /// How /new is written.
 pub const HOW_NEW: &str = "/new, alone, and then your message";
+/// How /yes is written.
+pub const HOW_YES: &str = "/yes NUMBER, with the number of the question";
+/// How /no is written.
+pub const HOW_NO: &str = "/no NUMBER, with the number of the question";
 /// How /search is written.
 pub const HOW_SEARCH: &str = "/search WORDS";
 /// How /pair is written.

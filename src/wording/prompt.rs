@@ -9,6 +9,8 @@ pub const SOUL: &str = "Who you are";
 pub const AGENTS: &str = "How you work";
 /// Heading of USER.md.
 pub const USER: &str = "Whom you talk to";
+/// Heading of the list of skills.
+pub const SKILLS: &str = "Skills";
 /// Heading of MEMORY.md.
 pub const MEMORY: &str = "Long-term memory";
 /// Heading of today's note.
@@ -37,6 +39,8 @@ pub const FILE: &str = "Content of a file they sent:";
 pub const SPOKEN: &str = "(spoken)";
 /// In place of an answer that never came.
 pub const NOT_ANSWERED: &str = "(This was not answered.)";
+/// In place of a message, where a yes goes on with a call.
+pub const THEY_AGREED: &str = "(They said yes to the call above. It is made now, and what it gives follows.)";
 /// The rounds are used up.
 pub const NO_MORE_TOOLS: &str =
     "(The limit of tool calls for this turn is reached. Answer now with what you have, and say what is missing.)";

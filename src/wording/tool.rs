@@ -1,4 +1,6 @@
-//! What a model reads about tools, and from them.
+//! What a model reads about tools, and from them; what a person is asked before one of them sends something out.
+
+use crate::id::QuestionId;
 
 /// `recall`
 pub const RECALL: &str = "Search what was said in past conversations with this person. Use it when they refer to something \
@@ -28,6 +30,36 @@ pub const BAD_ARGUMENTS: &str =
 pub const OUTCOME_UNKNOWN: &str =
     "This call was cut off by a restart. Whether it took effect is unknown; check before you repeat it.";
 
+/// `load_skill`
+pub const LOAD_SKILL: &str = "Read a skill from the list in full. Do this before you do what the skill is about.";
+/// Its argument.
+pub const SKILL_NAME: &str = "The skill's name, as the list has it";
+/// `load_skill_resource`
+pub const LOAD_SKILL_RESOURCE: &str = "Read another file of a skill, when the skill tells you to.";
+/// Its argument.
+pub const RESOURCE_PATH: &str = "The path inside the skill, as resources/template.md";
+/// The folder or the journal fails.
+pub const SKILLS_UNREADABLE: &str = "The skills cannot be read just now.";
+/// `submit_skill`
+pub const SUBMIT_SKILL: &str = "Propose a new skill, or a change to one. Nothing changes by this: the proposal is checked and waits for the owner, who \
+     sees exactly what you propose. Load skill-authoring first.";
+/// Its argument.
+pub const SUBMIT_NAME: &str = "The skill: lower-case letters, digits and single hyphens";
+/// Its argument.
+pub const SUBMIT_FILES: &str = "Whole files, each with its path inside the skill: SKILL.md with front matter, and others if need be. In an edit, files \
+     that are not named stay as they are; content null takes a file out.";
+/// Its argument.
+pub const SUBMIT_NEW_NAME: &str = "For a rename";
+/// Its argument.
+pub const SUBMIT_RATIONALE: &str = "Why, in one or two sentences, for the owner";
+/// It did not work.
+pub const SUBMIT_FAILED: &str = "The proposal could not be stored just now. Nothing was changed.";
+/// An argument.
+pub const SUBMIT_WHICH_CHANGE: &str = "`change` is one of create, edit, delete and rename.";
+/// An argument.
+pub const SUBMIT_BAD_FILES: &str =
+    "`files` is a list of {\"path\": …, \"content\": …}; content is the whole file as text, or null to take it out.";
+
 /// There is no such tool.
 pub fn unknown(name: &str) -> String {
     format!("There is no tool named {:?}.", super::super::text::shorten(name, 60))
@@ -53,17 +85,125 @@ pub fn recall_untrusted(count: usize) -> String {
     format!("({matches}; include_untrusted shows them, if the person asks for that.)")
 }
 
-/// A way out that no person typed, in a turn that read untrusted text.
-pub fn way_out_refused(address: &str) -> String {
+/// A way out that needs a person's yes, where nobody can be asked.
+pub fn way_out_refused(to: &str) -> String {
     format!(
-        "Refused: this conversation has read text from outside, and nobody typed the address {}. Tell the person; they can type it themselves.",
-        super::super::text::shorten(address, 200)
+        "Refused: this conversation has read text from outside, nobody said yes to {}, and nobody can be asked now.",
+        super::super::text::shorten(to, 200)
     )
 }
+
+/// A way out that cannot be shown whole.
+pub fn too_long_to_ask(limit: usize) -> String {
+    format!(
+        "Refused: this conversation has read text from outside, so a person would have to agree, and what would be sent is too long to be \
+         shown to them ({limit} characters at most). Tell them; they can type the address themselves."
+    )
+}
+
+/// A call that waits for a person's yes.
+pub fn asked_first(question: QuestionId) -> String {
+    format!(
+        "Not made: question {question} was put to the person instead. Unless a following turn makes the call, they did not agree."
+    )
+}
+
+/// A call that came after one that waits for a person's yes.
+pub fn not_made(question: QuestionId) -> String {
+    format!("Not made: the turn ended before it, with question {question}.")
+}
+
+/// What a person is asked before something is sent out. What is shown cannot close its frame: an address has no blanks, and no line
+/// of arguments begins with a mark.
+pub fn may_i(question: QuestionId, ask: &str, shown: &str, minutes: u64) -> String {
+    format!(
+        "{ask}\n\n```\n{shown}\n```\n\n/yes {question} lets me, this once. /no {question}, anything else that you write, or {minutes} minutes without \
+         a word mean no."
+    )
+}
+
+/// May an address be opened?
+pub fn may_i_open(host: &str) -> String {
+    format!(
+        "I have read text from outside, and nobody here typed the address below. May I open it, and other addresses of `{host}`, for \
+         this one answer?"
+    )
+}
+
+/// May a tool of another program be used?
+pub fn may_i_call(tool: &str) -> String {
+    let tool = tool.replace('`', "'");
+    format!("I have read text from outside. May I send exactly this to `{tool}`?")
+}
+
+/// The buttons under a question.
+pub const YES_BUTTON: &str = "Yes, this once";
+/// The buttons under a question.
+pub const NO_BUTTON: &str = "No";
 
 /// A page. Its text holds no mark that could close the frame.
 pub fn page(address: &str, title: Option<&str>, text: &str, cut: bool) -> String {
     let title = title.map(|title| format!("Title: {title}\n")).unwrap_or_default();
     let end = if cut { "\n(the page is longer; the rest was left out)" } else { "" };
     format!("Address: {address}\n{title}<page>\n{text}\n</page>{end}")
+}
+
+/// A skill as it is loaded, with what else it has.
+pub fn skill(folder: &str, text: &str, others: &[&str]) -> String {
+    if others.is_empty() {
+        return text.to_owned();
+    }
+    let list: Vec<String> = others.iter().take(100).map(|path| format!("- {path}")).collect();
+    format!("{text}\n\nFiles of skills/{folder}, for load_skill_resource:\n{}", list.join("\n"))
+}
+
+/// There is no such skill.
+pub fn no_such_skill(name: &str) -> String {
+    format!(
+        "There is no skill named {:?} that could be used. The list of skills has their names.",
+        super::super::text::shorten(name, 80)
+    )
+}
+
+/// There is no such file in a skill.
+pub fn no_such_resource(path: &str) -> String {
+    format!(
+        "The skill has no file {:?}. load_skill names the files that it has.",
+        super::super::text::shorten(path, 200)
+    )
+}
+
+/// A path that leads elsewhere.
+pub fn bad_path(path: &str, problem: &str) -> String {
+    format!("{:?} is no path inside a skill: {problem}.", super::super::text::shorten(path, 200))
+}
+
+/// A file that is no text.
+pub fn not_text(path: &str, bytes: usize) -> String {
+    format!("{:?} is no text ({bytes} bytes), and cannot be read here.", super::super::text::shorten(path, 200))
+}
+
+/// A proposal was staged.
+pub fn submitted(id: crate::id::ProposalId) -> String {
+    format!(
+        "Staged as proposal {id}. It is being checked; the owner is told of it and decides. The skill is unchanged until then. Say so, and do not ask again."
+    )
+}
+
+/// A proposal was staged, and untrusted text had a part in it.
+pub fn submit_tainted(id: crate::id::ProposalId) -> String {
+    format!(
+        "Staged as proposal {id}. Because this conversation has read text from outside, it waits for the owner in any case, who is told where it came \
+         from. The skill is unchanged until then. Say so, and do not ask again."
+    )
+}
+
+/// The same waits already.
+pub fn submit_known(id: crate::id::ProposalId) -> String {
+    format!("Exactly this waits already as proposal {id}.")
+}
+
+/// It is not even staged.
+pub fn submit_refused(why: &[String]) -> String {
+    format!("Not staged, and nothing was changed:\n- {}", why.join("\n- "))
 }

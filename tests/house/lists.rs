@@ -75,7 +75,18 @@ const RULES: &[Rule] = &[
             ("src/gateway/commands.rs", "hands a typed command to admin"),
             ("src/model/offline/transcript.rs", "the offline model reads what it is asked"),
             ("src/model/offline/view.rs", "the offline model reads what it is asked"),
+            ("src/review/reviewer.rs", "puts a proposal between boundaries, and reads the verdict"),
             ("src/spend/cost.rs", "measures a reply that the provider did not count"),
+        ],
+    },
+    Rule {
+        act: "make an approval",
+        looks: &["Approval :: new", "Approval {", "Approval as"],
+        places: &[],
+        files: &[
+            ("src/review/approval.rs", "the type itself"),
+            ("src/review/person.rs", "the owner said yes to what was shown"),
+            ("src/review/worker.rs", "policy leaves it to the reviewer, and the reviewer approved"),
         ],
     },
     Rule {
@@ -181,6 +192,9 @@ fn each_forbidden_act_is_seen() {
         "fn f() { text.open() }",
         "fn f() { text\n    .open()\n    .0 }",
         "fn f() { texts.iter().map(Text::open) }",
+        "fn f() { Approval::new(proposal, digest, by) }",
+        "fn f() { super::approval::Approval { proposal, digest, by } }",
+        "use super::approval::Approval as Yes; fn f() { Yes::new(proposal, digest, by) }",
         "fn f() { let t = std::time::Instant::now(); }",
         "use tokio::{sync::mpsc, time::{sleep, timeout}};",
         "use tokio::time;",
@@ -199,6 +213,7 @@ fn what_only_looks_alike_is_left_alone() {
     for text in [
         "fn f() { File::open(path); OpenOptions::new().open(path); Connection::open_in_memory() }",
         "fn f() { label.is_trusted(); let trusted = 1; env!(\"X\"); clock.now(); set.spawn(g()) }",
+        "fn f(approval: Approval) -> anyhow::Result<Approval> { approval.digest(); Ok(approval) }",
         "// println!\nfn f() { \"Label::trusted()\" }",
     ] {
         assert_eq!(count("src/engine/turn.rs", text), 0, "{text}");

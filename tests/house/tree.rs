@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::lexer::{Token, flatten, lex, test_item_end, without_tests};
 
 /// Folders that are made, not written.
-const MADE: &[&str] = &[".git", "target", "node_modules", "proptest-regressions"];
+const MADE: &[&str] = &[".git", "target", "node_modules", "venv", "proptest-regressions"];
 
 /// A text file of the repository.
 pub struct File {

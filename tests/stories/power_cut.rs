@@ -14,7 +14,7 @@ use compline::store::CommitPoint;
 use compline::time::Clock;
 
 use crate::support::power::{Blown, House, Jobs};
-use crate::support::story::{ADA, BEN, canary};
+use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary};
 
 #[path = "power_cut/plot.rs"]
 mod plot;
@@ -104,6 +104,7 @@ impl Run {
 fn tell(seed: u64) -> (Vec<Blown>, Jobs) {
     let plot = plot::of(seed);
     let mut house = House::prepared("");
+    house.story.fetch_through(crate::support::web::nowhere());
     let mind = Mind::new(seed, plot.mood);
     for model in [&house.story.model, &house.story.background] {
         let mind = mind.clone();
@@ -140,6 +141,9 @@ impl Teller {
         let words = |who| format!("word{who}x{n}z {}", canary(who));
         match act {
             Act::Says(who) => self.told.said.push((who, fake.says(who, &words(who)))),
+            Act::Forwards(who) => {
+                self.told.said.push((who, fake.forwards(who, EVE, &format!("{UNTRUSTED}passed on {}", words(who)))));
+            }
             Act::SendsText(who) => {
                 let id = fake.sends_document(who, "list.txt", "text/plain", format!("filetext{n}z").as_bytes());
                 self.told.said.push((who, id));

@@ -5,7 +5,7 @@ use compline::store::Journal;
 use crate::support::story::{ADA, BEN, EVE, Story};
 
 /// Tables in which what somebody said stands.
-const WITH_TEXT: [(&str, &str, &str); 7] = [
+const WITH_TEXT: [(&str, &str, &str); 14] = [
     ("texts", "label", "scope"),
     ("attachments", "label", "scope"),
     ("turns", "context_label", "scope"),
@@ -13,11 +13,18 @@ const WITH_TEXT: [(&str, &str, &str); 7] = [
     ("outbox", "label", "scope"),
     ("summaries", "label", "scope"),
     ("files", "label", "scope"),
+    ("skills", "label", "scope"),
+    ("skill_versions", "label", "scope"),
+    ("skill_files", "label", "scope"),
+    ("proposals", "label", "scope"),
+    ("verdicts", "label", "scope"),
+    ("questions", "label", "scope"),
+    ("outside_tools", "label", "scope"),
 ];
 
 /// Tables that hold names, numbers and states of our own; or a copy of what is labelled in another: `parts` of the outbox, the raw
-/// originals of the `inbox`, the index; or trusted text by construction: what a conversation begins with.
-const WITHOUT: [&str; 14] = [
+/// originals of the `inbox`, the index, fingerprints; or trusted text by construction: what a conversation begins with.
+const WITHOUT: [&str; 17] = [
     "people",
     "addresses",
     "strangers",
@@ -31,6 +38,9 @@ const WITHOUT: [&str; 14] = [
     "previews",
     "spending",
     "derived_from",
+    "decisions",
+    "skill_changes",
+    "fingerprints",
     "meta",
 ];
 

@@ -133,6 +133,7 @@ impl Scripted {
 pub fn usual(request: &Request) -> Say {
     Say::Text(match request.purpose() {
         Purpose::Chat => "ok".to_owned(),
+        Purpose::Review => r#"{"verdict": "safe", "reasons": "Nothing in it works against anybody."}"#.to_owned(),
         Purpose::Summary => {
             r#"{"title": "A talk", "topics": ["talk"], "decisions": [], "preferences": [], "pending": []}"#.to_owned()
         }

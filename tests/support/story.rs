@@ -5,14 +5,18 @@
 //! in one person's text must never turn up in a prompt that counts as trusted, in a file that is loaded by itself, or in
 //! another person's chat.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use compline::app::{App, Seams};
 use compline::config::{Config, Home};
+use compline::review::DiskFailpoint;
+use compline::skill::builtin::Builtin;
 use compline::store::Failpoint;
 use compline::time::{Clock, Moment, SimulatedClock};
+use compline::tool::outside::{Limits, Servers};
 
 use super::model::{Scripted, words};
 use super::telegram::FakeTelegram;
@@ -45,6 +49,10 @@ pub struct Story {
     offline: bool,
     fallback: Option<Arc<Scripted>>,
     people: String,
+    env: BTreeMap<String, String>,
+    outside: Option<Limits>,
+    builtins: &'static [Builtin],
+    disk_failpoint: Option<DiskFailpoint>,
 }
 
 impl Story {
@@ -85,6 +93,10 @@ impl Story {
             fetcher: None,
             offline: false,
             fallback: None,
+            builtins: &[],
+            disk_failpoint: None,
+            env: BTreeMap::new(),
+            outside: None,
             people: format!(
                 "[[people]]\nname = \"Ada\"\nrole = \"owner\"\ntelegram = {ADA}\n\
                  [[people]]\nname = \"Ben\"\nrole = \"member\"\ntelegram = {BEN}\n"
@@ -117,6 +129,54 @@ impl Story {
         self.failpoint = failpoint;
     }
 
+    /// Steps on the disk are seen by this from the next start on.
+    pub fn fail_on_disk(&mut self, failpoint: Option<DiskFailpoint>) {
+        self.disk_failpoint = failpoint;
+    }
+
+    /// These skills ship with the program from the next start on; none unless a story says so.
+    pub fn ship(&mut self, builtins: &'static [Builtin]) {
+        self.builtins = builtins;
+    }
+
+    /// A person puts a skill into the folder by hand: name, description and body.
+    pub fn write_skill(&self, name: &str, description: &str, body: &str) {
+        let folder = self.home.join("skills").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("SKILL.md"), skill(name, description, body)).unwrap();
+    }
+
+    /// What lies in the folder of a skill, if anything does.
+    pub fn skill(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.home.join("skills").join(name).join("SKILL.md")).ok()
+    }
+
+    /// More sections of the configuration, from the next start on.
+    pub fn add_settings(&mut self, settings: &str) {
+        self.settings.push_str(settings);
+    }
+
+    /// What Compline finds in its environment, from the next start on.
+    pub fn set_env(&mut self, name: &str, value: &str) {
+        self.env.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// How long servers of outside tools may take, from the next start on.
+    pub fn limit_outside(&mut self, limits: Limits) {
+        self.outside = Some(limits);
+    }
+
+    /// The servers of outside tools.
+    pub fn servers(&self) -> &Arc<Servers> {
+        &self.app.as_ref().unwrap().outside
+    }
+
+    /// What the command line answers.
+    pub async fn command_line(&self, words: &[&str]) -> compline::admin::Answer {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        self.app.as_ref().unwrap().admin.command_line(&words).await
+    }
+
     /// Goes on from another home, as after a power cut.
     pub fn move_to(&mut self, home: tempfile::TempDir) {
         self.home = home.path().to_owned();
@@ -133,7 +193,7 @@ impl Story {
             self.people
         );
         let home = Home::at(&self.home);
-        compline::config::parse(&text, "story.toml", &Default::default(), home).unwrap().config
+        compline::config::parse(&text, "story.toml", &self.env, home).unwrap().config
     }
 
     /// Starts the gateway and waits until it polls.
@@ -143,7 +203,10 @@ impl Story {
             chat: if self.offline { Vec::new() } else { self.chat_models() },
             background: if self.offline { Vec::new() } else { vec![self.background.clone()] },
             fetcher: self.fetcher.clone(),
+            builtins: Some(self.builtins),
             failpoint: self.failpoint.clone(),
+            outside: self.outside,
+            disk_failpoint: self.disk_failpoint.clone(),
             terminal_only: false,
         };
         let app = App::build(self.config(), seams).await.unwrap();
@@ -282,6 +345,11 @@ pub fn every_untrusted_part_is_labelled(story: &Story) {
             assert!(!held || !part.label().is_trusted(), "untrusted words count as trusted: {part:?}");
         }
     }
+}
+
+/// A `SKILL.md`.
+pub fn skill(name: &str, description: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}\n")
 }
 
 /// The canary in what that person types.

@@ -41,6 +41,7 @@ impl Web {
 
     /// Fetches from here and from nowhere else: every name is here, and this one address is permitted besides public ones.
     pub fn fetcher(&self) -> Fetcher {
+        compline::model::install_tls();
         let rule = Rule::public_only().and_exactly(vec![self.address]);
         Fetcher::with_names(Limits::default(), rule, Arc::new(Here(self.address))).unwrap()
     }
@@ -53,6 +54,20 @@ impl Web {
     /// The paths that were asked for.
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
+    }
+}
+
+/// Fetches from nowhere: no name leads anywhere.
+pub fn nowhere() -> Fetcher {
+    compline::model::install_tls();
+    Fetcher::with_names(Limits::default(), Rule::public_only(), Arc::new(Nowhere)).unwrap()
+}
+
+struct Nowhere;
+
+impl Names for Nowhere {
+    fn addresses<'a>(&'a self, _: &'a str) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>> {
+        Box::pin(async { Err(io::Error::other("there is no such name")) })
     }
 }
 

@@ -28,6 +28,11 @@ impl Screen {
         Self { live, width, color: live && wants_color() }
     }
 
+    /// Standard error, where refusals go: plain, for who reads it may be a log.
+    pub fn of_stderr() -> Self {
+        Self { live: false, width: UNWRAPPED, color: false }
+    }
+
     /// Markdown as it is to be printed, with an empty line after it. What is not trusted hides no address.
     pub fn show(self, markdown: &str, links: Links) -> String {
         let style = Style { color: self.color, width: self.width };

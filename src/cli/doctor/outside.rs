@@ -60,7 +60,8 @@ async fn gateway(place: &Place) -> Finding {
     };
     let mut troubles = Vec::new();
     let status: Value = serde_json::from_str(&status.text).unwrap_or_default();
-    for adapter in status.get("adapters").and_then(Value::as_array).into_iter().flatten() {
+    let parts = ["adapters", "servers"].into_iter().filter_map(|part| status.get(part).and_then(Value::as_array));
+    for adapter in parts.flatten() {
         let name = adapter.get("name").and_then(Value::as_str).unwrap_or_default();
         let trouble = adapter.get("trouble").and_then(Value::as_str).unwrap_or_default();
         if !trouble.is_empty() {

@@ -1,6 +1,5 @@
 //! The example loads, is complete, and what `init` writes means what was answered.
 
-use super::super::keys::Kind;
 use super::super::{Home, parse};
 use super::*;
 use crate::people::Role;
@@ -34,7 +33,7 @@ fn the_example_loads_as_it_is_and_with_every_key_brought_in() {
     assert!(bare.telegram.is_none() && bare.people.is_empty());
     let full = load(&uncommented(&example()));
     assert!(full.fallback.is_some() && full.transcription.is_some() && full.telegram.is_some());
-    assert_eq!(full.people.len(), 1);
+    assert_eq!((full.people.len(), full.mcp.len()), (1, 1));
     assert_eq!(full.budget, bare.budget);
     assert_eq!(full.conversation, bare.conversation);
 }
@@ -52,7 +51,7 @@ fn every_key_stands_in_the_example_under_its_section() {
         let rest = format!("\n{rest}");
         let own = rest.split("\n[").next().unwrap().split("\n#[[").next().unwrap();
         for key in section.keys {
-            let mark = if matches!(key.kind, Kind::SecretEnv | Kind::SecretFile) { "# or " } else { "#" };
+            let mark = if key.unset == Unset::Instead { "# or " } else { "#" };
             assert!(own.contains(&format!("\n{mark}{} = ", key.name)), "{} in [{}]", key.name, section.path);
         }
     }

@@ -1,7 +1,7 @@
 //! The keys themselves, laid out in rows, as a table is read.
 
-use super::Kind::{Count, Decimal, Duration, Flag, Money, Path, Secret, SecretEnv, SecretFile, Text, Url};
-use super::Unset::{Depends, Is, Nothing};
+use super::Kind::{Count, Decimal, Duration, Flag, List, Money, Path, Secret, SecretEnv, SecretFile, Text, Url};
+use super::Unset::{Depends, Instead, Is, Nothing};
 use super::{Form, Key, Kind, Section, Unset};
 
 /// All sections, in the order of the example file.
@@ -19,7 +19,9 @@ pub static SECTIONS: &[Section] = &[
     table("telegram", "The Telegram bot. Off unless set.", TELEGRAM),
     repeated("people", "Somebody who is allowed in; repeat the section for each.", PEOPLE),
     table("agent", "The assistant itself.", AGENT),
+    table("skills", "What the assistant has learned to do, and who decides about it.", SKILLS),
     table("tools", "What the assistant may use.", TOOLS),
+    repeated("mcp", "A server of outside tools (MCP); repeat the section for each. Tools are offered once accepted with `compline tools`.", MCP),
     table("retention", "How long things are kept.", RETENTION),
 ];
 
@@ -43,8 +45,8 @@ const MODEL: &[Key] = &[
     key("base_url", Url, Depends("the provider's own"), "https://llm.example.org/v1", "Another server than the provider's own."),
     key("name", Text, Nothing, "model-name", "The model, exactly as the provider spells it; needed by all but \"offline\"."),
     key("api_key", Secret, Nothing, "put-your-key-here", "The key: itself, or where it stands (one of the three)."),
-    key("api_key_env", SecretEnv, Nothing, "COMPLINE_MODEL_KEY", "The environment variable that holds the key."),
-    key("api_key_file", SecretFile, Nothing, "HOME/model.key", "The file that holds the key."),
+    key("api_key_env", SecretEnv, Instead, "COMPLINE_MODEL_KEY", "The environment variable that holds the key."),
+    key("api_key_file", SecretFile, Instead, "HOME/model.key", "The file that holds the key."),
     key("context_window", Count, Depends(WINDOWS), "32768", "How much the model can read at once, in tokens."),
     key("max_output", Count, Depends("4096, or half the window if that is less"), "4096", "The longest answer, in tokens."),
     key("temperature", Decimal, Depends("the provider's own"), "0.7", "How freely it chooses its words, 0 to 2."),
@@ -68,8 +70,8 @@ const TRANSCRIPTION: &[Key] = &[
     key("name", Text, Nothing, "whisper-1", "The model, exactly as the server spells it."),
     key("api_key", Secret, Nothing, "put-your-key-here",
         "The key, if one is needed: itself, or where it stands (one of the three)."),
-    key("api_key_env", SecretEnv, Nothing, "COMPLINE_TRANSCRIPTION_KEY", "The environment variable that holds the key."),
-    key("api_key_file", SecretFile, Nothing, "HOME/transcription.key", "The file that holds the key."),
+    key("api_key_env", SecretEnv, Instead, "COMPLINE_TRANSCRIPTION_KEY", "The environment variable that holds the key."),
+    key("api_key_file", SecretFile, Instead, "HOME/transcription.key", "The file that holds the key."),
 ];
 
 const BUDGET: &[Key] = &[
@@ -87,8 +89,8 @@ const BUDGET: &[Key] = &[
 const TELEGRAM: &[Key] = &[
     key("token", Secret, Nothing, "123456:put-your-token-here",
         "The token from @BotFather: itself, or where it stands (one of the three)."),
-    key("token_env", SecretEnv, Nothing, "COMPLINE_TELEGRAM_TOKEN", "The environment variable that holds the token."),
-    key("token_file", SecretFile, Nothing, "HOME/telegram.token", "The file that holds the token."),
+    key("token_env", SecretEnv, Instead, "COMPLINE_TELEGRAM_TOKEN", "The environment variable that holds the token."),
+    key("token_file", SecretFile, Instead, "HOME/telegram.token", "The file that holds the token."),
     key("api_url", Url, Is("https://api.telegram.org"), "https://api.telegram.org", "Where the Bot API is."),
 ];
 
@@ -104,7 +106,26 @@ const AGENT: &[Key] = &[
     key("profile", Text, Is("default"), "default", "Its profile."),
 ];
 
+const SKILLS: &[Key] = &[
+    key("dir", Path, Is("HOME/skills"), "HOME/skills", "The skills; HOME is Compline's home."),
+    key("review", Text, Is("human"), "human",
+        "Who decides about the assistant's own proposals: \"human\" (you, always) or \"ai\" (a reviewer, for what is clean in every respect)."),
+    key("tainted_review_mode", Text, Is("human"), "human",
+        "What text from outside had a part in: \"human\" (waits for you) or \"reject\" (is not even kept)."),
+];
+
 const TOOLS: &[Key] = &[key("web_fetch", Flag, Is("true"), "true", "Whether the assistant may read web pages.")];
+
+const MCP: &[Key] = &[
+    key("name", Text, Nothing, "files", "Its tools are called name__tool: 1 to 32 lower-case letters, digits and single hyphens."),
+    key("command", List, Nothing, "[\"mcp-server\", \"--quiet\"]",
+        "The program and its arguments, started in /; or the address of a server that runs already (one of the two)."),
+    key("url", Url, Instead, "https://mcp.example.org/mcp", "The address of the server."),
+    key("trusted_read_only", List, Is("[]"), "[\"search\"]",
+        "Its tools that change nothing and send nothing out: they need no yes after outside text was read."),
+    key("pass_env", List, Is("[]"), "[\"MCP_SERVER_KEY\"]",
+        "Environment variables that the program gets besides PATH, HOME, TMPDIR and those of language and time."),
+];
 
 const RETENTION: &[Key] = &[key("logs_days", Count, Depends("kept"), "30", "Days that log files are kept.")];
 

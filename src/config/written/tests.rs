@@ -1,6 +1,6 @@
 //! Configurations that are accepted: what they mean, where each value came from, and that nothing makes reading panic.
 
-use super::super::keys::{SECTIONS, Unset, join};
+use super::super::keys::{Form, SECTIONS, Unset, join, numbered};
 use super::super::{Origin, Provider};
 use super::*;
 use proptest::prelude::*;
@@ -203,10 +203,12 @@ fn every_key_is_read_and_shown() {
     std::fs::write(dir.path().join("key"), "1:x").unwrap();
     let file = format!("\"{}\" # ", dir.path().join("key").display());
     let text = text.replace("_env = \"SOME_KEY\" # ", &format!("_file = {file}"));
+    let text = text.replace("\ncommand = ", "\nurl = \"http://127.0.0.1:1/mcp\" # ");
     shown.extend(lines(&text));
     for section in SECTIONS {
         for key in section.keys {
-            let path = join(&section.path.replace("people", "people[1]"), key.name);
+            let at = if section.form == Form::Repeated { numbered(section.path, 1) } else { section.path.to_owned() };
+            let path = join(&at, key.name);
             assert!(shown.iter().any(|line| line.key == path), "{path} is in the table but never read");
         }
     }
@@ -220,7 +222,7 @@ fn every_fixed_default_is_sound() {
             let Unset::Is(default) = key.unset else { continue };
             let path = join(section.path, key.name);
             let line = shown.iter().find(|line| line.key == path);
-            let is_off = matches!(section.path, "people" | "telegram");
+            let is_off = section.form == Form::Repeated || section.path == "telegram";
             assert!(is_off || line.is_some_and(|line| line.value == default), "{path}");
         }
     }

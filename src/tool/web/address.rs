@@ -77,7 +77,7 @@ pub(super) fn permitted_host(url: &Url, rule: &Rule) -> Result<Host<String>, Fet
 }
 
 /// The host for people and labels: lower-case punycode without the dot of a fully qualified name.
-pub(super) fn host_name(url: &Url) -> String {
+pub fn host_name(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     host.strip_suffix('.').unwrap_or(host).to_owned()
 }

@@ -56,6 +56,14 @@ impl Fetcher {
         Ok(Self { limits, rule, names, readers: Arc::new(Semaphore::new(READERS)) })
     }
 
+    /// Whether the address may be asked for at all, as far as that can be told without asking for names.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn judge(&self, url: &Url) -> Result<(), FetchError> {
+        permitted_host(url, &self.rule).map(|_| ())
+    }
+
     /// The page at `url` as text, or why not. Takes no longer than the limits say, whatever the other side does.
     pub async fn fetch(&self, url: &Url) -> Result<Page, FetchError> {
         timeout(self.limits.time, self.page(url.clone())).await.unwrap_or(Err(FetchError::TimedOut))

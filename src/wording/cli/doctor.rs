@@ -25,6 +25,10 @@ pub const STRANGERS: &str = "strangers";
 /// A check.
 pub const WORKSPACE: &str = "workspace";
 /// A check.
+pub const SKILLS: &str = "skills";
+/// A check.
+pub const PROPOSALS: &str = "proposals";
+/// A check.
 pub const MODEL: &str = "model";
 /// A check.
 pub const FALLBACK: &str = "fallback model";
@@ -78,6 +82,13 @@ pub const OWNER_KNOWN: &str = "known";
 pub const WORKSPACE_FILES: [&str; 4] = ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"];
 /// Missing files.
 pub const FIX_WORKSPACE: &str = "`compline doctor --fix` or the next start makes them";
+/// A folder that is no skill.
+pub const FIX_SKILL: &str = "`compline skills check` says what is wrong and where; mend that, or move the folder away";
+/// A skill that waits.
+pub const FIX_HELD_SKILL: &str =
+    "`compline skills check` says what was found; then `compline review list`, and decide, or mend the folder";
+/// Proposals wait.
+pub const FIX_PROPOSALS: &str = "`compline review list` shows them; nothing changes until you decide";
 /// The offline model.
 pub const OFFLINE: &str = "the offline model, which needs nothing";
 /// What is not tried.
@@ -200,4 +211,25 @@ pub fn answers(what: &str) -> String {
 /// A webhook.
 pub fn webhook(username: &str) -> String {
     format!("@{username} answers, but its messages go to a webhook")
+}
+
+/// Sound skills.
+pub fn skills(count: usize, dir: &str) -> String {
+    let skills = if count == 1 { "1 skill".to_owned() } else { format!("{count} skills") };
+    format!("{skills} in {dir}")
+}
+
+/// A folder that does not load.
+pub fn broken_skill(folder: &str, why: &str) -> String {
+    format!("{folder} is not used: {why}")
+}
+
+/// A folder with a finding.
+pub fn held_skill(folder: &str) -> String {
+    format!("{folder} is held back until the owner decides, because of what the scan found in it")
+}
+
+/// Proposals wait.
+pub fn proposals_wait(count: usize) -> String {
+    if count == 1 { "1 proposal waits".to_owned() } else { format!("{count} proposals wait") }
 }

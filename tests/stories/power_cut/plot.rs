@@ -16,7 +16,7 @@ use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, canary};
 
 /// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
-pub const JOBS: [&str; 33] = [
+pub const JOBS: [&str; 35] = [
     "accept messages",
     "claim messages",
     "begin a model step",
@@ -50,6 +50,8 @@ pub const JOBS: [&str; 33] = [
     "declare addresses",
     "tell of an absence",
     "announce a file",
+    "ask the person",
+    "let questions expire",
 ];
 
 /// Random numbers from a seed (splitmix64).
@@ -83,6 +85,7 @@ impl Dice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     Says(i64),
+    Forwards(i64),
     SendsText(i64),
     SendsPhotoThatIsGone(i64),
     Edits(i64),
@@ -115,6 +118,8 @@ pub enum Mood {
     Slow,
     /// Fails often.
     Moody,
+    /// Wants to open addresses that nobody typed.
+    Curious,
 }
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -214,6 +219,11 @@ fn make_possible(plot: &mut Plot, job: &'static str, side: CommitPoint) {
         "give a delivery up" => vec![(Act::Block(ADA), SECOND), says, says, says, (Act::Unblock(ADA), SECOND)],
         "refuse a file" => vec![(Act::SendsPhotoThatIsGone(ADA), SECOND)],
         "keep a file" | "announce a file" => vec![(Act::SendsText(ADA), Duration::from_secs(4))],
+        "ask the person" | "let questions expire" => {
+            plot.mood = Mood::Curious;
+            let waits = Duration::from_secs(660);
+            vec![(Act::Forwards(ADA), waits), (Act::Says(ADA), waits), (Act::Says(ADA), waits), (Act::Says(ADA), waits)]
+        }
         "answer a command" => vec![(Act::Commands(ADA, "/status"), SECOND)],
         "want a summary" | "keep a summary" | "fix an opening" => {
             vec![says, (Act::Commands(ADA, "/new"), SECOND), says]
@@ -287,8 +297,10 @@ impl Mind {
         }
         self.given.lock().unwrap().push(Given { scope, token: token.clone() });
         let calls = Say::Calls(vec![("recall".to_owned(), format!("{{\"query\": \"{token}\"}}"))]);
+        let address = format!("{{\"url\": \"http://nowhere.example/{token}\"}}");
         let own = canary(person);
         match (self.mood, roll) {
+            (Mood::Curious, 0..=16) => Say::Calls(vec![("web_fetch".to_owned(), address)]),
             // The last of the rounds that are allowed comes without tools, so it always ends.
             (Mood::Busy, 0..=12) | (_, 8..=9) if n % 3 != 0 => calls,
             (Mood::Slow, 0..=16) | (_, 10..=12) => grown(&token, &own),

@@ -101,6 +101,8 @@ fn a_broken_environment_names_the_variable() {
         ("COMPLINE__MODLE__NAME", "m", "write model"),
         ("COMPLINE__PEOPLE__3__NAME", "Ada", "a number from 1 to 1"),
         ("COMPLINE__PEOPLE__NAME", "Ada", "COMPLINE__PEOPLE__1__NAME"),
+        ("COMPLINE__MCP__2__NAME", "files", "COMPLINE__MCP__1__NAME with a number from 1 to 1"),
+        ("COMPLINE__MCP__1__COMMAND", "serve", "\"serve\" is no list of texts"),
         ("COMPLINE__TOOLS__WEB_FETCH", "yes", "neither true nor false"),
         ("COMPLINE__", "x", "fix: "),
     ];

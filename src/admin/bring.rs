@@ -1,0 +1,136 @@
+//! Two ways in which the owner makes a skill of something: a folder from elsewhere, and a note of their own.
+//!
+//! Both end as a proposal that waits, like everything that becomes a skill. What comes from elsewhere is untrusted, whoever brings it; a note
+//! has the label of its words.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::Admin;
+use super::answer::{Answer, Shown, plain, sources_in_words};
+use super::review::change_of;
+use crate::id::ProposalId;
+use crate::review::reveal::reveal;
+use crate::review::{Origin, Refused, Staged};
+use crate::skill::{Folder, MAIN, manifest, name as names};
+use crate::text::{one_line, shorten};
+use crate::trust::{Label, Source};
+use crate::wording::review_command as says;
+
+/// Characters of a description that is made of a note.
+const DESCRIPTION: usize = 300;
+
+impl Admin {
+    /// Proposes the skill in a folder on this computer, which is named by its full path.
+    ///
+    /// # Errors
+    /// If the journal or the skills folder cannot be used.
+    pub async fn import(&self, path: &str, name: &str) -> anyhow::Result<Answer> {
+        let from = Path::new(path).to_owned();
+        let read = tokio::task::spawn_blocking(move || Folder::read(&from)).await?;
+        let mut shown = Shown::nothing();
+        shown.also(&Label::untrusted(Source::new("import", "")));
+        match read {
+            Ok(content) => self.propose(name, &content, Origin::Import, shown).await,
+            Err(error) => Ok(failed(shown, &says::cannot_import(&told(path), &told(&error.to_string())))),
+        }
+    }
+
+    /// Proposes a skill that says what a note of the owner says.
+    ///
+    /// # Errors
+    /// If the journal or the skills folder cannot be used.
+    pub async fn promote(&self, note: &str, name: Option<&str>) -> anyhow::Result<Answer> {
+        let mut shown = Shown::nothing();
+        let cannot = |why: &str| says::cannot_read_note(&told(note), &told(why));
+        let (text, file) = match self.parts.engine.parts.tree.read_note(note).await {
+            Ok(read) => read,
+            Err(error) => return Ok(Answer::refusal(cannot(&format!("{error:#}")))),
+        };
+        let label = text.label().clone();
+        let name = name.map_or_else(|| slug(note), str::to_owned);
+        if name.is_empty() {
+            return Ok(Answer::refusal(cannot(says::NAME_NEEDED)));
+        }
+        let words: &Arc<str> = shown.words(&text);
+        match skill_of(&name, words) {
+            Some(main) => {
+                let content = Folder::new([(MAIN.to_owned(), Arc::from(main.into_bytes()))]);
+                self.propose(&name, &content, Origin::Note { label, file }, shown).await
+            }
+            None => Ok(Answer::refusal(cannot(says::NOTE_WITHOUT_WORDS))),
+        }
+    }
+
+    async fn propose(&self, name: &str, content: &Folder, origin: Origin, shown: Shown) -> anyhow::Result<Answer> {
+        if !names::is_valid(name) {
+            let why = manifest::What::BadName(shorten(name, 80)).to_string();
+            return Ok(failed(shown, &says::not_proposed(&told(&why))));
+        }
+        let draft = match self.parts.review.draft(name, content, origin).await {
+            Ok(draft) => draft,
+            Err(error) => return Ok(failed(shown, &says::place_is_taken(&plain(name), &told(&format!("{error:#}"))))),
+        };
+        match self.parts.review.submit(draft).await? {
+            Ok(Staged::New(id, _)) => self.staged(id, shown).await,
+            Ok(Staged::Known(id)) => Ok(Answer::showing(shown, says::waits_already(id), json!({ "proposal": id }))),
+            Err(Refused(why)) => {
+                let why: Vec<String> = why.iter().map(|why| format!("- {}", told(why))).collect();
+                Ok(failed(shown, &says::not_proposed(&why.join("\n"))))
+            }
+        }
+    }
+
+    async fn staged(&self, id: ProposalId, mut shown: Shown) -> anyhow::Result<Answer> {
+        let Some(row) = self.parts.review.proposal(id).await?.map(|proposal| proposal.row) else {
+            anyhow::bail!("A new proposal vanished");
+        };
+        shown.also(&row.label);
+        let standing = says::standing(&row.standing, &sources_in_words(&row.label));
+        let json = json!({ "proposal": id, "skill": row.skill, "change": row.change, "standing": row.standing });
+        Ok(Answer::showing(shown, says::staged(id, &change_of(&row), &standing), json))
+    }
+}
+
+fn failed(shown: Shown, sentence: &str) -> Answer {
+    Answer::refusal_showing(shown, sentence)
+}
+
+/// Words about something from elsewhere on one line, with nothing hidden in them.
+fn told(words: &str) -> String {
+    plain(&reveal(words))
+}
+
+/// A name for a skill, made of the name of a note; blank if nothing of it can be used.
+fn slug(note: &str) -> String {
+    let file = note.rsplit('/').next().unwrap_or_default();
+    let stem = file.strip_suffix(".md").unwrap_or(file).to_lowercase();
+    let dashed: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let joined = dashed.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    crate::text::cut_bytes(&joined, names::LONGEST).trim_end_matches('-').to_owned()
+}
+
+/// A `SKILL.md` that says what the note says; `None` if there are no words for a description.
+fn skill_of(name: &str, note: &str) -> Option<String> {
+    let (said, body) = manifest::read(note, name).ok()?;
+    let description = one_line(&said.description);
+    let description = match said.form {
+        manifest::Form::FrontMatter => description,
+        manifest::Form::Legacy => first_sentence(&description).to_owned(),
+    };
+    // A JSON string is YAML as well, whatever stands in it.
+    let quoted = serde_json::to_string(&shorten(&description, DESCRIPTION)).ok()?;
+    Some(format!("---\nname: {name}\ndescription: {quoted}\n---\n\n{}\n", body.trim()))
+}
+
+fn first_sentence(text: &str) -> &str {
+    let ends = text.match_indices(['.', '!', '?', '。']).map(|(at, end)| at + end.len());
+    let end =
+        ends.into_iter().find(|end| text.get(*end..).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')));
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests;

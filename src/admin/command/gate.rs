@@ -1,0 +1,136 @@
+//! The commands about proposals and skills, as they are typed. All are the owner's.
+//!
+//! A number that is none is no error here but a `None`, so that whoever may not give the command learns just that, and not how it is written.
+
+use crate::id::{ProposalId, VersionId};
+
+/// What an owner asks of the gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gate {
+    /// What waits.
+    Pending,
+    /// One proposal whole.
+    Show {
+        /// Which.
+        proposal: Option<ProposalId>,
+    },
+    /// Makes a proposal live.
+    Approve {
+        /// Which.
+        proposal: Option<ProposalId>,
+        /// The digits that were typed; blank if there were none.
+        hash: String,
+    },
+    /// Refuses a proposal.
+    Reject {
+        /// Which.
+        proposal: Option<ProposalId>,
+        /// Why; may be blank.
+        why: String,
+    },
+    /// Where a proposal comes from.
+    Why {
+        /// Which.
+        proposal: Option<ProposalId>,
+    },
+    /// The skills.
+    Skills,
+    /// What a skill was before.
+    History {
+        /// Whose; blank if nobody said.
+        name: String,
+    },
+    /// Puts an earlier version back.
+    RollBack {
+        /// Of which skill.
+        name: String,
+        /// Which.
+        version: Option<VersionId>,
+    },
+}
+
+/// The command of that name; `None` if it is another kind of command.
+pub(super) fn parse(name: &str, rest: &str) -> Option<Gate> {
+    let (first, more) = super::first_word(rest);
+    let proposal = number(first).map(ProposalId);
+    Some(match name {
+        "pending" => Gate::Pending,
+        "show" => Gate::Show { proposal: alone(proposal, more) },
+        "approve" => Gate::Approve { proposal, hash: more.trim_matches('`').to_owned() },
+        "reject" => Gate::Reject { proposal, why: more.to_owned() },
+        "why" => Gate::Why { proposal: alone(proposal, more) },
+        "skills" => Gate::Skills,
+        "history" => Gate::History { name: rest.to_owned() },
+        "rollback" => roll_back(rest),
+        _ => return None,
+    })
+}
+
+/// The last word is the version; the name of a folder may have spaces.
+fn roll_back(rest: &str) -> Gate {
+    let (name, version) = rest.rsplit_once(char::is_whitespace).unwrap_or((rest, ""));
+    Gate::RollBack { name: name.trim_end().to_owned(), version: number(version).map(VersionId) }
+}
+
+fn alone(proposal: Option<ProposalId>, more: &str) -> Option<ProposalId> {
+    proposal.filter(|_| more.is_empty())
+}
+
+/// Digits and nothing else: `+1` or `-1` would be a slip.
+fn number(word: &str) -> Option<i64> {
+    word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(line: &str) -> Gate {
+        let (name, rest) = super::super::first_word(line);
+        parse(name, rest).unwrap()
+    }
+
+    #[test]
+    fn lines_and_what_they_mean() {
+        let (twelve, none) = (Some(ProposalId(12)), None);
+        let (hash, nothing) = ("a3f9c21b".to_owned(), String::new());
+        for (line, command) in [
+            ("pending", Gate::Pending),
+            ("pending now", Gate::Pending),
+            ("show 12", Gate::Show { proposal: twelve }),
+            ("show", Gate::Show { proposal: none }),
+            ("show 12 13", Gate::Show { proposal: none }),
+            ("show -12", Gate::Show { proposal: none }),
+            ("show 99999999999999999999", Gate::Show { proposal: none }),
+            ("approve 12 a3f9c21b", Gate::Approve { proposal: twelve, hash: hash.clone() }),
+            ("approve 12  `a3f9c21b`", Gate::Approve { proposal: twelve, hash: hash.clone() }),
+            ("approve 12", Gate::Approve { proposal: twelve, hash: nothing.clone() }),
+            ("approve a3f9c21b", Gate::Approve { proposal: none, hash: nothing.clone() }),
+            ("reject 12", Gate::Reject { proposal: twelve, why: nothing.clone() }),
+            ("reject 12 not  like this", Gate::Reject { proposal: twelve, why: "not  like this".to_owned() }),
+            ("why 12", Gate::Why { proposal: twelve }),
+            ("why not", Gate::Why { proposal: none }),
+            ("skills", Gate::Skills),
+            ("history tea", Gate::History { name: "tea".to_owned() }),
+            ("history", Gate::History { name: nothing.clone() }),
+            ("rollback tea 7", Gate::RollBack { name: "tea".to_owned(), version: Some(VersionId(7)) }),
+            ("rollback My Tea  7", Gate::RollBack { name: "My Tea".to_owned(), version: Some(VersionId(7)) }),
+            ("rollback tea", Gate::RollBack { name: "tea".to_owned(), version: None }),
+            ("rollback tea seven", Gate::RollBack { name: "tea".to_owned(), version: None }),
+            ("rollback", Gate::RollBack { name: nothing, version: None }),
+        ] {
+            assert_eq!(read(line), command, "{line:?}");
+        }
+        assert_eq!(parse("help", ""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_button_means_the_proposal_under_which_it_stands(id in 0_i64.., hash in "[0-9a-f]{16}") {
+            let approve = Gate::Approve { proposal: Some(ProposalId(id)), hash: hash.clone() };
+            prop_assert_eq!(read(&format!("approve {id} {hash}")), approve);
+            prop_assert_eq!(read(&format!("why {id}")), Gate::Why { proposal: Some(ProposalId(id)) });
+        }
+    }
+}

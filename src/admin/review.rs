@@ -1,0 +1,252 @@
+//! Commands about proposals: what waits, one of them whole, yes, no, and where it comes from.
+//!
+//! The gate decides what counts; here an owner's words become its question, and its answer becomes one sentence with the next step. In a list nobody is
+//! shown a hash: who has not had the whole proposal before them cannot approve it.
+
+use serde_json::{Value, json};
+
+use super::Admin;
+use super::answer::{Answer, Shown, plain, sources, sources_in_words};
+use super::command::Gate;
+use crate::id::ProposalId;
+use crate::people::Person;
+use crate::review::show::{self, Shown as Page};
+use crate::review::{By, Decided, Proposal, Refusal, diff, why};
+use crate::store::ProposalRow;
+use crate::wording::command::{OWNER_ONLY, usage};
+use crate::wording::proposal::TAMPERED;
+use crate::wording::review_command::{self as says, Way};
+
+/// So many proposals are listed on the command line, decided ones among them.
+const LISTED: u32 = 100;
+/// Fewer digits of a hash than this are never meant.
+const LEAST_DIGITS: usize = 8;
+
+impl Admin {
+    /// Does what an owner asks of the gate in chat.
+    pub(super) async fn gate(&self, person: &Person, command: Gate) -> anyhow::Result<Answer> {
+        let by = By::Chat(person.id);
+        let how = match command {
+            Gate::Pending => return self.pending().await,
+            Gate::Skills => return self.skills().await,
+            Gate::Show { proposal: Some(id) } => return self.show(id).await,
+            Gate::Approve { proposal: Some(id), hash } => return self.approve(id, &hash, by).await,
+            Gate::Reject { proposal: Some(id), why } => return self.reject(id, &why, by).await,
+            Gate::Why { proposal: Some(id) } => return self.why(id).await,
+            Gate::History { name } if !name.is_empty() => return self.history(&name, Way::Chat).await,
+            Gate::RollBack { name, version: Some(version) } => return self.roll_back(&name, version, by).await,
+            Gate::Show { proposal: None } => says::HOW_SHOW,
+            Gate::Approve { proposal: None, .. } => says::HOW_APPROVE,
+            Gate::Reject { proposal: None, .. } => says::HOW_REJECT,
+            Gate::Why { proposal: None } => says::HOW_WHY,
+            Gate::History { .. } => says::HOW_HISTORY,
+            Gate::RollBack { version: None, .. } => says::HOW_ROLLBACK,
+        };
+        Ok(Answer::refusal(usage(how)))
+    }
+
+    /// What waits for the owner.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn pending(&self) -> anyhow::Result<Answer> {
+        let rows = self.parts.review.pending().await?;
+        Ok(self.list(&rows, Way::Chat, says::NOTHING_WAITS))
+    }
+
+    /// The newest proposals, those that were decided among them.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn proposals(&self) -> anyhow::Result<Answer> {
+        let rows = self.parts.review.proposals(LISTED).await?;
+        Ok(self.list(&rows, Way::CommandLine, says::NO_PROPOSALS))
+    }
+
+    /// A proposal whole, or how to get at it if it is too long for a chat.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn show(&self, id: ProposalId) -> anyhow::Result<Answer> {
+        let Some(proposal) = self.parts.review.proposal(id).await? else { return Ok(unknown(id, Way::Chat)) };
+        Ok(page(&proposal, show::in_chat(&proposal)))
+    }
+
+    /// A proposal whole, however long.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn show_whole(&self, id: ProposalId) -> anyhow::Result<Answer> {
+        let Some(proposal) = self.parts.review.proposal(id).await? else { return Ok(unknown(id, Way::CommandLine)) };
+        let mut whole = show::whole(&proposal);
+        // Buttons stand under what can be decided.
+        if !whole.buttons.is_empty() {
+            whole.markdown.push_str(&format!("\n\n{}", says::decide_on_the_command_line(id)));
+        }
+        Ok(page(&proposal, whole))
+    }
+
+    /// Makes a proposal live, if `hash` is that of what was shown.
+    ///
+    /// # Errors
+    /// If the journal or the skills folder cannot be used.
+    pub async fn approve(&self, id: ProposalId, hash: &str, by: By) -> anyhow::Result<Answer> {
+        if hash.is_empty() {
+            return Ok(Answer::refusal(says::hash_missing(id)));
+        }
+        match self.parts.review.approve(id, hash, by).await? {
+            Decided::Not(Refusal::WrongHash) => self.wrong_hash(id, hash, way(by)).await,
+            decided => self.decided(id, decided, way(by)).await,
+        }
+    }
+
+    /// Refuses a proposal for good.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub async fn reject(&self, id: ProposalId, why: &str, by: By) -> anyhow::Result<Answer> {
+        let decided = self.parts.review.reject(id, why, by).await?;
+        self.decided(id, decided, way(by)).await
+    }
+
+    /// The way from a proposal back to where its words came in.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn why(&self, id: ProposalId) -> anyhow::Result<Answer> {
+        let zone = self.parts.zone;
+        let read = move |db: crate::store::Db<'_>| {
+            let Some(row) = db.proposal(id)? else { return Ok(None) };
+            Ok(why::chains(db, id, zone)?.map(|lines| (row, lines)))
+        };
+        let Some((row, lines)) = self.parts.journal.read_much(read).await? else { return Ok(unknown(id, Way::Chat)) };
+        let mut shown = Shown::nothing();
+        shown.also(&row.label);
+        Ok(Answer::showing(
+            shown,
+            lines.join("\n"),
+            json!({ "id": id, "lines": lines, "sources": sources(&row.label) }),
+        ))
+    }
+
+    fn list(&self, rows: &[ProposalRow], way: Way, empty: &str) -> Answer {
+        if rows.is_empty() {
+            return Answer::ours(empty, json!([]));
+        }
+        let mut shown = Shown::nothing();
+        let mut lines: Vec<String> = rows.iter().map(|row| self.entry(row, &mut shown)).collect();
+        lines.push(format!("\n{}", says::how_to_look(way)));
+        Answer::showing(shown, lines.join("\n"), rows.iter().map(row_json).collect())
+    }
+
+    fn entry(&self, row: &ProposalRow, shown: &mut Shown) -> String {
+        shown.also(&row.label);
+        let how = match row.state.as_str() {
+            "pending" => says::standing(&row.standing, &sources_in_words(&row.label)),
+            state => state.to_owned(),
+        };
+        says::entry(row.id, &change_of(row), &how, self.parts.clock.now().since(row.created_at))
+    }
+
+    /// What became of a decision, in one sentence.
+    async fn decided(&self, id: ProposalId, decided: Decided, way: Way) -> anyhow::Result<Answer> {
+        let mut shown = Shown::nothing();
+        if let Some(proposal) = self.parts.review.proposal(id).await? {
+            shown.also(&proposal.row.label);
+        }
+        let done = |shown, words: String, state: &str, skill: Option<&str>| {
+            Answer::showing(shown, words, json!({ "id": id, "state": state, "skill": skill }))
+        };
+        Ok(match decided {
+            Decided::Live(skill) => done(shown, says::live(&plain(&skill)), "approved", Some(&skill)),
+            Decided::Deleted(skill) => done(shown, says::deleted(&plain(&skill), way), "approved", Some(&skill)),
+            Decided::Rejected => done(Shown::nothing(), says::rejected(id), "rejected", None),
+            Decided::Later => done(Shown::nothing(), says::LATER.to_owned(), "approved", None),
+            Decided::Conflict => Answer::refusal(says::conflict(id)),
+            Decided::Not(refusal) => refused(id, &refusal, way),
+        })
+    }
+
+    /// Somebody who typed the right digits of rows that were changed behind our back deserves to hear just that.
+    async fn wrong_hash(&self, id: ProposalId, typed: &str, way: Way) -> anyhow::Result<Answer> {
+        let intact =
+            |proposal: Option<Proposal>| proposal.is_none_or(|found| found.digest().as_str() == found.row.digest);
+        Ok(Answer::refusal(if !intact(self.parts.review.proposal(id).await?) {
+            TAMPERED.to_owned()
+        } else if typed.chars().count() < LEAST_DIGITS {
+            says::hash_too_short(id, way)
+        } else {
+            says::wrong_hash(id, way)
+        }))
+    }
+}
+
+/// How the next command is written.
+pub(super) fn way(by: By) -> Way {
+    match by {
+        By::Chat(_) => Way::Chat,
+        By::CommandLine => Way::CommandLine,
+    }
+}
+
+/// What a proposal would do, on one line of Markdown.
+pub(super) fn change_of(row: &ProposalRow) -> String {
+    says::change(&row.change, &plain(&row.skill), &plain(&row.new_name))
+}
+
+fn refused(id: ProposalId, refusal: &Refusal, way: Way) -> Answer {
+    Answer::refusal(match refusal {
+        Refusal::Unknown | Refusal::NeverAccepted | Refusal::NoChange => return unknown(id, way),
+        Refusal::NotAllowed => OWNER_ONLY.to_owned(),
+        Refusal::WrongHash => says::wrong_hash(id, way),
+        Refusal::Over(state) => says::over(id, state),
+        Refusal::Expired => says::expired(id),
+    })
+}
+
+fn unknown(id: ProposalId, way: Way) -> Answer {
+    Answer::refusal(says::no_such_proposal(id, way))
+}
+
+fn page(proposal: &Proposal, page: Page) -> Answer {
+    let mut shown = Shown::nothing();
+    shown.also(&page.label);
+    Answer::showing(shown, page.markdown, whole_json(proposal)).with_buttons(page.buttons)
+}
+
+fn row_json(row: &ProposalRow) -> Value {
+    json!({
+        "id": row.id,
+        "skill": row.skill,
+        "change": row.change,
+        "new_name": row.new_name,
+        "state": row.state,
+        "standing": row.standing,
+        "tainted": !row.label.is_trusted(),
+        "sources": sources(&row.label),
+        "hash": row.digest,
+        "created_at": row.created_at.rfc3339(),
+        "expires_at": row.expires_at.rfc3339(),
+        "from": row.origin,
+    })
+}
+
+fn whole_json(proposal: &Proposal) -> Value {
+    let mut json = row_json(&proposal.row);
+    if let Value::Object(fields) = &mut json {
+        let stages = proposal.verdicts.iter();
+        let stages = stages.map(|said| json!({ "stage": said.stage, "outcome": said.outcome, "note": said.note }));
+        fields.extend([
+            ("rationale".to_owned(), json!(proposal.row.rationale)),
+            ("reason".to_owned(), json!(proposal.row.reason)),
+            ("diff".to_owned(), json!(diff::diff(proposal.base.as_ref(), proposal.result.as_ref()))),
+            ("findings".to_owned(), json!(proposal.findings())),
+            ("stages".to_owned(), stages.collect()),
+            ("intact".to_owned(), json!(proposal.digest().as_str() == proposal.row.digest)),
+        ]);
+    }
+    json
+}
+
+#[cfg(test)]
+mod tests;

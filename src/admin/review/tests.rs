@@ -1,0 +1,205 @@
+use std::time::Duration;
+
+use super::super::Caller;
+use super::super::fixture::{House, keys, skill};
+use super::*;
+use crate::people::Role;
+
+async fn ask(house: &House, line: &str) -> Answer {
+    house.admin.chat(&house.ada(), line).await
+}
+
+#[tokio::test]
+async fn a_proposal_is_listed_shown_and_made_live() {
+    let house = House::new().await;
+    assert_eq!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS);
+    let (id, hash) = house.proposes("tea", "Boil water.").await;
+    house.clock.set(house.now().plus(Duration::from_secs(2 * 3600)));
+
+    let pending = ask(&house, "/pending").await;
+    for part in [&*format!("**{id}** add the skill tea"), "untrusted (import)", "2 hours old"] {
+        assert!(pending.markdown.contains(part), "{part:?} is missing in {}", pending.markdown);
+    }
+    assert!(!pending.markdown.contains(&hash[..8]), "a list gives no hash: {}", pending.markdown);
+    assert!(!pending.label.is_trusted(), "it shows a name that somebody else chose");
+
+    let shown = ask(&house, &format!("/show {id}")).await;
+    assert!(shown.markdown.contains("+Boil water.") && shown.markdown.contains(&hash), "{}", shown.markdown);
+    assert!(!shown.label.is_trusted());
+    let titles: Vec<&str> = shown.buttons.iter().map(|(title, _)| title.as_str()).collect();
+    assert_eq!(titles, ["Approve", "Reject", "Where from?"]);
+
+    assert!(house.reads("skills/tea/SKILL.md").is_none(), "nothing is written before it is approved");
+    let done = ask(&house, &shown.buttons[0].1).await;
+    assert!(!done.failed && done.markdown.contains("tea is live"), "{}", done.markdown);
+    assert_eq!(house.reads("skills/tea/SKILL.md"), Some(skill("tea", "Boil water.")));
+    assert_eq!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS);
+    let after = ask(&house, &format!("/show {id}")).await;
+    assert!(after.buttons.is_empty() && after.markdown.contains("was approved"), "{}", after.markdown);
+    assert!(!after.markdown.contains(&hash), "what is decided needs no hash");
+}
+
+#[tokio::test]
+async fn only_the_right_hash_counts_and_only_once() {
+    let house = House::new().await;
+    let (id, hash) = house.proposes("tea", "Boil water.").await;
+    let missing = ask(&house, &format!("/approve {id}")).await;
+    assert_eq!(missing.markdown, says::hash_missing(id));
+    let wrong: String = hash.chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect();
+    for (typed, sentence) in [
+        (&hash[..7], says::hash_too_short(id, Way::Chat)),
+        (&wrong, says::wrong_hash(id, Way::Chat)),
+        (&*format!("{}{}", &hash[..8], &wrong[8..]), says::wrong_hash(id, Way::Chat)),
+    ] {
+        let refused = ask(&house, &format!("/approve {id} {typed}")).await;
+        assert_eq!((refused.failed, refused.markdown), (true, sentence), "{typed}");
+    }
+    assert!(house.reads("skills/tea/SKILL.md").is_none());
+    assert!(!ask(&house, &format!("/approve {id} {}", hash[..8].to_uppercase())).await.failed);
+    let twice = ask(&house, &format!("/approve {id} {hash}")).await;
+    assert_eq!((twice.failed, twice.markdown), (true, says::over(id, "approved")));
+    let late_no = ask(&house, &format!("/reject {id}")).await;
+    assert_eq!((late_no.failed, late_no.markdown), (true, says::over(id, "approved")));
+}
+
+#[tokio::test]
+async fn neither_a_member_nor_a_group_is_answered() {
+    let house = House::new().await;
+    let (id, hash) = house.proposes("tea", "Boil water.").await;
+    let aloud = Caller { private: false, ..house.ada() };
+    for line in [
+        "/pending".to_owned(),
+        format!("/show {id}"),
+        format!("/approve {id} {hash}"),
+        format!("/reject {id}"),
+        format!("/why {id}"),
+        "/skills".to_owned(),
+        "/history tea".to_owned(),
+        "/rollback tea 1".to_owned(),
+    ] {
+        assert_eq!(house.admin.chat(&house.ben(), &line).await.markdown, OWNER_ONLY, "{line}");
+        let in_group = house.admin.chat(&aloud, &line).await;
+        assert_eq!(in_group.markdown, crate::wording::command::DIRECT_ONLY, "{line}");
+    }
+    assert!(house.reads("skills/tea/SKILL.md").is_none());
+    // Who was an owner when the line was typed, and is none now.
+    let posing = Caller { person: Person { role: Role::Owner, ..house.ben().person }, private: true };
+    assert_eq!(house.admin.chat(&posing, &format!("/approve {id} {hash}")).await.markdown, OWNER_ONLY);
+    assert_eq!(house.admin.chat(&posing, &format!("/reject {id}")).await.markdown, OWNER_ONLY);
+    assert!(!ask(&house, &format!("/approve {id} {hash}")).await.failed, "all that changed nothing");
+}
+
+#[tokio::test]
+async fn what_waited_too_long_is_void() {
+    let house = House::new().await;
+    let (id, hash) = house.proposes("tea", "Boil water.").await;
+    house.clock.set(house.now().plus(Duration::from_secs(14 * 86_400)));
+    assert_eq!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS);
+    let shown = ask(&house, &format!("/show {id}")).await;
+    assert!(shown.buttons.is_empty() && shown.markdown.contains("void"), "{}", shown.markdown);
+    assert_eq!(shown.json["state"], "expired");
+    let late = ask(&house, &format!("/approve {id} {hash}")).await;
+    assert_eq!((late.failed, late.markdown), (true, says::expired(id)));
+    assert!(house.reads("skills/tea/SKILL.md").is_none());
+}
+
+#[tokio::test]
+async fn rows_that_somebody_changed_cannot_be_approved() {
+    for statement in [
+        "UPDATE skill_files SET bytes = CAST(replace(CAST(bytes AS TEXT), 'water', 'vodka') AS BLOB)",
+        "UPDATE proposals SET rationale = 'harmless'",
+        "UPDATE proposals SET skill = 'coffee'",
+        "UPDATE proposals SET label = '0'",
+    ] {
+        let house = House::new().await;
+        let (id, hash) = house.proposes("tea", "Boil water.").await;
+        house.tampers(statement);
+        let shown = house.admin.chat(&house.ada(), &format!("/show {id}")).await;
+        assert!(shown.buttons.is_empty() && shown.markdown.contains(TAMPERED), "{statement}: {}", shown.markdown);
+        let refused = ask(&house, &format!("/approve {id} {hash}")).await;
+        assert_eq!((refused.failed, refused.markdown.as_str()), (true, TAMPERED), "{statement}");
+        assert!(house.reads("skills/tea/SKILL.md").is_none() && house.reads("skills/coffee/SKILL.md").is_none());
+        assert!(!ask(&house, &format!("/reject {id}")).await.failed, "it can be refused");
+    }
+}
+
+#[tokio::test]
+async fn what_was_refused_stays_refused() {
+    let house = House::new().await;
+    let (id, hash) = house.proposes("tea", "Boil water.").await;
+    let refused = ask(&house, &format!("/reject {id} not *like* this")).await;
+    assert_eq!((refused.failed, refused.markdown), (false, says::rejected(id)));
+    assert_eq!(ask(&house, &format!("/approve {id} {hash}")).await.markdown, says::over(id, "rejected"));
+    let shown = ask(&house, &format!("/show {id}")).await;
+    assert_eq!((&shown.json["state"], &shown.json["reason"]), (&json!("rejected"), &json!("not *like* this")));
+}
+
+#[tokio::test]
+async fn an_edit_made_meanwhile_stays() {
+    let house = House::new().await;
+    let (id, hash) = house.proposes("tea", "Boil water.").await;
+    let mine = skill("tea", "Ask me first.");
+    house.writes("skills/tea/SKILL.md", &mine);
+    let conflict = ask(&house, &format!("/approve {id} {hash}")).await;
+    assert_eq!((conflict.failed, conflict.markdown), (true, says::conflict(id)));
+    assert_eq!(house.reads("skills/tea/SKILL.md"), Some(mine));
+    assert_eq!(ask(&house, &format!("/approve {id} {hash}")).await.markdown, says::over(id, "conflict"));
+}
+
+#[tokio::test]
+async fn where_it_comes_from_is_told_under_its_label() {
+    let house = House::new().await;
+    let (id, _) = house.proposes("tea", "Boil water.").await;
+    let why = ask(&house, &format!("/why {id}")).await;
+    assert!(why.markdown.contains("You imported it") && !why.failed, "{}", why.markdown);
+    let label = house.admin.parts.review.proposal(id).await.unwrap().unwrap().row.label;
+    assert_eq!(why.label, label);
+    assert_eq!(why.json["sources"], json!(["import"]));
+}
+
+#[tokio::test]
+async fn numbers_that_mean_nothing_get_one_helpful_line() {
+    let house = House::new().await;
+    for (line, sentence) in [
+        ("/show", usage(says::HOW_SHOW)),
+        ("/show tea", usage(says::HOW_SHOW)),
+        ("/approve", usage(says::HOW_APPROVE)),
+        ("/reject all", usage(says::HOW_REJECT)),
+        ("/why", usage(says::HOW_WHY)),
+        ("/history", usage(says::HOW_HISTORY)),
+        ("/rollback tea", usage(says::HOW_ROLLBACK)),
+        ("/show 7", says::no_such_proposal(ProposalId(7), Way::Chat)),
+        ("/approve 7 0123456789abcdef", says::no_such_proposal(ProposalId(7), Way::Chat)),
+        ("/reject 7 no", says::no_such_proposal(ProposalId(7), Way::Chat)),
+        ("/why 7", says::no_such_proposal(ProposalId(7), Way::Chat)),
+    ] {
+        let answer = ask(&house, line).await;
+        assert_eq!((answer.failed, answer.markdown), (true, sentence), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn the_command_line_has_the_promised_fields() {
+    let house = House::new().await;
+    let (id, _) = house.proposes("tea", "Boil water.").await;
+    let promised = ["id", "skill", "change", "state", "tainted", "sources", "hash", "created_at", "from"];
+    let list = house.admin.proposals().await.unwrap().json;
+    let row =
+        json!({ "id": id, "skill": "tea", "change": "create", "state": "pending", "tainted": true, "from": "import" });
+    for (field, value) in row.as_object().unwrap() {
+        assert_eq!(&list[0][field], value, "{field}");
+    }
+    let whole = house.admin.show_whole(id).await.unwrap();
+    assert!(whole.markdown.contains("compline review approve"), "{}", whole.markdown);
+    for field in promised {
+        assert_eq!(whole.json[field], list[0][field], "{field}");
+        assert!(keys(&whole.json).contains(&field), "{field}");
+    }
+    assert!(whole.json["diff"].as_str().unwrap().contains("+Boil water."));
+    assert_eq!(whole.json["stages"][0]["stage"], "taint");
+    assert_eq!(whole.json["findings"], json!([]));
+    let digest = whole.json["hash"].as_str().unwrap().to_owned();
+    assert!(!house.admin.approve(id, &digest, By::CommandLine).await.unwrap().failed);
+    assert_eq!(house.admin.proposals().await.unwrap().json[0]["state"], "approved");
+    assert_eq!(house.admin.status(None).await.unwrap().json["proposals"], json!({ "pending": 0 }));
+}

@@ -1,0 +1,264 @@
+//! Commands about skills: which there are, one of them whole, what it was before, and the way back.
+//!
+//! A skill is named by its folder, as proposals and versions are. What a skill says of itself is shown with the label of its words; what is held or does
+//! not load counts as anybody's.
+
+use serde_json::{Value, json};
+
+use super::Admin;
+use super::answer::{Answer, Shown, plain};
+use super::review::way;
+use crate::id::VersionId;
+use crate::review::reveal::reveal;
+use crate::review::{By, Decided, History, Live, LiveSkill, Refusal, diff};
+use crate::skill::{self, Available, MAIN};
+use crate::store::{Db, SkillRow, VersionRow};
+use crate::text::shorten;
+use crate::trust::{Label, Source};
+use crate::wording::command::OWNER_ONLY;
+use crate::wording::review_command::{self as says, Way};
+
+/// Characters of a description in a list.
+const DESCRIPTION: usize = 160;
+/// So many versions are listed for a person.
+const VERSIONS: usize = 20;
+
+/// One line of the list.
+struct Entry {
+    name: String,
+    title: String,
+    description: String,
+    version: Option<VersionId>,
+    origin: String,
+    state: &'static str,
+    /// What else there is to say about its state.
+    note: String,
+    label: Label,
+}
+
+impl Admin {
+    /// All skills: those that are used, and those that are not, with the reason.
+    ///
+    /// # Errors
+    /// If the journal cannot be read, or the folder not be looked at.
+    pub async fn skills(&self) -> anyhow::Result<Answer> {
+        let entries = self.entries().await?;
+        if entries.is_empty() {
+            return Ok(Answer::ours(says::NO_SKILLS, json!([])));
+        }
+        let mut shown = Shown::nothing();
+        let mut lines = Vec::new();
+        for entry in &entries {
+            shown.also(&entry.label);
+            let description = told(&shorten(&entry.description, DESCRIPTION));
+            lines.push(says::skill(&plain(&entry.name), &told(&entry.note), &description));
+        }
+        if entries.iter().any(|entry| entry.state == "broken") {
+            lines.push(format!("\n{}", says::CHECK_THEM));
+        }
+        Ok(Answer::showing(shown, lines.join("\n"), entries.iter().map(entry_json).collect()))
+    }
+
+    /// One skill whole.
+    ///
+    /// # Errors
+    /// If the journal cannot be read, or the folder not be looked at.
+    pub async fn skill(&self, name: &str) -> anyhow::Result<Answer> {
+        let live = self.parts.review.live().await?;
+        let folder = folder_of(&live, name);
+        let Some(entry) = self.entries().await?.into_iter().find(|entry| entry.name == folder) else {
+            return Ok(Answer::refusal(says::no_such_skill(&plain(name), Way::CommandLine)));
+        };
+        let mut shown = Shown::nothing();
+        shown.also(&entry.label);
+        match live.find(name) {
+            Some(found) => Ok(whole(found, &entry, shown)),
+            None => {
+                Ok(Answer::showing(shown, says::not_live(&plain(&entry.name), &told(&entry.note)), entry_json(&entry)))
+            }
+        }
+    }
+
+    /// What a skill was before, newest first.
+    ///
+    /// # Errors
+    /// If the journal cannot be read, or the folder not be looked at.
+    pub async fn history(&self, name: &str, way: Way) -> anyhow::Result<Answer> {
+        let folder = folder_of(&*self.parts.review.live().await?, name);
+        let history = self.parts.review.history(&folder).await?;
+        if history.versions.is_empty() {
+            return Ok(Answer::refusal(says::no_such_skill(&plain(name), way)));
+        }
+        let present = present(&history);
+        let mut lines = vec![says::history_head(&plain(&folder)), String::new()];
+        let newest = || history.versions.iter().rev();
+        lines.extend(newest().take(VERSIONS).map(|version| self.version_line(version, present)));
+        if history.versions.len() > VERSIONS {
+            lines.push(says::older(history.versions.len() - VERSIONS));
+        }
+        lines.push(format!("\n{}", says::how_to_roll_back(way)));
+        let json: Value = newest().map(|version| version_json(version, present)).collect();
+        Ok(Answer::ours(lines.join("\n"), json))
+    }
+
+    /// Puts an earlier version of a skill in the place of the present one.
+    ///
+    /// # Errors
+    /// If the journal or the folder cannot be used.
+    pub async fn roll_back(&self, name: &str, version: VersionId, by: By) -> anyhow::Result<Answer> {
+        let folder = folder_of(&*self.parts.review.live().await?, name);
+        let history = self.parts.review.history(&folder).await?;
+        if history.versions.is_empty() {
+            return Ok(Answer::refusal(says::no_such_skill(&plain(name), way(by))));
+        }
+        let shown = plain(&folder);
+        Ok(match self.parts.review.roll_back(&folder, version, by).await? {
+            Decided::Live(_) | Decided::Deleted(_) | Decided::Rejected => {
+                Answer::ours(says::rolled_back(&shown, version), json!({ "skill": folder, "version": version }))
+            }
+            Decided::Later => Answer::ours(says::LATER, json!({ "skill": folder, "version": version })),
+            Decided::Conflict => Answer::refusal(says::edited_meanwhile(&shown)),
+            Decided::Not(Refusal::NotAllowed) => Answer::refusal(OWNER_ONLY),
+            Decided::Not(Refusal::NeverAccepted) => Answer::refusal(says::never_accepted(version)),
+            Decided::Not(Refusal::NoChange) => Answer::refusal(says::same_content(&shown, version)),
+            Decided::Not(_) => Answer::refusal(says::no_such_version(&shown, version, way(by))),
+        })
+    }
+
+    async fn entries(&self) -> anyhow::Result<Vec<Entry>> {
+        let live = self.parts.review.live().await?;
+        let held = live.held.clone();
+        let held = self.parts.journal.read(move |db| held.iter().map(|name| held_one(db, name)).collect()).await?;
+        let tools = self.parts.engine.parts.toolbox.names();
+        let available = Available { tools: &tools, platform: std::env::consts::OS };
+        let mut entries: Vec<Entry> = held;
+        entries.extend(live.skills.values().map(|one| live_one(one, &available)));
+        entries.extend(live.broken.iter().map(broken_one));
+        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(entries)
+    }
+
+    fn version_line(&self, version: &VersionRow, present: Option<VersionId>) -> String {
+        let mark = if present == Some(version.id) {
+            says::PRESENT
+        } else if !version.accepted {
+            says::NEVER_ACCEPTED
+        } else {
+            ""
+        };
+        says::version(version.id, &self.parts.zone.show_short(version.made_at), &version.origin, version.proposal, mark)
+    }
+}
+
+/// The folder that somebody means by a name.
+fn folder_of(live: &Live, name: &str) -> String {
+    live.find(name).map_or_else(|| name.to_owned(), |found| found.skill.folder.clone())
+}
+
+fn live_one(one: &LiveSkill, available: &Available<'_>) -> Entry {
+    let manifest = &one.skill.manifest;
+    let applies = skill::applies(manifest, available);
+    Entry {
+        name: one.skill.folder.clone(),
+        title: manifest.name.clone(),
+        description: manifest.description.clone(),
+        version: Some(one.version),
+        origin: one.origin.clone(),
+        state: if applies { "live" } else { "hidden" },
+        note: if applies { String::new() } else { says::HIDDEN.to_owned() },
+        label: one.label.clone(),
+    }
+}
+
+fn held_one(db: Db<'_>, name: &str) -> anyhow::Result<Entry> {
+    let row = db.skill(name)?;
+    let digest = row.as_ref().map(|row| row.digest.as_str()).unwrap_or_default();
+    let version = db.version_with(name, digest)?;
+    let words = |pick: fn(&SkillRow) -> &String| row.as_ref().map(pick).cloned().unwrap_or_default();
+    Ok(Entry {
+        name: name.to_owned(),
+        title: name.to_owned(),
+        description: words(|row| &row.description),
+        version: version.as_ref().map(|version| version.id),
+        origin: words(|row| &row.origin),
+        state: "held",
+        note: says::HELD.to_owned(),
+        label: version.map_or_else(of_anybody, |version| version.label),
+    })
+}
+
+fn broken_one(broken: &skill::Broken) -> Entry {
+    Entry {
+        name: broken.folder.clone(),
+        title: broken.folder.clone(),
+        description: String::new(),
+        version: None,
+        origin: String::new(),
+        state: "broken",
+        note: says::broken(&broken.why),
+        label: of_anybody(),
+    }
+}
+
+/// Somebody's words on one line, with nothing hidden in them.
+fn told(words: &str) -> String {
+    plain(&reveal(words))
+}
+
+/// What lies in the skills folder and nobody accepted.
+fn of_anybody() -> Label {
+    Label::untrusted(Source::new("folder", ""))
+}
+
+fn whole(found: &LiveSkill, entry: &Entry, shown: Shown) -> Answer {
+    let content = &found.skill.content;
+    let mut parts =
+        vec![says::skill_head(&plain(&entry.name), found.version, &found.origin, &told(&entry.description))];
+    if !entry.note.is_empty() {
+        parts.push(says::not_live(&plain(&entry.name), &told(&entry.note)));
+    }
+    let files = content.files().map(|(path, bytes)| says::file(&told(path), bytes.len()));
+    parts.push(files.collect::<Vec<_>>().join("\n"));
+    let text = content.text(MAIN).unwrap_or_default();
+    parts.push(diff::fenced(&reveal(text)));
+    let mut json = entry_json(entry);
+    if let Value::Object(fields) = &mut json {
+        let files = content.files().map(|(path, bytes)| json!({ "path": path, "bytes": bytes.len() }));
+        fields.insert("files".to_owned(), files.collect());
+        fields.insert("text".to_owned(), json!(text));
+    }
+    Answer::showing(shown, parts.join("\n\n"), json)
+}
+
+/// The newest version with the content that lies there.
+fn present(history: &History) -> Option<VersionId> {
+    let same = history.versions.iter().rev().find(|version| version.digest == history.present);
+    same.map(|version| version.id)
+}
+
+fn entry_json(entry: &Entry) -> Value {
+    json!({
+        "name": entry.name,
+        "title": entry.title,
+        "description": entry.description,
+        "version": entry.version,
+        "origin": entry.origin,
+        "state": entry.state,
+        "note": entry.note,
+    })
+}
+
+fn version_json(version: &VersionRow, present: Option<VersionId>) -> Value {
+    json!({
+        "version": version.id,
+        "skill": version.skill,
+        "at": version.made_at.rfc3339(),
+        "origin": version.origin,
+        "proposal": version.proposal,
+        "accepted": version.accepted,
+        "present": present == Some(version.id),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+use super::super::fixture::{House, skill};
+use super::*;
+
+async fn ask(house: &House, line: &str) -> Answer {
+    house.admin.chat(&house.ada(), line).await
+}
+
+fn states(answer: &Answer) -> Vec<(String, String)> {
+    let word = |entry: &Value, field: &str| entry[field].as_str().unwrap().to_owned();
+    answer.json.as_array().unwrap().iter().map(|entry| (word(entry, "name"), word(entry, "state"))).collect()
+}
+
+fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(name, state)| ((*name).to_owned(), (*state).to_owned())).collect()
+}
+
+#[tokio::test]
+async fn every_folder_has_its_state() {
+    let house = House::new().await;
+    assert_eq!(ask(&house, "/skills").await.markdown, says::NO_SKILLS);
+    house.writes("skills/tea/SKILL.md", &skill("tea", "Boil water."));
+    house
+        .writes("skills/juice/SKILL.md", &skill("juice", "Press.").replace("---\n\n", "platforms: [toaster]\n---\n\n"));
+    let first = ask(&house, "/skills").await;
+    assert_eq!(states(&first), pairs(&[("juice", "hidden"), ("tea", "live")]));
+    assert!(first.label.is_trusted(), "a person wrote them by hand");
+    for part in ["**tea**: How to make tea", "**juice** (not offered"] {
+        assert!(first.markdown.contains(part), "{part:?} is missing in {}", first.markdown);
+    }
+    let tea = &first.json[1];
+    assert_eq!((&tea["origin"], tea["version"].is_number()), (&json!("person"), true));
+
+    house.writes("skills/soup/SKILL.md", "---\nname: soup\n");
+    let second = ask(&house, "/skills").await;
+    assert_eq!(states(&second), pairs(&[("juice", "hidden"), ("soup", "broken"), ("tea", "live")]));
+    assert!(second.markdown.contains("compline skills check"), "{}", second.markdown);
+    assert!(!second.label.is_trusted(), "nobody vouches for a folder that does not load");
+}
+
+#[tokio::test]
+async fn what_a_skill_says_of_itself_is_no_markup() {
+    let house = House::new().await;
+    let text = skill("tea", "x").replace("How to make tea.", "'[free](http://evil.example) tea\u{202e}.'");
+    house.writes("skills/tea/SKILL.md", &text);
+    let answer = ask(&house, "/skills").await;
+    assert!(!answer.markdown.contains("[free](") && !answer.markdown.contains('\u{202e}'), "{}", answer.markdown);
+}
+
+#[tokio::test]
+async fn a_skill_is_shown_whole() {
+    let house = House::new().await;
+    house.writes("skills/tea/SKILL.md", &skill("tea", "Boil ```water```."));
+    house.writes("skills/tea/kinds/green.md", "80 degrees\n");
+    let answer = house.admin.skill("tea").await.unwrap();
+    for part in
+        ["**tea**, version", "written by hand", "kinds/green.md, 11 bytes", "````\n---\nname: tea", "Boil ```water```."]
+    {
+        assert!(answer.markdown.contains(part), "{part:?} is missing in {}", answer.markdown);
+    }
+    assert_eq!(answer.json["files"][1], json!({ "path": "kinds/green.md", "bytes": 11 }));
+    assert!(house.admin.skill("coffee").await.unwrap().failed);
+}
+
+#[tokio::test]
+async fn an_earlier_version_comes_back() {
+    let house = House::new().await;
+    let first = skill("tea", "Boil water.");
+    house.writes("skills/tea/SKILL.md", &first);
+    let version = ask(&house, "/skills").await.json[0]["version"].clone();
+    house.writes("skills/tea/SKILL.md", &skill("tea", "Boil wine."));
+    let history = ask(&house, "/history tea").await;
+    let present: Vec<_> = history.json.as_array().unwrap().iter().map(|version| &version["present"]).collect();
+    assert_eq!(present, [true, false]);
+    assert_eq!(history.json[1]["version"], version);
+    assert!(history.markdown.contains("written by hand (there now)"), "{}", history.markdown);
+
+    let back = ask(&house, &format!("/rollback tea {version}")).await;
+    assert!(!back.failed && back.markdown.contains("version"), "{}", back.markdown);
+    assert_eq!(house.reads("skills/tea/SKILL.md"), Some(first));
+    let again = ask(&house, &format!("/rollback tea {version}")).await;
+    let id = VersionId(version.as_i64().unwrap());
+    assert_eq!((again.failed, again.markdown), (true, says::same_content("tea", id)));
+    let history = ask(&house, "/history tea").await;
+    assert_eq!((&history.json[0]["origin"], &history.json[0]["present"]), (&json!("rollback"), &json!(true)));
+}
+
+#[tokio::test]
+async fn what_is_no_version_of_it_cannot_come_back() {
+    let house = House::new().await;
+    house.writes("skills/tea/SKILL.md", &skill("tea", "Boil water."));
+    house.writes("skills/soup/SKILL.md", &skill("soup", "Boil more."));
+    let soup = ask(&house, "/history soup").await.json[0]["version"].as_i64().unwrap();
+    for (line, sentence) in [
+        ("/history coffee".to_owned(), says::no_such_skill("coffee", Way::Chat)),
+        ("/history ../workspace".to_owned(), says::no_such_skill("../workspace", Way::Chat)),
+        ("/rollback coffee 1".to_owned(), says::no_such_skill("coffee", Way::Chat)),
+        ("/rollback tea 999".to_owned(), says::no_such_version("tea", VersionId(999), Way::Chat)),
+        (format!("/rollback tea {soup}"), says::no_such_version("tea", VersionId(soup), Way::Chat)),
+    ] {
+        let answer = ask(&house, &line).await;
+        assert_eq!((answer.failed, answer.markdown), (true, sentence), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_skill_can_be_had_back() {
+    let house = House::new().await;
+    let file = house.writes("skills/tea/SKILL.md", &skill("tea", "Boil water."));
+    let version = ask(&house, "/skills").await.json[0]["version"].clone();
+    std::fs::remove_dir_all(file.parent().unwrap()).unwrap();
+    let history = ask(&house, "/history tea").await;
+    assert_eq!(history.json[0]["present"], false);
+    assert!(!ask(&house, &format!("/rollback tea {version}")).await.failed);
+    assert!(house.reads("skills/tea/SKILL.md").is_some());
+}

@@ -1,0 +1,225 @@
+//! `compline tools`: tools of other programs, and the owner's acceptance of each.
+//!
+//! What is to be accepted is shown whole, in a fence and with hidden characters written out, above the digest that accepts exactly that. On the command
+//! line only: there is no button for it, and no model may come near.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::Admin;
+use super::answer::{Answer, Shown, plain};
+use crate::review::diff::fenced;
+use crate::review::reveal::reveal;
+use crate::store::OutsideToolRow;
+use crate::time::Moment;
+use crate::tool::outside::{Condition, offered_name};
+use crate::wording::outside as says;
+
+/// How many digits of a digest are shown, and how many have to be repeated at least.
+const DIGITS: (usize, usize) = (16, 8);
+
+/// How a tool is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// The owner was never asked, or never said yes.
+    New,
+    /// It is not what was accepted.
+    Changed,
+    /// It is accepted, and its server lists it as it is.
+    Accepted,
+    /// It is accepted, and its server is not connected.
+    Unavailable,
+    /// Its server does not list it any more, or is not configured any more.
+    Gone,
+}
+
+impl Standing {
+    fn of(row: &OutsideToolRow, condition: Option<&Condition>) -> Self {
+        let Some(condition) = condition else { return Self::Gone };
+        let is_connected = condition.since.is_some();
+        match (is_connected, row.is_accepted()) {
+            (true, _) if !condition.listed.contains_key(&row.seen.name) => Self::Gone,
+            (_, false) if row.accepted_digest.is_empty() => Self::New,
+            (_, false) => Self::Changed,
+            (true, true) => Self::Accepted,
+            (false, true) => Self::Unavailable,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Changed => "changed",
+            Self::Accepted => "accepted",
+            Self::Unavailable => "unavailable",
+            Self::Gone => "gone",
+        }
+    }
+
+    fn waits(self) -> bool {
+        matches!(self, Self::New | Self::Changed)
+    }
+}
+
+impl Admin {
+    /// Every tool of every server, and what is to be accepted in full.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn tools(&self) -> anyhow::Result<Answer> {
+        let rows = self.parts.outside.seen().await?;
+        let conditions: BTreeMap<String, Condition> = self.parts.outside.conditions().into_iter().collect();
+        let standing = |row: &OutsideToolRow| Standing::of(row, conditions.get(&row.server));
+        let mut shown = Shown::nothing();
+        let mut parts = vec![self.servers(&conditions)];
+        for row in &rows {
+            shown.also(&row.seen.label);
+            parts.push(page(row, standing(row)));
+        }
+        if conditions.is_empty() && rows.is_empty() {
+            parts = vec![says::NO_SERVERS.to_owned()];
+        }
+        let json = rows.iter().map(|row| row_json(row, standing(row))).collect();
+        Ok(Answer::showing(shown, parts.join("\n\n"), json))
+    }
+
+    /// Accepts a tool as it stands under the digest that begins with these digits.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub async fn accept_tool(&self, name: &str, digits: &str) -> anyhow::Result<Answer> {
+        let rows = self.parts.outside.seen().await?;
+        let Some(row) = rows.iter().find(|row| offered_name(&row.server, &row.seen.name) == name) else {
+            return Ok(Answer::refusal(says::no_such_tool(&plain(&crate::text::shorten(name, 80)))));
+        };
+        if digits.len() < DIGITS.1 {
+            return Ok(Answer::refusal(says::too_few_digits(DIGITS.1)));
+        }
+        let is_meant = row.seen.digest.starts_with(&digits.to_ascii_lowercase());
+        if !is_meant || !self.parts.outside.accept(row, None).await? {
+            return Ok(Answer::refusal(says::other_digest(name)));
+        }
+        Ok(Answer::ours(says::accepted(name), json!({ "accepted": name, "hash": hash(row) })))
+    }
+
+    /// A line for each server.
+    pub(super) fn servers(&self, conditions: &BTreeMap<String, Condition>) -> String {
+        let line = |(name, condition): (&String, &Condition)| {
+            let since = condition.since.map(|since| self.parts.zone.show_short(since));
+            says::server(name, since.as_deref(), condition.trouble.as_deref(), condition.restarts, condition.refused)
+        };
+        conditions.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// How each server is, for a program.
+pub(super) fn servers_json(conditions: &BTreeMap<String, Condition>) -> Value {
+    let server = |(name, condition): (&String, &Condition)| {
+        json!({
+            "name": name,
+            "state": if condition.since.is_some() { "ok" } else { "trouble" },
+            "since": condition.since.map(Moment::rfc3339),
+            "restarts": condition.restarts,
+            "trouble": condition.trouble,
+        })
+    };
+    conditions.iter().map(server).collect()
+}
+
+fn page(row: &OutsideToolRow, standing: Standing) -> String {
+    let name = offered_name(&row.server, &row.seen.name);
+    let line = says::tool(&name, standing.as_str(), hash(row));
+    if !standing.waits() {
+        return line;
+    }
+    let words = says::described(&reveal(&row.seen.description), &reveal(&readable(&row.seen.schema)));
+    format!("{line}\n\n{}\n\n{}", fenced(&words), says::how_to_accept(&name, hash(row)))
+}
+
+/// The schema on several lines.
+fn readable(schema: &str) -> String {
+    let value: Option<Value> = serde_json::from_str(schema).ok();
+    value.and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| schema.to_owned())
+}
+
+fn hash(row: &OutsideToolRow) -> &str {
+    crate::text::cut_bytes(&row.seen.digest, DIGITS.0)
+}
+
+fn row_json(row: &OutsideToolRow, standing: Standing) -> Value {
+    json!({
+        "name": offered_name(&row.server, &row.seen.name),
+        "server": row.server,
+        "state": standing.as_str(),
+        "hash": hash(row),
+        "accepted": row.is_accepted(),
+        "description": row.seen.description,
+        "schema": serde_json::from_str::<Value>(&row.seen.schema).unwrap_or_default(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{House, START};
+    use super::*;
+    use crate::store::SeenTool;
+    use crate::trust::{Label, Scope, Source};
+
+    fn row(digest: &str, accepted: &str) -> OutsideToolRow {
+        let label = Label::untrusted(Source::new("tool", "s/t"));
+        let seen = SeenTool {
+            name: "t".to_owned(),
+            description: "Looks.\u{202e}```\n# free".to_owned(),
+            schema: "{\"type\":\"object\"}".to_owned(),
+            digest: digest.to_owned(),
+            label,
+        };
+        let accepted_digest = accepted.to_owned();
+        OutsideToolRow { server: "s".to_owned(), seen, seen_at: START, accepted_digest, scope: Scope::Shared }
+    }
+
+    #[test]
+    fn how_a_tool_is() {
+        let condition = |connected: bool, lists: bool| Condition {
+            listed: lists.then(|| ("t".to_owned(), "d1".to_owned())).into_iter().collect(),
+            since: connected.then_some(START),
+            restarts: 0,
+            trouble: None,
+            refused: 0,
+        };
+        let (here, away, without) = (condition(true, true), condition(false, false), condition(true, false));
+        for (accepted, condition, standing) in [
+            ("", Some(&here), Standing::New),
+            ("", Some(&away), Standing::New),
+            ("d0", Some(&here), Standing::Changed),
+            ("d0", Some(&away), Standing::Changed),
+            ("d1", Some(&here), Standing::Accepted),
+            ("d1", Some(&away), Standing::Unavailable),
+            ("d1", Some(&without), Standing::Gone),
+            ("", Some(&without), Standing::Gone),
+            ("d1", None, Standing::Gone),
+        ] {
+            assert_eq!(Standing::of(&row("d1", accepted), condition), standing, "{accepted} {condition:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_accepted_is_shown_whole_and_can_do_nothing() {
+        let page = page(&row("0123456789abcdef0123", ""), Standing::New);
+        assert!(page.contains("````\nLooks.⟨U+202E"), "{page}");
+        assert!(
+            page.contains("\"type\": \"object\"") && page.contains("tools accept s__t 0123456789abcdef`"),
+            "{page}"
+        );
+        assert_eq!(super::page(&row("0123456789abcdef0123", "x"), Standing::Accepted).lines().count(), 1);
+    }
+
+    #[tokio::test]
+    async fn without_servers_there_is_nothing_to_accept() {
+        let house = House::new().await;
+        let answer = house.admin.tools().await.unwrap();
+        assert_eq!((answer.markdown.as_str(), answer.json), (says::NO_SERVERS, json!([])));
+        assert!(house.admin.accept_tool("s__t", "0123456789abcdef").await.unwrap().failed);
+    }
+}

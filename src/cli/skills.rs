@@ -1,0 +1,98 @@
+//! `compline skills …`: what the assistant has learned to do.
+//!
+//! What is asked of the journal or changes anything goes to whoever holds the home, as words; a folder to be brought in goes as its full path, because
+//! the gateway runs in another directory. Only `check` looks for itself, so it works in any folder, without a home and without a gateway.
+
+mod check;
+
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use super::Exit;
+use super::ask::{self, words};
+use super::failure::Failure;
+use super::place::Place;
+use super::print::Printer;
+use crate::skill::MAIN;
+use crate::wording::cli::skills as says;
+
+/// `compline skills …`
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// All skills: those that are used, and those that are not, with the reason
+    List,
+    /// One skill whole
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// Say what is wrong with skills, and where: form, links, and what the scan finds
+    Check {
+        /// A folder of skills, or one skill [default: the configured folder]
+        dir: Option<PathBuf>,
+    },
+    /// Propose a skill from elsewhere; it waits until you approve it
+    Import {
+        /// The skill's folder, or its SKILL.md
+        path: PathBuf,
+        /// Its name here [default: that of the folder]
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// Propose a skill that says what one of your notes says
+    Promote {
+        /// The note, as a path in the workspace such as memory/tea.md
+        note: String,
+        /// The skill's name [default: that of the note]
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// What a skill was before, newest first
+    History {
+        /// Its name
+        name: String,
+    },
+    /// Put an earlier version of a skill back
+    Rollback {
+        /// Its name
+        name: String,
+        /// The number of the version, as `history` lists it
+        version: u64,
+    },
+}
+
+/// Does it.
+pub fn run(command: &Command, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let line = match command {
+        Command::Check { dir } => return check::run(dir.as_deref(), place, printer),
+        Command::List => words(&["skills", "list"]),
+        Command::Show { name } => words(&["skills", "show", name]),
+        Command::Import { path, name } => import(path, name.as_deref())?,
+        Command::Promote { note, name } => {
+            words(&["skills", "promote", note]).into_iter().chain(name.clone()).collect()
+        }
+        Command::History { name } => words(&["skills", "history", name]),
+        Command::Rollback { name, version } => words(&["skills", "rollback", name, &version.to_string()]),
+    };
+    ask::run(&line, ask::Look::Shown, place, printer)
+}
+
+fn import(path: &Path, name: Option<&str>) -> Result<Vec<String>, Failure> {
+    let folder = skill_folder(path)?;
+    let own = folder.file_name().and_then(|name| name.to_str());
+    match (folder.to_str(), name.or(own)) {
+        (Some(folder), Some(name)) => Ok(words(&["skills", "import", folder, name])),
+        _ => Err(Failure::Failed(says::no_name(&folder))),
+    }
+}
+
+/// The folder that is meant by it or by a file in it, by its full path.
+fn skill_folder(path: &Path) -> Result<PathBuf, Failure> {
+    let full = path.canonicalize().map_err(|error| Failure::Failed(says::not_there(path, &error.to_string())))?;
+    match full.parent() {
+        Some(folder) if full.file_name().is_some_and(|name| name == MAIN) && full.is_file() => Ok(folder.to_owned()),
+        _ if full.is_dir() => Ok(full),
+        _ => Err(Failure::Failed(says::no_folder(path))),
+    }
+}

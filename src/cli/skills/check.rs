@@ -1,0 +1,141 @@
+//! `compline skills check`: everything that is wrong with skills, each with its place, before anybody relies on them.
+//!
+//! Three kinds of things are found: a folder that does not load at all, a form that the format forbids (other programs may refuse it, and so does
+//! `import`), and what the scan finds, for which the gate holds a skill back. In the configured folder a finding that the owner has accepted is
+//! told and is not wrong; what is accepted, only the journal knows, and it is read without being touched.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::place::Place;
+use crate::cli::print::Printer;
+use crate::review::reveal::reveal;
+use crate::review::structure::{self, Bounds};
+use crate::review::{Change, Finding, scan};
+use crate::skill::{Folder, MAIN, Shelf};
+use crate::store::{self, SkillRow};
+use crate::text::one_line;
+use crate::wording::cli::skills as says;
+
+/// What was found in one folder.
+#[derive(Debug, Serialize)]
+struct Checked {
+    name: String,
+    ok: bool,
+    /// It waits for the owner.
+    held: bool,
+    /// Why it does not load; blank if it does.
+    broken: String,
+    /// What the format forbids.
+    form: Vec<String>,
+    /// What the scan finds.
+    findings: Vec<Finding>,
+    /// The owner has accepted those findings.
+    accepted: bool,
+}
+
+/// Checks, and prints what was found.
+pub(super) fn run(dir: Option<&Path>, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let checked = match dir {
+        Some(dir) => named(dir)?,
+        None => configured(place)?,
+    };
+    if printer.json {
+        printer.json(&checked)?;
+    } else {
+        printer.fact(&report(&checked))?;
+    }
+    Ok(if checked.iter().all(|one| one.ok) { Exit::Done } else { Exit::Failed })
+}
+
+/// A folder that was named: one skill, or skills. One without any is not what was meant.
+fn named(dir: &Path) -> Result<Vec<Checked>, Failure> {
+    let folder = super::skill_folder(dir)?;
+    let checked = if folder.join(MAIN).exists() {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        vec![match Folder::read(&folder) {
+            Ok(content) => look(&name, &content, None),
+            Err(error) => broken(&name, &error.to_string()),
+        }]
+    } else {
+        all(&folder, &BTreeMap::new())
+    };
+    if checked.is_empty() {
+        return Err(Failure::Failed(says::no_skill_in(dir)));
+    }
+    Ok(checked)
+}
+
+fn configured(place: &Place) -> Result<Vec<Checked>, Failure> {
+    let config = place.load()?.config;
+    // Without a journal that can be read nothing is known to be accepted.
+    let known = store::examine(&config.home.journal(), |db| db.skills()).unwrap_or_default();
+    let known = known.into_iter().map(|row| (row.name.clone(), row)).collect();
+    Ok(all(&config.skills.dir, &known))
+}
+
+/// Every folder in it, by name.
+fn all(dir: &Path, known: &BTreeMap<String, SkillRow>) -> Vec<Checked> {
+    let catalogue = Shelf::new(dir.to_owned()).look();
+    let mut checked: Vec<Checked> =
+        catalogue.skills.iter().map(|(name, skill)| look(name, &skill.content, known.get(name))).collect();
+    checked.extend(catalogue.broken.iter().map(|one| broken(&one.folder, &one.why)));
+    checked.sort_by(|one, other| one.name.cmp(&other.name));
+    checked
+}
+
+fn look(name: &str, content: &Folder, known: Option<&SkillRow>) -> Checked {
+    // What the journal knows is about the content that it saw.
+    let known = known.filter(|row| row.digest == content.digest().as_str()).map(|row| row.state.as_str());
+    let form = structure::check(&Change::Create, name, None, Some(content), Bounds::import());
+    let findings = scan::scan(content);
+    let (held, accepted) = (known == Some("held"), known == Some("live") && !findings.is_empty());
+    let ok = form.is_empty() && !held && (findings.is_empty() || accepted);
+    Checked { name: name.to_owned(), ok, held, broken: String::new(), form, findings, accepted }
+}
+
+fn broken(name: &str, why: &str) -> Checked {
+    Checked {
+        name: name.to_owned(),
+        ok: false,
+        held: false,
+        broken: why.to_owned(),
+        form: Vec::new(),
+        findings: Vec::new(),
+        accepted: false,
+    }
+}
+
+fn report(checked: &[Checked]) -> String {
+    let mut lines: Vec<String> = checked.iter().flat_map(lines_of).collect();
+    let wrong = checked.iter().filter(|one| !one.ok).count();
+    lines.push(says::verdict(checked.len(), wrong));
+    lines.join("\n")
+}
+
+fn lines_of(one: &Checked) -> Vec<String> {
+    let mut lines = vec![says::head(&plain(&one.name), one.ok)];
+    if !one.broken.is_empty() {
+        lines.push(says::line(&plain(&one.broken)));
+    }
+    lines.extend(one.form.iter().map(|fault| says::line(&plain(fault))));
+    for finding in &one.findings {
+        let place = crate::wording::proposal::place(&plain(&finding.path), finding.line, finding.column);
+        lines.push(says::finding(&place, &finding.says, &plain(&finding.excerpt)));
+    }
+    if one.held {
+        lines.push(says::line(says::HELD));
+    } else if one.accepted {
+        lines.push(says::line(says::ACCEPTED));
+    }
+    lines
+}
+
+/// Words of a file on one line of a terminal, with nothing hidden in them.
+fn plain(words: &str) -> String {
+    one_line(&reveal(words))
+}

@@ -1,0 +1,197 @@
+//! The tool calls of a turn: made, refused, or put to the person.
+//!
+//! A question is the turn's one answer. The call that it is about and those behind it are stored as not made, in the transaction that
+//! stores the question and ends the turn: the history shows a call with its outcome, whatever the person says. What they said yes to is read
+//! from the journal, and holds for the turn that their yes began and for no other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{End, Turn, answer};
+use crate::engine::history::{self, Record};
+use crate::id::{MessageId, PersonId, QuestionId, StepId};
+use crate::model::ToolCall;
+use crate::store::{Covers, NewQuestion, NewStep, Node, TurnRow, Tx};
+use crate::time::Moment;
+use crate::tool::{Ask, Call, Way, digest};
+use crate::trust::{Label, Labelled, Text};
+use crate::wording::tool as says;
+
+/// How long a question waits for its answer.
+const WAITS: Duration = Duration::from_secs(10 * 60);
+
+/// The step at which the call that a person said yes to is made: the first after the one that holds it.
+const GRANTED: u32 = 1;
+
+impl Turn<'_> {
+    /// One tool step. The end of the turn if the person has to be asked first.
+    pub(super) async fn call_tool(
+        &mut self,
+        record: &Record,
+        seq: u32,
+        call: &ToolCall,
+        begun: bool,
+    ) -> anyhow::Result<Option<End>> {
+        let label = self.label_so_far(record);
+        let typed: Vec<Text> = self.history.typed.iter().chain(record.typed()).cloned().collect();
+        let about = Call {
+            arguments: &serde_json::Value::Null,
+            scope: self.row.scope,
+            conversation: self.row.conversation,
+            turn: self.row.id,
+            person: self.row.person,
+            before: record.first_message.unwrap_or(MessageId(i64::MAX)),
+            typed: &typed,
+            label: &label,
+        };
+        let toolbox = &self.engine.parts.toolbox;
+        let way = if begun && !toolbox.repeatable(&call.name) {
+            Way::Closed(says::OUTCOME_UNKNOWN.to_owned())
+        } else {
+            toolbox.way(&call.name, &call.arguments, &about, granted(record, seq, call))
+        };
+        let sentence = match (way, self.asks()) {
+            (Way::Ask(ask), Some(person)) => {
+                let (row, calls, now) = (self.row.clone(), unmade(record, seq), self.engine.parts.clock.now());
+                return self.ask_person(Asking { row, seq, calls, ask, person, label, now }).await.map(Some);
+            }
+            (Way::Ask(ask), None) => says::way_out_refused(&ask.to),
+            (Way::Closed(sentence), _) => sentence,
+            (Way::Open(cleared), _) => {
+                let step = self.begin_tool_step(seq, call, &label).await?;
+                let (result, from) = cleared.run(about).await;
+                return self.keep_tool_step(step, result, from).await.map(|()| None);
+            }
+        };
+        let step = self.begin_tool_step(seq, call, &label).await?;
+        let result = Labelled::new(Arc::from(sentence), label, self.row.scope);
+        self.keep_tool_step(step, result, Vec::new()).await.map(|()| None)
+    }
+
+    /// Who can be asked: the person whose chat it is. Where a turn runs for nobody who reads along, the answer is no at once.
+    fn asks(&self) -> Option<PersonId> {
+        self.row.person
+    }
+
+    async fn begin_tool_step(&self, seq: u32, call: &ToolCall, label: &Label) -> anyhow::Result<StepId> {
+        let (row, call, label, now) = (self.row.clone(), call.clone(), label.clone(), self.engine.parts.clock.now());
+        let journal = &self.engine.parts.journal;
+        journal.write("begin a tool step", move |tx| begin(tx, &row, seq, &call, &label, now)).await
+    }
+
+    async fn keep_tool_step(&self, step: StepId, result: Text, from: Vec<Node>) -> anyhow::Result<()> {
+        let (turn, now) = (self.row.id, self.engine.parts.clock.now());
+        self.engine
+            .parts
+            .journal
+            .write("store a tool step", move |tx| {
+                for grew_from in from {
+                    tx.derive(Node::Turn(turn), grew_from)?;
+                }
+                tx.finish_step(step, &result, None, "", now)
+            })
+            .await
+    }
+
+    /// Puts the question, in one transaction with everything that it means.
+    async fn ask_person(&mut self, asking: Asking) -> anyhow::Result<End> {
+        self.watcher.over();
+        self.engine.parts.journal.write("ask the person", move |tx| asking.put(tx)).await?;
+        self.engine.parts.audience.posted(self.row.address);
+        Ok(End::Over)
+    }
+}
+
+/// A question that is about to be put.
+struct Asking {
+    row: TurnRow,
+    /// The step of the call that it is about.
+    seq: u32,
+    /// That call and those behind it.
+    calls: Vec<ToolCall>,
+    ask: Ask,
+    person: PersonId,
+    /// Where the words of the calls came from.
+    label: Label,
+    now: Moment,
+}
+
+impl Asking {
+    fn put(&self, tx: Tx<'_>) -> anyhow::Result<()> {
+        // Stopped meanwhile: nobody wants to know any more.
+        if !tx.turn(self.row.id)?.is_some_and(|turn| turn.is_open()) {
+            return Ok(());
+        }
+        let begun = self.calls.iter().zip(self.seq..);
+        let steps: Vec<StepId> = begun
+            .map(|(call, seq)| begin(tx, &self.row, seq, call, &self.label, self.now))
+            .collect::<anyhow::Result<_>>()?;
+        let (Some(call), Some(step)) = (self.calls.first(), steps.first()) else {
+            anyhow::bail!("Turn {} has no call to ask about", self.row.id);
+        };
+        let question = tx.ask(&NewQuestion {
+            stream: self.row.stream,
+            conversation: self.row.conversation,
+            turn: self.row.id,
+            step: *step,
+            person: self.person,
+            address: self.row.address,
+            call: &self.text(serde_json::to_string(call)?),
+            covers: &self.ask.covers,
+            digest: &digest(&call.name, &call.arguments),
+            at: self.now,
+            expires_at: self.now.plus(WAITS),
+        })?;
+        for step in &steps {
+            let outcome =
+                if Some(step) == steps.first() { says::asked_first(question) } else { says::not_made(question) };
+            tx.finish_step(*step, &self.text(outcome), None, "", self.now)?;
+        }
+        let buttons = [(says::YES_BUTTON, "yes"), (says::NO_BUTTON, "no")];
+        let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {question}")));
+        answer(tx, &self.row, &self.text(self.question(question)), &buttons, self.now)
+    }
+
+    fn question(&self, id: QuestionId) -> String {
+        let may_i = match &self.ask.covers {
+            Covers::Host(_) => says::may_i_open(&self.ask.to),
+            Covers::Call => says::may_i_call(&self.ask.to),
+        };
+        says::may_i(id, &may_i, &self.ask.shown, WAITS.as_secs() / 60)
+    }
+
+    fn text(&self, words: String) -> Text {
+        Labelled::new(Arc::from(words), self.label.clone(), self.row.scope)
+    }
+}
+
+/// What a person said yes to, as far as it has to do with this call.
+fn granted<'a>(record: &'a Record, seq: u32, call: &ToolCall) -> Option<&'a Covers> {
+    let question = record.yes_to.as_ref()?;
+    let holds = match &question.covers {
+        Covers::Host(_) => true,
+        Covers::Call => seq == GRANTED && question.digest == digest(&call.name, &call.arguments),
+    };
+    holds.then_some(&question.covers)
+}
+
+/// The calls of the last reply from that step on.
+fn unmade(record: &Record, seq: u32) -> Vec<ToolCall> {
+    let Some(reply) = record.steps.iter().rev().find(|step| step.kind == "model") else { return Vec::new() };
+    let made = usize::try_from(seq.saturating_sub(reply.seq + 1)).unwrap_or(usize::MAX);
+    history::calls_of(reply).into_iter().skip(made).collect()
+}
+
+fn begin(tx: Tx<'_>, row: &TurnRow, seq: u32, call: &ToolCall, label: &Label, now: Moment) -> anyhow::Result<StepId> {
+    let stored = serde_json::to_string(call)?;
+    tx.begin_step(&NewStep {
+        turn: row.id,
+        seq,
+        kind: "tool",
+        tool: &call.name,
+        call: &stored,
+        label,
+        scope: row.scope,
+        at: now,
+    })
+}

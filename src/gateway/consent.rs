@@ -1,0 +1,77 @@
+//! A yes or no to a question: it counts when it is admitted, in the order of arrival, and in the transaction that stores it.
+//!
+//! It counts only from the person who was asked, while the question is open and its conversation too, and once. What comes here was
+//! typed by them in their direct chat, or is the button under the question; the door lets no forward, quote, voice or edit be a command.
+//! Whatever else they say means no.
+
+use crate::admin::command::Command;
+use crate::engine::continuation;
+use crate::id::{AddressId, PersonId, QuestionId, StreamId};
+use crate::store::{QuestionRow, QuestionState, Tx};
+use crate::time::Moment;
+use crate::wording::command as says;
+
+/// Whose answer it is, and where it came from.
+pub(super) struct Voice {
+    pub(super) person: PersonId,
+    pub(super) stream: StreamId,
+    pub(super) address: AddressId,
+}
+
+/// What an answer says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reply {
+    Yes(QuestionId),
+    No(QuestionId),
+}
+
+/// The answer that a command is, if it is one.
+pub(super) fn reply_in(command: Option<&Command>) -> Option<Reply> {
+    match command? {
+        Command::Yes { question } => question.map(Reply::Yes),
+        Command::No { question } => question.map(Reply::No),
+        _ => None,
+    }
+}
+
+/// Lets an answer count, or not. What comes of it is told in the sentence.
+///
+/// # Errors
+/// If the journal cannot be written.
+pub(super) fn decide(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Result<&'static str> {
+    tx.expire_questions(voice.stream, now)?;
+    let (Reply::Yes(id) | Reply::No(id)) = reply;
+    let asked = tx.question(id)?.filter(|asked| asked.person == voice.person && asked.stream == voice.stream);
+    let Some(asked) = asked else { return Ok(says::NO_SUCH_QUESTION) };
+    if !asked.is_open(now) {
+        return Ok(says::QUESTION_OVER);
+    }
+    if is_left(tx, &asked)? {
+        tx.decide(id, QuestionState::Refused, None, now)?;
+        return Ok(says::QUESTION_OVER);
+    }
+    match reply {
+        Reply::No(_) => {
+            tx.decide(id, QuestionState::Refused, None, now)?;
+            Ok(says::LEFT_ALONE)
+        }
+        Reply::Yes(_) => go_on(tx, &asked, voice, now),
+    }
+}
+
+fn go_on(tx: Tx<'_>, asked: &QuestionRow, voice: &Voice, now: Moment) -> anyhow::Result<&'static str> {
+    let id = asked.id;
+    if let Some(turn) = continuation::begin(tx, asked, voice.address, now)? {
+        tracing::info!(question.id = %id, turn.id = %turn, "Question {id} was answered with yes: turn {turn} goes on");
+        return Ok(says::GOES_ON);
+    }
+    tracing::error!(question.id = %id, "Question {id} holds another call than the one that was shown: it is refused");
+    tx.decide(id, QuestionState::Refused, None, now)?;
+    Ok(says::QUESTION_OVER)
+}
+
+/// Whether the conversation that the question belongs to was left meanwhile.
+fn is_left(tx: Tx<'_>, asked: &QuestionRow) -> anyhow::Result<bool> {
+    let conversation = tx.conversation(asked.conversation)?;
+    Ok(conversation.is_none_or(|conversation| conversation.closed_at.is_some()))
+}

@@ -1,0 +1,162 @@
+//! An approval becomes a change of the folder: the intention is a row before anything is touched, the end is a row after it.
+//!
+//! Between the two rows only [`super::disk`] works, which leaves the old folder or the new one at every instant and can be called again. So after a
+//! power cut the intended changes are simply made again, before anybody looks at a skill. What lies there and is not what the owner saw is
+//! never replaced: the proposal ends as a conflict, and the person's work stays.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use anyhow::Context;
+
+use super::approval::{Approval, Decider};
+use super::disk::{self, Swap};
+use super::proposal::{self, Proposal};
+use super::{Change, Review, label};
+use crate::id::{ChangeId, VersionId};
+use crate::skill::{Digest, Folder};
+use crate::store::{ChangeRow, NewVersion, Node, SkillFile, Tx};
+use crate::time::Moment;
+
+/// How applying ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Applied {
+    /// The folder is as it was approved.
+    Done,
+    /// Something else lies there now, and stays.
+    Conflict,
+    /// It cannot be written now, as on a full disk. It is tried again at the next look.
+    Later,
+}
+
+/// Writes down what an approval is about to do. Uses the approval up.
+pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Moment) -> anyhow::Result<()> {
+    let proposal = Proposal::load(*tx, approval.proposal())?.context("An approved proposal vanished")?;
+    // Approved is this content and no other: the rows may have changed on the disk since anybody looked.
+    anyhow::ensure!(proposal.digest() == *approval.digest(), "A proposal is not what was approved");
+    let row = &proposal.row;
+    let target = if let Change::Rename { to } = &proposal.change { to } else { &row.skill };
+    let version = match &proposal.result {
+        Some(folder) => {
+            let id = tx.add_version(&NewVersion {
+                skill: target,
+                digest: folder.digest().as_str(),
+                origin: if row.origin == "shipped" { "shipped" } else { "proposal" },
+                proposal: Some(row.id),
+                accepted: true,
+                label: &label::of_approved(&approval),
+                files: &proposal::rows(folder),
+                at: now,
+            })?;
+            tx.derive(Node::Version(id), Node::Proposal(row.id))?;
+            Some(id)
+        }
+        None => None,
+    };
+    match &proposal.change {
+        Change::Create | Change::Edit => tx.intend_change(Some(row.id), target, &row.base, version, None, now)?,
+        Change::Delete => tx.intend_change(Some(row.id), &row.skill, &row.base, None, None, now)?,
+        Change::Rename { to } => {
+            let first = tx.intend_change(Some(row.id), to, "", version, None, now)?;
+            tx.intend_change(Some(row.id), &row.skill, &row.base, None, Some(first), now)?
+        }
+    };
+    Ok(())
+}
+
+/// Writes down that a skill shall have a content that was accepted before, or that the program ships.
+pub(super) fn begin_accepted(
+    tx: Tx<'_>,
+    skill: &str,
+    base: &str,
+    origin: &str,
+    files: &[SkillFile],
+    by: &Decider,
+    now: Moment,
+) -> anyhow::Result<VersionId> {
+    let digest = Folder::new(files.iter().cloned()).digest();
+    let label = label::of_decided(by);
+    let version = tx.add_version(&NewVersion {
+        skill,
+        digest: digest.as_str(),
+        origin,
+        proposal: None,
+        accepted: true,
+        label: &label,
+        files,
+        at: now,
+    })?;
+    tx.intend_change(None, skill, base, Some(version), None, now)?;
+    Ok(version)
+}
+
+impl Review {
+    /// Makes every change that is intended and not known to be done. The caller holds the lock.
+    pub(super) async fn carry_out(&self) -> anyhow::Result<Applied> {
+        let intended = self.0.journal.read(|db| db.intended_changes()).await?;
+        self.0.unfinished.store(!intended.is_empty(), Ordering::Relaxed);
+        let open: Vec<i64> = intended.iter().map(|change| change.id.0).collect();
+        let inner = Arc::clone(&self.0);
+        tokio::task::spawn_blocking(move || inner.disk.recover(&open)).await??;
+        let mut ended = Applied::Done;
+        let mut unmade: Vec<ChangeId> = Vec::new();
+        for change in intended {
+            // The second half of a rename is not made without the first.
+            let outcome = match change.follows.filter(|first| unmade.contains(first)) {
+                Some(_) => ended,
+                None => self.swap(&change).await?,
+            };
+            match outcome {
+                Applied::Done => self.end(&change, "done").await?,
+                Applied::Conflict => self.end(&change, "conflict").await?,
+                Applied::Later => {}
+            }
+            if outcome != Applied::Done {
+                unmade.push(change.id);
+                ended = outcome;
+            }
+        }
+        self.0.unfinished.store(ended == Applied::Later, Ordering::Relaxed);
+        self.forget_look();
+        Ok(ended)
+    }
+
+    async fn swap(&self, change: &ChangeRow) -> anyhow::Result<Applied> {
+        let version = change.version;
+        let files = self.0.journal.read(move |db| version.map(|id| db.files_of_version(id)).transpose()).await?;
+        let (inner, change, id) = (Arc::clone(&self.0), change.clone(), change.id);
+        let swapped = tokio::task::spawn_blocking(move || {
+            let content = files.map(Folder::new);
+            let base = Digest::parse(&change.base);
+            inner.disk.swap(&Swap {
+                id: change.id.0,
+                name: &change.skill,
+                base: base.as_ref(),
+                content: content.as_ref(),
+            })
+        })
+        .await?;
+        match swapped {
+            Ok(disk::Outcome::Done) => Ok(Applied::Done),
+            Ok(disk::Outcome::Conflict) => Ok(Applied::Conflict),
+            Err(trouble) => {
+                tracing::error!(change.id = %id, "Change {id} of a skill cannot be made yet: {trouble:#}");
+                Ok(Applied::Later)
+            }
+        }
+    }
+
+    async fn end(&self, change: &ChangeRow, state: &'static str) -> anyhow::Result<()> {
+        let (change, now) = (change.clone(), self.0.clock.now());
+        self.0
+            .journal
+            .write("end a change of a skill", move |tx| {
+                tx.end_change(change.id, state, now)?;
+                match change.proposal {
+                    Some(proposal) if state == "conflict" => tx.proposal_in_conflict(proposal, now),
+                    _ => Ok(()),
+                }
+            })
+            .await
+    }
+}

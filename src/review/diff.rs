@@ -1,0 +1,191 @@
+//! What a change would do to a skill, as a person and a reviewer read it.
+//!
+//! A unified diff over all files, with hidden characters revealed, so that nothing can be in the result which is not on the page. A
+//! file that is not text is named with its size and digest. Lines that end differently only (with a carriage return or without) say so.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use similar::{ChangeTag, TextDiff};
+
+use super::reveal::reveal;
+use crate::skill::{Digest, Folder};
+
+/// How many unchanged lines stand around a changed one.
+const AROUND: usize = 3;
+
+/// The change from `base` to `result` over all files, with everything hidden revealed. Blank if there is none.
+pub fn diff(base: Option<&Folder>, result: Option<&Folder>) -> String {
+    let mut page = String::new();
+    for file in files(base, result) {
+        if !page.is_empty() {
+            page.push('\n');
+        }
+        file.write(&mut page);
+    }
+    page
+}
+
+/// The change in one line: `2 files changed, 14 lines added, 3 removed`.
+pub fn summary(base: Option<&Folder>, result: Option<&Folder>) -> String {
+    let files = files(base, result);
+    let (mut added, mut removed) = (0, 0);
+    for file in &files {
+        let Some((old, new)) = file.texts() else { continue };
+        for change in TextDiff::from_lines(old, new).iter_all_changes() {
+            match change.tag() {
+                ChangeTag::Insert => added += 1,
+                ChangeTag::Delete => removed += 1,
+                ChangeTag::Equal => {}
+            }
+        }
+    }
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!("{} changed, {} added, {removed} removed", counted(files.len(), "file"), counted(added, "line"))
+}
+
+/// The text as preformatted Markdown, in a fence that is longer than every run of backticks in it.
+pub fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}\n{text}{end}{fence}")
+}
+
+/// A file that the change touches.
+struct Touched<'a> {
+    path: &'a str,
+    old: Option<&'a [u8]>,
+    new: Option<&'a [u8]>,
+}
+
+fn files<'a>(base: Option<&'a Folder>, result: Option<&'a Folder>) -> Vec<Touched<'a>> {
+    let paths: BTreeSet<&str> =
+        [base, result].into_iter().flatten().flat_map(Folder::files).map(|(path, _)| path).collect();
+    let bytes =
+        |folder: Option<&'a Folder>, path: &str| folder.and_then(|folder| folder.get(path)).map(|bytes| &**bytes);
+    paths
+        .into_iter()
+        .map(|path| Touched { path, old: bytes(base, path), new: bytes(result, path) })
+        .filter(|file| file.old != file.new)
+        .collect()
+}
+
+impl<'a> Touched<'a> {
+    /// Both sides as text, a missing one as none. `None` if one of them is binary.
+    fn texts(&self) -> Option<(&'a str, &'a str)> {
+        Some((text(self.old.unwrap_or_default())?, text(self.new.unwrap_or_default())?))
+    }
+
+    fn write(&self, page: &mut String) {
+        let path = crate::text::one_line(&reveal(self.path));
+        let what = match (self.old, self.new) {
+            (None, _) => "new file",
+            (_, None) => "deleted file",
+            _ => "changed file",
+        };
+        let _ = writeln!(page, "=== {what}: {path}");
+        match self.texts() {
+            Some((old, new)) => write_lines(page, old, new),
+            None => self.write_binary(page),
+        }
+    }
+
+    fn write_binary(&self, page: &mut String) {
+        for (sign, bytes) in [('-', self.old), ('+', self.new)] {
+            let Some(bytes) = bytes else { continue };
+            let _ = writeln!(page, "{sign}binary file, {} bytes, SHA-256 {}", bytes.len(), Digest::of(bytes));
+        }
+    }
+}
+
+fn write_lines(page: &mut String, old: &str, new: &str) {
+    let ends = |text: &str| (text.contains("\r\n"), text.split_inclusive('\n').any(|line| !line.ends_with("\r\n")));
+    let ends_differ = !old.is_empty() && !new.is_empty() && ends(old) != ends(new) || ends(new) == (true, true);
+    let lines = TextDiff::from_lines(old, new);
+    for hunk in lines.unified_diff().context_radius(AROUND).iter_hunks() {
+        let _ = writeln!(page, "{}", hunk.header());
+        for change in hunk.iter_changes() {
+            let sign = match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Insert => '+',
+                ChangeTag::Delete => '-',
+            };
+            let line = change.value();
+            let bare = line.strip_suffix('\n').unwrap_or(line);
+            // Alone, without its line feed, a carriage return is revealed like any other.
+            let bare = if ends_differ { bare } else { bare.strip_suffix('\r').unwrap_or(bare) };
+            let _ = writeln!(page, "{sign}{}", reveal(bare));
+            if !line.ends_with('\n') {
+                let _ = writeln!(page, "\\ no line feed at the end");
+            }
+        }
+    }
+}
+
+/// The bytes as text, unless they are not UTF-8 or hold a null.
+pub(super) fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::reveal::is_hidden;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    fn folder(files: &[(&str, &[u8])]) -> Folder {
+        Folder::new(files.iter().map(|(path, bytes)| ((*path).to_owned(), Arc::from(*bytes))))
+    }
+
+    #[test]
+    fn a_page_names_every_file_and_shows_every_line() {
+        let base = folder(&[("SKILL.md", b"one\ntwo\nthree\n"), ("gone.md", b"old\n"), ("same.md", b"x\n")]);
+        let result = folder(&[("SKILL.md", b"one\n2\nthree\n"), ("logo.png", &[0, 159, 1]), ("same.md", b"x\n")]);
+        let page = diff(Some(&base), Some(&result));
+        let wanted = "=== changed file: SKILL.md\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n\n=== deleted file: gone.md\n@@ -1 +0,0 @@\n-old\n\n\
+            === new file: logo.png\n+binary file, 3 bytes, SHA-256 ";
+        assert!(page.starts_with(wanted) && !page.contains("same.md"), "{page}");
+        assert_eq!(summary(Some(&base), Some(&result)), "3 files changed, 1 line added, 2 removed");
+        assert_eq!(diff(Some(&base), Some(&base)), "");
+    }
+
+    #[test]
+    fn what_is_hidden_is_on_the_page() {
+        let result = folder(&[("a\u{202e}b.md", "say\u{200b} hi\rover\u{1b}[2K".as_bytes())]);
+        let page = diff(None, Some(&result));
+        for shown in ["a⟨U+202E", "say⟨U+200B", "hi⟨U+000D", "over⟨U+001B", "\\ no line feed at the end"] {
+            assert!(page.contains(shown), "{shown} in {page}");
+        }
+    }
+
+    #[test]
+    fn other_ends_of_lines_are_seen() {
+        let (base, result) = (folder(&[("a", b"x\ny\n")]), folder(&[("a", b"x\r\ny\n")]));
+        assert!(diff(Some(&base), Some(&result)).contains("-x\n+x⟨U+000D carriage return⟩\n"));
+        let windows = folder(&[("a", b"x\r\ny\r\n")]);
+        assert!(!diff(None, Some(&windows)).contains('⟨'));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_out_of_its_fence(text in "[`a\n]{0,40}") {
+            let fenced = fenced(&text);
+            let fence = fenced.lines().next().unwrap();
+            prop_assert!(fence.len() >= 3 && !text.contains(fence));
+            prop_assert_eq!(fenced.lines().last().unwrap(), fence);
+        }
+
+        #[test]
+        fn every_line_of_a_new_file_is_shown(lines in prop::collection::vec("[a-c\u{200b}\u{202e}]{0,6}", 1..12)) {
+            let text = lines.join("\n") + "\n";
+            let page = diff(None, Some(&folder(&[("f", text.as_bytes())])));
+            prop_assert!(!page.chars().any(is_hidden));
+            for line in &lines {
+                let line = format!("\n+{}\n", reveal(line));
+                prop_assert!(page.contains(&line));
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The reviewer: a model that reads a proposal as data and says whether it is safe.
+//!
+//! It is asked apart from every conversation, with no tools, and what it reviews stands between boundaries that the text cannot contain,
+//! because they are derived from it. Its answer counts only in one strict form. Everything else is [`Verdict::None`]: an answer in other
+//! words, a second object, a verdict that stood ready in the proposal, no answer within a minute, no model but the offline one. No verdict is never a yes.
+//!
+//! A verdict is advice of a model that has read untrusted text: it changes no label, and nothing here approves anything.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::reveal::reveal;
+use super::{Change, Finding};
+use crate::model::{ModelError, Purpose, Reply, Request, Role, Stop, Unwatched};
+use crate::skill::Digest;
+use crate::spend::{OnBehalf, Purse};
+use crate::time::Clock;
+use crate::time::clock::lend;
+use crate::trust::{Labelled, Scope, Text, WrongScope};
+use crate::wording::{self, review as words};
+
+/// How long all attempts together may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest pause before the second attempt, and the one if the server names none.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_secs(2);
+/// The most tokens of an answer, thinking included.
+const MAX_OUTPUT: u64 = 4_000;
+/// The most characters of the reasons.
+const MAX_REASONS: usize = 2_000;
+/// The shortest reasons, without spaces, that count as copied when they stand in the proposal.
+const COPIED: usize = 12;
+
+/// What is reviewed.
+#[derive(Debug)]
+pub struct Matter<'a> {
+    /// The skill's name.
+    pub skill: &'a str,
+    /// What happens to it.
+    pub change: &'a Change,
+    /// The whole change, as people read it.
+    pub diff: Text,
+    /// Why, in the proposer's words.
+    pub rationale: Text,
+    /// What the scan found.
+    pub findings: &'a [Finding],
+}
+
+/// What the reviewer says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It sees nothing wrong.
+    Safe {
+        /// Its reasons.
+        why: String,
+    },
+    /// It would not allow it.
+    Unsafe {
+        /// Its reasons.
+        why: String,
+    },
+    /// There is no verdict.
+    None {
+        /// Why, in words for the owner.
+        why: &'static str,
+    },
+}
+
+/// What a reviewer is asked about `matter`.
+///
+/// # Errors
+/// If a text of it belongs to another scope.
+pub fn request(scope: Scope, matter: &Matter<'_>) -> anyhow::Result<Request> {
+    let (diff, diff_label, diff_scope) = matter.diff.open();
+    let (rationale, rationale_label, rationale_scope) = matter.rationale.open();
+    for found in [diff_scope, rationale_scope] {
+        anyhow::ensure!(found.fits(scope), WrongScope { found, prompt: scope });
+    }
+    let change = match matter.change {
+        Change::Create => words::CREATE.to_owned(),
+        Change::Edit => words::EDIT.to_owned(),
+        Change::Delete => words::DELETE.to_owned(),
+        Change::Rename { to } => words::rename(&line(to)),
+    };
+    let rationale = if rationale.trim().is_empty() { words::NO_RATIONALE.to_owned() } else { defused(rationale) };
+    let body = |boundary: &str| {
+        words::proposal(boundary, &line(matter.skill), &change, &rationale, &listed(matter.findings), &defused(diff))
+    };
+    let boundary = boundary(&body(""));
+    let data = Labelled::new(Arc::from(body(&boundary)), diff_label.join(rationale_label), scope);
+    let mut request = Request::new(scope, Purpose::Review).with_max_output(MAX_OUTPUT);
+    request.text(Role::System, wording::own(&words::reviewer(&boundary), scope))?;
+    request.text(Role::User, data)?;
+    Ok(request)
+}
+
+/// Asks the first model, and once more after an error that passes. The caller is counted as working.
+pub async fn ask(purse: &Purse, request: &Request, on_behalf: &OnBehalf, clock: &dyn Clock) -> Verdict {
+    let Some(&index) = purse.order().first() else { return Verdict::None { why: words::NO_MODEL } };
+    if purse.card(index).is_none_or(|card| card.provider == "offline") {
+        return Verdict::None { why: words::OFFLINE };
+    }
+    let deadline = clock.now().plus(PATIENCE);
+    let answer = tokio::select! {
+        biased;
+        answer = attempts(purse, index, request, on_behalf, clock) => answer,
+        _late = clock.wake_at(deadline) => return Verdict::None { why: words::TOO_SLOW },
+    };
+    match answer {
+        Ok(reply) => judge(request, &reply),
+        Err(error) => {
+            tracing::warn!("A proposal gets no verdict: {error}");
+            Verdict::None { why: why(&error) }
+        }
+    }
+}
+
+/// The verdict in an answer, if it is in the strict form: one JSON object with exactly the two keys, and nothing around it but white
+/// space and at most one fence.
+pub fn read(reply: &str) -> Verdict {
+    match strict(reply) {
+        Some(Answer { verdict, reasons }) if verdict == "safe" => Verdict::Safe { why: reasons },
+        Some(Answer { verdict, reasons }) if verdict == "unsafe" => Verdict::Unsafe { why: reasons },
+        _ => Verdict::None { why: words::NOT_STRICT },
+    }
+}
+
+/// A line that does not occur in `content`, which is the digest of it and as many more digits as it takes.
+fn boundary(content: &str) -> String {
+    let mut boundary = format!("data-{}", Digest::of(content.as_bytes()).short());
+    while content.contains(&boundary) {
+        let more = Digest::of(format!("{boundary}\n{content}").as_bytes());
+        boundary.push_str(more.short());
+    }
+    boundary
+}
+
+/// Outside text with everything hidden revealed and no mark left that some model takes for a frame.
+fn defused(text: &str) -> String {
+    let marks =
+        ["untrusted", "context", "im_start", "im_end", "system", "user", "assistant", "start_of_turn", "end_of_turn"];
+    marks.into_iter().fold(reveal(text), |text, mark| crate::text::defuse(&text, mark))
+}
+
+fn line(text: &str) -> String {
+    crate::text::one_line(&defused(text))
+}
+
+fn listed(findings: &[Finding]) -> String {
+    if findings.is_empty() {
+        return words::NO_FINDINGS.to_owned();
+    }
+    let mut list = String::new();
+    for finding in findings {
+        let _ = writeln!(
+            list,
+            "{}",
+            words::finding(&finding.rule, &line(&finding.path), finding.line, &line(&finding.excerpt))
+        );
+    }
+    list
+}
+
+async fn attempts(
+    purse: &Purse,
+    index: usize,
+    request: &Request,
+    on_behalf: &OnBehalf,
+    clock: &dyn Clock,
+) -> Result<Reply, ModelError> {
+    let error = match purse.call(index, request, &Unwatched, on_behalf).await {
+        Err(error) if error.passes() => error,
+        result => return result,
+    };
+    let pause = match error {
+        ModelError::Later { after: Some(after), .. } if after > LONGEST_PAUSE => return Err(error),
+        ModelError::Later { after: Some(after), .. } => after.max(PAUSE),
+        _ => PAUSE,
+    };
+    lend(clock, clock.now().plus(pause)).await;
+    purse.call(index, request, &Unwatched, on_behalf).await
+}
+
+/// The verdict in a reply to `request`. One that was cut off, calls tools or only repeats what stands in the proposal is none.
+fn judge(request: &Request, reply: &Reply) -> Verdict {
+    if reply.stop != Stop::End || !reply.calls().is_empty() {
+        return Verdict::None { why: words::CUT };
+    }
+    let text = reply.text().open().0;
+    let verdict = read(text);
+    match &verdict {
+        Verdict::Safe { why } | Verdict::Unsafe { why } if is_echo(request, text, why) => {
+            Verdict::None { why: words::ECHO }
+        }
+        _ => verdict,
+    }
+}
+
+/// Whether the answer, or its reasons, stand in what was reviewed; spaces and signs aside, since a diff and JSON write them differently.
+fn is_echo(request: &Request, answer: &str, why: &str) -> bool {
+    let bare =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let (answer, why) = (bare(answer), bare(why));
+    let reviewed =
+        request.messages().iter().filter(|message| message.role() == Role::User).flat_map(|message| message.parts());
+    reviewed
+        .filter_map(|part| match part.open().0 {
+            crate::model::Part::Text(text) => Some(bare(text)),
+            _ => None,
+        })
+        .any(|text| text.contains(&answer) || why.chars().count() >= COPIED && text.contains(&why))
+}
+
+fn why(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::TooLong => words::TOO_LONG,
+        ModelError::Refused => words::DECLINED,
+        ModelError::OverBudget(_) => words::OVER_BUDGET,
+        ModelError::Cut => words::CUT,
+        ModelError::Later { .. } | ModelError::NoCredit | ModelError::BadKey | ModelError::Rejected(_) => {
+            words::UNREACHABLE
+        }
+    }
+}
+
+/// The strict form. A key that comes twice, or is another one, is an error of the reader that is derived.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    verdict: String,
+    reasons: String,
+}
+
+fn strict(reply: &str) -> Option<Answer> {
+    let bare = reply.trim();
+    let bare = match bare.strip_prefix("```json\n") {
+        Some(fenced) => fenced.strip_suffix("```")?.trim(),
+        None => bare,
+    };
+    // The reader would take a list of two words as well.
+    if !bare.starts_with('{') {
+        return None;
+    }
+    let mut answer: Answer = serde_json::from_str(bare).ok()?;
+    if answer.reasons.trim().is_empty() || answer.reasons.chars().count() > MAX_REASONS {
+        return None;
+    }
+    answer.reasons = line(&answer.reasons);
+    Some(answer)
+}
+
+#[cfg(test)]
+mod tests;

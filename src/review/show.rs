@@ -1,0 +1,106 @@
+//! A proposal as its owner reads it before deciding: what it would do, why, where it grew, what each stage said, the whole diff, the digest at the end.
+//!
+//! Every word that is not the program's stands in a preformatted block in which nothing is hidden and nothing is markup. The digest is shown only
+//! after the whole diff, and the buttons under it: who has not had all of it before them cannot approve.
+
+use super::diff::{diff, fenced, summary};
+use super::proposal::Proposal;
+use super::reveal::reveal;
+use crate::skill::Digest;
+use crate::trust::Label;
+use crate::wording::proposal as says;
+
+/// What is longer than this in characters is not pushed to anybody, but shown when asked for.
+const PUSHED: usize = 12_000;
+/// What is longer than this is shown by the command line only.
+const IN_CHAT: usize = 60_000;
+
+/// Something to be shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// For a person.
+    pub markdown: String,
+    /// The join of all that it shows.
+    pub label: Label,
+    /// Title, and what it carries.
+    pub buttons: Vec<(String, String)>,
+}
+
+/// What the owner is sent when a proposal waits.
+pub fn announcement(proposal: &Proposal) -> Shown {
+    let whole = whole(proposal);
+    if whole.markdown.chars().count() <= PUSHED {
+        return whole;
+    }
+    let markdown = format!("{}\n\n{}", head(proposal), says::too_long_to_push(proposal.row.id));
+    Shown { markdown, buttons: Vec::new(), label: whole.label }
+}
+
+/// What `/show` gives in chat.
+pub fn in_chat(proposal: &Proposal) -> Shown {
+    let whole = whole(proposal);
+    if whole.markdown.chars().count() <= IN_CHAT {
+        return whole;
+    }
+    let markdown = format!("{}\n\n{}", head(proposal), says::too_long_for_chat(proposal.row.id));
+    Shown { markdown, buttons: Vec::new(), label: whole.label }
+}
+
+/// All of it.
+pub fn whole(proposal: &Proposal) -> Shown {
+    let row = &proposal.row;
+    let mut markdown = head(proposal);
+    markdown.push_str(&format!("\n\n{}", summary(proposal.base.as_ref(), proposal.result.as_ref())));
+    markdown.push_str(&format!("\n\n{}", fenced(&diff(proposal.base.as_ref(), proposal.result.as_ref()))));
+    let digest = proposal.digest();
+    let intact = digest.as_str() == row.digest;
+    let mut buttons = Vec::new();
+    if row.state != "pending" {
+        markdown.push_str(&format!("\n\n{}", says::state(&row.state, &reveal(&row.reason))));
+    } else if intact {
+        markdown.push_str(&format!("\n\n{}", says::how_to_decide(row.id, digest.short())));
+        buttons = decide_buttons(proposal, &digest);
+    } else {
+        markdown.push_str(&format!("\n\n{}", says::TAMPERED));
+    }
+    let label = proposal.verdicts.iter().fold(row.label.clone(), |label, verdict| label.join(&verdict.label));
+    Shown { markdown, label, buttons }
+}
+
+fn decide_buttons(proposal: &Proposal, digest: &Digest) -> Vec<(String, String)> {
+    let id = proposal.row.id;
+    vec![
+        (says::APPROVE.to_owned(), format!("/approve {id} {}", digest.short())),
+        (says::REJECT.to_owned(), format!("/reject {id}")),
+        (says::WHY.to_owned(), format!("/why {id}")),
+    ]
+}
+
+/// Everything before the diff.
+fn head(proposal: &Proposal) -> String {
+    let row = &proposal.row;
+    let mut lines = vec![says::title(row.id, &row.change, &row.skill, &row.new_name), says::origin(&row.origin)];
+    if !row.label.is_trusted() {
+        lines.push(says::tainted(&row.label));
+    }
+    if !row.rationale.trim().is_empty() {
+        lines.push(format!("{}\n{}", says::RATIONALE, fenced(&reveal(&row.rationale))));
+    }
+    for verdict in &proposal.verdicts {
+        let note = if verdict.stage == "reviewer" && !verdict.note.is_empty() && verdict.outcome != "none" {
+            format!("\n{}", fenced(&reveal(&verdict.note)))
+        } else {
+            verdict.note.clone()
+        };
+        lines.push(says::stage(&verdict.stage, &verdict.outcome, &note));
+    }
+    for finding in proposal.findings() {
+        let place = says::place(&finding.path, finding.line, finding.column);
+        lines.push(format!(
+            "{}\n{}",
+            says::finding(&finding.says),
+            fenced(&reveal(&format!("{place}: {}", finding.excerpt)))
+        ));
+    }
+    lines.join("\n\n")
+}

@@ -1,0 +1,288 @@
+//! Whether a change has a shape that a skill may have, before anybody reads what it says.
+//!
+//! Everything here is decided from values alone: the name, the change, the two contents. Each thing that is wrong is one sentence for
+//! whoever proposed it; no sentence means that the shape is right. A link that leads nowhere or out of the folder is as wrong as a missing
+//! `SKILL.md`. Renaming is not a way to edit: it may change the name in the front matter and not one other byte.
+
+use std::collections::BTreeMap;
+
+use pulldown_cmark::{Event, Options, Parser, Tag};
+
+use super::Change;
+use super::diff;
+use super::reveal::reveal;
+use crate::skill::folder::MAIN;
+use crate::skill::{Folder, manifest, name};
+
+/// The most sentences of one check.
+const MOST_SENTENCES: usize = 20;
+
+/// Names that commands and prompts use for something else.
+const RESERVED: &[&str] = &[
+    "all",
+    "any",
+    "approve",
+    "assistant",
+    "builtin",
+    "compline",
+    "default",
+    "diff",
+    "help",
+    "import",
+    "list",
+    "new",
+    "none",
+    "off",
+    "on",
+    "owner",
+    "proposal",
+    "proposals",
+    "reject",
+    "review",
+    "reviewer",
+    "rollback",
+    "skill",
+    "skills",
+    "system",
+    "user",
+];
+
+/// How large a skill may be, and what may be in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// The most files.
+    pub files: usize,
+    /// The most bytes of one file.
+    pub file_bytes: u64,
+    /// The most bytes of all files.
+    pub all_bytes: u64,
+    /// The most bytes of `SKILL.md`.
+    pub main_bytes: u64,
+    /// Whether files that are no text are allowed.
+    pub binaries: bool,
+}
+
+impl Bounds {
+    /// What a model may propose.
+    pub fn proposal() -> Self {
+        Self { files: 40, file_bytes: 64 * 1024, all_bytes: 256 * 1024, main_bytes: 32 * 1024, binaries: false }
+    }
+
+    /// What a person may bring in.
+    pub fn import() -> Self {
+        let all = 8 * 1024 * 1024;
+        Self { files: 400, file_bytes: all, all_bytes: all, main_bytes: 32 * 1024, binaries: true }
+    }
+}
+
+/// What is wrong with the shape of a change; nothing if it is right.
+pub fn check(
+    change: &Change,
+    name: &str,
+    base: Option<&Folder>,
+    result: Option<&Folder>,
+    bounds: Bounds,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    check_names(change, name, &mut wrong);
+    check_presence(change, base, result, &mut wrong);
+    if let Some(result) = result {
+        let own = if let Change::Rename { to } = change { to } else { name };
+        check_content(result, own, bounds, &mut wrong);
+    }
+    if let (Change::Rename { .. }, Some(base), Some(result)) = (change, base, result)
+        && !differs_in_name_only(base, result)
+    {
+        wrong.push("A rename may change the name in the front matter of SKILL.md and nothing else.".to_owned());
+    }
+    if wrong.len() > MOST_SENTENCES {
+        let more = wrong.len() - MOST_SENTENCES;
+        wrong.truncate(MOST_SENTENCES);
+        wrong.push(format!("{more} more things are wrong with it."));
+    }
+    wrong
+}
+
+fn check_names(change: &Change, name: &str, wrong: &mut Vec<String>) {
+    let to = if let Change::Rename { to } = change { Some(to.as_str()) } else { None };
+    for given in [Some(name), to].into_iter().flatten() {
+        if !name::is_valid(given) {
+            wrong.push(format!("\"{}\" is not a valid name for a skill.", shown(given)));
+        } else if RESERVED.contains(&given) && (to == Some(given) || *change == Change::Create) {
+            wrong.push(format!("The name {given} is reserved."));
+        }
+    }
+    if to == Some(name) {
+        wrong.push("The new name is the old one.".to_owned());
+    }
+}
+
+fn check_presence(change: &Change, base: Option<&Folder>, result: Option<&Folder>, wrong: &mut Vec<String>) {
+    match (change, base) {
+        (Change::Create, Some(_)) => wrong.push("There is a skill of that name already.".to_owned()),
+        (Change::Edit | Change::Delete | Change::Rename { .. }, None) => {
+            wrong.push("There is no skill of that name.".to_owned());
+        }
+        _ => {}
+    }
+    match (change, result) {
+        (Change::Delete, Some(_)) => wrong.push("A deleted skill has no content.".to_owned()),
+        (Change::Create | Change::Edit | Change::Rename { .. }, None) => wrong.push("It has no content.".to_owned()),
+        _ => {}
+    }
+}
+
+fn check_content(folder: &Folder, name: &str, bounds: Bounds, wrong: &mut Vec<String>) {
+    match folder.text(MAIN) {
+        Some(text) => wrong.extend(manifest::strict(text, name).iter().map(|problem| format!("SKILL.md: {problem}"))),
+        None if folder.get(MAIN).is_some() => wrong.push("SKILL.md is not UTF-8 text.".to_owned()),
+        None => wrong.push("There is no SKILL.md in it.".to_owned()),
+    }
+    check_sizes(folder, bounds, wrong);
+    check_paths(folder, wrong);
+    for (path, bytes) in folder.files() {
+        match diff::text(bytes) {
+            None if !bounds.binaries => wrong.push(format!("{} is not text.", shown(path))),
+            Some(text) if is_markdown(path) => check_links(folder, path, text, wrong),
+            _ => {}
+        }
+    }
+}
+
+fn check_sizes(folder: &Folder, bounds: Bounds, wrong: &mut Vec<String>) {
+    if folder.len() > bounds.files {
+        wrong.push(format!("It has {} files; {} are allowed.", folder.len(), bounds.files));
+    }
+    if folder.size() > bounds.all_bytes {
+        wrong.push(format!("It has {} bytes in all; {} are allowed.", folder.size(), bounds.all_bytes));
+    }
+    for (path, bytes) in folder.files() {
+        let most = if path == MAIN { bounds.main_bytes } else { bounds.file_bytes };
+        if bytes.len() as u64 > most {
+            wrong.push(format!("{} has {} bytes; {most} are allowed.", shown(path), bytes.len()));
+        }
+    }
+}
+
+/// Every path alone, and two paths that some computer would take for one or for a file and a folder.
+fn check_paths(folder: &Folder, wrong: &mut Vec<String>) {
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    for (path, _) in folder.files() {
+        if let Some(problem) = name::path_problem(path) {
+            wrong.push(format!("The path {} {problem}.", shown(path)));
+        }
+        if let Some(other) = seen.insert(path.to_lowercase(), path) {
+            wrong.push(format!("The paths {} and {} differ only in capitals.", shown(other), shown(path)));
+        }
+    }
+    for path in seen.keys() {
+        let mut folders = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        if let Some(file) = folders.find_map(|folder| seen.get(folder)) {
+            wrong.push(format!("{} is a file and a folder.", shown(file)));
+        }
+    }
+}
+
+fn check_links(folder: &Folder, path: &str, text: &str, wrong: &mut Vec<String>) {
+    for event in Parser::new_ext(
+        text,
+        Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS,
+    ) {
+        let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event else { continue };
+        if has_scheme(&dest_url) || dest_url.starts_with("//") {
+            continue;
+        }
+        match target(path, &dest_url) {
+            None => wrong.push(format!("{}: the link to {} leads out of the folder.", shown(path), shown(&dest_url))),
+            Some(found) if !exists(folder, &found) => {
+                wrong.push(format!("{}: the link to {} leads nowhere.", shown(path), shown(&dest_url)));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Whether an address names where it leads by itself, as `https:` or `mailto:`.
+fn has_scheme(address: &str) -> bool {
+    let is_word = |scheme: &str| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+    };
+    address.split_once(':').is_some_and(|(scheme, _)| is_word(scheme))
+}
+
+/// The path that a relative address in the file `from` means; blank for the folder itself. `None` if it leads out.
+fn target(from: &str, address: &str) -> Option<String> {
+    let address = address.split(['#', '?']).next().unwrap_or_default();
+    if address.is_empty() {
+        return Some(from.to_owned());
+    }
+    if address.starts_with('/') || address.contains('\\') {
+        return None;
+    }
+    let mut parts: Vec<String> = from.split('/').map(str::to_owned).collect();
+    parts.pop();
+    for part in address.split('/') {
+        match &*decoded(part)? {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part.to_owned()),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// A part of an address without its percent signs. `None` if it is no text, or hides a separator.
+fn decoded(part: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = part.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = [rest.next()?, rest.next()?];
+        bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+    }
+    String::from_utf8(bytes).ok().filter(|part| !part.contains(['/', '\\', '\0']))
+}
+
+fn exists(folder: &Folder, path: &str) -> bool {
+    path.is_empty()
+        || folder.get(path).is_some()
+        || folder.files().any(|(file, _)| file.starts_with(&format!("{path}/")))
+}
+
+/// Whether every file is the same but for the line of the name in the front matter of `SKILL.md`.
+fn differs_in_name_only(base: &Folder, result: &Folder) -> bool {
+    let others = |folder: &Folder| {
+        let mut folder = folder.clone();
+        folder.remove(MAIN);
+        folder
+    };
+    others(base) == others(result) && base.text(MAIN).map(without_name) == result.text(MAIN).map(without_name)
+}
+
+fn without_name(main: &str) -> Vec<&str> {
+    let mut fences = 0;
+    let mut names = 0;
+    let keep = |line: &&str| {
+        fences += usize::from(line.trim_end() == "---");
+        let is_name = fences == 1 && names == 0 && line.starts_with("name:");
+        names += usize::from(is_name);
+        !is_name
+    };
+    main.split_inclusive('\n').filter(keep).collect()
+}
+
+fn is_markdown(path: &str) -> bool {
+    path.rsplit_once('.')
+        .is_some_and(|(_, kind)| kind.eq_ignore_ascii_case("md") || kind.eq_ignore_ascii_case("markdown"))
+}
+
+fn shown(text: &str) -> String {
+    crate::text::shorten(&crate::text::one_line(&reveal(text)), 100)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,235 @@
+//! A draft becomes a proposal: through taint, hash, structure and scan, all of it before anything is written.
+//!
+//! What a stage refuses is told in sentences and leaves nothing behind. What passes is stored whole in one transaction with everything the
+//! stages said, so nobody ever decides about anything but these rows. The skills folder is only read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::hash::{self, Known};
+use super::proposal::{self, Draft, Origin, Sealed};
+use super::structure::{self, Bounds};
+use super::taint::{self, Judged, Standing};
+use super::{Change, Finding, Refused, Review, scan};
+use crate::id::ProposalId;
+use crate::skill::{Digest, Folder};
+use crate::store::{NewProposal, Node, Tx, VerdictRow};
+use crate::time::Moment;
+use crate::trust::Label;
+use crate::wording::proposal as says;
+
+/// A proposal that nobody decided about is void after this long.
+const LASTS: Duration = Duration::from_secs(14 * 86_400);
+/// So many proposals of models may wait at once; and so many of them with untrusted text in them, lest a page floods the owner.
+const MOST_WAITING: usize = 30;
+const MOST_TAINTED: usize = 5;
+
+/// What became of a draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Staged {
+    /// It waits for what comes next.
+    New(ProposalId, Standing),
+    /// The same waits already.
+    Known(ProposalId),
+}
+
+impl Review {
+    /// Takes a draft through the stages that need nobody.
+    ///
+    /// # Errors
+    /// If the journal or the folder cannot be read or written.
+    pub async fn submit(&self, draft: Draft) -> anyhow::Result<Result<Staged, Refused>> {
+        let alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let staged = self.stage(draft).await;
+        drop(alone);
+        if let Ok(Ok(Staged::New(..))) = staged {
+            self.ring();
+        }
+        staged
+    }
+
+    /// The same for who holds the lock already. Rings nobody.
+    pub(super) async fn stage(&self, draft: Draft) -> anyhow::Result<Result<Staged, Refused>> {
+        let base = self.lying(&draft.skill).await?;
+        let examined = tokio::task::spawn_blocking(move || examine(draft, base)).await?;
+        let examined = match examined {
+            Ok(examined) => examined,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let (now, nonce) = (self.0.clock.now(), proposal::nonce()?);
+        let refuse_tainted = self.0.policy.tainted_is_rejected;
+        self.0
+            .journal
+            .write("stage a proposal", move |tx| {
+                let judged = taint::judge(*tx, &examined.draft.origin)?;
+                if let Some(refused) = over_quota(tx, &examined, &judged, refuse_tainted)? {
+                    return Ok(Err(refused));
+                }
+                match hash::check(*tx, &examined.draft, examined.base_digest.as_ref(), examined.result.as_ref())? {
+                    Err(refused) => Ok(Err(refused)),
+                    Ok(Known::Waits(id)) => Ok(Ok(Staged::Known(id))),
+                    Ok(Known::New) => store(tx, &examined, &judged, &nonce, now).map(Ok),
+                }
+            })
+            .await
+    }
+}
+
+/// A draft with everything about it that needs no journal.
+struct Examined {
+    draft: Draft,
+    base_digest: Option<Digest>,
+    result: Option<Folder>,
+    findings: Vec<Finding>,
+}
+
+fn examine(draft: Draft, base: Option<Folder>) -> Result<Examined, Refused> {
+    let result = outcome(&draft, base.as_ref())?;
+    let by_owner = matches!(draft.origin, Origin::Import | Origin::Folder | Origin::Shipped);
+    let bounds = if by_owner { Bounds::import() } else { Bounds::proposal() };
+    // What lies there already cannot be refused for its form: it is held, and the owner decides.
+    if !matches!(draft.origin, Origin::Folder) {
+        let faults = structure::check(&draft.change, &draft.skill, base.as_ref(), result.as_ref(), bounds);
+        if !faults.is_empty() {
+            return Err(Refused(faults));
+        }
+    }
+    let mut findings = result.as_ref().map(scan::scan).unwrap_or_default();
+    findings.extend(scan::scan_text("", &draft.rationale));
+    Ok(Examined { base_digest: base.as_ref().map(Folder::digest), draft, result, findings })
+}
+
+/// The content that the skill would have. What the draft does not name stays as it is.
+fn outcome(draft: &Draft, base: Option<&Folder>) -> Result<Option<Folder>, Refused> {
+    let mut folder = match (&draft.change, base) {
+        (Change::Delete, _) if draft.files.is_empty() => return Ok(None),
+        (Change::Delete, _) => return Err(Refused::because(says::DELETE_HAS_NO_FILES)),
+        (Change::Create, _) => Folder::default(),
+        (Change::Edit | Change::Rename { .. }, Some(base)) => base.clone(),
+        (Change::Edit | Change::Rename { .. }, None) => {
+            return Err(Refused::because(&says::no_such_skill(&draft.skill)));
+        }
+    };
+    let once: BTreeMap<_, _> = draft.files.iter().map(|(path, bytes)| (path, bytes)).collect();
+    if once.len() != draft.files.len() {
+        return Err(Refused::because(says::FILE_TWICE));
+    }
+    for (path, bytes) in &draft.files {
+        match bytes {
+            Some(bytes) => folder.put(path, Arc::clone(bytes)),
+            None if folder.remove(path) => {}
+            None => return Err(Refused::because(&says::no_such_file(path))),
+        }
+    }
+    if let Change::Rename { to } = &draft.change
+        && draft.files.is_empty()
+        && let Some(renamed) = folder.text(crate::skill::MAIN).and_then(|text| renamed(text, to))
+    {
+        folder.put(crate::skill::MAIN, Arc::from(renamed.into_bytes()));
+    }
+    Ok(Some(folder))
+}
+
+/// The front matter with another name.
+fn renamed(text: &str, to: &str) -> Option<String> {
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    let front = lines.iter().skip(1).position(|line| line.trim_end() == "---")?;
+    let name = lines.iter_mut().skip(1).take(front).find(|line| line.starts_with("name:"))?;
+    let end = if name.ends_with("\r\n") { "\r\n" } else { "\n" };
+    *name = format!("name: {to}{end}");
+    Some(lines.concat())
+}
+
+fn over_quota(
+    tx: Tx<'_>,
+    examined: &Examined,
+    judged: &Judged,
+    refuse_tainted: bool,
+) -> anyhow::Result<Option<Refused>> {
+    if !matches!(examined.draft.origin, Origin::Turn { .. }) {
+        return Ok(None);
+    }
+    let tainted = judged.standing == Standing::Tainted;
+    if tainted && refuse_tainted {
+        return Ok(Some(Refused::because(&says::tainted_refused(&judged.label))));
+    }
+    let waiting: Vec<_> = tx.pending_proposals()?.into_iter().filter(|row| row.origin == "turn").collect();
+    let like = waiting.iter().filter(|row| (Standing::read(&row.standing) == Standing::Tainted) == tainted).count();
+    let most = if tainted { MOST_TAINTED } else { MOST_WAITING };
+    Ok((like >= most).then(|| Refused::because(&says::too_many_wait(like))))
+}
+
+fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Moment) -> anyhow::Result<Staged> {
+    let Examined { draft, base_digest, result, findings } = examined;
+    // A clean draft with a finding waits for the owner; the finding never makes it anything better.
+    let standing = match judged.standing {
+        Standing::Clean if !findings.is_empty() => Standing::Careful,
+        other => other,
+    };
+    let content = result.as_ref().map(Folder::digest);
+    let sealed = Sealed {
+        skill: &draft.skill,
+        change: &draft.change,
+        base: base_digest.as_ref().map_or("", Digest::as_str),
+        content: content.as_ref().map_or("", Digest::as_str),
+        rationale: &draft.rationale,
+        label: &judged.label,
+        nonce,
+    };
+    let (turn, person) = match &draft.origin {
+        Origin::Turn { turn, person, .. } => (tx.turn(*turn)?.map(|row| row.id), *person),
+        _ => (None, None),
+    };
+    let id = tx.stage(&NewProposal {
+        skill: &draft.skill,
+        change: draft.change.as_str(),
+        new_name: draft.change.new_name(),
+        base: sealed.base,
+        content: sealed.content,
+        nonce,
+        digest: sealed.digest().as_str(),
+        rationale: &draft.rationale,
+        origin: draft.origin.as_str(),
+        turn,
+        person,
+        standing: standing.as_str(),
+        label: &judged.label,
+        scope: judged.scope,
+        files: &result.as_ref().map(proposal::rows).unwrap_or_default(),
+        at: now,
+        expires_at: now.plus(LASTS),
+    })?;
+    for said in said(judged, findings)? {
+        tx.add_verdict(id, &said, judged.scope, now)?;
+    }
+    match &draft.origin {
+        Origin::Turn { turn, .. } => tx.derive(Node::Proposal(id), Node::Turn(*turn))?,
+        Origin::Note { file: Some(file), .. } => tx.derive(Node::Proposal(id), Node::File(*file))?,
+        _ => {}
+    }
+    Ok(Staged::New(id, standing))
+}
+
+/// What the first four stages said.
+fn said(judged: &Judged, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]> {
+    let verdict = |stage: &str, passed: bool, note: &str, label: &Label| VerdictRow {
+        stage: stage.to_owned(),
+        outcome: if passed { "passed" } else { "waits" }.to_owned(),
+        note: note.to_owned(),
+        findings: "[]".to_owned(),
+        label: label.clone(),
+    };
+    let ours = super::label::of_the_program();
+    // The excerpts in the findings are the proposal's own words.
+    let scan = VerdictRow {
+        findings: serde_json::to_string(findings)?,
+        ..verdict("scan", findings.is_empty(), &says::findings(findings.len()), &judged.label)
+    };
+    Ok([
+        verdict("taint", judged.standing == Standing::Clean, &judged.note, &ours),
+        verdict("hash", true, "", &ours),
+        verdict("structure", true, "", &ours),
+        scan,
+    ])
+}

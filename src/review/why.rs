@@ -1,0 +1,119 @@
+//! Where a proposal comes from: the chain of edges in the journal from it back to the first text that came from outside, told step by step.
+//!
+//! For each source in its label the chain follows whatever carries that source, and ends where nothing that it grew from carries it any more: there it
+//! came in. Many answers in a row are one step. A chain that the journal does not hold any more is said to be lost, not made up.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::id::ProposalId;
+use crate::store::{Db, Node};
+use crate::time::{Moment, Zone};
+use crate::trust::Source;
+use crate::wording::why as says;
+
+/// So many sources are followed; the others are named only.
+const MOST_SOURCES: usize = 6;
+/// So many nodes are looked at for one source.
+const MOST_NODES: usize = 20_000;
+
+/// The chains of a proposal as Markdown lines; `None` if there is no such proposal.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn chains(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<Vec<String>>> {
+    let Some(row) = db.proposal(id)? else { return Ok(None) };
+    if row.label.is_trusted() {
+        return Ok(Some(vec![says::clean(id), says::origin(&row.origin)]));
+    }
+    let sources: Vec<&Source> = row.label.sources().collect();
+    let mut lines = vec![says::tainted(id)];
+    for source in sources.iter().take(MOST_SOURCES) {
+        lines.push(says::heading(source));
+        let path = follow(db, Node::Proposal(id), source)?;
+        lines.extend(told(db, &path, source, &row.origin, zone)?);
+    }
+    if sources.len() > MOST_SOURCES {
+        lines.push(says::more(sources.len() - MOST_SOURCES));
+    }
+    Ok(Some(lines))
+}
+
+/// The nodes from `start` to where the source came in.
+fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node, Moment)>> {
+    let mut came_from: BTreeMap<Node, Node> = BTreeMap::new();
+    let mut times: BTreeMap<Node, Moment> = BTreeMap::new();
+    let mut open = VecDeque::from([start]);
+    let mut end = start;
+    while let Some(node) = open.pop_front() {
+        let Some((at, _)) = db.birth(node)? else { continue };
+        times.insert(node, at);
+        let mut carried = false;
+        for parent in db.parents(node)? {
+            let carries = db.birth(parent)?.is_some_and(|(_, label)| label.sources().any(|known| known == source));
+            if carries && parent != start && !came_from.contains_key(&parent) && came_from.len() < MOST_NODES {
+                came_from.insert(parent, node);
+                open.push_back(parent);
+            }
+            carried |= carries;
+        }
+        // The first that nothing it grew from explains, seen from the proposal: the shortest chain.
+        if !carried {
+            end = node;
+            break;
+        }
+    }
+    let mut path = vec![end];
+    while let Some(next) = path.last().and_then(|node| came_from.get(node)) {
+        path.push(*next);
+    }
+    path.reverse();
+    Ok(path.into_iter().filter_map(|node| times.get(&node).map(|at| (node, *at))).collect())
+}
+
+/// The path in words. Turns in a row are one step.
+fn told(db: Db<'_>, path: &[(Node, Moment)], source: &Source, origin: &str, zone: Zone) -> anyhow::Result<Vec<String>> {
+    let mut lines = Vec::new();
+    let mut skipped = 0;
+    for (place, (node, at)) in path.iter().enumerate() {
+        let between = matches!(node, Node::Turn(_))
+            && matches!(path.get(place + 1), Some((Node::Turn(_), _)))
+            && place
+                .checked_sub(1)
+                .and_then(|before| path.get(before))
+                .is_some_and(|(n, _)| matches!(n, Node::Turn(_)));
+        if between {
+            skipped += 1;
+            continue;
+        }
+        if skipped > 0 {
+            lines.push(says::further_answers(skipped));
+            skipped = 0;
+        }
+        lines.push(says::step(kind(*node), &zone.show_short(*at), origin));
+    }
+    lines.push(match path.last() {
+        Some((Node::Turn(turn), _)) => {
+            let steps = db.steps(*turn)?;
+            let carries = |step: &&crate::store::StepRow| step.text.label().sources().any(|known| known == source);
+            match steps.iter().filter(|step| step.kind == "tool").find(carries) {
+                Some(step) => says::came_by_tool(&step.tool, source),
+                None => says::came_somehow(source),
+            }
+        }
+        Some((node, _)) => says::came_with(kind(*node), source, origin),
+        None => says::LOST.to_owned(),
+    });
+    Ok(lines)
+}
+
+fn kind(node: Node) -> says::Step {
+    match node {
+        Node::Proposal(_) => says::Step::Proposal,
+        Node::Turn(_) => says::Step::Turn,
+        Node::Message(_) => says::Step::Message,
+        Node::Summary(_) => says::Step::Summary,
+        Node::File(_) => says::Step::File,
+        Node::Attachment(_) => says::Step::Attachment,
+        Node::Version(_) => says::Step::Version,
+    }
+}

@@ -1,0 +1,242 @@
+//! What happens to a proposal between its staging and the owner: the reviewer is asked, the policy applied, the owner told.
+//!
+//! All of it is read off the rows, so a restart goes on where it stood: a proposal that was not reviewed is reviewed, one of which nobody was
+//! told is told. The reviewer can only ever say less than the policy allows: whatever is not its clear yes leaves the proposal waiting. What it says is
+//! as untrusted as what it read.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio_util::sync::CancellationToken;
+
+use super::approval::{Approval, Decider};
+use super::person::{self, Decided};
+use super::proposal::Proposal;
+use super::reviewer::{self, Matter, Verdict};
+use super::taint::Standing;
+use super::{Review, diff, label, show};
+use crate::id::{AddressId, ProposalId};
+use crate::skill::Folder;
+use crate::spend::OnBehalf;
+use crate::store::{Db, NewDecision, NewOutbox, OutboxKind, Tx, VerdictRow};
+use crate::time::Moment;
+use crate::time::clock::Bell;
+use crate::time::task::guarded;
+use crate::trust::{Labelled, Scope, Text};
+use crate::wording::{self, proposal as says};
+
+/// How long the task rests after the journal failed it.
+const AFTER_TROUBLE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// Runs until the program stops.
+pub(super) async fn run(review: Review, mut bell: Bell, stop: CancellationToken) {
+    let (mut wake_at, mut busy) = (None, None);
+    loop {
+        busy = tokio::select! {
+            () = stop.cancelled() => return,
+            heard = bell.heard_or(&*review.0.clock, wake_at, busy) => heard,
+        };
+        if busy.is_none() {
+            return;
+        }
+        wake_at = tokio::select! {
+            () = stop.cancelled() => return,
+            done = guarded("The review of proposals", review.work()) => match done {
+                Ok(next) => next,
+                Err(error) => {
+                    tracing::error!("Reviewing a proposal failed: {error:#}");
+                    Some(review.0.clock.now().plus(AFTER_TROUBLE))
+                }
+            },
+        };
+    }
+}
+
+impl Review {
+    /// Does what is due, and says when the next proposal expires.
+    async fn work(&self) -> anyhow::Result<Option<Moment>> {
+        loop {
+            let now = self.0.clock.now();
+            let pending = self.0.journal.read(|db| db.pending_proposals()).await?;
+            if let Some(late) = pending.iter().find(|row| row.expires_at <= now) {
+                self.expire(late.id, late.skill.clone()).await?;
+            } else if let Some(new) = pending.iter().find(|row| !row.reviewed) {
+                self.review(new.id).await?;
+            } else if let Some(new) = pending.iter().find(|row| !row.told) {
+                if !self.tell(new.id).await? {
+                    self.0.untold.store(true, Ordering::Relaxed);
+                    return Ok(next_expiry(&pending));
+                }
+            } else {
+                return Ok(next_expiry(&pending));
+            }
+        }
+    }
+
+    async fn expire(&self, id: ProposalId, skill: String) -> anyhow::Result<()> {
+        let now = self.0.clock.now();
+        self.0
+            .journal
+            .write("expire a proposal", move |tx| {
+                tx.settle_proposal(id, "expired", "", now)?;
+                decided(tx, id, &skill, "expire", "program", now)
+            })
+            .await
+    }
+
+    /// Asks the reviewer once, stores what it said, and approves if that is enough.
+    async fn review(&self, id: ProposalId) -> anyhow::Result<()> {
+        let Some(proposal) = self.0.journal.read(|db| Proposal::load(db, id)).await? else { return Ok(()) };
+        let verdict = self.ask(&proposal).await;
+        let safe = matches!(verdict, Verdict::Safe { .. });
+        let said = verdict_row(&verdict, &proposal);
+        let (scope, now) = (proposal.row.scope, self.0.clock.now());
+        let approves = safe && self.reviewer_may_approve(&proposal);
+        self.0
+            .journal
+            .write("keep a review", move |tx| {
+                tx.add_verdict(id, &said, scope, now)?;
+                tx.reviewed(id)
+            })
+            .await?;
+        if approves { self.approve_by_reviewer(id).await } else { Ok(()) }
+    }
+
+    /// Only what is clean in every respect, and only if the owner chose it.
+    fn reviewer_may_approve(&self, proposal: &Proposal) -> bool {
+        self.0.policy.reviewer_approves
+            && Standing::read(&proposal.row.standing) == Standing::Clean
+            && proposal.row.label.is_trusted()
+            && proposal.findings().is_empty()
+    }
+
+    async fn ask(&self, proposal: &Proposal) -> Verdict {
+        let row = &proposal.row;
+        let text = |words: String| -> Text { Labelled::new(Arc::from(words), row.label.clone(), row.scope) };
+        let findings = proposal.findings();
+        let matter = Matter {
+            skill: &row.skill,
+            change: &proposal.change,
+            diff: text(diff::diff(proposal.base.as_ref(), proposal.result.as_ref())),
+            rationale: text(row.rationale.clone()),
+            findings: &findings,
+        };
+        let Ok(request) = reviewer::request(row.scope, &matter) else {
+            return Verdict::None { why: says::REVIEW_IMPOSSIBLE };
+        };
+        let on_behalf = OnBehalf { turn: row.turn, person: row.person };
+        reviewer::ask(&self.0.reviewer, &request, &on_behalf, &*self.0.clock).await
+    }
+
+    async fn approve_by_reviewer(&self, id: ProposalId) -> anyhow::Result<()> {
+        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let Some(row) = self.0.journal.read(|db| db.proposal(id)).await? else { return Ok(()) };
+        let lying = self.lying(&row.skill).await?.as_ref().map(Folder::digest);
+        let now = self.0.clock.now();
+        let begun = self
+            .0
+            .journal
+            .write("approve a proposal by policy", move |tx| {
+                let Some(proposal) = Proposal::load(*tx, id)?.filter(|p| p.row.state == "pending") else {
+                    return Ok(None);
+                };
+                let digest = proposal.digest();
+                anyhow::ensure!(digest.as_str() == proposal.row.digest, "A proposal was changed in the journal");
+                decided(tx, id, &proposal.row.skill, "approve", "reviewer", now)?;
+                let approval = Approval::new(id, digest, Decider::Reviewer);
+                person::take(tx, approval, lying.as_ref(), now).map(Some)
+            })
+            .await?;
+        let ended = match begun {
+            Some(Ok(done)) => self.finish(done).await?,
+            Some(Err(ended)) => ended,
+            None => return Ok(()),
+        };
+        let ended = match ended {
+            Decided::Later => says::Ended::Later,
+            Decided::Conflict | Decided::Not(_) | Decided::Rejected => says::Ended::Conflict,
+            Decided::Live(_) | Decided::Deleted(_) => says::Ended::Done,
+        };
+        self.say(&says::by_policy(id, &row.skill, ended)).await
+    }
+
+    /// Tells the owner that a proposal waits. False if there is no place yet to tell them.
+    async fn tell(&self, id: ProposalId) -> anyhow::Result<bool> {
+        let Some(proposal) = self.0.journal.read(|db| Proposal::load(db, id)).await? else { return Ok(true) };
+        let now = self.0.clock.now();
+        let shown = show::announcement(&proposal);
+        let told = self
+            .0
+            .journal
+            .write("tell of a proposal", move |tx| {
+                let Some((address, scope)) = owners_address(*tx)? else { return Ok(None) };
+                let text: Text = Labelled::new(Arc::from(shown.markdown), shown.label, scope);
+                tx.post(&NewOutbox {
+                    address,
+                    kind: OutboxKind::Notice,
+                    message: None,
+                    text: &text,
+                    buttons: &shown.buttons,
+                    at: now,
+                })?;
+                tx.told_of(id)?;
+                Ok(Some(address))
+            })
+            .await?;
+        if let Some(address) = told {
+            self.0.herald.posted(address);
+        }
+        Ok(told.is_some())
+    }
+
+    /// Tells the owner something in our own words.
+    async fn say(&self, words: &str) -> anyhow::Result<()> {
+        let (words, now) = (words.to_owned(), self.0.clock.now());
+        let told = self
+            .0
+            .journal
+            .write("tell of a skill", move |tx| {
+                let Some((address, scope)) = owners_address(*tx)? else { return Ok(None) };
+                tx.post(&NewOutbox::notice(address, &wording::own(&words, scope), now))?;
+                Ok(Some(address))
+            })
+            .await?;
+        if let Some(address) = told {
+            self.0.herald.posted(address);
+        }
+        Ok(())
+    }
+}
+
+/// Where the first owner was last heard.
+fn owners_address(db: Db<'_>) -> anyhow::Result<Option<(AddressId, Scope)>> {
+    let owner = db.people()?.into_iter().filter(|person| person.role == crate::people::Role::Owner).map(|p| p.id).min();
+    let Some(owner) = owner else { return Ok(None) };
+    Ok(db.last_heard_at(owner)?.map(|address| (address, Scope::Person(owner))))
+}
+
+fn next_expiry(pending: &[crate::store::ProposalRow]) -> Option<Moment> {
+    pending.iter().map(|row| row.expires_at).min()
+}
+
+fn verdict_row(verdict: &Verdict, proposal: &Proposal) -> VerdictRow {
+    let (outcome, note, label) = match verdict {
+        Verdict::Safe { why } => ("passed", why.clone(), proposal.row.label.clone()),
+        Verdict::Unsafe { why } => ("refused", why.clone(), proposal.row.label.clone()),
+        Verdict::None { why } => ("none", (*why).to_owned(), label::of_the_program()),
+    };
+    VerdictRow { stage: "reviewer".to_owned(), outcome: outcome.to_owned(), note, findings: "[]".to_owned(), label }
+}
+
+fn decided(tx: Tx<'_>, id: ProposalId, skill: &str, act: &str, decider: &str, now: Moment) -> anyhow::Result<()> {
+    tx.add_decision(&NewDecision {
+        proposal: Some(id),
+        skill,
+        act,
+        outcome: "done",
+        decider,
+        person: None,
+        way: "",
+        at: now,
+    })
+}

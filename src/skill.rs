@@ -1,0 +1,16 @@
+//! Skills as people write them: folders with a `SKILL.md` in the open Agent Skills format. This room only reads.
+//!
+//! Knows the format ([`manifest`]), what lies on the disk ([`catalogue`], [`folder`]) and how a prompt lists it ([`index`]). It does not know which skills
+//! may be used: nobody but `review` looks at skills through this room, because only `review` knows whose words they are and which of them are held.
+
+pub mod builtin;
+pub mod catalogue;
+pub mod folder;
+mod front;
+pub mod index;
+pub mod manifest;
+pub mod name;
+
+pub use catalogue::{Broken, Catalogue, Shelf, Skill};
+pub use folder::{Digest, Folder, MAIN};
+pub use index::{Available, applies, listing};

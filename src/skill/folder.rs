@@ -1,0 +1,262 @@
+//! A skill as what it is on the disk: one folder of files, with one digest over all of them.
+//!
+//! A [`Folder`] is a value: it is read whole, compared whole and written whole, so nobody ever judges one content and uses another. Links
+//! and anything that is no plain file make a folder unreadable; they could lead out of it. The digest covers every path and every byte,
+//! each with its length, so two folders have the same digest only if they are the same.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+/// The file that makes a folder a skill.
+pub const MAIN: &str = "SKILL.md";
+
+/// The most files that a skill may have.
+pub const MOST_FILES: usize = 2_000;
+
+/// The most bytes that all files of a skill may have together.
+pub const MOST_BYTES: u64 = 32 * 1024 * 1024;
+
+/// SHA-256 in 64 lower-case hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(String);
+
+impl Digest {
+    /// The digest of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self::finish(Sha256::new_with_prefix(bytes))
+    }
+
+    fn finish(hash: Sha256) -> Self {
+        Self(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// The digest of that text; `None` if it is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let plain = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        plain.then(|| Self(text.to_owned()))
+    }
+
+    /// All 64 digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first 16 digits, which is what people are shown and asked to repeat.
+    pub fn short(&self) -> &str {
+        crate::text::cut_bytes(&self.0, 16)
+    }
+
+    /// Whether somebody who typed `typed` meant this digest: at least 8 of its first digits, in either case, and not a wrong one.
+    pub fn is_meant_by(&self, typed: &str) -> bool {
+        typed.len() >= 8 && self.0.starts_with(&typed.to_ascii_lowercase())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why a folder cannot be read as a skill. What is said goes to the owner.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// Something in it is neither a plain file nor a folder.
+    #[error("{0} is a link or something else that is no plain file")]
+    NotPlain(String),
+    /// A name is not text.
+    #[error("{0} has a name that is not UTF-8")]
+    Name(String),
+    /// It is too large.
+    #[error("it has more than {MOST_FILES} files or 32 MiB")]
+    TooLarge,
+    /// The system says no.
+    #[error("{path} cannot be read ({why})")]
+    Failed {
+        /// What.
+        path: String,
+        /// The system's words.
+        why: String,
+    },
+}
+
+/// All files of a skill by their paths relative to its folder, with `/` between the parts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Folder(BTreeMap<String, Arc<[u8]>>);
+
+impl Folder {
+    /// A folder of these files.
+    pub fn new(files: impl IntoIterator<Item = (String, Arc<[u8]>)>) -> Self {
+        Self(files.into_iter().collect())
+    }
+
+    /// Reads the folder at `root`. Follows no link.
+    ///
+    /// # Errors
+    /// If anything in it is no plain file, is too large or cannot be read.
+    pub fn read(root: &Path) -> Result<Self, Unreadable> {
+        let mut files = BTreeMap::new();
+        let mut left = MOST_BYTES;
+        read_into(root, "", &mut files, &mut left)?;
+        Ok(Self(files))
+    }
+
+    /// The digest over all paths and bytes.
+    pub fn digest(&self) -> Digest {
+        let mut hash = Sha256::new();
+        for (path, bytes) in &self.0 {
+            for field in [path.as_bytes(), bytes] {
+                hash.update((field.len() as u64).to_be_bytes());
+                hash.update(field);
+            }
+        }
+        Digest::finish(hash)
+    }
+
+    /// The bytes of a file.
+    pub fn get(&self, path: &str) -> Option<&Arc<[u8]>> {
+        self.0.get(path)
+    }
+
+    /// A file as text, if it is UTF-8.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.0.get(path).and_then(|bytes| std::str::from_utf8(bytes).ok())
+    }
+
+    /// The files in the order of their paths.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &Arc<[u8]>)> {
+        self.0.iter().map(|(path, bytes)| (path.as_str(), bytes))
+    }
+
+    /// Puts a file in, in the place of one of that path.
+    pub fn put(&mut self, path: &str, bytes: Arc<[u8]>) {
+        self.0.insert(path.to_owned(), bytes);
+    }
+
+    /// Takes a file out. False if there is none.
+    pub fn remove(&mut self, path: &str) -> bool {
+        self.0.remove(path).is_some()
+    }
+
+    /// Whether there is no file in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many bytes all files have together.
+    pub fn size(&self) -> u64 {
+        self.0.values().map(|bytes| bytes.len() as u64).sum()
+    }
+}
+
+fn read_into(
+    here: &Path,
+    inside: &str,
+    files: &mut BTreeMap<String, Arc<[u8]>>,
+    left: &mut u64,
+) -> Result<(), Unreadable> {
+    let failed =
+        |path: &str, error: std::io::Error| Unreadable::Failed { path: path.to_owned(), why: error.kind().to_string() };
+    for entry in std::fs::read_dir(here).map_err(|error| failed(inside, error))? {
+        let entry = entry.map_err(|error| failed(inside, error))?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { return Err(Unreadable::Name(format!("{inside}…"))) };
+        let path = if inside.is_empty() { name.to_owned() } else { format!("{inside}/{name}") };
+        let kind = entry.file_type().map_err(|error| failed(&path, error))?;
+        if kind.is_dir() {
+            read_into(&entry.path(), &path, files, left)?;
+        } else if kind.is_file() {
+            let bytes = read_file(&entry.path(), *left).map_err(|error| failed(&path, error))?;
+            *left = left.checked_sub(bytes.len() as u64).ok_or(Unreadable::TooLarge)?;
+            files.insert(path, Arc::from(bytes));
+        } else {
+            return Err(Unreadable::NotPlain(path));
+        }
+        if files.len() > MOST_FILES {
+            return Err(Unreadable::TooLarge);
+        }
+    }
+    Ok(())
+}
+
+/// At most one byte more than is left. Opened without following a link, should the file have become one meanwhile.
+fn read_file(path: &Path, left: u64) -> std::io::Result<Vec<u8>> {
+    use rustix::fs::{Mode, OFlags};
+    let file =
+        rustix::fs::open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?;
+    let mut bytes = Vec::new();
+    std::fs::File::from(file).take(left.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn folder(files: &[(&str, &str)]) -> Folder {
+        Folder::new(files.iter().map(|(path, text)| ((*path).to_owned(), Arc::from(text.as_bytes()))))
+    }
+
+    #[test]
+    fn every_byte_of_every_path_and_file_counts() {
+        let one = folder(&[("SKILL.md", "a"), ("resources/x", "bc")]);
+        for other in [
+            folder(&[("SKILL.md", "a"), ("resources/x", "bd")]),
+            folder(&[("SKILL.md", "a"), ("resources/y", "bc")]),
+            folder(&[("SKILL.md", "ab"), ("resources/x", "c")]),
+            folder(&[("SKILL.md", "a")]),
+            folder(&[]),
+        ] {
+            assert_ne!(one.digest(), other.digest());
+        }
+        assert_eq!(one.digest().as_str().len(), 64);
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written_and_a_link_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("resources")).unwrap();
+        std::fs::write(root.path().join("SKILL.md"), "a").unwrap();
+        std::fs::write(root.path().join("resources/x"), "bc").unwrap();
+        assert_eq!(Folder::read(root.path()).unwrap(), folder(&[("SKILL.md", "a"), ("resources/x", "bc")]));
+        std::os::unix::fs::symlink("/etc/passwd", root.path().join("resources/y")).unwrap();
+        assert_eq!(Folder::read(root.path()), Err(Unreadable::NotPlain("resources/y".to_owned())));
+    }
+
+    #[test]
+    fn a_digest_is_meant_by_eight_right_digits_or_more() {
+        let digest = Digest::of(b"abc");
+        let all = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest.as_str(), all);
+        for typed in ["ba7816bf", "BA7816BF", "ba7816bf8f01", digest.short(), all] {
+            assert!(digest.is_meant_by(typed), "{typed}");
+        }
+        for typed in ["", "ba7816b", "ba7816bg", "a7816bf8f01", &format!("{all}0")] {
+            assert!(!digest.is_meant_by(typed), "{typed}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn two_folders_with_one_digest_are_one(
+            one in prop::collection::btree_map("[a-b/]{1,3}", prop::collection::vec(0_u8..3, 0..4), 0..4),
+            other in prop::collection::btree_map("[a-b/]{1,3}", prop::collection::vec(0_u8..3, 0..4), 0..4),
+        ) {
+            let make = |files: &BTreeMap<String, Vec<u8>>| {
+                Folder::new(files.iter().map(|(path, bytes)| (path.clone(), Arc::from(bytes.as_slice()))))
+            };
+            prop_assert_eq!(one == other, make(&one).digest() == make(&other).digest());
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! The YAML between the two `---` lines, read as text.
+//!
+//! Every value is what stands in the file: `1.10` stays `1.10`, `yes` stays `yes`, for the format knows nothing but text. Aliases are refused and the depth
+//! is bounded, so a small file cannot become a large value. What the format's own reader would not take although it is YAML (flow style, tags, anchors,
+//! a key given twice) is read and remembered as [`Front::unusual`]. Where it is no YAML at all, [`by_lines`] still finds the plain `key: value` lines.
+
+use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle};
+
+/// As deep as values may be nested. The format needs two levels.
+const DEEPEST: usize = 12;
+
+/// A value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    /// One value, as written but for quotes and folding.
+    Text(String),
+    /// Values in a row.
+    List(Vec<Value>),
+    /// Values with keys.
+    Map(Vec<Entry>),
+}
+
+/// A value with its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The line of the key, from 1.
+    pub line: usize,
+    /// The key.
+    pub key: String,
+    /// The value.
+    pub value: Value,
+}
+
+/// All that stands between the lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Front {
+    /// In the order of the file.
+    pub entries: Vec<Entry>,
+    /// What is YAML but not of the format: its line, and what it is.
+    pub unusual: Option<(usize, &'static str)>,
+}
+
+/// Why it cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Broken {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub why: String,
+}
+
+impl Value {
+    /// As one text; lists and maps are written out.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.trim().to_owned(),
+            Self::List(values) => values.iter().map(Self::text).collect::<Vec<_>>().join(", "),
+            Self::Map(entries) => entries
+                .iter()
+                .map(|entry| format!("{}: {}", entry.key, entry.value.text()))
+                .collect::<Vec<_>>()
+                .join(", "),
+        }
+    }
+
+    /// As words: the items of a list, or a text taken apart at spaces and commas outside of parentheses.
+    pub(super) fn words(&self) -> Vec<String> {
+        match self {
+            Self::Text(text) => split_words(text),
+            Self::List(values) => values.iter().map(Self::text).filter(|word| !word.is_empty()).collect(),
+            Self::Map(_) => Vec::new(),
+        }
+    }
+
+    fn entries(&self) -> &[Entry] {
+        match self {
+            Self::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+}
+
+impl Front {
+    /// The first value under one of these keys.
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+        find(&self.entries, key)
+    }
+
+    /// The values under `metadata`.
+    pub(super) fn metadata(&self) -> &[Entry] {
+        self.get("metadata").map(Value::entries).unwrap_or_default()
+    }
+
+    /// A list under one of these keys, at the top or under `metadata`.
+    pub(super) fn list(&self, keys: &[&str]) -> Vec<String> {
+        let found = keys.iter().find_map(|key| self.get(key).or_else(|| find(self.metadata(), key)));
+        found.map(Value::words).unwrap_or_default()
+    }
+
+    /// The text under a key, unless it is blank.
+    pub(super) fn text(&self, key: &str) -> Option<String> {
+        self.get(key).map(Value::text).filter(|text| !text.is_empty())
+    }
+}
+
+/// Reads YAML whose top is a mapping, or nothing at all.
+pub(super) fn parse(yaml: &str) -> Result<Front, Broken> {
+    let mut reader = Reader { parser: Parser::new_from_str(yaml), unusual: None };
+    loop {
+        match reader.next()? {
+            (Event::StreamStart | Event::DocumentStart(..) | Event::Comment(..), _) => {}
+            (Event::StreamEnd | Event::DocumentEnd, _) => return Ok(Front::default()),
+            (event, span) => {
+                let line = span.start.line();
+                let Value::Map(entries) = reader.value(event, span, 0)? else {
+                    return Err(Broken { line, why: "it is not made of `key: value` lines".to_owned() });
+                };
+                reader.end()?;
+                return Ok(Front { entries, unusual: reader.unusual });
+            }
+        }
+    }
+}
+
+/// The plain `key: value` lines of text that is no YAML. Lines that are indented belong to the value before them.
+pub(super) fn by_lines(text: &str) -> Front {
+    let mut entries: Vec<Entry> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.starts_with([' ', '\t']) {
+            if let Some(Entry { value: Value::Text(value), .. }) = entries.last_mut() {
+                *value = format!("{value} {}", line.trim()).trim().to_owned();
+            }
+        } else if let Some((key, value)) = line.split_once(':')
+            && is_key(key)
+            && find(&entries, key).is_none()
+        {
+            let value = Value::Text(unquoted(value.trim()).to_owned());
+            entries.push(Entry { line: index + 1, key: key.to_owned(), value });
+        }
+    }
+    Front { entries, unusual: None }
+}
+
+struct Reader<'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    unusual: Option<(usize, &'static str)>,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Span), Broken> {
+        match self.parser.next() {
+            Some(Ok(next)) => Ok(next),
+            Some(Err(error)) => Err(broken(&error)),
+            None => Ok((Event::StreamEnd, Span::default())),
+        }
+    }
+
+    /// The next event that is no comment.
+    fn next_node(&mut self) -> Result<(Event<'a>, Span), Broken> {
+        loop {
+            match self.next()? {
+                (Event::Comment(..), _) => {}
+                next => return Ok(next),
+            }
+        }
+    }
+
+    fn value(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Value, Broken> {
+        let line = span.start.line();
+        if depth > DEEPEST {
+            return Err(Broken { line, why: "it is nested too deeply".to_owned() });
+        }
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                self.note(line, StructureStyle::Block, anchor, tag.is_some());
+                // The parser's way to say that nothing stands there.
+                let blank = style == ScalarStyle::Plain && text == "~";
+                Ok(Value::Text(if blank { String::new() } else { text.into_owned() }))
+            }
+            Event::SequenceStart(style, anchor, tag) => {
+                self.note(line, style, anchor, tag.is_some());
+                self.list(depth)
+            }
+            Event::MappingStart(style, anchor, tag) => {
+                self.note(line, style, anchor, tag.is_some());
+                self.map(depth)
+            }
+            _ => Err(Broken { line, why: "it refers to another place of the file".to_owned() }),
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Result<Value, Broken> {
+        let mut values = Vec::new();
+        loop {
+            match self.next_node()? {
+                (Event::SequenceEnd, _) => return Ok(Value::List(values)),
+                (event, span) => values.push(self.value(event, span, depth + 1)?),
+            }
+        }
+    }
+
+    fn map(&mut self, depth: usize) -> Result<Value, Broken> {
+        let mut entries: Vec<Entry> = Vec::new();
+        loop {
+            let (event, span) = self.next_node()?;
+            if matches!(event, Event::MappingEnd) {
+                return Ok(Value::Map(entries));
+            }
+            let line = span.start.line();
+            let key = self.value(event, span, depth + 1)?.text();
+            let (event, span) = self.next_node()?;
+            let value = self.value(event, span, depth + 1)?;
+            if find(&entries, &key).is_some() {
+                self.unusual.get_or_insert((line, "a key that stands there twice"));
+            } else {
+                entries.push(Entry { line, key, value });
+            }
+        }
+    }
+
+    fn note(&mut self, line: usize, style: StructureStyle, anchor: usize, tagged: bool) {
+        let what = if style == StructureStyle::Flow {
+            "a value in brackets"
+        } else if anchor != 0 {
+            "an anchor"
+        } else if tagged {
+            "a tag"
+        } else {
+            return;
+        };
+        self.unusual.get_or_insert((line, what));
+    }
+
+    /// Nothing may follow but the end.
+    fn end(&mut self) -> Result<(), Broken> {
+        loop {
+            match self.next_node()? {
+                (Event::StreamEnd, _) => return Ok(()),
+                (Event::DocumentEnd, _) => {}
+                (_, span) => {
+                    return Err(Broken { line: span.start.line(), why: "a second document begins".to_owned() });
+                }
+            }
+        }
+    }
+}
+
+fn broken(error: &ScanError) -> Broken {
+    Broken { line: error.marker().line(), why: error.info() }
+}
+
+fn find<'a>(entries: &'a [Entry], key: &str) -> Option<&'a Value> {
+    entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+}
+
+fn is_key(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-' || c == b'_')
+}
+
+/// Without the quotes around it, or the mark of a block.
+fn unquoted(value: &str) -> &str {
+    if matches!(value, ">" | "|" | ">-" | "|-" | ">+" | "|+") {
+        return "";
+    }
+    let inner = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
+    inner('"').or_else(|| inner('\'')).unwrap_or(value)
+}
+
+fn split_words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && (c == ',' || c.is_whitespace()) {
+            words.push(String::new());
+        } else if let Some(word) = words.last_mut() {
+            word.push(c);
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(yaml: &str, key: &str) -> String {
+        parse(yaml).unwrap().get(key).unwrap().text()
+    }
+
+    #[test]
+    fn a_value_is_what_stands_there() {
+        for (yaml, expected) in [
+            ("a: 1.10", "1.10"),
+            ("a: yes", "yes"),
+            ("a: 0x10", "0x10"),
+            ("a: null", "null"),
+            ("a:", ""),
+            ("a: '~'", "~"),
+            ("a: 'it''s'", "it's"),
+            ("a: \"b\\tc\"", "b\tc"),
+            ("a: b # c", "b"),
+            ("# c\na: b", "b"),
+            ("a: [b, 'c d', {e: f}]", "b, c d, e: f"),
+            ("a: b\na: c", "b"),
+        ] {
+            assert_eq!(text(yaml, "a"), expected, "{yaml}");
+        }
+        assert_eq!(parse("").unwrap(), Front::default());
+    }
+
+    #[test]
+    fn what_could_grow_or_is_no_mapping_is_refused() {
+        let nested = |depth: usize| format!("a: {}b{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(parse(&nested(DEEPEST - 1)).is_ok());
+        let too_deep = nested(DEEPEST + 1);
+        for yaml in ["a: &b c\nd: *b", "a: *b", "- a", "a", "a: b\n---\nc: d", "a: b: c", "a: 'b", too_deep.as_str()] {
+            assert!(parse(yaml).is_err(), "{yaml}");
+        }
+        assert_eq!(parse("a: b\nc: d: e").unwrap_err().line, 2);
+    }
+
+    #[test]
+    fn words_are_parted_outside_of_parentheses() {
+        let words = |text: &str| Value::Text(text.to_owned()).words();
+        assert_eq!(words(" Bash(git add:*, x)  Read,Write "), ["Bash(git add:*, x)", "Read", "Write"]);
+        assert_eq!(words("a) b ((c d) e"), ["a)", "b", "((c d) e"]);
+        assert!(words(" , ").is_empty());
+    }
+
+    #[test]
+    fn lines_are_enough_where_it_is_no_yaml() {
+        let front = by_lines("name: \"a\"\nno key\n: x\nb c: d\ndescription: >-\n  e: f\n\n  g\nname: h");
+        assert_eq!((front.text("name"), front.text("description")), (Some("a".to_owned()), Some("e: f g".to_owned())));
+        assert_eq!(front.entries.len(), 2);
+    }
+}

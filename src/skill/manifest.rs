@@ -1,0 +1,224 @@
+//! What a `SKILL.md` says about itself: the front matter of the open Agent Skills format, or a heading and a paragraph.
+//!
+//! Reading is lenient, so that files written for other programs load: unknown keys are ignored, a list may be a list or a text, broken YAML is read line
+//! by line, and without a description the first paragraph counts. [`strict()`] is for those who write: it finds everything that the published rules forbid.
+//! Neither looks at what a skill tells a model to do.
+
+use std::collections::BTreeMap;
+
+mod legacy;
+mod strict;
+
+pub use strict::strict;
+
+use super::folder::{Folder, MAIN};
+use super::front::{self, Entry};
+use super::name;
+
+/// The most bytes of front matter that are read.
+pub const LONGEST_FRONT: usize = 64 * 1024;
+
+/// The most characters that a description may have.
+pub const LONGEST_DESCRIPTION: usize = 1_024;
+
+/// The most characters that a note on compatibility may have.
+pub const LONGEST_COMPATIBILITY: usize = 500;
+
+/// What a skill says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    /// Its name: as given, or that of its folder.
+    pub name: String,
+    /// What it does and when to use it. Never blank; may have several lines.
+    pub description: String,
+    /// Under which licence it stands.
+    pub license: Option<String>,
+    /// What it needs around it.
+    pub compatibility: Option<String>,
+    /// Anything else, as text.
+    pub metadata: BTreeMap<String, String>,
+    /// Tools that its author would allow without a question. Nothing here acts on them.
+    pub allowed_tools: Vec<String>,
+    /// Tools without which it is of no use.
+    pub requires_tools: Vec<String>,
+    /// Platforms that it is for; none means all.
+    pub platforms: Vec<String>,
+    /// How it was written down.
+    pub form: Form,
+}
+
+/// How a skill was written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The description stands in the front matter.
+    FrontMatter,
+    /// The description is the first paragraph.
+    Legacy,
+}
+
+/// What is wrong with a `SKILL.md`, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct Problem {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there, and what to do.
+    pub what: What,
+}
+
+/// What can be wrong with a `SKILL.md`. What is said goes to the owner, or back to who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum What {
+    /// There is no such file.
+    #[error("there is no {MAIN}; write one")]
+    Missing,
+    /// The bytes are no text.
+    #[error("it is not UTF-8; save it as UTF-8")]
+    NotText,
+    /// There is nothing in it.
+    #[error("it is empty; write a name, a description and what to do")]
+    Blank,
+    /// The front matter has no end.
+    #[error("the front matter begins here and does not end; put a line of three dashes after it")]
+    Unclosed,
+    /// The front matter is too long.
+    #[error("the front matter is longer than 64 KiB; move what is long into the text after it")]
+    LongFront,
+    /// No description was found anywhere.
+    #[error("there is no description; add `description:` and say what the skill does and when to use it")]
+    NoDescription,
+    /// It does not begin with front matter.
+    #[error("it does not begin with front matter; begin with a line of three dashes, `name:` and `description:`")]
+    NoFront,
+    /// The front matter is not the YAML that the format allows.
+    #[error("the front matter cannot be read ({0}); put quotes around a value with a colon, and indent with spaces")]
+    Yaml(String),
+    /// YAML, but not of the format.
+    #[error("{0} is not understood everywhere; write plain `key: value` lines and `- item` lists, each key once")]
+    Unusual(&'static str),
+    /// Three dashes within the front matter.
+    #[error("three dashes within the front matter end it for some programs; write something else")]
+    Dashes,
+    /// No name.
+    #[error("there is no name; add `name:` with the name of the folder")]
+    NoName,
+    /// A bad name.
+    #[error("{0:?} is no valid name; use 1 to 64 lower-case letters, digits and single hyphens between them")]
+    BadName(String),
+    /// Another name than that of the folder.
+    #[error("the name is {name:?} and the folder {folder:?}; give both the same name")]
+    OtherName {
+        /// The name, as given.
+        name: String,
+        /// The folder.
+        folder: String,
+    },
+    /// Not a text.
+    #[error("`{0}` has to be one text; write it as such")]
+    NotOneText(&'static str),
+    /// Too long.
+    #[error("`{key}` has {length} characters; use at most {most}")]
+    TooLong {
+        /// Of what.
+        key: &'static str,
+        /// As many characters as it has.
+        length: usize,
+        /// As many as it may have.
+        most: usize,
+    },
+    /// A key that the format does not know.
+    #[error("`{0}` is no key of the format; move it under `metadata:`")]
+    UnknownKey(String),
+}
+
+impl Manifest {
+    /// The manifest of the skill that is this folder of this name.
+    ///
+    /// # Errors
+    /// If its main file is missing, is no text, or has no description.
+    pub fn of(name: &str, folder: &Folder) -> Result<Self, Problem> {
+        let bytes = folder.get(MAIN).ok_or(Problem { line: 1, what: What::Missing })?;
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            Problem { line: 1 + good.iter().filter(|byte| **byte == b'\n').count(), what: What::NotText }
+        })?;
+        read(text, name).map(|(manifest, _)| manifest)
+    }
+}
+
+/// Reads a `SKILL.md` that stands in the folder of that name: what it says about itself, and the text after that.
+///
+/// # Errors
+/// If it is blank, its front matter is not closed or too long, or there is no description.
+pub fn read<'a>(text: &'a str, folder: &str) -> Result<(Manifest, &'a str), Problem> {
+    let Parts { front, line, body, body_line } = split(text)?;
+    let front = front::parse(front).unwrap_or_else(|_| front::by_lines(front));
+    let name = front.text("name").map(|name| crate::text::one_line(&name)).filter(|name| name::is_plain(name));
+    let (description, form) = match front.text("description") {
+        Some(description) => (description, Form::FrontMatter),
+        None => (legacy::description(body).ok_or_else(|| nothing(body, line, body_line))?, Form::Legacy),
+    };
+    let manifest = Manifest {
+        name: name.unwrap_or_else(|| folder.to_owned()),
+        description,
+        license: front.text("license"),
+        compatibility: front.text("compatibility"),
+        metadata: front.metadata().iter().map(|Entry { key, value, .. }| (key.clone(), value.text())).collect(),
+        allowed_tools: front.list(&["allowed-tools", "allowed_tools"]),
+        requires_tools: front.list(&["requires_tools", "requires-tools"]),
+        platforms: front.list(&["platforms"]),
+        form,
+    };
+    Ok((manifest, body))
+}
+
+/// A file taken apart.
+struct Parts<'a> {
+    /// What stands between the two lines of dashes; blank if there are none.
+    front: &'a str,
+    /// The line of the first dashes, or 0.
+    line: usize,
+    /// What comes after.
+    body: &'a str,
+    /// The line with which that begins.
+    body_line: usize,
+}
+
+fn split(text: &str) -> Result<Parts<'_>, Problem> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut offset = 0;
+    let mut begin: Option<(usize, usize)> = None;
+    for (index, whole) in text.split_inclusive('\n').enumerate() {
+        let end = offset + whole.len();
+        let (line, is_fence) = (index + 1, whole.trim_end() == "---");
+        match begin {
+            None if is_fence => begin = Some((line, end)),
+            None if whole.trim().is_empty() => {}
+            None => return Ok(Parts { front: "", line: 0, body: text, body_line: 1 }),
+            Some((first, start)) if is_fence => {
+                let front = text.get(start..offset).unwrap_or_default();
+                let body = text.get(end..).unwrap_or_default();
+                return Ok(Parts { front, line: first, body, body_line: line + 1 });
+            }
+            Some((first, start)) if end - start > LONGEST_FRONT => {
+                return Err(Problem { line: first, what: What::LongFront });
+            }
+            Some(_) => {}
+        }
+        offset = end;
+    }
+    match begin {
+        Some((line, _)) => Err(Problem { line, what: What::Unclosed }),
+        None => Err(Problem { line: 1, what: What::Blank }),
+    }
+}
+
+/// No description, and where it should stand.
+fn nothing(body: &str, line: usize, body_line: usize) -> Problem {
+    let line = if line > 0 { line } else { body_line };
+    let what = if line == body_line && body.trim().is_empty() { What::Blank } else { What::NoDescription };
+    Problem { line, what }
+}
+
+#[cfg(test)]
+mod tests;

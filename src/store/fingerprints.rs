@@ -1,0 +1,139 @@
+//! Fingerprints of untrusted texts, by which a paste is known again.
+//!
+//! They are written in the transaction that stores such a text, for texts and for what tools gave, and lead back to it; whether it really stands
+//! in what was typed is then looked up letter by letter. They are derived: [`Tx::rebuild_fingerprints`] makes them anew from
+//! the journal. A journal that is older than they are gets them when it is first opened.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, params};
+
+use super::{Db, Node, Tx};
+use crate::id::{MessageId, StepId, TurnId};
+use crate::text::winnow::{RUN, fingerprints, plain, share_run};
+use crate::trust::{Label, Scope};
+
+/// So many texts that a paste came from are enough to know where it came from.
+const ENOUGH: usize = 8;
+
+/// Where a paste came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pasted {
+    /// The label of the text that it stands in.
+    pub label: Label,
+    /// What in the journal that text belongs to.
+    pub from: Node,
+}
+
+impl Db<'_> {
+    /// The untrusted texts of that scope, or everybody's, with which this one shares [`RUN`] characters in a row.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn pasted_from(&self, words: &str, scope: Scope) -> anyhow::Result<Vec<Pasted>> {
+        let typed = plain(words);
+        let mut query = self.0.prepare_cached("SELECT node FROM fingerprints WHERE hash = ?1")?;
+        let mut candidates: BTreeSet<String> = BTreeSet::new();
+        for hash in fingerprints(&typed) {
+            for node in query.query_map([hash], |row| row.get(0))? {
+                candidates.insert(node?);
+            }
+        }
+        let mut found = Vec::new();
+        for node in candidates {
+            let Some((known, of, pasted)) = self.fingerprinted(&node)? else { continue };
+            if of.fits(scope) && !pasted.label.is_trusted() && share_run(&typed, &plain(&known)) {
+                found.push(pasted);
+            }
+            if found.len() == ENOUGH {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The text that a fingerprint leads to, whose it is, and what a paste of it comes from.
+    fn fingerprinted(&self, node: &str) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
+        let Some((kind, id)) = node.split_once(':') else { return Ok(None) };
+        let sql = match kind {
+            "text" => "SELECT text, scope, label, message_id FROM texts WHERE id = ?1",
+            "step" => "SELECT text, scope, label, turn_id FROM steps WHERE id = ?1",
+            _ => return Ok(None),
+        };
+        let id: i64 = id.parse()?;
+        let row = self
+            .0
+            .prepare_cached(sql)?
+            .query_row([id], |row| Ok((row.get::<_, Arc<str>>(0)?, row.get(1)?, row.get(2)?, row.get::<_, i64>(3)?)));
+        let Some((text, scope, label, of)) = row.optional()? else { return Ok(None) };
+        let from = if kind == "text" { self.node_of(MessageId(of))? } else { Node::Turn(TurnId(of)) };
+        Ok(Some((text, scope, Pasted { label, from })))
+    }
+}
+
+impl Tx<'_> {
+    /// Makes all fingerprints anew.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn rebuild_fingerprints(&self) -> anyhow::Result<()> {
+        self.0.0.execute("DELETE FROM fingerprints", [])?;
+        let mut texts = self.0.0.prepare("SELECT 'text:' || id, text FROM texts WHERE label <> 'trusted'")?;
+        let mut steps = self.0.0.prepare(
+            "SELECT 'step:' || id, text FROM steps WHERE label <> 'trusted' AND state = 'done' AND call <> '[]'",
+        )?;
+        for query in [&mut texts, &mut steps] {
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                let (node, words): (String, String) = (row.get(0)?, row.get(1)?);
+                self.keep_fingerprints(&node, &words)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Once, for a journal that was begun before there were fingerprints.
+    pub(super) fn catch_up_fingerprints(&self) -> anyhow::Result<()> {
+        if self.fact(CAUGHT_UP)?.is_none() {
+            self.rebuild_fingerprints()?;
+            self.set_fact(CAUGHT_UP, "1")?;
+        }
+        Ok(())
+    }
+
+    /// A text was stored.
+    pub(super) fn fingerprint_text(&self, row: i64, words: &str, label: &Label) -> anyhow::Result<()> {
+        if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("text:{row}"), words) }
+    }
+
+    /// What a step gave was stored.
+    pub(super) fn fingerprint_step(&self, step: StepId, words: &str, label: &Label) -> anyhow::Result<()> {
+        if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("step:{step}"), words) }
+    }
+
+    /// A text goes.
+    pub(super) fn drop_fingerprints(&self, row: i64, words: &str) -> anyhow::Result<()> {
+        let node = format!("text:{row}");
+        let mut delete = self.0.0.prepare_cached("DELETE FROM fingerprints WHERE hash = ?1 AND node = ?2")?;
+        for hash in fingerprints(&plain(words)) {
+            delete.execute(params![hash, node])?;
+        }
+        Ok(())
+    }
+
+    fn keep_fingerprints(&self, node: &str, words: &str) -> anyhow::Result<()> {
+        // In bytes there are no fewer than in characters.
+        if words.len() < RUN {
+            return Ok(());
+        }
+        let mut insert = self.0.0.prepare_cached("INSERT OR IGNORE INTO fingerprints (hash, node) VALUES (?1, ?2)")?;
+        for hash in fingerprints(&plain(words)) {
+            insert.execute(params![hash, node])?;
+        }
+        Ok(())
+    }
+}
+
+/// The fact that says that older texts have theirs.
+const CAUGHT_UP: &str = "fingerprints";

@@ -1,0 +1,279 @@
+//! Questions put to a person before a tainted turn sends something out, and what became of each.
+//!
+//! `open` → `yes`, `refused` or `expired`, once. An open question whose time is over counts as over whether or not that is stored yet. The turn
+//! that a yes began is named in its row: what that turn may do is read from here, so it outlives a crash and covers no other turn.
+
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Db, Tx};
+use crate::id::{AddressId, ConversationId, MessageId, PersonId, QuestionId, StepId, StreamId, TurnId};
+use crate::time::Moment;
+use crate::trust::{Labelled, Scope, Text};
+
+/// What a yes allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Covers {
+    /// Every address of that host, for one turn.
+    Host(String),
+    /// The one call that was shown, once.
+    Call,
+}
+
+impl Covers {
+    /// The stored form: `host:example.org`, `call`.
+    pub fn encode(&self) -> String {
+        match self {
+            Self::Host(host) => format!("host:{host}"),
+            Self::Call => "call".to_owned(),
+        }
+    }
+
+    /// Reads the stored form back. What is not understood allows the least.
+    pub fn decode(stored: &str) -> Self {
+        stored.strip_prefix("host:").map_or(Self::Call, |host| Self::Host(host.to_owned()))
+    }
+}
+
+/// How a question stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionState {
+    /// Nobody has answered.
+    Open,
+    /// They said yes.
+    Yes,
+    /// They said no, or something else.
+    Refused,
+    /// They said nothing in time.
+    Expired,
+}
+
+impl QuestionState {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Yes => "yes",
+            Self::Refused => "refused",
+            Self::Expired => "expired",
+        }
+    }
+
+    fn parse(word: &str) -> Self {
+        match word {
+            "open" => Self::Open,
+            "yes" => Self::Yes,
+            "expired" => Self::Expired,
+            _ => Self::Refused,
+        }
+    }
+}
+
+/// A question to be put.
+#[derive(Debug, Clone)]
+pub struct NewQuestion<'a> {
+    /// In which stream.
+    pub stream: StreamId,
+    /// In which conversation.
+    pub conversation: ConversationId,
+    /// The turn that ends with it.
+    pub turn: TurnId,
+    /// The call that is not made.
+    pub step: StepId,
+    /// Who may answer.
+    pub person: PersonId,
+    /// Where it is put.
+    pub address: AddressId,
+    /// The call as JSON, with the label of its words.
+    pub call: &'a Text,
+    /// What a yes allows.
+    pub covers: &'a Covers,
+    /// Of the tool's name and the arguments.
+    pub digest: &'a str,
+    /// Now.
+    pub at: Moment,
+    /// It means no from then on.
+    pub expires_at: Moment,
+}
+
+/// A stored question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionRow {
+    /// Its row.
+    pub id: QuestionId,
+    /// In which stream.
+    pub stream: StreamId,
+    /// In which conversation.
+    pub conversation: ConversationId,
+    /// The turn that ended with it.
+    pub turn: TurnId,
+    /// Who may answer.
+    pub person: PersonId,
+    /// The call as JSON.
+    pub call: Text,
+    /// What a yes allows.
+    pub covers: Covers,
+    /// Of the tool's name and the arguments.
+    pub digest: String,
+    /// How it stands.
+    pub state: QuestionState,
+    /// It means no from then on.
+    pub expires_at: Moment,
+}
+
+impl QuestionRow {
+    /// Whether a yes still counts.
+    pub fn is_open(&self, now: Moment) -> bool {
+        self.state == QuestionState::Open && now < self.expires_at
+    }
+}
+
+const COLUMNS: &str =
+    "id, stream_id, conversation_id, turn_id, person_id, call, label, scope, covers, digest, state, expires_at";
+
+fn question(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
+    let (call, scope): (Arc<str>, Scope) = (row.get(5)?, row.get(7)?);
+    let (covers, state): (String, String) = (row.get(8)?, row.get(10)?);
+    Ok(QuestionRow {
+        id: row.get(0)?,
+        stream: row.get(1)?,
+        conversation: row.get(2)?,
+        turn: row.get(3)?,
+        person: row.get(4)?,
+        call: Labelled::new(call, row.get(6)?, scope),
+        covers: Covers::decode(&covers),
+        digest: row.get(9)?,
+        state: QuestionState::parse(&state),
+        expires_at: row.get(11)?,
+    })
+}
+
+impl Db<'_> {
+    /// The question of that id.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn question(&self, id: QuestionId) -> anyhow::Result<Option<QuestionRow>> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM questions WHERE id = ?1"))?;
+        Ok(query.query_row([id], question).optional()?)
+    }
+
+    /// The question that this turn was begun by a yes to.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn question_before(&self, turn: TurnId) -> anyhow::Result<Option<QuestionRow>> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM questions WHERE continued_by = ?1"))?;
+        Ok(query.query_row([turn], question).optional()?)
+    }
+
+    /// When the first open question of a stream means no.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn next_expiry(&self, stream: StreamId) -> anyhow::Result<Option<Moment>> {
+        let mut query =
+            self.0.prepare_cached("SELECT min(expires_at) FROM questions WHERE stream_id = ?1 AND state = 'open'")?;
+        Ok(query.query_row([stream], |row| row.get(0))?)
+    }
+
+    /// The first message that belongs to a turn: one that it answers, or its own.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn first_message_of(&self, turn: TurnId) -> anyhow::Result<Option<MessageId>> {
+        let mut query = self.0.prepare_cached("SELECT min(id) FROM messages WHERE turn_id = ?1")?;
+        Ok(query.query_row([turn], |row| row.get(0))?)
+    }
+}
+
+impl Tx<'_> {
+    /// A question is put.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn ask(&self, new: &NewQuestion<'_>) -> anyhow::Result<QuestionId> {
+        let (call, label, scope) = new.call.open();
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO questions (stream_id, conversation_id, turn_id, step_id, person_id, address_id, call, covers, digest,
+                     state, asked_at, expires_at, label, scope)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'open', ?10, ?11, ?12, ?13)",
+            )?
+            .execute(params![
+                new.stream,
+                new.conversation,
+                new.turn,
+                new.step,
+                new.person,
+                new.address,
+                &**call,
+                new.covers.encode(),
+                new.digest,
+                new.at,
+                new.expires_at,
+                label,
+                scope,
+            ])?;
+        Ok(QuestionId(self.0.0.last_insert_rowid()))
+    }
+
+    /// An open question is over; with a yes there is a turn that goes on.
+    ///
+    /// # Errors
+    /// If it was over before, or the journal cannot be written.
+    pub fn decide(&self, id: QuestionId, state: QuestionState, by: Option<TurnId>, now: Moment) -> anyhow::Result<()> {
+        let decided = self
+            .0
+            .0
+            .prepare_cached(
+                "UPDATE questions SET state = ?2, continued_by = ?3, decided_at = ?4 WHERE id = ?1 AND state = 'open'",
+            )?
+            .execute(params![id, state.as_str(), by, now])?;
+        anyhow::ensure!(decided == 1, "Question {id} was decided twice");
+        Ok(())
+    }
+
+    /// Whatever is open in a stream is refused; what had no time left has expired before.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn refuse_questions(&self, stream: StreamId, now: Moment) -> anyhow::Result<()> {
+        self.expire_questions(stream, now)?;
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE stream_id = ?1 AND state = 'open'",
+            )?
+            .execute(params![stream, now])?;
+        Ok(())
+    }
+
+    /// The questions of a stream that have no time left are over.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn expire_questions(&self, stream: StreamId, now: Moment) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE questions SET state = 'expired', decided_at = ?2
+                 WHERE stream_id = ?1 AND state = 'open' AND expires_at <= ?2",
+            )?
+            .execute(params![stream, now])?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_understood_allows_the_least() {
+        for covers in [Covers::Host("example.org".to_owned()), Covers::Call] {
+            assert_eq!(Covers::decode(&covers.encode()), covers);
+        }
+        assert_eq!(Covers::decode("everything"), Covers::Call);
+    }
+}

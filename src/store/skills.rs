@@ -1,0 +1,371 @@
+//! Skills as they were last seen, every content that one had, and the changes of the folder, each written down before it is begun.
+//!
+//! Digests are 64 hexadecimal digits; a blank one means that nothing lies there.
+
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Db, Tx};
+use crate::id::{ChangeId, ProposalId, VersionId};
+use crate::time::Moment;
+use crate::trust::{Label, Scope};
+
+/// A path and what the file holds.
+pub type SkillFile = (String, Arc<[u8]>);
+
+/// A skill as it was last seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillRow {
+    /// Its folder.
+    pub name: String,
+    /// `live`, `held`, `gone`.
+    pub state: String,
+    /// Of its files; blank when gone.
+    pub digest: String,
+    /// What it says of itself.
+    pub description: String,
+    /// `shipped`, `person`, `proposal`, `rollback`.
+    pub origin: String,
+    /// Of the newest built-in version that was installed or offered.
+    pub shipped: String,
+    /// Of the built-in version that we last put there.
+    pub installed: String,
+    /// When it was seen to be so.
+    pub changed_at: Moment,
+}
+
+/// A skill as it is seen now.
+#[derive(Debug, Clone)]
+pub struct SeenSkill<'a> {
+    /// Its folder.
+    pub name: &'a str,
+    /// `live`, `held`, `gone`.
+    pub state: &'a str,
+    /// Of its files.
+    pub digest: &'a str,
+    /// The name in its front matter.
+    pub title: &'a str,
+    /// What it says of itself.
+    pub description: &'a str,
+    /// Who wrote it.
+    pub origin: &'a str,
+    /// Where it came from.
+    pub label: &'a Label,
+    /// Now.
+    pub at: Moment,
+}
+
+/// A content that a skill had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VersionRow {
+    /// Its row.
+    pub id: VersionId,
+    /// Of which skill.
+    pub skill: String,
+    /// Of its files.
+    pub digest: String,
+    /// `shipped`, `person`, `proposal`, `rollback`.
+    pub origin: String,
+    /// The proposal that it was.
+    pub proposal: Option<ProposalId>,
+    /// Whether it may be used.
+    pub accepted: bool,
+    /// Where its words came from, after the decision.
+    pub label: Label,
+    /// When it was seen, or written.
+    pub made_at: Moment,
+}
+
+/// A content that a skill has, or shall have.
+#[derive(Debug, Clone)]
+pub struct NewVersion<'a> {
+    /// Of which skill.
+    pub skill: &'a str,
+    /// Of its files.
+    pub digest: &'a str,
+    /// `shipped`, `person`, `proposal`, `rollback`.
+    pub origin: &'a str,
+    /// The proposal that it was.
+    pub proposal: Option<ProposalId>,
+    /// Whether it may be used.
+    pub accepted: bool,
+    /// Where its words came from.
+    pub label: &'a Label,
+    /// All its files.
+    pub files: &'a [SkillFile],
+    /// Now.
+    pub at: Moment,
+}
+
+/// A change of the folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeRow {
+    /// Its row.
+    pub id: ChangeId,
+    /// Why.
+    pub proposal: Option<ProposalId>,
+    /// Whose folder.
+    pub skill: String,
+    /// Of what must lie there.
+    pub base: String,
+    /// What shall lie there; nothing if `None`.
+    pub version: Option<VersionId>,
+    /// To be made only after that one.
+    pub follows: Option<ChangeId>,
+}
+
+const VERSION: &str = "id, skill, digest, origin, proposal_id, accepted, label, made_at";
+
+fn version(row: &Row<'_>) -> rusqlite::Result<VersionRow> {
+    Ok(VersionRow {
+        id: row.get(0)?,
+        skill: row.get(1)?,
+        digest: row.get(2)?,
+        origin: row.get(3)?,
+        proposal: row.get(4)?,
+        accepted: row.get(5)?,
+        label: row.get(6)?,
+        made_at: row.get(7)?,
+    })
+}
+
+const SKILL: &str = "name, state, digest, description, origin, shipped, installed, changed_at";
+
+fn skill(row: &Row<'_>) -> rusqlite::Result<SkillRow> {
+    Ok(SkillRow {
+        name: row.get(0)?,
+        state: row.get(1)?,
+        digest: row.get(2)?,
+        description: row.get(3)?,
+        origin: row.get(4)?,
+        shipped: row.get(5)?,
+        installed: row.get(6)?,
+        changed_at: row.get(7)?,
+    })
+}
+
+fn file(row: &Row<'_>) -> rusqlite::Result<SkillFile> {
+    let bytes: Vec<u8> = row.get(1)?;
+    Ok((row.get(0)?, Arc::from(bytes)))
+}
+
+impl Db<'_> {
+    /// All skills that were ever seen, by name.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn skills(&self) -> anyhow::Result<Vec<SkillRow>> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {SKILL} FROM skills ORDER BY name"))?;
+        Ok(query.query_map([], skill)?.collect::<Result<_, _>>()?)
+    }
+
+    /// A skill as it was last seen.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn skill(&self, name: &str) -> anyhow::Result<Option<SkillRow>> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {SKILL} FROM skills WHERE name = ?1"))?;
+        Ok(query.query_row([name], skill).optional()?)
+    }
+
+    /// The version of a skill with that content on which was decided last.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn version_with(&self, skill: &str, digest: &str) -> anyhow::Result<Option<VersionRow>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {VERSION} FROM skill_versions WHERE skill = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1"
+        ))?;
+        Ok(query.query_row([skill, digest], version).optional()?)
+    }
+
+    /// That version.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn version_row(&self, id: VersionId) -> anyhow::Result<Option<VersionRow>> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE id = ?1"))?;
+        Ok(query.query_row([id], version).optional()?)
+    }
+
+    /// The versions of a skill, oldest first.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn versions_of(&self, skill: &str) -> anyhow::Result<Vec<VersionRow>> {
+        let mut query =
+            self.0.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE skill = ?1 ORDER BY id"))?;
+        Ok(query.query_map([skill], version)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The files of a version.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn files_of_version(&self, id: VersionId) -> anyhow::Result<Vec<SkillFile>> {
+        let mut query = self.0.prepare_cached("SELECT path, bytes FROM skill_files WHERE version_id = ?1")?;
+        Ok(query.query_map([id], file)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The files of a proposal.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn files_of_proposal(&self, id: ProposalId) -> anyhow::Result<Vec<SkillFile>> {
+        let mut query = self.0.prepare_cached("SELECT path, bytes FROM skill_files WHERE proposal_id = ?1")?;
+        Ok(query.query_map([id], file)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The changes that were intended and are not known to be done, in their order.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn intended_changes(&self) -> anyhow::Result<Vec<ChangeRow>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id, proposal_id, skill, base, version_id, follows_id FROM skill_changes WHERE state = 'intended' ORDER BY id",
+        )?;
+        let row = |row: &Row<'_>| {
+            Ok(ChangeRow {
+                id: row.get(0)?,
+                proposal: row.get(1)?,
+                skill: row.get(2)?,
+                base: row.get(3)?,
+                version: row.get(4)?,
+                follows: row.get(5)?,
+            })
+        };
+        Ok(query.query_map([], row)?.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Tx<'_> {
+    /// A skill is seen to be so.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn saw_skill(&self, seen: &SeenSkill<'_>) -> anyhow::Result<()> {
+        self.0.0
+            .prepare_cached(
+                "INSERT INTO skills (name, state, digest, title, description, origin, label, scope, changed_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                 ON CONFLICT (name) DO UPDATE SET state = ?2, digest = ?3, title = ?4, description = ?5, origin = ?6, label = ?7,
+                     changed_at = ?9",
+            )?
+            .execute(params![
+                seen.name,
+                seen.state,
+                seen.digest,
+                seen.title,
+                seen.description,
+                seen.origin,
+                seen.label,
+                Scope::Shared,
+                seen.at,
+            ])?;
+        Ok(())
+    }
+
+    /// A built-in version was offered, and put there if `installed`. The skill has a row already.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn shipped_skill(&self, name: &str, shipped: &str, installed: Option<&str>) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached("UPDATE skills SET shipped = ?2, installed = coalesce(?3, installed) WHERE name = ?1")?
+            .execute(params![name, shipped, installed])?;
+        Ok(())
+    }
+
+    /// A content is kept as a version.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn add_version(&self, new: &NewVersion<'_>) -> anyhow::Result<VersionId> {
+        self.0
+            .0
+            .prepare_cached(
+                "INSERT INTO skill_versions (skill, digest, origin, proposal_id, accepted, label, scope, made_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                new.skill,
+                new.digest,
+                new.origin,
+                new.proposal,
+                new.accepted,
+                new.label,
+                Scope::Shared,
+                new.at,
+            ])?;
+        let id = VersionId(self.0.0.last_insert_rowid());
+        self.add_skill_files("version_id", id.0, new.files, new.label, Scope::Shared)?;
+        Ok(id)
+    }
+
+    /// The owner decided about a version that lies there.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn accept_version(&self, id: VersionId, label: &Label) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached("UPDATE skill_versions SET accepted = 1, label = ?2 WHERE id = ?1")?
+            .execute(params![id, label])?;
+        Ok(())
+    }
+
+    /// A change of the folder is about to be begun.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn intend_change(
+        &self,
+        proposal: Option<ProposalId>,
+        skill: &str,
+        base: &str,
+        version: Option<VersionId>,
+        follows: Option<ChangeId>,
+        now: Moment,
+    ) -> anyhow::Result<ChangeId> {
+        self.0
+            .0
+            .prepare_cached(
+                "INSERT INTO skill_changes (proposal_id, skill, base, version_id, follows_id, state, begun_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 'intended', ?6)",
+            )?
+            .execute(params![proposal, skill, base, version, follows, now])?;
+        Ok(ChangeId(self.0.0.last_insert_rowid()))
+    }
+
+    /// A change of the folder is over: `done` or `conflict`.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn end_change(&self, id: ChangeId, state: &str, now: Moment) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached("UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE id = ?1")?
+            .execute(params![id, state, now])?;
+        Ok(())
+    }
+
+    /// Adds files to a version or a proposal.
+    pub(super) fn add_skill_files(
+        &self,
+        owner: &'static str,
+        id: i64,
+        files: &[SkillFile],
+        label: &Label,
+        scope: Scope,
+    ) -> anyhow::Result<()> {
+        let mut insert = self.0.0.prepare_cached(&format!(
+            "INSERT INTO skill_files ({owner}, path, bytes, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)"
+        ))?;
+        for (path, bytes) in files {
+            insert.execute(params![id, path, &**bytes, label, scope])?;
+        }
+        Ok(())
+    }
+}

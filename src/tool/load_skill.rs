@@ -1,0 +1,123 @@
+//! `load_skill` and `load_skill_resource`: stages two and three of a skill. Both read what `review` says is live, and nothing else: a proposal, a held
+//! folder or a path outside of the skill does not exist for them.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{Call, Output, Reach, Tool, ToolError};
+use crate::model::ToolSpec;
+use crate::review::{LiveSkill, Review};
+use crate::skill::MAIN;
+use crate::skill::name::path_problem;
+use crate::store::Node;
+use crate::wording::tool as says;
+
+/// Reads the whole `SKILL.md` of a skill.
+#[derive(Debug)]
+pub struct LoadSkill(Review);
+
+/// Reads another file of a skill.
+#[derive(Debug)]
+pub struct LoadSkillResource(Review);
+
+impl LoadSkill {
+    /// Reads what that gate says is live.
+    pub fn new(review: Review) -> Self {
+        Self(review)
+    }
+}
+
+impl LoadSkillResource {
+    /// Reads what that gate says is live.
+    pub fn new(review: Review) -> Self {
+        Self(review)
+    }
+}
+
+#[async_trait]
+impl Tool for LoadSkill {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "load_skill".to_owned(),
+            description: says::LOAD_SKILL.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": { "name": { "type": "string", "description": says::SKILL_NAME } },
+                "required": ["name"]
+            }),
+        }
+    }
+
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let live = find(&self.0, call).await?;
+        let others: Vec<&str> = live.skill.content.files().map(|(path, _)| path).filter(|path| *path != MAIN).collect();
+        let text = text_of(&live, MAIN)?;
+        Ok(output(&live, says::skill(&live.skill.folder, text, &others)))
+    }
+}
+
+#[async_trait]
+impl Tool for LoadSkillResource {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "load_skill_resource".to_owned(),
+            description: says::LOAD_SKILL_RESOURCE.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "name": { "type": "string", "description": says::SKILL_NAME },
+                    "path": { "type": "string", "description": says::RESOURCE_PATH }
+                },
+                "required": ["name", "path"]
+            }),
+        }
+    }
+
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let live = find(&self.0, call).await?;
+        let path = call.arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+        if let Some(problem) = path_problem(path) {
+            return Err(ToolError::Arguments(says::bad_path(path, problem)));
+        }
+        let text = text_of(&live, path)?.to_owned();
+        Ok(output(&live, text))
+    }
+}
+
+async fn find(review: &Review, call: &Call<'_>) -> Result<LiveSkill, ToolError> {
+    let name = call.arguments.get("name").and_then(Value::as_str).unwrap_or_default();
+    let live = review.live().await.map_err(|error| {
+        tracing::error!("The skills cannot be read: {error:#}");
+        ToolError::Failed(says::SKILLS_UNREADABLE.to_owned())
+    })?;
+    live.find(name).cloned().ok_or_else(|| ToolError::Arguments(says::no_such_skill(name)))
+}
+
+/// What is looked up is a name in the content that was read and judged, never a path on the disk.
+fn text_of<'a>(live: &'a LiveSkill, path: &str) -> Result<&'a str, ToolError> {
+    match (live.skill.content.get(path), live.skill.content.text(path)) {
+        (Some(_), Some(text)) => Ok(text),
+        (Some(bytes), None) => Err(ToolError::Failed(says::not_text(path, bytes.len()))),
+        (None, _) => Err(ToolError::Arguments(says::no_such_resource(path))),
+    }
+}
+
+fn output(live: &LiveSkill, text: String) -> Output {
+    Output { text, label: live.label.clone(), from: vec![Node::Version(live.version)] }
+}

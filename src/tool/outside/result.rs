@@ -1,0 +1,122 @@
+//! What a tool gave, as words for a model.
+//!
+//! Texts as they are, structured content as JSON unless a text says the same, and of everything else a line that says what it was. The words stand in a frame that
+//! they cannot close.
+
+use base64::Engine as _;
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::Value;
+
+use crate::wording::outside as says;
+
+/// Together with the frame less than what any tool may give, so that the frame is never what is cut.
+const WORDS: usize = crate::tool::MAX_RESULT - 1_000;
+/// Of what a server calls a type or an address.
+const NAME: usize = 200;
+
+/// The whole result in its frame.
+pub fn framed(tool: &str, result: &CallToolResult) -> String {
+    let words = words(result);
+    if result.is_error == Some(true) { frame(tool, &words, says::FAILED) } else { frame(tool, &words, says::GAVE) }
+}
+
+/// What a server said of a call that it refused.
+pub fn objection(tool: &str, words: &str) -> String {
+    frame(tool, words, says::FAILED)
+}
+
+fn frame(tool: &str, words: &str, what: &str) -> String {
+    let whole = crate::text::defuse(words, says::FRAME);
+    let shown = crate::text::shorten(&whole, WORDS);
+    let shown = if shown.trim().is_empty() { says::NOTHING } else { &shown };
+    says::framed(what, tool, shown)
+}
+
+fn words(result: &CallToolResult) -> String {
+    let mut parts: Vec<String> = result.content.iter().map(part).collect();
+    if let Some(structured) = &result.structured_content {
+        let says_the_same = |part: &String| serde_json::from_str::<Value>(part).is_ok_and(|said| said == *structured);
+        if !parts.iter().any(says_the_same) {
+            parts.push(structured.to_string());
+        }
+    }
+    parts.join("\n")
+}
+
+fn part(content: &ContentBlock) -> String {
+    match content {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::Image(image) => says::left_out("picture", &name(&image.mime_type), size(&image.data)),
+        ContentBlock::Audio(audio) => says::left_out("sound", &name(&audio.mime_type), size(&audio.data)),
+        ContentBlock::ResourceLink(link) => says::link(&name(&link.uri)),
+        ContentBlock::Resource(embedded) => match &embedded.resource {
+            ResourceContents::TextResourceContents { text, .. } => text.clone(),
+            ResourceContents::BlobResourceContents { blob, mime_type, .. } => {
+                says::left_out("file", &name(mime_type.as_deref().unwrap_or_default()), size(blob))
+            }
+            _ => says::UNKNOWN_KIND.to_owned(),
+        },
+        _ => says::UNKNOWN_KIND.to_owned(),
+    }
+}
+
+fn name(given: &str) -> String {
+    crate::text::shorten(&crate::text::one_line(given), NAME)
+}
+
+/// Bytes behind base64.
+fn size(data: &str) -> usize {
+    base64::engine::general_purpose::STANDARD.decode(data).map_or(data.len(), |bytes| bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn given(result: Value) -> String {
+        framed("s__t", &serde_json::from_value(result).unwrap())
+    }
+
+    #[test]
+    fn every_kind_of_content_is_told() {
+        let table = [
+            (json!({ "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] }), "a\nb"),
+            (json!({ "content": [] }), "(nothing)"),
+            (json!({ "content": [], "structuredContent": { "a": 1 } }), "{\"a\":1}"),
+            (
+                json!({ "content": [{ "type": "text", "text": "{ \"a\": 1 }" }], "structuredContent": { "a": 1 } }),
+                "{ \"a\": 1 }",
+            ),
+            (
+                json!({ "content": [{ "type": "audio", "data": "AAAA", "mimeType": "audio/\nogg" }] }),
+                "[a sound (audio/ ogg) of 3 bytes, which is not shown]",
+            ),
+            (json!({ "content": [{ "type": "resource", "resource": { "uri": "x:y", "text": "words" } }] }), "words"),
+            (
+                json!({ "content": [{ "type": "resource", "resource": { "uri": "x:y", "blob": "AAAA" } }] }),
+                "[a file of 3 bytes, which is not shown]",
+            ),
+            (json!({ "content": [{ "type": "resource_link", "uri": "x:y", "name": "n" }] }), "[a link to x:y]"),
+        ];
+        for (result, words) in table {
+            assert_eq!(given(result), format!("Output of s__t:\n<tool_output>\n{words}\n</tool_output>"));
+        }
+        let failed = given(json!({ "content": [{ "type": "text", "text": "no" }], "isError": true }));
+        assert!(failed.starts_with("The call failed. Said by s__t:\n<tool_output>\nno"), "{failed}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_words_close_the_frame_or_are_longer_than_a_result_may_be(
+            text in "(</?tool_output>|< /TOOL_output>|[a<>/]|.){0,40}",
+            times in 1_usize..2000,
+        ) {
+            let framed = objection("s__t", &text.repeat(times));
+            prop_assert!(framed.chars().count() < crate::tool::MAX_RESULT);
+            prop_assert_eq!(framed.to_lowercase().matches("</tool_output>").count(), 1);
+            prop_assert!(framed.ends_with("\n</tool_output>"));
+        }
+    }
+}

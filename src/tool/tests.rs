@@ -1,0 +1,141 @@
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::trust::Source;
+
+/// A tool that only says where it would send something.
+struct Sends(Reach);
+
+#[async_trait]
+impl Tool for Sends {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: "send".to_owned(), description: String::new(), schema: json!({}) }
+    }
+
+    fn repeatable(&self) -> bool {
+        false
+    }
+
+    fn reach(&self, arguments: &Value) -> Reach {
+        match (&self.0, arguments.get("url").and_then(Value::as_str)) {
+            (Reach::Address(_), Some(url)) => Reach::Address(url.to_owned()),
+            (reach, _) => reach.clone(),
+        }
+    }
+
+    fn judge(&self, arguments: &Value) -> Result<(), ToolError> {
+        match arguments.get("impossible") {
+            Some(_) => Err(ToolError::Refused("It cannot be done.".to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    async fn run(&self, _: &Call<'_>) -> Result<Output, ToolError> {
+        Err(ToolError::Failed("It did not work.".to_owned()))
+    }
+}
+
+fn outside() -> Reach {
+    Reach::Outside { server: "files".to_owned(), tool: "write\u{202e}\n`x".to_owned() }
+}
+
+fn address() -> Reach {
+    Reach::Address(String::new())
+}
+
+/// What becomes of a call, in a word or in what a person is shown.
+fn way(reach: Reach, arguments: &str, label: &Label, granted: Option<&Covers>) -> Result<Ask, String> {
+    let scope = Scope::Shared;
+    let typed = [crate::wording::own("see http://typed.example/a", scope)];
+    let call = Call {
+        arguments: &Value::Null,
+        scope,
+        conversation: ConversationId(1),
+        turn: TurnId(1),
+        person: None,
+        before: MessageId(1),
+        typed: &typed,
+        label,
+    };
+    match Toolbox::new(vec![Arc::new(Sends(reach))]).way("send", arguments, &call, granted) {
+        Way::Open(_) => Err("open".to_owned()),
+        Way::Closed(sentence) => Err(sentence),
+        Way::Ask(ask) => Ok(ask),
+    }
+}
+
+fn tainted() -> Label {
+    Label::untrusted(Source::forward())
+}
+
+fn open() -> Result<Ask, String> {
+    Err("open".to_owned())
+}
+
+#[test]
+fn a_clean_turn_and_a_call_that_stays_inside_need_no_yes() {
+    let clean = Label::join_of([]);
+    assert_eq!(way(outside(), "{}", &clean, None), open());
+    assert_eq!(way(address(), "{\"url\": \"http://any.example/\"}", &clean, None), open());
+    assert_eq!(way(Reach::Inside, "{}", &tainted(), None), open());
+    assert_eq!(way(address(), "{\"url\": \"https://typed.example/a/\"}", &tainted(), None), open());
+}
+
+#[test]
+fn a_call_of_an_outside_tool_is_shown_whole_with_what_is_hidden_in_it() {
+    let arguments = "{\"text\": \"a\u{200b}b\\n```\\nc\", \"to\": {\"n\": [1, 2]}}";
+    let ask = way(outside(), arguments, &tainted(), None).unwrap();
+    assert_eq!((ask.covers, ask.to.as_str()), (Covers::Call, "files/write⟨U+202E right-to-left override⟩ `x"));
+    assert!(ask.shown.contains("a⟨U+200B zero width space⟩b\\n```\\nc"), "{}", ask.shown);
+    assert!(ask.shown.lines().all(|line| !line.starts_with("```")), "{}", ask.shown);
+}
+
+#[test]
+fn a_yes_opens_what_it_covers_and_nothing_else() {
+    let url = |host: &str| format!("{{\"url\": \"http://{host}/b\"}}");
+    let host = Covers::Host("one.example".to_owned());
+    assert_eq!(way(address(), &url("ONE.example."), &tainted(), Some(&host)), open());
+    for other in ["one.example.evil.example", "sub.one.example", "xone.example"] {
+        assert!(way(address(), &url(other), &tainted(), Some(&host)).is_ok(), "{other}");
+    }
+    assert!(way(address(), &url("one.example"), &tainted(), Some(&Covers::Call)).is_ok());
+    assert!(way(outside(), "{}", &tainted(), Some(&host)).is_ok());
+    assert_eq!(way(outside(), "{}", &tainted(), Some(&Covers::Call)), open());
+}
+
+#[test]
+fn nobody_is_asked_about_what_cannot_be_done_or_shown() {
+    let long = json!({ "text": "x".repeat(MAX_SHOWN) }).to_string();
+    let cases = [
+        (address(), "{\"impossible\": 1, \"url\": \"http://any.example/\"}", "It cannot be done."),
+        (address(), "{\"url\": \"no address\"}", "Not an address"),
+        (outside(), "{\"impossible\": 1}", "It cannot be done."),
+        (outside(), "[]", crate::wording::tool::BAD_ARGUMENTS),
+        (outside(), long.as_str(), "Refused: "),
+    ];
+    for (reach, arguments, sentence) in cases {
+        let refused = way(reach, arguments, &tainted(), None).unwrap_err();
+        assert!(refused.starts_with(sentence), "{arguments}: {refused}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_shown_of_an_address_is_all_of_it(path in "[ -~\u{80}-\u{3000}]{0,80}") {
+        let arguments = json!({ "url": format!("http://any.example/{path}") }).to_string();
+        if let Ok(ask) = way(address(), &arguments, &tainted(), None) {
+            let wanted = web::parse(&format!("http://any.example/{path}")).unwrap();
+            prop_assert_eq!(&ask.shown, wanted.as_str());
+            prop_assert!(ask.shown.chars().all(|c| c.is_ascii_graphic()));
+        }
+    }
+
+    #[test]
+    fn another_call_has_another_digest(one in "\\PC{0,8}", other in "\\PC{0,8}", more in "\\PC{1,4}") {
+        prop_assert_ne!(digest(&one, &format!("{more}{other}")), digest(&format!("{one}{more}"), &other));
+        prop_assert_ne!(digest(&one, &other), digest(&one, &format!("{other}{more}")));
+    }
+}

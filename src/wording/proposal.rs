@@ -1,0 +1,199 @@
+//! What a model and the owner read about proposals.
+
+use crate::id::ProposalId;
+use crate::trust::{Label, Source};
+
+/// Why a proposal waits.
+pub const FROM_A_NOTE: &str = "It was made from a note.";
+/// Why a proposal waits.
+pub const SHIPPED: &str = "It is a newer version of a built-in skill that you changed.";
+/// Why a proposal waits.
+pub const NOT_THE_OWNERS: &str = "It comes from a conversation with somebody who is not an owner.";
+/// Why a proposal waits.
+pub const HAS_A_QUOTE: &str = "The message that led to it answers a quoted one.";
+/// Why a proposal waits.
+pub const HAS_A_BLOCK: &str = "The message that led to it holds a quoted or code block.";
+/// Why a proposal waits.
+pub const IS_LONG: &str = "More than 1,000 characters were typed or pasted in the message that led to it.";
+/// Why a proposal waits.
+pub const NOTHING_TYPED: &str = "Nobody typed anything that asks for it.";
+/// Why a draft is refused.
+pub const NO_CHANGE: &str = "The skill has exactly this content already.";
+/// Why a draft is refused.
+pub const DELETE_HAS_NO_FILES: &str = "To delete a skill, give no files; to take a file out of it, edit the skill.";
+/// Why a draft is refused.
+pub const FILE_TWICE: &str = "The same path stands twice in `files`.";
+
+/// Why a proposal waits, whatever the policy.
+pub fn tainted(label: &Label) -> String {
+    format!("Text from outside had a part in it ({}).", sources(label))
+}
+
+/// Why a tainted draft is not even kept.
+pub fn tainted_refused(label: &Label) -> String {
+    format!(
+        "Text from outside had a part in this ({}), and the owner has chosen that such proposals are not kept.",
+        sources(label)
+    )
+}
+
+/// There is nothing to be changed.
+pub fn no_such_skill(name: &str) -> String {
+    format!("There is no skill named {:?}.", crate::text::shorten(name, 80))
+}
+
+/// There is nothing to be taken out.
+pub fn no_such_file(path: &str) -> String {
+    format!("The skill has no file {:?}.", crate::text::shorten(path, 200))
+}
+
+/// It was refused once.
+pub fn rejected_before(id: ProposalId, reason: &str) -> String {
+    let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+    format!("Exactly this was proposed before as number {id}, and the owner refused it{because}.")
+}
+
+/// The owner has enough to read.
+pub fn too_many_wait(count: usize) -> String {
+    format!("{count} proposals of this kind wait for the owner already; none is added until some are decided.")
+}
+
+/// What the scan says.
+pub fn findings(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => "One place in it looks like an attack or would not be seen.".to_owned(),
+        _ => format!("{count} places in it look like an attack or would not be seen."),
+    }
+}
+
+fn sources(label: &Label) -> String {
+    label.sources().map(Source::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// Why a built-in is offered.
+pub const NEWER_BUILTIN: &str = "This skill ships with the program, and a newer version came with an update. You have changed yours, so it was kept.";
+/// The reviewer could not be asked.
+pub const REVIEW_IMPOSSIBLE: &str = "The reviewer could not be asked.";
+/// Before the reason that a proposal gives.
+pub const RATIONALE: &str = "Its reason, in its own words:";
+/// The rows are not what was staged.
+pub const TAMPERED: &str =
+    "What the journal holds of this proposal is not what was staged. It cannot be approved; reject it.";
+/// A button.
+pub const APPROVE: &str = "Approve";
+/// A button.
+pub const REJECT: &str = "Reject";
+/// A button.
+pub const WHY: &str = "Where from?";
+
+/// What a proposal would do.
+pub fn title(id: ProposalId, change: &str, skill: &str, new_name: &str) -> String {
+    let what = match change {
+        "create" => format!("add the skill `{skill}`"),
+        "delete" => format!("delete the skill `{skill}`"),
+        "rename" => format!("rename the skill `{skill}` to `{new_name}`"),
+        _ => format!("change the skill `{skill}`"),
+    };
+    format!("**Proposal {id}: {what}**")
+}
+
+/// Where a proposal comes from.
+pub fn origin(origin: &str) -> String {
+    match origin {
+        "turn" => "The assistant proposes it.",
+        "note" => "It was made from a note.",
+        "import" => "It was imported.",
+        "folder" => {
+            "It lies in the skills folder already. Until you say yes it is held back, because of what the scan found."
+        }
+        "shipped" => NEWER_BUILTIN,
+        _ => "A reflection proposes it.",
+    }
+    .to_owned()
+}
+
+/// What one stage said.
+pub fn stage(stage: &str, outcome: &str, note: &str) -> String {
+    let (name, said) = match (stage, outcome) {
+        ("taint", "passed") => ("Origin", "clean."),
+        ("taint", _) => ("Origin", "waits for you."),
+        ("hash", _) => ("Base", "unchanged, and not decided before."),
+        ("structure", _) => ("Form", "in order."),
+        ("scan", "passed") => ("Scan", "nothing found."),
+        ("scan", _) => ("Scan", "waits for you."),
+        ("reviewer", "passed") => ("AI reviewer", "sees nothing against it. That is advice; you decide."),
+        ("reviewer", "refused") => ("AI reviewer", "advises against it."),
+        ("reviewer", _) => ("AI reviewer", "no verdict."),
+        (other, _) => (other, ""),
+    };
+    let note = if note.is_empty() { String::new() } else { format!(" {note}") };
+    format!("{name}: {said}{note}")
+}
+
+/// What the scan found.
+pub fn finding(says: &str) -> String {
+    format!("Found: {says}")
+}
+
+/// Where it was found.
+pub fn place(path: &str, line: usize, column: usize) -> String {
+    let path = if path.is_empty() { "reason" } else { path };
+    format!("{path}:{line}:{column}")
+}
+
+/// How to decide. The digest stands here and nowhere else.
+pub fn how_to_decide(id: ProposalId, digest: &str) -> String {
+    format!(
+        "Hash: `{digest}`\nTo make exactly this live: `/approve {id} {digest}`. To refuse it: `/reject {id} why`. Where it comes from: `/why {id}`."
+    )
+}
+
+/// What became of a proposal.
+pub fn state(state: &str, reason: &str) -> String {
+    let words = match state {
+        "approved" => "It was approved.",
+        "rejected" => "It was refused.",
+        "expired" => "Nobody decided in time, or what it was about is not there any more. It is void.",
+        "conflict" => "The skill was changed meanwhile, so it was not applied.",
+        _ => "It waits.",
+    };
+    if reason.is_empty() { words.to_owned() } else { format!("{words}\n\n```\n{}\n```", reason.replace("```", "'''")) }
+}
+
+/// Too long to be sent unasked.
+pub fn too_long_to_push(id: ProposalId) -> String {
+    format!("It is too long to be sent unasked. `/show {id}` shows all of it, and how to decide.")
+}
+
+/// Too long for any chat.
+pub fn too_long_for_chat(id: ProposalId) -> String {
+    format!(
+        "It is too long for a chat. On the computer, `compline review show {id}` shows all of it, and how to decide."
+    )
+}
+
+/// A policy applied a proposal.
+pub fn by_policy(id: ProposalId, skill: &str, ended: Ended) -> String {
+    match ended {
+        Ended::Done => format!(
+            "The reviewer approved proposal {id}, and the skill `{skill}` is changed, as `[skills] review = \"ai\"` allows. `/show {id}` shows \
+             what changed; `/history {skill}` leads back."
+        ),
+        Ended::Conflict => format!("Proposal {id} was not applied: the skill `{skill}` was changed meanwhile."),
+        Ended::Later => format!(
+            "The reviewer approved proposal {id}, but the skill `{skill}` cannot be written now, perhaps because the disk is full. It is tried again."
+        ),
+    }
+}
+
+/// How applying ended, in the words of this room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It is live.
+    Done,
+    /// Something else lies there.
+    Conflict,
+    /// It cannot be written now.
+    Later,
+}

@@ -1,0 +1,329 @@
+//! What the owner reads in answer to commands about proposals and skills: what happened, and what to do next.
+
+use std::time::Duration;
+
+use super::span;
+use crate::id::{ProposalId, VersionId};
+
+/// What /pending does.
+pub const DOES_PENDING: &str = "list the changes of skills that wait for you";
+/// What /show does.
+pub const DOES_SHOW: &str = "show a proposal and how to decide: /show 12";
+/// What /approve does.
+pub const DOES_APPROVE: &str = "make a proposal live: /approve 12 HASH";
+/// What /reject does.
+pub const DOES_REJECT: &str = "refuse a proposal: /reject 12 why";
+/// What /why does.
+pub const DOES_WHY: &str = "tell where a proposal comes from: /why 12";
+/// What /skills does.
+pub const DOES_SKILLS: &str = "list the skills";
+/// What /history does.
+pub const DOES_HISTORY: &str = "list what a skill was before: /history NAME";
+/// What /rollback does.
+pub const DOES_ROLLBACK: &str = "put an earlier version back: /rollback NAME VERSION";
+
+/// How /show is written.
+pub const HOW_SHOW: &str = "/show NUMBER, with the number of a proposal; /pending lists them";
+/// How /approve is written.
+pub const HOW_APPROVE: &str = "/approve NUMBER HASH; /pending lists the numbers, and /show NUMBER gives the hash";
+/// How /reject is written.
+pub const HOW_REJECT: &str = "/reject NUMBER, and why if you like; /pending lists the numbers";
+/// How /why is written.
+pub const HOW_WHY: &str = "/why NUMBER, with the number of a proposal; /pending lists them";
+/// How /history is written.
+pub const HOW_HISTORY: &str = "/history NAME; /skills lists the names";
+/// How /rollback is written.
+pub const HOW_ROLLBACK: &str = "/rollback NAME VERSION; /history NAME lists the versions";
+
+/// Nothing waits.
+pub const NOTHING_WAITS: &str = "Nothing waits for you.";
+/// There never was a proposal.
+pub const NO_PROPOSALS: &str = "Nothing was ever proposed.";
+/// There is no skill.
+pub const NO_SKILLS: &str = "There are no skills yet.";
+/// A skill that is held.
+pub const HELD: &str = "held back until you decide, because of what the scan found";
+/// A skill that cannot be used here.
+pub const HIDDEN: &str = "not offered, because it needs a tool or a platform that is not here";
+/// Below a list with folders that do not load.
+pub const CHECK_THEM: &str = "On the computer, `compline skills check` says what is wrong and where.";
+
+/// Where a command was given, and so how the next one is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// In a chat.
+    Chat,
+    /// On the command line of the home.
+    CommandLine,
+}
+
+impl Way {
+    fn pending(self) -> &'static str {
+        match self {
+            Self::Chat => "/pending",
+            Self::CommandLine => "compline review list",
+        }
+    }
+
+    fn show(self, id: ProposalId) -> String {
+        match self {
+            Self::Chat => format!("/show {id}"),
+            Self::CommandLine => format!("compline review show {id}"),
+        }
+    }
+
+    fn skills(self) -> &'static str {
+        match self {
+            Self::Chat => "/skills",
+            Self::CommandLine => "compline skills list",
+        }
+    }
+
+    fn command(self, chat: &str, line: &str) -> String {
+        match self {
+            Self::Chat => format!("/{chat}"),
+            Self::CommandLine => format!("compline {line}"),
+        }
+    }
+}
+
+/// A proposal in a list.
+pub fn entry(id: ProposalId, what: &str, standing: &str, age: Duration) -> String {
+    format!("- **{id}** {what}: {standing}, {} old", span(age))
+}
+
+/// What a proposal would do, on one line.
+pub fn change(change: &str, skill: &str, new_name: &str) -> String {
+    match change {
+        "create" => format!("add the skill {skill}"),
+        "delete" => format!("delete the skill {skill}"),
+        "rename" => format!("rename the skill {skill} to {new_name}"),
+        _ => format!("change the skill {skill}"),
+    }
+}
+
+/// Why a proposal waits, in a word or two.
+pub fn standing(standing: &str, sources: &str) -> String {
+    match standing {
+        "clean" => "clean".to_owned(),
+        "careful" => "clean, to be decided by you".to_owned(),
+        _ => format!("untrusted ({sources})"),
+    }
+}
+
+/// Below the list of what waits.
+pub fn how_to_look(way: Way) -> String {
+    format!("`{}` shows one of them and how to decide.", way.command("show NUMBER", "review show NUMBER"))
+}
+
+/// There is no such proposal.
+pub fn no_such_proposal(id: ProposalId, way: Way) -> String {
+    format!("There is no proposal {id}. `{}` lists what waits.", way.pending())
+}
+
+/// How to decide on the command line, below what is shown there.
+pub fn decide_on_the_command_line(id: ProposalId) -> String {
+    format!("Here: `compline review approve {id} HASH`, or `compline review reject {id} --reason WHY`.")
+}
+
+/// An approval that names no digest.
+pub fn hash_missing(id: ProposalId) -> String {
+    format!(
+        "To approve, repeat the hash of what you were shown: `/show {id}` gives all of it, with the hash at its end."
+    )
+}
+
+/// A digest too short to mean anything.
+pub fn hash_too_short(id: ProposalId, way: Way) -> String {
+    format!("Give at least the first 8 digits of the hash; nothing was changed. `{}` has it at its end.", way.show(id))
+}
+
+/// A digest of something else.
+pub fn wrong_hash(id: ProposalId, way: Way) -> String {
+    format!("That is not the hash of proposal {id}, so nothing was changed. `{}` has it at its end.", way.show(id))
+}
+
+/// It was decided already.
+pub fn over(id: ProposalId, state: &str) -> String {
+    let became = match state {
+        "approved" => "was approved",
+        "rejected" => "was refused",
+        "conflict" => "could not be applied, because the skill was changed meanwhile",
+        _ => "is void, because nobody decided in time",
+    };
+    format!("Nothing was changed: proposal {id} {became} already. If it is still wanted, ask for it anew.")
+}
+
+/// It waited too long.
+pub fn expired(id: ProposalId) -> String {
+    format!("Nothing was changed: proposal {id} waited too long and is void. If it is still wanted, ask for it anew.")
+}
+
+/// Something else lies there now.
+pub fn conflict(id: ProposalId) -> String {
+    format!(
+        "Nothing was changed: the skill was edited after proposal {id} was made, and the edit stays. Ask for the change anew."
+    )
+}
+
+/// It counts, and cannot be written.
+pub const LATER: &str = "Your decision counts, but the skills folder cannot be written now. Make room on the disk and see that the folder can be \
+    written; it is tried again by itself.";
+
+/// A skill has a content that was decided about.
+pub fn live(skill: &str) -> String {
+    format!("Done: the skill {skill} is live from the next message on.")
+}
+
+/// A skill is gone.
+pub fn deleted(skill: &str, way: Way) -> String {
+    let history = way.command("history", "skills history");
+    format!("Done: the skill {skill} is deleted. `{history}` with its name leads back.")
+}
+
+/// A proposal was refused.
+pub fn rejected(id: ProposalId) -> String {
+    format!("Refused: proposal {id} is void, and exactly this will not be proposed again.")
+}
+
+/// A skill with what it says of itself.
+pub fn skill(name: &str, state: &str, description: &str) -> String {
+    let state = if state.is_empty() { String::new() } else { format!(" ({state})") };
+    let colon = if description.is_empty() { "" } else { ": " };
+    format!("- **{name}**{state}{colon}{description}")
+}
+
+/// A folder that does not load.
+pub fn broken(why: &str) -> String {
+    format!("does not load: {why}")
+}
+
+/// The first lines about one skill.
+pub fn skill_head(name: &str, version: VersionId, origin: &str, description: &str) -> String {
+    format!("**{name}**, version {version}, {}\n\n{description}", origin_of(origin))
+}
+
+/// A file of a skill.
+pub fn file(path: &str, bytes: usize) -> String {
+    format!("- {path}, {bytes} bytes")
+}
+
+/// Nothing goes by that name.
+pub fn no_such_skill(name: &str, way: Way) -> String {
+    format!("There is no skill {name}. `{}` lists them.", way.skills())
+}
+
+/// A skill of which there is nothing to be shown.
+pub fn not_live(name: &str, why: &str) -> String {
+    format!("The skill {name} is not used: {why}.")
+}
+
+/// A content that a skill had. `mark` says what is special about it.
+pub fn version(id: VersionId, at: &str, origin: &str, proposal: Option<ProposalId>, mark: &str) -> String {
+    let origin = proposal.map_or_else(|| origin_of(origin).to_owned(), |id| format!("proposal {id}"));
+    format!("- version {id}, {at}, {origin}{mark}")
+}
+
+/// The version that lies there.
+pub const PRESENT: &str = " (there now)";
+/// A version that was held and never accepted.
+pub const NEVER_ACCEPTED: &str = " (never accepted)";
+
+/// Above the versions of a skill.
+pub fn history_head(name: &str) -> String {
+    format!("**{name}**, newest first")
+}
+
+/// Older versions that are not shown.
+pub fn older(count: usize) -> String {
+    format!("and {count} older ones")
+}
+
+/// Below the versions of a skill.
+pub fn how_to_roll_back(way: Way) -> String {
+    format!("`{}` leads back to one of them.", way.command("rollback NAME VERSION", "skills rollback NAME VERSION"))
+}
+
+/// An earlier content is there again.
+pub fn rolled_back(name: &str, version: VersionId) -> String {
+    format!("Done: the skill {name} is again what it was in version {version}, from the next message on.")
+}
+
+/// There is no such version of it.
+pub fn no_such_version(name: &str, version: VersionId, way: Way) -> String {
+    let history = way.command("history", "skills history");
+    format!("The skill {name} has no version {version}. `{history}` with its name lists them.")
+}
+
+/// A version that nobody ever accepted.
+pub fn never_accepted(version: VersionId) -> String {
+    format!(
+        "Nothing was changed: version {version} was held back and never accepted. Only what was live once can come back."
+    )
+}
+
+/// It lies there already.
+pub fn same_content(name: &str, version: VersionId) -> String {
+    format!("Nothing had to be changed: the skill {name} is what it was in version {version}.")
+}
+
+/// Something else lies there now.
+pub fn edited_meanwhile(name: &str) -> String {
+    format!("Nothing was changed: the skill {name} was edited at this very moment, and the edit stays. Try again.")
+}
+
+/// A proposal was made on the command line.
+pub fn staged(id: ProposalId, what: &str, standing: &str) -> String {
+    format!(
+        "Proposal {id} would {what}. It waits for you, {standing}.\n\n`{}` shows all of it, and how to decide.",
+        Way::CommandLine.show(id)
+    )
+}
+
+/// The same waits already.
+pub fn waits_already(id: ProposalId) -> String {
+    format!(
+        "Exactly this waits for you already, as proposal {id}. `{}` shows it, and how to decide.",
+        Way::CommandLine.show(id)
+    )
+}
+
+/// A proposal could not be made.
+pub fn not_proposed(why: &str) -> String {
+    format!("Nothing was proposed:\n\n{why}")
+}
+
+/// A folder cannot be brought in.
+pub fn cannot_import(path: &str, why: &str) -> String {
+    format!("{path} cannot be brought in: {why}. Mend that and try again.")
+}
+
+/// What lies in the skill's place cannot be replaced.
+pub fn place_is_taken(name: &str, why: &str) -> String {
+    format!("The folder of the skill {name} cannot be read ({why}). Mend or move it, then try again.")
+}
+
+/// A note cannot be read.
+pub fn cannot_read_note(path: &str, why: &str) -> String {
+    format!("The note {path} cannot be used: {why}. Name one of your own notes, such as `memory/tea.md`.")
+}
+
+/// A note that says nothing.
+pub const NOTE_WITHOUT_WORDS: &str =
+    "there is no description and no paragraph in it that could be one; write what it is for, and when to use it";
+/// A note whose name makes no name.
+pub const NAME_NEEDED: &str = "no name for a skill can be made of its own; give one with --name";
+
+/// How many proposals wait, in /status.
+pub fn status(pending: usize) -> String {
+    format!("- proposals that wait for you: {pending}")
+}
+
+fn origin_of(origin: &str) -> &'static str {
+    match origin {
+        "shipped" => "shipped with the program",
+        "proposal" => "from a proposal",
+        "rollback" => "rolled back",
+        _ => "written by hand",
+    }
+}

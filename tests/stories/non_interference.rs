@@ -1,0 +1,204 @@
+//! Non-interference: whatever words come from outside, what is live and what is loaded by itself is the same.
+//!
+//! A random history of turns, tools, summaries, recalls and proposals is lived through twice, with two different texts of the same length from outside. The
+//! model lets everything that it reads change everything that it says: it answers with a digest of its whole prompt. So one letter from outside in a trusted
+//! prompt, a file that is loaded by itself, a title, a summary or a skill makes the two lives differ.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use compline::model::{Purpose, Request, Role};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::skill_gate::shown_hash;
+use crate::support::model::{Say, words};
+use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, skill};
+use crate::support::web::Web;
+
+/// So many histories, of so many events each.
+const HISTORIES: u64 = 12;
+const EVENTS: usize = 14;
+
+/// One thing that happens.
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    Talk,
+    Forward,
+    Document,
+    Page,
+    Recall,
+    Paste,
+    Propose,
+    ProposeAsBen,
+    LoadSkill,
+    Approve,
+    EditByHand,
+    Silence,
+    New,
+    Restart,
+}
+
+const ALL: [Event; 14] = [
+    Event::Talk,
+    Event::Forward,
+    Event::Document,
+    Event::Page,
+    Event::Recall,
+    Event::Paste,
+    Event::Propose,
+    Event::ProposeAsBen,
+    Event::LoadSkill,
+    Event::Approve,
+    Event::EditByHand,
+    Event::Silence,
+    Event::New,
+    Event::Restart,
+];
+
+/// The same history for the same seed. Begins with something from outside, and ends in a conversation of its own.
+fn history(seed: u64) -> Vec<Event> {
+    let mut state = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap()
+    };
+    let mut events = vec![[Event::Forward, Event::Document, Event::Page][next() % 3]];
+    events.extend((0..EVENTS).map(|_| ALL[next() % ALL.len()]));
+    events.extend([Event::Silence, Event::Talk, Event::Propose, Event::Approve]);
+    events
+}
+
+/// Says what it was told to do by the person, and otherwise a digest of all that it was asked.
+fn echo(request: &Request) -> Say {
+    let digest: String = Sha256::digest(words(request)).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let newest = request.messages().last().unwrap();
+    let order = if newest.role() == Role::User { words(request) } else { String::new() };
+    let order =
+        order.lines().rev().find_map(|line| line.strip_prefix("please ").map(str::to_owned)).unwrap_or_default();
+    let call = |tool: &str, arguments: serde_json::Value| Say::Calls(vec![(tool.to_owned(), arguments.to_string())]);
+    match (request.purpose(), order.as_str()) {
+        (Purpose::Chat, "fetch") => call("web_fetch", json!({ "url": "http://outside.example/page" })),
+        (Purpose::Chat, "recall") => call("recall", json!({ "query": "letter", "include_untrusted": true })),
+        (Purpose::Chat, "load") => call("load_skill", json!({ "name": "by-hand" })),
+        (Purpose::Chat, order) if order.starts_with("propose") => {
+            let name = format!("s-{digest}");
+            let content = skill(&name, "A skill.", &format!("Do {digest}."));
+            call(
+                "submit_skill",
+                json!({ "name": name, "change": "create", "rationale": digest,
+                "files": [{ "path": "SKILL.md", "content": content }] }),
+            )
+        }
+        (Purpose::Chat | Purpose::Review, _) => Say::Text(format!("heard {digest}")),
+        (Purpose::Summary, _) => Say::Text(json!({ "title": digest, "topics": [digest] }).to_string()),
+    }
+}
+
+/// What is live and loaded by itself at the end of a life, under a name each.
+type Stays = BTreeMap<String, String>;
+
+async fn live(events: &[Event], letter: &str) -> Stays {
+    let page = format!("<title>{letter}</title><p>{letter}</p>");
+    let web = Web::of(&[("/page", page.as_str())]).await;
+    let mut story = Story::prepared("[skills]\nreview = \"human\"").await;
+    story.fetch_through(web.fetcher());
+    story.model.otherwise(echo);
+    story.background.otherwise(echo);
+    story.start().await;
+    for (number, event) in events.iter().enumerate() {
+        happens(&mut story, *event, number, letter).await;
+    }
+    let stays = what_stays(&story);
+    story.end().await;
+    stays
+}
+
+async fn happens(story: &mut Story, event: Event, number: usize, letter: &str) {
+    match event {
+        Event::Talk => story.say(ADA, &format!("my number is {number}")).await,
+        Event::Forward => {
+            story.fake.forwards(ADA, EVE, letter);
+            story.answered().await;
+        }
+        Event::Document => {
+            story.fake.sends_document(ADA, "letter.txt", "text/plain", letter.as_bytes());
+            story.answered().await;
+        }
+        Event::Page => story.say(ADA, "http://outside.example/page\nplease fetch").await,
+        Event::Recall => story.say(ADA, "please recall").await,
+        Event::Paste => story.say(ADA, letter).await,
+        Event::Propose => story.say(ADA, "please propose").await,
+        Event::ProposeAsBen => story.say(BEN, "please propose").await,
+        Event::LoadSkill => story.say(ADA, "please load").await,
+        Event::Approve => approve_what_is_clean(story).await,
+        Event::EditByHand => {
+            story.write_skill("by-hand", "Written by hand.", &format!("Version {number}."));
+            story.say(ADA, "look").await;
+        }
+        Event::Silence => story.pass(Duration::from_secs(7 * 3600)).await,
+        Event::New => story.say(ADA, "/new").await,
+        Event::Restart => story.restart().await,
+    }
+}
+
+/// The owner says yes to the oldest proposal that nothing from outside had a part in.
+async fn approve_what_is_clean(story: &Story) {
+    let id = story.count("SELECT coalesce(min(id), 0) FROM proposals WHERE state = 'pending' AND label = 'trusted'");
+    if id > 0 {
+        story.say(ADA, &format!("/show {id}")).await;
+        story.say(ADA, &format!("/approve {id} {}", shown_hash(story))).await;
+    }
+}
+
+fn what_stays(story: &Story) -> Stays {
+    let mut stays = Stays::new();
+    for (who, requests) in [("chat", story.model.requests()), ("background", story.background.requests())] {
+        let trusted = requests.iter().filter(|request| request.label().is_trusted());
+        for (number, request) in trusted.enumerate() {
+            stays.insert(format!("{who} {number}"), words(request));
+        }
+    }
+    let workspace = story.home.join("workspace");
+    for file in ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"] {
+        stays.insert(file.to_owned(), std::fs::read_to_string(workspace.join(file)).unwrap_or_default());
+    }
+    files_below(&story.home.join("skills"), &mut stays);
+    for (name, sql) in [
+        ("openings", "SELECT coalesce(group_concat(opening, char(10)), '') FROM conversations"),
+        ("titles", "SELECT coalesce(group_concat(title, char(10)), '') FROM summaries WHERE view = 'trusted'"),
+        ("skills", "SELECT coalesce(group_concat(name || state || digest, char(10)), '') FROM skills"),
+        ("approved", "SELECT coalesce(group_concat(skill, char(10)), '') FROM proposals WHERE state = 'approved'"),
+    ] {
+        stays.insert(name.to_owned(), story.text(sql));
+    }
+    stays
+}
+
+fn files_below(folder: &Path, stays: &mut Stays) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
+        if entry.path().is_dir() {
+            files_below(&entry.path(), stays);
+        } else {
+            let name = entry.path().strip_prefix(folder.parent().unwrap()).unwrap().display().to_string();
+            stays.insert(name, std::fs::read_to_string(entry.path()).unwrap());
+        }
+    }
+}
+
+#[tokio::test]
+async fn whatever_comes_from_outside_what_lasts_is_the_same() {
+    let filler =
+        "the quick brown letter runs over the lazy dog and says nothing of any weight to anybody who may read it";
+    for seed in 0..HISTORIES {
+        let events = history(seed);
+        let one = live(&events, &format!("{UNTRUSTED}aaaa {filler} one")).await;
+        let other = live(&events, &format!("{UNTRUSTED}bbbb {filler} two")).await;
+        assert!(one.len() > 10, "{events:?}");
+        let names: Vec<_> = one.keys().chain(other.keys()).collect();
+        for name in names {
+            assert_eq!(one.get(name), other.get(name), "{name} differs after {events:?} (history {seed})");
+        }
+    }
+}
