@@ -174,6 +174,10 @@ impl App {
         });
         let limits = seams.outside.unwrap_or_default();
         let outside = Servers::open(&config.mcp, journal.clone(), Arc::clone(&clock), limits).await?;
+        // Before anybody looks at a skill. One that cannot be written keeps nobody from talking.
+        if let Err(error) = review.start().await {
+            tracing::error!("The skills cannot be brought up to date: {error:#}");
+        }
         let toolbox = toolbox(&config, &journal, &review, seams.fetcher)?.with_outside(Arc::clone(&outside));
         let engine = Engine::new(
             engine::Parts {
@@ -243,7 +247,6 @@ impl App {
         };
         self.tasks.spawn(worker.run(bell, self.stop.clone()));
         commands.ring(&*self.clock);
-        self.review.start().await?;
         self.tasks.spawn(self.review.clone().run(self.stop.clone()));
         for work in self.outside.work(&self.stop) {
             self.tasks.spawn(work);

@@ -18,3 +18,5 @@ mod program;
 mod running;
 #[path = "cli/setup.rs"]
 mod setup;
+#[path = "cli/skills.rs"]
+mod skills;

@@ -53,6 +53,8 @@ mod question;
 mod recall;
 #[path = "stories/scope.rs"]
 mod scope;
+#[path = "stories/skill_commands.rs"]
+mod skill_commands;
 #[path = "stories/skill_gate.rs"]
 mod skill_gate;
 #[path = "stories/skill_power.rs"]

@@ -115,7 +115,8 @@ fn slug(note: &str) -> String {
 /// A `SKILL.md` that says what the note says; `None` if there are no words for a description.
 fn skill_of(name: &str, note: &str) -> Option<String> {
     let (said, body) = manifest::read(note, name).ok()?;
-    let description = one_line(&said.description);
+    // Some programs take three dashes for the end of the front matter, wherever they stand.
+    let description = one_line(&said.description).replace("---", "\u{2014}");
     let description = match said.form {
         manifest::Form::FrontMatter => description,
         manifest::Form::Legacy => first_sentence(&description).to_owned(),

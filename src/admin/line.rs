@@ -126,7 +126,7 @@ fn not_understood(args: &[String]) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{House, keys};
+    use super::super::fixture::{House, keys, skill};
     use super::*;
     use proptest::prelude::*;
 
@@ -140,6 +140,17 @@ mod tests {
         let said = house.says("Ada", "The red shoes").await;
         house.says("Ben", "No shoes at all").await;
         let show = format!("conversations show {}", said.conversation);
+        house.writes("skills/tea/SKILL.md", &skill("tea", "Boil water."));
+        let version = house.admin.skills().await.unwrap().json[0]["version"].clone();
+        let (_, hash) = house.proposes("tea", "Boil milk.").await;
+        for name in ["soup", "stew"] {
+            house.proposes(name, "Boil.").await;
+        }
+        let folder = house.writes("download/pie/SKILL.md", &skill("pie", "Bake."));
+        house.writes("workspace/memory/cup.md", "A cup. Of tea.\n");
+        let approve = format!("review approve 1 {hash}");
+        let import = format!("skills import {} pie", folder.parent().unwrap().display());
+        let back = format!("skills rollback tea {version}");
         for words in [
             "status",
             "usage",
@@ -150,6 +161,19 @@ mod tests {
             "conversations list --limit 5",
             &show,
             "search --limit 10 --in messages --in conversations -- shoes",
+            "skills list",
+            "skills show tea",
+            "skills history tea",
+            "review list",
+            "review show 1",
+            &approve,
+            "review show 2",
+            "review reject 2 ",
+            "review reject 3 cold",
+            &import,
+            "skills promote memory/cup.md",
+            "skills promote memory/cup.md mug",
+            &back,
         ] {
             let answer = house.admin.command_line(&line(words)).await;
             assert!(!answer.failed, "{words}: {}", answer.markdown);
@@ -174,6 +198,16 @@ mod tests {
             "search shoes",
             "search --in dreams -- shoes",
             "search --limit 5 --",
+            "skills",
+            "skills list tea",
+            "skills import download/pie pie",
+            "skills import /download/pie",
+            "skills rollback tea last",
+            "review",
+            "review show one",
+            "review approve 1",
+            "review approve 1 a b",
+            "review reject 1",
         ] {
             assert!(house.admin.command_line(&line(words)).await.failed, "{words}");
         }

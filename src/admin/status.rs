@@ -184,7 +184,7 @@ mod tests {
         let json = house.admin.status(None).await.unwrap().json;
         assert_eq!(
             keys(&json),
-            ["version", "zone", "adapters", "queues", "streams", "slots", "proposals", "budget", "model"],
+            ["version", "zone", "adapters", "servers", "queues", "streams", "slots", "proposals", "budget", "model"],
         );
         assert_eq!(json["proposals"], json!({ "pending": 0 }));
         assert_eq!(json["zone"], "Europe/Vienna");

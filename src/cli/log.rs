@@ -23,7 +23,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 /// Where the log of this process lies, once it has one.
 static LOGS: OnceLock<PathBuf> = OnceLock::new();
 
-/// Begins the log of a home. `-v` adds detail, and standard error.
+/// Begins the log of a home. `-v` adds detail, and standard error. The library for outside tools is silent, because it quotes messages.
 pub fn begin(config: &Config, verbose: bool) {
     let level = if verbose { "warn,rmcp=off,compline=debug" } else { "warn,rmcp=off,compline=info" };
     let logs = config.home.logs();

@@ -14,6 +14,9 @@ use crate::skill::{Digest, Folder};
 /// How many unchanged lines stand around a changed one.
 const AROUND: usize = 3;
 
+/// From so many pairs of an old and a new line on, a file is shown as replaced.
+const MOST_PAIRS: usize = 4_000_000;
+
 /// The change from `base` to `result` over all files, with everything hidden revealed. Blank if there is none.
 pub fn diff(base: Option<&Folder>, result: Option<&Folder>) -> String {
     let mut page = String::new();
@@ -32,12 +35,9 @@ pub fn summary(base: Option<&Folder>, result: Option<&Folder>) -> String {
     let (mut added, mut removed) = (0, 0);
     for file in &files {
         let Some((old, new)) = file.texts() else { continue };
-        for change in TextDiff::from_lines(old, new).iter_all_changes() {
-            match change.tag() {
-                ChangeTag::Insert => added += 1,
-                ChangeTag::Delete => removed += 1,
-                ChangeTag::Equal => {}
-            }
+        for (sign, _) in hunks(old, new).into_iter().flat_map(|(_, lines)| lines) {
+            added += usize::from(sign == '+');
+            removed += usize::from(sign == '-');
         }
     }
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
@@ -102,17 +102,10 @@ impl<'a> Touched<'a> {
 fn write_lines(page: &mut String, old: &str, new: &str) {
     let ends = |text: &str| (text.contains("\r\n"), text.split_inclusive('\n').any(|line| !line.ends_with("\r\n")));
     let ends_differ = !old.is_empty() && !new.is_empty() && ends(old) != ends(new) || ends(new) == (true, true);
-    let lines = TextDiff::from_lines(old, new);
-    for hunk in lines.unified_diff().context_radius(AROUND).iter_hunks() {
-        let _ = writeln!(page, "{}", hunk.header());
-        for change in hunk.iter_changes() {
-            let sign = match change.tag() {
-                ChangeTag::Equal => ' ',
-                ChangeTag::Insert => '+',
-                ChangeTag::Delete => '-',
-            };
-            let line = change.value();
-            let bare = line.strip_suffix('\n').unwrap_or(line);
+    for (header, lines) in hunks(old, new) {
+        let _ = writeln!(page, "{header}");
+        for (sign, line) in lines {
+            let bare = line.strip_suffix('\n').unwrap_or(&line);
             // Alone, without its line feed, a carriage return is revealed like any other.
             let bare = if ends_differ { bare } else { bare.strip_suffix('\r').unwrap_or(bare) };
             let _ = writeln!(page, "{sign}{}", reveal(bare));
@@ -120,6 +113,39 @@ fn write_lines(page: &mut String, old: &str, new: &str) {
                 let _ = writeln!(page, "\\ no line feed at the end");
             }
         }
+    }
+}
+
+/// A header, and lines with the sign of what happens to them.
+type Hunk = (String, Vec<(char, String)>);
+
+/// The changed lines with those around them. Only a line feed ends a line; a carriage return alone would hide what stands before it.
+fn hunks(old: &str, new: &str) -> Vec<Hunk> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+    // The time to find the smallest difference grows with the square, and whoever proposes the text chooses it.
+    if old.len().saturating_mul(new.len()) > MOST_PAIRS {
+        let all = |sign, lines: &[&str]| lines.iter().map(|line| (sign, (*line).to_owned())).collect::<Vec<_>>();
+        let header = format!("@@ -1,{} +1,{} @@", old.len(), new.len());
+        return vec![(header, [all('-', &old), all('+', &new)].concat())];
+    }
+    let lines = TextDiff::from_slices(&old, &new);
+    let mut unified = lines.unified_diff();
+    let hunks = unified.context_radius(AROUND).iter_hunks();
+    hunks
+        .map(|hunk| {
+            (
+                hunk.header().to_string(),
+                hunk.iter_changes().map(|change| (sign(change.tag()), change.value().to_owned())).collect(),
+            )
+        })
+        .collect()
+}
+
+fn sign(tag: ChangeTag) -> char {
+    match tag {
+        ChangeTag::Equal => ' ',
+        ChangeTag::Insert => '+',
+        ChangeTag::Delete => '-',
     }
 }
 
@@ -166,6 +192,14 @@ mod tests {
         assert!(diff(Some(&base), Some(&result)).contains("-x\n+x⟨U+000D carriage return⟩\n"));
         let windows = folder(&[("a", b"x\r\ny\r\n")]);
         assert!(!diff(None, Some(&windows)).contains('⟨'));
+    }
+
+    #[test]
+    fn a_huge_change_is_shown_as_a_replacement() {
+        let (old, new) = ("a\n".repeat(30_000), "b\n".repeat(30_000));
+        let (base, result) = (folder(&[("f", old.as_bytes())]), folder(&[("f", new.as_bytes())]));
+        assert_eq!(summary(Some(&base), Some(&result)), "1 file changed, 30000 lines added, 30000 removed");
+        assert_eq!(diff(Some(&base), Some(&result)).lines().count(), 60_002);
     }
 
     proptest! {

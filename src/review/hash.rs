@@ -40,3 +40,108 @@ pub(super) fn check(
         None => Ok(Ok(Known::New)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::store::{Journal, NewProposal};
+    use crate::time::Moment;
+    use crate::trust::{Label, Scope, Source};
+
+    fn folder(text: &str) -> Folder {
+        Folder::new([("SKILL.md".to_owned(), Arc::from(text.as_bytes()))])
+    }
+
+    fn draft(change: Change, origin: Origin) -> Draft {
+        Draft { skill: "tea".to_owned(), change, files: Vec::new(), rationale: String::new(), origin }
+    }
+
+    /// A journal that knows one proposal in that state: of `content`, made from `base`.
+    async fn known(
+        change: &'static str,
+        base: Option<Folder>,
+        content: Option<Folder>,
+        state: &'static str,
+    ) -> (Journal, tempfile::TempDir) {
+        let home = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&home.path().join("j.db"), None).unwrap();
+        journal
+            .write("stage", move |tx| {
+                let digest = |folder: &Option<Folder>| folder.as_ref().map(Folder::digest);
+                let (base, content) = (digest(&base), digest(&content));
+                let id = tx.stage(&NewProposal {
+                    skill: "tea",
+                    change,
+                    new_name: "",
+                    base: base.as_ref().map_or("", Digest::as_str),
+                    content: content.as_ref().map_or("", Digest::as_str),
+                    nonce: "n",
+                    digest: "d",
+                    rationale: "",
+                    origin: "turn",
+                    turn: None,
+                    person: None,
+                    standing: "tainted",
+                    label: &Label::untrusted(Source::unknown()),
+                    scope: Scope::Shared,
+                    files: &[],
+                    at: Moment(1),
+                    expires_at: Moment(2),
+                })?;
+                if state != "pending" {
+                    tx.settle_proposal(id, state, "no", Moment(1))?;
+                }
+                Ok(())
+            })
+            .await
+            .unwrap();
+        (journal, home)
+    }
+
+    async fn say(
+        journal: &Journal,
+        draft: Draft,
+        base: Option<Folder>,
+        result: Option<Folder>,
+    ) -> Result<Known, Refused> {
+        let base = base.as_ref().map(Folder::digest);
+        journal.read(|db| check(db, &draft, base.as_ref(), result.as_ref())).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_change_that_changes_nothing_is_refused_but_what_is_held_lies_there_already() {
+        let (journal, _home) = known("create", None, Some(folder("x")), "expired").await;
+        let (same, other) = (folder("a"), folder("b"));
+        let edit = |origin| draft(Change::Edit, origin);
+        assert!(say(&journal, edit(Origin::Import), Some(same.clone()), Some(same.clone())).await.is_err());
+        assert_eq!(say(&journal, edit(Origin::Import), Some(same.clone()), Some(other)).await, Ok(Known::New));
+        assert_eq!(say(&journal, edit(Origin::Folder), Some(same.clone()), Some(same)).await, Ok(Known::New));
+    }
+
+    #[tokio::test]
+    async fn the_same_waits_once_and_only_for_the_same_base() {
+        let (journal, _home) = known("edit", Some(folder("a")), Some(folder("b")), "pending").await;
+        let again =
+            |base: &str| say(&journal, draft(Change::Edit, Origin::Import), Some(folder(base)), Some(folder("b")));
+        assert_eq!(again("a").await, Ok(Known::Waits(ProposalId(1))));
+        assert_eq!(again("c").await, Ok(Known::New));
+    }
+
+    #[tokio::test]
+    async fn what_was_refused_is_refused_whatever_it_is_made_from() {
+        let (journal, _home) = known("edit", Some(folder("a")), Some(folder("b")), "rejected").await;
+        for base in ["a", "c"] {
+            let said = say(&journal, draft(Change::Edit, Origin::Import), Some(folder(base)), Some(folder("b"))).await;
+            assert_eq!(said, Err(Refused::because(&says::rejected_before(ProposalId(1), "no"))));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_deletion_that_was_refused_may_be_asked_for_again_when_the_skill_is_another() {
+        let (journal, _home) = known("delete", Some(folder("a")), None, "rejected").await;
+        assert!(say(&journal, draft(Change::Delete, Origin::Import), Some(folder("a")), None).await.is_err());
+        assert_eq!(say(&journal, draft(Change::Delete, Origin::Import), Some(folder("b")), None).await, Ok(Known::New));
+    }
+}

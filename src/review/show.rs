@@ -80,9 +80,6 @@ fn decide_buttons(proposal: &Proposal, digest: &Digest) -> Vec<(String, String)>
 fn head(proposal: &Proposal) -> String {
     let row = &proposal.row;
     let mut lines = vec![says::title(row.id, &row.change, &row.skill, &row.new_name), says::origin(&row.origin)];
-    if !row.label.is_trusted() {
-        lines.push(says::tainted(&row.label));
-    }
     if !row.rationale.trim().is_empty() {
         lines.push(format!("{}\n{}", says::RATIONALE, fenced(&reveal(&row.rationale))));
     }
@@ -93,6 +90,9 @@ fn head(proposal: &Proposal) -> String {
             verdict.note.clone()
         };
         lines.push(says::stage(&verdict.stage, &verdict.outcome, &note));
+    }
+    if !row.reviewed && row.state == "pending" {
+        lines.push(says::stage("reviewer", "later", ""));
     }
     for finding in proposal.findings() {
         let place = says::place(&finding.path, finding.line, finding.column);

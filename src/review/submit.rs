@@ -41,6 +41,8 @@ impl Review {
     /// If the journal or the folder cannot be read or written.
     pub async fn submit(&self, draft: Draft) -> anyhow::Result<Result<Staged, Refused>> {
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
+        // What lies there now is what the draft is compared with: it has to be a version that the journal knows.
+        self.look().await?;
         let staged = self.stage(draft).await;
         drop(alone);
         if let Ok(Ok(Staged::New(..))) = staged {
@@ -232,4 +234,55 @@ fn said(judged: &Judged, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]
         verdict("structure", true, "", &ours),
         scan,
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(change: Change, files: &[(&str, Option<&str>)]) -> Draft {
+        let file =
+            |(path, text): &(&str, Option<&str>)| ((*path).to_owned(), text.map(|text| Arc::from(text.as_bytes())));
+        Draft {
+            skill: "tea".to_owned(),
+            change,
+            files: files.iter().map(file).collect(),
+            rationale: String::new(),
+            origin: Origin::Import,
+        }
+    }
+
+    fn base() -> Folder {
+        let file = |path: &str, text: &str| (path.to_owned(), Arc::from(text.as_bytes()));
+        Folder::new([file("SKILL.md", "---\nname: tea\n---\nname: tea\n"), file("resources/a", "a")])
+    }
+
+    #[test]
+    fn what_a_draft_does_not_name_stays() {
+        let files = [("resources/a", None), ("resources/b", Some("b"))];
+        let folder = outcome(&draft(Change::Edit, &files), Some(&base())).unwrap().unwrap();
+        assert_eq!(folder.files().map(|(path, _)| path).collect::<Vec<_>>(), ["SKILL.md", "resources/b"]);
+        assert_eq!(outcome(&draft(Change::Delete, &[]), Some(&base())), Ok(None));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (change, files, base) in [
+            (Change::Delete, vec![("a", Some("a"))], Some(base())),
+            (Change::Edit, vec![("a", Some("a"))], None),
+            (Change::Edit, vec![("nothing", None)], Some(base())),
+            (Change::Create, vec![("a", Some("a")), ("a", Some("b"))], None),
+        ] {
+            assert!(outcome(&draft(change.clone(), &files), base.as_ref()).is_err(), "{change:?} {files:?}");
+        }
+    }
+
+    #[test]
+    fn a_rename_changes_the_name_in_the_front_matter_and_nothing_else() {
+        let rename = draft(Change::Rename { to: "chai".to_owned() }, &[]);
+        let folder = outcome(&rename, Some(&base())).unwrap().unwrap();
+        assert_eq!(folder.text("SKILL.md"), Some("---\nname: chai\n---\nname: tea\n"));
+        assert_eq!(renamed("---\r\nname: tea\r\n---\r\n", "chai").as_deref(), Some("---\r\nname: chai\r\n---\r\n"));
+        assert_eq!(renamed("no front matter", "chai"), None);
+    }
 }

@@ -1,3 +1,5 @@
+//! What becomes of a call: made, asked about, or refused.
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

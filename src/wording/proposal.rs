@@ -124,6 +124,7 @@ pub fn stage(stage: &str, outcome: &str, note: &str) -> String {
         ("scan", _) => ("Scan", "waits for you."),
         ("reviewer", "passed") => ("AI reviewer", "sees nothing against it. That is advice; you decide."),
         ("reviewer", "refused") => ("AI reviewer", "advises against it."),
+        ("reviewer", "later") => ("AI reviewer", "was not asked yet."),
         ("reviewer", _) => ("AI reviewer", "no verdict."),
         (other, _) => (other, ""),
     };

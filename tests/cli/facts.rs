@@ -2,8 +2,21 @@
 
 use super::program::{Home, PLAIN, program};
 
-const COMMANDS: [&str; 11] =
-    ["demo", "init", "run", "chat", "doctor", "status", "config", "people", "conversations", "search", "usage"];
+const COMMANDS: [&str; 13] = [
+    "demo",
+    "init",
+    "run",
+    "chat",
+    "doctor",
+    "status",
+    "config",
+    "people",
+    "conversations",
+    "search",
+    "usage",
+    "skills",
+    "review",
+];
 
 #[test]
 fn help_lists_every_command_and_each_has_its_own() {

@@ -408,6 +408,32 @@ async fn stop_ends_what_a_yes_began() {
     story.end().await;
 }
 
+#[tokio::test]
+async fn stop_ends_what_runs_and_what_a_yes_began_behind_it() {
+    let (story, web) = asked(EVIL).await;
+    let (first, second) = (crate::support::model::Gate::default(), crate::support::model::Gate::default());
+    story.model.then(Say::Hold(first.clone())).calls("web_fetch", fetch("http://good.example/b"));
+    story.model.then(Say::Hold(second.clone()));
+    story.fake.says(ADA, "try another one");
+    story.fake.acked().await;
+    let meanwhile = async {
+        first.reached().await;
+        story.fake.says(ADA, "hello");
+        story.fake.acked().await;
+        first.open();
+        second.reached().await;
+        for command in ["/yes 2", "/stop"] {
+            story.fake.says(ADA, command);
+            story.fake.acked().await;
+        }
+    };
+    tokio::join!(meanwhile, story.clock.advance(Duration::from_secs(3)));
+    story.settle().await;
+    assert_eq!(story.count("SELECT count(*) FROM turns WHERE state = 'stopped'"), 2);
+    assert_eq!((story.last_heard(ADA).as_str(), web.connections()), ("Stopped.", 0));
+    story.end().await;
+}
+
 /// A house whose power goes at the first such commit after Ada was asked or said yes, and that lives on.
 fn through_the_dark(side: CommitPoint, job: &'static str, nth: u32) -> (House, Web, tokio::runtime::Runtime) {
     let beside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

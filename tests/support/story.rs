@@ -16,7 +16,7 @@ use compline::review::DiskFailpoint;
 use compline::skill::builtin::Builtin;
 use compline::store::Failpoint;
 use compline::time::{Clock, Moment, SimulatedClock};
-use compline::tool::outside::{Limits, Servers};
+use compline::tool::outside::Limits;
 
 use super::model::{Scripted, words};
 use super::telegram::FakeTelegram;
@@ -151,11 +151,6 @@ impl Story {
         std::fs::read_to_string(self.home.join("skills").join(name).join("SKILL.md")).ok()
     }
 
-    /// More sections of the configuration, from the next start on.
-    pub fn add_settings(&mut self, settings: &str) {
-        self.settings.push_str(settings);
-    }
-
     /// What Compline finds in its environment, from the next start on.
     pub fn set_env(&mut self, name: &str, value: &str) {
         self.env.insert(name.to_owned(), value.to_owned());
@@ -166,15 +161,10 @@ impl Story {
         self.outside = Some(limits);
     }
 
-    /// The servers of outside tools.
-    pub fn servers(&self) -> &Arc<Servers> {
-        &self.app.as_ref().unwrap().outside
-    }
-
     /// What the command line answers.
     pub async fn command_line(&self, words: &[&str]) -> compline::admin::Answer {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        self.app.as_ref().unwrap().admin.command_line(&words).await
+        self.app().admin.command_line(&words).await
     }
 
     /// Goes on from another home, as after a power cut.

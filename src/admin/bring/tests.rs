@@ -1,3 +1,5 @@
+//! What is brought in, and what is made of a note.
+
 use super::super::fixture::{House, keys, skill};
 use super::*;
 use proptest::prelude::*;
@@ -135,6 +137,7 @@ fn names_made_of_notes() {
 fn descriptions_made_of_notes() {
     for (note, description) in [
         ("Boil water. Then wait.\n", "\"Boil water.\""),
+        ("Hot --- or cold\n", "\"Hot \u{2014} or cold\""),
         ("# Tea\n\nVersion 1.5 is \"best\"\n", "\"Version 1.5 is \\\"best\\\"\""),
         ("---\nname: x\ndescription: How to brew. And when.\ntype: fact\n---\n\nBoil.\n", "\"How to brew. And when.\""),
     ] {

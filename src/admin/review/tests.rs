@@ -1,9 +1,16 @@
+//! The gate from an owner's side: what is shown, what counts, and everything that does not.
+
 use std::time::Duration;
 
 use super::super::Caller;
 use super::super::fixture::{House, keys, skill};
 use super::*;
 use crate::people::Role;
+
+/// The first digits of a hash.
+fn first(hash: &str, digits: usize) -> &str {
+    hash.get(..digits).unwrap()
+}
 
 async fn ask(house: &House, line: &str) -> Answer {
     house.admin.chat(&house.ada(), line).await
@@ -20,7 +27,7 @@ async fn a_proposal_is_listed_shown_and_made_live() {
     for part in [&*format!("**{id}** add the skill tea"), "untrusted (import)", "2 hours old"] {
         assert!(pending.markdown.contains(part), "{part:?} is missing in {}", pending.markdown);
     }
-    assert!(!pending.markdown.contains(&hash[..8]), "a list gives no hash: {}", pending.markdown);
+    assert!(!pending.markdown.contains(first(&hash, 8)), "a list gives no hash: {}", pending.markdown);
     assert!(!pending.label.is_trusted(), "it shows a name that somebody else chose");
 
     let shown = ask(&house, &format!("/show {id}")).await;
@@ -47,15 +54,15 @@ async fn only_the_right_hash_counts_and_only_once() {
     assert_eq!(missing.markdown, says::hash_missing(id));
     let wrong: String = hash.chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect();
     for (typed, sentence) in [
-        (&hash[..7], says::hash_too_short(id, Way::Chat)),
+        (first(&hash, 7), says::hash_too_short(id, Way::Chat)),
         (&wrong, says::wrong_hash(id, Way::Chat)),
-        (&*format!("{}{}", &hash[..8], &wrong[8..]), says::wrong_hash(id, Way::Chat)),
+        (&*format!("{}{}", first(&hash, 8), first(&wrong, 8)), says::wrong_hash(id, Way::Chat)),
     ] {
         let refused = ask(&house, &format!("/approve {id} {typed}")).await;
         assert_eq!((refused.failed, refused.markdown), (true, sentence), "{typed}");
     }
     assert!(house.reads("skills/tea/SKILL.md").is_none());
-    assert!(!ask(&house, &format!("/approve {id} {}", hash[..8].to_uppercase())).await.failed);
+    assert!(!ask(&house, &format!("/approve {id} {}", first(&hash, 8).to_uppercase())).await.failed);
     let twice = ask(&house, &format!("/approve {id} {hash}")).await;
     assert_eq!((twice.failed, twice.markdown), (true, says::over(id, "approved")));
     let late_no = ask(&house, &format!("/reject {id}")).await;

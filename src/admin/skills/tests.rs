@@ -1,3 +1,5 @@
+//! Skills as they are listed and shown, and the way back to what one was.
+
 use super::super::fixture::{House, skill};
 use super::*;
 
@@ -112,4 +114,28 @@ async fn a_deleted_skill_can_be_had_back() {
     assert_eq!(history.json[0]["present"], false);
     assert!(!ask(&house, &format!("/rollback tea {version}")).await.failed);
     assert!(house.reads("skills/tea/SKILL.md").is_some());
+}
+
+#[tokio::test]
+async fn what_is_held_is_named_and_waits_for_the_owner() {
+    let house = House::new().await;
+    house.writes("skills/tea/SKILL.md", &skill("tea", "Boil water."));
+    let version = VersionId(ask(&house, "/skills").await.json[0]["version"].as_i64().unwrap());
+    house.tampers("UPDATE skill_versions SET accepted = 0");
+    house.writes("skills/pie/SKILL.md", &skill("pie", "Bake."));
+    let listed = ask(&house, "/skills").await;
+    assert_eq!(states(&listed), pairs(&[("pie", "live"), ("tea", "held")]));
+    assert!(listed.markdown.contains("**tea** (held back"), "{}", listed.markdown);
+    let shown = house.admin.skill("tea").await.unwrap();
+    assert!(shown.markdown.contains("not used") && shown.json["text"].is_null(), "{}", shown.markdown);
+    let history = ask(&house, "/history tea").await;
+    assert_eq!((&history.json[0]["accepted"], &history.json[0]["present"]), (&json!(false), &json!(true)));
+    let back = ask(&house, &format!("/rollback tea {version}")).await;
+    assert_eq!((back.failed, back.markdown), (true, says::never_accepted(version)));
+
+    let waiting = house.admin.parts.review.pending().await.unwrap();
+    let (id, hash) = (waiting[0].id, waiting[0].digest.clone());
+    assert_eq!((waiting.len(), waiting[0].origin.as_str()), (1, "folder"));
+    assert!(!ask(&house, &format!("/approve {id} {hash}")).await.failed);
+    assert_eq!(states(&ask(&house, "/skills").await), pairs(&[("pie", "live"), ("tea", "live")]));
 }

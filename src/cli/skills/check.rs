@@ -139,3 +139,42 @@ fn lines_of(one: &Checked) -> Vec<String> {
 fn plain(words: &str) -> String {
     one_line(&reveal(words))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Moment;
+
+    fn known(content: &Folder, state: &str) -> SkillRow {
+        SkillRow {
+            name: "tea".to_owned(),
+            state: state.to_owned(),
+            digest: content.digest().as_str().to_owned(),
+            description: String::new(),
+            origin: "person".to_owned(),
+            shipped: String::new(),
+            installed: String::new(),
+            changed_at: Moment(0),
+        }
+    }
+
+    #[test]
+    fn what_the_journal_holds_back_is_wrong_as_long_as_it_lies_there() {
+        let text = "---\nname: tea\ndescription: How to make tea.\n---\n\nBoil water.\n";
+        let content = Folder::new([(MAIN.to_owned(), text.as_bytes().into())]);
+        let other = Folder::new([(MAIN.to_owned(), b"x".as_slice().into())]);
+        for (row, ok) in [(None, true), (Some(known(&content, "live")), true), (Some(known(&content, "held")), false)] {
+            assert_eq!(look("tea", &content, row.as_ref()).ok, ok, "{row:?}");
+        }
+        assert!(look("tea", &content, Some(&known(&other, "held"))).ok, "another content was held");
+        let held = report(&[look("tea", &content, Some(&known(&content, "held")))]);
+        assert!(held.contains("WRONG   tea") && held.contains("compline review list"), "{held}");
+    }
+
+    #[test]
+    fn nothing_hidden_reaches_the_terminal() {
+        let content = Folder::new([(MAIN.to_owned(), "---\nname: \u{1b}[2J\n---\n".as_bytes().into())]);
+        let report = report(&[look("tea", &content, None), broken("a\u{202e}b", "\u{1b}[31m")]);
+        assert!(!report.contains(['\u{1b}', '\u{202e}']), "{report:?}");
+    }
+}

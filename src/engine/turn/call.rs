@@ -195,3 +195,70 @@ fn begin(tx: Tx<'_>, row: &TurnRow, seq: u32, call: &ToolCall, label: &Label, no
         at: now,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{AddressId, ConversationId, PersonId, StreamId, TurnId};
+    use crate::store::{QuestionRow, QuestionState};
+    use crate::trust::Scope;
+
+    /// A turn that a yes to that call began.
+    fn record(covers: Covers, call: &ToolCall) -> Record {
+        let words = |words: &str| crate::wording::own(words, Scope::Shared);
+        let (stream, conversation, person) = (StreamId(1), ConversationId(1), PersonId(1));
+        let label = words("").label().clone();
+        let turn = TurnRow {
+            id: TurnId(2),
+            stream,
+            conversation,
+            person: Some(person),
+            address: AddressId(1),
+            scope: Scope::Shared,
+            state: "running".to_owned(),
+            claimed_at: Moment(0),
+            context: words(""),
+            label,
+            attempts: 0,
+            retry_at: None,
+            noticed: false,
+        };
+        let question = QuestionRow {
+            id: QuestionId(1),
+            stream,
+            conversation,
+            turn: TurnId(1),
+            person,
+            call: words("{}"),
+            covers,
+            digest: digest(&call.name, &call.arguments),
+            state: QuestionState::Yes,
+            expires_at: Moment(0),
+        };
+        let (messages, texts, attachments, steps) = Default::default();
+        Record { turn, messages, texts, attachments, steps, yes_to: Some(question), first_message: None }
+    }
+
+    fn call(arguments: &str) -> ToolCall {
+        ToolCall { id: "1".into(), name: "send".into(), arguments: arguments.into(), extra: String::new() }
+    }
+
+    #[test]
+    fn a_yes_to_a_call_is_for_exactly_that_call_once() {
+        let shown = call("{\"to\": \"ben\"}");
+        let record = record(Covers::Call, &shown);
+        assert_eq!(granted(&record, 1, &shown), Some(&Covers::Call));
+        assert_eq!(granted(&record, 1, &call("{\"to\": \"eve\"}")), None);
+        assert_eq!(granted(&record, 1, &ToolCall { name: "sends".into(), ..shown.clone() }), None);
+        assert_eq!(granted(&record, 3, &shown), None, "the same once more is another question");
+    }
+
+    #[test]
+    fn a_yes_to_a_host_is_for_the_whole_turn_and_no_yes_is_for_nothing() {
+        let host = Covers::Host("any.example".to_owned());
+        let mut record = record(host.clone(), &call("{}"));
+        assert_eq!(granted(&record, 5, &call("{\"url\": 1}")), Some(&host));
+        record.yes_to = None;
+        assert_eq!(granted(&record, 1, &call("{}")), None);
+    }
+}

@@ -24,11 +24,14 @@ struct Server {
 }
 
 impl Server {
-    async fn start(address: &str, answer: fn(State<Asked>, Json<Value>) -> Response) -> Self {
-        let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+    async fn start<A>(answer: A) -> Self
+    where
+        A: Fn(State<Asked>, Json<Value>) -> Response + Clone + Send + Sync + 'static,
+    {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let (asked, stop) = (Asked::default(), CancellationToken::new());
-        let answering = async move |asked: State<Asked>, request: Json<Value>| answer(asked, request);
+        let answering = move |asked: State<Asked>, request: Json<Value>| std::future::ready(answer(asked, request));
         let router = Router::new().route("/mcp", post(answering)).with_state(Arc::clone(&asked));
         let stopped = stop.clone().cancelled_owned();
         let serving = axum::serve(listener, router).with_graceful_shutdown(stopped);
@@ -69,13 +72,9 @@ fn good(State(asked): State<Asked>, Json(request): Json<Value>) -> Response {
     Json(json!({ "jsonrpc": "2.0", "id": request["id"], "result": result })).into_response()
 }
 
-fn astray(_: State<Asked>, _: Json<Value>) -> Response {
-    (StatusCode::FOUND, [("location", "http://127.0.0.1:9/elsewhere")]).into_response()
-}
-
 #[tokio::test]
 async fn a_server_at_an_address_is_used_like_a_program_and_may_go_away() {
-    let server = Server::start("127.0.0.1:0", good).await;
+    let server = Server::start(good).await;
     let mut story = Story::prepared(&server.section()).await;
     story.start().await;
     story.settle().await;
@@ -94,11 +93,16 @@ async fn a_server_at_an_address_is_used_like_a_program_and_may_go_away() {
 
 #[tokio::test]
 async fn a_server_leads_nowhere_else() {
-    let server = Server::start("127.0.0.1:0", astray).await;
+    let elsewhere = Server::start(good).await;
+    let there = elsewhere.url.clone();
+    let astray = move |_, _| (StatusCode::TEMPORARY_REDIRECT, [("location", there.clone())]).into_response();
+    let server = Server::start(astray).await;
     let mut story = Story::prepared(&server.section()).await;
     story.start().await;
     story.settle().await;
     assert!(condition(&story).trouble.is_some_and(|trouble| trouble.contains("broke")));
+    assert_eq!(elsewhere.asked("initialize"), 0);
     story.end().await;
     server.end().await;
+    elsewhere.end().await;
 }

