@@ -131,7 +131,7 @@ CREATE INDEX questions_continued ON questions (continued_by) WHERE continued_by 
 -- Derived: fingerprints of untrusted texts, to recognise a paste (winnowing; Schleimer, Wilkerson and Aiken, 2003).
 CREATE TABLE fingerprints (
     hash INTEGER NOT NULL,                -- hash of fifty characters
-    node TEXT NOT NULL,                   -- where they stand: text:N, step:N, proposal:N
+    node TEXT NOT NULL,                   -- where they stand: text:N, step:N, file:N (of a proposal)
     PRIMARY KEY (hash, node)
 ) STRICT, WITHOUT ROWID;
 

@@ -56,6 +56,9 @@ impl Db<'_> {
     /// The text that a fingerprint leads to, whose it is, and what a paste of it comes from.
     fn fingerprinted(&self, node: &str) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
         let Some((kind, id)) = node.split_once(':') else { return Ok(None) };
+        if kind == "file" {
+            return self.fingerprinted_file(id.parse()?);
+        }
         let sql = match kind {
             "text" => "SELECT text, scope, label, message_id FROM texts WHERE id = ?1",
             "step" => "SELECT text, scope, label, turn_id FROM steps WHERE id = ?1",
@@ -69,6 +72,21 @@ impl Db<'_> {
         let Some((text, scope, label, of)) = row.optional()? else { return Ok(None) };
         let from = if kind == "text" { self.node_of(MessageId(of))? } else { Node::Turn(TurnId(of)) };
         Ok(Some((text, scope, Pasted { label, from })))
+    }
+}
+
+impl Db<'_> {
+    /// A file of a proposal. The owner is shown the proposals of everybody, so it counts as everybody's; and once it is approved it is trusted.
+    fn fingerprinted_file(&self, id: i64) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT f.bytes, f.label, p.id FROM skill_files f JOIN proposals p ON p.id = f.proposal_id
+             WHERE f.id = ?1 AND p.state <> 'approved'",
+        )?;
+        let row = query.query_row([id], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get(1)?, row.get(2)?))).optional()?;
+        Ok(row.and_then(|(bytes, label, proposal)| {
+            let words = String::from_utf8(bytes).ok()?;
+            Some((Arc::from(words), Scope::Shared, Pasted { label, from: Node::Proposal(proposal) }))
+        }))
     }
 }
 
@@ -90,6 +108,12 @@ impl Tx<'_> {
                 self.keep_fingerprints(&node, &words)?;
             }
         }
+        let mut files = self.0.0.prepare("SELECT id, bytes, label FROM skill_files WHERE proposal_id IS NOT NULL")?;
+        let mut rows = files.query([])?;
+        while let Some(row) = rows.next()? {
+            let bytes: Vec<u8> = row.get(1)?;
+            self.fingerprint_file(row.get(0)?, &bytes, &row.get(2)?)?;
+        }
         Ok(())
     }
 
@@ -110,6 +134,16 @@ impl Tx<'_> {
     /// What a step gave was stored.
     pub(super) fn fingerprint_step(&self, step: StepId, words: &str, label: &Label) -> anyhow::Result<()> {
         if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("step:{step}"), words) }
+    }
+
+    /// A file of a proposal was stored. What is too long for a proposal of a model is not shown in a chat, and not looked at.
+    pub(super) fn fingerprint_file(&self, row: i64, bytes: &[u8], label: &Label) -> anyhow::Result<()> {
+        match std::str::from_utf8(bytes) {
+            Ok(words) if !label.is_trusted() && bytes.len() <= LONGEST_FILE => {
+                self.keep_fingerprints(&format!("file:{row}"), words)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A text goes.
@@ -134,6 +168,9 @@ impl Tx<'_> {
         Ok(())
     }
 }
+
+/// Longer files of proposals have no fingerprints, in bytes.
+const LONGEST_FILE: usize = 64 * 1024;
 
 /// The fact that says that older texts have theirs.
 const CAUGHT_UP: &str = "fingerprints";

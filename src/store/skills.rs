@@ -365,6 +365,9 @@ impl Tx<'_> {
         ))?;
         for (path, bytes) in files {
             insert.execute(params![id, path, &**bytes, label, scope])?;
+            if owner == "proposal_id" {
+                self.fingerprint_file(self.0.0.last_insert_rowid(), bytes, label)?;
+            }
         }
         Ok(())
     }

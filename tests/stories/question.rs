@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use compline::store::CommitPoint::{self, After, Before};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use crate::support::model::Say;
-use crate::support::power::{Cut, House};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary, every_untrusted_part_is_labelled};
 use crate::support::web::Web;
+
+#[path = "question/dark.rs"]
+mod dark;
 
 const EVIL: &str = "http://evil.example/a";
 
@@ -432,70 +433,4 @@ async fn stop_ends_what_runs_and_what_a_yes_began_behind_it() {
     assert_eq!(story.count("SELECT count(*) FROM turns WHERE state = 'stopped'"), 2);
     assert_eq!((story.last_heard(ADA).as_str(), web.connections()), ("Stopped.", 0));
     story.end().await;
-}
-
-/// A house whose power goes at the first such commit after Ada was asked or said yes, and that lives on.
-fn through_the_dark(side: CommitPoint, job: &'static str, nth: u32) -> (House, Web, tokio::runtime::Runtime) {
-    let beside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let web = beside.block_on(Web::of(&[("/a", "<p>the page</p>")]));
-    let mut house = House::prepared("");
-    house.story.fetch_through(web.fetcher());
-    house.story.model.otherwise(|request| match crate::support::model::words(request) {
-        words if words.contains("the page") => Say::Text("It says: the page.".to_owned()),
-        words if words.contains("what now?") => Say::Calls(vec![("web_fetch".to_owned(), fetch(EVIL).to_string())]),
-        _ => Say::Text("Noted.".to_owned()),
-    });
-    let mut dark = house.start(Some(Cut { side, job: Some(job), nth }));
-    let five = Duration::from_secs(5);
-    let deeds: [fn(&House) -> i64; 3] = [
-        |house| house.story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter")),
-        |house| house.story.fake.says(ADA, &format!("what now? {}", canary(ADA))),
-        |house| house.story.fake.says(ADA, "/yes 1"),
-    ];
-    let mut cuts = 0;
-    for deed in deeds {
-        deed(&house);
-        dark |= house.pass(five);
-        if dark {
-            cuts += 1;
-            house.revive();
-            dark = house.pass(five);
-        }
-    }
-    assert_eq!(cuts, 1, "the power goes once: {side:?} {job}");
-    (house, web, beside)
-}
-
-#[test]
-fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
-    // The calls of the question's turn are not begun before it; the second of each job belongs to the turn of the yes.
-    let cuts = [
-        (Before, "ask the person", 1),
-        (After, "ask the person", 1),
-        (Before, "accept messages", 3),
-        (After, "accept messages", 3),
-        (Before, "begin a tool step", 1),
-        (After, "begin a tool step", 1),
-        (Before, "store a tool step", 1),
-        (After, "store a tool step", 1),
-        (Before, "begin a model step", 3),
-        (Before, "store a reply", 2),
-        (After, "store a reply", 2),
-    ];
-    for (side, job, nth) in cuts {
-        let (house, web, _beside) = through_the_dark(side, job, nth);
-        let story = &house.story;
-        let again = usize::from(job == "store a tool step" && side == Before);
-        assert_eq!(web.connections(), 1 + again, "{side:?} {job}: only an unfinished call is made again");
-        let heard = story.heard(ADA);
-        for sentence in ["May I open it", "I go on", "It says: the page."] {
-            let heard = || heard.iter().filter(|heard| heard.contains(sentence));
-            let unmarked = heard().filter(|heard| !heard.contains("(possibly repeated)")).count();
-            assert!(heard().count() > 0 && unmarked <= 1, "{side:?} {job}: {sentence} {:?}", story.heard(ADA));
-        }
-        assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'reply'"), 3, "{side:?} {job}");
-        assert_eq!(state(story, 1), "yes", "{side:?} {job}");
-        assert_eq!(story.count("SELECT count(*) FROM turns WHERE state <> 'done'"), 0, "{side:?} {job}");
-        house.end();
-    }
 }

@@ -146,4 +146,3 @@ proptest! {
         prop_assert!(scan_text("x", &text).iter().any(|finding| finding.rule == "override"));
     }
 }
-
