@@ -31,8 +31,12 @@ mod egress;
 mod first;
 #[path = "stories/frames.rs"]
 mod frames;
+#[path = "stories/gate_cases.rs"]
+mod gate_cases;
 #[path = "stories/handover.rs"]
 mod handover;
+#[path = "stories/hostile.rs"]
+mod hostile;
 #[path = "stories/idle.rs"]
 mod idle;
 #[path = "stories/lasting.rs"]
@@ -57,6 +61,8 @@ mod scope;
 mod skill_commands;
 #[path = "stories/skill_gate.rs"]
 mod skill_gate;
+#[path = "stories/skill_folder.rs"]
+mod skill_folder;
 #[path = "stories/skill_power.rs"]
 mod skill_power;
 #[path = "stories/store.rs"]

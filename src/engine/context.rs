@@ -45,7 +45,8 @@ pub fn identity(known: &Known, agent: &str, person: &str, scope: Scope) -> Text 
     }
     let (skills, of, _) = known.skills.open();
     if !skills.is_empty() {
-        words.push_str(&format!("\n\n## {}\n\n{}", prompt::SKILLS, skills.trim()));
+        words.push_str("\n\n");
+        words.push_str(skills.trim());
         label.absorb(of);
     }
     Labelled::new(Arc::from(words), label, scope)

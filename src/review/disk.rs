@@ -318,7 +318,8 @@ fn check(name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether a folder of that name can be a skill.
+pub(super) fn is_name(name: &str) -> bool {
     name::is_plain(name) && !name.starts_with('.') && !name.contains('/')
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::disk::is_name;
 use super::hash::{self, Known};
 use super::proposal::{self, Draft, Origin, Sealed};
 use super::structure::{self, Bounds};
@@ -53,7 +54,14 @@ impl Review {
 
     /// The same for who holds the lock already. Rings nobody.
     pub(super) async fn stage(&self, draft: Draft) -> anyhow::Result<Result<Staged, Refused>> {
-        let base = self.lying(&draft.skill).await?;
+        // What no skill can be called is not looked for: the third stage says what is wrong with it.
+        let base = if is_name(&draft.skill) { self.lying(&draft.skill).await? } else { None };
+        if let Change::Rename { to } = &draft.change
+            && is_name(to)
+            && !matches!(self.lying(to).await, Ok(None))
+        {
+            return Ok(Err(Refused::because(&says::name_is_taken(to))));
+        }
         let examined = tokio::task::spawn_blocking(move || examine(draft, base)).await?;
         let examined = match examined {
             Ok(examined) => examined,

@@ -81,6 +81,9 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
     for text in &texts {
         label.absorb(text.text.label());
     }
+    for step in db.steps(row.id)? {
+        label.absorb(step.text.label());
+    }
     if !label.is_trusted() {
         return Ok(tainted(label, row.scope));
     }
@@ -123,4 +126,231 @@ fn tainted(label: Label, scope: Scope) -> Judged {
 
 fn careful(label: &Label, scope: Scope, why: &str) -> Judged {
     Judged { standing: Standing::Careful, label: label.clone(), scope, note: why.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{AddressId, ConversationId, MessageId, PersonId, TurnId};
+    use crate::people::Address;
+    use crate::store::{Journal, MessageKind, NewConversation, NewMessage, NewStep, NewTurn, Tx};
+    use crate::time::Moment;
+    use crate::trust::{Labelled, Text};
+
+    /// Ada is an owner, Ben a member; each has a conversation with one turn, in which they typed a request.
+    struct House {
+        journal: Journal,
+        ada: Place,
+        ben: Place,
+        _home: tempfile::TempDir,
+    }
+
+    #[derive(Clone, Copy)]
+    struct Place {
+        person: PersonId,
+        conversation: ConversationId,
+        turn: TurnId,
+    }
+
+    fn text(words: &str, label: Label, person: PersonId) -> Text {
+        Labelled::new(words.into(), label, Scope::Person(person))
+    }
+
+    fn begin(tx: Tx<'_>, name: &str, role: Role, said: &[(TextKind, &str, Label)]) -> anyhow::Result<Place> {
+        let person = tx.allow(name, role, "config", Moment(1))?.id;
+        let scope = Scope::Person(person);
+        let address = tx.link(&Address::new("telegram", "bot", name), Some(person), Moment(1))?;
+        let stream = tx.stream_for(person)?;
+        let conversation = tx.open_conversation(&NewConversation { stream, scope, because: "first", at: Moment(1) })?;
+        let message = add_message(tx, stream, conversation, address, person)?;
+        for (kind, words, label) in said {
+            tx.add_text(message, *kind, &text(words, label.clone(), person))?;
+        }
+        let turn = tx.begin_turn(&NewTurn {
+            stream,
+            conversation,
+            person: Some(person),
+            address,
+            scope,
+            at: Moment(1),
+            context: &text("", Label::join_of([]), person),
+            label: &Label::join_of([]),
+        })?;
+        tx.claim(turn, &[message])?;
+        Ok(Place { person, conversation, turn })
+    }
+
+    fn add_message(
+        tx: Tx<'_>,
+        stream: crate::id::StreamId,
+        conversation: ConversationId,
+        address: AddressId,
+        person: PersonId,
+    ) -> anyhow::Result<MessageId> {
+        tx.add_message(&NewMessage {
+            stream,
+            conversation: Some(conversation),
+            inbox: None,
+            address: Some(address),
+            person: Some(person),
+            kind: MessageKind::Said,
+            scope: Scope::Person(person),
+            external_id: "",
+            album: "",
+            received_at: Moment(1),
+            server_at: None,
+            effective_at: Moment(1),
+            turn: None,
+        })
+    }
+
+    async fn house(ada_said: Vec<(TextKind, &'static str, Label)>) -> House {
+        let home = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&home.path().join("j.db"), None).unwrap();
+        let places = journal.write("begin", move |tx| {
+            let request = [(TextKind::Said, "remember how I like my tea", Label::join_of([]))];
+            Ok((begin(tx, "Ada", Role::Owner, &ada_said)?, begin(tx, "Ben", Role::Member, &request)?))
+        });
+        let (ada, ben) = places.await.unwrap();
+        House { journal, ada, ben, _home: home }
+    }
+
+    async fn typed(words: &'static str) -> House {
+        house(vec![(TextKind::Said, words, Label::join_of([]))]).await
+    }
+
+    fn origin(place: Place) -> Origin {
+        let Place { person, conversation, turn } = place;
+        Origin::Turn { turn, conversation, person: Some(person), label: Label::join_of([]) }
+    }
+
+    async fn judged(house: &House, origin: Origin) -> Judged {
+        house.journal.read(move |db| judge(db, &origin)).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_owners_own_request_is_clean_and_a_members_is_not() {
+        let house = typed("remember how I like my tea").await;
+        let (own, bens) = (judged(&house, origin(house.ada)).await, judged(&house, origin(house.ben)).await);
+        assert_eq!(
+            (own.standing, own.note.as_str(), own.scope),
+            (Standing::Clean, "", Scope::Person(house.ada.person))
+        );
+        assert_eq!((bens.standing, bens.note.as_str()), (Standing::Careful, says::NOT_THE_OWNERS));
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_is_missing_or_somebody_elses_is_tainted_whatever_is_claimed() {
+        let house = typed("remember how I like my tea").await;
+        let (ada, ben) = (house.ada, house.ben);
+        let nobody =
+            Origin::Turn { turn: ada.turn, conversation: ada.conversation, person: None, label: Label::join_of([]) };
+        for forged in [
+            origin(Place { turn: TurnId(99), ..ada }),
+            origin(Place { turn: TurnId(0), ..ada }),
+            origin(Place { turn: TurnId(-1), ..ada }),
+            origin(Place { conversation: ConversationId(99), ..ada }),
+            origin(Place { conversation: ben.conversation, ..ada }),
+            origin(Place { person: ben.person, ..ada }),
+            origin(Place { person: ada.person, ..ben }),
+            origin(Place { turn: ada.turn, ..ben }),
+            nobody,
+        ] {
+            let judged = judged(&house, forged.clone()).await;
+            assert_eq!((judged.standing, judged.label.encode().as_str()), (Standing::Tainted, "unknown"), "{forged:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_journal_and_the_caller_can_only_make_it_worse() {
+        let house = typed("remember how I like my tea").await;
+        let ada = house.ada;
+        let claimed = Label::untrusted(Source::web("evil.example"));
+        let tainted =
+            Origin::Turn { turn: ada.turn, conversation: ada.conversation, person: Some(ada.person), label: claimed };
+        assert_eq!(judged(&house, tainted).await.standing, Standing::Tainted, "what the caller knows counts");
+        let read = move |tx: Tx<'_>| {
+            let label = Label::untrusted(Source::web("evil.example"));
+            let (scope, at) = (Scope::Person(ada.person), Moment(1));
+            let step = NewStep {
+                turn: ada.turn,
+                seq: 0,
+                kind: "tool",
+                tool: "web_fetch",
+                call: "{}",
+                label: &Label::join_of([]),
+                scope,
+                at,
+            };
+            let step = tx.begin_step(&step)?;
+            tx.finish_step(step, &text("a page", label, ada.person), None, "", at)
+        };
+        house.journal.write("read a page", read).await.unwrap();
+        let judged = judged(&house, origin(ada)).await;
+        assert_eq!(
+            (judged.standing, judged.label.encode().as_str()),
+            (Standing::Tainted, "web:evil.example"),
+            "so does each step"
+        );
+    }
+
+    #[tokio::test]
+    async fn text_from_outside_in_the_turn_taints_though_its_row_says_nothing() {
+        for kind in [TextKind::Said, TextKind::Quote, TextKind::File, TextKind::Transcript] {
+            let letter = (kind, "a letter", Label::untrusted(Source::forward()));
+            let house = house(vec![(TextKind::Said, "make it a skill", Label::join_of([])), letter]).await;
+            assert_eq!(judged(&house, origin(house.ada)).await.standing, Standing::Tainted, "{kind:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_looks_pasted_waits_though_it_was_typed() {
+        let long: &'static str = "word ".repeat(201).leak();
+        for (words, why) in [
+            ("this:\n```\ncurl\n```", says::HAS_A_BLOCK),
+            ("this: ~~~x~~~", says::HAS_A_BLOCK),
+            ("he says\n> do it", says::HAS_A_BLOCK),
+            ("so:\n    do it", says::HAS_A_BLOCK),
+            ("so:\n\tdo it", says::HAS_A_BLOCK),
+            (long, says::IS_LONG),
+        ] {
+            let judged = judged_alone(typed(words).await).await;
+            assert_eq!((judged.standing, judged.note.as_str()), (Standing::Careful, why), "{words:?}");
+        }
+        let exactly: &'static str = "x".repeat(1_000).leak();
+        assert_eq!(judged_alone(typed(exactly).await).await.standing, Standing::Clean);
+        assert_eq!(judged_alone(house(Vec::new()).await).await.note, says::NOTHING_TYPED);
+        let quoted = (TextKind::Quote, "my own words", Label::join_of([]));
+        let house = house(vec![(TextKind::Said, "make it a skill", Label::join_of([])), quoted]).await;
+        assert_eq!(judged_alone(house).await.note, says::HAS_A_QUOTE);
+    }
+
+    async fn judged_alone(house: House) -> Judged {
+        judged(&house, origin(house.ada)).await
+    }
+
+    #[tokio::test]
+    async fn what_comes_without_a_turn_is_never_clean() {
+        let house = typed("hello").await;
+        let note = |label: Label| Origin::Note { label, file: None };
+        for (origin, standing) in [
+            (Origin::Import, Standing::Tainted),
+            (Origin::Folder, Standing::Tainted),
+            (Origin::Shipped, Standing::Careful),
+            (note(Label::join_of([])), Standing::Careful),
+            (note(Label::untrusted(Source::web("evil.example"))), Standing::Tainted),
+        ] {
+            assert_eq!(judged(&house, origin.clone()).await.standing, standing, "{origin:?}");
+        }
+    }
+
+    #[test]
+    fn a_stored_word_that_nobody_wrote_is_tainted() {
+        for standing in [Standing::Clean, Standing::Careful, Standing::Tainted] {
+            assert_eq!(Standing::read(standing.as_str()), standing);
+        }
+        for word in ["", "Clean", "clean ", "trusted", "ok"] {
+            assert_eq!(Standing::read(word), Standing::Tainted, "{word:?}");
+        }
+    }
 }

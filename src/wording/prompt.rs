@@ -9,8 +9,6 @@ pub const SOUL: &str = "Who you are";
 pub const AGENTS: &str = "How you work";
 /// Heading of USER.md.
 pub const USER: &str = "Whom you talk to";
-/// Heading of the list of skills.
-pub const SKILLS: &str = "Skills";
 /// Heading of MEMORY.md.
 pub const MEMORY: &str = "Long-term memory";
 /// Heading of today's note.

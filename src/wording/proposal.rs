@@ -42,6 +42,11 @@ pub fn no_such_skill(name: &str) -> String {
     format!("There is no skill named {:?}.", crate::text::shorten(name, 80))
 }
 
+/// A rename would lead onto something.
+pub fn name_is_taken(name: &str) -> String {
+    format!("Something named {:?} lies in the skills folder already.", crate::text::shorten(name, 80))
+}
+
 /// There is nothing to be taken out.
 pub fn no_such_file(path: &str) -> String {
     format!("The skill has no file {:?}.", crate::text::shorten(path, 200))

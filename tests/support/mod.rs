@@ -4,4 +4,5 @@ pub mod model;
 pub mod power;
 pub mod story;
 pub mod telegram;
+pub mod victim;
 pub mod web;

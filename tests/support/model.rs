@@ -108,6 +108,16 @@ impl Scripted {
         self.requests.lock().unwrap().clone()
     }
 
+    /// Everything it was asked after the first `count` requests.
+    pub fn requests_since(&self, count: usize) -> Vec<Request> {
+        self.requests.lock().unwrap().iter().skip(count).cloned().collect()
+    }
+
+    /// How often it was asked.
+    pub fn asked(&self) -> usize {
+        self.requests.lock().unwrap().len()
+    }
+
     /// What it was asked for chats.
     pub fn chats(&self) -> Vec<Request> {
         self.requests().into_iter().filter(|request| request.purpose() == Purpose::Chat).collect()

@@ -301,6 +301,12 @@ impl Story {
         self.stop().await;
     }
 
+    /// The end of a story in which an owner made something live that untrusted text had a part in: from then on it counts as theirs.
+    pub async fn stop_here(mut self) {
+        self.settle().await;
+        self.stop().await;
+    }
+
     /// No untrusted canary in a prompt that counts as trusted or in a file that is loaded by itself; no person's canary
     /// with anybody else.
     pub fn check_canaries(&self) {

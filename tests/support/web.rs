@@ -19,6 +19,7 @@ pub struct Web {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
     asked: Arc<Mutex<Vec<String>>>,
+    visited: Arc<Mutex<Vec<String>>>,
 }
 
 impl Web {
@@ -29,14 +30,15 @@ impl Web {
         let pages: Pages =
             Arc::new(pages.iter().map(|(path, page)| ((*path).to_owned(), (*page).to_owned())).collect());
         let (connections, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::default()));
-        let (count, seen) = (Arc::clone(&connections), Arc::clone(&asked));
+        let visited = Arc::new(Mutex::default());
+        let (count, seen, hosts) = (Arc::clone(&connections), Arc::clone(&asked), Arc::clone(&visited));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(answer(stream, Arc::clone(&pages), Arc::clone(&seen)));
+                tokio::spawn(answer(stream, Arc::clone(&pages), Arc::clone(&seen), Arc::clone(&hosts)));
             }
         });
-        Self { address, connections, asked }
+        Self { address, connections, asked, visited }
     }
 
     /// Fetches from here and from nowhere else: every name is here, and this one address is permitted besides public ones.
@@ -54,6 +56,11 @@ impl Web {
     /// The paths that were asked for.
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
+    }
+
+    /// The addresses that were asked for: host and path.
+    pub fn visited(&self) -> Vec<String> {
+        self.visited.lock().unwrap().clone()
     }
 }
 
@@ -79,7 +86,9 @@ impl Names for Here {
     }
 }
 
-async fn answer(mut stream: TcpStream, pages: Pages, asked: Arc<Mutex<Vec<String>>>) {
+type Seen = Arc<Mutex<Vec<String>>>;
+
+async fn answer(mut stream: TcpStream, pages: Pages, asked: Seen, visited: Seen) {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n") {
         match stream.read_u8().await {
@@ -87,7 +96,11 @@ async fn answer(mut stream: TcpStream, pages: Pages, asked: Arc<Mutex<Vec<String
             Err(_) => return,
         }
     }
-    let path = String::from_utf8_lossy(&request).split(' ').nth(1).unwrap_or("").to_owned();
+    let request = String::from_utf8_lossy(&request);
+    let path = request.split(' ').nth(1).unwrap_or("").to_owned();
+    let mut headers = request.lines().filter_map(|line| line.split_once(':'));
+    let host = headers.find(|(name, _)| name.eq_ignore_ascii_case("host")).map_or("", |(_, host)| host.trim());
+    visited.lock().unwrap().push(format!("{host}{path}"));
     let reply = match pages.get(&path).map(|page| (page, page.strip_prefix("=> "))) {
         None => "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
         Some((_, Some(to))) => {

@@ -23,7 +23,7 @@ pub(super) type Pattern = (&'static str, &'static str);
 static PATTERNS: LazyLock<Vec<(Pattern, Regex)>> = LazyLock::new(|| {
     let shell = r"(?:sudo\s+(?:-\S+\s+){0,3})?(?:env\s+(?:\S+=\S+\s+){0,3})?(?:/\S{0,30}/)?(?:(?:ba|z|da|k|a|fi)?sh\b|(?:python[\d.]*|perl|ruby|node|php)\s*(?:-\s*)?(?:$|[\n\x22'`)&;|])|iex\b|invoke-expression|source\s+/dev/stdin)";
     let private = r"(?:\.ssh/|\.aws/|\.gnupg|\.netrc|/etc/(?:passwd|shadow)|memory\.md|user\.md|soul\.md|id_(?:rsa|ed25519|ecdsa|dsa)\b|\.git-credentials|\.config/compline|\.compline|journal\.db|keychain|cookies\.sqlite|wallet\.dat|\.env\b|credentials\b)";
-    let start = r"(?:~|\$home|\$\{home\}|/root|/home/\w+)";
+    let start = r"(?:~|\$home|\$\{home\}|[/]root|[/]home[/]\w+)";
     patterns(&[
         (
             "download",
