@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::web::Fetcher;
+use super::web::{FetchError, Fetcher, host_name};
 use super::{Call, Output, Reach, Tool, ToolError};
 use crate::model::ToolSpec;
 use crate::trust::{Label, Source};
@@ -56,7 +56,7 @@ impl Tool for WebFetch {
 
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
         let url = address(call.arguments)?;
-        let page = self.fetcher.fetch(&url).await.map_err(|error| ToolError::Failed(error.to_string()))?;
+        let page = self.fetcher.fetch(&url).await.map_err(|error| ToolError::Failed(told(&error, &url)))?;
         let title = page.title.as_deref().map(|title| crate::text::shorten(title, TITLE));
         let whole = crate::text::defuse(&page.text, "page");
         let words = crate::text::shorten(&whole, WORDS);
@@ -64,6 +64,14 @@ impl Tool for WebFetch {
         let address = crate::text::shorten(page.url.as_str(), ADDRESS);
         let text = wording::tool::page(&address, title.as_deref(), &words, cut);
         Ok(Output { text, label: Label::untrusted(Source::web(&page.host)), from: Vec::new() })
+    }
+}
+
+/// What went wrong, in our own words. A host that a page leads on to is that page's word: it is not named.
+fn told(error: &FetchError, asked: &Url) -> String {
+    match error {
+        FetchError::Forbidden { host } if *host != host_name(asked) => wording::tool::LEADS_TO_NO_PUBLIC_HOST.to_owned(),
+        other => other.to_string(),
     }
 }
 

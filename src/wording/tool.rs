@@ -60,6 +60,9 @@ pub const SUBMIT_WHICH_CHANGE: &str = "`change` is one of create, edit, delete a
 pub const SUBMIT_BAD_FILES: &str =
     "`files` is a list of {\"path\": …, \"content\": …}; content is the whole file as text, or null to take it out.";
 
+/// A redirect that is not followed.
+pub const LEADS_TO_NO_PUBLIC_HOST: &str = "That address leads on to what is not a public host";
+
 /// There is no such tool.
 pub fn unknown(name: &str) -> String {
     format!("There is no tool named {:?}.", super::super::text::shorten(name, 60))

@@ -211,7 +211,7 @@ fn says_something(body: &str) -> bool {
             || !word.is_ascii() && SPEAKS.iter().any(|known| !known.is_ascii() && word.contains(known))
     };
     let wide = body.chars().filter(|c| !c.is_ascii()).count() > 12;
-    words.len() >= MANY_WORDS || (words.len() >= 4 || wide) && words.iter().any(|word| speaks(&word))
+    words.len() >= MANY_WORDS || (words.len() >= 4 || wide) && words.iter().any(speaks)
 }
 
 fn is_code(context: &Context<'_>, at: usize) -> bool {

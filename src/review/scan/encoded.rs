@@ -114,7 +114,7 @@ fn decodings(blob: &str) -> Vec<String> {
         })
         .collect();
     let mut found = Vec::new();
-    if bare.len() % 2 == 0 && bare.bytes().all(|b| b.is_ascii_hexdigit()) {
+    if bare.len().is_multiple_of(2) && bare.bytes().all(|b| b.is_ascii_hexdigit()) {
         let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or_default(), 16).ok();
         found.push(bare.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>());
     }
@@ -155,7 +155,7 @@ fn unescape(run: &str) -> String {
     } else {
         16
     };
-    let parts = run.split(|c: char| matches!(c, '\\' | '%' | '&' | ';' | '{' | '}' | ',' | ' '));
+    let parts = run.split(['\\', '%', '&', ';', '{', '}', ',', ' ']);
     let digits = parts
         .map(|part| part.trim_start_matches('#').trim_start_matches("0x").trim_start_matches(['x', 'u']))
         .filter(|part| !part.is_empty());

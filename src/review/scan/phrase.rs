@@ -69,7 +69,7 @@ fn spelled(word: &Word) -> Option<Hit> {
         "override",
     ];
     let tells = word.spelled && TELLING.iter().any(|part| word.text.contains(&skeleton(part)));
-    tells.then(|| Hit { rule: "disguise", at: word.start..word.end, says: "Words are disguised by letters set apart." })
+    tells.then_some(Hit { rule: "disguise", at: word.start..word.end, says: "Words are disguised by letters set apart." })
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::of(phrases::GROUPS.iter().chain(tongues::GROUPS)));
@@ -195,7 +195,7 @@ fn fits(word: &str, text: &str, prefix: bool) -> bool {
 }
 
 fn is_address(word: &str) -> bool {
-    ["http", "https", "ftp", "www", "webhook", "pastebin"].iter().any(|known| *known == word)
+    ["http", "https", "ftp", "www", "webhook", "pastebin"].contains(&word)
 }
 
 fn choice(choice: &str) -> Vec<Piece> {

@@ -298,10 +298,10 @@ mod tests {
     fn a_word_knows_its_place() {
         let text = "é\u{200b} ｘyz evil.example a.md";
         for word in split(&View::of(text)) {
-            assert!(!text[word.start..word.end].is_empty());
+            assert!(text.get(word.start..word.end).is_some_and(|part| !part.is_empty()));
         }
         let words = split(&View::of(text));
-        assert_eq!(&text[words[1].start..words[1].end], "ｘyz");
+        assert_eq!(text.get(words[1].start..words[1].end), Some("ｘyz"));
         assert!(words[2].host && words[3].host && !words[4].host);
     }
 

@@ -41,6 +41,7 @@ pub enum Carrier {
     QuotedAnswer,
     QuotedProposal,
     Pasted,
+    PastedByEdit,
     Member,
     MemberForward,
     PoisonedMemory,
@@ -121,6 +122,7 @@ pub const LATER: &[Carrier] = &[
     Carrier::QuotedAnswer,
     Carrier::QuotedProposal,
     Carrier::Pasted,
+    Carrier::PastedByEdit,
 ];
 /// What no model gets to read.
 pub const UNREAD: &[Carrier] = &[
@@ -133,6 +135,9 @@ pub const UNREAD: &[Carrier] = &[
     Carrier::Poll,
     Carrier::DisplayName,
 ];
+
+/// Long enough to be known again.
+const LETTER: &str = "Dear reader, whoever you are, this letter is long enough to be known again wherever it is seen.";
 
 impl Stage {
     /// Lets the words come in, and be answered. `short` names a plan of the same orders.
@@ -238,13 +243,16 @@ impl Stage {
                 self.then(|| fake.replies(ADA, answer, "what did you mean?")).await;
             }
             Carrier::QuotedProposal => self.quote_a_proposal(&narrow).await,
-            Carrier::Pasted => {
-                let letter = format!(
-                    "Dear reader, whoever you are, this letter is long enough to be known again wherever it is seen. {marked}"
-                );
+            Carrier::Pasted | Carrier::PastedByEdit => {
+                let letter = format!("{LETTER} {marked}");
                 self.quietly_pass_on(&letter).await;
                 self.story.say(ADA, "/new").await;
-                self.then(|| fake.says(ADA, &letter)).await;
+                if carrier == Carrier::Pasted {
+                    self.then(|| fake.says(ADA, &letter)).await;
+                } else {
+                    let waiting = fake.says(ADA, "look");
+                    self.then(|| fake.edits(ADA, waiting, &letter)).await;
+                }
             }
             Carrier::Member => self.then(|| fake.says(BEN, words)).await,
             Carrier::MemberForward => self.then(|| fake.forwards(BEN, EVE, &marked)).await,
@@ -324,6 +332,10 @@ impl Stage {
         let draft = serde_json::json!({ "name": "quoted", "change": "create", "files": files, "rationale": words });
         self.story.model.calls("submit_skill", draft).says("Proposed.");
         self.pass_on(&format!("{UNTRUSTED}letter")).await;
+        if self.page % 2 == 1 {
+            let id = self.story.count("SELECT max(id) FROM proposals");
+            self.story.say(ADA, &format!("/show {id}")).await;
+        }
         let shown = self.story.fake.sent(ADA).into_iter().rev().find(|sent| sent.text.contains("Hash: ")).unwrap();
         self.prepared = self.story.count("SELECT max(id) FROM proposals");
         self.throw_away_what_waits();

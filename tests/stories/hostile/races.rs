@@ -1,5 +1,7 @@
 //! Forged, doubled and overtaken decisions. Each story begins with a proposal that a victim made of somebody else's words.
 
+use compline::id::{PersonId, ProposalId, VersionId};
+use compline::review::By;
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -264,7 +266,7 @@ async fn the_words_that_approve_count_from_nobody_else_and_in_no_other_form() {
             story.fake.from(ADA).forwarded_from_channel(-10_077, "Compline").text(line).send();
         }),
         ("a quote", |story, line| {
-            drop(story.fake.from(ADA).external_quote("Ada", line).text("look").send().to_string())
+            story.fake.from(ADA).external_quote("Ada", line).text("look").send();
         }),
         ("a caption", |story, line| {
             story.fake.sends_photo(ADA, line, b"png");
@@ -326,6 +328,21 @@ async fn the_words_that_approve_count_from_nobody_else_and_in_no_other_form() {
     assert_eq!((state(&story, 1).as_str(), done(&story)), ("pending", 0), "an edit, or a stranger's button");
     live.assert_is(&Live::of(&story), "an edit, or a stranger's button");
     story.stop_here().await;
+}
+
+#[tokio::test]
+async fn the_gate_itself_asks_the_journal_who_is_an_owner() {
+    let (story, live) = proposed("", &[create("trap")]).await;
+    let (admin, hash) = (&story.app().admin, hash(&story, 1));
+    for person in [2, 3, 0, -1] {
+        let by = By::Chat(PersonId(person));
+        assert!(admin.approve(ProposalId(1), &hash, by).await.unwrap().failed, "{person}");
+        assert!(admin.reject(ProposalId(1), "no", by).await.unwrap().failed, "{person}");
+        assert!(admin.roll_back("tea", VersionId(1), by).await.unwrap().failed, "{person}");
+    }
+    assert_eq!((state(&story, 1).as_str(), done(&story)), ("pending", 0));
+    live.assert_is(&Live::of(&story), "decided by nobody");
+    story.end().await;
 }
 
 #[tokio::test]
