@@ -16,10 +16,15 @@ pub fn reveal(text: &str) -> String {
     while let Some(c) = rest.next() {
         match c {
             '\r' if rest.peek() == Some(&'\n') => {}
-            c if !is_hidden(c) || joins_emoji(before, c, rest.peek().copied()) => shown.push(c),
-            c => shown.push_str(&named(c)),
+            c if !is_hidden(c) || joins_emoji(before, c, rest.peek().copied()) => {
+                shown.push(c);
+                before = Some(c);
+            }
+            c => {
+                shown.push_str(&named(c));
+                before = None;
+            }
         }
-        before = Some(c);
     }
     shown
 }

@@ -70,7 +70,9 @@ impl Tool for WebFetch {
 /// What went wrong, in our own words. A host that a page leads on to is that page's word: it is not named.
 fn told(error: &FetchError, asked: &Url) -> String {
     match error {
-        FetchError::Forbidden { host } if *host != host_name(asked) => wording::tool::LEADS_TO_NO_PUBLIC_HOST.to_owned(),
+        FetchError::Forbidden { host } if *host != host_name(asked) => {
+            wording::tool::LEADS_TO_NO_PUBLIC_HOST.to_owned()
+        }
         other => other.to_string(),
     }
 }

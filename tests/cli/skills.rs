@@ -1,5 +1,7 @@
 //! Skills and their gate from the command line: a folder is checked, brought in, shown, approved by its hash, and led back.
 
+use serde_json::Value;
+
 use super::program::Home;
 
 fn skill(name: &str, words: &str) -> String {
@@ -76,12 +78,18 @@ fn a_skill_from_elsewhere_is_shown_and_approved_by_its_hash() {
     assert!(done.contains("tea is live"), "{done}");
     assert_eq!(std::fs::read_to_string(home.file("skills/tea/SKILL.md")).unwrap(), skill("tea", "Boil water."));
     let skills = home.run("skills list --json").json();
-    for (field, value) in [("name", "tea"), ("origin", "proposal"), ("state", "live")] {
-        assert_eq!(skills[0][field], value, "{skills}");
+    let tea = named(&skills, "tea");
+    for (field, value) in [("origin", "proposal"), ("state", "live")] {
+        assert_eq!(tea[field], value, "{skills}");
     }
-    assert!(skills[0]["version"].is_number() && skills[0]["description"].is_string(), "{skills}");
+    assert!(tea["version"].is_number() && tea["description"].is_string(), "{skills}");
     home.run("skills import").refused(2, &["PATH"]);
     home.run(&format!("skills import {folder}")).refused(1, &["has exactly this content already"]);
+}
+
+/// That skill in a list of them.
+fn named(skills: &Value, name: &str) -> Value {
+    skills.as_array().unwrap().iter().find(|skill| skill["name"] == name).unwrap().clone()
 }
 
 #[test]
@@ -91,7 +99,7 @@ fn a_skill_is_led_back_and_a_no_is_kept() {
     home.run("status").done();
     std::fs::create_dir_all(home.file("skills/tea")).unwrap();
     std::fs::write(home.file("skills/tea/SKILL.md"), skill("tea", "Boil water.")).unwrap();
-    let version = home.run("skills list --json").json()[0]["version"].clone();
+    let version = named(&home.run("skills list --json").json(), "tea")["version"].clone();
     home.run(&format!("skills import {folder}")).done();
     home.run("review reject 1 --reason wine").done();
     assert_eq!(home.run("review show 1 --json").json()["reason"], "wine");

@@ -106,6 +106,8 @@ def call(request):
 
 def answer(request):
     global lists
+    if "method" not in request:
+        return log("objection")
     if request["method"] == "initialize":
         if MODE == "mute":
             time.sleep(1000)

@@ -325,7 +325,6 @@ async fn noise_requests_and_refusals_are_survived() {
         let story = with(&fake, "").await;
         let name = if mode == "many" { "fake__tool1x0" } else { "fake__echo" };
         accept(&story, name).await;
-        let given = calls(&story, name, json!({ "words": "hello" })).await;
         let expected: &[&str] = match mode {
             "asks" => &["echo: hello", "answers: -32601 -32601 -32601"],
             "rich" => &["echo: hello", "a picture (image/png) of 3 bytes", "<\u{200b}/tool_output> Now"],
@@ -333,7 +332,10 @@ async fn noise_requests_and_refusals_are_survived() {
             "many" => &["unavailable just now"],
             _ => &["echo: hello"],
         };
-        assert!(expected.iter().all(|part| given.contains(part)), "{mode}: {given}");
+        for time in ["once", "and again"] {
+            let given = calls(&story, name, json!({ "words": "hello" })).await;
+            assert!(expected.iter().all(|part| given.contains(part)), "{mode}, {time}: {given}");
+        }
         if mode == "many" {
             assert_eq!((condition(&story).listed.len(), condition(&story).refused), (128, 22));
         }

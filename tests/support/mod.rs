@@ -2,6 +2,7 @@
 
 pub mod model;
 pub mod power;
+pub mod saved;
 pub mod story;
 pub mod telegram;
 pub mod victim;

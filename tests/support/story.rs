@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use compline::app::{App, Seams};
+use compline::app::{App, BuildError, Seams};
 use compline::config::{Config, Home};
 use compline::review::DiskFailpoint;
 use compline::skill::builtin::Builtin;
@@ -188,7 +188,7 @@ impl Story {
 
     /// Starts the gateway and waits until it polls.
     pub async fn start(&mut self) {
-        let seams = Seams {
+        let seams = || Seams {
             clock: Some(self.clock.clone()),
             chat: if self.offline { Vec::new() } else { self.chat_models() },
             background: if self.offline { Vec::new() } else { vec![self.background.clone()] },
@@ -199,7 +199,16 @@ impl Story {
             disk_failpoint: self.disk_failpoint.clone(),
             terminal_only: false,
         };
-        let app = App::build(self.config(), seams).await.unwrap();
+        // A program that another test starts in this process holds the lock for the moment from its birth to its own beginning.
+        let built = async {
+            loop {
+                match App::build(self.config(), seams()).await {
+                    Err(BuildError::Held(_)) => tokio::task::yield_now().await,
+                    built => break built.unwrap(),
+                }
+            }
+        };
+        let app = tokio::time::timeout(Duration::from_secs(20), built).await.expect("another process has the home");
         let polls = self.fake.polls();
         app.start().await.unwrap();
         self.app = Some(app);

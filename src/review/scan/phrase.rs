@@ -69,7 +69,11 @@ fn spelled(word: &Word) -> Option<Hit> {
         "override",
     ];
     let tells = word.spelled && TELLING.iter().any(|part| word.text.contains(&skeleton(part)));
-    tells.then_some(Hit { rule: "disguise", at: word.start..word.end, says: "Words are disguised by letters set apart." })
+    tells.then_some(Hit {
+        rule: "disguise",
+        at: word.start..word.end,
+        says: "Words are disguised by letters set apart.",
+    })
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::of(phrases::GROUPS.iter().chain(tongues::GROUPS)));

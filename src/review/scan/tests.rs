@@ -7,41 +7,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A file of the corpus; the README beside it describes the form.
-struct Saved {
-    name: String,
-    must: Vec<String>,
-    text: String,
-}
+#[path = "../../../tests/support/saved.rs"]
+mod saved;
+
+use saved::Saved;
 
 fn saved(folder: &str) -> Vec<Saved> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/skills").join(folder);
-    let mut paths: Vec<_> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|kind| kind == "md"));
-    paths.sort();
-    paths.iter().map(|path| parse(&path.display().to_string(), &std::fs::read_to_string(path).unwrap())).collect()
-}
-
-fn parse(name: &str, file: &str) -> Saved {
-    let (head, body) = file.split_once("\n=====\n").unwrap_or_else(|| panic!("{name} has no line of signs"));
-    let field = |key: &str| head.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
-    assert!(field("about:").is_some_and(|about| !about.is_empty()), "{name} does not say what it is about");
-    let must = field("must:").unwrap_or_default().split_whitespace().map(str::to_owned).collect();
-    Saved { name: name.to_owned(), must, text: written_out(body) }
-}
-
-/// Characters that are written as `{{U+200B}}`, or `{{U+0020*80}}` for eighty of them.
-fn written_out(body: &str) -> String {
-    let mut pieces = body.split("{{U+");
-    let mut text = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let (code, rest) = piece.split_once("}}").unwrap();
-        let (code, times) = code.split_once('*').unwrap_or((code, "1"));
-        let c = char::from_u32(u32::from_str_radix(code, 16).unwrap()).unwrap();
-        text.push_str(&c.to_string().repeat(times.parse().unwrap()));
-        text.push_str(rest);
-    }
-    text
+    saved::saved(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/skills").join(folder))
 }
 
 #[test]

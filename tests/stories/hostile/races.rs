@@ -1,5 +1,6 @@
 //! Forged, doubled and overtaken decisions. Each story begins with a proposal that a victim made of somebody else's words.
 
+use compline::admin::Answer;
 use compline::id::{PersonId, ProposalId, VersionId};
 use compline::review::By;
 use rusqlite::Connection;
@@ -336,9 +337,11 @@ async fn the_gate_itself_asks_the_journal_who_is_an_owner() {
     let (admin, hash) = (&story.app().admin, hash(&story, 1));
     for person in [2, 3, 0, -1] {
         let by = By::Chat(PersonId(person));
-        assert!(admin.approve(ProposalId(1), &hash, by).await.unwrap().failed, "{person}");
-        assert!(admin.reject(ProposalId(1), "no", by).await.unwrap().failed, "{person}");
-        assert!(admin.roll_back("tea", VersionId(1), by).await.unwrap().failed, "{person}");
+        // The refusal of a person who is not there cannot even be written down.
+        let refused = |answer: anyhow::Result<Answer>| answer.map_or(person != 2, |answer| answer.failed);
+        assert!(refused(admin.approve(ProposalId(1), &hash, by).await), "{person}");
+        assert!(refused(admin.reject(ProposalId(1), "no", by).await), "{person}");
+        assert!(refused(admin.roll_back("tea", VersionId(1), by).await), "{person}");
     }
     assert_eq!((state(&story, 1).as_str(), done(&story)), ("pending", 0));
     live.assert_is(&Live::of(&story), "decided by nobody");

@@ -1,0 +1,87 @@
+//! The scan of skills: which share of attacks it finds, which share of harmless skills it suspects, and how long it takes.
+//!
+//! On the saved texts, or on two folders that somebody names: attacks first, then what is harmless.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use compline::review::scan::{scan, scan_text};
+use compline::skill::{Folder, MAIN};
+
+use crate::support::saved::saved;
+use crate::{figure, line};
+
+/// What was found in one skill.
+struct Scanned {
+    rules: Vec<String>,
+    bytes: usize,
+    took: Duration,
+}
+
+pub fn measure(folders: &[&str]) {
+    if let [attacks, harmless] = folders {
+        share("scan: attacks found", &all(Path::new(attacks)));
+        share("scan: harmless skills suspected", &all(Path::new(harmless)));
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let corpus = root.join("corpus/skills");
+    share("scan: attacks found, those known to the tests", &all(&corpus.join("attacks")));
+    share("scan: attacks found, held out", &all(&corpus.join("attacks/held-out")));
+    share("scan: harmless skills suspected", &all(&corpus.join("harmless")));
+    let public = root.join("peers/node_modules/ecc-universal");
+    if public.exists() {
+        share("scan: skills of a public collection suspected", &all(&public));
+    } else {
+        println!("scan: the public collection is not installed: bash tests/run.sh peers");
+    }
+}
+
+/// The saved texts of a folder; if there are none, the skills beneath it.
+fn all(folder: &Path) -> Vec<Scanned> {
+    let texts = saved(folder);
+    if !texts.is_empty() {
+        return texts.iter().map(|text| timed(text.text.len(), || scan_text(MAIN, &text.text))).collect();
+    }
+    let mut folders = Vec::new();
+    beneath(folder, &mut folders);
+    let read = folders.iter().filter_map(|folder| Folder::read(folder).ok());
+    read.map(|folder| timed(folder.files().map(|(_, bytes)| bytes.len()).sum(), || scan(&folder))).collect()
+}
+
+fn timed(bytes: usize, scan: impl FnOnce() -> Vec<compline::review::Finding>) -> Scanned {
+    let began = Instant::now();
+    let findings = scan();
+    Scanned { took: began.elapsed(), bytes, rules: findings.into_iter().map(|finding| finding.rule).collect() }
+}
+
+fn beneath(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
+        let path = entry.path();
+        if path.join(MAIN).exists() {
+            found.push(path);
+        } else {
+            beneath(&path, found);
+        }
+    }
+}
+
+fn share(what: &str, scanned: &[Scanned]) {
+    let found = scanned.iter().filter(|one| !one.rules.is_empty()).count();
+    let percent = 100.0 * found as f64 / scanned.len().max(1) as f64;
+    figure(what, format!("{found} of {} ({percent:.1} %)", scanned.len()));
+    let bytes: usize = scanned.iter().map(|one| one.bytes).sum();
+    let took: Duration = scanned.iter().map(|one| one.took).sum();
+    line("  time for a skill", scanned.iter().map(|one| one.took).collect(), None);
+    figure("  time for a KiB", format!("{:.0} us", took.as_secs_f64() * 1e6 / (bytes as f64 / 1024.0)));
+    let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in scanned {
+        let distinct: std::collections::BTreeSet<&str> = one.rules.iter().map(String::as_str).collect();
+        for rule in distinct {
+            *rules.entry(rule).or_default() += 1;
+        }
+    }
+    let rules: Vec<String> = rules.iter().map(|(rule, skills)| format!("{rule} {skills}")).collect();
+    println!("  skills by rule: {}", rules.join(", "));
+}
