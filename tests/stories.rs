@@ -33,6 +33,8 @@ mod first;
 mod frames;
 #[path = "stories/gate_cases.rs"]
 mod gate_cases;
+#[path = "stories/gate_holes.rs"]
+mod gate_holes;
 #[path = "stories/handover.rs"]
 mod handover;
 #[path = "stories/hostile.rs"]

@@ -303,7 +303,9 @@ impl Door {
         if label.is_trusted() {
             for pasted in tx.pasted_from(&said.text, scope)? {
                 label.absorb(&pasted.label);
-                tx.derive(Node::Message(id), pasted.from)?;
+                if let Some(from) = pasted.from {
+                    tx.derive(Node::Message(id), from)?;
+                }
             }
         }
         Ok(Labelled::new(Arc::from(said.text.as_str()), label, scope))

@@ -152,6 +152,10 @@ impl Review {
             .journal
             .write("end a change of a skill", move |tx| {
                 tx.end_change(change.id, state, now)?;
+                if state == "conflict" {
+                    // In one commit with it: alone, the second half of a rename is a deletion.
+                    tx.end_what_follows(change.id, state, now)?;
+                }
                 match change.proposal {
                     Some(proposal) if state == "conflict" => tx.proposal_in_conflict(proposal, now),
                     _ => Ok(()),

@@ -4,7 +4,7 @@ use super::proposal::{Draft, Origin};
 use super::{Change, Refused};
 use crate::id::ProposalId;
 use crate::skill::{Digest, Folder};
-use crate::store::Db;
+use crate::store::{Db, ProposalRow};
 use crate::wording::proposal as says;
 
 /// What the stage says of a draft that it does not refuse.
@@ -24,6 +24,12 @@ pub(super) fn check(
     result: Option<&Folder>,
 ) -> anyhow::Result<Result<Known, Refused>> {
     let content = result.map(Folder::digest);
+    // What a model does not touch of a held folder would come in with what it proposes, and nobody would be shown it.
+    if let (Origin::Turn { .. }, Some(base)) = (&draft.origin, base)
+        && db.version_with(&draft.skill, base.as_str())?.is_some_and(|version| !version.accepted)
+    {
+        return Ok(Err(Refused::because(&says::base_is_held(&draft.skill))));
+    }
     // What lies there and is held is proposed as it is.
     let held = matches!(draft.origin, Origin::Folder);
     if !held && draft.change == Change::Edit && base.is_some() && base == content.as_ref() {
@@ -36,9 +42,17 @@ pub(super) fn check(
     }
     // To delete something is proposed without a content: what was refused is the deletion of this very content.
     match alike.iter().find(|row| row.state == "rejected" && (!content.is_empty() || row.base == base)) {
-        Some(row) => Ok(Err(Refused::because(&says::rejected_before(row.id, &row.reason)))),
+        Some(row) => Ok(Err(Refused::because(&says::rejected_before(row.id, &reason(db, draft, row)?)))),
         None => Ok(Ok(Known::New)),
     }
+}
+
+/// Why the owner refused it, for whoever proposed it. Blank for anybody else: it may say what is not theirs to know; and blank if it repeats
+/// untrusted text, which must not come back as the owner's word.
+fn reason(db: Db<'_>, draft: &Draft, row: &ProposalRow) -> anyhow::Result<String> {
+    let person = if let Origin::Turn { person, .. } = &draft.origin { *person } else { None };
+    let tells = person == row.person && db.pasted_from(&row.reason, row.scope)?.is_empty();
+    Ok(if tells { row.reason.clone() } else { String::new() })
 }
 
 #[cfg(test)]

@@ -192,7 +192,7 @@ fn learn(tx: Tx<'_>, skill: &Skill, now: Moment) -> anyhow::Result<()> {
     let version = match tx.version_with(&skill.folder, digest)? {
         Some(version) => version,
         None => {
-            let accepted = scan::scan(&skill.content).is_empty();
+            let accepted = scan::scan(&skill.content).is_empty() && scan::scan_name(&skill.folder).is_empty();
             let label = if accepted { label::of_a_person() } else { label::of_a_held_folder() };
             let id = tx.add_version(&NewVersion {
                 skill: &skill.folder,

@@ -152,12 +152,14 @@ impl Proposal {
     }
 }
 
-/// The version that a proposal is to be compared with: for a folder that is held, what was accepted last.
+/// The version that a proposal is to be compared with: where a held folder lies, what was accepted last. Else a text that nobody ever accepted would
+/// pass for one that does not change, and not be shown.
 fn base_of(db: Db<'_>, row: &ProposalRow) -> anyhow::Result<Option<VersionRow>> {
-    if row.origin == "folder" {
+    let lies = db.version_with(&row.skill, &row.base)?;
+    if row.origin == "folder" || lies.as_ref().is_some_and(|version| !version.accepted) {
         return Ok(db.versions_of(&row.skill)?.into_iter().rev().find(|version| version.accepted));
     }
-    db.version_with(&row.skill, &row.base)
+    Ok(lies)
 }
 
 /// All that a decision is about.

@@ -45,6 +45,11 @@ struct Hit {
     says: &'static str,
 }
 
+/// What is suspicious in the name of a skill's folder, which stands in every prompt.
+pub fn scan_name(name: &str) -> Vec<Finding> {
+    scan_text("name", name)
+}
+
 /// What is suspicious in a skill.
 pub fn scan(folder: &Folder) -> Vec<Finding> {
     let mut findings = Vec::new();

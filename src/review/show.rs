@@ -76,10 +76,16 @@ fn decide_buttons(proposal: &Proposal, digest: &Digest) -> Vec<(String, String)>
     ]
 }
 
+/// A name that cannot end the code span that it stands in. What a person calls a folder may hold anything that can be seen.
+fn in_a_span(name: &str) -> String {
+    reveal(name).replace('`', "'")
+}
+
 /// Everything before the diff.
 fn head(proposal: &Proposal) -> String {
     let row = &proposal.row;
-    let mut lines = vec![says::title(row.id, &row.change, &row.skill, &row.new_name), says::origin(&row.origin)];
+    let (skill, new_name) = (in_a_span(&row.skill), in_a_span(&row.new_name));
+    let mut lines = vec![says::title(row.id, &row.change, &skill, &new_name), says::origin(&row.origin)];
     if !row.rationale.trim().is_empty() {
         lines.push(format!("{}\n{}", says::RATIONALE, fenced(&reveal(&row.rationale))));
     }

@@ -107,6 +107,7 @@ fn examine(draft: Draft, base: Option<Folder>) -> Result<Examined, Refused> {
     }
     let mut findings = result.as_ref().map(scan::scan).unwrap_or_default();
     findings.extend(scan::scan_text("", &draft.rationale));
+    findings.extend([draft.skill.as_str(), draft.change.new_name()].into_iter().flat_map(scan::scan_name));
     Ok(Examined { base_digest: base.as_ref().map(Folder::digest), draft, result, findings })
 }
 

@@ -2,11 +2,14 @@
 //!
 //! The journal is asked, not the caller: a turn that does not exist, belongs to another conversation or to somebody else counts as tainted, and
 //! the label is the join of what the caller says and what the journal says. Clean is only what the owner's own turn made of trusted text, and even that waits for the
-//! owner when the turn held a quote, a code block or a long text: pasting looks like typing.
+//! owner when the turn held a quote, a code block or a long text, or an earlier one of the conversation did: pasting looks like typing, and "make that a
+//! skill" is what one says next.
+
+use std::collections::BTreeSet;
 
 use super::proposal::Origin;
 use crate::people::Role;
-use crate::store::{Db, StoredText, TextKind, TurnRow};
+use crate::store::{Db, MessageKind, StoredMessage, StoredText, TextKind, TurnRow};
 use crate::trust::{Label, Scope, Source};
 use crate::wording::proposal as says;
 
@@ -91,7 +94,11 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
     if owner.is_none_or(|person| person.role != Role::Owner) {
         return Ok(careful(&label, row.scope, says::NOT_THE_OWNERS));
     }
-    match looks_pasted(&texts) {
+    let why = match looks_pasted(&texts) {
+        None if pasted_earlier(db, row)? => Some(says::PASTED_EARLIER),
+        why => why,
+    };
+    match why {
         Some(why) => Ok(careful(&label, row.scope, why)),
         None => Ok(Judged { standing: Standing::Clean, label, scope: row.scope, note: String::new() }),
     }
@@ -105,13 +112,31 @@ fn looks_pasted(texts: &[StoredText]) -> Option<&'static str> {
         Some(says::HAS_A_QUOTE)
     } else if said.is_empty() {
         Some(says::NOTHING_TYPED)
-    } else if said.iter().any(|words| words.contains("```") || words.contains("~~~") || has_quoted_line(words)) {
+    } else if said.iter().any(|words| has_a_block(words)) {
         Some(says::HAS_A_BLOCK)
     } else if said.iter().map(|words| words.chars().count()).sum::<usize>() > LONG {
         Some(says::IS_LONG)
     } else {
         None
     }
+}
+
+/// Whether a single message that the conversation began with holds a block or is long. Quotes count in their own turn only: in a later one they are
+/// what their labels say.
+fn pasted_earlier(db: Db<'_>, row: &TurnRow) -> anyhow::Result<bool> {
+    let before = |message: &StoredMessage| {
+        message.kind == MessageKind::Said && message.turn.is_some_and(|turn| turn.0 < row.id.0)
+    };
+    let earlier: BTreeSet<_> =
+        db.messages_of(row.conversation)?.iter().filter(|message| before(message)).map(|message| message.id).collect();
+    let texts = db.texts_of_conversation(row.conversation)?;
+    let said = texts.iter().filter(|text| earlier.contains(&text.message) && text.kind != TextKind::Quote);
+    Ok(said.map(|text| &**text.text.open().0).any(|words| has_a_block(words) || words.chars().count() > LONG))
+}
+
+/// Whether it holds code or a quote.
+fn has_a_block(words: &str) -> bool {
+    words.contains("```") || words.contains("~~~") || has_quoted_line(words)
 }
 
 /// A line that begins like a quote or like indented code.
@@ -133,7 +158,7 @@ mod tests {
     use super::*;
     use crate::id::{AddressId, ConversationId, MessageId, PersonId, TurnId};
     use crate::people::Address;
-    use crate::store::{Journal, MessageKind, NewConversation, NewMessage, NewStep, NewTurn, Tx};
+    use crate::store::{Journal, NewConversation, NewMessage, NewStep, NewTurn, Tx};
     use crate::time::Moment;
     use crate::trust::{Labelled, Text};
 

@@ -1,8 +1,9 @@
 //! Fingerprints of untrusted texts, by which a paste is known again.
 //!
-//! They are written in the transaction that stores such a text, for texts and for what tools gave, and lead back to it; whether it really stands
-//! in what was typed is then looked up letter by letter. They are derived: [`Tx::rebuild_fingerprints`] makes them anew from
-//! the journal. A journal that is older than they are gets them when it is first opened.
+//! They are written in the transaction that stores such a text: what came in, what tools gave, and what an owner is shown of a proposal. They lead
+//! back to it; whether it really stands in what was typed is then looked up letter by letter. They are derived: [`Tx::rebuild_fingerprints`] makes them
+//! anew from the journal. A journal that is older than they are gets them when it is first opened. What outside tools that nobody
+//! accepted say of themselves is little, changes in place, and is compared without any.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, params};
 
 use super::{Db, Node, Tx};
-use crate::id::{MessageId, StepId, TurnId};
+use crate::id::{MessageId, ProposalId, StepId, TurnId};
 use crate::text::winnow::{RUN, fingerprints, plain, share_run};
 use crate::trust::{Label, Scope};
 
@@ -22,8 +23,8 @@ const ENOUGH: usize = 8;
 pub struct Pasted {
     /// The label of the text that it stands in.
     pub label: Label,
-    /// What in the journal that text belongs to.
-    pub from: Node,
+    /// What in the journal that text belongs to; nothing for the words of an outside tool.
+    pub from: Option<Node>,
 }
 
 impl Db<'_> {
@@ -33,20 +34,21 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn pasted_from(&self, words: &str, scope: Scope) -> anyhow::Result<Vec<Pasted>> {
         let typed = plain(words);
+        let hashes = fingerprints(&typed);
         let mut query = self.0.prepare_cached("SELECT node FROM fingerprints WHERE hash = ?1")?;
         let mut candidates: BTreeSet<String> = BTreeSet::new();
-        for hash in fingerprints(&typed) {
+        for hash in &hashes {
             for node in query.query_map([hash], |row| row.get(0))? {
                 candidates.insert(node?);
             }
         }
-        let mut found = Vec::new();
+        let mut found = self.pasted_from_tools(&typed, &hashes)?;
         for node in candidates {
             let Some((known, of, pasted)) = self.fingerprinted(&node)? else { continue };
             if of.fits(scope) && !pasted.label.is_trusted() && share_run(&typed, &plain(&known)) {
                 found.push(pasted);
             }
-            if found.len() == ENOUGH {
+            if found.len() >= ENOUGH {
                 break;
             }
         }
@@ -56,10 +58,10 @@ impl Db<'_> {
     /// The text that a fingerprint leads to, whose it is, and what a paste of it comes from.
     fn fingerprinted(&self, node: &str) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
         let Some((kind, id)) = node.split_once(':') else { return Ok(None) };
-        if kind == "file" {
-            return self.fingerprinted_file(id.parse()?);
-        }
         let sql = match kind {
+            "file" => return self.fingerprinted_file(id.parse()?),
+            "reason" => return self.shown("SELECT rationale, label, id FROM proposals WHERE id = ?1", id.parse()?),
+            "verdict" => return self.shown("SELECT note, label, proposal_id FROM verdicts WHERE id = ?1", id.parse()?),
             "text" => "SELECT text, scope, label, message_id FROM texts WHERE id = ?1",
             "step" => "SELECT text, scope, label, turn_id FROM steps WHERE id = ?1",
             _ => return Ok(None),
@@ -71,7 +73,33 @@ impl Db<'_> {
             .query_row([id], |row| Ok((row.get::<_, Arc<str>>(0)?, row.get(1)?, row.get(2)?, row.get::<_, i64>(3)?)));
         let Some((text, scope, label, of)) = row.optional()? else { return Ok(None) };
         let from = if kind == "text" { self.node_of(MessageId(of))? } else { Node::Turn(TurnId(of)) };
-        Ok(Some((text, scope, Pasted { label, from })))
+        Ok(Some((text, scope, Pasted { label, from: Some(from) })))
+    }
+
+    /// What an owner is shown beside the files of a proposal: its reason, and what a stage said. A yes is about the files; this stays what it is.
+    fn shown(&self, sql: &str, id: i64) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
+        let row = self.0.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        Ok(row.optional()?.map(|(words, label, proposal)| {
+            (words, Scope::Shared, Pasted { label, from: Some(Node::Proposal(proposal)) })
+        }))
+    }
+
+    /// What outside tools say of themselves that nobody accepted. The owner is shown it, to decide.
+    fn pasted_from_tools(&self, typed: &[char], hashes: &BTreeSet<i64>) -> anyhow::Result<Vec<Pasted>> {
+        let mut found = Vec::new();
+        if hashes.is_empty() {
+            return Ok(found);
+        }
+        for tool in self.outside_tools()?.into_iter().filter(|tool| !tool.is_accepted()) {
+            let stands = [&tool.seen.description, &tool.seen.schema].into_iter().any(|words| {
+                let known = plain(words);
+                !fingerprints(&known).is_disjoint(hashes) && share_run(typed, &known)
+            });
+            if stands && found.len() < ENOUGH {
+                found.push(Pasted { label: tool.seen.label, from: None });
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -85,7 +113,7 @@ impl Db<'_> {
         let row = query.query_row([id], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get(1)?, row.get(2)?))).optional()?;
         Ok(row.and_then(|(bytes, label, proposal)| {
             let words = String::from_utf8(bytes).ok()?;
-            Some((Arc::from(words), Scope::Shared, Pasted { label, from: Node::Proposal(proposal) }))
+            Some((Arc::from(words), Scope::Shared, Pasted { label, from: Some(Node::Proposal(proposal)) }))
         }))
     }
 }
@@ -101,7 +129,10 @@ impl Tx<'_> {
         let mut steps = self.0.0.prepare(
             "SELECT 'step:' || id, text FROM steps WHERE label <> 'trusted' AND state = 'done' AND call <> '[]'",
         )?;
-        for query in [&mut texts, &mut steps] {
+        let mut reasons =
+            self.0.0.prepare("SELECT 'reason:' || id, rationale FROM proposals WHERE label <> 'trusted'")?;
+        let mut verdicts = self.0.0.prepare("SELECT 'verdict:' || id, note FROM verdicts WHERE label <> 'trusted'")?;
+        for query in [&mut texts, &mut steps, &mut reasons, &mut verdicts] {
             let mut rows = query.query([])?;
             while let Some(row) = rows.next()? {
                 let (node, words): (String, String) = (row.get(0)?, row.get(1)?);
@@ -119,9 +150,9 @@ impl Tx<'_> {
 
     /// Once, for a journal that was begun before there were fingerprints.
     pub(super) fn catch_up_fingerprints(&self) -> anyhow::Result<()> {
-        if self.fact(CAUGHT_UP)?.is_none() {
+        if self.fact(CAUGHT_UP)?.as_deref() != Some(OF_WHAT) {
             self.rebuild_fingerprints()?;
-            self.set_fact(CAUGHT_UP, "1")?;
+            self.set_fact(CAUGHT_UP, OF_WHAT)?;
         }
         Ok(())
     }
@@ -144,6 +175,16 @@ impl Tx<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The reason of a proposal was stored.
+    pub(super) fn fingerprint_reason(&self, row: ProposalId, words: &str, label: &Label) -> anyhow::Result<()> {
+        if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("reason:{row}"), words) }
+    }
+
+    /// What a stage said of a proposal was stored.
+    pub(super) fn fingerprint_verdict(&self, row: i64, words: &str, label: &Label) -> anyhow::Result<()> {
+        if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("verdict:{row}"), words) }
     }
 
     /// A text goes.
@@ -172,5 +213,6 @@ impl Tx<'_> {
 /// Longer files of proposals have no fingerprints, in bytes.
 const LONGEST_FILE: usize = 64 * 1024;
 
-/// The fact that says that older texts have theirs.
+/// The fact that says that older texts have theirs, and the word for all kinds of texts that have some now.
 const CAUGHT_UP: &str = "fingerprints";
+const OF_WHAT: &str = "2";

@@ -262,6 +262,7 @@ impl Tx<'_> {
             ])?;
         let id = ProposalId(self.0.0.last_insert_rowid());
         self.add_skill_files("proposal_id", id.0, new.files, new.label, new.scope)?;
+        self.fingerprint_reason(id, new.rationale, new.label)?;
         Ok(id)
     }
 
@@ -277,7 +278,7 @@ impl Tx<'_> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![id, said.stage, said.outcome, said.note, said.findings, said.label, scope, now])?;
-        Ok(())
+        self.fingerprint_verdict(self.0.0.last_insert_rowid(), &said.note, &said.label)
     }
 
     /// The reviewer was asked, whatever it said.

@@ -351,6 +351,20 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// The changes that were to be made after that one are over with it.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn end_what_follows(&self, id: ChangeId, state: &str, now: Moment) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE follows_id = ?1 AND state = 'intended'",
+            )?
+            .execute(params![id, state, now])?;
+        Ok(())
+    }
+
     /// Adds files to a version or a proposal.
     pub(super) fn add_skill_files(
         &self,

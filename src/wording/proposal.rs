@@ -16,6 +16,9 @@ pub const HAS_A_BLOCK: &str = "The message that led to it holds a quoted or code
 /// Why a proposal waits.
 pub const IS_LONG: &str = "More than 1,000 characters were typed or pasted in the message that led to it.";
 /// Why a proposal waits.
+pub const PASTED_EARLIER: &str =
+    "Earlier in the conversation stands a message with a quoted or code block, or one of more than 1,000 characters.";
+/// Why a proposal waits.
 pub const NOTHING_TYPED: &str = "Nobody typed anything that asks for it.";
 /// Why a draft is refused.
 pub const NO_CHANGE: &str = "The skill has exactly this content already.";
@@ -45,6 +48,14 @@ pub fn no_such_skill(name: &str) -> String {
 /// A rename would lead onto something.
 pub fn name_is_taken(name: &str) -> String {
     format!("Something named {:?} lies in the skills folder already.", crate::text::shorten(name, 80))
+}
+
+/// It may not be built upon.
+pub fn base_is_held(name: &str) -> String {
+    let name = crate::text::shorten(name, 80);
+    format!(
+        "What lies in the folder of the skill {name:?} is held back and waits for the owner. Nothing can be made of it until then."
+    )
 }
 
 /// There is nothing to be taken out.
