@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -28,11 +28,13 @@ use crate::memory::Tree;
 use crate::message::Health;
 use crate::model::Model;
 use crate::people::Address;
+use crate::reflection::{self, Reflector};
 use crate::review::{self, DiskFailpoint, Herald, Policy, Review};
+use crate::schedule::{self, Schedule};
 use crate::skill::builtin::{self, Builtin};
 use crate::spend::{Ledger, Purse};
 use crate::store::{Failpoint, Journal, NewOutbox, OpenError};
-use crate::time::clock::Ringer;
+use crate::time::clock::{Bell, Ringer};
 use crate::time::{Clock, Moment, SystemClock};
 use crate::tool::load_skill::{LoadSkill, LoadSkillResource};
 use crate::tool::outside::{self, Servers};
@@ -100,6 +102,9 @@ pub struct App {
     pub local: Arc<Local>,
     /// The servers of outside tools.
     pub outside: Arc<Servers>,
+    /// What is done by itself.
+    pub schedule: Arc<Schedule>,
+    scheduled: Mutex<Option<Bell>>,
     config: Config,
     review: Review,
     desks: Arc<Desks>,
@@ -187,7 +192,7 @@ impl App {
                 conversation: config.conversation.clone(),
                 agent: config.agent.name.clone(),
                 tool_rounds: config.budget.tool_rounds,
-                tree,
+                tree: tree.clone(),
                 review: review.clone(),
                 toolbox,
                 chat,
@@ -198,6 +203,25 @@ impl App {
             },
             stop.clone(),
         );
+        let (schedule, scheduled) = Schedule::new(schedule::Parts {
+            journal: journal.clone(),
+            clock: Arc::clone(&clock),
+            zone: config.zone,
+            reflection: config.reflection.clone(),
+            heartbeat: config.heartbeat,
+            retention: config.retention,
+            tree,
+            engine: Arc::clone(&engine),
+            audience: Arc::new(Arc::clone(&desks)),
+            reflector: Reflector::new(reflection::Parts {
+                journal: journal.clone(),
+                clock: Arc::clone(&clock),
+                zone: config.zone,
+                config: config.reflection.clone(),
+                engine: Arc::clone(&engine),
+                review: review.clone(),
+            }),
+        });
         let admin = Arc::new(Admin::new(admin::Parts {
             journal: journal.clone(),
             clock: Arc::clone(&clock),
@@ -224,6 +248,8 @@ impl App {
             admin,
             local,
             outside,
+            schedule,
+            scheduled: Mutex::new(Some(scheduled)),
             config,
             review,
             desks,
@@ -252,6 +278,9 @@ impl App {
             self.tasks.spawn(work);
         }
         self.engine.start().await?;
+        if let Some(bell) = self.scheduled.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            self.tasks.spawn(Arc::clone(&self.schedule).run(bell, self.stop.clone()));
+        }
         let listener = Local::listen(&self.config.home.socket())?;
         self.tasks.spawn(Arc::clone(&self.local).serve(listener, self.stop.clone()));
         self.ring_on_attach();

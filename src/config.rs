@@ -13,6 +13,7 @@ pub mod mode;
 mod models;
 mod overlay;
 mod reader;
+mod rhythm;
 mod rooted;
 mod secret;
 mod sheet;
@@ -37,7 +38,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use crate::people::Role;
-use crate::time::Zone;
+use crate::time::{Cron, Zone};
 
 /// The whole configuration as meant.
 #[derive(Debug, Clone)]
@@ -70,6 +71,10 @@ pub struct Config {
     pub tools: Tools,
     /// `[skills]`
     pub skills: Skills,
+    /// `[reflection]`
+    pub reflection: Reflection,
+    /// `[heartbeat]`
+    pub heartbeat: Heartbeat,
     /// `[[mcp]]`
     pub mcp: Vec<Mcp>,
     /// `[retention]`
@@ -309,9 +314,62 @@ impl McpReach {
     pub const START: &'static str = "/";
 }
 
+/// `[reflection]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reflection {
+    /// Whether there are any.
+    pub enabled: bool,
+    /// Whether there are any of members.
+    pub members: bool,
+    /// When days are looked back on; none for never.
+    pub daily: Option<Cron>,
+    /// When weeks are.
+    pub weekly: Option<Cron>,
+    /// When months are.
+    pub monthly: Option<Cron>,
+    /// With fewer messages of a person than this a day is passed over.
+    pub min_messages: u32,
+    /// Whether what is proposed for skills goes to the gate.
+    pub auto_action: bool,
+    /// Who decides about clean proposals.
+    pub review: ReflectionReview,
+    /// So many go to the gate from one reflection.
+    pub max_actions_per_reflection: u32,
+    /// So many go to the gate on one local day.
+    pub max_actions_per_day: u32,
+    /// Periods that ended longer ago are not looked back on, but for the latest of each kind.
+    pub catch_up_days: u32,
+    /// Whether the owner is told.
+    pub tell_owner: bool,
+}
+
+/// Who decides about a clean proposal of a reflection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReflectionReview {
+    /// The owner.
+    Human,
+    /// The reviewer may approve.
+    Ai,
+    /// Nobody: what passes the other stages becomes live.
+    Nobody,
+}
+
+/// `[heartbeat]`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// How often; none for never.
+    pub interval: Option<Duration>,
+    /// Local times of day between which nothing is looked at, in minutes since midnight; the second may be the smaller one.
+    pub quiet: Option<(u32, u32)>,
+}
+
 /// `[retention]`: what is older is deleted; not set means kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
+    /// Days that the words of messages are kept.
+    pub messages_days: Option<u32>,
+    /// Days that files which came with messages are kept.
+    pub attachments_days: Option<u32>,
     /// Days that log files are kept.
     pub logs_days: Option<u32>,
 }

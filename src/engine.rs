@@ -16,6 +16,7 @@ pub mod history;
 pub mod stream;
 pub mod summary;
 pub mod turn;
+pub mod work;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +28,7 @@ use tokio_util::task::TaskTracker;
 use crate::config;
 use crate::id::{AddressId, StreamId, TurnId};
 use crate::memory::Tree;
-use crate::model::Live;
+use crate::model::{Live, Unwatched};
 use crate::review::Review;
 use crate::spend::Purse;
 use crate::store::Journal;
@@ -49,6 +50,11 @@ pub trait Watcher: Live {
     fn label(&self, label: &crate::trust::Label);
     /// The answer is whole, or there is none: nothing more of its growth may be shown, for what comes next is delivered.
     fn over(&self);
+}
+
+impl Watcher for Unwatched {
+    fn label(&self, _: &crate::trust::Label) {}
+    fn over(&self) {}
 }
 
 /// Fetches files from where a message came from.
@@ -106,6 +112,7 @@ pub struct Engine {
     pub(crate) parts: Parts,
     streams: Mutex<HashMap<StreamId, Handle>>,
     closer: Mutex<Option<Ringer>>,
+    worker: Mutex<Option<Ringer>>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -119,7 +126,14 @@ struct Handle {
 impl Engine {
     /// An engine that rests until [`Engine::start`].
     pub fn new(parts: Parts, stop: CancellationToken) -> Arc<Self> {
-        Arc::new(Self { parts, streams: Mutex::default(), closer: Mutex::default(), tasks: TaskTracker::new(), stop })
+        Arc::new(Self {
+            parts,
+            streams: Mutex::default(),
+            closer: Mutex::default(),
+            worker: Mutex::default(),
+            tasks: TaskTracker::new(),
+            stop,
+        })
     }
 
     /// Takes up what was left undone, and starts writing down the ends of conversations.
@@ -146,6 +160,18 @@ impl Engine {
     /// The ends of conversations may have moved.
     pub fn ring_closer(&self) {
         if let Some(ringer) = &*self.closer.lock().unwrap_or_else(PoisonError::into_inner) {
+            ringer.ring(&*self.parts.clock);
+        }
+    }
+
+    /// Who is rung when a run that the program assigned is over.
+    pub fn tell_of_work(&self, ringer: Ringer) {
+        *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
+    }
+
+    /// A run that the program assigned is over.
+    fn ring_worker(&self) {
+        if let Some(ringer) = &*self.worker.lock().unwrap_or_else(PoisonError::into_inner) {
             ringer.ring(&*self.parts.clock);
         }
     }

@@ -66,4 +66,12 @@ ids! {
     ChangeId;
     /// A question put to a person before something is sent out.
     QuestionId;
+    /// One occurrence of a scheduled job.
+    SlotId;
+    /// What the assistant thinks of a day, a week or a month.
+    ReflectionId;
+    /// Something that a reflection proposes.
+    ActionId;
+    /// A reminder, or a task that comes back.
+    ReminderId;
 }

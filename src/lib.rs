@@ -20,6 +20,8 @@ pub mod memory;
 pub mod review;
 pub mod tool;
 pub mod engine;
+pub mod reflection;
+pub mod schedule;
 pub mod admin;
 pub mod gateway;
 pub mod app;

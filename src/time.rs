@@ -5,11 +5,15 @@
 //! it knows because work is counted ([`Busy`]).
 
 pub mod clock;
+pub mod cron;
+pub mod period;
 pub mod simulated;
 pub mod task;
 pub mod zone;
 
 pub use clock::{Busy, Clock, SystemClock};
+pub use cron::{Cron, NotCron};
+pub use period::{Period, Span};
 pub use simulated::SimulatedClock;
 pub use zone::Zone;
 

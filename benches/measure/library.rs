@@ -171,7 +171,13 @@ async fn remember(journal: &Journal, messages: usize, now: Moment) {
                     tx.link(&compline::people::Address::new("terminal", "local", "person-1"), Some(PersonId(1)), now)?;
                 let conversation = match tx.newest_conversation(stream)? {
                     Some(known) => known.id,
-                    None => tx.open_conversation(&NewConversation { stream, scope, because: "first", at: now })?,
+                    None => tx.open_conversation(&NewConversation {
+                        stream,
+                        kind: "chat",
+                        scope,
+                        because: "first",
+                        at: now,
+                    })?,
                 };
                 for n in first..last {
                     let message = |person, kind, turn| NewMessage {

@@ -222,7 +222,7 @@ fn add(tx: Tx<'_>, name: &str, kind: MessageKind, words: &str, label: Label) -> 
     let (stream, scope) = (tx.stream_for(person.id)?, Scope::Person(person.id));
     let conversation = match tx.newest_conversation(stream)? {
         Some(current) => current.id,
-        None => tx.open_conversation(&NewConversation { stream, scope, because: "first", at: START })?,
+        None => tx.open_conversation(&NewConversation { stream, kind: "chat", scope, because: "first", at: START })?,
     };
     let message = tx.add_message(&NewMessage {
         stream,

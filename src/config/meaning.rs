@@ -10,7 +10,7 @@ use super::error::Trouble;
 use super::reader::Reader;
 use super::units::{self, quoted};
 use super::{Agent, Budget, Config, Conversation, Home, Limit, Person, Retention, Skills, Telegram, Tools};
-use super::{mcp, models, secret, suggest};
+use super::{mcp, models, rhythm, secret, suggest};
 use crate::people::Role;
 use crate::time::Zone;
 
@@ -47,7 +47,13 @@ impl Meaning<'_> {
             skills: self.skills(),
             mcp: mcp::servers(self, &workspace),
             workspace,
-            retention: Retention { logs_days: self.reader.get("retention", "logs_days", days) },
+            reflection: rhythm::reflection(self),
+            heartbeat: rhythm::heartbeat(self),
+            retention: Retention {
+                messages_days: self.reader.get("retention", "messages_days", days),
+                attachments_days: self.reader.get("retention", "attachments_days", days),
+                logs_days: self.reader.get("retention", "logs_days", days),
+            },
             home: self.home.clone(),
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::id::{ConversationId, MessageId, TurnId};
 use crate::model::{Message, Part, Role, ToolCall, ToolSpec};
-use crate::store::{Attachment, Db, QuestionRow, StepRow, StoredMessage, StoredText, TextKind, TurnRow};
+use crate::store::{Attachment, Db, MessageKind, QuestionRow, StepRow, StoredMessage, StoredText, TextKind, TurnRow};
 use crate::trust::{Label, Labelled, Scope, Text};
 
 use super::context;
@@ -80,9 +80,10 @@ impl Record {
         Ok(Self { turn, messages, texts, attachments, steps, yes_to, first_message })
     }
 
-    /// What was typed in it. A quote was typed by somebody else, or earlier.
+    /// What was typed in it. A quote was typed by somebody else, or earlier; what the program asks for, by nobody.
     pub fn typed(&self) -> impl Iterator<Item = &Text> {
-        let typed = self.texts.iter().filter(|text| text.kind != TextKind::Quote);
+        let is_said = |id| self.messages.iter().any(|message| message.id == id && message.kind == MessageKind::Said);
+        let typed = self.texts.iter().filter(move |text| text.kind != TextKind::Quote && is_said(text.message));
         typed.map(|text| &text.text).filter(|text| text.label().is_trusted())
     }
 }

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::context::Known;
 use super::history::{History, Record};
 use super::turn::{self, End, Turn};
+use super::work::Kind;
 use super::{Engine, PATIENCE, closer, context};
 use crate::id::{AddressId, ConversationId, MessageId, StreamId};
 use crate::model::ToolSpec;
@@ -181,8 +182,12 @@ impl Stream {
         let parents = turn::parents(history, &ids, &known);
         let mut label = super::history::label_of(history.messages());
         label.absorb(context.label());
-        let late =
-            together.first().map(|message| message.effective_at).filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
+        let is_chat = Kind::of(&opening).is_none();
+        let late = together
+            .first()
+            .filter(|_| is_chat)
+            .map(|message| message.effective_at)
+            .filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
         let notice = late
             .map(|said| self.notice(&wording::turn::late(&self.engine.parts.zone.show_short(said), now.since(said))));
         let (stream, person_id) = (self.id, person.id);
@@ -234,12 +239,12 @@ impl Stream {
         let opening = closer::opening(&self.engine, conversation).await?;
         let now = self.engine.parts.clock.now();
         let loaded = self.engine.parts.tree.load(&person, now, &self.engine.parts.zone.day(day)).await?;
-        let (skills, nodes) = self.skills(conversation).await;
+        let (skills, nodes) = self.skills(&opening).await;
         Ok(Ready { person, opening, known: Known { loaded, skills, nodes } })
     }
 
     /// The skills that can be used. A folder that cannot be read keeps nobody from being answered.
-    async fn skills(&self, conversation: ConversationId) -> (Text, Vec<Node>) {
+    async fn skills(&self, conversation: &Conversation) -> (Text, Vec<Node>) {
         let tools = self.tools_of(conversation);
         let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
         match self.engine.parts.review.live().await {
@@ -289,7 +294,7 @@ impl Stream {
         }
         let engine = Arc::clone(&self.engine);
         let Some(history) = &mut self.history else { return Ok(Now::Nothing) };
-        let end = Turn::new(&engine, history, row, person, known, opening.opening, token).run(busy).await;
+        let end = Turn::new(&engine, history, row, person, known, opening, token).run(busy).await;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
         match end? {
             End::Waits(at) => Ok(Now::Until(at)),
@@ -297,6 +302,7 @@ impl Stream {
             End::Over | End::Cut => {
                 self.remember(id).await?;
                 self.engine.ring_closer();
+                self.engine.ring_worker();
                 Ok(Now::Again)
             }
         }
@@ -333,9 +339,15 @@ impl Stream {
     }
 
     /// The tools of a conversation stay what they were when it was first looked at.
-    fn tools_of(&self, conversation: ConversationId) -> Arc<[ToolSpec]> {
-        let here = self.history.as_ref().filter(|history| history.conversation() == conversation);
-        here.map_or_else(|| self.engine.parts.toolbox.specs(), |history| Arc::clone(&history.tools))
+    fn tools_of(&self, conversation: &Conversation) -> Arc<[ToolSpec]> {
+        if let Some(history) = self.history.as_ref().filter(|history| history.conversation() == conversation.id) {
+            return Arc::clone(&history.tools);
+        }
+        let all = self.engine.parts.toolbox.specs();
+        match Kind::of(conversation) {
+            None => all,
+            Some(kind) => all.iter().filter(|tool| !kind.withholds(&tool.name)).cloned().collect(),
+        }
     }
 
     async fn history_of(&mut self, conversation: &Conversation) -> anyhow::Result<&mut History> {
@@ -344,7 +356,7 @@ impl Stream {
         // A turn that was stopped while it waited ended without this task.
         if self.history.as_ref().is_none_or(|history| history.conversation() != id || history.last_turn != last) {
             let (zone, budget) = (self.engine.parts.zone, self.engine.history_budget());
-            let tools = self.tools_of(id);
+            let tools = self.tools_of(conversation);
             let load = move |db: crate::store::Db<'_>| History::load(db, id, tools, zone, budget);
             self.history = Some(self.engine.parts.journal.read_much(load).await?);
         }
@@ -353,10 +365,14 @@ impl Stream {
 
     async fn who_and_where(&self, messages: &[StoredMessage]) -> anyhow::Result<Option<(Person, AddressId)>> {
         let Some(last) = messages.last() else { return Ok(None) };
-        let (Some(person), Some(address)) = (last.person, last.address) else { return Ok(None) };
-        let known = self.engine.parts.journal.read(move |db| db.person(person)).await?;
-        if let Some(known) = known {
-            return Ok(Some((known, address)));
+        let (stream, said_by) = (self.id, last.person);
+        let known = self.engine.parts.journal.read(move |db| {
+            // Nobody said what the program asks for: it is for whom the stream is.
+            let person = said_by.map_or_else(|| db.works_for(stream), |person| Ok(Some(person)))?;
+            person.map_or(Ok(None), |person| db.person(person))
+        });
+        if let Some(found) = known.await?.zip(last.address) {
+            return Ok(Some(found));
         }
         let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
         self.engine

@@ -13,12 +13,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::Known;
 use super::history::{self, History, Record};
+use super::work::Kind;
 use super::{Engine, PATIENCE, Watcher, context, files};
 use crate::id::MessageId;
-use crate::model::{Message, ModelError, Purpose, Reply, Request, Role, Stop, retry};
+use crate::model::{Message, ModelError, Purpose, Reply, Request, Role, Stop, Unwatched, retry};
 use crate::people::Person;
-use crate::spend::OnBehalf;
-use crate::store::{MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow, Tx};
+use crate::spend::{OnBehalf, Purse};
+use crate::store::{
+    Conversation, MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow, Tx,
+};
 use crate::time::{Busy, Moment};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording;
@@ -41,7 +44,7 @@ pub struct Turn<'a> {
     row: TurnRow,
     person: Person,
     known: Known,
-    opening: String,
+    conversation: Conversation,
     stop: CancellationToken,
     watcher: Box<dyn Watcher>,
 }
@@ -61,11 +64,23 @@ impl<'a> Turn<'a> {
         row: TurnRow,
         person: Person,
         known: Known,
-        opening: String,
+        conversation: Conversation,
         stop: CancellationToken,
     ) -> Self {
-        let watcher = engine.parts.audience.watch(row.id, row.address);
-        Self { engine, history, row, person, known, opening, stop, watcher }
+        let watcher = match Kind::of(&conversation) {
+            None => engine.parts.audience.watch(row.id, row.address),
+            Some(_) => Box::new(Unwatched),
+        };
+        Self { engine, history, row, person, known, conversation, stop, watcher }
+    }
+
+    /// What the program asked for, if it is no chat.
+    fn work(&self) -> Option<Kind> {
+        Kind::of(&self.conversation)
+    }
+
+    fn purse(&self) -> &Purse {
+        if self.work().is_some() { &self.engine.parts.background } else { &self.engine.parts.chat }
     }
 
     /// Runs it until it is over or has to wait.
@@ -129,9 +144,9 @@ impl<'a> Turn<'a> {
     /// Builds the request from the blocks, the newest message and the steps so far.
     fn request(&self, record: &Record, pictures: &[context::Picture]) -> anyhow::Result<Request> {
         let scope = self.row.scope;
-        let mut request = Request::new(scope, Purpose::Chat);
+        let mut request = Request::new(scope, self.work().map_or(Purpose::Chat, Kind::purpose));
         let identity = context::identity(&self.known, &self.engine.parts.agent, &self.person.name, scope);
-        context::begin(&mut request, identity, &self.opening, self.history)?;
+        context::begin(&mut request, identity, &self.conversation.opening, self.history)?;
         let question = context::question(record, self.engine.parts.zone, pictures);
         request.push(Arc::new(question.cached()))?;
         for message in history::answered(&record.steps, scope) {
@@ -192,7 +207,7 @@ impl<'a> Turn<'a> {
 
     /// Asks each model in its order, with retries, until one answers. The error is that of the first choice.
     async fn call_models(&self, request: &Request, busy: &mut Option<Busy>) -> Result<Reply, ModelError> {
-        let purse = &self.engine.parts.chat;
+        let purse = self.purse();
         let on_behalf = OnBehalf { turn: Some(self.row.id), person: self.row.person };
         let mut first_error = None;
         let order = purse.order();
@@ -259,7 +274,7 @@ impl<'a> Turn<'a> {
     /// Reply, end of the turn and delivery, in one transaction.
     async fn finish(&mut self, step: Option<(crate::id::StepId, String)>, text: Text) -> anyhow::Result<()> {
         self.watcher.over();
-        let row = self.row.clone();
+        let (row, work) = (self.row.clone(), self.work());
         let now = self.engine.parts.clock.now();
         self.engine
             .parts
@@ -272,7 +287,10 @@ impl<'a> Turn<'a> {
                     // Stopped while the answer was on its way: it is kept as a step and not delivered.
                     return Ok(());
                 }
-                answer(tx, &row, &text, &[], now)
+                match work {
+                    None => answer(tx, &row, &text, &[], now),
+                    Some(_) => keep_result(tx, &row, &text, now),
+                }
             })
             .await?;
         self.engine.parts.audience.posted(self.row.address);
@@ -301,7 +319,7 @@ impl<'a> Turn<'a> {
         let asked = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
         let retry_at = now.plus(asked.max(away_pause(attempts)));
         let notice = wording::own(&wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
-        let row = self.row.clone();
+        let (row, work) = (self.row.clone(), self.work());
         self.engine
             .parts
             .journal
@@ -309,7 +327,7 @@ impl<'a> Turn<'a> {
                 if !tx.turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     return Ok(());
                 }
-                if !row.noticed {
+                if !row.noticed && work.is_none() {
                     tx.post(&NewOutbox::notice(row.address, &notice, now))?;
                 }
                 tx.postpone_turn(row.id, attempts, retry_at, true)
@@ -323,7 +341,7 @@ impl<'a> Turn<'a> {
     async fn give_up(&mut self, reason: &'static str, sentence: &str) -> anyhow::Result<()> {
         self.watcher.over();
         let now = self.engine.parts.clock.now();
-        let row = self.row.clone();
+        let (row, work) = (self.row.clone(), self.work());
         let notice = wording::own(sentence, row.scope);
         self.engine
             .parts
@@ -333,7 +351,9 @@ impl<'a> Turn<'a> {
                 if !tx.turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     return Ok(());
                 }
-                tx.post(&NewOutbox::notice(row.address, &notice, now))?;
+                if work.is_none() {
+                    tx.post(&NewOutbox::notice(row.address, &notice, now))?;
+                }
                 tx.drop_preview(row.id)?;
                 tx.settle_turn(row.id, "closed", reason)?;
                 tx.end_turn(row.id, "gave_up", reason, now)
@@ -356,7 +376,24 @@ impl<'a> Turn<'a> {
 
 /// The turn's one answer: stored, posted, and the turn is over.
 fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], now: Moment) -> anyhow::Result<()> {
-    let message = tx.add_message(&NewMessage {
+    let message = add_reply(tx, row, now)?;
+    tx.add_text(message, TextKind::Said, text)?;
+    let (address, kind) = (row.address, OutboxKind::Reply);
+    tx.post(&NewOutbox { address, kind, message: Some(message), text, buttons, at: now })?;
+    tx.settle_turn(row.id, "answered", "")?;
+    tx.end_turn(row.id, "done", "", now)
+}
+
+/// What came of something that the program asked for: stored, and sent to nobody. Whoever asked says what becomes of it.
+fn keep_result(tx: Tx<'_>, row: &TurnRow, text: &Text, now: Moment) -> anyhow::Result<()> {
+    let message = add_reply(tx, row, now)?;
+    tx.add_unsearched_text(message, TextKind::Said, text)?;
+    tx.settle_turn(row.id, "answered", "")?;
+    tx.end_turn(row.id, "done", "", now)
+}
+
+fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Moment) -> anyhow::Result<MessageId> {
+    tx.add_message(&NewMessage {
         stream: row.stream,
         conversation: Some(row.conversation),
         inbox: None,
@@ -370,12 +407,7 @@ fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], 
         server_at: None,
         effective_at: now,
         turn: Some(row.id),
-    })?;
-    tx.add_text(message, TextKind::Said, text)?;
-    let (address, kind) = (row.address, OutboxKind::Reply);
-    tx.post(&NewOutbox { address, kind, message: Some(message), text, buttons, at: now })?;
-    tx.settle_turn(row.id, "answered", "")?;
-    tx.end_turn(row.id, "done", "", now)
+    })
 }
 
 /// Edges of a turn that begins: what it answers, the turn before it, and the files that are loaded.

@@ -246,8 +246,13 @@ impl Door {
                 tx.set_break(guest.stream, None)?;
                 let because = because.unwrap_or(crate::engine::boundary::Because::First).as_str();
                 let scope = Scope::Person(guest.person.id);
-                let id =
-                    tx.open_conversation(&NewConversation { stream: guest.stream, scope, because, at: effective })?;
+                let id = tx.open_conversation(&NewConversation {
+                    stream: guest.stream,
+                    kind: "chat",
+                    scope,
+                    because,
+                    at: effective,
+                })?;
                 tracing::info!(conversation.id = %id, stream.id = %guest.stream, "Conversation {id} began: {because}");
                 Ok((id, effective))
             }

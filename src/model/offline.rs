@@ -40,7 +40,9 @@ impl Model for Offline {
     async fn call(&self, request: &Request, live: &dyn Live) -> Result<Reply, ModelError> {
         let answer = match request.purpose() {
             Purpose::Summary => answer::Answer::text(transcript::summary(request)),
-            Purpose::Chat | Purpose::Review => answer::to(&View::of(request)),
+            Purpose::Chat | Purpose::Review | Purpose::Reflection | Purpose::Heartbeat | Purpose::Task => {
+                answer::to(&View::of(request))
+            }
         };
         for word in answer.text.split_inclusive(' ') {
             live.grow(word);

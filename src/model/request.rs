@@ -13,6 +13,12 @@ pub enum Purpose {
     Summary,
     /// Reviewing a change to a skill.
     Review,
+    /// Looking back on a day, a week or a month.
+    Reflection,
+    /// Seeing to what the owner wants looked at again and again.
+    Heartbeat,
+    /// Doing what somebody wanted done at a time.
+    Task,
 }
 
 impl Purpose {
@@ -22,6 +28,9 @@ impl Purpose {
             Self::Chat => "chat",
             Self::Summary => "summary",
             Self::Review => "review",
+            Self::Reflection => "reflection",
+            Self::Heartbeat => "heartbeat",
+            Self::Task => "task",
         }
     }
 

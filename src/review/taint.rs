@@ -186,7 +186,8 @@ mod tests {
         let scope = Scope::Person(person);
         let address = tx.link(&Address::new("telegram", "bot", name), Some(person), Moment(1))?;
         let stream = tx.stream_for(person)?;
-        let conversation = tx.open_conversation(&NewConversation { stream, scope, because: "first", at: Moment(1) })?;
+        let conversation =
+            tx.open_conversation(&NewConversation { stream, kind: "chat", scope, because: "first", at: Moment(1) })?;
         let message = add_message(tx, stream, conversation, address, person)?;
         for (kind, words, label) in said {
             tx.add_text(message, *kind, &text(words, label.clone(), person))?;

@@ -32,7 +32,7 @@ pub struct Conversation {
     pub opening: String,
     /// `none`, `standin`, `final`.
     pub opening_state: String,
-    /// The kind: `chat`.
+    /// The kind: `chat`, or that of the work that the program does by itself.
     pub kind: String,
 }
 
@@ -62,6 +62,8 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
 pub struct NewConversation {
     /// Its stream.
     pub stream: StreamId,
+    /// `chat`, or that of the work that the program does by itself.
+    pub kind: &'static str,
     /// Whose it is.
     pub scope: Scope,
     /// Why it begins.
@@ -78,6 +80,15 @@ impl Db<'_> {
     pub fn stream_of(&self, person: PersonId) -> anyhow::Result<Option<StreamId>> {
         let mut query = self.0.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
         Ok(query.query_row([person], |row| row.get(0)).optional()?)
+    }
+
+    /// For whom the program works by itself in that stream; none for talk.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn works_for(&self, stream: StreamId) -> anyhow::Result<Option<PersonId>> {
+        let mut query = self.0.prepare_cached("SELECT work_of FROM streams WHERE id = ?1")?;
+        Ok(query.query_row([stream], |row| row.get(0)).optional()?.flatten())
     }
 
     /// All streams with the person and scope of each.
@@ -190,6 +201,22 @@ impl Tx<'_> {
         Ok(query.query_row([person], |row| row.get(0))?)
     }
 
+    /// The stream in which the program works for a person by itself, made if there was none.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn work_stream_for(&self, person: PersonId) -> anyhow::Result<StreamId> {
+        let mut query = self.0.0.prepare_cached("SELECT id FROM streams WHERE work_of = ?1")?;
+        if let Some(id) = query.query_row([person], |row| row.get(0)).optional()? {
+            return Ok(id);
+        }
+        self.0
+            .0
+            .prepare_cached("INSERT INTO streams (person_id, scope, work_of) VALUES (NULL, ?1, ?2)")?
+            .execute(params![Scope::Person(person), person])?;
+        Ok(StreamId(self.0.0.last_insert_rowid()))
+    }
+
     /// The next message of the stream begins a new conversation, or (`None`) it need not any more.
     ///
     /// # Errors
@@ -208,9 +235,9 @@ impl Tx<'_> {
             .0
             .prepare_cached(
                 "INSERT INTO conversations (stream_id, kind, scope, began_because, opened_at, last_at)
-                 VALUES (?1, 'chat', ?2, ?3, ?4, ?4)",
+                 VALUES (?1, ?5, ?2, ?3, ?4, ?4)",
             )?
-            .execute(params![new.stream, new.scope, new.because, new.at])?;
+            .execute(params![new.stream, new.scope, new.because, new.at, new.kind])?;
         Ok(ConversationId(self.0.0.last_insert_rowid()))
     }
 

@@ -20,6 +20,10 @@ pub enum MessageKind {
     Command,
     /// The assistant's answer.
     Reply,
+    /// The program asks the assistant for something by itself.
+    Task,
+    /// What the assistant thinks of a period.
+    Reflection,
 }
 
 impl MessageKind {
@@ -28,6 +32,8 @@ impl MessageKind {
             Self::Said => "said",
             Self::Command => "command",
             Self::Reply => "reply",
+            Self::Task => "task",
+            Self::Reflection => "reflection",
         }
     }
 
@@ -35,6 +41,8 @@ impl MessageKind {
         match word {
             "command" => Self::Command,
             "reply" => Self::Reply,
+            "task" => Self::Task,
+            "reflection" => Self::Reflection,
             _ => Self::Said,
         }
     }
@@ -225,7 +233,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn queued(&self, stream: StreamId) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages WHERE stream_id = ?1 AND state = 'queued' AND kind = 'said' ORDER BY id"
+            "SELECT {COLUMNS} FROM messages WHERE stream_id = ?1 AND state = 'queued' AND kind IN ('said', 'task') ORDER BY id"
         ))?;
         Ok(query.query_map([stream], message)?.collect::<Result<_, _>>()?)
     }
@@ -247,7 +255,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn streams_with_work(&self) -> anyhow::Result<Vec<StreamId>> {
         let mut query = self.0.prepare_cached(
-            "SELECT DISTINCT stream_id FROM messages WHERE state IN ('queued', 'claimed') AND kind = 'said'
+            "SELECT DISTINCT stream_id FROM messages WHERE state IN ('queued', 'claimed') AND kind IN ('said', 'task')
              UNION SELECT DISTINCT stream_id FROM turns WHERE state IN ('running', 'waiting')
              UNION SELECT DISTINCT stream_id FROM questions WHERE state = 'open'",
         )?;
@@ -271,7 +279,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn waiting_in(&self, stream: StreamId) -> anyhow::Result<i64> {
         let mut query = self.0.prepare_cached(
-            "SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND kind = 'said'",
+            "SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND kind IN ('said', 'task')",
         )?;
         Ok(query.query_row([stream], |row| row.get(0))?)
     }
@@ -282,7 +290,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn messages_of_turn(&self, turn: TurnId) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages WHERE turn_id = ?1 AND kind = 'said' ORDER BY id"
+            "SELECT {COLUMNS} FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'task') ORDER BY id"
         ))?;
         Ok(query.query_map([turn], message)?.collect::<Result<_, _>>()?)
     }
@@ -390,7 +398,10 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn add_message(&self, new: &NewMessage<'_>) -> anyhow::Result<MessageId> {
-        let state = if new.kind == MessageKind::Reply { "done" } else { "queued" };
+        let state = match new.kind {
+            MessageKind::Reply | MessageKind::Reflection => "done",
+            MessageKind::Said | MessageKind::Command | MessageKind::Task => "queued",
+        };
         self.0.0
             .prepare_cached(
                 "INSERT INTO messages (stream_id, conversation_id, inbox_id, address_id, person_id, kind, scope, external_id,

@@ -1,6 +1,6 @@
 //! The one zone of the configuration: which local day an instant lies in, and how a time is shown to a person.
 
-use chrono::{DateTime, Offset, TimeZone, Timelike, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, Offset, TimeDelta, TimeZone, Timelike, Utc};
 
 use super::Moment;
 
@@ -71,15 +71,20 @@ impl Zone {
 
     /// The first instant of the local day after the one `at` lies in.
     pub fn next_day(self, at: Moment) -> Moment {
-        let tomorrow = self.local(at).date_naive().succ_opt().unwrap_or_default();
-        // Midnight does not exist on some days of some zones: then the day begins with the first hour that does.
-        (0..24)
-            .filter_map(|hour| tomorrow.and_hms_opt(hour, 0, 0))
-            .find_map(|local| self.0.from_local_datetime(&local).earliest())
-            .map_or(at, |start| Moment(start.timestamp_millis()))
+        self.first_instant(self.local(at).date_naive().succ_opt().unwrap_or_default())
     }
 
-    fn local(self, at: Moment) -> DateTime<chrono_tz::Tz> {
+    /// The first instant that has this local date or a later one.
+    pub(super) fn first_instant(self, date: NaiveDate) -> Moment {
+        // Midnight does not exist on some days of some zones, and some dates exist nowhere there: then it is the first quarter of an hour that does.
+        let midnight = date.and_time(NaiveTime::MIN);
+        (0..2 * 96)
+            .filter_map(|quarter| midnight.checked_add_signed(TimeDelta::minutes(15 * quarter)))
+            .find_map(|local| self.0.from_local_datetime(&local).earliest())
+            .map_or(Moment(i64::MAX), |start| Moment(start.timestamp_millis()))
+    }
+
+    pub(super) fn local(self, at: Moment) -> DateTime<chrono_tz::Tz> {
         DateTime::<Utc>::from_timestamp_millis(at.0).unwrap_or_default().with_timezone(&self.0)
     }
 }

@@ -132,8 +132,8 @@ async fn what_stays_of(untrusted: &str) -> String {
         let seen = words(request);
         let heard = seen.lines().find(|line| line.contains(UNTRUSTED)).unwrap_or("nothing");
         match request.purpose() {
-            Purpose::Chat | Purpose::Review => Say::Text(format!("I heard: {heard}")),
             Purpose::Summary => Say::Text(serde_json::json!({ "title": heard, "topics": [heard] }).to_string()),
+            _ => Say::Text(format!("I heard: {heard}")),
         }
     };
     story.model.otherwise(echo);

@@ -91,8 +91,8 @@ fn echo(request: &Request) -> Say {
                 "files": [{ "path": "SKILL.md", "content": content }] }),
             )
         }
-        (Purpose::Chat | Purpose::Review, _) => Say::Text(format!("heard {digest}")),
         (Purpose::Summary, _) => Say::Text(json!({ "title": digest, "topics": [digest] }).to_string()),
+        (_, _) => Say::Text(format!("heard {digest}")),
     }
 }
 

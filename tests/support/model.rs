@@ -142,7 +142,12 @@ impl Scripted {
 /// A plain answer of the kind that was asked for.
 pub fn usual(request: &Request) -> Say {
     Say::Text(match request.purpose() {
-        Purpose::Chat => "ok".to_owned(),
+        Purpose::Chat | Purpose::Task => "ok".to_owned(),
+        Purpose::Heartbeat => "HEARTBEAT_OK".to_owned(),
+        Purpose::Reflection => {
+            r#"{"title": "A day", "observations": ["It was a day."], "patterns": [], "proposed_actions": []}"#
+                .to_owned()
+        }
         Purpose::Review => r#"{"verdict": "safe", "reasons": "Nothing in it works against anybody."}"#.to_owned(),
         Purpose::Summary => {
             r#"{"title": "A talk", "topics": ["talk"], "decisions": [], "preferences": [], "pending": []}"#.to_owned()

@@ -175,8 +175,15 @@ impl Story {
 
     /// The configuration of the story.
     pub fn config(&self) -> Config {
+        // What happens by itself happens in the stories about it.
+        let still = ["[reflection]\nenabled = false\n", "[heartbeat]\ninterval = \"0\"\n"];
+        let still: String = still
+            .into_iter()
+            .filter(|section| !self.settings.contains(&section[..section.find(']').unwrap()]))
+            .collect();
+        let zone = if self.settings.contains("timezone") { "" } else { "timezone = \"UTC\"\n" };
         let text = format!(
-            "timezone = \"UTC\"\n{}\n[telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n{}",
+            "{zone}{}\n{still}[telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n{}",
             self.settings,
             self.fake.token(),
             self.fake.url(),

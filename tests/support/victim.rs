@@ -96,7 +96,7 @@ impl Victim {
 
     fn answer(&self, request: &Request) -> Say {
         match request.purpose() {
-            Purpose::Chat => self.chat(request),
+            Purpose::Chat | Purpose::Reflection | Purpose::Heartbeat | Purpose::Task => self.chat(request),
             Purpose::Review => self.review(request),
             Purpose::Summary => self.summary(request),
         }

@@ -20,6 +20,8 @@ pub static SECTIONS: &[Section] = &[
     repeated("people", "Somebody who is allowed in; repeat the section for each.", PEOPLE),
     table("agent", "The assistant itself.", AGENT),
     table("skills", "What the assistant has learned to do, and who decides about it.", SKILLS),
+    table("reflection", "Looking back on each day, week and month, and what may come of it.", REFLECTION),
+    table("heartbeat", "Seeing again and again to what the owner wrote in HEARTBEAT.md.", HEARTBEAT),
     table("tools", "What the assistant may use.", TOOLS),
     repeated("mcp", "A server of outside tools (MCP); repeat the section for each. Tools are offered once accepted with `compline tools`.", MCP),
     table("retention", "How long things are kept.", RETENTION),
@@ -127,7 +129,33 @@ const MCP: &[Key] = &[
         "Environment variables that the program gets besides PATH, HOME, TMPDIR and those of language and time."),
 ];
 
-const RETENTION: &[Key] = &[key("logs_days", Count, Depends("kept"), "30", "Days that log files are kept.")];
+const REFLECTION: &[Key] = &[
+    key("enabled", Flag, Is("true"), "true", "Whether the assistant looks back on days, weeks and months."),
+    key("members", Flag, Is("false"), "false", "Whether it does so for each member too; nothing is proposed from theirs."),
+    key("daily", Text, Is("30 3 * * *"), "30 3 * * *", "When it looks back on the days that are over, as a cron expression in the zone."),
+    key("weekly", Text, Is("45 3 * * 1"), "45 3 * * 1", "The same for weeks."),
+    key("monthly", Text, Is("0 4 1 * *"), "0 4 1 * *", "The same for months."),
+    key("min_messages", Count, Is("4"), "4", "With fewer messages of a person in a day it is passed over without asking a model; 1 to 1000."),
+    key("auto_action", Flag, Is("true"), "true", "Whether skill changes that a reflection proposes go to the gate; else they are only noted."),
+    key("review_mode", Text, Is("human"), "human",
+        "Who decides about clean ones: \"human\", \"ai\" (the reviewer may approve) or \"none\" (what passes the other stages is live)."),
+    key("max_actions_per_reflection", Count, Is("10"), "10", "So many of them go to the gate from one reflection; 0 to 100."),
+    key("max_actions_per_day", Count, Is("50"), "50", "So many on one local day; 0 to 1000."),
+    key("catch_up_days", Count, Is("7"), "7", "After an absence, days that ended longer ago than this are not looked back on; 1 to 60."),
+    key("tell_owner", Flag, Is("true"), "true", "Whether the owner gets a short message about each."),
+];
+
+const HEARTBEAT: &[Key] = &[
+    key("interval", Duration, Is("30m"), "30m",
+        "How often HEARTBEAT.md is looked at; while nothing is to do there, no model is asked. At least 1m, or \"0\" for never."),
+    key("quiet_hours", Text, Is("22:00-07:00"), "22:00-07:00", "Local hours in which it is not looked at; \"\" for none."),
+];
+
+const RETENTION: &[Key] = &[
+    key("messages_days", Count, Depends("kept"), "365", "Days that the words of messages are kept; summaries and reflections stay."),
+    key("attachments_days", Count, Depends("kept"), "90", "Days that files which came with messages are kept."),
+    key("logs_days", Count, Depends("kept"), "30", "Days that log files are kept."),
+];
 
 const fn key(name: &'static str, kind: Kind, unset: Unset, sample: &'static str, about: &'static str) -> Key {
     Key { name, kind, unset, sample, about }

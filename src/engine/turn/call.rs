@@ -45,7 +45,9 @@ impl Turn<'_> {
             label: &label,
         };
         let toolbox = &self.engine.parts.toolbox;
-        let way = if begun && !toolbox.repeatable(&call.name) {
+        let way = if self.work().is_some_and(|kind| kind.withholds(&call.name)) {
+            Way::Closed(says::unknown(&call.name))
+        } else if begun && !toolbox.repeatable(&call.name) {
             Way::Closed(says::OUTCOME_UNKNOWN.to_owned())
         } else {
             toolbox.way(&call.name, &call.arguments, &about, granted(record, seq, call))
@@ -70,7 +72,7 @@ impl Turn<'_> {
 
     /// Who can be asked: the person whose chat it is. Where a turn runs for nobody who reads along, the answer is no at once.
     fn asks(&self) -> Option<PersonId> {
-        self.row.person
+        self.row.person.filter(|_| self.work().is_none())
     }
 
     async fn begin_tool_step(&self, seq: u32, call: &ToolCall, label: &Label) -> anyhow::Result<StepId> {

@@ -1,0 +1,102 @@
+//! What the program does by itself, and when: looking back, the heartbeat, reminders, upkeep.
+//!
+//! One task looks at everything that may be due, does it, and rests until the next instant at which something will be; it is rung when a run of
+//! the assistant is over. Nothing here remembers: what is due is a function of the configuration, the stored slots and the time, so a restart,
+//! an absence or a clock that was set makes no difference but delay. There is no ticker: the clock wakes the task at the very
+//! instant, and the system's clock looks at least once a minute whether somebody has set it meanwhile.
+
+mod due;
+mod heartbeat;
+mod reminders;
+mod slots;
+mod upkeep;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::config;
+use crate::engine::{Audience, Engine};
+use crate::memory::Tree;
+use crate::reflection::Reflector;
+use crate::store::Journal;
+use crate::time::clock::{Bell, Ringer, bell};
+use crate::time::task::guarded;
+use crate::time::{Clock, Moment, Zone};
+
+/// How long the task rests after the journal failed it.
+const AFTER_TROUBLE: Duration = Duration::from_secs(60);
+
+/// What the room is made of.
+pub struct Parts {
+    /// The journal.
+    pub journal: Journal,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The zone.
+    pub zone: Zone,
+    /// `[reflection]`
+    pub reflection: config::Reflection,
+    /// `[heartbeat]`
+    pub heartbeat: config::Heartbeat,
+    /// `[retention]`
+    pub retention: config::Retention,
+    /// The knowledge tree.
+    pub tree: Tree,
+    /// Who does the work.
+    pub engine: Arc<Engine>,
+    /// Who is told when something was posted.
+    pub audience: Arc<dyn Audience>,
+    /// Who looks back.
+    pub reflector: Reflector,
+}
+
+/// The schedule.
+pub struct Schedule {
+    parts: Parts,
+    ringer: Ringer,
+}
+
+impl Schedule {
+    /// A schedule that rests until it is run; the bell goes to [`Schedule::run`].
+    pub fn new(parts: Parts) -> (Arc<Self>, Bell) {
+        let (ringer, bell) = bell();
+        parts.engine.tell_of_work(ringer.clone());
+        (Arc::new(Self { parts, ringer }), bell)
+    }
+
+    /// Something may be due: a reminder was set, a slot was asked for.
+    pub fn ring(&self) {
+        self.ringer.ring(&*self.parts.clock);
+    }
+
+    /// Works until the program stops.
+    pub async fn run(self: Arc<Self>, mut bell: Bell, stop: CancellationToken) {
+        let clock = Arc::clone(&self.parts.clock);
+        let mut busy = Some(clock.busy());
+        loop {
+            let wake_at = tokio::select! {
+                () = stop.cancelled() => return,
+                looked = guarded("The schedule", self.look()) => looked.unwrap_or_else(|error| {
+                    tracing::error!("What is due cannot be done: {error:#}");
+                    Some(clock.now().plus(AFTER_TROUBLE))
+                }),
+            };
+            busy = tokio::select! {
+                () = stop.cancelled() => return,
+                heard = bell.heard_or(&*clock, wake_at, busy.take()) => heard,
+            };
+            if busy.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Does everything that is due, and says when something will be next.
+    async fn look(&self) -> anyhow::Result<Option<Moment>> {
+        let next = [self.reminders().await?, self.slots().await?, self.heartbeat().await?, self.upkeep().await?];
+        let now = self.parts.clock.now();
+        Ok(next.into_iter().flatten().min().map(|at| at.max(now.plus(Duration::from_millis(1)))))
+    }
+}

@@ -1,0 +1,12 @@
+//! (to be written)
+
+use crate::time::Moment;
+
+use super::Schedule;
+
+impl Schedule {
+    /// Does what is due, and says when to look again.
+    pub(super) async fn upkeep(&self) -> anyhow::Result<Option<Moment>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,133 @@
+//! When something comes back: a cron expression, counted in the one zone.
+//!
+//! Five fields (minute, hour, day, month, weekday), with the names, ranges, `L`, `#` and `@daily` that the `croner` crate knows. When clocks go
+//! forward over a time, it counts as the first instant after the gap; when they go back, a fixed time counts once, the first time. Seconds
+//! and years are refused: nothing here needs to run more than once a minute.
+
+use std::fmt;
+use std::sync::Arc;
+
+use croner::Cron as Pattern;
+use croner::parser::{CronParser, Seconds, Year};
+
+use super::{Moment, Zone};
+
+/// A cron expression that comes true at least once.
+#[derive(Clone)]
+pub struct Cron {
+    text: Arc<str>,
+    pattern: Arc<Pattern>,
+}
+
+/// Why a text is no cron expression.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotCron {
+    /// It is not written as one.
+    #[error(
+        "it does not have five fields such as \"30 3 * * *\" (minute, hour, day of the month, month, day of the week)"
+    )]
+    Form,
+    /// No date is ever like that.
+    #[error("no date is ever like that")]
+    Never,
+}
+
+impl Cron {
+    /// The expression of that text.
+    ///
+    /// # Errors
+    /// If it is none, or never comes true.
+    pub fn parse(text: &str) -> Result<Self, NotCron> {
+        let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
+        let pattern = parser.parse(text.trim()).map_err(|_| NotCron::Form)?;
+        let cron = Self { text: text.trim().into(), pattern: Arc::new(pattern) };
+        // From a fixed instant, so that the same text is judged the same way every day; the crate looks far enough for 29 February.
+        cron.next_from(Moment(0), Zone::UTC).map(|_| cron).ok_or(NotCron::Never)
+    }
+
+    /// The first time at or after `from`.
+    pub fn next_from(&self, from: Moment, zone: Zone) -> Option<Moment> {
+        // Seconds count: an instant within a minute is after that minute's beginning.
+        let found = self.pattern.find_next_occurrence(&zone.local(from), true).ok()?;
+        let at = Moment(found.timestamp_millis());
+        if at >= from { Some(at) } else { self.next_after(from, zone) }
+    }
+
+    /// The first time after `from`.
+    pub fn next_after(&self, from: Moment, zone: Zone) -> Option<Moment> {
+        let found = self.pattern.find_next_occurrence(&zone.local(from), false).ok()?;
+        Some(Moment(found.timestamp_millis())).filter(|at| *at > from)
+    }
+
+    /// The next times after `from`, at most `count`.
+    pub fn next_times(&self, from: Moment, zone: Zone, count: usize) -> Vec<Moment> {
+        std::iter::successors(self.next_after(from, zone), |last| self.next_after(*last, zone)).take(count).collect()
+    }
+
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Debug for Cron {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cron").field(&self.text).finish()
+    }
+}
+
+impl PartialEq for Cron {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Cron {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(cron: &str, zone: &str, from: &str, count: usize) -> Vec<String> {
+        let zone = Zone::named(zone).unwrap();
+        let from = Moment(chrono::DateTime::parse_from_rfc3339(from).unwrap().timestamp_millis());
+        let times = Cron::parse(cron).unwrap().next_times(from, zone, count);
+        times.into_iter().map(|at| at.rfc3339().replace(":00.000Z", "Z")).collect()
+    }
+
+    #[test]
+    fn a_fixed_time_is_local_across_both_changes() {
+        let spring = times("30 3 * * *", "Europe/London", "2026-03-28T00:00:00Z", 3);
+        assert_eq!(spring, ["2026-03-28T03:30Z", "2026-03-29T02:30Z", "2026-03-30T02:30Z"]);
+        let autumn = times("30 1 * * *", "Europe/London", "2026-10-24T12:00:00Z", 2);
+        assert_eq!(autumn, ["2026-10-25T00:30Z", "2026-10-26T01:30Z"], "the hour that comes twice counts once");
+    }
+
+    #[test]
+    fn a_time_in_the_gap_is_the_first_instant_after_it() {
+        let gap = times("30 2 * * *", "America/Los_Angeles", "2026-03-08T00:00:00Z", 2);
+        assert_eq!(gap, ["2026-03-08T10:00Z", "2026-03-09T09:30Z"]);
+        let half = times("15 2 * * *", "Australia/Lord_Howe", "2026-10-03T12:00:00Z", 1);
+        assert_eq!(half, ["2026-10-03T15:30Z"], "half an hour is missing there");
+    }
+
+    #[test]
+    fn what_is_due_now_is_due() {
+        let (cron, noon) = (Cron::parse("0 12 * * *").unwrap(), Moment(12 * 3_600_000));
+        assert_eq!(cron.next_from(noon, Zone::UTC), Some(noon));
+        assert_eq!(cron.next_from(Moment(noon.0 + 1), Zone::UTC), Some(Moment(noon.0 + 86_400_000)));
+        assert_eq!(cron.next_from(Moment(noon.0 - 1), Zone::UTC), Some(noon));
+        assert_eq!(cron.next_after(noon, Zone::UTC), Some(Moment(noon.0 + 86_400_000)));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for text in ["", "now", "61 * * * *", "* * * *", "* * * * * *", "0 0 * * * * 2026", "every day"] {
+            assert_eq!(Cron::parse(text), Err(NotCron::Form), "{text}");
+        }
+        assert_eq!(Cron::parse("0 0 31 2 *"), Err(NotCron::Never));
+        for text in ["0 0 29 2 *", "@daily", "0 9 * * MON-FRI", "0 9 L * *"] {
+            assert!(Cron::parse(text).is_ok(), "{text}");
+        }
+    }
+}
