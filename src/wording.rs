@@ -9,6 +9,7 @@ pub mod gate;
 pub mod offline;
 pub mod outside;
 pub mod prompt;
+pub mod schedule;
 pub mod skill;
 pub mod proposal;
 pub mod review;

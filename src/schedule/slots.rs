@@ -1,12 +1,143 @@
-//! (to be written)
+//! Slots: claimed when they are due, taken up until they are over.
+//!
+//! All that is due is claimed in one transaction, so nothing is claimed twice however often it is looked at. One slot of a person is worked on at a
+//! time, oldest first: a week waits for its days, a month for its weeks. Members' slots do not wait for the owner's.
+//!
+//! While the clock is behind the newest message nothing is claimed: days would end early. Slots from a time that has not come (a clock that was
+//! ahead, and set right) and that nothing was made of are forgotten, so that their days are looked back on when they come.
 
-use crate::time::Moment;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::id::PersonId;
+use crate::people::Role;
+use crate::reflection::Next;
+use crate::store::{Db, NewSlot, SlotState, Tx};
+use crate::time::{Cron, Moment};
+use crate::trust::Scope;
+use crate::wording::schedule as says;
 
 use super::Schedule;
+use super::due::{Claim, Job, Plan, Since, in_order, plan};
 
 impl Schedule {
     /// Claims what is due, takes up what is open, and says when to look again.
     pub(super) async fn slots(&self) -> anyhow::Result<Option<Moment>> {
-        Ok(None)
+        if !self.parts.reflection.enabled {
+            return Ok(None);
+        }
+        let due = self.claim().await?;
+        let again = self.take_up().await?;
+        self.parts.reflector.act().await?;
+        Ok(due.into_iter().chain(again).min())
     }
+
+    /// Claims everything that is due; when the next one is.
+    async fn claim(&self) -> anyhow::Result<Option<Moment>> {
+        let now = self.parts.clock.now();
+        let plans = self.plans(now).await?;
+        let next = plans.iter().filter_map(|(_, plan)| plan.next.as_ref().map(|(at, _)| *at)).min();
+        let claims: Vec<(Scope, Vec<Claim>)> = plans
+            .into_iter()
+            .filter(|(_, plan)| !plan.claims.is_empty())
+            .map(|(person, plan)| (Scope::Person(person), plan.claims))
+            .collect();
+        if claims.is_empty() {
+            return Ok(next);
+        }
+        self.parts
+            .journal
+            .write("claim slots", move |tx| {
+                claims.iter().try_for_each(|(scope, claims)| store(tx, *scope, claims, now))
+            })
+            .await?;
+        Ok(next)
+    }
+
+    /// What is due for whom, in the order in which it is worked on. Nothing while the clock is behind the newest message.
+    pub(super) async fn plans(&self, now: Moment) -> anyhow::Result<Vec<(PersonId, Plan)>> {
+        let (config, zone) = (self.parts.reflection.clone(), self.parts.zone);
+        if self.parts.journal.read(move |db| db.has_slots_after(now)).await? {
+            tracing::warn!("The clock was ahead: what was marked for days to come is forgotten");
+            self.parts.journal.write("forget slots to come", move |tx| tx.forget_slots_after(now)).await?;
+        }
+        let horizon = Duration::from_hours(24 * u64::from(config.catch_up_days));
+        self.parts
+            .journal
+            .read(move |db| {
+                if db.high_water()?.is_some_and(|mark| now < mark) {
+                    return Ok(Vec::new());
+                }
+                let mut plans = Vec::new();
+                for person in db.people()?.iter().filter(|person| person.role == Role::Owner || config.members) {
+                    let mut all = Plan::default();
+                    for (job, cron) in jobs(&config) {
+                        let Some(since) = since(db, person.id, job)? else { continue };
+                        let plan = plan(job, cron, &since, horizon, zone, now);
+                        all.claims.extend(plan.claims);
+                        all.next = [all.next, plan.next].into_iter().flatten().min();
+                    }
+                    plans.push((person.id, Plan { claims: in_order(all.claims), ..all }));
+                }
+                Ok(plans)
+            })
+            .await
+    }
+
+    /// Goes on with what is claimed and not over, one slot of a person at a time; when something is to be tried again.
+    async fn take_up(&self) -> anyhow::Result<Option<Moment>> {
+        let open = self.parts.journal.read(|db| db.open_slots()).await?;
+        let mut waits = BTreeSet::new();
+        let mut again = None;
+        let mut open: Vec<_> = open.into_iter().filter_map(|slot| Some((Job::named(&slot.job)?, slot))).collect();
+        open.sort_by_key(|(job, slot)| (slot.to, *job, slot.id.0));
+        for (_, slot) in open {
+            if waits.contains(&slot.scope.encode()) {
+                continue;
+            }
+            match self.parts.reflector.take_up(&slot).await? {
+                Next::Over => {}
+                Next::Working => {
+                    waits.insert(slot.scope.encode());
+                }
+                Next::At(at) => {
+                    waits.insert(slot.scope.encode());
+                    again = again.into_iter().chain([at]).min();
+                }
+            }
+        }
+        Ok(again)
+    }
+}
+
+/// The jobs that there are, each with its expression.
+pub(super) fn jobs(config: &crate::config::Reflection) -> impl Iterator<Item = (Job, &Cron)> {
+    let crons = [&config.daily, &config.weekly, &config.monthly];
+    Job::ALL.into_iter().zip(crons).filter_map(|(job, cron)| Some((job, cron.as_ref()?)))
+}
+
+fn since(db: Db<'_>, person: PersonId, job: Job) -> anyhow::Result<Option<Since>> {
+    if let Some(last) = db.last_slot(Scope::Person(person), job.as_str())? {
+        return Ok(Some(Since::Last(last.period, last.to)));
+    }
+    Ok(db.known_since(person)?.map(Since::Known))
+}
+
+fn store(tx: Tx<'_>, scope: Scope, claims: &[Claim], now: Moment) -> anyhow::Result<()> {
+    for claim in claims {
+        let missed = claim.missed > 0;
+        tx.claim_slot(&NewSlot {
+            job: claim.job.as_str(),
+            scope,
+            period: &claim.period.to_string(),
+            from: claim.from,
+            to: claim.to,
+            due_at: claim.due_at,
+            state: if missed { SlotState::Missed } else { SlotState::Claimed },
+            reason: &if missed { says::missed(claim.missed) } else { String::new() },
+            again: false,
+            at: now,
+        })?;
+    }
+    Ok(())
 }

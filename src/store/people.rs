@@ -37,6 +37,15 @@ impl Db<'_> {
         Ok(query.query_row([id], person).optional()?)
     }
 
+    /// When a person was first named in the configuration, or paired.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn known_since(&self, id: PersonId) -> anyhow::Result<Option<Moment>> {
+        let mut query = self.0.prepare_cached("SELECT created_at FROM people WHERE id = ?1")?;
+        Ok(query.query_row([id], |row| row.get(0)).optional()?)
+    }
+
     /// The person of that name, whatever its case, who is allowed in.
     ///
     /// # Errors

@@ -170,6 +170,17 @@ impl Db<'_> {
         Ok(query.query_row(params![scope, job], slot).optional()?)
     }
 
+    /// Whether there are slots from a time that has not come, of which nothing was made.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn has_slots_after(&self, now: Moment) -> anyhow::Result<bool> {
+        let mut query = self
+            .0
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed'))")?;
+        Ok(query.query_row([now], |row| row.get(0))?)
+    }
+
     /// The slots of a job whose windows lie within these instants, oldest first.
     ///
     /// # Errors
@@ -231,6 +242,18 @@ impl Tx<'_> {
                 ended
             ])?;
         Ok(Some(SlotId(self.0.0.last_insert_rowid())))
+    }
+
+    /// Forgets slots from a time that has not come, of which nothing was made.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn forget_slots_after(&self, now: Moment) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached("DELETE FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed')")?
+            .execute([now])?;
+        Ok(())
     }
 
     /// The assistant works on a slot, for the first time or once more, in that conversation.
