@@ -5,15 +5,20 @@
 //! an absence or a clock that was set makes no difference but delay. There is no ticker: the clock wakes the task at the very
 //! instant, and the system's clock looks at least once a minute whether somebody has set it meanwhile.
 
+mod asked;
 mod due;
 mod heartbeat;
 mod reminders;
 mod slots;
 mod upkeep;
 
+pub use asked::Asked;
+pub use due::Job;
+
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::config;
@@ -56,6 +61,8 @@ pub struct Parts {
 pub struct Schedule {
     parts: Parts,
     ringer: Ringer,
+    /// Changes after each look.
+    looked: watch::Sender<()>,
 }
 
 impl Schedule {
@@ -63,7 +70,7 @@ impl Schedule {
     pub fn new(parts: Parts) -> (Arc<Self>, Bell) {
         let (ringer, bell) = bell();
         parts.engine.tell_of_work(ringer.clone());
-        (Arc::new(Self { parts, ringer }), bell)
+        (Arc::new(Self { parts, ringer, looked: watch::Sender::new(()) }), bell)
     }
 
     /// Something may be due: a reminder was set, a slot was asked for.
@@ -96,6 +103,7 @@ impl Schedule {
     /// Does everything that is due, and says when something will be next.
     async fn look(&self) -> anyhow::Result<Option<Moment>> {
         let next = [self.reminders().await?, self.slots().await?, self.heartbeat().await?, self.upkeep().await?];
+        self.looked.send_replace(());
         let now = self.parts.clock.now();
         Ok(next.into_iter().flatten().min().map(|at| at.max(now.plus(Duration::from_millis(1)))))
     }

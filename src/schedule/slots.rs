@@ -116,14 +116,14 @@ pub(super) fn jobs(config: &crate::config::Reflection) -> impl Iterator<Item = (
     Job::ALL.into_iter().zip(crons).filter_map(|(job, cron)| Some((job, cron.as_ref()?)))
 }
 
-fn since(db: Db<'_>, person: PersonId, job: Job) -> anyhow::Result<Option<Since>> {
+pub(super) fn since(db: Db<'_>, person: PersonId, job: Job) -> anyhow::Result<Option<Since>> {
     if let Some(last) = db.last_slot(Scope::Person(person), job.as_str())? {
         return Ok(Some(Since::Last(last.period, last.to)));
     }
     Ok(db.known_since(person)?.map(Since::Known))
 }
 
-fn store(tx: Tx<'_>, scope: Scope, claims: &[Claim], now: Moment) -> anyhow::Result<()> {
+pub(super) fn store(tx: Tx<'_>, scope: Scope, claims: &[Claim], now: Moment) -> anyhow::Result<()> {
     for claim in claims {
         let missed = claim.missed > 0;
         tx.claim_slot(&NewSlot {

@@ -170,6 +170,17 @@ impl Db<'_> {
         Ok(query.query_row(params![scope, job], slot).optional()?)
     }
 
+    /// The newest run of a slot.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn newest_run(&self, scope: Scope, job: &str, period: &str) -> anyhow::Result<Option<SlotRow>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1"
+        ))?;
+        Ok(query.query_row(params![job, scope, period], slot).optional()?)
+    }
+
     /// Whether there are slots from a time that has not come, of which nothing was made.
     ///
     /// # Errors

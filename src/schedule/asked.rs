@@ -1,0 +1,122 @@
+//! Looking back because an owner asks for it, now.
+//!
+//! Asking changes nothing about what is covered: the period has to be over, what comes before it and was not looked back on goes first, and a period
+//! that was looked back on is only done again if that is what was asked for. The new run counts, and the older one stays as it is.
+
+use std::time::Duration;
+
+use crate::id::{PersonId, SlotId};
+use crate::store::{Db, NewSlot, SlotRow, SlotState, Tx};
+use crate::time::{Cron, Moment, Period};
+use crate::trust::Scope;
+
+use super::due::{Job, Since, plan};
+use super::{Schedule, slots};
+
+/// What comes of asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// The assistant looks back on that period, as soon as what comes before it is done.
+    Begun(SlotId, String),
+    /// That was asked for already.
+    OnIt(SlotId, String),
+    /// That was done.
+    Done(SlotRow),
+    /// That period is not over yet.
+    NotOver(String),
+    /// That period lies before anything that is known.
+    TooEarly(String),
+    /// That is no name of such a period.
+    NoPeriod,
+    /// Nothing is looked back on at all.
+    Off,
+}
+
+impl Schedule {
+    /// Looks back on a period now: the latest that is over, unless one is named.
+    ///
+    /// # Errors
+    /// If the journal cannot be used.
+    pub async fn ask(&self, person: PersonId, job: Job, name: Option<&str>, again: bool) -> anyhow::Result<Asked> {
+        if !self.parts.reflection.enabled {
+            return Ok(Asked::Off);
+        }
+        let (now, zone) = (self.parts.clock.now(), self.parts.zone);
+        let latest = Period::containing(job.span(), now, zone).previous();
+        let Some(period) = name.map_or(Some(latest), |name| Period::named(job.span(), name)) else {
+            return Ok(Asked::NoPeriod);
+        };
+        if period.ends(zone) > now {
+            return Ok(Asked::NotOver(period.to_string()));
+        }
+        let asked = self
+            .parts
+            .journal
+            .write("ask for a slot", move |tx| {
+                let scope = Scope::Person(person);
+                let name = period.to_string();
+                if let Some(last) = newest_run(*tx, scope, job, &name)? {
+                    return again_or_not(tx, last, again, now);
+                }
+                let Some(since) = slots::since(*tx, person, job)? else { return Ok(Asked::TooEarly(name)) };
+                // Due as soon as it is over, and nothing is too old: it is asked for.
+                let every_minute = Cron::parse("* * * * *")?;
+                let plan = plan(job, &every_minute, &since, Duration::MAX, zone, now);
+                let wanted: Vec<_> = plan.claims.into_iter().filter(|claim| claim.to <= period.ends(zone)).collect();
+                slots::store(tx, scope, &wanted, now)?;
+                let row = newest_run(*tx, scope, job, &name)?;
+                Ok(row.map_or(Asked::TooEarly(name.clone()), |row| Asked::Begun(row.id, name)))
+            })
+            .await?;
+        self.ring();
+        Ok(asked)
+    }
+
+    /// The slot when it is over, or as it stands after `patience` (by the clock on the wall: somebody waits).
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn when_over(&self, id: SlotId, patience: Duration) -> anyhow::Result<Option<SlotRow>> {
+        let mut looked = self.looked.subscribe();
+        let over = async {
+            loop {
+                let slot = self.parts.journal.read(move |db| db.slot(id)).await?;
+                if slot.as_ref().is_none_or(|slot| !slot.state.is_open()) || looked.changed().await.is_err() {
+                    return Ok(slot);
+                }
+            }
+        };
+        tokio::select! {
+            slot = over => slot,
+            () = crate::time::clock::grace(patience) => self.parts.journal.read(move |db| db.slot(id)).await,
+        }
+    }
+}
+
+fn newest_run(db: Db<'_>, scope: Scope, job: Job, period: &str) -> anyhow::Result<Option<SlotRow>> {
+    db.newest_run(scope, job.as_str(), period)
+}
+
+fn again_or_not(tx: Tx<'_>, last: SlotRow, again: bool, now: Moment) -> anyhow::Result<Asked> {
+    if last.state.is_open() {
+        return Ok(Asked::OnIt(last.id, last.period));
+    }
+    // What was passed over, missed or failed has no reflection that could be repeated: asking is enough.
+    if last.state == SlotState::Done && !again {
+        return Ok(Asked::Done(last));
+    }
+    let new = NewSlot {
+        job: &last.job,
+        scope: last.scope,
+        period: &last.period,
+        from: last.from,
+        to: last.to,
+        due_at: now,
+        state: SlotState::Claimed,
+        reason: "",
+        again: true,
+        at: now,
+    };
+    let id = tx.claim_slot(&new)?;
+    Ok(id.map_or(Asked::OnIt(last.id, last.period.clone()), |id| Asked::Begun(id, last.period.clone())))
+}
