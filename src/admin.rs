@@ -13,6 +13,7 @@ mod line;
 mod models;
 mod pairing;
 mod people;
+mod reflect;
 mod review;
 mod search;
 mod skills;
@@ -36,6 +37,7 @@ use crate::engine::Engine;
 use crate::message::Health;
 use crate::people::{Person, Role};
 use crate::review::Review;
+use crate::schedule::Schedule;
 use crate::spend::Ledger;
 use crate::store::Journal;
 use crate::time::{Clock, Zone};
@@ -76,6 +78,8 @@ pub struct Parts {
     pub agent: String,
     /// The program's version.
     pub version: String,
+    /// What is done by itself.
+    pub schedule: Arc<Schedule>,
     /// The servers of outside tools.
     pub outside: Arc<Servers>,
     /// How the adapters are.
@@ -140,6 +144,7 @@ impl Admin {
             Command::Remove { name } => self.remove(&name).await,
             Command::Model { name: None } => Ok(self.models()),
             Command::Model { name: Some(name) } => self.prefer(&name).await,
+            Command::Reflect(wish) => self.reflect(person.id, &wish).await,
             Command::Gate(command) => self.gate(person, command).await,
         }
     }

@@ -231,6 +231,7 @@ impl App {
             review: review.clone(),
             agent: config.agent.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            schedule: Arc::clone(&schedule),
             outside: Arc::clone(&outside),
             health: Arc::new(Pulse(Arc::clone(&desks))),
         }));

@@ -15,6 +15,7 @@ mod log;
 mod place;
 mod print;
 mod probe;
+mod reflect;
 mod review;
 mod run;
 mod skills;
@@ -116,6 +117,8 @@ enum Command {
     /// Decide about proposed changes of skills
     #[command(subcommand)]
     Review(review::Command),
+    /// Look back on a day, a week or a month now
+    Reflect(reflect::Reflect),
     /// Show what the models took, by day, person, purpose and model
     Usage,
 }
@@ -146,6 +149,7 @@ fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exi
         Command::Search(search) => ask::run(&search.line(), ask::Look::Shown, &place()?, printer),
         Command::Skills(command) => skills::run(&command, &place()?, printer),
         Command::Review(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
+        Command::Reflect(command) => ask::work(&command.line(), &place()?, printer),
         Command::Usage => ask::run(&["usage".to_owned()], ask::Look::Shown, &place()?, printer),
     }
 }

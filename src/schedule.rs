@@ -14,6 +14,7 @@ mod upkeep;
 
 pub use asked::Asked;
 pub use due::Job;
+pub use slots::Coming;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,13 +4,16 @@
 //! misspelt names are compared with; a test holds the parser to it.
 
 mod gate;
+mod looking;
 
 pub use gate::Gate;
+pub use looking::Looking;
 
 use crate::id::QuestionId;
 use crate::people::Role;
 use crate::wording::command as says;
 use crate::wording::review_command as of_gate;
+use crate::wording::schedule as of_time;
 
 /// What a person asks the program, and not the assistant, to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +66,8 @@ pub enum Command {
         /// The one to be preferred.
         name: Option<String>,
     },
+    /// Looks back on a period now.
+    Reflect(Looking),
     /// Asks something of the gate.
     Gate(Gate),
 }
@@ -120,6 +125,7 @@ const MENU: &[Entry] = &[
     owner("skills", of_gate::DOES_SKILLS),
     owner("history", of_gate::DOES_HISTORY),
     owner("rollback", of_gate::DOES_ROLLBACK),
+    owner("reflect", of_time::DOES_REFLECT),
     owner("search", says::DOES_SEARCH),
     owner("model", says::DOES_MODEL),
     owner("people", says::DOES_PEOPLE),
@@ -150,6 +156,7 @@ impl Command {
             | Self::Pair { .. }
             | Self::Remove { .. }
             | Self::Model { .. }
+            | Self::Reflect(_)
             | Self::Gate(_) => Role::Owner,
         }
     }
@@ -182,6 +189,9 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "usage" => Ok(Command::Usage),
         "search" if rest.is_empty() => Err(usage(says::HOW_SEARCH)),
         "search" => Ok(Command::Search { words: rest.to_owned() }),
+        "reflect" => {
+            Looking::read(rest.split_whitespace()).map(Command::Reflect).ok_or_else(|| usage(of_time::HOW_REFLECT))
+        }
         "people" => Ok(Command::People),
         "pair" if code_in(text).is_some() => Ok(Command::Start),
         "pair" => Ok(pair(rest)),

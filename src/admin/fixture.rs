@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Admin, Caller, HealthSource, Parts};
-use crate::config::{Budget, Conversation, Limit};
+use crate::config::{Budget, Conversation, Home, Limit};
 use crate::engine::{Audience, Courier, Engine, Fetch, Watcher};
 use crate::id::{AddressId, ConversationId, MessageId, ProposalId, TurnId};
 use crate::memory::Tree;
@@ -16,7 +16,9 @@ use crate::message::Health;
 use crate::model::offline::Offline;
 use crate::model::{Card, Model};
 use crate::people::{Address, Person, Role};
+use crate::reflection::Reflector;
 use crate::review::{self, Herald, Origin, Policy, Review, Staged};
+use crate::schedule::Schedule;
 use crate::skill::{Folder, MAIN};
 use crate::spend::{Ledger, Purse};
 use crate::store::{
@@ -294,8 +296,30 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         CancellationToken::new(),
     );
     let outside = Servers::open(&[], journal.clone(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
+    let config =
+        crate::config::parse("timezone = \"UTC\"", "fixture.toml", &Default::default(), Home::at(home)).unwrap().config;
+    let (schedule, _) = Schedule::new(crate::schedule::Parts {
+        journal: journal.clone(),
+        clock: Arc::clone(&dyn_clock),
+        zone,
+        reflection: config.reflection.clone(),
+        heartbeat: config.heartbeat,
+        retention: config.retention,
+        tree: Tree::new(home.join("workspace"), journal.clone(), zone),
+        engine: Arc::clone(&engine),
+        audience: Arc::new(Nobody),
+        reflector: Reflector::new(crate::reflection::Parts {
+            journal: journal.clone(),
+            clock: Arc::clone(&dyn_clock),
+            zone,
+            config: config.reflection,
+            engine: Arc::clone(&engine),
+            review: review.clone(),
+        }),
+    });
     Admin::new(Parts {
         journal: journal.clone(),
+        schedule,
         outside,
         clock: dyn_clock,
         zone,

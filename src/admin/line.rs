@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use super::answer::Answer;
+use super::command::Looking;
 use super::{Admin, Kind};
 use crate::id::{ConversationId, ProposalId, VersionId};
 use crate::people::Role;
@@ -40,6 +41,10 @@ impl Admin {
             },
             ["search", rest @ ..] => match Wish::read(rest) {
                 Some(wish) => self.search_as_owner(&wish).await,
+                None => Ok(not_understood(args)),
+            },
+            ["reflect", rest @ ..] => match Looking::read(rest.iter().copied()) {
+                Some(wish) => self.reflect_now(&wish).await,
                 None => Ok(not_understood(args)),
             },
             ["tools", "list"] => self.tools().await,

@@ -8,11 +8,16 @@ use crate::engine::boundary;
 use crate::id::PersonId;
 use crate::message::Health;
 use crate::people::Person;
+use crate::schedule::Coming;
 use crate::spend::Left;
 use crate::store::{Conversation, Db};
 use crate::time::Moment;
 use crate::wording::command as says;
 use crate::wording::review_command as says_of_gate;
+use crate::wording::schedule as says_of_time;
+
+/// How many of the next slots are shown.
+const SLOTS: usize = 3;
 
 /// A stream, as it stands.
 struct Stream {
@@ -47,12 +52,18 @@ impl Admin {
         let left = if only.is_some() { None } else { Some(self.parts.ledger.left().await?) };
         let servers = if only.is_some() { Vec::new() } else { self.parts.outside.conditions() };
         let servers = servers.into_iter().collect();
+        let mut coming = if only.is_some() { Vec::new() } else { self.parts.schedule.coming().await? };
+        coming.truncate(SLOTS);
         let mut lines = vec![says::status_head(&self.parts.agent, &self.parts.version, self.parts.zone.name())];
         lines.extend(adapters.iter().map(|(name, health)| self.adapter_line(name, health)));
         lines.extend(Some(self.servers(&servers)).filter(|servers| !servers.is_empty()));
         lines.push(says::status_queues(inbox, only.is_none().then_some(outbox)));
         lines.extend(only.is_none().then(|| says_of_gate::status(pending)));
         lines.extend(streams.iter().map(|stream| self.stream_line(stream)));
+        let times = coming
+            .iter()
+            .map(|next| says_of_time::slot(next.job.as_str(), &next.period, &self.parts.zone.show(next.at)));
+        lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
         lines.push(says::status_model(&plain(&self.model_in_use().unwrap_or_default())));
         lines.extend(left.as_ref().map(|left| says::left(left.all.micros, left.all.tokens)));
         let json = json!({
@@ -62,7 +73,7 @@ impl Admin {
             "servers": super::tools::servers_json(&servers),
             "queues": { "inbox": inbox, "outbox": outbox },
             "streams": streams.iter().map(stream_json).collect::<Value>(),
-            "slots": [],
+            "slots": coming.iter().map(slot_json).collect::<Value>(),
             "proposals": { "pending": pending },
             "budget": left.as_ref().map_or_else(|| json!({}), budget_json),
             "model": self.model_in_use(),
@@ -151,6 +162,10 @@ fn adapter_json((name, health): &(String, Health)) -> Value {
         "last_event_at": health.last_event_at.map(Moment::rfc3339),
         "trouble": health.trouble,
     })
+}
+
+fn slot_json(coming: &Coming) -> Value {
+    json!({ "job": coming.job.as_str(), "period": coming.period, "due_at": coming.at.rfc3339() })
 }
 
 fn stream_json(stream: &Stream) -> Value {

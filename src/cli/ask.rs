@@ -158,29 +158,50 @@ pub(super) struct Answered {
 
 /// Asks and prints the answer.
 pub fn run(line: &[String], look: Look, place: &Place, printer: Printer) -> Result<Exit, Failure> {
-    let Answered { text, failed } = block_on(answer(line, place, printer))?;
-    if failed {
-        let text = if printer.json { text } else { Screen::of_stderr().show(&text, Links::Bare) };
+    let answered = block_on(answer(line, place, printer, Needs::Data))?;
+    tell(&answered, look, printer)
+}
+
+/// The same for what the assistant has to work on: without a running gateway it works here meanwhile, with no adapter.
+pub fn work(line: &[String], place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let answered = block_on(answer(line, place, printer, Needs::Work))?;
+    tell(&answered, Look::Shown, printer)
+}
+
+/// What a command needs where no gateway runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Data,
+    Work,
+}
+
+fn tell(Answered { text, failed }: &Answered, look: Look, printer: Printer) -> Result<Exit, Failure> {
+    if *failed {
+        let text = if printer.json { text.clone() } else { Screen::of_stderr().show(text, Links::Bare) };
         print::aside(text.trim_end());
         return Ok(Exit::Failed);
     }
     match look {
-        Look::Shown if !printer.json => printer.markdown(&text)?,
-        Look::Shown | Look::Markdown => printer.fact(&text)?,
+        Look::Shown if !printer.json => printer.markdown(text)?,
+        Look::Shown | Look::Markdown => printer.fact(text)?,
     }
     Ok(Exit::Done)
 }
 
-async fn answer(line: &[String], place: &Place, printer: Printer) -> Result<Answered, Failure> {
+async fn answer(line: &[String], place: &Place, printer: Printer, needs: Needs) -> Result<Answered, Failure> {
     if let Some(answered) = of_gateway(line, &place.home, printer.json).await? {
         return Ok(answered);
     }
     let config = place.load()?.config;
-    let app = App::build(config, Seams::default()).await.map_err(|error| match error {
+    let seams = Seams { terminal_only: needs == Needs::Work, ..Seams::default() };
+    let app = App::build(config, seams).await.map_err(|error| match error {
         BuildError::Held(home) => Failure::Failed(says::held_and_silent(&home)),
         other => other.into(),
     })?;
     printer.note(says::NOT_RUNNING);
+    if needs == Needs::Work {
+        app.start().await?;
+    }
     let answer = app.admin.command_line(line).await;
     app.stop().await;
     let text = match printer.json {

@@ -10,7 +10,7 @@ use crate::store::{Db, NewSlot, SlotRow, SlotState, Tx};
 use crate::time::{Cron, Moment, Period};
 use crate::trust::Scope;
 
-use super::due::{Job, Since, plan};
+use super::due::{Job, plan};
 use super::{Schedule, slots};
 
 /// What comes of asking.

@@ -18,7 +18,27 @@ use crate::trust::Scope;
 use crate::wording::schedule as says;
 
 use super::Schedule;
-use super::due::{Claim, Job, Plan, Since, in_order, plan};
+use super::due::{Claim, Job, Since, in_order, plan};
+
+/// What is due, and what comes.
+#[derive(Debug, Default)]
+struct Due {
+    claims: Vec<(PersonId, Vec<Claim>)>,
+    coming: Vec<Coming>,
+}
+
+/// Something that will be looked back on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coming {
+    /// For whom.
+    pub person: PersonId,
+    /// What.
+    pub job: Job,
+    /// When.
+    pub at: Moment,
+    /// On which period.
+    pub period: String,
+}
 
 impl Schedule {
     /// Claims what is due, takes up what is open, and says when to look again.
@@ -35,53 +55,61 @@ impl Schedule {
     /// Claims everything that is due; when the next one is.
     async fn claim(&self) -> anyhow::Result<Option<Moment>> {
         let now = self.parts.clock.now();
-        let plans = self.plans(now).await?;
-        let next = plans.iter().filter_map(|(_, plan)| plan.next.as_ref().map(|(at, _)| *at)).min();
-        let claims: Vec<(Scope, Vec<Claim>)> = plans
-            .into_iter()
-            .filter(|(_, plan)| !plan.claims.is_empty())
-            .map(|(person, plan)| (Scope::Person(person), plan.claims))
-            .collect();
-        if claims.is_empty() {
-            return Ok(next);
+        self.forget_what_has_not_come(now).await?;
+        let due = self.due(now).await?;
+        let claims: Vec<_> = due.claims.into_iter().filter(|(_, claims)| !claims.is_empty()).collect();
+        if !claims.is_empty() {
+            let write = move |tx: Tx<'_>| {
+                claims.iter().try_for_each(|(person, claims)| store(tx, Scope::Person(*person), claims, now))
+            };
+            self.parts.journal.write("claim slots", write).await?;
         }
-        self.parts
-            .journal
-            .write("claim slots", move |tx| {
-                claims.iter().try_for_each(|(scope, claims)| store(tx, *scope, claims, now))
-            })
-            .await?;
-        Ok(next)
+        Ok(due.coming.iter().map(|coming| coming.at).min())
     }
 
-    /// What is due for whom, in the order in which it is worked on. Nothing while the clock is behind the newest message.
-    pub(super) async fn plans(&self, now: Moment) -> anyhow::Result<Vec<(PersonId, Plan)>> {
-        let (config, zone) = (self.parts.reflection.clone(), self.parts.zone);
+    async fn forget_what_has_not_come(&self, now: Moment) -> anyhow::Result<()> {
         if self.parts.journal.read(move |db| db.has_slots_after(now)).await? {
             tracing::warn!("The clock was ahead: what was marked for days to come is forgotten");
             self.parts.journal.write("forget slots to come", move |tx| tx.forget_slots_after(now)).await?;
         }
+        Ok(())
+    }
+
+    /// What is due for whom, in the order in which it is worked on, and what comes next. Nothing while the clock is behind the newest message.
+    async fn due(&self, now: Moment) -> anyhow::Result<Due> {
+        let (config, zone) = (self.parts.reflection.clone(), self.parts.zone);
         let horizon = Duration::from_hours(24 * u64::from(config.catch_up_days));
         self.parts
             .journal
             .read(move |db| {
-                if db.high_water()?.is_some_and(|mark| now < mark) {
-                    return Ok(Vec::new());
+                let mut due = Due::default();
+                if !config.enabled || db.high_water()?.is_some_and(|mark| now < mark) {
+                    return Ok(due);
                 }
-                let mut plans = Vec::new();
                 for person in db.people()?.iter().filter(|person| person.role == Role::Owner || config.members) {
-                    let mut all = Plan::default();
+                    let mut claims = Vec::new();
                     for (job, cron) in jobs(&config) {
                         let Some(since) = since(db, person.id, job)? else { continue };
                         let plan = plan(job, cron, &since, horizon, zone, now);
-                        all.claims.extend(plan.claims);
-                        all.next = [all.next, plan.next].into_iter().flatten().min();
+                        claims.extend(plan.claims);
+                        let coming = plan.next.map(|(at, period)| Coming { person: person.id, job, at, period });
+                        due.coming.extend(coming);
                     }
-                    plans.push((person.id, Plan { claims: in_order(all.claims), ..all }));
+                    due.claims.push((person.id, in_order(claims)));
                 }
-                Ok(plans)
+                Ok(due)
             })
             .await
+    }
+
+    /// What is looked back on next, soonest first.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn coming(&self) -> anyhow::Result<Vec<Coming>> {
+        let mut coming = self.due(self.parts.clock.now()).await?.coming;
+        coming.sort_by_key(|coming| (coming.at, coming.job));
+        Ok(coming)
     }
 
     /// Goes on with what is claimed and not over, one slot of a person at a time; when something is to be tried again.
@@ -111,7 +139,7 @@ impl Schedule {
 }
 
 /// The jobs that there are, each with its expression.
-pub(super) fn jobs(config: &crate::config::Reflection) -> impl Iterator<Item = (Job, &Cron)> {
+fn jobs(config: &crate::config::Reflection) -> impl Iterator<Item = (Job, &Cron)> {
     let crons = [&config.daily, &config.weekly, &config.monthly];
     Job::ALL.into_iter().zip(crons).filter_map(|(job, cron)| Some((job, cron.as_ref()?)))
 }

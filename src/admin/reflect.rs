@@ -1,0 +1,66 @@
+//! `/reflect` and `compline reflect`: looking back now, because an owner asks for it.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::Admin;
+use super::answer::Answer;
+use super::command::Looking;
+use crate::id::{PersonId, SlotId};
+use crate::people::Role;
+use crate::schedule::Asked;
+use crate::store::{SlotRow, SlotState};
+use crate::wording::{command as chat, schedule as says};
+
+/// So long somebody at the command line is kept waiting for a model; the work goes on without them.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+impl Admin {
+    /// Begins to look back for that owner, and does not wait for it.
+    pub(super) async fn reflect(&self, person: PersonId, wish: &Looking) -> anyhow::Result<Answer> {
+        Ok(match self.parts.schedule.ask(person, wish.job, wish.period.as_deref(), wish.again).await? {
+            Asked::Begun(_, period) => Answer::ours(says::begun(&period), json!({ "period": period })),
+            Asked::OnIt(_, period) => Answer::ours(says::on_it(&period), json!({ "period": period })),
+            other => refused(wish, other),
+        })
+    }
+
+    /// The same for the first owner, from the command line: waits until it is done, and says what came of it.
+    pub(super) async fn reflect_now(&self, wish: &Looking) -> anyhow::Result<Answer> {
+        let people = self.parts.journal.read(|db| db.people()).await?;
+        let owner = people.iter().filter(|person| person.role == Role::Owner).min_by_key(|person| person.id);
+        let Some(owner) = owner else { return Ok(Answer::refusal(chat::NOBODY)) };
+        match self.parts.schedule.ask(owner.id, wish.job, wish.period.as_deref(), wish.again).await? {
+            Asked::Begun(slot, _) | Asked::OnIt(slot, _) => self.came_of(slot).await,
+            other => Ok(refused(wish, other)),
+        }
+    }
+
+    async fn came_of(&self, slot: SlotId) -> anyhow::Result<Answer> {
+        let Some(slot) = self.parts.schedule.when_over(slot, PATIENCE).await? else {
+            return Ok(Answer::refusal(chat::FAILED));
+        };
+        Ok(match slot.state {
+            SlotState::Done => Answer::ours(says::done(&slot.period), json_of(&slot)),
+            SlotState::Quiet => Answer::ours(says::quiet(&slot.period), json_of(&slot)),
+            SlotState::Claimed | SlotState::Working => Answer::ours(says::takes_long(&slot.period), json_of(&slot)),
+            SlotState::Failed | SlotState::Missed => Answer::refusal(says::failed(&slot.period, &slot.reason)),
+        })
+    }
+}
+
+fn json_of(slot: &SlotRow) -> serde_json::Value {
+    json!({ "job": slot.job, "period": slot.period, "state": slot.state.as_str(), "reason": slot.reason })
+}
+
+fn refused(wish: &Looking, asked: Asked) -> Answer {
+    Answer::refusal(match asked {
+        Asked::Done(slot) => says::done_already(wish.job.as_str(), &slot.period),
+        Asked::NotOver(period) => says::not_over(&period),
+        Asked::TooEarly(period) => says::too_early(&period),
+        Asked::NoPeriod => says::no_period(wish.job.as_str()),
+        Asked::Off => says::OFF.to_owned(),
+        Asked::Begun(_, period) | Asked::OnIt(_, period) => says::on_it(&period),
+    })
+}
