@@ -67,6 +67,8 @@ mod skill_gate;
 mod skill_folder;
 #[path = "stories/skill_power.rs"]
 mod skill_power;
+#[path = "stories/skill_scan.rs"]
+mod skill_scan;
 #[path = "stories/store.rs"]
 mod store;
 #[path = "stories/trust.rs"]

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::Admin;
-use super::answer::{Answer, Shown, plain, sources_in_words};
-use super::review::change_of;
+use super::answer::{Answer, Shown, plain};
+use super::review::{change_of, standing_of};
 use crate::id::ProposalId;
 use crate::review::reveal::reveal;
 use crate::review::{Origin, Refused, Staged};
@@ -44,15 +44,17 @@ impl Admin {
     /// If the journal or the skills folder cannot be used.
     pub async fn promote(&self, note: &str, name: Option<&str>) -> anyhow::Result<Answer> {
         let mut shown = Shown::nothing();
-        let cannot = |why: &str| says::cannot_read_note(&told(note), &told(why));
+        let cannot = |why: &str| Answer::refusal(says::cannot_use_note(&told(note), why));
         let (text, file) = match self.parts.engine.parts.tree.read_note(note).await {
             Ok(read) => read,
-            Err(error) => return Ok(Answer::refusal(cannot(&format!("{error:#}")))),
+            Err(error) => {
+                return Ok(Answer::refusal(says::cannot_read_note(&told(note), &told(&format!("{error:#}")))));
+            }
         };
         let label = text.label().clone();
         let name = name.map_or_else(|| slug(note), str::to_owned);
         if name.is_empty() {
-            return Ok(Answer::refusal(cannot(says::NAME_NEEDED)));
+            return Ok(cannot(says::NAME_NEEDED));
         }
         let words: &Arc<str> = shown.words(&text);
         match skill_of(&name, words) {
@@ -60,7 +62,7 @@ impl Admin {
                 let content = Folder::new([(MAIN.to_owned(), Arc::from(main.into_bytes()))]);
                 self.propose(&name, &content, Origin::Note { label, file }, shown).await
             }
-            None => Ok(Answer::refusal(cannot(says::NOTE_WITHOUT_WORDS))),
+            None => Ok(cannot(says::NOTE_WITHOUT_WORDS)),
         }
     }
 
@@ -88,9 +90,8 @@ impl Admin {
             anyhow::bail!("A new proposal vanished");
         };
         shown.also(&row.label);
-        let standing = says::standing(&row.standing, &sources_in_words(&row.label));
         let json = json!({ "proposal": id, "skill": row.skill, "change": row.change, "standing": row.standing });
-        Ok(Answer::showing(shown, says::staged(id, &change_of(&row), &standing), json))
+        Ok(Answer::showing(shown, says::staged(id, &change_of(&row), &standing_of(&row)), json))
     }
 }
 
@@ -126,7 +127,8 @@ fn skill_of(name: &str, note: &str) -> Option<String> {
     Some(format!("---\nname: {name}\ndescription: {quoted}\n---\n\n{}\n", body.trim()))
 }
 
-fn first_sentence(text: &str) -> &str {
+/// All before the first end of a sentence, and that.
+pub(super) fn first_sentence(text: &str) -> &str {
     let ends = text.match_indices(['.', '!', '?', '。']).map(|(at, end)| at + end.len());
     let end =
         ends.into_iter().find(|end| text.get(*end..).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')));

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::Admin;
-use super::answer::{Answer, Shown, plain, sources, sources_in_words};
+use super::answer::{Answer, Shown, plain, sources};
 use super::command::Gate;
 use crate::id::ProposalId;
 use crate::people::Person;
@@ -16,6 +16,7 @@ use crate::store::ProposalRow;
 use crate::wording::command::{OWNER_ONLY, usage};
 use crate::wording::proposal::TAMPERED;
 use crate::wording::review_command::{self as says, Way};
+use crate::wording::why::all_in_words;
 
 /// So many proposals are listed on the command line, decided ones among them.
 const LISTED: u32 = 100;
@@ -78,12 +79,7 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn show_whole(&self, id: ProposalId) -> anyhow::Result<Answer> {
         let Some(proposal) = self.parts.review.proposal(id).await? else { return Ok(unknown(id, Way::CommandLine)) };
-        let mut whole = show::whole(&proposal);
-        // Buttons stand under what can be decided.
-        if !whole.buttons.is_empty() {
-            whole.markdown.push_str(&format!("\n\n{}", says::decide_on_the_command_line(id)));
-        }
-        Ok(page(&proposal, whole))
+        Ok(page(&proposal, show::whole(&proposal, Way::CommandLine)))
     }
 
     /// Makes a proposal live, if `hash` is that of what was shown.
@@ -92,7 +88,7 @@ impl Admin {
     /// If the journal or the skills folder cannot be used.
     pub async fn approve(&self, id: ProposalId, hash: &str, by: By) -> anyhow::Result<Answer> {
         if hash.is_empty() {
-            return Ok(Answer::refusal(says::hash_missing(id)));
+            return Ok(Answer::refusal(says::hash_missing(id, way(by))));
         }
         match self.parts.review.approve(id, hash, by).await? {
             Decided::Not(Refusal::WrongHash) => self.wrong_hash(id, hash, way(by)).await,
@@ -142,8 +138,8 @@ impl Admin {
     fn entry(&self, row: &ProposalRow, shown: &mut Shown) -> String {
         shown.also(&row.label);
         let how = match row.state.as_str() {
-            "pending" => says::standing(&row.standing, &sources_in_words(&row.label)),
-            state => state.to_owned(),
+            "pending" => standing_of(row),
+            state => says::ended(state).to_owned(),
         };
         says::entry(row.id, &change_of(row), &how, self.parts.clock.now().since(row.created_at))
     }
@@ -191,7 +187,12 @@ pub(super) fn way(by: By) -> Way {
 
 /// What a proposal would do, on one line of Markdown.
 pub(super) fn change_of(row: &ProposalRow) -> String {
-    says::change(&row.change, &plain(&row.skill), &plain(&row.new_name))
+    says::change(&row.origin, &row.change, &plain(&row.skill), &plain(&row.new_name))
+}
+
+/// Why a proposal waits, on one line of Markdown.
+pub(super) fn standing_of(row: &ProposalRow) -> String {
+    says::standing(&row.standing, &plain(&all_in_words(&row.label)))
 }
 
 fn refused(id: ProposalId, refusal: &Refusal, way: Way) -> Answer {

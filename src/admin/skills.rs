@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 
 use super::Admin;
 use super::answer::{Answer, Shown, plain};
+use super::bring::first_sentence;
 use super::review::way;
 use crate::id::VersionId;
 use crate::review::reveal::reveal;
-use crate::review::{By, Decided, History, Live, LiveSkill, Refusal, diff};
+use crate::review::{By, Change, Decided, History, Live, LiveSkill, Refusal, diff};
 use crate::skill::{self, Available, MAIN};
 use crate::store::{Db, SkillRow, VersionRow};
 use crate::text::shorten;
@@ -50,7 +51,7 @@ impl Admin {
         let mut lines = Vec::new();
         for entry in &entries {
             shown.also(&entry.label);
-            let description = told(&shorten(&entry.description, DESCRIPTION));
+            let description = told(&brief(&entry.description));
             lines.push(says::skill(&plain(&entry.name), &told(&entry.note), &description));
         }
         if entries.iter().any(|entry| entry.state == "broken") {
@@ -96,7 +97,12 @@ impl Admin {
         if history.versions.len() > VERSIONS {
             lines.push(says::older(history.versions.len() - VERSIONS));
         }
-        lines.push(format!("\n{}", says::how_to_roll_back(way)));
+        if present.is_none() {
+            lines.push(format!("\n{}", says::NONE_PRESENT));
+        }
+        if present.is_none() || history.versions.len() > 1 {
+            lines.push(format!("\n{}", says::how_to_roll_back(&folder, way)));
+        }
         let json: Value = newest().map(|version| version_json(version, present)).collect();
         Ok(Answer::ours(lines.join("\n"), json))
     }
@@ -182,9 +188,17 @@ fn held_one(db: Db<'_>, name: &str) -> anyhow::Result<Entry> {
         version: version.as_ref().map(|version| version.id),
         origin: words(|row| &row.origin),
         state: "held",
-        note: says::HELD.to_owned(),
+        note: held_because(db, name, digest)?,
         label: version.map_or_else(of_anybody, |version| version.label),
     })
+}
+
+/// The proposal about it that waits, or the one that was refused.
+fn held_because(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<String> {
+    let waiting = db.pending_proposals()?.into_iter().find(|row| row.origin == "folder" && row.skill == name);
+    let like = db.proposals_like(name, Change::Edit.as_str(), "", digest)?;
+    let refused = like.iter().find(|row| row.state == "rejected").map(|row| row.id);
+    Ok(says::held(waiting.map(|row| row.id), refused))
 }
 
 fn broken_one(broken: &skill::Broken) -> Entry {
@@ -198,6 +212,17 @@ fn broken_one(broken: &skill::Broken) -> Entry {
         note: says::broken(&broken.why),
         label: of_anybody(),
     }
+}
+
+/// What a description says first: in a list the rest, when to use the skill, is of use to the assistant only.
+fn brief(description: &str) -> String {
+    let first = first_sentence(description);
+    let short = shorten(first, DESCRIPTION);
+    if short == first {
+        return short;
+    }
+    let words = short.rsplit_once(' ').map_or(short.as_str(), |(words, _)| words);
+    format!("{}…", words.trim_end_matches('…'))
 }
 
 /// Somebody's words on one line, with nothing hidden in them.

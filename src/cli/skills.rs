@@ -36,7 +36,7 @@ pub enum Command {
     Import {
         /// The skill's folder, or its SKILL.md
         path: PathBuf,
-        /// Its name here [default: that of the folder]
+        /// Its name as its SKILL.md has it [default: that of the folder]
         #[arg(long)]
         name: Option<String>,
     },

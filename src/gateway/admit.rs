@@ -157,8 +157,9 @@ impl Door {
             wake.streams.push(guest.stream);
         }
         let id = self.add(tx, guest, None, MessageKind::Command, "", self.now)?;
-        let scope = Scope::Person(guest.person.id);
-        tx.add_unsearched_text(id, TextKind::Said, &Labelled::new(Arc::from(text), Label::trusted(), scope))?;
+        // What was pasted into it may be quoted later on.
+        let words = self.words(tx, id, text, Origin::Typed, Scope::Person(guest.person.id))?;
+        tx.add_unsearched_text(id, TextKind::Said, &words)?;
         match consent::reply_in(command.as_ref()) {
             Some(reply) => self.consent(tx, guest, id, reply, wake),
             None => {
@@ -294,7 +295,7 @@ impl Door {
             }
         }
         if !said.text.is_empty() {
-            tx.add_text(id, TextKind::Said, &self.words(tx, id, said, scope)?)?;
+            tx.add_text(id, TextKind::Said, &self.words(tx, id, &said.text, said.origin, scope)?)?;
         }
         for file in &said.files {
             tx.add_attachment(id, file, &file_label(said.origin, file, guest.inbox), scope)?;
@@ -303,17 +304,17 @@ impl Door {
     }
 
     /// The text or caption of a message. What was pasted from an untrusted text is no more trusted than that.
-    fn words(&self, tx: Tx<'_>, id: MessageId, said: &Said, scope: Scope) -> anyhow::Result<Text> {
-        let mut label = label_of(said.origin);
+    fn words(&self, tx: Tx<'_>, id: MessageId, text: &str, origin: Origin, scope: Scope) -> anyhow::Result<Text> {
+        let mut label = label_of(origin);
         if label.is_trusted() {
-            for pasted in tx.pasted_from(&said.text, scope)? {
+            for pasted in tx.pasted_from(text, scope)? {
                 label.absorb(&pasted.label);
                 if let Some(from) = pasted.from {
                     tx.derive(Node::Message(id), from)?;
                 }
             }
         }
-        Ok(Labelled::new(Arc::from(said.text.as_str()), label, scope))
+        Ok(Labelled::new(Arc::from(text), label, scope))
     }
 
     /// What a message answers. A quote of one of our own messages, or of their own, has that message's label.
@@ -343,7 +344,7 @@ impl Door {
         else {
             return Ok(());
         };
-        let text = self.words(tx, message.id, said, Scope::Person(guest.person.id))?;
+        let text = self.words(tx, message.id, &said.text, said.origin, Scope::Person(guest.person.id))?;
         if !tx.replace_said(message.id, &text, self.now)? {
             tx.add_unsearched_text(message.id, TextKind::Edit, &text)?;
         }

@@ -24,12 +24,6 @@ pub(super) fn check(
     result: Option<&Folder>,
 ) -> anyhow::Result<Result<Known, Refused>> {
     let content = result.map(Folder::digest);
-    // What a model does not touch of a held folder would come in with what it proposes, and nobody would be shown it.
-    if let (Origin::Turn { .. }, Some(base)) = (&draft.origin, base)
-        && db.version_with(&draft.skill, base.as_str())?.is_some_and(|version| !version.accepted)
-    {
-        return Ok(Err(Refused::because(&says::base_is_held(&draft.skill))));
-    }
     // What lies there and is held is proposed as it is.
     let held = matches!(draft.origin, Origin::Folder);
     if !held && draft.change == Change::Edit && base.is_some() && base == content.as_ref() {

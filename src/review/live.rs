@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use super::proposal::{self, Draft, Origin};
 use super::{Change, Review, label, scan};
 use crate::id::VersionId;
-use crate::skill::{self, Available, Broken, Catalogue, Folder, Skill};
+use crate::skill::{self, Available, Broken, Catalogue, Digest, Folder, Skill};
 use crate::store::{NewVersion, Node, SeenSkill, SkillRow, Tx};
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -119,6 +119,21 @@ impl Review {
         tokio::task::spawn_blocking(move || inner.disk.lying(&name)).await?
     }
 
+    /// What lies in the folder of that skill and is about to be replaced, kept as a version first. A look keeps only what can be read as a skill, and a
+    /// person may have left one half written.
+    pub(super) async fn kept(&self, name: &str) -> anyhow::Result<Option<Folder>> {
+        let Some(content) = self.lying(name).await? else { return Ok(None) };
+        let (skill, digest, now) = (name.to_owned(), content.digest(), self.0.clock.now());
+        let (known, looked_for) = (digest.clone(), skill.clone());
+        let is_known = move |db: crate::store::Db<'_>| Ok(db.version_with(&looked_for, known.as_str())?.is_some());
+        if !self.0.journal.read(is_known).await? {
+            let folder = content.clone();
+            let keep = move |tx: Tx<'_>| version_of(tx, &skill, &folder, &digest, now).map(drop);
+            self.0.journal.write("keep what lies there", keep).await?;
+        }
+        Ok(Some(content))
+    }
+
     async fn compare(&self, catalogue: &Arc<Catalogue>) -> anyhow::Result<(Live, Vec<String>)> {
         let (now, seen) = (self.0.clock.now(), Arc::clone(catalogue));
         let news = self.0.journal.read(|db| is_news(db, &seen)).await?;
@@ -189,24 +204,7 @@ fn compare(tx: Tx<'_>, seen: &Catalogue, now: Moment) -> anyhow::Result<(Live, V
 /// A content is seen for the first time, or again.
 fn learn(tx: Tx<'_>, skill: &Skill, now: Moment) -> anyhow::Result<()> {
     let digest = skill.digest.as_str();
-    let version = match tx.version_with(&skill.folder, digest)? {
-        Some(version) => version,
-        None => {
-            let accepted = scan::scan(&skill.content).is_empty() && scan::scan_name(&skill.folder).is_empty();
-            let label = if accepted { label::of_a_person() } else { label::of_a_held_folder() };
-            let id = tx.add_version(&NewVersion {
-                skill: &skill.folder,
-                digest,
-                origin: "person",
-                proposal: None,
-                accepted,
-                label: &label,
-                files: &proposal::rows(&skill.content),
-                at: now,
-            })?;
-            tx.version_row(id)?.ok_or_else(|| anyhow::anyhow!("A version vanished"))?
-        }
-    };
+    let version = version_of(tx, &skill.folder, &skill.content, &skill.digest, now)?;
     tx.saw_skill(&SeenSkill {
         name: &skill.folder,
         state: if version.accepted { "live" } else { "held" },
@@ -217,6 +215,32 @@ fn learn(tx: Tx<'_>, skill: &Skill, now: Moment) -> anyhow::Result<()> {
         label: &version.label,
         at: now,
     })
+}
+
+/// The version with that content; one of a person if the journal does not know it yet.
+fn version_of(
+    tx: Tx<'_>,
+    skill: &str,
+    content: &Folder,
+    digest: &Digest,
+    now: Moment,
+) -> anyhow::Result<crate::store::VersionRow> {
+    if let Some(known) = tx.version_with(skill, digest.as_str())? {
+        return Ok(known);
+    }
+    let accepted = scan::scan_skill(skill, content).is_empty();
+    let label = if accepted { label::of_a_person() } else { label::of_a_held_folder() };
+    let id = tx.add_version(&NewVersion {
+        skill,
+        digest: digest.as_str(),
+        origin: "person",
+        proposal: None,
+        accepted,
+        label: &label,
+        files: &proposal::rows(content),
+        at: now,
+    })?;
+    tx.version_row(id)?.ok_or_else(|| anyhow::anyhow!("A version vanished"))
 }
 
 /// What the journal says of what is seen. Whatever it does not know to be accepted is held.

@@ -154,7 +154,7 @@ impl Review {
     pub async fn roll_back(&self, skill: &str, version: VersionId, by: By) -> anyhow::Result<Decided> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         self.look().await?;
-        let lying = self.lying(skill).await?.as_ref().map(Folder::digest);
+        let lying = self.kept(skill).await?.as_ref().map(Folder::digest);
         let (skill, now) = (skill.to_owned(), self.0.clock.now());
         let name = skill.clone();
         let refusal = self

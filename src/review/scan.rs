@@ -29,7 +29,7 @@ use std::ops::Range;
 use super::Finding;
 use super::diff;
 use super::reveal::reveal;
-use crate::skill::Folder;
+use crate::skill::{Folder, MAIN, manifest};
 
 /// The most findings of one scan; one more says how many there were.
 pub const MOST: usize = 50;
@@ -45,6 +45,13 @@ struct Hit {
     says: &'static str,
 }
 
+/// What is suspicious in a skill as it lies in the folder of that name.
+pub fn scan_skill(name: &str, folder: &Folder) -> Vec<Finding> {
+    let mut findings = scan_name(name);
+    findings.extend(scan(folder));
+    findings
+}
+
 /// What is suspicious in the name of a skill's folder, which stands in every prompt.
 pub fn scan_name(name: &str) -> Vec<Finding> {
     scan_text("name", name)
@@ -56,11 +63,24 @@ pub fn scan(folder: &Folder) -> Vec<Finding> {
     for (path, bytes) in folder.files() {
         findings.extend(scan_text("", path).into_iter().map(|finding| Finding { path: path.to_owned(), ..finding }));
         match diff::text(bytes) {
-            Some(text) => findings.extend(scan_text(path, text)),
+            Some(text) => {
+                let found = scan_text(path, text);
+                let told = if path == MAIN { told(text, &found) } else { Vec::new() };
+                findings.extend(found.into_iter().chain(told));
+            }
             None => findings.push(unreadable(path, bytes.len())),
         }
     }
     bounded(findings)
+}
+
+/// What is suspicious in the name and the description as a prompt tells them, and was not `found` where they stand: front matter and Markdown may
+/// write a letter without writing it.
+fn told(main: &str, found: &[Finding]) -> Vec<Finding> {
+    let Ok((manifest, _)) = manifest::read(main, "") else { return Vec::new() };
+    let told = format!("{}\n{}", manifest.name, manifest.description);
+    let is_new = |finding: &Finding| !found.iter().any(|known| known.rule == finding.rule);
+    scan_text(MAIN, &told).into_iter().filter(is_new).map(|finding| Finding { line: 1, column: 1, ..finding }).collect()
 }
 
 /// What is suspicious in a text. The path is only repeated; blank for the rationale of a proposal.

@@ -7,8 +7,10 @@ use super::diff::{diff, fenced, summary};
 use super::proposal::Proposal;
 use super::reveal::reveal;
 use crate::skill::Digest;
+use crate::store::VerdictRow;
 use crate::trust::Label;
 use crate::wording::proposal as says;
+use crate::wording::review_command::Way;
 
 /// What is longer than this in characters is not pushed to anybody, but shown when asked for.
 const PUSHED: usize = 12_000;
@@ -28,7 +30,7 @@ pub struct Shown {
 
 /// What the owner is sent when a proposal waits.
 pub fn announcement(proposal: &Proposal) -> Shown {
-    let whole = whole(proposal);
+    let whole = whole(proposal, Way::Chat);
     if whole.markdown.chars().count() <= PUSHED {
         return whole;
     }
@@ -38,7 +40,7 @@ pub fn announcement(proposal: &Proposal) -> Shown {
 
 /// What `/show` gives in chat.
 pub fn in_chat(proposal: &Proposal) -> Shown {
-    let whole = whole(proposal);
+    let whole = whole(proposal, Way::Chat);
     if whole.markdown.chars().count() <= IN_CHAT {
         return whole;
     }
@@ -46,8 +48,8 @@ pub fn in_chat(proposal: &Proposal) -> Shown {
     Shown { markdown, buttons: Vec::new(), label: whole.label }
 }
 
-/// All of it.
-pub fn whole(proposal: &Proposal) -> Shown {
+/// All of it, for somebody who will decide in that way.
+pub fn whole(proposal: &Proposal, way: Way) -> Shown {
     let row = &proposal.row;
     let mut markdown = head(proposal);
     markdown.push_str(&format!("\n\n{}", summary(proposal.base.as_ref(), proposal.result.as_ref())));
@@ -58,7 +60,7 @@ pub fn whole(proposal: &Proposal) -> Shown {
     if row.state != "pending" {
         markdown.push_str(&format!("\n\n{}", says::state(&row.state, &reveal(&row.reason))));
     } else if intact {
-        markdown.push_str(&format!("\n\n{}", says::how_to_decide(row.id, digest.short())));
+        markdown.push_str(&format!("\n\n{}", says::how_to_decide(row.id, digest.short(), way)));
         buttons = decide_buttons(proposal, &digest);
     } else {
         markdown.push_str(&format!("\n\n{}", says::TAMPERED));
@@ -85,21 +87,14 @@ fn in_a_span(name: &str) -> String {
 fn head(proposal: &Proposal) -> String {
     let row = &proposal.row;
     let (skill, new_name) = (in_a_span(&row.skill), in_a_span(&row.new_name));
-    let mut lines = vec![says::title(row.id, &row.change, &skill, &new_name), says::origin(&row.origin)];
-    if !row.rationale.trim().is_empty() {
+    let title = says::title(row.id, &row.origin, &row.change, &skill, &new_name);
+    let mut lines = vec![title, says::origin(&row.origin)];
+    if !row.rationale.trim().is_empty() && row.rationale != says::origin(&row.origin) {
         lines.push(format!("{}\n{}", says::RATIONALE, fenced(&reveal(&row.rationale))));
     }
-    for verdict in &proposal.verdicts {
-        let note = if verdict.stage == "reviewer" && !verdict.note.is_empty() && verdict.outcome != "none" {
-            format!("\n{}", fenced(&reveal(&verdict.note)))
-        } else {
-            verdict.note.clone()
-        };
-        lines.push(says::stage(&verdict.stage, &verdict.outcome, &note));
-    }
-    if !row.reviewed && row.state == "pending" {
-        lines.push(says::stage("reviewer", "later", ""));
-    }
+    lines.push(stages(proposal));
+    let spoken = proposal.verdicts.iter().filter(|verdict| is_spoken(verdict) && !verdict.note.is_empty());
+    lines.extend(spoken.map(|verdict| format!("{}\n{}", says::REVIEWER, fenced(&reveal(&verdict.note)))));
     for finding in proposal.findings() {
         let place = says::place(&finding.path, finding.line, finding.column);
         lines.push(format!(
@@ -109,4 +104,22 @@ fn head(proposal: &Proposal) -> String {
         ));
     }
     lines.join("\n\n")
+}
+
+/// What each stage said, a line each.
+fn stages(proposal: &Proposal) -> String {
+    let line = |verdict: &VerdictRow| {
+        let note = if is_spoken(verdict) { "" } else { &verdict.note };
+        says::stage(&verdict.stage, &verdict.outcome, note)
+    };
+    let mut lines: Vec<String> = proposal.verdicts.iter().map(line).collect();
+    if !proposal.row.reviewed && proposal.row.state == "pending" {
+        lines.push(says::stage("reviewer", "later", ""));
+    }
+    lines.join("\n")
+}
+
+/// Whether its note is a model's, and not the program's.
+fn is_spoken(verdict: &VerdictRow) -> bool {
+    verdict.stage == "reviewer" && verdict.outcome != "none"
 }

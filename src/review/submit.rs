@@ -55,12 +55,24 @@ impl Review {
     /// The same for who holds the lock already. Rings nobody.
     pub(super) async fn stage(&self, draft: Draft) -> anyhow::Result<Result<Staged, Refused>> {
         // What no skill can be called is not looked for: the third stage says what is wrong with it.
-        let base = if is_name(&draft.skill) { self.lying(&draft.skill).await? } else { None };
+        let is_by_a_model = matches!(draft.origin, Origin::Turn { .. });
+        let base = match is_name(&draft.skill) {
+            false => None,
+            true if is_by_a_model => self.lying(&draft.skill).await?,
+            true => self.kept(&draft.skill).await?,
+        };
         if let Change::Rename { to } = &draft.change
             && is_name(to)
             && !matches!(self.lying(to).await, Ok(None))
         {
             return Ok(Err(Refused::because(&says::name_is_taken(to))));
+        }
+        if is_by_a_model
+            && draft.change != Change::Create
+            && let Some(base) = &base
+            && !self.is_accepted(&draft.skill, base).await?
+        {
+            return Ok(Err(Refused::because(&says::base_is_held(&draft.skill))));
         }
         let examined = tokio::task::spawn_blocking(move || examine(draft, base)).await?;
         let examined = match examined {
@@ -83,6 +95,16 @@ impl Review {
                 }
             })
             .await
+    }
+}
+
+impl Review {
+    /// Whether that content of the skill may be used. What a model builds upon has to be: what it does not touch of a held folder would come in with its
+    /// proposal, and the sentences of the later stages would tell it what stands there.
+    async fn is_accepted(&self, skill: &str, content: &Folder) -> anyhow::Result<bool> {
+        let (skill, digest) = (skill.to_owned(), content.digest());
+        let version = self.0.journal.read(move |db| db.version_with(&skill, digest.as_str())).await?;
+        Ok(version.is_some_and(|version| version.accepted))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Where a proposal comes from: the chain of edges in the journal from it back to the first text that came from outside, told step by step.
+//! Where a proposal comes from: the chain of edges in the journal from it back to the first text that came from outside, told in plain
+//! sentences.
 //!
 //! For each source in its label the chain follows whatever carries that source, and ends where nothing that it grew from carries it any more: there it
 //! came in. Many answers in a row are one step. A chain that the journal does not hold any more is said to be lost, not made up.
@@ -23,7 +24,7 @@ const MOST_NODES: usize = 20_000;
 pub fn chains(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<Vec<String>>> {
     let Some(row) = db.proposal(id)? else { return Ok(None) };
     if row.label.is_trusted() {
-        return Ok(Some(vec![says::clean(id), says::origin(&row.origin)]));
+        return Ok(Some(vec![says::clean(id, &row.origin)]));
     }
     let sources: Vec<&Source> = row.label.sources().collect();
     let mut lines = vec![says::tainted(id)];
@@ -70,45 +71,50 @@ fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node,
     Ok(path.into_iter().filter_map(|node| times.get(&node).map(|at| (node, *at))).collect())
 }
 
-/// The path in words. Turns in a row are one step.
+/// The path in words, a numbered line for each step if there are several. Answers in a row are one step.
 fn told(db: Db<'_>, path: &[(Node, Moment)], source: &Source, origin: &str, zone: Zone) -> anyhow::Result<Vec<String>> {
-    let mut lines = Vec::new();
-    let mut skipped = 0;
+    let mut sentences = Vec::new();
+    let mut after: Option<says::Step> = None;
+    let mut between = 0;
     for (place, (node, at)) in path.iter().enumerate() {
-        let between = matches!(node, Node::Turn(_))
-            && matches!(path.get(place + 1), Some((Node::Turn(_), _)))
-            && place
-                .checked_sub(1)
-                .and_then(|before| path.get(before))
-                .is_some_and(|(n, _)| matches!(n, Node::Turn(_)));
-        if between {
-            skipped += 1;
-            continue;
+        let (step, at) = (kind(*node), zone.show_short(*at));
+        let goes_on = matches!(path.get(place + 1), Some((Node::Turn(_), _)));
+        match (after, step) {
+            (None, _) => sentences.push(says::made(origin, &at)),
+            // The answer in which it was proposed is told with the proposal.
+            (Some(says::Step::Proposal(_)), says::Step::Turn) if place == 1 => {}
+            (Some(says::Step::Turn), says::Step::Turn) if goes_on => between += 1,
+            (Some(after), _) => sentences.push(says::step(after, step, &at, std::mem::take(&mut between))),
         }
-        if skipped > 0 {
-            lines.push(says::further_answers(skipped));
-            skipped = 0;
-        }
-        lines.push(says::step(kind(*node), &zone.show_short(*at), origin));
+        after = Some(step);
     }
-    lines.push(match path.last() {
+    sentences.extend(last(db, path, source)?);
+    if sentences.len() > 1 {
+        let numbered = sentences.iter().enumerate().map(|(place, sentence)| format!("{}. {sentence}", place + 1));
+        sentences = numbered.collect();
+    }
+    Ok(sentences)
+}
+
+/// How it came in, where the path ends.
+fn last(db: Db<'_>, path: &[(Node, Moment)], source: &Source) -> anyhow::Result<Option<String>> {
+    Ok(match path.last() {
         Some((Node::Turn(turn), _)) => {
             let steps = db.steps(*turn)?;
             let carries = |step: &&crate::store::StepRow| step.text.label().sources().any(|known| known == source);
-            match steps.iter().filter(|step| step.kind == "tool").find(carries) {
+            Some(match steps.iter().filter(|step| step.kind == "tool").find(carries) {
                 Some(step) => says::came_by_tool(&step.tool, source),
                 None => says::came_somehow(source),
-            }
+            })
         }
-        Some((node, _)) => says::came_with(kind(*node), source, origin),
-        None => says::LOST.to_owned(),
-    });
-    Ok(lines)
+        Some((node, _)) => says::came_with(kind(*node), source),
+        None => Some(says::LOST.to_owned()),
+    })
 }
 
 fn kind(node: Node) -> says::Step {
     match node {
-        Node::Proposal(_) => says::Step::Proposal,
+        Node::Proposal(id) => says::Step::Proposal(id),
         Node::Turn(_) => says::Step::Turn,
         Node::Message(_) => says::Step::Message,
         Node::Summary(_) => says::Step::Summary,

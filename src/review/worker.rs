@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use tokio_util::sync::CancellationToken;
 
 use super::approval::{Approval, Decider};
-use super::person::{self, Decided};
+use super::person;
 use super::proposal::Proposal;
 use super::reviewer::{self, Matter, Verdict};
 use super::taint::Standing;
@@ -67,10 +67,32 @@ impl Review {
                     self.0.untold.store(true, Ordering::Relaxed);
                     return Ok(next_expiry(&pending));
                 }
+            } else if let Some((id, skill, ended)) = self.untold_end().await? {
+                if !self.tell_end(id, &skill, ended).await? {
+                    self.0.untold.store(true, Ordering::Relaxed);
+                    return Ok(next_expiry(&pending));
+                }
             } else {
                 return Ok(next_expiry(&pending));
             }
         }
+    }
+
+    /// What the reviewer approved and nobody was told of, with how it stands.
+    async fn untold_end(&self) -> anyhow::Result<Option<(ProposalId, String, says::Ended)>> {
+        self.0
+            .journal
+            .read(|db| {
+                let Some(row) = db.approved_by_reviewer_untold()? else { return Ok(None) };
+                let is_intended = db.intended_changes()?.iter().any(|change| change.proposal == Some(row.id));
+                let ended = match (row.state.as_str(), is_intended) {
+                    ("approved", true) => says::Ended::Later,
+                    ("approved", false) => says::Ended::Done,
+                    _ => says::Ended::Conflict,
+                };
+                Ok(Some((row.id, row.skill, ended)))
+            })
+            .await
     }
 
     async fn expire(&self, id: ProposalId, skill: String) -> anyhow::Result<()> {
@@ -147,17 +169,11 @@ impl Review {
                 person::take(tx, approval, lying.as_ref(), now).map(Some)
             })
             .await?;
-        let ended = match begun {
-            Some(Ok(done)) => self.finish(done).await?,
-            Some(Err(ended)) => ended,
-            None => return Ok(()),
-        };
-        let ended = match ended {
-            Decided::Later => says::Ended::Later,
-            Decided::Conflict | Decided::Not(_) | Decided::Rejected => says::Ended::Conflict,
-            Decided::Live(_) | Decided::Deleted(_) => says::Ended::Done,
-        };
-        self.say(&says::by_policy(id, &row.skill, ended)).await
+        // How it ended is read off the rows and told next: also after a start, if the power goes here.
+        match begun {
+            Some(Ok(done)) => self.finish(done).await.map(drop),
+            Some(Err(_)) | None => Ok(()),
+        }
     }
 
     /// Tells the owner that a proposal waits. False if there is no place yet to tell them.
@@ -189,22 +205,23 @@ impl Review {
         Ok(told.is_some())
     }
 
-    /// Tells the owner something in our own words.
-    async fn say(&self, words: &str) -> anyhow::Result<()> {
-        let (words, now) = (words.to_owned(), self.0.clock.now());
+    /// Tells the owner what became of what the reviewer approved. False if there is no place yet to tell them.
+    async fn tell_end(&self, id: ProposalId, skill: &str, ended: says::Ended) -> anyhow::Result<bool> {
+        let (words, now) = (says::by_policy(id, skill, ended), self.0.clock.now());
         let told = self
             .0
             .journal
             .write("tell of a skill", move |tx| {
                 let Some((address, scope)) = owners_address(*tx)? else { return Ok(None) };
                 tx.post(&NewOutbox::notice(address, &wording::own(&words, scope), now))?;
+                tx.told_of(id)?;
                 Ok(Some(address))
             })
             .await?;
         if let Some(address) = told {
             self.0.herald.posted(address);
         }
-        Ok(())
+        Ok(told.is_some())
     }
 }
 

@@ -213,6 +213,6 @@ impl Tx<'_> {
 /// Longer files of proposals have no fingerprints, in bytes.
 const LONGEST_FILE: usize = 64 * 1024;
 
-/// The fact that says that older texts have theirs, and the word for all kinds of texts that have some now.
+/// The fact that says that older texts have theirs, and the word for how and of what they are made now.
 const CAUGHT_UP: &str = "fingerprints";
-const OF_WHAT: &str = "2";
+const OF_WHAT: &str = "3";

@@ -192,6 +192,18 @@ impl Db<'_> {
         Ok(query.query_map([limit], proposal)?.collect::<Result<_, _>>()?)
     }
 
+    /// The first proposal that the reviewer approved and the owner was not told of.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn approved_by_reviewer_untold(&self) -> anyhow::Result<Option<ProposalRow>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM proposals p WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
+             (SELECT 1 FROM decisions d WHERE d.proposal_id = p.id AND d.decider = 'reviewer' AND d.act = 'approve') ORDER BY id LIMIT 1"
+        ))?;
+        Ok(query.query_row([], proposal).optional()?)
+    }
+
     /// Earlier proposals of the same change to the same content, newest first.
     ///
     /// # Errors

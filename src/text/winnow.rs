@@ -4,8 +4,9 @@
 //! hashes in a row the smallest is kept, so whatever is as long as a whole window of them leaves one behind. A shared fingerprint alone proves
 //! nothing; [`share_run`] looks at the letters and is exact. About one character in twenty-six leaves a fingerprint.
 //!
-//! Texts are compared as they look: [`plain`] makes one blank of every run of white space and drops what is not seen. Case and punctuation
-//! count, and a run in which a single letter was changed is two runs.
+//! Texts are compared as they look: [`plain`] makes one blank of every run of white space and drops what is not seen, and the marks that a page, a
+//! chat or a diff shows as something else, or puts before a line. Case and all other punctuation count, and a run in which a single letter was changed is
+//! two runs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,7 +17,7 @@ const WINDOW: usize = 51;
 
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The text as it looks: unseen characters left out, every run of white space one blank, none at the ends.
+/// The text as it looks: unseen characters and marks left out, every run of white space one blank, none at the ends.
 pub fn plain(text: &str) -> Vec<char> {
     let mut plain = Vec::with_capacity(text.len());
     let mut gap = false;
@@ -24,7 +25,7 @@ pub fn plain(text: &str) -> Vec<char> {
         // Line feeds and tabs are control characters too.
         if c.is_whitespace() {
             gap = true;
-        } else if !is_unseen(c) {
+        } else if !is_unseen(c) && !is_mark(c) {
             if gap && !plain.is_empty() {
                 plain.push(' ');
             }
@@ -90,6 +91,11 @@ fn mixed(hash: u64) -> u64 {
 /// A fingerprint as it is kept: 47 bits, which SQLite stores in six bytes. What is kept is looked up and then compared, so it need not be all.
 fn stored(hash: u64) -> i64 {
     i64::try_from(hash >> 17).unwrap_or_default()
+}
+
+/// Whether Markdown or a diff means something by it: who copies what they are shown copies it without some of these, and with others.
+fn is_mark(c: char) -> bool {
+    matches!(c, '*' | '_' | '`' | '~' | '#' | '>' | '|' | '+' | '-' | '•' | '[' | ']' | '\\')
 }
 
 /// Whether a character leaves no mark of its own: controls, soft hyphens, joiners, direction marks, selectors, tags.
@@ -163,6 +169,7 @@ mod tests {
         let plain = |text| plain(text).into_iter().collect::<String>();
         assert_eq!(plain("  a \t\u{200b}\r\n  B\u{ad}c\u{a0}d\u{202e}.\u{0} "), "a Bc d.");
         assert_eq!(plain(" \n\u{feff}"), "");
+        assert_eq!(plain("- **Warm** the `pot` [first](x)\n+ and\n+wait"), plain("• Warm the pot first(x)\nand wait"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub const UNKNOWN_KIND: &str = "[something of an unknown kind, which is not show
 /// Its program cannot be started.
 pub const CANNOT_START: &str = "it cannot be started; check its command or address";
 /// The connection broke.
-pub const BROKEN: &str = "the connection broke, or what it sends makes no sense";
+pub const BROKEN: &str = "the connection broke or never came about, or what it sends makes no sense; see that it runs";
 /// It refuses the request.
 pub const OBJECTS: &str = "it refuses to say what its tools are";
 
@@ -72,9 +72,16 @@ pub fn server(name: &str, since: Option<&str>, trouble: Option<&str>, restarts: 
         (None, Some(trouble)) => trouble.to_owned(),
         (None, None) => "not connected".to_owned(),
     };
-    let restarts = if restarts == 0 { String::new() } else { format!(", started again {restarts} times") };
-    let refused =
-        if refused == 0 { String::new() } else { format!(", {refused} of its tools cannot be used (name or size)") };
+    let restarts = match restarts {
+        0 => String::new(),
+        1 => ", started again once".to_owned(),
+        many => format!(", started again {many} times"),
+    };
+    let refused = match refused {
+        0 => String::new(),
+        1 => ", one of its tools cannot be used (name or size)".to_owned(),
+        many => format!(", {many} of its tools cannot be used (name or size)"),
+    };
     format!("- tools of {name}: {state}{restarts}{refused}")
 }
 
@@ -97,7 +104,7 @@ pub fn how_to_accept(name: &str, hash: &str) -> String {
 
 /// It is accepted.
 pub fn accepted(name: &str) -> String {
-    format!("Accepted. {name} is offered from now on, until its server changes a word of it.")
+    format!("Accepted. {name} is offered from the next conversation on, until its server changes a word of it.")
 }
 
 /// There is none of that name.

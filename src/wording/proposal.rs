@@ -1,12 +1,14 @@
 //! What a model and the owner read about proposals.
 
+use super::review_command::Way;
+use super::why::all_in_words;
 use crate::id::ProposalId;
-use crate::trust::{Label, Source};
+use crate::trust::Label;
 
 /// Why a proposal waits.
-pub const FROM_A_NOTE: &str = "It was made from a note.";
+pub const FROM_A_NOTE: &str = "What is made from a note is yours to decide.";
 /// Why a proposal waits.
-pub const SHIPPED: &str = "It is a newer version of a built-in skill that you changed.";
+pub const SHIPPED: &str = "You changed this skill, so its newer version is yours to decide.";
 /// Why a proposal waits.
 pub const NOT_THE_OWNERS: &str = "It comes from a conversation with somebody who is not an owner.";
 /// Why a proposal waits.
@@ -29,14 +31,14 @@ pub const FILE_TWICE: &str = "The same path stands twice in `files`.";
 
 /// Why a proposal waits, whatever the policy.
 pub fn tainted(label: &Label) -> String {
-    format!("Text from outside had a part in it ({}).", sources(label))
+    format!("Text from outside had a part in it: {}.", all_in_words(label))
 }
 
 /// Why a tainted draft is not even kept.
 pub fn tainted_refused(label: &Label) -> String {
     format!(
         "Text from outside had a part in this ({}), and the owner has chosen that such proposals are not kept.",
-        sources(label)
+        all_in_words(label)
     )
 }
 
@@ -54,7 +56,7 @@ pub fn name_is_taken(name: &str) -> String {
 pub fn base_is_held(name: &str) -> String {
     let name = crate::text::shorten(name, 80);
     format!(
-        "What lies in the folder of the skill {name:?} is held back and waits for the owner. Nothing can be made of it until then."
+        "What lies in the folder of the skill {name:?} is held back, or cannot be read as a skill: it waits for the owner. Nothing can be made of it until then."
     )
 }
 
@@ -83,12 +85,8 @@ pub fn findings(count: usize) -> String {
     }
 }
 
-fn sources(label: &Label) -> String {
-    label.sources().map(Source::as_str).collect::<Vec<_>>().join(", ")
-}
-
 /// Why a built-in is offered.
-pub const NEWER_BUILTIN: &str = "This skill ships with the program, and a newer version came with an update. You have changed yours, so it was kept.";
+pub const NEWER_BUILTIN: &str = "This skill ships with the program, and a newer version came with an update. You have changed yours, so it was kept. With a yes the newer one takes its place; yours stays among its versions.";
 /// The reviewer could not be asked.
 pub const REVIEW_IMPOSSIBLE: &str = "The reviewer could not be asked.";
 /// Before the reason that a proposal gives.
@@ -104,11 +102,12 @@ pub const REJECT: &str = "Reject";
 pub const WHY: &str = "Where from?";
 
 /// What a proposal would do.
-pub fn title(id: ProposalId, change: &str, skill: &str, new_name: &str) -> String {
-    let what = match change {
-        "create" => format!("add the skill `{skill}`"),
-        "delete" => format!("delete the skill `{skill}`"),
-        "rename" => format!("rename the skill `{skill}` to `{new_name}`"),
+pub fn title(id: ProposalId, origin: &str, change: &str, skill: &str, new_name: &str) -> String {
+    let what = match (origin, change) {
+        ("folder", _) => format!("use the skill `{skill}` as it lies in the skills folder"),
+        (_, "create") => format!("add the skill `{skill}`"),
+        (_, "delete") => format!("delete the skill `{skill}`"),
+        (_, "rename") => format!("rename the skill `{skill}` to `{new_name}`"),
         _ => format!("change the skill `{skill}`"),
     };
     format!("**Proposal {id}: {what}**")
@@ -119,10 +118,8 @@ pub fn origin(origin: &str) -> String {
     match origin {
         "turn" => "The assistant proposes it.",
         "note" => "It was made from a note.",
-        "import" => "It was imported.",
-        "folder" => {
-            "It lies in the skills folder already. Until you say yes it is held back, because of what the scan found."
-        }
+        "import" => "It was imported. Who wrote it is not known here.",
+        "folder" => "It is held back until you say yes, because of what the scan found.",
         "shipped" => NEWER_BUILTIN,
         _ => "A reflection proposes it.",
     }
@@ -141,12 +138,15 @@ pub fn stage(stage: &str, outcome: &str, note: &str) -> String {
         ("reviewer", "passed") => ("AI reviewer", "sees nothing against it. That is advice; you decide."),
         ("reviewer", "refused") => ("AI reviewer", "advises against it."),
         ("reviewer", "later") => ("AI reviewer", "was not asked yet."),
-        ("reviewer", _) => ("AI reviewer", "no verdict."),
+        ("reviewer", _) => return format!("- AI reviewer: no verdict, because {note}."),
         (other, _) => (other, ""),
     };
     let note = if note.is_empty() { String::new() } else { format!(" {note}") };
-    format!("{name}: {said}{note}")
+    format!("- {name}: {said}{note}")
 }
+
+/// Before the words of the reviewer.
+pub const REVIEWER: &str = "The AI reviewer, in its own words:";
 
 /// What the scan found.
 pub fn finding(says: &str) -> String {
@@ -160,10 +160,18 @@ pub fn place(path: &str, line: usize, column: usize) -> String {
 }
 
 /// How to decide. The digest stands here and nowhere else.
-pub fn how_to_decide(id: ProposalId, digest: &str) -> String {
-    format!(
-        "Hash: `{digest}`\nTo make exactly this live: `/approve {id} {digest}`. To refuse it: `/reject {id} why`. Where it comes from: `/why {id}`."
-    )
+pub fn how_to_decide(id: ProposalId, digest: &str, way: Way) -> String {
+    let (approve, others) = match way {
+        Way::Chat => (
+            format!("/approve {id} {digest}"),
+            format!("To refuse it: `/reject {id} why`\nWhere it comes from: `/why {id}`"),
+        ),
+        Way::CommandLine => (
+            format!("compline review approve {id} {digest}"),
+            format!("To refuse it: `compline review reject {id} --reason WHY`"),
+        ),
+    };
+    format!("Hash: `{digest}`\n\nTo make exactly this live:\n`{approve}`\n\n{others}")
 }
 
 /// What became of a proposal.

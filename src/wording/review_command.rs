@@ -40,13 +40,22 @@ pub const NOTHING_WAITS: &str = "Nothing waits for you.";
 /// There never was a proposal.
 pub const NO_PROPOSALS: &str = "Nothing was ever proposed.";
 /// There is no skill.
-pub const NO_SKILLS: &str = "There are no skills yet.";
-/// A skill that is held.
-pub const HELD: &str = "held back until you decide, because of what the scan found";
+pub const NO_SKILLS: &str = "There are no skills: no folder with a SKILL.md lies in the skills folder.";
 /// A skill that cannot be used here.
 pub const HIDDEN: &str = "not offered, because it needs a tool or a platform that is not here";
 /// Below a list with folders that do not load.
 pub const CHECK_THEM: &str = "On the computer, `compline skills check` says what is wrong and where.";
+
+/// A skill that is held, and the proposal about it that waits or was refused.
+pub fn held(waits: Option<ProposalId>, refused: Option<ProposalId>) -> String {
+    match (waits, refused) {
+        (Some(id), _) => {
+            format!("held back until you decide about proposal {id}, because of what the scan found")
+        }
+        (None, Some(id)) => format!("held back, because you refused it as it is: proposal {id}"),
+        (None, None) => "held back, because of what the scan found".to_owned(),
+    }
+}
 
 /// Where a command was given, and so how the next one is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +81,11 @@ impl Way {
         }
     }
 
+    fn history(self, name: &str) -> String {
+        let name = typed(name);
+        self.command(&format!("history {name}"), &format!("skills history {name}"))
+    }
+
     fn skills(self) -> &'static str {
         match self {
             Self::Chat => "/skills",
@@ -93,11 +107,12 @@ pub fn entry(id: ProposalId, what: &str, standing: &str, age: Duration) -> Strin
 }
 
 /// What a proposal would do, on one line.
-pub fn change(change: &str, skill: &str, new_name: &str) -> String {
-    match change {
-        "create" => format!("add the skill {skill}"),
-        "delete" => format!("delete the skill {skill}"),
-        "rename" => format!("rename the skill {skill} to {new_name}"),
+pub fn change(origin: &str, change: &str, skill: &str, new_name: &str) -> String {
+    match (origin, change) {
+        ("folder", _) => format!("use the skill {skill} as it lies there"),
+        (_, "create") => format!("add the skill {skill}"),
+        (_, "delete") => format!("delete the skill {skill}"),
+        (_, "rename") => format!("rename the skill {skill} to {new_name}"),
         _ => format!("change the skill {skill}"),
     }
 }
@@ -106,8 +121,18 @@ pub fn change(change: &str, skill: &str, new_name: &str) -> String {
 pub fn standing(standing: &str, sources: &str) -> String {
     match standing {
         "clean" => "clean".to_owned(),
-        "careful" => "clean, to be decided by you".to_owned(),
+        "careful" => "clean, yours to decide".to_owned(),
         _ => format!("untrusted ({sources})"),
+    }
+}
+
+/// What became of a proposal that waits no more, in a word or two.
+pub fn ended(state: &str) -> &'static str {
+    match state {
+        "approved" => "approved",
+        "rejected" => "refused",
+        "conflict" => "not applied, because the skill was changed meanwhile",
+        _ => "void",
     }
 }
 
@@ -121,15 +146,11 @@ pub fn no_such_proposal(id: ProposalId, way: Way) -> String {
     format!("There is no proposal {id}. `{}` lists what waits.", way.pending())
 }
 
-/// How to decide on the command line, below what is shown there.
-pub fn decide_on_the_command_line(id: ProposalId) -> String {
-    format!("Here: `compline review approve {id} HASH`, or `compline review reject {id} --reason WHY`.")
-}
-
 /// An approval that names no digest.
-pub fn hash_missing(id: ProposalId) -> String {
+pub fn hash_missing(id: ProposalId, way: Way) -> String {
     format!(
-        "To approve, repeat the hash of what you were shown: `/show {id}` gives all of it, with the hash at its end."
+        "To approve, repeat the hash of what you were shown: `{}` gives all of it, with the hash at its end.",
+        way.show(id)
     )
 }
 
@@ -146,12 +167,16 @@ pub fn wrong_hash(id: ProposalId, way: Way) -> String {
 /// It was decided already.
 pub fn over(id: ProposalId, state: &str) -> String {
     let became = match state {
-        "approved" => "was approved",
-        "rejected" => "was refused",
-        "conflict" => "could not be applied, because the skill was changed meanwhile",
-        _ => "is void, because nobody decided in time",
+        "approved" => "was approved already.",
+        "rejected" => "was refused already, and exactly that is not proposed again.",
+        "conflict" => {
+            "could not be applied, because the skill was changed meanwhile. If it is still wanted, ask for it anew."
+        }
+        _ => {
+            "is void, because nobody decided in time or what it was about has changed. If it is still wanted, ask for it anew."
+        }
     };
-    format!("Nothing was changed: proposal {id} {became} already. If it is still wanted, ask for it anew.")
+    format!("Nothing was changed: proposal {id} {became}")
 }
 
 /// It waited too long.
@@ -177,8 +202,7 @@ pub fn live(skill: &str) -> String {
 
 /// A skill is gone.
 pub fn deleted(skill: &str, way: Way) -> String {
-    let history = way.command("history", "skills history");
-    format!("Done: the skill {skill} is deleted. `{history}` with its name leads back.")
+    format!("Done: the skill {skill} is deleted. `{}` leads back.", way.history(skill))
 }
 
 /// A proposal was refused.
@@ -215,7 +239,7 @@ pub fn no_such_skill(name: &str, way: Way) -> String {
 
 /// A skill of which there is nothing to be shown.
 pub fn not_live(name: &str, why: &str) -> String {
-    format!("The skill {name} is not used: {why}.")
+    format!("The skill {name} is not used ({why}).")
 }
 
 /// A content that a skill had. `mark` says what is special about it.
@@ -234,14 +258,19 @@ pub fn history_head(name: &str) -> String {
     format!("**{name}**, newest first")
 }
 
+/// Below the versions of a skill that is deleted, or was broken since.
+pub const NONE_PRESENT: &str = "None of them is there now.";
+
 /// Older versions that are not shown.
 pub fn older(count: usize) -> String {
     format!("and {count} older ones")
 }
 
 /// Below the versions of a skill.
-pub fn how_to_roll_back(way: Way) -> String {
-    format!("`{}` leads back to one of them.", way.command("rollback NAME VERSION", "skills rollback NAME VERSION"))
+pub fn how_to_roll_back(name: &str, way: Way) -> String {
+    let name = typed(name);
+    let command = way.command(&format!("rollback {name} VERSION"), &format!("skills rollback {name} VERSION"));
+    format!("`{command}` leads back to one of them.")
 }
 
 /// An earlier content is there again.
@@ -251,8 +280,7 @@ pub fn rolled_back(name: &str, version: VersionId) -> String {
 
 /// There is no such version of it.
 pub fn no_such_version(name: &str, version: VersionId, way: Way) -> String {
-    let history = way.command("history", "skills history");
-    format!("The skill {name} has no version {version}. `{history}` with its name lists them.")
+    format!("The skill {name} has no version {version}. `{}` lists them.", way.history(name))
 }
 
 /// A version that nobody ever accepted.
@@ -275,7 +303,7 @@ pub fn edited_meanwhile(name: &str) -> String {
 /// A proposal was made on the command line.
 pub fn staged(id: ProposalId, what: &str, standing: &str) -> String {
     format!(
-        "Proposal {id} would {what}. It waits for you, {standing}.\n\n`{}` shows all of it, and how to decide.",
+        "Proposal {id} would {what}. It waits for you ({standing}).\n\n`{}` shows all of it, and how to decide.",
         Way::CommandLine.show(id)
     )
 }
@@ -308,6 +336,11 @@ pub fn cannot_read_note(path: &str, why: &str) -> String {
     format!("The note {path} cannot be used: {why}. Name one of your own notes, such as `memory/tea.md`.")
 }
 
+/// A note of which nothing can be made.
+pub fn cannot_use_note(path: &str, why: &str) -> String {
+    format!("The note {path} cannot be made into a skill: {why}.")
+}
+
 /// A note that says nothing.
 pub const NOTE_WITHOUT_WORDS: &str =
     "there is no description and no paragraph in it that could be one; write what it is for, and when to use it";
@@ -317,6 +350,12 @@ pub const NAME_NEEDED: &str = "no name for a skill can be made of its own; give 
 /// How many proposals wait, in /status.
 pub fn status(pending: usize) -> String {
     format!("- proposals that wait for you: {pending}")
+}
+
+/// A name as it is typed in a command, if it is one that can be typed as it stands.
+fn typed(name: &str) -> &str {
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    if is_plain && !name.is_empty() { name } else { "NAME" }
 }
 
 fn origin_of(origin: &str) -> &'static str {

@@ -7,10 +7,10 @@ pub const LISTING: &str = "## Skills\n\nEach of these is a set of instructions f
 pub const SHORTENED: &str =
     "\n(There are many skills, so these descriptions are shortened; `load_skill` gives a skill in full.)\n";
 /// A folder that is a link.
-pub const IS_LINK: &str = "is a link; links are not followed, so copy the folder to this place";
+pub const IS_LINK: &str = "it is a link; links are not followed, so copy the folder to this place";
 /// A folder that cannot be named.
 pub const ODD_NAME: &str =
-    "has a name that is blank, longer than 64 characters, or has characters that cannot be seen; rename it";
+    "its name is blank, longer than 64 characters, or has characters that cannot be seen; rename it";
 /// The main file is spelled in another way.
 pub const SPELLING: &str = "its main file must be named SKILL.md in exactly this spelling; rename it";
 /// Too much to look at.
@@ -20,7 +20,7 @@ pub const FOLDER: &str = "skills";
 
 /// A folder that cannot be listed.
 pub fn cannot_list(why: &str) -> String {
-    format!("cannot be listed ({why})")
+    format!("it cannot be listed ({why})")
 }
 
 /// One line of the list.

@@ -1,62 +1,124 @@
-//! Where a proposal comes from, in words.
+//! Where a proposal comes from: a short way in plain sentences, from the proposal back to the first text that nobody typed here.
 
 use crate::id::ProposalId;
-use crate::trust::Source;
+use crate::trust::{Label, Source};
+
+/// What a step of the way is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A proposal: the one that is asked about, or an earlier one that became a skill.
+    Proposal(ProposalId),
+    /// An answer.
+    Turn,
+    /// What somebody said.
+    Message,
+    /// The end of a conversation, written down.
+    Summary,
+    /// A file of the workspace.
+    File,
+    /// A file that came with a message.
+    Attachment,
+    /// A skill.
+    Version,
+}
 
 /// The journal does not know any more.
-pub const LOST: &str = "- The journal does not hold the way back any more.";
+pub const LOST: &str = "The journal does not hold the way back any more.";
 
 /// Nothing from outside had a part in it.
-pub fn clean(id: ProposalId) -> String {
-    format!(
-        "Nothing from outside had a part in proposal {id}: it was made of what people here typed, and of the program's own words."
-    )
+pub fn clean(id: ProposalId, origin: &str) -> String {
+    let how = match origin {
+        "note" => "It was made from a note that you wrote.",
+        "shipped" => "It came with an update of the program.",
+        _ => "The assistant made it of what was typed here and of the program's own words.",
+    };
+    format!("Nothing from outside had a part in proposal {id}. {how}")
 }
 
 /// Something from outside had.
 pub fn tainted(id: ProposalId) -> String {
-    format!("Text from outside had a part in proposal {id}. This is the way it came, from the proposal backwards:")
+    format!("Text that nobody typed here had a part in proposal {id}. The way back to it:")
 }
 
 /// One source.
 pub fn heading(source: &Source) -> String {
-    format!("\n**{}** (`{source}`)", in_words(source))
+    let words = in_words(source);
+    let mut rest = words.chars();
+    let first: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("\n**{first}{}**", rest.as_str())
 }
 
 /// Others are not told.
 pub fn more(count: usize) -> String {
-    format!("\nAnd {count} more sources.")
+    let sources = if count == 1 { "source" } else { "sources" };
+    format!("\n{count} more {sources} had a part in it too.")
 }
 
-/// Answers in a row.
-pub fn further_answers(count: usize) -> String {
-    match count {
-        1 => "- One more answer lies between.".to_owned(),
-        _ => format!("- {count} more answers lie between."),
-    }
-}
-
-/// Where a clean one was made.
-pub fn origin(origin: &str) -> String {
+/// The first step: how the proposal came to be.
+pub fn made(origin: &str, at: &str) -> String {
     match origin {
-        "note" => "It was made from a note that you wrote.",
-        "shipped" => "It came with an update of the program.",
-        _ => "The assistant proposed it in an answer.",
+        "turn" => format!("The assistant proposed it on {at}, while it wrote an answer."),
+        "note" => format!("It was made from a note on {at}."),
+        "import" => format!("You imported it on {at}. Who wrote it is not known here."),
+        "folder" => format!("It was found in the skills folder on {at}, put there by hand or by another program."),
+        "shipped" => format!("It came with an update of the program on {at}."),
+        _ => format!("A reflection of the assistant proposed it on {at}."),
     }
-    .to_owned()
 }
 
-/// The last step.
+/// One step further back: from `after`, which came later, to `step`. `between` answers in a row are not told one by one.
+pub fn step(after: Step, step: Step, at: &str, between: usize) -> String {
+    let subject = match after {
+        Step::Proposal(_) => "It",
+        Step::Turn => "That answer",
+        Step::Message => "That message",
+        Step::Summary => "That summary",
+        Step::File | Step::Attachment => "That file",
+        Step::Version => "That skill",
+    };
+    let verb = match (after, step) {
+        (Step::Turn, Step::Message) => "was given to",
+        (Step::Turn, Step::Turn | Step::Summary) => "knew",
+        (Step::Turn, Step::File | Step::Attachment | Step::Version) => "had read",
+        _ => "came from",
+    };
+    let thing = match step {
+        Step::Proposal(id) => format!("proposal {id}, made on {at}"),
+        Step::Turn if between > 0 => format!("earlier ones, back to the answer of {at}, with {between} more between"),
+        Step::Turn if after == Step::Turn => format!("an earlier one, of {at}"),
+        Step::Turn => format!("an answer of {at}"),
+        Step::Message => format!("a message of {at}"),
+        Step::Summary => format!("the summary of an earlier conversation, written on {at}"),
+        Step::File => format!("a file of the workspace, written on {at}"),
+        Step::Attachment => format!("a file that was sent on {at}"),
+        Step::Version => format!("a skill as it was on {at}"),
+    };
+    format!("{subject} {verb} {thing}.")
+}
+
+/// The last step, if a tool brought it.
 pub fn came_by_tool(tool: &str, source: &Source) -> String {
-    format!(
-        "- In that answer the assistant used `{tool}`, and what came back was {}. That is where it came in.",
-        in_words(source)
-    )
+    format!("There it came in: the assistant used `{tool}`, and what came back was {}.", in_words(source))
 }
 
-/// The last step.
+/// The last step, if nothing says how it came.
 pub fn came_somehow(source: &Source) -> String {
-    format!("- What that answer read held {}. That is where it came in.", in_words(source))
+    format!("There it came in: what was read for that answer held {}.", in_words(source))
+}
+
+/// The last step, if it is no answer. Nothing is left to be said of what came from elsewhere as a whole.
+pub fn came_with(last: Step, source: &Source) -> Option<String> {
+    let what = match last {
+        Step::Proposal(_) if matches!(source.as_str(), "import" | "folder") => return None,
+        Step::Message => "the message",
+        Step::Proposal(_) | Step::Turn | Step::Summary | Step::File | Step::Attachment | Step::Version => "it",
+    };
+    Some(format!("There it came in: {what} held {}.", in_words(source)))
+}
+
+/// The sources of a label.
+pub fn all_in_words(label: &Label) -> String {
+    label.sources().map(in_words).collect::<Vec<_>>().join("; ")
 }
 
 /// What a source is.
@@ -77,45 +139,39 @@ pub fn in_words(source: &Source) -> String {
     }
 }
 
-/// One step of the way.
-pub fn step(kind: Step, at: &str, origin: &str) -> String {
-    match kind {
-        Step::Proposal if origin == "turn" => format!("- The proposal was made on {at},"),
-        Step::Proposal => format!("- The proposal was staged on {at}."),
-        Step::Turn => format!("- in the answer that was begun on {at}."),
-        Step::Message => format!("- That answered a message of {at}."),
-        Step::Summary => format!("- That knew the summary of an earlier conversation, written on {at}."),
-        Step::File => format!("- That had read a file of the workspace, written on {at}."),
-        Step::Attachment => format!("- That had read a file that was sent on {at}."),
-        Step::Version => format!("- That had loaded a skill as it was on {at}."),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Where it came in, if not by a tool.
-pub fn came_with(kind: Step, source: &Source, origin: &str) -> String {
-    match (kind, origin) {
-        (Step::Proposal, "import") => "- You imported it. Who wrote it is not known here.".to_owned(),
-        (Step::Proposal, "folder") => "- It was put into the skills folder by hand or by another program.".to_owned(),
-        (Step::Message, _) => format!("- The message held {}. That is where it came in.", in_words(source)),
-        _ => format!("- It held {}. That is where it came in.", in_words(source)),
+    #[test]
+    fn each_step_is_a_whole_sentence() {
+        let all = [
+            Step::Proposal(ProposalId(3)),
+            Step::Turn,
+            Step::Message,
+            Step::Summary,
+            Step::File,
+            Step::Attachment,
+            Step::Version,
+        ];
+        for after in all {
+            for next in all {
+                let told = step(after, next, "2026-11-20 10:01", 0);
+                let (first, last) = (told.chars().next().unwrap(), told.chars().last().unwrap());
+                assert!(first.is_uppercase() && last == '.' && told.contains("2026-11-20 10:01"), "{told}");
+            }
+        }
+        assert_eq!(
+            step(Step::Turn, Step::Turn, "noon", 2),
+            "That answer knew earlier ones, back to the answer of noon, with 2 more between."
+        );
     }
-}
 
-/// What a step of the way is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// The proposal itself.
-    Proposal,
-    /// An answer.
-    Turn,
-    /// What somebody said.
-    Message,
-    /// The end of a conversation, written down.
-    Summary,
-    /// A file of the workspace.
-    File,
-    /// A file that came with a message.
-    Attachment,
-    /// A skill.
-    Version,
+    #[test]
+    fn what_came_from_elsewhere_as_a_whole_needs_no_last_step() {
+        let proposal = Step::Proposal(ProposalId(1));
+        assert_eq!(came_with(proposal, &Source::new("import", "")), None);
+        assert!(came_with(proposal, &Source::unknown()).is_some());
+        assert_eq!(heading(&Source::web("example.org")), "\n**Text from the web, example.org**");
+    }
 }

@@ -70,6 +70,7 @@ fn a_skill_from_elsewhere_is_shown_and_approved_by_its_hash() {
         assert!(json.get(field).is_some(), "{field} is missing in {json}");
     }
     assert!(json["hash"].as_str().unwrap().starts_with(&hash) && hash.len() == 16, "{hash}");
+    assert!(shown.contains(&format!("compline review approve 1 {hash}")) && !shown.contains("/approve"), "{shown}");
 
     home.run("review approve 1 0123456789abcdef").refused(1, &["not the hash of proposal 1"]);
     home.run("review approve 7 0123456789abcdef").refused(1, &["no proposal 7", "compline review list"]);

@@ -24,14 +24,17 @@ async fn a_proposal_is_listed_shown_and_made_live() {
     house.clock.set(house.now().plus(Duration::from_secs(2 * 3600)));
 
     let pending = ask(&house, "/pending").await;
-    for part in [&*format!("**{id}** add the skill tea"), "untrusted (import)", "2 hours old"] {
+    for part in
+        [&*format!("**{id}** add the skill tea"), "untrusted (something brought in from elsewhere)", "2 hours old"]
+    {
         assert!(pending.markdown.contains(part), "{part:?} is missing in {}", pending.markdown);
     }
     assert!(!pending.markdown.contains(first(&hash, 8)), "a list gives no hash: {}", pending.markdown);
     assert!(!pending.label.is_trusted(), "it shows a name that somebody else chose");
 
     let shown = ask(&house, &format!("/show {id}")).await;
-    assert!(shown.markdown.contains("+Boil water.") && shown.markdown.contains(&hash), "{}", shown.markdown);
+    let typed = format!("\n`/approve {id} {hash}`\n");
+    assert!(shown.markdown.contains("+Boil water.") && shown.markdown.contains(&typed), "{}", shown.markdown);
     assert!(!shown.label.is_trusted());
     let titles: Vec<&str> = shown.buttons.iter().map(|(title, _)| title.as_str()).collect();
     assert_eq!(titles, ["Approve", "Reject", "Where from?"]);
@@ -51,7 +54,7 @@ async fn only_the_right_hash_counts_and_only_once() {
     let house = House::new().await;
     let (id, hash) = house.proposes("tea", "Boil water.").await;
     let missing = ask(&house, &format!("/approve {id}")).await;
-    assert_eq!(missing.markdown, says::hash_missing(id));
+    assert_eq!(missing.markdown, says::hash_missing(id, Way::Chat));
     let wrong: String = hash.chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect();
     for (typed, sentence) in [
         (first(&hash, 7), says::hash_too_short(id, Way::Chat)),

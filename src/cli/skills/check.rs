@@ -36,6 +36,8 @@ struct Checked {
     findings: Vec<Finding>,
     /// The owner has accepted those findings.
     accepted: bool,
+    /// It is used as it is, as far as the journal knows.
+    used: bool,
 }
 
 /// Checks, and prints what was found.
@@ -92,10 +94,11 @@ fn look(name: &str, content: &Folder, known: Option<&SkillRow>) -> Checked {
     // What the journal knows is about the content that it saw.
     let known = known.filter(|row| row.digest == content.digest().as_str()).map(|row| row.state.as_str());
     let form = structure::check(&Change::Create, name, None, Some(content), Bounds::import());
-    let findings = scan::scan(content);
-    let (held, accepted) = (known == Some("held"), known == Some("live") && !findings.is_empty());
+    let findings = scan::scan_skill(name, content);
+    let (held, used) = (known == Some("held"), known == Some("live"));
+    let accepted = used && !findings.is_empty();
     let ok = form.is_empty() && !held && (findings.is_empty() || accepted);
-    Checked { name: name.to_owned(), ok, held, broken: String::new(), form, findings, accepted }
+    Checked { name: name.to_owned(), ok, held, broken: String::new(), form, findings, accepted, used }
 }
 
 fn broken(name: &str, why: &str) -> Checked {
@@ -107,6 +110,7 @@ fn broken(name: &str, why: &str) -> Checked {
         form: Vec::new(),
         findings: Vec::new(),
         accepted: false,
+        used: false,
     }
 }
 
@@ -131,6 +135,8 @@ fn lines_of(one: &Checked) -> Vec<String> {
         lines.push(says::line(says::HELD));
     } else if one.accepted {
         lines.push(says::line(says::ACCEPTED));
+    } else if one.used && !one.form.is_empty() {
+        lines.push(says::line(says::USED));
     }
     lines
 }

@@ -1,4 +1,4 @@
-//! The saved corpus, and what holds for any text.
+//! What holds for any text. The saved texts are tried in `tests/stories/skill_scan.rs`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,50 +6,6 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-
-#[path = "../../../tests/support/saved.rs"]
-mod saved;
-
-use saved::Saved;
-
-fn saved(folder: &str) -> Vec<Saved> {
-    saved::saved(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/skills").join(folder))
-}
-
-#[test]
-fn known_attacks_are_found() {
-    let files = saved("attacks");
-    assert!(files.len() >= 40, "only {} attacks are saved", files.len());
-    let mut missed = Vec::new();
-    for file in files {
-        assert!(!file.must.is_empty(), "{} does not say what must be found", file.name);
-        let found: Vec<String> = scan_text("SKILL.md", &file.text).into_iter().map(|finding| finding.rule).collect();
-        missed.extend(
-            file.must
-                .iter()
-                .filter(|rule| !found.contains(rule))
-                .map(|rule| format!("{}: {rule}, but {found:?}", file.name)),
-        );
-    }
-    assert!(missed.is_empty(), "{}", missed.join("\n"));
-}
-
-#[test]
-fn harmless_skills_are_clean() {
-    let files = saved("harmless");
-    assert!(files.len() >= 40, "only {} harmless skills are saved", files.len());
-    let mut alarms = Vec::new();
-    for file in files.iter().filter(|file| file.must == ["clean"]) {
-        let found = scan_text("SKILL.md", &file.text);
-        alarms.extend(found.iter().map(|finding| format!("{}: {} {}", file.name, finding.rule, finding.excerpt)));
-    }
-    assert!(alarms.is_empty(), "{}", alarms.join("\n"));
-}
-
-#[test]
-fn held_out_attacks_can_be_read() {
-    assert!(saved("attacks/held-out").len() >= 20);
-}
 
 #[test]
 fn the_skills_that_come_along_are_clean() {

@@ -73,7 +73,7 @@ fn a_broken_folder_says_why() {
         why,
         [
             "SKILL.md, line 1: the front matter begins here and does not end; put a line of three dashes after it",
-            "is a link; links are not followed, so copy the folder to this place",
+            "it is a link; links are not followed, so copy the folder to this place",
         ]
     );
 }

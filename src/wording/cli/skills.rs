@@ -3,9 +3,12 @@
 use std::path::Path;
 
 /// A skill that waits for its owner.
-pub const HELD: &str = "It is held back until you decide: `compline review list` has its proposal.";
+pub const HELD: &str = "It is held back until you say yes: `compline review list` has its proposal.";
 /// Findings that the owner has seen.
 pub const ACCEPTED: &str = "You have accepted what was found, so it is used.";
+/// A form that other programs would not take.
+pub const USED: &str =
+    "It is used here all the same. Other programs may refuse it, and so does `compline skills import`.";
 
 /// Nothing is there.
 pub fn not_there(path: &Path, why: &str) -> String {
