@@ -43,6 +43,7 @@ use crate::store::Journal;
 use crate::time::{Clock, Zone};
 use crate::tool::outside::Servers;
 use crate::wording::command as says;
+use crate::wording::schedule as of_time;
 use command::{Command, ParseError};
 
 /// Who gives a command.
@@ -144,7 +145,8 @@ impl Admin {
             Command::Remove { name } => self.remove(&name).await,
             Command::Model { name: None } => Ok(self.models()),
             Command::Model { name: Some(name) } => self.prefer(&name).await,
-            Command::Reflect(wish) => self.reflect(person.id, &wish).await,
+            Command::Reflect(Some(wish)) => self.reflect(person.id, &wish).await,
+            Command::Reflect(None) => Ok(Answer::refusal(says::usage(of_time::HOW_REFLECT))),
             Command::Gate(command) => self.gate(person, command).await,
         }
     }

@@ -66,8 +66,8 @@ pub enum Command {
         /// The one to be preferred.
         name: Option<String>,
     },
-    /// Looks back on a period now.
-    Reflect(Looking),
+    /// Looks back on a period now, if it is said on which.
+    Reflect(Option<Looking>),
     /// Asks something of the gate.
     Gate(Gate),
 }
@@ -189,9 +189,7 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "usage" => Ok(Command::Usage),
         "search" if rest.is_empty() => Err(usage(says::HOW_SEARCH)),
         "search" => Ok(Command::Search { words: rest.to_owned() }),
-        "reflect" => {
-            Looking::read(rest.split_whitespace()).map(Command::Reflect).ok_or_else(|| usage(of_time::HOW_REFLECT))
-        }
+        "reflect" => Ok(Command::Reflect(Looking::read(rest.split_whitespace()))),
         "people" => Ok(Command::People),
         "pair" if code_in(text).is_some() => Ok(Command::Start),
         "pair" => Ok(pair(rest)),

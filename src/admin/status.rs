@@ -204,7 +204,11 @@ mod tests {
         assert_eq!(json["proposals"], json!({ "pending": 0 }));
         assert_eq!(json["zone"], "Europe/Vienna");
         assert_eq!(json["queues"], json!({ "inbox": 1, "outbox": 0 }));
-        assert_eq!(json["slots"], json!([]));
+        assert_eq!(
+            json["slots"][0],
+            json!({ "job": "daily", "period": "2026-11-21", "due_at": "2026-11-22T02:30:00.000Z" })
+        );
+        assert_eq!(json["slots"].as_array().unwrap().len(), 3);
         assert_eq!(
             json["adapters"],
             json!([
