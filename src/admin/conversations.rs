@@ -107,6 +107,7 @@ fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<String> 
     let streams = db.streams()?;
     let person =
         streams.into_iter().find(|(stream, ..)| *stream == conversation.stream).and_then(|(_, person, _)| person);
+    let person = person.map_or_else(|| db.works_for(conversation.stream), |person| Ok(Some(person)))?;
     let person = person.map_or(Ok(None), |person| db.person(person))?;
     Ok(person.map_or_else(|| says::REMOVED_PERSON.to_owned(), |person| person.name))
 }
@@ -126,8 +127,8 @@ pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<
     if let Some(summary) = summary_of(db, id)? {
         return Ok(Some(with(&summary, |content| content.title.clone())));
     }
-    let said: Vec<_> = db.messages_of(id)?.into_iter().filter(|message| message.kind == MessageKind::Said).collect();
-    let Some(first) = said.first() else { return Ok(None) };
+    let asks = |kind| matches!(kind, MessageKind::Said | MessageKind::Task);
+    let Some(first) = db.messages_of(id)?.into_iter().find(|message| asks(message.kind)) else { return Ok(None) };
     let texts = db.texts_of(first.id)?;
     let text = texts.iter().find(|text| text.kind == TextKind::Said);
     Ok(text.map(|text| with(&text.text, |words| shorten(&one_line(words), TITLE))))

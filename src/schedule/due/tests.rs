@@ -1,3 +1,5 @@
+//! What is due: by hand at the edges, and over a year of absences in six zones.
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
