@@ -5,7 +5,7 @@ CREATE UNIQUE INDEX streams_work ON streams (work_of) WHERE work_of IS NOT NULL;
 
 CREATE TABLE slots (
     id INTEGER PRIMARY KEY AUTOINCREMENT, -- slot
-    job TEXT NOT NULL,                    -- daily, weekly, monthly, heartbeat, upkeep, task:N
+    job TEXT NOT NULL,                    -- daily, weekly, monthly, heartbeat, upkeep, task:N, reminder:N
     scope TEXT NOT NULL,                  -- for whom; shared for the house itself
     period TEXT NOT NULL,                 -- the local period it covers (2026-11-20, 2026-W47, 2026-11), or for what covers none the instant it was due
     run INTEGER NOT NULL DEFAULT 1,       -- 2 and more when an operator asked for it again

@@ -13,6 +13,7 @@ mod line;
 mod models;
 mod pairing;
 mod people;
+mod reminders;
 mod reflect;
 mod review;
 mod search;
@@ -43,6 +44,7 @@ use crate::store::Journal;
 use crate::time::{Clock, Zone};
 use crate::tool::outside::Servers;
 use crate::wording::command as says;
+use crate::wording::reminder_command as of_reminders;
 use crate::wording::schedule as of_time;
 use command::{Command, ParseError};
 
@@ -138,6 +140,9 @@ impl Admin {
             Command::No { question: None } => Ok(Answer::refusal(says::usage(says::HOW_NO))),
             Command::Status => self.status(only).await,
             Command::Usage => self.usage(only, DAYS_IN_CHAT).await,
+            Command::Reminders => self.reminders(person).await,
+            Command::CancelReminder { id: Some(id) } => self.cancel_reminder(person, id).await,
+            Command::CancelReminder { id: None } => Ok(Answer::refusal(says::usage(of_reminders::HOW))),
             Command::Search { words } => self.search(person, &words, HITS_IN_CHAT, &[Kind::Message]).await,
             Command::People => self.people().await,
             Command::Pair { name: Some(name), role } => self.pair(&name, role).await,

@@ -39,10 +39,13 @@ use crate::time::{Clock, Moment, SystemClock};
 use crate::tool::load_skill::{LoadSkill, LoadSkillResource};
 use crate::tool::outside::{self, Servers};
 use crate::tool::recall::Recall;
+use crate::tool::remind::Remind;
+use crate::tool::schedule::ScheduleTask;
+use crate::tool::scheduled::{CancelScheduled, ListScheduled};
 use crate::tool::submit_skill::SubmitSkill;
 use crate::tool::web::{Fetcher, Limits};
 use crate::tool::web_fetch::WebFetch;
-use crate::tool::{Tool, Toolbox};
+use crate::tool::{Later, Tool, Toolbox};
 use crate::trust::Scope;
 use crate::wording;
 
@@ -183,7 +186,9 @@ impl App {
         if let Err(error) = review.start().await {
             tracing::error!("The skills cannot be brought up to date: {error:#}");
         }
-        let toolbox = toolbox(&config, &journal, &review, seams.fetcher)?.with_outside(Arc::clone(&outside));
+        let (ringer, scheduled) = crate::time::clock::bell();
+        let later = Later::new(journal.clone(), Arc::clone(&clock), config.zone, ringer.clone());
+        let toolbox = toolbox(&config, &journal, &review, later, seams.fetcher)?.with_outside(Arc::clone(&outside));
         let engine = Engine::new(
             engine::Parts {
                 journal: journal.clone(),
@@ -203,7 +208,7 @@ impl App {
             },
             stop.clone(),
         );
-        let (schedule, scheduled) = Schedule::new(schedule::Parts {
+        let duties = schedule::Parts {
             journal: journal.clone(),
             clock: Arc::clone(&clock),
             zone: config.zone,
@@ -221,7 +226,8 @@ impl App {
                 engine: Arc::clone(&engine),
                 review: review.clone(),
             }),
-        });
+        };
+        let schedule = Schedule::new(duties, ringer);
         let admin = Arc::new(Admin::new(admin::Parts {
             journal: journal.clone(),
             clock: Arc::clone(&clock),
@@ -445,12 +451,22 @@ fn purses(
     Ok((Purse::new(chat, Arc::clone(ledger)), Purse::new(background, Arc::clone(ledger))))
 }
 
-fn toolbox(config: &Config, journal: &Journal, review: &Review, fetcher: Option<Fetcher>) -> anyhow::Result<Toolbox> {
+fn toolbox(
+    config: &Config,
+    journal: &Journal,
+    review: &Review,
+    later: Later,
+    fetcher: Option<Fetcher>,
+) -> anyhow::Result<Toolbox> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(Recall::new(journal.clone(), config.zone)),
         Arc::new(LoadSkill::new(review.clone())),
         Arc::new(LoadSkillResource::new(review.clone())),
         Arc::new(SubmitSkill::new(review.clone())),
+        Arc::new(Remind::new(later.clone())),
+        Arc::new(ScheduleTask::new(later.clone())),
+        Arc::new(ListScheduled::new(later.clone())),
+        Arc::new(CancelScheduled::new(later)),
     ];
     if config.tools.web_fetch {
         let fetcher = match fetcher {

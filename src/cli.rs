@@ -103,6 +103,9 @@ enum Command {
     /// Say who is allowed in
     #[command(subcommand)]
     People(ask::People),
+    /// What is to be told or done later
+    #[command(subcommand)]
+    Reminders(ask::Reminders),
     /// Accept tools of other programs (MCP)
     #[command(subcommand)]
     Tools(tools::Tools),
@@ -144,6 +147,7 @@ fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exi
         Command::Status => ask::run(&["status".to_owned()], ask::Look::Shown, &place()?, printer),
         Command::Config(command) => config::run(&command, &place()?, printer),
         Command::People(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
+        Command::Reminders(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Tools(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Conversations(command) => ask::run(&command.line(), command.look(), &place()?, printer),
         Command::Search(search) => ask::run(&search.line(), ask::Look::Shown, &place()?, printer),

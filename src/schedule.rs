@@ -9,6 +9,7 @@ mod asked;
 mod due;
 mod heartbeat;
 mod reminders;
+mod runs;
 mod slots;
 mod upkeep;
 
@@ -27,7 +28,7 @@ use crate::engine::{Audience, Engine};
 use crate::memory::Tree;
 use crate::reflection::Reflector;
 use crate::store::Journal;
-use crate::time::clock::{Bell, Ringer, bell};
+use crate::time::clock::{Bell, Ringer};
 use crate::time::task::guarded;
 use crate::time::{Clock, Moment, Zone};
 
@@ -67,11 +68,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule that rests until it is run; the bell goes to [`Schedule::run`].
-    pub fn new(parts: Parts) -> (Arc<Self>, Bell) {
-        let (ringer, bell) = bell();
+    /// A schedule that rests until it is run. `ringer` rings the bell that goes to [`Schedule::run`].
+    pub fn new(parts: Parts, ringer: Ringer) -> Arc<Self> {
         parts.engine.tell_of_work(ringer.clone());
-        (Arc::new(Self { parts, ringer, looked: watch::Sender::new(()) }), bell)
+        Arc::new(Self { parts, ringer, looked: watch::Sender::new(()) })
     }
 
     /// Something may be due: a reminder was set, a slot was asked for.

@@ -9,12 +9,14 @@ pub mod cron;
 pub mod period;
 pub mod simulated;
 pub mod task;
+pub mod when;
 pub mod zone;
 
 pub use clock::{Busy, Clock, SystemClock};
 pub use cron::{Cron, NotCron};
 pub use period::{Period, Span};
 pub use simulated::SimulatedClock;
+pub use when::{NotWhen, Shift, When};
 pub use zone::Zone;
 
 use std::time::Duration;

@@ -2,12 +2,16 @@
 //!
 //! A tool is told where its arguments came from and answers with labelled text. The toolbox keeps the rules in one place: an
 //! unknown tool, bad arguments and a failure are answered in a sentence that the model can act on; what is too long is cut and
-//! says so; and in a tainted turn nothing leaves without a person's yes ([`Reach`], [`Way`]): not to an address that no person typed, and
-//! not to a tool of another program. Nobody is asked about what could not be done anyway, or about what cannot be shown whole.
+//! says so; and in a tainted turn nothing leaves without a person's yes ([`Reach`], [`Way`]): not to an address that no person typed,
+//! not to a tool of another program, and not into what will be told or done later. Nobody is asked about what could not be done anyway, or about what cannot be shown whole.
 
+mod later;
 pub mod load_skill;
 pub mod outside;
 pub mod recall;
+pub mod remind;
+pub mod schedule;
+pub mod scheduled;
 pub mod submit_skill;
 pub mod web;
 pub mod web_fetch;
@@ -24,6 +28,7 @@ use crate::model::ToolSpec;
 use crate::review::reveal::reveal;
 use crate::store::{Covers, Node};
 use crate::trust::{Label, Labelled, Scope, Text};
+pub use later::Later;
 use outside::Servers;
 
 /// The most characters of a result that go to a model.
@@ -63,6 +68,8 @@ pub enum Reach {
     Inside,
     /// To this web address.
     Address(String),
+    /// Into what will be told or done later: there nobody would know any more that untrusted words had a part in it.
+    Later,
     /// To a tool of another program.
     Outside {
         /// The configured name of its server.
@@ -95,6 +102,8 @@ pub struct Ask {
     pub covers: Covers,
     /// Where it would go: a host, or a tool and its server. One line.
     pub to: String,
+    /// The question, in one or two sentences.
+    pub question: String,
     /// What would be sent, whole: the address, or the arguments.
     pub shown: String,
 }
@@ -216,7 +225,7 @@ impl Toolbox {
         let reach = tool.reach(&arguments);
         if !call.label.is_trusted() && reach != Reach::Inside {
             tool.judge(&arguments)?;
-            if let Some(ask) = ask(reach, &arguments, call.typed)?
+            if let Some(ask) = ask(name, reach, &arguments, call.typed)?
                 && granted != Some(&ask.covers)
             {
                 return Ok(Way::Ask(ask));
@@ -260,7 +269,7 @@ pub fn digest(name: &str, arguments: &str) -> String {
 }
 
 /// What a person has to be asked before something goes there; nothing if one of them typed the address.
-fn ask(reach: Reach, arguments: &Value, typed: &[Text]) -> Result<Option<Ask>, ToolError> {
+fn ask(name: &str, reach: Reach, arguments: &Value, typed: &[Text]) -> Result<Option<Ask>, ToolError> {
     let ask = match reach {
         Reach::Inside => return Ok(None),
         Reach::Address(address) => {
@@ -269,19 +278,29 @@ fn ask(reach: Reach, arguments: &Value, typed: &[Text]) -> Result<Option<Ask>, T
                 return Ok(None);
             }
             let host = web::host_name(&url);
-            Ask { covers: Covers::Host(host.clone()), to: host, shown: url.into() }
+            let question = crate::wording::tool::may_i_open(&host);
+            Ask { covers: Covers::Host(host.clone()), to: host, question, shown: url.into() }
+        }
+        Reach::Later => {
+            let question = crate::wording::reminder::may_i(name).to_owned();
+            Ask { covers: Covers::Call, to: name.to_owned(), question, shown: whole(arguments)? }
         }
         Reach::Outside { server, tool } => {
-            let shown =
-                serde_json::to_string_pretty(arguments).map_err(|error| ToolError::Failed(error.to_string()))?;
-            let to = crate::text::one_line(&format!("{server}/{tool}"));
-            Ask { covers: Covers::Call, to: reveal(&to), shown: reveal(&shown) }
+            let to = reveal(&crate::text::one_line(&format!("{server}/{tool}")));
+            let question = crate::wording::tool::may_i_call(&to);
+            Ask { covers: Covers::Call, to, question, shown: whole(arguments)? }
         }
     };
     if ask.shown.chars().count() + ask.to.chars().count() > MAX_SHOWN {
         return Err(ToolError::Refused(crate::wording::tool::too_long_to_ask(MAX_SHOWN)));
     }
     Ok(Some(ask))
+}
+
+/// The arguments as a person is shown them: all of them, and nothing in them hidden.
+fn whole(arguments: &Value) -> Result<String, ToolError> {
+    let shown = serde_json::to_string_pretty(arguments).map_err(|error| ToolError::Failed(error.to_string()))?;
+    Ok(reveal(&shown))
 }
 
 fn parse_arguments(text: &str) -> Result<Value, ToolError> {

@@ -9,9 +9,10 @@ mod looking;
 pub use gate::Gate;
 pub use looking::Looking;
 
-use crate::id::QuestionId;
+use crate::id::{QuestionId, ReminderId};
 use crate::people::Role;
 use crate::wording::command as says;
+use crate::wording::reminder_command as of_reminders;
 use crate::wording::review_command as of_gate;
 use crate::wording::schedule as of_time;
 
@@ -42,6 +43,13 @@ pub enum Command {
     Status,
     /// What the models took.
     Usage,
+    /// What waits on one's list.
+    Reminders,
+    /// Takes something off one's list.
+    CancelReminder {
+        /// Which, if it was named.
+        id: Option<ReminderId>,
+    },
     /// Full-text search.
     Search {
         /// The words to look for.
@@ -116,6 +124,7 @@ const MENU: &[Entry] = &[
     everyone("no", says::DOES_NO),
     everyone("status", says::DOES_STATUS),
     everyone("usage", says::DOES_USAGE),
+    everyone("reminders", of_reminders::DOES),
     everyone("whoami", says::DOES_WHOAMI),
     owner("pending", of_gate::DOES_PENDING),
     owner("show", of_gate::DOES_SHOW),
@@ -150,6 +159,8 @@ impl Command {
             | Self::Yes { .. }
             | Self::No { .. }
             | Self::Status
+            | Self::Reminders
+            | Self::CancelReminder { .. }
             | Self::Usage => Role::Member,
             Self::Search { .. }
             | Self::People
@@ -187,6 +198,7 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "no" => Ok(Command::No { question: question(rest) }),
         "status" => Ok(Command::Status),
         "usage" => Ok(Command::Usage),
+        "reminders" => Ok(reminders(rest)),
         "search" if rest.is_empty() => Err(usage(says::HOW_SEARCH)),
         "search" => Ok(Command::Search { words: rest.to_owned() }),
         "reflect" => Ok(Command::Reflect(Looking::read(rest.split_whitespace()))),
@@ -231,6 +243,16 @@ fn pair(rest: &str) -> Command {
     let role = Role::parse(&last.to_lowercase()).filter(|role| *role != Role::Guest);
     let (name, role) = role.map_or((rest, Role::Member), |role| (name.trim_end(), role));
     Command::Pair { name: Some(name.to_owned()).filter(|name| !name.is_empty()), role }
+}
+
+/// Nothing, or `cancel` and a number.
+fn reminders(rest: &str) -> Command {
+    let (verb, number) = first_word(rest);
+    match verb.to_lowercase().as_str() {
+        "" => Command::Reminders,
+        "cancel" => Command::CancelReminder { id: number.parse().ok().map(ReminderId) },
+        _ => Command::CancelReminder { id: None },
+    }
 }
 
 /// The number of a question, and nothing behind it.
@@ -301,6 +323,10 @@ mod tests {
             ("/yes", Command::Yes { question: None }),
             ("/yes 1 2", Command::Yes { question: None }),
             ("/yes please", Command::Yes { question: None }),
+            ("/reminders", Command::Reminders),
+            ("/Reminders@compline_bot CANCEL  7 ", Command::CancelReminder { id: Some(ReminderId(7)) }),
+            ("/reminders tomorrow", Command::CancelReminder { id: None }),
+            ("/reminders cancel 1 2", Command::CancelReminder { id: None }),
             ("/model small", Command::Model { name: Some("small".to_owned()) }),
         ];
         for (line, command) in cases {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Admin, Caller, HealthSource, Parts};
 use crate::config::{Budget, Conversation, Home, Limit};
 use crate::engine::{Audience, Courier, Engine, Fetch, Watcher};
-use crate::id::{AddressId, ConversationId, MessageId, ProposalId, TurnId};
+use crate::id::{AddressId, ConversationId, MessageId, ProposalId, ReminderId, TurnId};
 use crate::memory::Tree;
 use crate::message::Health;
 use crate::model::offline::Offline;
@@ -22,7 +22,7 @@ use crate::schedule::Schedule;
 use crate::skill::{Folder, MAIN};
 use crate::spend::{Ledger, Purse};
 use crate::store::{
-    CodeUse, Journal, MessageKind, NewConversation, NewMessage, Reservation, SummaryContent, TextKind, Tx, View,
+    CodeUse, Journal, MessageKind, NewConversation, NewMessage, NewReminder, ReminderKind, Reservation, SummaryContent, TextKind, Tx, View,
 };
 use crate::time::{Clock, Moment, SimulatedClock, Zone};
 use crate::tool::Toolbox;
@@ -169,6 +169,30 @@ impl House {
         .await;
     }
 
+    /// Something is to be told to a person so many seconds from the start, and again and again if it has an expression.
+    pub(super) async fn reminds(
+        &self,
+        name: &'static str,
+        words: &'static str,
+        cron: &'static str,
+        seconds: u64,
+    ) -> ReminderId {
+        self.write(move |tx| {
+            let person = tx.person_named(name)?.unwrap().id;
+            let text = Labelled::new(Arc::from(words), Label::trusted(), Scope::Person(person));
+            tx.add_reminder(&NewReminder {
+                person,
+                kind: ReminderKind::Reminder,
+                text: &text,
+                cron,
+                next_at: START.plus(Duration::from_secs(seconds)),
+                turn: None,
+                at: START,
+            })
+        })
+        .await
+    }
+
     /// What using that code would have done.
     pub(super) async fn uses(&self, code: &str, at: Moment) -> CodeUse {
         let code = code.to_owned();
@@ -298,7 +322,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
     let outside = Servers::open(&[], journal.clone(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
     let config =
         crate::config::parse("timezone = \"UTC\"", "fixture.toml", &Default::default(), Home::at(home)).unwrap().config;
-    let (schedule, _) = Schedule::new(crate::schedule::Parts {
+    let duties = crate::schedule::Parts {
         journal: journal.clone(),
         clock: Arc::clone(&dyn_clock),
         zone,
@@ -316,7 +340,8 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
             engine: Arc::clone(&engine),
             review: review.clone(),
         }),
-    });
+    };
+    let schedule = Schedule::new(duties, crate::time::clock::bell().0);
     Admin::new(Parts {
         journal: journal.clone(),
         schedule,

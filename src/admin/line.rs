@@ -7,8 +7,8 @@ use std::path::Path;
 use super::answer::Answer;
 use super::command::Looking;
 use super::{Admin, Kind};
-use crate::id::{ConversationId, ProposalId, VersionId};
-use crate::people::Role;
+use crate::id::{ConversationId, ProposalId, ReminderId, VersionId};
+use crate::people::{Person, Role};
 use crate::review::By;
 use crate::wording::command as says;
 use crate::wording::review_command::Way;
@@ -40,12 +40,20 @@ impl Admin {
                 Err(_) => Ok(not_understood(args)),
             },
             ["search", rest @ ..] => match Wish::read(rest) {
-                Some(wish) => self.search_as_owner(&wish).await,
+                Some(wish) => {
+                    let search = async |owner: &Person| self.search(owner, &wish.query, wish.limit, &wish.kinds).await;
+                    self.of_the_owner(search).await
+                }
                 None => Ok(not_understood(args)),
             },
             ["reflect", rest @ ..] => match Looking::read(rest.iter().copied()) {
                 Some(wish) => self.reflect_now(&wish).await,
                 None => Ok(not_understood(args)),
+            },
+            ["reminders", "list"] => self.of_the_owner(async |owner| self.reminders(owner).await).await,
+            ["reminders", "cancel", id] => match id.parse() {
+                Ok(id) => self.of_the_owner(async |owner| self.cancel_reminder(owner, ReminderId(id)).await).await,
+                Err(_) => Ok(not_understood(args)),
             },
             ["tools", "list"] => self.tools().await,
             ["tools", "accept", name, hash] => self.accept_tool(name, hash).await,
@@ -77,10 +85,13 @@ impl Admin {
     }
 
     /// The command line belongs to the first owner, as the root of the workspace does.
-    async fn search_as_owner(&self, wish: &Wish) -> anyhow::Result<Answer> {
+    async fn of_the_owner(
+        &self,
+        command: impl AsyncFnOnce(&Person) -> anyhow::Result<Answer>,
+    ) -> anyhow::Result<Answer> {
         let people = self.parts.journal.read(|db| db.people()).await?;
         match people.iter().filter(|person| person.role == Role::Owner).min_by_key(|person| person.id) {
-            Some(owner) => self.search(owner, &wish.query, wish.limit, &wish.kinds).await,
+            Some(owner) => command(owner).await,
             None => Ok(Answer::refusal(says::NOBODY)),
         }
     }
@@ -163,6 +174,7 @@ mod tests {
             "people pair Zoe member",
             "people remove Ben",
             "tools list",
+            "reminders list",
             "conversations list --limit 5",
             &show,
             "search --limit 10 --in messages --in conversations -- shoes",
@@ -201,6 +213,9 @@ mod tests {
             "conversations show x",
             "conversations list --limit -1",
             "search shoes",
+            "reminders",
+            "reminders cancel x",
+            "reminders cancel 1",
             "search --in dreams -- shoes",
             "search --limit 5 --",
             "skills",

@@ -47,6 +47,18 @@ pub enum As {
     Owner,
 }
 
+/// `compline reminders …`
+#[derive(Debug, Subcommand)]
+pub enum Reminders {
+    /// The owner's reminders and tasks, and when each is due
+    List,
+    /// Take one off the list
+    Cancel {
+        /// Its number
+        id: u64,
+    },
+}
+
 /// `compline conversations …`
 #[derive(Debug, Subcommand)]
 pub enum Conversations {
@@ -106,6 +118,16 @@ impl People {
             Self::Pair { name, role: As::Member } => words(&["people", "pair", name, "member"]),
             Self::Pair { name, role: As::Owner } => words(&["people", "pair", name, "owner"]),
             Self::Remove { name } => words(&["people", "remove", name]),
+        }
+    }
+}
+
+impl Reminders {
+    /// As the gateway understands it.
+    pub fn line(&self) -> Vec<String> {
+        match self {
+            Self::List => words(&["reminders", "list"]),
+            Self::Cancel { id } => words(&["reminders", "cancel", &id.to_string()]),
         }
     }
 }

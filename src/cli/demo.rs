@@ -1,8 +1,9 @@
-//! `compline demo`: the real house with a simulated clock lives through three days before the person's eyes.
+//! `compline demo`: the real house with a simulated clock lives through a month before the person's eyes.
 //!
 //! Nothing in here pretends: what is said goes through the terminal adapter into a journal, the engine answers, and what is shown of
 //! labels and summaries is asked from the same place as by `compline conversations`. The home is temporary and nothing leaves it.
 
+mod player;
 mod stage;
 mod theatre;
 
@@ -11,7 +12,7 @@ use clap::Args;
 use super::Exit;
 use super::failure::Failure;
 use super::print::Printer;
-use crate::wording::cli::demo::{SCENES, Scene};
+use crate::wording::cli::demo::{self as says, SCENES, Scene};
 use stage::Stage;
 use theatre::Theatre;
 
@@ -56,8 +57,33 @@ async fn perform(scene: Scene, theatre: &mut Theatre, stage: &mut Stage) -> Resu
             let answer = theatre.say(text, Some(page)).await?;
             stage.answered(theatre.now(), theatre.zone, &theatre.agent, &answer).await?;
         }
+        Scene::Until(day, hour, minute) => theatre.until(day, hour, minute).await,
+        Scene::Shows(text) => {
+            stage.spoken(theatre.now(), theatre.zone, &theatre.person, text, "").await?;
+            let answer = theatre.say(text, None).await?;
+            stage.hash = hash_in(&answer);
+            stage.answered(theatre.now(), theatre.zone, &theatre.agent, &answer).await?;
+        }
+        Scene::Types(text) => {
+            let text = text.replace("HASH", &stage.hash);
+            stage.spoken(theatre.now(), theatre.zone, &theatre.person, &text, "").await?;
+            let answer = theatre.say(&text, None).await?;
+            stage.answered(theatre.now(), theatre.zone, &theatre.agent, &answer).await?;
+        }
+        Scene::Came => {
+            for words in theatre.came().await? {
+                stage.answered(theatre.now(), theatre.zone, &theatre.agent, &words).await?;
+            }
+        }
+        Scene::Quiet => stage.remark(&says::quiet(theatre.quiet_days().await?)).await?,
         Scene::Marks => stage.marks(&theatre.newest_conversation().await?).await?,
         Scene::Summary => stage.summary(&theatre.last_summary().await?).await?,
     }
     Ok(())
+}
+
+/// The hash in the command that approves.
+fn hash_in(shown: &str) -> String {
+    let command = shown.rsplit("/approve ").next().unwrap_or_default();
+    command.split_whitespace().nth(1).unwrap_or_default().trim_matches('`').to_owned()
 }

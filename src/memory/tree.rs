@@ -23,6 +23,9 @@ const MAX_RECEIVED: u64 = 64 * 1024 * 1024;
 /// The most of one note that is read: more than any skill may have.
 const MAX_NOTE: u64 = 64 * 1024;
 
+/// What the owner wants seen to now and then.
+const HEARTBEAT: &str = "HEARTBEAT.md";
+
 /// The knowledge tree. Cloning gives another handle on the same one.
 #[derive(Debug, Clone)]
 pub struct Tree(Arc<Inner>);
@@ -146,6 +149,28 @@ impl Tree {
         let (row, label) = self.0.journal.read(move |db| label::of_file(db, &asked, &inside, &digest)).await?;
         let words = String::from_utf8(bytes).ok().context("it is not UTF-8")?;
         Ok((Labelled::new(Arc::from(words), label, Scope::Person(owner)), row))
+    }
+
+    /// `HEARTBEAT.md` word for word, with its owner, and its row if we wrote just that. `None` if there is no such file, or nobody is owner.
+    ///
+    /// # Errors
+    /// If it cannot be read, is too long or no text.
+    pub async fn read_heartbeat(&self) -> anyhow::Result<Option<(PersonId, Text, Option<i64>)>> {
+        let Some(owner) = self.0.journal.read(first_owner).await? else { return Ok(None) };
+        let inner = Arc::clone(&self.0);
+        let read = blocking(move || {
+            if !disk::is_taken(&inner.disk.unchecked(HEARTBEAT)) {
+                return Ok(None);
+            }
+            let found = inner.disk.find(HEARTBEAT)?;
+            let bytes = disk::read_up_to(disk::open(&found)?, MAX_NOTE)?;
+            Ok(Some((found.inside, bytes)))
+        });
+        let Some((inside, bytes)) = read.await? else { return Ok(None) };
+        let digest = page::digest(&bytes);
+        let (row, label) = self.0.journal.read(move |db| label::of_file(db, HEARTBEAT, &inside, &digest)).await?;
+        let words = String::from_utf8(bytes).ok().context("It is not UTF-8")?;
+        Ok(Some((owner, Labelled::new(Arc::from(words), label, Scope::Person(owner)), row)))
     }
 
     async fn look(&self, folder: &str, day: &str) -> anyhow::Result<Vec<(Kept, Look)>> {

@@ -1,12 +1,231 @@
-//! (to be written)
+//! The heartbeat: now and then a look at `HEARTBEAT.md`, which the owner keeps by hand, and a run of the assistant if something is to do there.
+//!
+//! While nothing is ([`actionable`]) no model is asked and no slot is made: a look costs one line in the journal, the time of the last one, from which
+//! the next follows however often the program is started. In quiet hours nothing is looked at; what was due then is looked at once after them.
+//! While other work runs for the owner, a look is left out. The file counts only while it is trusted: words from outside that somebody put there set
+//! nothing in motion.
+//!
+//! An answer that says that there is nothing to tell is kept and not sent. A run that fails is not repeated and not told: the next look
+//! sees the same file.
 
-use crate::time::Moment;
+mod actionable;
+
+use anyhow::Context;
 
 use super::Schedule;
+use super::runs::{self, Ended};
+use crate::engine::work::{Assignment, Kind, Outcome, address_of, assign};
+use crate::id::{PersonId, StreamId};
+use crate::store::{NewSlot, Node, SlotState, Tx};
+use crate::time::{Cron, Moment, Zone};
+use crate::trust::{Scope, Text};
+use crate::wording::heartbeat as says;
+use crate::wording::{self, turn::EMPTY_ANSWER};
+
+/// The name of its slots.
+const JOB: &str = "heartbeat";
+/// When the file was looked at last.
+const LOOKED: &str = "heartbeat_at";
+
+/// What is to do: for whom, the file's text, and its row if we wrote it.
+type ToDo = (PersonId, Text, Option<i64>);
 
 impl Schedule {
     /// Does what is due, and says when to look again.
     pub(super) async fn heartbeat(&self) -> anyhow::Result<Option<Moment>> {
-        Ok(None)
+        self.end_heartbeats().await?;
+        let Some(interval) = self.parts.heartbeat.interval else { return Ok(None) };
+        let now = self.parts.clock.now();
+        let due = match self.looked_at().await? {
+            Some(last) if last <= now => last.plus(interval),
+            // The first time, or the clock was set back: it is counted anew.
+            _ => {
+                self.parts.journal.write("begin to count heartbeats", move |tx| looked(tx, now)).await?;
+                now.plus(interval)
+            }
+        };
+        if now < due {
+            return Ok(Some(due));
+        }
+        if let Some(end) = quiet_until(self.parts.heartbeat.quiet, now, self.parts.zone) {
+            return Ok(Some(end));
+        }
+        self.look_at_file(due, now).await?;
+        Ok(Some(now.plus(interval)))
+    }
+
+    async fn looked_at(&self) -> anyhow::Result<Option<Moment>> {
+        let stored = self.parts.journal.read(|db| db.fact(LOOKED)).await?;
+        Ok(stored.and_then(|at| at.parse().ok()).map(Moment))
+    }
+
+    async fn look_at_file(&self, due: Moment, now: Moment) -> anyhow::Result<()> {
+        let (to_do, zone) = (self.to_do().await, self.parts.zone);
+        let begun = self.parts.journal.write("look at the heartbeat file", move |tx| {
+            looked(tx, now)?;
+            to_do.map_or(Ok(None), |to_do| begin(tx, &to_do, due, zone, now))
+        });
+        if let Some(stream) = begun.await? {
+            self.parts.engine.ring(stream);
+        }
+        Ok(())
+    }
+
+    /// What stands in the file, if something is to do there.
+    async fn to_do(&self) -> Option<ToDo> {
+        let (owner, text, row) = match self.parts.tree.read_heartbeat().await {
+            Ok(found) => found?,
+            Err(error) => {
+                tracing::warn!("HEARTBEAT.md cannot be read, and nothing is done about it: {error:#}");
+                return None;
+            }
+        };
+        let (words, label, _) = text.open();
+        if !actionable::is_actionable(words) {
+            return None;
+        }
+        if !label.is_trusted() {
+            tracing::warn!("HEARTBEAT.md is not followed: untrusted text had a part in it ({})", label.encode());
+            return None;
+        }
+        Some((owner, text, row))
+    }
+
+    async fn end_heartbeats(&self) -> anyhow::Result<()> {
+        let now = self.parts.clock.now();
+        for ended in self.ended(|job| job == JOB).await? {
+            let posted = self.parts.journal.write("end a heartbeat", move |tx| match &ended {
+                Ended { slot, outcome: Outcome::Answered { text, message, .. } } if !is_nothing(text) => {
+                    runs::answer(tx, slot, *message, text, now)
+                }
+                Ended { slot, outcome: Outcome::GaveUp { reason } } => {
+                    tx.end_slot(slot.id, SlotState::Failed, reason, now).map(|_| None)
+                }
+                Ended { slot, .. } => tx.end_slot(slot.id, SlotState::Done, "", now).map(|_| None),
+            });
+            if let Some(address) = posted.await? {
+                self.parts.audience.posted(address);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn looked(tx: Tx<'_>, now: Moment) -> anyhow::Result<()> {
+    tx.set_fact(LOOKED, &now.0.to_string())
+}
+
+/// Claims the slot and assigns the run. `None` if that was done before, other work runs, or the owner cannot be reached.
+fn begin(tx: Tx<'_>, to_do: &ToDo, due: Moment, zone: Zone, now: Moment) -> anyhow::Result<Option<StreamId>> {
+    let (owner, file, row) = to_do;
+    let scope = Scope::Person(*owner);
+    if address_of(*tx, *owner)?.is_none() || tx.open_slots()?.iter().any(|slot| slot.scope == scope) {
+        return Ok(None);
+    }
+    let (period, state) = (due.rfc3339(), SlotState::Claimed);
+    let slot = NewSlot {
+        job: JOB,
+        scope,
+        period: &period,
+        from: due,
+        to: due,
+        due_at: due,
+        state,
+        reason: "",
+        again: false,
+        at: now,
+    };
+    let Some(slot) = tx.claim_slot(&slot)? else { return Ok(None) };
+    let words = [wording::own(&says::look(&zone.show_long(now)), scope), file.clone()];
+    let from: Vec<Node> = row.iter().map(|row| Node::File(*row)).collect();
+    let run = assign(tx, &Assignment { person: *owner, kind: Kind::Heartbeat, words: &words, from: &from, at: now })?
+        .context("An owner who could be reached cannot be any more")?;
+    tx.slot_works(slot, run.conversation)?;
+    Ok(Some(run.stream))
+}
+
+/// Whether an answer says that there is nothing to tell: the one word for that, whatever its case and whatever surrounds it, or no word at all.
+fn is_nothing(answer: &Text) -> bool {
+    let (words, _, _) = answer.open();
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    let said = letters(&without_tags(words));
+    said.is_empty() || said == letters(says::NOTHING) || **words == *EMPTY_ANSWER
+}
+
+fn without_tags(words: &str) -> String {
+    let mut pieces = words.split('<');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |all, piece| all + piece.split_once('>').map_or(piece, |(_, after)| after))
+}
+
+/// The end of the quiet hours, if `now` lies in them. They are minutes since midnight on the clock, and may go over it.
+fn quiet_until(quiet: Option<(u32, u32)>, now: Moment, zone: Zone) -> Option<Moment> {
+    let (from, to) = quiet?;
+    let time = zone.time_of_day(now);
+    let (hour, minute) = time.split_once(':')?;
+    let minutes: u32 = hour.parse::<u32>().ok()? * 60 + minute.parse::<u32>().ok()?;
+    let within = if from < to { (from..to).contains(&minutes) } else { minutes >= from || minutes < to };
+    // A cron expression knows what the clocks do in the night in which they change.
+    let end = within.then(|| Cron::parse(&format!("{} {} * * *", to % 60, to / 60)).ok())??;
+    end.next_after(now, zone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    use crate::trust::Labelled;
+
+    fn at(stamp: &str) -> Moment {
+        Moment(chrono::DateTime::parse_from_rfc3339(stamp).unwrap().timestamp_millis())
+    }
+
+    #[test]
+    fn nothing_to_tell_in_all_its_dresses() {
+        let is_nothing = |words: &str| {
+            let clean = wording::own("", Scope::Shared).label().clone();
+            is_nothing(&Labelled::new(Arc::from(words), clean, Scope::Shared))
+        };
+        for words in [
+            "HEARTBEAT_OK",
+            "heartbeat_ok",
+            " Heartbeat_OK.\n",
+            "**HEARTBEAT_OK**",
+            "`HEARTBEAT_OK`!",
+            "> *heartbeat ok*",
+            "<b>HEARTBEAT_OK</b>",
+            "(HEARTBEAT\\_OK)",
+            "",
+            "…",
+            EMPTY_ANSWER,
+        ] {
+            assert!(is_nothing(words), "{words:?}");
+        }
+        for words in ["HEARTBEAT_OK, but the oven is on", "ok", "HEARTBEAT_NOT_OK", "Nothing to report < 3", "1"] {
+            assert!(!is_nothing(words), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn quiet_hours_end_on_the_local_clock() {
+        let london = Zone::named("Europe/London").unwrap();
+        let (night, noon) = (Some((22 * 60, 7 * 60)), Some((12 * 60, 13 * 60)));
+        for (quiet, now, end) in [
+            (night, "2026-11-20T21:59:59Z", None),
+            (night, "2026-11-20T22:00:00Z", Some("2026-11-21T07:00:00Z")),
+            (night, "2026-11-21T03:00:00Z", Some("2026-11-21T07:00:00Z")),
+            (night, "2026-11-21T06:59:59Z", Some("2026-11-21T07:00:00Z")),
+            (night, "2026-11-21T07:00:00Z", None),
+            (night, "2026-07-01T20:59:00Z", None),
+            (night, "2026-07-01T21:00:00Z", Some("2026-07-02T06:00:00Z")),
+            (night, "2026-03-28T23:00:00Z", Some("2026-03-29T06:00:00Z")),
+            (noon, "2026-11-20T11:59:00Z", None),
+            (noon, "2026-11-20T12:30:00Z", Some("2026-11-20T13:00:00Z")),
+            (noon, "2026-11-20T13:00:00Z", None),
+            (None, "2026-11-20T23:00:00Z", None),
+        ] {
+            assert_eq!(quiet_until(quiet, at(now), london), end.map(at), "{quiet:?} {now}");
+        }
     }
 }

@@ -1,12 +1,118 @@
-//! (to be written)
+//! Reminders and tasks: what people want to be told or done at a certain time.
+//!
+//! What is due happens in one transaction with the row that says that it happened ([`fire`]): a reminder is told by posting it and
+//! ending or moving its row, a task is begun by claiming its slot, assigning the run and moving its row. What comes back is named by the instant
+//! at which it was due, once: whatever the clock does, no occurrence happens twice. Several that were missed become one that says so.
+//!
+//! The stored next time of what comes back is only a note of what the expression says in the zone of today; where the two differ
+//! (the zone was changed, the clock was set back) the expression wins.
 
-use crate::time::Moment;
+mod fire;
+mod times;
+
+use std::time::Duration;
 
 use super::Schedule;
+use super::runs::{self, Ended};
+use crate::engine::work::Outcome;
+use crate::id::{AddressId, ReminderId};
+use crate::store::{Db, NewOutbox, ReminderRow, SlotRow, SlotState, Tx};
+use crate::time::{Moment, Zone};
+use crate::wording::{self, reminder as says};
+use fire::Fired;
+
+/// When to look again while somebody cannot be reached, or a run is not over: nobody rings for the one, and the other may end unheard.
+const AGAIN: Duration = Duration::from_secs(10 * 60);
 
 impl Schedule {
     /// Does what is due, and says when to look again.
     pub(super) async fn reminders(&self) -> anyhow::Result<Option<Moment>> {
-        Ok(None)
+        self.end_tasks().await?;
+        let (now, zone) = (self.parts.clock.now(), self.parts.zone);
+        let (due, misplaced) = self.parts.journal.read(move |db| sort(db, now, zone)).await?;
+        if !misplaced.is_empty() {
+            let moves = move |tx: Tx<'_>| misplaced.iter().try_for_each(|(id, at)| tx.move_reminder(*id, *at));
+            self.parts.journal.write("plan anew", moves).await?;
+        }
+        for id in due {
+            self.fire(id, now).await?;
+        }
+        self.parts.journal.read(move |db| next_look(db, now)).await
     }
+
+    async fn fire(&self, id: ReminderId, now: Moment) -> anyhow::Result<()> {
+        let zone = self.parts.zone;
+        let fired = self.parts.journal.write("fire a reminder", move |tx| fire::fire(tx, id, zone, now));
+        match fired.await? {
+            Fired::Nothing => {}
+            Fired::Posted(address) => self.parts.audience.posted(address),
+            Fired::Begun(stream) => self.parts.engine.ring(stream),
+        }
+        Ok(())
+    }
+
+    /// Tells what came of the runs that are over.
+    async fn end_tasks(&self) -> anyhow::Result<()> {
+        let (now, zone) = (self.parts.clock.now(), self.parts.zone);
+        for ended in self.ended(is_task).await? {
+            let posted = self.parts.journal.write("end a task", move |tx| match &ended {
+                Ended { slot, outcome: Outcome::Answered { text, message, .. } } => {
+                    runs::answer(tx, slot, *message, text, now)
+                }
+                Ended { slot, outcome: Outcome::GaveUp { reason } } => not_done(tx, slot, reason, zone, now),
+                Ended { outcome: Outcome::Open, .. } => Ok(None),
+            });
+            if let Some(address) = posted.await? {
+                self.parts.audience.posted(address);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_task(job: &str) -> bool {
+    task_of(job).is_some()
+}
+
+fn task_of(job: &str) -> Option<ReminderId> {
+    job.strip_prefix("task:")?.parse().ok().map(ReminderId)
+}
+
+/// What is due, and what is noted for another time than its expression says.
+type Sorted = (Vec<ReminderId>, Vec<(ReminderId, Moment)>);
+
+fn sort(db: Db<'_>, now: Moment, zone: Zone) -> anyhow::Result<Sorted> {
+    let (mut due, mut misplaced) = Sorted::default();
+    for row in db.waiting_reminders()? {
+        if is_due(&row, now) {
+            due.push(row.id);
+        } else if let Some(at) = times::next(db, &row, zone, now)?
+            && row.next_at != Some(at)
+        {
+            misplaced.push((row.id, at));
+        }
+    }
+    Ok((due, misplaced))
+}
+
+fn is_due(row: &ReminderRow, now: Moment) -> bool {
+    row.next_at.is_some_and(|at| at <= now)
+}
+
+fn next_look(db: Db<'_>, now: Moment) -> anyhow::Result<Option<Moment>> {
+    let waiting = db.waiting_reminders()?;
+    let later = waiting.iter().filter(|row| !is_due(row, now)).filter_map(|row| row.next_at);
+    let open = db.open_slots()?.iter().any(|slot| is_task(&slot.job)) || waiting.iter().any(|row| is_due(row, now));
+    Ok(later.chain(open.then(|| now.plus(AGAIN))).min())
+}
+
+/// A run that gave up is told in one sentence, and not made again before its next time.
+fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Moment) -> anyhow::Result<Option<AddressId>> {
+    if !tx.end_slot(slot.id, SlotState::Failed, reason, now)? {
+        return Ok(None);
+    }
+    let Some((address, id)) = runs::address(tx, slot)?.zip(task_of(&slot.job)) else { return Ok(None) };
+    let sentence = says::not_done(id, &zone.show(slot.due_at), says::why_not(reason));
+    tx.post(&NewOutbox::notice(address, &wording::own(&sentence, slot.scope), now))?;
+    Ok(Some(address))
 }

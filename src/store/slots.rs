@@ -139,6 +139,15 @@ fn slot(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
 }
 
 impl Db<'_> {
+    /// Whether a job's slot of that name exists.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn has_slot(&self, scope: Scope, job: &str, period: &str) -> anyhow::Result<bool> {
+        let mut query = self.0.prepare_cached("SELECT 1 FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3")?;
+        Ok(query.exists(params![job, scope, period])?)
+    }
+
     /// The slot of that id.
     ///
     /// # Errors
@@ -280,6 +289,19 @@ impl Tx<'_> {
             )?
             .execute(params![id, conversation])?;
         Ok(())
+    }
+
+    /// Deletes the slots of heartbeats, reminders and tasks that were over before then, and says how many. Those of periods stay: they say
+    /// what was looked back on.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn drop_old_slots(&self, before: Moment) -> anyhow::Result<usize> {
+        let mut drop = self.0.0.prepare_cached(
+            "DELETE FROM slots WHERE ended_at < ?1
+             AND (job = 'heartbeat' OR job GLOB 'task:*' OR job GLOB 'reminder:*')",
+        )?;
+        Ok(drop.execute([before])?)
     }
 
     /// A slot is over. False if it was already.

@@ -1,6 +1,6 @@
 //! The one zone of the configuration: which local day an instant lies in, and how a time is shown to a person.
 
-use chrono::{DateTime, NaiveDate, NaiveTime, Offset, TimeDelta, TimeZone, Timelike, Utc};
+use chrono::{DateTime, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeDelta, TimeZone, Timelike, Utc};
 
 use super::Moment;
 
@@ -82,6 +82,11 @@ impl Zone {
             .filter_map(|quarter| midnight.checked_add_signed(TimeDelta::minutes(15 * quarter)))
             .find_map(|local| self.0.from_local_datetime(&local).earliest())
             .map_or(Moment(i64::MAX), |start| Moment(start.timestamp_millis()))
+    }
+
+    /// The instants at which clocks show this: none where it is skipped, two where it comes again.
+    pub(super) fn instants(self, local: NaiveDateTime) -> MappedLocalTime<Moment> {
+        self.0.from_local_datetime(&local).map(|at| Moment(at.timestamp_millis()))
     }
 
     pub(super) fn local(self, at: Moment) -> DateTime<chrono_tz::Tz> {

@@ -17,7 +17,7 @@ const WIDTH: usize = 78;
 /// The time and the speaker.
 const MARGIN: usize = 18;
 /// A calm reader's time for one character.
-const PER_CHARACTER: Duration = Duration::from_millis(14);
+const PER_CHARACTER: Duration = Duration::from_millis(9);
 /// Somebody thinks before they type.
 const BREATH: Duration = Duration::from_millis(400);
 
@@ -27,6 +27,8 @@ pub struct Stage {
     fast: bool,
     day: String,
     signed: bool,
+    /// The hash that was shown last.
+    pub hash: String,
 }
 
 impl Stage {
@@ -34,7 +36,7 @@ impl Stage {
     pub fn new(fast: bool) -> Self {
         let is_terminal = io::stdout().is_terminal();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
-        Self { color: is_terminal && !plain, fast, day: String::new(), signed: false }
+        Self { color: is_terminal && !plain, fast, day: String::new(), signed: false, hash: String::new() }
     }
 
     /// Before the first day.

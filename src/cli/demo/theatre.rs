@@ -13,13 +13,21 @@ use crate::adapter::terminal::Connection;
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::app::{App, Seams};
 use crate::config::{self, Home};
+use crate::model::Model;
+use crate::store::SlotState;
 use crate::time::{Clock, Moment, SimulatedClock, Zone};
 use crate::wording::cli::demo as says;
 
-/// Monday, 16 November 2026, 08:10 in Vienna.
-const START: Moment = Moment(1_794_813_000_000);
+use super::player::Player;
+
+/// Monday, 2 November 2026, 08:10 in Vienna.
+const START: Moment = Moment(1_793_603_400_000);
+/// What of START is later than the midnight before the first of the month.
+const INTO_THE_MONTH: Duration = Duration::from_mins((24 + 8) * 60 + 10);
 /// One step of the clock: short beside the time in which messages are joined.
 const STEP: Duration = Duration::from_millis(200);
+/// After so many steps nothing more comes by itself.
+const SILENCE: usize = 4;
 /// After so many steps without an answer none will come.
 const PATIENCE: usize = 1_000;
 const PIPE: usize = 64 * 1024;
@@ -37,6 +45,7 @@ pub struct Theatre {
     line: Connection,
     door: TaskTracker,
     said: usize,
+    came: Vec<String>,
 }
 
 impl Theatre {
@@ -45,14 +54,30 @@ impl Theatre {
         let config = config(home)?;
         let (person, agent, zone) = ("you".to_owned(), config.agent.name.clone(), config.zone);
         let clock = Arc::new(SimulatedClock::new(START));
-        let seams =
-            Seams { clock: Some(Arc::clone(&clock) as Arc<dyn Clock>), terminal_only: true, ..Seams::default() };
+        let model: Arc<dyn Model> = Arc::new(Player::new());
+        let seams = Seams {
+            clock: Some(Arc::clone(&clock) as Arc<dyn Clock>),
+            chat: vec![Arc::clone(&model)],
+            background: vec![model],
+            terminal_only: true,
+            ..Seams::default()
+        };
         let app = App::build(config, seams).await?;
         app.start().await?;
         let (near, far) = tokio::io::duplex(PIPE);
         let (local, door) = (Arc::clone(&app.local), TaskTracker::new());
         door.spawn(async move { local.client(far).await });
-        let mut theatre = Self { person, agent, zone, app, clock, line: Connection::of_client(near), door, said: 0 };
+        let mut theatre = Self {
+            person,
+            agent,
+            zone,
+            app,
+            clock,
+            line: Connection::of_client(near),
+            door,
+            said: 0,
+            came: Vec::new(),
+        };
         theatre.line.writer.write(&FromClient::Hello { person: None }).await?;
         match theatre.hear().await? {
             FromGateway::Welcome { .. } => Ok(theatre),
@@ -70,8 +95,42 @@ impl Theatre {
         self.clock.advance(Duration::from_secs((hours * 60 + minutes) * 60)).await;
     }
 
+    /// Winds the clock to that day of November and that local time.
+    pub async fn until(&self, day: u32, hour: u32, minute: u32) {
+        let into = Duration::from_mins(u64::from((day.saturating_sub(1) * 24 + hour) * 60 + minute));
+        let at = START.minus(INTO_THE_MONTH).plus(into);
+        self.clock.advance(at.since(self.clock.now())).await;
+    }
+
+    /// What came by itself since this was asked last.
+    pub async fn came(&mut self) -> anyhow::Result<Vec<String>> {
+        self.listen().await?;
+        Ok(std::mem::take(&mut self.came))
+    }
+
+    /// How many days were passed over without asking a model.
+    pub async fn quiet_days(&self) -> anyhow::Result<usize> {
+        let slots = self.app.journal.read(|db| db.newest_slots(1_000)).await?;
+        Ok(slots.iter().filter(|slot| slot.job == "daily" && slot.state == SlotState::Quiet).count())
+    }
+
+    /// Hears what is on its way.
+    async fn listen(&mut self) -> anyhow::Result<()> {
+        let mut silent = 0;
+        while silent < SILENCE {
+            let clock = Arc::clone(&self.clock);
+            tokio::select! {
+                biased;
+                heard = self.answer() => self.came.push(heard?),
+                () = clock.advance(STEP) => silent += 1,
+            }
+        }
+        Ok(())
+    }
+
     /// Says something, passes a text on with it, and returns the answer.
     pub async fn say(&mut self, text: &str, piped: Option<&str>) -> anyhow::Result<String> {
+        self.listen().await?;
         let parts = [(Some(text), false), (piped, true)];
         for (text, piped) in parts.into_iter().filter_map(|(text, piped)| Some((text?, piped))) {
             self.said += 1;
@@ -139,8 +198,9 @@ impl Theatre {
 /// The configuration of the story, whatever the environment says.
 fn config(home: &Path) -> anyhow::Result<config::Config> {
     let zone = says::ZONE;
-    let text =
-        format!("timezone = \"{zone}\"\n[tools]\nweb_fetch = false\n[[people]]\nname = \"you\"\nrole = \"owner\"\n");
+    let text = format!(
+        "timezone = \"{zone}\"\n[tools]\nweb_fetch = false\n[reflection]\nmin_messages = 1\n[[people]]\nname = \"you\"\nrole = \"owner\"\n"
+    );
     Ok(config::parse(&text, "demo", &BTreeMap::new(), Home::at(home))?.config)
 }
 

@@ -155,11 +155,7 @@ impl Asking {
     }
 
     fn question(&self, id: QuestionId) -> String {
-        let may_i = match &self.ask.covers {
-            Covers::Host(_) => says::may_i_open(&self.ask.to),
-            Covers::Call => says::may_i_call(&self.ask.to),
-        };
-        says::may_i(id, &may_i, &self.ask.shown, WAITS.as_secs() / 60)
+        says::may_i(id, &self.ask.question, &self.ask.shown, WAITS.as_secs() / 60)
     }
 
     fn text(&self, words: String) -> Text {

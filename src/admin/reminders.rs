@@ -1,0 +1,115 @@
+//! `/reminders`: what is to be told or done later, everybody's own.
+
+use serde_json::{Value, json};
+
+use super::Admin;
+use super::answer::{Answer, Shown, plain, sources, sources_in_words};
+use crate::id::ReminderId;
+use crate::people::Person;
+use crate::store::{ReminderRow, ReminderState};
+use crate::time::{Cron, Moment};
+use crate::wording::reminder_command as says;
+
+/// Characters shown of one.
+const WORDS: usize = 200;
+/// As many next times of what comes back are shown.
+const TIMES: usize = 3;
+
+impl Admin {
+    /// What waits for that person.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn reminders(&self, person: &Person) -> anyhow::Result<Answer> {
+        let id = person.id;
+        let rows = self.parts.journal.read(move |db| db.reminders_of(id)).await?;
+        let mut shown = Shown::nothing();
+        let (lines, json): (Vec<String>, Vec<Value>) = rows.iter().map(|row| self.reminder(&mut shown, row)).unzip();
+        if lines.is_empty() {
+            return Ok(Answer::ours(says::NONE, json!([])));
+        }
+        Ok(Answer::showing(shown, says::list(&lines.join("\n"), self.parts.zone.name()), json!(json)))
+    }
+
+    /// Takes something off that person's list.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub async fn cancel_reminder(&self, person: &Person, id: ReminderId) -> anyhow::Result<Answer> {
+        let (whose, now) = (person.id, self.parts.clock.now());
+        let cancel = self.parts.journal.write("cancel a reminder", move |tx| match tx.reminder(id)? {
+            Some(row) if row.person == whose => {
+                // Every command may be run twice.
+                let was = row.state == ReminderState::Cancelled;
+                Ok(was || tx.end_reminder(id, ReminderState::Cancelled, now)?)
+            }
+            _ => Ok(false),
+        });
+        match cancel.await? {
+            true => Ok(Answer::ours(says::cancelled(id), json!({ "cancelled": id }))),
+            false => Ok(Answer::refusal(says::none_such(id))),
+        }
+    }
+
+    fn reminder(&self, shown: &mut Shown, row: &ReminderRow) -> (String, Value) {
+        let (words, label, kind) = (shown.words(&row.text), row.text.label(), row.kind.as_str());
+        let times = self.times(row);
+        let readable: Vec<String> = times.iter().map(|at| self.parts.zone.show_short(*at)).collect();
+        let readable = readable.join(", ");
+        let when = if row.cron.is_empty() { readable } else { says::again(&readable) };
+        let line = plain(&crate::text::shorten(words, WORDS));
+        let json = json!({
+            "id": row.id,
+            "kind": kind,
+            "text": &**words,
+            "cron": row.cron,
+            "next": times.iter().map(|at| at.rfc3339()).collect::<Vec<_>>(),
+            "untrusted": sources(label),
+        });
+        (says::line(row.id, kind, &when, &line, &sources_in_words(label)), json)
+    }
+
+    /// The next times, beginning with the one that is stored.
+    fn times(&self, row: &ReminderRow) -> Vec<Moment> {
+        let later = |first| {
+            Cron::parse(&row.cron)
+                .map_or_else(|_| Vec::new(), |cron| cron.next_times(first, self.parts.zone, TIMES - 1))
+        };
+        row.next_at.into_iter().flat_map(|first| std::iter::once(first).chain(later(first))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{House, keys};
+    use super::*;
+
+    #[tokio::test]
+    async fn everybody_sees_and_cancels_their_own() {
+        let house = House::new().await;
+        let once = house.reminds("Ada", "call *mum*", "", 3_600).await;
+        house.reminds("Ada", "water the plants", "0 10 * * *", 86_400).await;
+        let theirs = house.reminds("Ben", "the boat", "", 3_600).await;
+        let list = house.admin.chat(&house.ada(), "/reminders").await;
+        assert!(list.markdown.contains("Times are those of Europe/Vienna"), "{}", list.markdown);
+        assert!(list.markdown.contains("2026-11-21 11:00: call \\*mum\\*"), "{}", list.markdown);
+        let times = "next 2026-11-22 10:00, 2026-11-23 10:00, 2026-11-24 10:00, and so on: water the plants";
+        assert!(list.markdown.contains(times) && !list.markdown.contains("boat"), "{}", list.markdown);
+        assert_eq!(keys(&list.json[0]), ["id", "kind", "text", "cron", "next", "untrusted"]);
+
+        let stolen = house.admin.chat(&house.ada(), &format!("/reminders cancel {theirs}")).await;
+        assert!(stolen.failed && stolen.markdown == says::none_such(theirs));
+        for _ in 0..2 {
+            let cancelled = house.admin.chat(&house.ada(), &format!("/reminders cancel {once}")).await;
+            assert_eq!(cancelled.markdown, says::cancelled(once), "also when it is run again");
+        }
+        assert!(!house.admin.chat(&house.ada(), "/reminders").await.markdown.contains("mum"));
+        assert!(house.admin.chat(&house.ben(), "/reminders").await.markdown.contains("boat"));
+    }
+
+    #[tokio::test]
+    async fn an_empty_list_says_what_it_is_for() {
+        let house = House::new().await;
+        assert_eq!(house.admin.chat(&house.ben(), "/reminders").await.markdown, says::NONE);
+    }
+}

@@ -1,0 +1,113 @@
+//! One reminder or task whose time has come, in one transaction with the row that says so.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use super::times;
+use crate::engine::work::{Assignment, Kind, address_of, assign};
+use crate::id::{AddressId, ReminderId, SlotId, StreamId};
+use crate::store::{NewOutbox, NewSlot, Node, ReminderKind, ReminderRow, ReminderState, SlotState, Tx};
+use crate::time::{Moment, Zone};
+use crate::trust::{Labelled, Text};
+use crate::wording::{self, reminder as says};
+
+/// Why a run is left out.
+const STILL_RUNNING: &str = "still_running";
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fired {
+    /// Nothing that anybody has to hear of.
+    Nothing,
+    /// It was posted to that address.
+    Posted(AddressId),
+    /// A run was assigned in that stream.
+    Begun(StreamId),
+}
+
+/// Lets it happen, if it is still due and its person is still let in and can be reached.
+///
+/// # Errors
+/// If the journal cannot be written.
+pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Moment) -> anyhow::Result<Fired> {
+    let Some(row) = tx.reminder(id)?.filter(|row| row.state == ReminderState::Waiting) else {
+        return Ok(Fired::Nothing);
+    };
+    let Some(due) = row.next_at.filter(|due| *due <= now) else { return Ok(Fired::Nothing) };
+    let (Some(_), Some(address)) = (tx.person(row.person)?, address_of(*tx, row.person)?) else {
+        return Ok(Fired::Nothing);
+    };
+    let late = times::late(&row, due, zone, now);
+    let fired = match row.kind {
+        ReminderKind::Reminder => tell(tx, &row, due, address, &late, now)?,
+        ReminderKind::Task => begin(tx, &row, due, &late, zone, now)?,
+    };
+    match times::next(*tx, &row, zone, now)? {
+        Some(next) => tx.move_reminder(id, next)?,
+        None => drop(tx.end_reminder(id, ReminderState::Done, now)?),
+    }
+    Ok(fired)
+}
+
+fn tell(
+    tx: Tx<'_>,
+    row: &ReminderRow,
+    due: Moment,
+    address: AddressId,
+    late: &str,
+    now: Moment,
+) -> anyhow::Result<Fired> {
+    if claim(tx, row, due, SlotState::Done, "", now)?.is_none() {
+        return Ok(Fired::Nothing);
+    }
+    tx.post(&NewOutbox::notice(address, &notice(&row.text, late), now))?;
+    Ok(Fired::Posted(address))
+}
+
+/// The words as they were kept, with their label; what came from outside is shown as that.
+fn notice(text: &Text, late: &str) -> Text {
+    let (words, label, scope) = text.open();
+    let sources = if label.is_trusted() { String::new() } else { label.encode() };
+    Labelled::new(Arc::from(says::told(words, &sources, late)), label.clone(), scope)
+}
+
+fn begin(tx: Tx<'_>, row: &ReminderRow, due: Moment, late: &str, zone: Zone, now: Moment) -> anyhow::Result<Fired> {
+    let (scope, job) = (row.scope(), row.job());
+    if tx.open_slots()?.iter().any(|slot| slot.job == job && slot.scope == scope) {
+        claim(tx, row, due, SlotState::Missed, STILL_RUNNING, now)?;
+        tracing::warn!("Task {} is still at work: the run that is due now is left out", row.id);
+        return Ok(Fired::Nothing);
+    }
+    let Some(slot) = claim(tx, row, due, SlotState::Claimed, "", now)? else { return Ok(Fired::Nothing) };
+    let asked = says::to_do(&zone.show(row.created_at), &zone.show(due), late);
+    let words = [wording::own(&asked, scope), row.text.clone()];
+    let from: Vec<Node> = row.turn.into_iter().map(Node::Turn).collect();
+    let task = Assignment { person: row.person, kind: Kind::Task, words: &words, from: &from, at: now };
+    let run = assign(tx, &task)?.context("Somebody who could be reached cannot be any more")?;
+    tx.slot_works(slot, run.conversation)?;
+    Ok(Fired::Begun(run.stream))
+}
+
+/// Claims the occurrence that was due then. `None` if it has happened before.
+fn claim(
+    tx: Tx<'_>,
+    row: &ReminderRow,
+    due: Moment,
+    state: SlotState,
+    reason: &str,
+    now: Moment,
+) -> anyhow::Result<Option<SlotId>> {
+    tx.claim_slot(&NewSlot {
+        job: &row.job(),
+        scope: row.scope(),
+        period: &due.rfc3339(),
+        from: due,
+        to: due,
+        due_at: due,
+        state,
+        reason,
+        again: false,
+        at: now,
+    })
+}

@@ -1,0 +1,61 @@
+//! `remind`: tells a person something at a later time, in their own words and without asking a model.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{Call, Later, Output, Reach, Tool, ToolError, later};
+use crate::model::ToolSpec;
+use crate::store::ReminderKind;
+use crate::wording::reminder as says;
+
+/// The tool.
+pub struct Remind(Later);
+
+impl Remind {
+    /// Writes to these lists.
+    pub fn new(later: Later) -> Self {
+        Self(later)
+    }
+}
+
+fn when(arguments: &Value) -> &str {
+    arguments.get("when").and_then(Value::as_str).unwrap_or_default()
+}
+
+#[async_trait]
+impl Tool for Remind {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "remind".to_owned(),
+            description: says::REMIND.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "when": { "type": "string", "description": says::REMIND_WHEN },
+                    "text": { "type": "string", "description": says::REMIND_TEXT }
+                },
+                "required": ["when", "text"]
+            }),
+        }
+    }
+
+    /// The same stands on the list already, if it was made.
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Later
+    }
+
+    fn judge(&self, arguments: &Value) -> Result<(), ToolError> {
+        later::words(arguments, "text")?;
+        self.0.plan_now(when(arguments)).map(drop)
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let words = later::words(call.arguments, "text")?;
+        let plan = self.0.plan_in(call, when(call.arguments)).await?;
+        self.0.keep(call, ReminderKind::Reminder, words, plan).await
+    }
+}

@@ -1,0 +1,62 @@
+//! `schedule`: has the assistant do something again and again, at times of a cron expression in the one zone.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::later::{self, Plan};
+use super::{Call, Later, Output, Reach, Tool, ToolError};
+use crate::model::ToolSpec;
+use crate::store::ReminderKind;
+use crate::time::Cron;
+use crate::wording::reminder as says;
+
+/// The tool.
+pub struct ScheduleTask(Later);
+
+impl ScheduleTask {
+    /// Writes to these lists.
+    pub fn new(later: Later) -> Self {
+        Self(later)
+    }
+
+    fn read(&self, arguments: &Value) -> Result<(String, Cron), ToolError> {
+        let cron = arguments.get("cron").and_then(Value::as_str).unwrap_or_default();
+        Ok((later::words(arguments, "task")?, self.0.cron(cron)?))
+    }
+}
+
+#[async_trait]
+impl Tool for ScheduleTask {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "schedule".to_owned(),
+            description: says::SCHEDULE.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "cron": { "type": "string", "description": says::SCHEDULE_CRON },
+                    "task": { "type": "string", "description": says::SCHEDULE_TASK }
+                },
+                "required": ["cron", "task"]
+            }),
+        }
+    }
+
+    /// The same stands on the list already, if it was made.
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Later
+    }
+
+    fn judge(&self, arguments: &Value) -> Result<(), ToolError> {
+        self.read(arguments).map(drop)
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let (task, cron) = self.read(call.arguments)?;
+        self.0.keep(call, ReminderKind::Task, task, Plan::Again(cron)).await
+    }
+}

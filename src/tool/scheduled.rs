@@ -1,0 +1,103 @@
+//! `list_scheduled` and `cancel_scheduled`: one's own list, and nobody else's.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{Call, Later, Output, Reach, Tool, ToolError};
+use crate::id::ReminderId;
+use crate::model::ToolSpec;
+use crate::store::ReminderRow;
+use crate::text::{one_line, shorten};
+use crate::wording::reminder as says;
+
+/// Characters shown of one entry.
+const SHOWN: usize = 300;
+
+/// The tool that lists.
+pub struct ListScheduled(Later);
+
+impl ListScheduled {
+    /// Reads these lists.
+    pub fn new(later: Later) -> Self {
+        Self(later)
+    }
+
+    fn line(&self, row: &ReminderRow) -> String {
+        let (words, label, _) = row.text.open();
+        let sources = if label.is_trusted() { String::new() } else { label.encode() };
+        says::line(row.id, row.kind.as_str(), &self.0.when(row), &sources, &shorten(&one_line(words), SHOWN))
+    }
+}
+
+#[async_trait]
+impl Tool for ListScheduled {
+    fn spec(&self) -> ToolSpec {
+        let schema = json!({ "type": "object", "properties": {} });
+        ToolSpec { name: "list_scheduled".to_owned(), description: says::LIST.to_owned(), schema }
+    }
+
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let (rows, mut label) = (self.0.list(call).await?, call.label.clone());
+        rows.iter().for_each(|row| label.absorb(row.text.label()));
+        let lines: Vec<String> = rows.iter().map(|row| self.line(row)).collect();
+        let text = if lines.is_empty() { says::NOTHING_WAITS.to_owned() } else { lines.join("\n") };
+        Ok(Output { text, label, from: Vec::new() })
+    }
+}
+
+/// The tool that cancels.
+pub struct CancelScheduled(Later);
+
+impl CancelScheduled {
+    /// Writes to these lists.
+    pub fn new(later: Later) -> Self {
+        Self(later)
+    }
+}
+
+/// Some models write numbers as text.
+fn id(arguments: &Value) -> Result<ReminderId, ToolError> {
+    let id = arguments.get("id");
+    let id = id.and_then(|id| id.as_i64().or_else(|| id.as_str()?.trim().parse().ok()));
+    id.map(ReminderId).ok_or_else(|| ToolError::Arguments(says::WHICH.to_owned()))
+}
+
+#[async_trait]
+impl Tool for CancelScheduled {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "cancel_scheduled".to_owned(),
+            description: says::CANCEL.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": { "id": { "type": "integer", "description": says::CANCEL_ID } },
+                "required": ["id"]
+            }),
+        }
+    }
+
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Later
+    }
+
+    fn judge(&self, arguments: &Value) -> Result<(), ToolError> {
+        id(arguments).map(drop)
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        self.0.cancel(call, id(call.arguments)?).await?;
+        Ok(Output { text: says::CANCELLED.to_owned(), label: call.label.clone(), from: Vec::new() })
+    }
+}

@@ -1,0 +1,165 @@
+//! What is said about reminders and tasks: to the model that sets one, and to the person when its time has come.
+
+use std::time::Duration;
+
+use super::span;
+use crate::id::ReminderId;
+
+/// `remind`
+pub const REMIND: &str = "Tell the person something at a later time, once or again and again. They are sent the text as it stands, without you. \
+     Afterwards tell them the time that the tool names, with its zone.";
+/// Its argument.
+pub const REMIND_WHEN: &str = "When, in the person's local time: \"2026-11-22 09:00\", \"tomorrow 9:00\", \"monday 18:30\", \"18:30\", \"in 20 minutes\", \
+     \"in 3 days\"; or for what comes back five cron fields, as \"0 9 * * MON\"";
+/// Its argument.
+pub const REMIND_TEXT: &str = "What to tell them, in their own words";
+/// `schedule`
+pub const SCHEDULE: &str = "Have a task done by yourself again and again: at each of its times you are asked to do it, and your answer is sent to the \
+     person. For mere words use remind, which costs nothing. Afterwards tell them the next times that the tool names, with their zone.";
+/// Its argument.
+pub const SCHEDULE_CRON: &str = "Five cron fields in the person's local time: minute, hour, day of the month, month, day of the week. \"30 7 * * MON-FRI\" is \
+     half past seven on working days. At least 15 minutes apart";
+/// Its argument.
+pub const SCHEDULE_TASK: &str =
+    "What to do, complete in itself: the run does not see this conversation, and cannot schedule anything";
+/// `list_scheduled`
+pub const LIST: &str = "What is to be told to this person or done for them later, with its number and next times.";
+/// `cancel_scheduled`
+pub const CANCEL: &str = "Take a reminder or a task of this person off the list.";
+/// Its argument.
+pub const CANCEL_ID: &str = "Its number, as list_scheduled has it";
+
+/// A time that is not understood.
+pub const WHEN_FORM: &str = "That names no time. Write `when` as \"2026-11-22 09:00\", \"tomorrow 9:00\", \"monday 18:30\", \"18:30\", \"in 20 minutes\" or \
+     \"in 3 days\"; or for what comes back as five cron fields, such as \"0 9 * * MON\". A day needs a clock time with it.";
+/// A time that is too far away.
+pub const WHEN_FAR: &str = "That is more than five years away. Ask the person whether they mean that year.";
+/// Nothing to tell or do.
+pub const NO_WORDS: &str = "There are no words to keep.";
+/// Only people have a list.
+pub const NOBODYS: &str = "Only somebody who is allowed in can be reminded, in their own chat.";
+/// No such number.
+pub const WHICH: &str = "`id` is the number of a reminder or task; list_scheduled has them.";
+/// The journal fails.
+pub const NOT_KEPT: &str = "That could not be stored just now. Nothing was changed.";
+/// The list is empty.
+pub const NOTHING_WAITS: &str = "Nothing is to be told or done later.";
+/// Took it off.
+pub const CANCELLED: &str = "Cancelled.";
+
+/// A time that is over.
+pub fn when_past(now: &str) -> String {
+    format!("That time is over: it is now {now}. Name one that is still to come.")
+}
+
+/// No cron expression.
+pub fn not_cron(why: &str) -> String {
+    format!("`cron` makes no sense: {why}.")
+}
+
+/// Too often.
+pub fn too_often(least: Duration) -> String {
+    format!("That comes back more often than every {}, which is the least. Choose times further apart.", span(least))
+}
+
+/// Too many words.
+pub fn too_long(most: usize) -> String {
+    format!("That is too long: {most} characters at most.")
+}
+
+/// Too many of them.
+pub fn too_many(most: usize) -> String {
+    format!(
+        "{most} reminders and tasks wait for this person already, which is the most. Tell them; one of them has to be cancelled first."
+    )
+}
+
+/// A reminder is kept; `note` says what the clocks do to its time.
+pub fn set(id: ReminderId, time: &str, note: &str) -> String {
+    format!("Kept as number {id}, for {time}.{note}")
+}
+
+/// The clocks skip that time.
+pub const SKIPPED: &str = " The time that was named does not exist on that day, because the clocks go forward: this is the first after it. Say so.";
+/// The clocks show that time twice.
+pub const TWICE: &str =
+    " The clocks show that time twice on that day, because they go back: of the two this one is meant. Say so.";
+
+/// Something that comes back is kept.
+pub fn set_again(id: ReminderId, times: &str, zone: &str) -> String {
+    format!("Kept as number {id}. The next times ({zone}): {times}.")
+}
+
+/// There is no such thing on one's list.
+pub fn none_such(id: ReminderId) -> String {
+    format!("Nothing with number {id} waits for this person. list_scheduled has what does.")
+}
+
+/// A line of the list.
+pub fn line(id: ReminderId, kind: &str, when: &str, sources: &str, words: &str) -> String {
+    let sources = if sources.is_empty() { String::new() } else { format!(", from outside ({sources})") };
+    format!("[{id}] {kind}, {when}{sources}: {words}")
+}
+
+/// When something that comes back is due.
+pub fn again(cron: &str, times: &str) -> String {
+    format!("\"{cron}\", next {times}")
+}
+
+/// What a person is asked before something is put on their list, or taken off.
+pub fn may_i(tool: &str) -> &'static str {
+    match tool {
+        "remind" => "I have read text from outside. May I keep exactly this, to be told to you at its time?",
+        "schedule" => "I have read text from outside. May I keep exactly this, to be done by myself each time?",
+        _ => "I have read text from outside. May I take this off your list? /reminders shows what it is.",
+    }
+}
+
+/// A reminder whose time has come.
+pub fn told(words: &str, sources: &str, late: &str) -> String {
+    let late = if late.is_empty() { String::new() } else { format!("\n\n_({late})_") };
+    if sources.is_empty() {
+        return format!("**Reminder:** {words}{late}");
+    }
+    // Quoted line by line, so that what came from outside cannot pass for more than it is.
+    let quoted: Vec<String> = words.lines().map(|line| format!("> {line}")).collect();
+    format!(
+        "**Reminder.** Its words came from outside ({sources}), and you agreed to them:\n\n{}{late}",
+        quoted.join("\n")
+    )
+}
+
+/// It comes late; `more` says how often it was due besides.
+pub fn late(due: &str, more: usize, most: usize) -> String {
+    let more = match more {
+        0 => String::new(),
+        1 => ", and once more since".to_owned(),
+        more if more < most => format!(", and {more} times more since"),
+        _ => format!(", and {most} times or more since"),
+    };
+    format!("This was due at {due}{more}; I was away.")
+}
+
+/// Before the words of a task that is to be done now.
+pub fn to_do(asked: &str, due: &str, late: &str) -> String {
+    let late = if late.is_empty() { String::new() } else { format!(" {late} Do it once.") };
+    format!(
+        "The person asked on {asked} that the task below be done at certain times, and it is due now ({due}).{late} Do it, and answer with what comes of \
+         it alone: your answer is sent to them. Nobody reads along, so ask nothing; nothing can be scheduled from here."
+    )
+}
+
+/// A task could not be done.
+pub fn not_done(id: ReminderId, due: &str, why: &str) -> String {
+    format!("I could not do task {id}, which was due at {due}: {why}. /reminders shows it, and when it comes next.")
+}
+
+/// Why a task could not be done.
+pub fn why_not(reason: &str) -> &'static str {
+    match reason {
+        "model_away" | "too_old" => "the model could not be reached",
+        "too_slow" => "it took too long",
+        "stopped" => "it was stopped",
+        _ => "there was no answer",
+    }
+}
