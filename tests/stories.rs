@@ -83,3 +83,9 @@ mod mcp;
 mod log;
 #[path = "stories/bad_input.rs"]
 mod bad_input;
+#[path = "stories/heartbeat.rs"]
+mod heartbeat;
+#[path = "stories/reminders.rs"]
+mod reminders;
+#[path = "stories/year.rs"]
+mod year;

@@ -22,7 +22,8 @@ use crate::schedule::Schedule;
 use crate::skill::{Folder, MAIN};
 use crate::spend::{Ledger, Purse};
 use crate::store::{
-    CodeUse, Journal, MessageKind, NewConversation, NewMessage, NewReminder, ReminderKind, Reservation, SummaryContent, TextKind, Tx, View,
+    CodeUse, Journal, MessageKind, NewConversation, NewMessage, NewReminder, ReminderKind, Reservation, SummaryContent,
+    TextKind, Tx, View,
 };
 use crate::time::{Clock, Moment, SimulatedClock, Zone};
 use crate::tool::Toolbox;

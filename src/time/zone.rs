@@ -1,6 +1,8 @@
 //! The one zone of the configuration: which local day an instant lies in, and how a time is shown to a person.
 
-use chrono::{DateTime, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeDelta, TimeZone, Timelike, Utc};
+use chrono::{
+    DateTime, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeDelta, TimeZone, Timelike, Utc,
+};
 
 use super::Moment;
 

@@ -173,6 +173,23 @@ impl House {
         blown
     }
 
+    /// The next such commit of this life is its last.
+    pub fn cut_next(&self, cut: Cut) {
+        self.life.as_ref().unwrap().1.state.lock().unwrap().plan = Some(cut);
+    }
+
+    /// The house is stopped as an operator would, time passes, and the next life begins.
+    pub fn away(&mut self, span: Duration) {
+        let (life, fuse, release) = self.life.take().unwrap();
+        life.block_on(self.story.stop());
+        drop(life);
+        drop(release);
+        add(&mut self.jobs, &fuse.state.lock().unwrap().jobs);
+        let now = self.story.clock.now();
+        self.story.clock.set(now.plus(span));
+        assert!(!self.start(None));
+    }
+
     /// The power goes, and the next life begins.
     pub fn revive(&mut self) -> Blown {
         let blown = self.bury();
