@@ -89,3 +89,7 @@ mod heartbeat;
 mod reminders;
 #[path = "stories/year.rs"]
 mod year;
+#[path = "stories/reminders_power.rs"]
+mod reminders_power;
+#[path = "stories/tasks.rs"]
+mod tasks;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use compline::time::{Clock, Moment, Zone};
+use compline::time::{Moment, Zone};
 use serde_json::{Value, json};
 
 use crate::support::story::{ADA, BEN, EVE, NOON, Story, UNTRUSTED, canary};
