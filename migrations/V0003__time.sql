@@ -3,6 +3,11 @@
 ALTER TABLE streams ADD COLUMN work_of INTEGER REFERENCES people (id); -- for whom the program works here by itself; null for talk
 CREATE UNIQUE INDEX streams_work ON streams (work_of) WHERE work_of IS NOT NULL;
 
+ALTER TABLE steps ADD COLUMN failed INTEGER NOT NULL DEFAULT 0; -- a tool call that gave an error, or was refused
+CREATE INDEX steps_tools ON steps (started_at) WHERE kind = 'tool';
+CREATE INDEX messages_said ON messages (stream_id, received_at) WHERE kind = 'said';
+CREATE INDEX spending_at ON spending (scope, at);
+
 CREATE TABLE slots (
     id INTEGER PRIMARY KEY AUTOINCREMENT, -- slot
     job TEXT NOT NULL,                    -- daily, weekly, monthly, heartbeat, upkeep, task:N, reminder:N
@@ -15,6 +20,7 @@ CREATE TABLE slots (
     state TEXT NOT NULL,                  -- claimed, working, done, quiet (nothing to look at), missed (too long ago), failed
     conversation_id INTEGER REFERENCES conversations (id), -- in which the work is done
     tries INTEGER NOT NULL DEFAULT 0,     -- how often a model was asked for its result
+    retry_at INTEGER,                     -- when it is asked once more, after an answer that was none
     reason TEXT NOT NULL DEFAULT '',      -- why it is missed or failed, in our own words
     claimed_at INTEGER NOT NULL,          -- claimed
     ended_at INTEGER,                     -- over

@@ -38,6 +38,7 @@ use crate::time::clock::{Bell, Ringer};
 use crate::time::{Clock, Moment, SystemClock};
 use crate::tool::load_skill::{LoadSkill, LoadSkillResource};
 use crate::tool::outside::{self, Servers};
+use crate::tool::read_reflection::ReadReflection;
 use crate::tool::recall::Recall;
 use crate::tool::remind::Remind;
 use crate::tool::schedule::ScheduleTask;
@@ -174,6 +175,7 @@ impl App {
             builtins: seams.builtins.unwrap_or_else(builtin::all),
             policy: Policy {
                 reviewer_approves: config.skills.reviewer_approves,
+                reflections: config.reflection.review,
                 tainted_is_rejected: config.skills.tainted_is_rejected,
             },
             reviewer: Arc::clone(&background),
@@ -460,6 +462,7 @@ fn toolbox(
 ) -> anyhow::Result<Toolbox> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(Recall::new(journal.clone(), config.zone)),
+        Arc::new(ReadReflection::new(journal.clone())),
         Arc::new(LoadSkill::new(review.clone())),
         Arc::new(LoadSkillResource::new(review.clone())),
         Arc::new(SubmitSkill::new(review.clone())),

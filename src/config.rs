@@ -344,9 +344,10 @@ pub struct Reflection {
 }
 
 /// Who decides about a clean proposal of a reflection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ReflectionReview {
     /// The owner.
+    #[default]
     Human,
     /// The reviewer may approve.
     Ai,

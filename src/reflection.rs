@@ -1,16 +1,44 @@
 //! Looking back: what the assistant thinks of a day, a week or a month, and what may come of it.
 //!
-//! A slot ([`crate::schedule`]) says which period and for whom. Here is decided whether there is anything to look at, what the assistant is shown
-//! ([`input`]), what counts as an answer ([`form`]), and what becomes of each thing that it proposes ([`actions`]). The run itself is an ordinary
-//! turn in a conversation of its own ([`crate::engine::work`]). Everything is read off the rows, so a crash at any point is taken up from there.
+//! A slot says which period and for whom; whoever keeps the schedule hands it over, again and again, until it is over. Here is decided whether there
+//! is anything to look at, what the assistant is shown ([`input`]), what counts as an answer ([`form`]), what is kept of it ([`keep`]), and
+//! what becomes of each thing that it proposes ([`actions`]). The run itself is an ordinary turn in a conversation of its own
+//! ([`crate::engine::work`]). What comes next is read off the rows, so a crash at any point is taken up from there: assigning is one
+//! transaction with the slot's new state, and so is keeping an answer with everything that it says. An answer that is none is asked for
+//! again, three times in all, and never stored as a reflection.
+
+mod actions;
+mod activity;
+pub mod form;
+mod input;
+mod job;
+mod keep;
+pub mod outcome;
+mod page;
+mod talk;
+pub mod told;
 
 use std::sync::Arc;
+use std::time::Duration;
+
+pub use job::Job;
 
 use crate::config;
 use crate::engine::Engine;
+use crate::engine::work::{self, Assignment, Kind, Outcome, Run};
+use crate::id::{ConversationId, PersonId};
 use crate::review::Review;
-use crate::store::{Journal, SlotRow};
+use crate::store::{Journal, Node, SlotRow, SlotState};
 use crate::time::{Clock, Moment, Zone};
+use crate::trust::Scope;
+use crate::wording::{self, reflection as says};
+use input::{KnownSkill, Look};
+
+/// How long to wait after the first, the second answer that was none. After the next the slot has failed.
+const PAUSES: [Duration; 2] = [Duration::from_secs(5 * 60), Duration::from_secs(60 * 60)];
+/// The most tokens that are put before the assistant; and no more than this part of its window.
+const MOST_TOKENS: u64 = 24_000;
+const PART_OF_WINDOW: u64 = 3;
 
 /// What the room is made of.
 pub struct Parts {
@@ -44,6 +72,15 @@ pub enum Next {
     At(Moment),
 }
 
+/// Whether the assistant was asked.
+enum Asked {
+    Now(Run),
+    /// Somebody else did so meanwhile.
+    Before,
+    /// There is no place where the person is reached.
+    Nobody,
+}
+
 impl Reflector {
     /// A reflector that rests until it is asked.
     pub fn new(parts: Parts) -> Self {
@@ -55,16 +92,118 @@ impl Reflector {
     /// # Errors
     /// If the journal cannot be used.
     pub async fn take_up(&self, slot: &SlotRow) -> anyhow::Result<Next> {
-        let (id, now) = (slot.id, self.parts.clock.now());
-        let quiet = crate::store::SlotState::Quiet;
-        self.parts.journal.write("end a slot", move |tx| tx.end_slot(id, quiet, "", now).map(|_| Next::Over)).await
+        let (Some(job), Scope::Person(person)) = (Job::named(&slot.job), slot.scope) else {
+            return self.give_up(slot, says::NO_JOB).await;
+        };
+        match (slot.state, slot.conversation) {
+            (SlotState::Claimed, _) | (SlotState::Working, None) => self.begin(slot, job, person).await,
+            (SlotState::Working, Some(conversation)) => self.go_on(slot, person, conversation).await,
+            _ => Ok(Next::Over),
+        }
     }
 
-    /// Does what stored reflections propose and nobody has seen to yet.
-    ///
-    /// # Errors
-    /// If the journal cannot be used.
-    pub async fn act(&self) -> anyhow::Result<()> {
-        Ok(())
+    /// Looks at what there is, and asks the assistant if it is enough.
+    async fn begin(&self, slot: &SlotRow, job: Job, person: PersonId) -> anyhow::Result<Next> {
+        let Some(person) = self.parts.journal.read(move |db| db.person(person)).await? else {
+            return self.give_up(slot, says::NOBODY).await;
+        };
+        let look = self.look(slot, job, person).await?;
+        let min_messages = self.parts.config.min_messages;
+        let input = self.parts.journal.read_much(move |db| match look.at(db, min_messages)? {
+            Some(seen) => look.input(db, &seen).map(Some),
+            None => Ok(None),
+        });
+        let Some(input) = input.await? else { return self.be_quiet(slot).await };
+        let Scope::Person(person) = slot.scope else { return Ok(Next::Over) };
+        let (id, at) = (slot.id, self.parts.clock.now());
+        let assigned = self.parts.journal.write("assign a reflection", move |tx| {
+            if tx.slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.conversation.is_some()) {
+                return Ok(Asked::Before);
+            }
+            let kind = Kind::Reflection;
+            let assignment = Assignment { person, kind, words: &input.words, from: &input.from, at };
+            let Some(run) = work::assign(tx, &assignment)? else { return Ok(Asked::Nobody) };
+            tx.slot_works(id, run.conversation)?;
+            Ok(Asked::Now(run))
+        });
+        self.asked(slot, assigned.await?).await
+    }
+
+    async fn asked(&self, slot: &SlotRow, asked: Asked) -> anyhow::Result<Next> {
+        match asked {
+            Asked::Now(run) => self.parts.engine.ring(run.stream),
+            Asked::Before => {}
+            Asked::Nobody => return self.give_up(slot, says::NOBODY).await,
+        }
+        Ok(Next::Working)
+    }
+
+    async fn look(&self, slot: &SlotRow, job: Job, person: crate::people::Person) -> anyhow::Result<Look> {
+        let engine = &self.parts.engine.parts;
+        let live = self.parts.review.live().await?;
+        let known = live.skills.values().filter(|live| live.label.is_trusted()).map(|live| KnownSkill {
+            name: live.skill.manifest.name.clone(),
+            description: live.skill.manifest.description.clone(),
+            label: live.label.clone(),
+            from: Node::Version(live.version),
+        });
+        let window = engine.background.order().first().and_then(|first| engine.background.card(*first));
+        let window = window.map_or(MOST_TOKENS, |card| card.context_window / PART_OF_WINDOW);
+        Ok(Look {
+            slot: slot.clone(),
+            job,
+            person,
+            zone: self.parts.zone,
+            tools: engine.toolbox.names(),
+            skills: known.collect(),
+            budget: window.min(MOST_TOKENS),
+        })
+    }
+
+    /// Reads what became of the run.
+    async fn go_on(&self, slot: &SlotRow, person: PersonId, conversation: ConversationId) -> anyhow::Result<Next> {
+        if let Some(at) = slot.retry_at {
+            let due = at <= self.parts.clock.now();
+            return if due { self.ask_again(slot, person, conversation).await } else { Ok(Next::At(at)) };
+        }
+        match self.parts.journal.read(move |db| work::outcome(db, conversation)).await? {
+            Outcome::Open => Ok(Next::Working),
+            Outcome::GaveUp { reason } => self.try_later(slot, &says::gave_up(&reason)).await,
+            Outcome::Answered { turn, text, address, .. } => match keep::read(&text) {
+                Some(form) => self.keep(slot, conversation, turn, form, text.label(), address).await,
+                None => self.try_later(slot, says::NO_FORM).await,
+            },
+        }
+    }
+
+    async fn try_later(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<Next> {
+        let asked = usize::try_from(slot.tries).unwrap_or(usize::MAX);
+        let Some(pause) = PAUSES.get(asked.saturating_sub(1)) else { return self.give_up(slot, reason).await };
+        let (id, at) = (slot.id, self.parts.clock.now().plus(*pause));
+        self.parts.journal.write("postpone a reflection", move |tx| tx.slot_waits(id, at)).await?;
+        Ok(Next::At(at))
+    }
+
+    async fn ask_again(&self, slot: &SlotRow, person: PersonId, conversation: ConversationId) -> anyhow::Result<Next> {
+        let (id, scope, at) = (slot.id, slot.scope, self.parts.clock.now());
+        let asked = self.parts.journal.write("ask for a reflection again", move |tx| {
+            if tx.slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.retry_at.is_none()) {
+                return Ok(Asked::Before);
+            }
+            let answered = matches!(work::outcome(*tx, conversation)?, Outcome::Answered { .. });
+            let words = [wording::own(if answered { says::AGAIN_FORM } else { says::AGAIN_CUT }, scope)];
+            let again = Assignment { person, kind: Kind::Reflection, words: &words, from: &[], at };
+            let Some(run) = work::ask_again(tx, conversation, &again)? else { return Ok(Asked::Nobody) };
+            tx.slot_works(id, conversation)?;
+            Ok(Asked::Now(run))
+        });
+        self.asked(slot, asked.await?).await
+    }
+
+    async fn be_quiet(&self, slot: &SlotRow) -> anyhow::Result<Next> {
+        let (id, now) = (slot.id, self.parts.clock.now());
+        let quiet = move |tx: crate::store::Tx<'_>| tx.end_slot(id, SlotState::Quiet, "", now);
+        self.parts.journal.write("end a quiet slot", quiet).await?;
+        Ok(Next::Over)
     }
 }

@@ -42,6 +42,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::config;
 use crate::id::AddressId;
 use crate::skill::Shelf;
 use crate::skill::builtin::Builtin;
@@ -55,6 +56,8 @@ use crate::time::clock::Ringer;
 pub struct Policy {
     /// `[skills] review = "ai"`: what is clean in every respect needs the reviewer only.
     pub reviewer_approves: bool,
+    /// `[reflection] review_mode`: who decides about what is clean in every respect and comes from a reflection of the owner.
+    pub reflections: config::ReflectionReview,
     /// `[skills] tainted_review_mode = "reject"`: a tainted proposal is not even kept.
     pub tainted_is_rejected: bool,
 }

@@ -13,8 +13,8 @@ mod runs;
 mod slots;
 mod upkeep;
 
+pub use crate::reflection::Job;
 pub use asked::Asked;
-pub use due::Job;
 pub use slots::Coming;
 
 use std::sync::Arc;
@@ -72,6 +72,11 @@ impl Schedule {
     pub fn new(parts: Parts, ringer: Ringer) -> Arc<Self> {
         parts.engine.tell_of_work(ringer.clone());
         Arc::new(Self { parts, ringer, looked: watch::Sender::new(()) })
+    }
+
+    /// Who looks back.
+    pub fn reflector(&self) -> &Reflector {
+        &self.parts.reflector
     }
 
     /// Something may be due: a reminder was set, a slot was asked for.

@@ -10,6 +10,7 @@ mod front;
 pub mod index;
 pub mod manifest;
 pub mod name;
+pub mod note;
 
 pub use catalogue::{Broken, Catalogue, Shelf, Skill};
 pub use folder::{Digest, Folder, MAIN};

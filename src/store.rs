@@ -7,6 +7,7 @@
 //!
 //! Rows that hold text have a label and a scope; there is no default for either. What this room does not do: decide anything.
 
+mod activity;
 mod addresses;
 mod conversations;
 mod derived;
@@ -24,6 +25,7 @@ mod proposals;
 mod questions;
 mod recall;
 mod reminders;
+mod reflections;
 mod skills;
 mod slots;
 mod spending;
@@ -31,6 +33,7 @@ mod summaries;
 mod turns;
 mod writer;
 
+pub use activity::{ModelUse, SkillUse, ToolUse};
 pub use conversations::{Conversation, NewConversation};
 pub use derived::Node;
 pub use fingerprints::Pasted;
@@ -44,6 +47,7 @@ pub use pairing::CodeUse;
 pub use proposals::{NewDecision, NewProposal, ProposalRow, VerdictRow};
 pub use questions::{Covers, NewQuestion, QuestionRow, QuestionState};
 pub use recall::{Hit, Matches};
+pub use reflections::{ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};
 pub use reminders::{NewReminder, ReminderKind, ReminderRow, ReminderState};
 pub use skills::{ChangeRow, NewVersion, SeenSkill, SkillFile, SkillRow, VersionRow};
 pub use slots::{NewSlot, SlotRow, SlotState};

@@ -8,6 +8,7 @@
 mod later;
 pub mod load_skill;
 pub mod outside;
+pub mod read_reflection;
 pub mod recall;
 pub mod remind;
 pub mod schedule;
@@ -140,6 +141,17 @@ pub struct Output {
     pub from: Vec<Node>,
 }
 
+/// What a call gave, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// What the model gets to read.
+    pub text: Text,
+    /// What in the journal its words grew from.
+    pub from: Vec<Node>,
+    /// Whether it is an error.
+    pub failed: bool,
+}
+
 /// Why a call gave nothing. The text goes to the model, in our own words.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub enum ToolError {
@@ -247,17 +259,19 @@ impl Toolbox {
 
 impl Cleared {
     /// Makes the call. Whatever happens, there is a text for the model: its label is the join of where the arguments and the result
-    /// came from. With it comes what in the journal its words grew from.
-    pub async fn run(self, call: Call<'_>) -> (Text, Vec<Node>) {
+    /// came from.
+    pub async fn run(self, call: Call<'_>) -> Given {
         let (label, scope) = (call.label.clone(), call.scope);
         let call = Call { arguments: &self.arguments, ..call };
-        let output = self.tool.run(&call).await.unwrap_or_else(|error| Output {
+        let made = self.tool.run(&call).await;
+        let failed = made.is_err();
+        let output = made.unwrap_or_else(|error| Output {
             text: error.to_string(),
             label: Label::join_of([]),
             from: Vec::new(),
         });
         let text = crate::text::shorten(&output.text, MAX_RESULT);
-        (Labelled::new(Arc::from(text), label.join(&output.label), scope), output.from)
+        Given { text: Labelled::new(Arc::from(text), label.join(&output.label), scope), from: output.from, failed }
     }
 }
 

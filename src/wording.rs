@@ -12,6 +12,7 @@ pub mod outside;
 pub mod prompt;
 pub mod reminder;
 pub mod reminder_command;
+pub mod reflection;
 pub mod proposal;
 pub mod review;
 pub mod review_command;

@@ -55,6 +55,8 @@ mod outage;
 mod paste;
 #[path = "stories/question.rs"]
 mod question;
+#[path = "stories/reflection.rs"]
+mod reflection;
 #[path = "stories/recall.rs"]
 mod recall;
 #[path = "stories/scope.rs"]

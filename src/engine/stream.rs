@@ -16,7 +16,7 @@ use super::{Engine, PATIENCE, closer, context};
 use crate::id::{AddressId, ConversationId, MessageId, StreamId};
 use crate::model::ToolSpec;
 use crate::people::Person;
-use crate::store::{Conversation, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
+use crate::store::{Conversation, MessageKind, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
 use crate::time::{Busy, Moment};
@@ -149,7 +149,9 @@ impl Stream {
 
     /// Messages that waited for more than a day are closed with one sentence.
     async fn dismiss_outdated(&self, queued: Vec<StoredMessage>, now: Moment) -> anyhow::Result<Vec<StoredMessage>> {
-        let (old, fresh): (Vec<_>, Vec<_>) = queued.into_iter().partition(|m| now.since(m.effective_at) > PATIENCE);
+        // What the program asks for by itself is for whoever asked to give up.
+        let outdated = |m: &StoredMessage| m.kind == MessageKind::Said && now.since(m.effective_at) > PATIENCE;
+        let (old, fresh): (Vec<_>, Vec<_>) = queued.into_iter().partition(outdated);
         let Some(address) = old.last().and_then(|message| message.address) else { return Ok(fresh) };
         let ids: Vec<MessageId> = old.iter().map(|message| message.id).collect();
         let notice = self.notice(&wording::turn::too_old(ids.len()));

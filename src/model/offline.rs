@@ -7,6 +7,7 @@
 
 mod answer;
 pub mod extract;
+mod reflection;
 mod sums;
 mod transcript;
 mod view;
@@ -16,6 +17,7 @@ use async_trait::async_trait;
 
 use super::{Card, Live, Model, ModelError, Purpose, Reply, Request, Stop, Usage};
 use crate::text;
+use crate::wording::offline as phrases;
 use view::View;
 
 /// The offline model.
@@ -40,9 +42,11 @@ impl Model for Offline {
     async fn call(&self, request: &Request, live: &dyn Live) -> Result<Reply, ModelError> {
         let answer = match request.purpose() {
             Purpose::Summary => answer::Answer::text(transcript::summary(request)),
-            Purpose::Chat | Purpose::Review | Purpose::Reflection | Purpose::Heartbeat | Purpose::Task => {
-                answer::to(&View::of(request))
-            }
+            Purpose::Reflection => answer::Answer::text(reflection::answer(request)),
+            // It understands no list of what to look at, so it never has anything to report.
+            Purpose::Heartbeat => answer::Answer::text(phrases::NOTHING_TO_REPORT.to_owned()),
+            Purpose::Task => answer::Answer::text(phrases::time_for(&text::one_line(&View::of(request).question))),
+            Purpose::Chat | Purpose::Review => answer::to(&View::of(request)),
         };
         for word in answer.text.split_inclusive(' ') {
             live.grow(word);

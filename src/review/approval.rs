@@ -54,6 +54,8 @@ pub enum Decider {
     },
     /// The reviewer, where policy leaves it to the reviewer.
     Reviewer,
+    /// Nobody had to: the owner left what passes every other stage to this setting.
+    Setting(&'static str),
     /// Nobody had to: it ships with the program.
     Shipped,
 }

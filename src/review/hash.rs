@@ -44,7 +44,7 @@ pub(super) fn check(
 /// Why the owner refused it, for whoever proposed it. Blank for anybody else: it may say what is not theirs to know; and blank if it repeats
 /// untrusted text, which must not come back as the owner's word.
 fn reason(db: Db<'_>, draft: &Draft, row: &ProposalRow) -> anyhow::Result<String> {
-    let person = if let Origin::Turn { person, .. } = &draft.origin { *person } else { None };
+    let person = draft.origin.turn().and_then(|(_, person)| person);
     let tells = person == row.person && db.pasted_from(&row.reason, row.scope)?.is_empty();
     Ok(if tells { row.reason.clone() } else { String::new() })
 }

@@ -27,7 +27,7 @@ pub(super) fn of_a_held_folder() -> Label {
 pub(super) fn of_decided(by: &Decider) -> Label {
     match by {
         Decider::Owner { .. } | Decider::Shipped => Label::trusted(),
-        // A reviewer decides about proposals only.
-        Decider::Reviewer => Label::untrusted(Source::unknown()),
+        // These decide about proposals only.
+        Decider::Reviewer | Decider::Setting(_) => Label::untrusted(Source::unknown()),
     }
 }

@@ -11,9 +11,9 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 
 use super::{Change, Finding};
-use crate::id::{ConversationId, PersonId, ProposalId, TurnId};
+use crate::id::{ActionId, ConversationId, PersonId, ProposalId, TurnId};
 use crate::skill::{Digest, Folder};
-use crate::store::{Db, ProposalRow, SkillFile, VerdictRow, VersionRow};
+use crate::store::{Db, Node, ProposalRow, SkillFile, VerdictRow, VersionRow};
 use crate::trust::Label;
 
 /// What somebody asks for.
@@ -45,6 +45,17 @@ pub enum Origin {
         /// The join of all that the turn had read.
         label: Label,
     },
+    /// A reflection of the owner proposes it.
+    Reflection {
+        /// As which of its actions, which becomes this proposal in the same transaction.
+        action: ActionId,
+        /// The turn whose answer the reflection is.
+        turn: TurnId,
+        /// Whose reflection it is.
+        person: PersonId,
+        /// If it is made of a note: where the note's words came from, and the row of the version of the file if we wrote it.
+        note: Option<(Label, Option<i64>)>,
+    },
     /// The owner makes a note of the workspace a skill.
     Note {
         /// Where the note's words came from.
@@ -65,11 +76,37 @@ impl Origin {
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Turn { .. } => "turn",
+            Self::Reflection { .. } => "reflection",
             Self::Note { .. } => "note",
             Self::Import => "import",
             Self::Folder => "folder",
             Self::Shipped => "shipped",
         }
+    }
+}
+
+impl Origin {
+    /// Whose turn it grew in, if it grew in one.
+    pub(super) fn turn(&self) -> Option<(TurnId, Option<PersonId>)> {
+        match self {
+            Self::Turn { turn, person, .. } => Some((*turn, *person)),
+            Self::Reflection { turn, person, .. } => Some((*turn, Some(*person))),
+            Self::Note { .. } | Self::Import | Self::Folder | Self::Shipped => None,
+        }
+    }
+
+    /// The row of the version of the note that it is made of, if we wrote it.
+    fn note(&self) -> Option<i64> {
+        match self {
+            Self::Note { file, .. } => *file,
+            Self::Reflection { note: Some((_, file)), .. } => *file,
+            _ => None,
+        }
+    }
+
+    /// What it grew from at first hand.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = Node> {
+        self.turn().map(|(turn, _)| Node::Turn(turn)).into_iter().chain(self.note().map(Node::File))
     }
 }
 

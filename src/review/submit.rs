@@ -55,7 +55,7 @@ impl Review {
     /// The same for who holds the lock already. Rings nobody.
     pub(super) async fn stage(&self, draft: Draft) -> anyhow::Result<Result<Staged, Refused>> {
         // What no skill can be called is not looked for: the third stage says what is wrong with it.
-        let is_by_a_model = matches!(draft.origin, Origin::Turn { .. });
+        let is_by_a_model = draft.origin.turn().is_some();
         let base = match is_name(&draft.skill) {
             false => None,
             true if is_by_a_model => self.lying(&draft.skill).await?,
@@ -85,7 +85,7 @@ impl Review {
             .journal
             .write("stage a proposal", move |tx| {
                 let judged = taint::judge(*tx, &examined.draft.origin)?;
-                if let Some(refused) = over_quota(tx, &examined, &judged, refuse_tainted)? {
+                if let Some(refused) = barred(tx, &examined, &judged, refuse_tainted)? {
                     return Ok(Err(refused));
                 }
                 match hash::check(*tx, &examined.draft, examined.base_digest.as_ref(), examined.result.as_ref())? {
@@ -174,20 +174,19 @@ fn renamed(text: &str, to: &str) -> Option<String> {
     Some(lines.concat())
 }
 
-fn over_quota(
-    tx: Tx<'_>,
-    examined: &Examined,
-    judged: &Judged,
-    refuse_tainted: bool,
-) -> anyhow::Result<Option<Refused>> {
-    if !matches!(examined.draft.origin, Origin::Turn { .. }) {
-        return Ok(None);
+/// What a model proposes is not kept if it is nobody's to propose, or if the owner has enough to read.
+fn barred(tx: Tx<'_>, examined: &Examined, judged: &Judged, refuse_tainted: bool) -> anyhow::Result<Option<Refused>> {
+    match &examined.draft.origin {
+        Origin::Turn { .. } => {}
+        Origin::Reflection { person, .. } if taint::is_owner(*tx, *person)? => {}
+        Origin::Reflection { .. } => return Ok(Some(Refused::because(says::REFLECTION_OF_A_MEMBER))),
+        Origin::Note { .. } | Origin::Import | Origin::Folder | Origin::Shipped => return Ok(None),
     }
     let tainted = judged.standing == Standing::Tainted;
     if tainted && refuse_tainted {
         return Ok(Some(Refused::because(&says::tainted_refused(&judged.label))));
     }
-    let waiting: Vec<_> = tx.pending_proposals()?.into_iter().filter(|row| row.origin == "turn").collect();
+    let waiting: Vec<_> = tx.pending_proposals()?.into_iter().filter(|row| row.turn.is_some()).collect();
     let like = waiting.iter().filter(|row| (Standing::read(&row.standing) == Standing::Tainted) == tainted).count();
     let most = if tainted { MOST_TAINTED } else { MOST_WAITING };
     Ok((like >= most).then(|| Refused::because(&says::too_many_wait(like))))
@@ -210,10 +209,8 @@ fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Mom
         label: &judged.label,
         nonce,
     };
-    let (turn, person) = match &draft.origin {
-        Origin::Turn { turn, person, .. } => (tx.turn(*turn)?.map(|row| row.id), *person),
-        _ => (None, None),
-    };
+    let (turn, person) = draft.origin.turn().unzip();
+    let turn = turn.map(|id| tx.turn(id)).transpose()?.flatten().map(|row| row.id);
     let id = tx.stage(&NewProposal {
         skill: &draft.skill,
         change: draft.change.as_str(),
@@ -225,7 +222,7 @@ fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Mom
         rationale: &draft.rationale,
         origin: draft.origin.as_str(),
         turn,
-        person,
+        person: person.flatten(),
         standing: standing.as_str(),
         label: &judged.label,
         scope: judged.scope,
@@ -236,10 +233,11 @@ fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Mom
     for said in said(judged, findings)? {
         tx.add_verdict(id, &said, judged.scope, now)?;
     }
-    match &draft.origin {
-        Origin::Turn { turn, .. } => tx.derive(Node::Proposal(id), Node::Turn(*turn))?,
-        Origin::Note { file: Some(file), .. } => tx.derive(Node::Proposal(id), Node::File(*file))?,
-        _ => {}
+    for node in draft.origin.nodes() {
+        tx.derive(Node::Proposal(id), node)?;
+    }
+    if let Origin::Reflection { action, .. } = &draft.origin {
+        anyhow::ensure!(tx.action_proposed(*action, id, now)?, "Action {action} is not to be proposed any more");
     }
     Ok(Staged::New(id, standing))
 }

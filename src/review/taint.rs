@@ -5,9 +5,12 @@
 //! owner when the turn held a quote, a code block or a long text, or an earlier one of the conversation did: pasting looks like typing, and "make that a
 //! skill" is what one says next.
 
+mod looked_back;
+
 use std::collections::BTreeSet;
 
 use super::proposal::Origin;
+use crate::id::PersonId;
 use crate::people::Role;
 use crate::store::{Db, MessageKind, StoredMessage, StoredText, TextKind, TurnRow};
 use crate::trust::{Label, Scope, Source};
@@ -67,6 +70,9 @@ pub(super) fn judge(db: Db<'_>, origin: &Origin) -> anyhow::Result<Judged> {
                 None => Ok(tainted(label.join(&Label::untrusted(Source::unknown())), Scope::Shared)),
             }
         }
+        Origin::Reflection { action, turn, person, note } => {
+            looked_back::judge(db, *action, *turn, *person, note.as_ref())
+        }
         Origin::Note { label, .. } if label.is_trusted() => Ok(careful(label, Scope::Shared, says::FROM_A_NOTE)),
         Origin::Note { label, .. } => Ok(tainted(label.clone(), Scope::Shared)),
         Origin::Import => Ok(tainted(Label::untrusted(Source::new("import", "")), Scope::Shared)),
@@ -76,22 +82,12 @@ pub(super) fn judge(db: Db<'_>, origin: &Origin) -> anyhow::Result<Judged> {
 }
 
 fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judged> {
-    let mut label = row.label.join(claimed);
-    let mut texts = Vec::new();
-    for message in db.messages_of_turn(row.id)? {
-        texts.extend(db.texts_of(message.id)?);
-    }
-    for text in &texts {
-        label.absorb(text.text.label());
-    }
-    for step in db.steps(row.id)? {
-        label.absorb(step.text.label());
-    }
+    let (label, texts) = read_in(db, row)?;
+    let label = label.join(claimed);
     if !label.is_trusted() {
         return Ok(tainted(label, row.scope));
     }
-    let owner = row.person.map(|id| db.person(id)).transpose()?.flatten();
-    if owner.is_none_or(|person| person.role != Role::Owner) {
+    if !row.person.map_or(Ok(false), |person| is_owner(db, person))? {
         return Ok(careful(&label, row.scope, says::NOT_THE_OWNERS));
     }
     let why = match looks_pasted(&texts) {
@@ -102,6 +98,33 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
         Some(why) => Ok(careful(&label, row.scope, why)),
         None => Ok(Judged { standing: Standing::Clean, label, scope: row.scope, note: String::new() }),
     }
+}
+
+/// The join of all that a turn read, and the texts of what it answers.
+fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, Vec<StoredText>)> {
+    let mut label = row.label.clone();
+    let mut texts = Vec::new();
+    for message in db.messages_of_turn(row.id)? {
+        texts.extend(db.texts_of(message.id)?);
+    }
+    for text in &texts {
+        label.absorb(text.text.label());
+    }
+    for step in db.steps(row.id)? {
+        label.absorb(step.text.label());
+    }
+    Ok((label, texts))
+}
+
+/// Whether the journal says, now, that somebody is an owner.
+pub(super) fn is_owner(db: Db<'_>, person: PersonId) -> anyhow::Result<bool> {
+    Ok(db.person(person)?.is_some_and(|person| person.role == Role::Owner))
+}
+
+/// Quotes count in their own turn only: later they are what their labels say.
+fn may_be_pasted(text: &StoredText) -> bool {
+    let words = text.text.open().0;
+    text.kind != TextKind::Quote && (has_a_block(words) || words.chars().count() > LONG)
 }
 
 /// Why what was typed in a turn may not be its person's own words. A turn in which nobody typed anything is no request of anybody.
@@ -130,8 +153,7 @@ fn pasted_earlier(db: Db<'_>, row: &TurnRow) -> anyhow::Result<bool> {
     let earlier: BTreeSet<_> =
         db.messages_of(row.conversation)?.iter().filter(|message| before(message)).map(|message| message.id).collect();
     let texts = db.texts_of_conversation(row.conversation)?;
-    let said = texts.iter().filter(|text| earlier.contains(&text.message) && text.kind != TextKind::Quote);
-    Ok(said.map(|text| &**text.text.open().0).any(|words| has_a_block(words) || words.chars().count() > LONG))
+    Ok(texts.iter().filter(|text| earlier.contains(&text.message)).any(may_be_pasted))
 }
 
 /// Whether it holds code or a quote.
@@ -156,28 +178,28 @@ fn careful(label: &Label, scope: Scope, why: &str) -> Judged {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::{AddressId, ConversationId, MessageId, PersonId, TurnId};
+    use crate::id::{AddressId, ConversationId, MessageId, TurnId};
     use crate::people::Address;
     use crate::store::{Journal, NewConversation, NewMessage, NewStep, NewTurn, Tx};
     use crate::time::Moment;
     use crate::trust::{Labelled, Text};
 
     /// Ada is an owner, Ben a member; each has a conversation with one turn, in which they typed a request.
-    struct House {
-        journal: Journal,
-        ada: Place,
-        ben: Place,
+    pub(super) struct House {
+        pub(super) journal: Journal,
+        pub(super) ada: Place,
+        pub(super) ben: Place,
         _home: tempfile::TempDir,
     }
 
     #[derive(Clone, Copy)]
-    struct Place {
-        person: PersonId,
-        conversation: ConversationId,
-        turn: TurnId,
+    pub(super) struct Place {
+        pub(super) person: PersonId,
+        pub(super) conversation: ConversationId,
+        pub(super) turn: TurnId,
     }
 
-    fn text(words: &str, label: Label, person: PersonId) -> Text {
+    pub(super) fn text(words: &str, label: Label, person: PersonId) -> Text {
         Labelled::new(words.into(), label, Scope::Person(person))
     }
 
@@ -241,7 +263,7 @@ mod tests {
         House { journal, ada, ben, _home: home }
     }
 
-    async fn typed(words: &'static str) -> House {
+    pub(super) async fn typed(words: &'static str) -> House {
         house(vec![(TextKind::Said, words, Label::join_of([]))]).await
     }
 
@@ -250,7 +272,7 @@ mod tests {
         Origin::Turn { turn, conversation, person: Some(person), label: Label::join_of([]) }
     }
 
-    async fn judged(house: &House, origin: Origin) -> Judged {
+    pub(super) async fn judged(house: &House, origin: Origin) -> Judged {
         house.journal.read(move |db| judge(db, &origin)).await.unwrap()
     }
 

@@ -2,7 +2,7 @@
 //!
 //! All of it is read off the rows, so a restart goes on where it stood: a proposal that was not reviewed is reviewed, one of which nobody was
 //! told is told. The reviewer can only ever say less than the policy allows: whatever is not its clear yes leaves the proposal waiting. What it says is
-//! as untrusted as what it read.
+//! as untrusted as what it read. Where a setting leaves the reviewer out, that is all that it leaves out.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,6 +15,7 @@ use super::proposal::Proposal;
 use super::reviewer::{self, Matter, Verdict};
 use super::taint::Standing;
 use super::{Review, diff, label, show};
+use crate::config::ReflectionReview;
 use crate::id::{AddressId, ProposalId};
 use crate::skill::Folder;
 use crate::spend::OnBehalf;
@@ -24,6 +25,12 @@ use crate::time::clock::Bell;
 use crate::time::task::guarded;
 use crate::trust::{Labelled, Scope, Text};
 use crate::wording::{self, proposal as says};
+
+/// The setting by which a reviewer approves what a person asked for.
+const BY_REVIEW: &str = "[skills] review = \"ai\"";
+/// The settings by which what a reflection proposes becomes live.
+const BY_REFLECTION_AI: &str = "[reflection] review_mode = \"ai\"";
+const BY_REFLECTION_NONE: &str = "[reflection] review_mode = \"none\"";
 
 /// How long the task rests after the journal failed it.
 const AFTER_TROUBLE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -67,8 +74,8 @@ impl Review {
                     self.0.untold.store(true, Ordering::Relaxed);
                     return Ok(next_expiry(&pending));
                 }
-            } else if let Some((id, skill, ended)) = self.untold_end().await? {
-                if !self.tell_end(id, &skill, ended).await? {
+            } else if let Some((id, words)) = self.untold_end().await? {
+                if !self.tell_end(id, words).await? {
                     self.0.untold.store(true, Ordering::Relaxed);
                     return Ok(next_expiry(&pending));
                 }
@@ -78,19 +85,24 @@ impl Review {
         }
     }
 
-    /// What the reviewer approved and nobody was told of, with how it stands.
-    async fn untold_end(&self) -> anyhow::Result<Option<(ProposalId, String, says::Ended)>> {
+    /// What a policy approved and nobody was told of, and what is to be told.
+    async fn untold_end(&self) -> anyhow::Result<Option<(ProposalId, String)>> {
         self.0
             .journal
             .read(|db| {
-                let Some(row) = db.approved_by_reviewer_untold()? else { return Ok(None) };
+                let Some(row) = db.approved_by_policy_untold()? else { return Ok(None) };
                 let is_intended = db.intended_changes()?.iter().any(|change| change.proposal == Some(row.id));
                 let ended = match (row.state.as_str(), is_intended) {
                     ("approved", true) => says::Ended::Later,
                     ("approved", false) => says::Ended::Done,
                     _ => says::Ended::Conflict,
                 };
-                Ok(Some((row.id, row.skill, ended)))
+                let setting = db.approved_under(row.id)?;
+                let why = match setting.as_str() {
+                    BY_REFLECTION_NONE => says::passed_every_stage(row.id),
+                    _ => says::reviewer_approved(row.id),
+                };
+                Ok(Some((row.id, says::by_policy(row.id, &row.skill, &why, &setting, ended))))
             })
             .await
     }
@@ -101,7 +113,7 @@ impl Review {
             .journal
             .write("expire a proposal", move |tx| {
                 tx.settle_proposal(id, "expired", "", now)?;
-                decided(tx, id, &skill, "expire", "program", now)
+                decided(tx, id, &skill, "expire", "program", "", now)
             })
             .await
     }
@@ -109,11 +121,17 @@ impl Review {
     /// Asks the reviewer once, stores what it said, and approves if that is enough.
     async fn review(&self, id: ProposalId) -> anyhow::Result<()> {
         let Some(proposal) = self.0.journal.read(|db| Proposal::load(db, id)).await? else { return Ok(()) };
+        let clean = is_clean(&proposal);
+        let of_reflection = proposal.row.origin == "reflection";
+        if clean && of_reflection && self.0.policy.reflections == ReflectionReview::Nobody {
+            return self.approve_by_policy(id, Decider::Setting(BY_REFLECTION_NONE), BY_REFLECTION_NONE).await;
+        }
         let verdict = self.ask(&proposal).await;
         let safe = matches!(verdict, Verdict::Safe { .. });
         let said = verdict_row(&verdict, &proposal);
         let (scope, now) = (proposal.row.scope, self.0.clock.now());
-        let approves = safe && self.reviewer_may_approve(&proposal);
+        let setting = if of_reflection { BY_REFLECTION_AI } else { BY_REVIEW };
+        let approves = safe && clean && self.reviewer_may_approve(of_reflection);
         self.0
             .journal
             .write("keep a review", move |tx| {
@@ -121,15 +139,15 @@ impl Review {
                 tx.reviewed(id)
             })
             .await?;
-        if approves { self.approve_by_reviewer(id).await } else { Ok(()) }
+        if approves { self.approve_by_policy(id, Decider::Reviewer, setting).await } else { Ok(()) }
     }
 
-    /// Only what is clean in every respect, and only if the owner chose it.
-    fn reviewer_may_approve(&self, proposal: &Proposal) -> bool {
-        self.0.policy.reviewer_approves
-            && Standing::read(&proposal.row.standing) == Standing::Clean
-            && proposal.row.label.is_trusted()
-            && proposal.findings().is_empty()
+    /// Only if the owner chose it.
+    fn reviewer_may_approve(&self, of_reflection: bool) -> bool {
+        match of_reflection {
+            true => self.0.policy.reflections == ReflectionReview::Ai,
+            false => self.0.policy.reviewer_approves,
+        }
     }
 
     async fn ask(&self, proposal: &Proposal) -> Verdict {
@@ -150,7 +168,7 @@ impl Review {
         reviewer::ask(&self.0.reviewer, &request, &on_behalf, &*self.0.clock).await
     }
 
-    async fn approve_by_reviewer(&self, id: ProposalId) -> anyhow::Result<()> {
+    async fn approve_by_policy(&self, id: ProposalId, by: Decider, setting: &'static str) -> anyhow::Result<()> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         let Some(row) = self.0.journal.read(|db| db.proposal(id)).await? else { return Ok(()) };
         let lying = self.lying(&row.skill).await?.as_ref().map(Folder::digest);
@@ -164,8 +182,16 @@ impl Review {
                 };
                 let digest = proposal.digest();
                 anyhow::ensure!(digest.as_str() == proposal.row.digest, "A proposal was changed in the journal");
-                decided(tx, id, &proposal.row.skill, "approve", "reviewer", now)?;
-                let approval = Approval::new(id, digest, Decider::Reviewer);
+                let (skill, scope) = (&proposal.row.skill, proposal.row.scope);
+                match by {
+                    Decider::Setting(_) => {
+                        tx.add_verdict(id, &not_asked(), scope, now)?;
+                        tx.reviewed(id)?;
+                        decided(tx, id, skill, "approve", "program", setting, now)?;
+                    }
+                    _ => decided(tx, id, skill, "approve", "reviewer", setting, now)?,
+                }
+                let approval = Approval::new(id, digest, by);
                 person::take(tx, approval, lying.as_ref(), now).map(Some)
             })
             .await?;
@@ -205,9 +231,9 @@ impl Review {
         Ok(told.is_some())
     }
 
-    /// Tells the owner what became of what the reviewer approved. False if there is no place yet to tell them.
-    async fn tell_end(&self, id: ProposalId, skill: &str, ended: says::Ended) -> anyhow::Result<bool> {
-        let (words, now) = (says::by_policy(id, skill, ended), self.0.clock.now());
+    /// Tells the owner what became of what a policy approved. False if there is no place yet to tell them.
+    async fn tell_end(&self, id: ProposalId, words: String) -> anyhow::Result<bool> {
+        let now = self.0.clock.now();
         let told = self
             .0
             .journal
@@ -245,7 +271,33 @@ fn verdict_row(verdict: &Verdict, proposal: &Proposal) -> VerdictRow {
     VerdictRow { stage: "reviewer".to_owned(), outcome: outcome.to_owned(), note, findings: "[]".to_owned(), label }
 }
 
-fn decided(tx: Tx<'_>, id: ProposalId, skill: &str, act: &str, decider: &str, now: Moment) -> anyhow::Result<()> {
+/// Clean in every respect: no text from outside, nothing that looks pasted, no finding.
+fn is_clean(proposal: &Proposal) -> bool {
+    Standing::read(&proposal.row.standing) == Standing::Clean
+        && proposal.row.label.is_trusted()
+        && proposal.findings().is_empty()
+}
+
+/// What stands in the reviewer's place where a setting leaves it out.
+fn not_asked() -> VerdictRow {
+    VerdictRow {
+        stage: "reviewer".to_owned(),
+        outcome: "skipped".to_owned(),
+        note: says::NOT_REVIEWED.to_owned(),
+        findings: "[]".to_owned(),
+        label: label::of_the_program(),
+    }
+}
+
+fn decided(
+    tx: Tx<'_>,
+    id: ProposalId,
+    skill: &str,
+    act: &str,
+    decider: &str,
+    way: &str,
+    now: Moment,
+) -> anyhow::Result<()> {
     tx.add_decision(&NewDecision {
         proposal: Some(id),
         skill,
@@ -253,7 +305,7 @@ fn decided(tx: Tx<'_>, id: ProposalId, skill: &str, act: &str, decider: &str, no
         outcome: "done",
         decider,
         person: None,
-        way: "",
+        way,
         at: now,
     })
 }

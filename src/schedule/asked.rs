@@ -6,11 +6,12 @@
 use std::time::Duration;
 
 use crate::id::{PersonId, SlotId};
+use crate::reflection::Job;
 use crate::store::{Db, NewSlot, SlotRow, SlotState, Tx};
 use crate::time::{Cron, Moment, Period};
 use crate::trust::Scope;
 
-use super::due::{Job, plan};
+use super::due::plan;
 use super::{Schedule, slots};
 
 /// What comes of asking.

@@ -5,7 +5,8 @@
 //! at which it was due, once: whatever the clock does, no occurrence happens twice. Several that were missed become one that says so.
 //!
 //! The stored next time of what comes back is only a note of what the expression says in the zone of today; where the two differ
-//! (the zone was changed, the clock was set back) the expression wins.
+//! (the zone was changed, the clock was ahead and set right) the expression wins. But not while the clock is behind the newest message, as on a computer
+//! that does not know the time yet: what it would plan for then would be told as years late once it does.
 
 mod fire;
 mod times;
@@ -83,10 +84,12 @@ type Sorted = (Vec<ReminderId>, Vec<(ReminderId, Moment)>);
 
 fn sort(db: Db<'_>, now: Moment, zone: Zone) -> anyhow::Result<Sorted> {
     let (mut due, mut misplaced) = Sorted::default();
+    let is_behind = db.high_water()?.is_some_and(|mark| now < mark);
     for row in db.waiting_reminders()? {
         if is_due(&row, now) {
             due.push(row.id);
-        } else if let Some(at) = times::next(db, &row, zone, now)?
+        } else if !is_behind
+            && let Some(at) = times::next(&row, zone, now)
             && row.next_at != Some(at)
         {
             misplaced.push((row.id, at));

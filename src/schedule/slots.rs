@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use crate::id::PersonId;
 use crate::people::Role;
-use crate::reflection::Next;
+use crate::reflection::{Job, Next};
 use crate::store::{Db, NewSlot, SlotState, Tx};
 use crate::time::{Cron, Moment};
 use crate::trust::Scope;
 use crate::wording::schedule as says;
 
 use super::Schedule;
-use super::due::{Claim, Job, Since, in_order, plan};
+use super::due::{Claim, Since, in_order, plan};
 
 /// What is due, and what comes.
 #[derive(Debug, Default)]

@@ -192,16 +192,29 @@ impl Db<'_> {
         Ok(query.query_map([limit], proposal)?.collect::<Result<_, _>>()?)
     }
 
-    /// The first proposal that the reviewer approved and the owner was not told of.
+    /// The first proposal that a policy approved and the owner was not told of.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn approved_by_reviewer_untold(&self) -> anyhow::Result<Option<ProposalRow>> {
+    pub fn approved_by_policy_untold(&self) -> anyhow::Result<Option<ProposalRow>> {
         let mut query = self.0.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM proposals p WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
-             (SELECT 1 FROM decisions d WHERE d.proposal_id = p.id AND d.decider = 'reviewer' AND d.act = 'approve') ORDER BY id LIMIT 1"
+             (SELECT 1 FROM decisions d WHERE d.proposal_id = p.id AND d.decider IN ('reviewer', 'program') AND d.act = 'approve')
+             ORDER BY id LIMIT 1"
         ))?;
         Ok(query.query_row([], proposal).optional()?)
+    }
+
+    /// By which setting a policy approved a proposal; blank if none did.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn approved_under(&self, id: ProposalId) -> anyhow::Result<String> {
+        let mut query = self.0.prepare_cached(
+            "SELECT coalesce(max(way), '') FROM decisions
+             WHERE proposal_id = ?1 AND decider IN ('reviewer', 'program') AND act = 'approve'",
+        )?;
+        Ok(query.query_row([id], |row| row.get(0))?)
     }
 
     /// Earlier proposals of the same change to the same content, newest first.

@@ -107,6 +107,8 @@ pub struct SlotRow {
     pub conversation: Option<ConversationId>,
     /// How often a model was asked for its result.
     pub tries: u32,
+    /// When it is asked once more, after an answer that was none.
+    pub retry_at: Option<Moment>,
     /// Why it is missed or failed.
     pub reason: String,
     /// Claimed.
@@ -116,7 +118,8 @@ pub struct SlotRow {
 }
 
 const COLUMNS: &str =
-    "id, job, scope, period, run, from_at, to_at, due_at, state, conversation_id, tries, reason, claimed_at, ended_at";
+    "id, job, scope, period, run, from_at, to_at, due_at, state, conversation_id, tries, reason, claimed_at, ended_at,
+    retry_at";
 
 fn slot(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
     let state: String = row.get(8)?;
@@ -135,19 +138,11 @@ fn slot(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
         reason: row.get(11)?,
         claimed_at: row.get(12)?,
         ended_at: row.get(13)?,
+        retry_at: row.get(14)?,
     })
 }
 
 impl Db<'_> {
-    /// Whether a job's slot of that name exists.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn has_slot(&self, scope: Scope, job: &str, period: &str) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached("SELECT 1 FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3")?;
-        Ok(query.exists(params![job, scope, period])?)
-    }
-
     /// The slot of that id.
     ///
     /// # Errors
@@ -284,7 +279,7 @@ impl Tx<'_> {
         self.0
             .0
             .prepare_cached(
-                "UPDATE slots SET state = 'working', conversation_id = ?2, tries = tries + 1
+                "UPDATE slots SET state = 'working', conversation_id = ?2, tries = tries + 1, retry_at = NULL
                  WHERE id = ?1 AND state IN ('claimed', 'working')",
             )?
             .execute(params![id, conversation])?;
@@ -302,6 +297,18 @@ impl Tx<'_> {
              AND (job = 'heartbeat' OR job GLOB 'task:*' OR job GLOB 'reminder:*')",
         )?;
         Ok(drop.execute([before])?)
+    }
+
+    /// The answer was none: the assistant is asked once more then.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn slot_waits(&self, id: SlotId, until: Moment) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached("UPDATE slots SET retry_at = ?2 WHERE id = ?1 AND state = 'working'")?
+            .execute(params![id, until])?;
+        Ok(())
     }
 
     /// A slot is over. False if it was already.

@@ -286,6 +286,15 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// A tool call gave an error, or was refused.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn step_failed(&self, id: StepId) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("UPDATE steps SET failed = 1 WHERE id = ?1")?.execute([id])?;
+        Ok(())
+    }
+
     /// A turn ends.
     ///
     /// # Errors

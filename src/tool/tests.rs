@@ -109,6 +109,18 @@ fn a_yes_opens_what_it_covers_and_nothing_else() {
 }
 
 #[test]
+fn what_is_to_happen_later_is_shown_whole_and_a_yes_is_for_that_call() {
+    let arguments = "{\"text\": \"pay\u{200b}\\n```\", \"when\": \"in 1 hour\"}";
+    assert_eq!(way(Reach::Later, arguments, &Label::join_of([]), None), open());
+    let ask = way(Reach::Later, arguments, &tainted(), None).unwrap();
+    assert_eq!(ask.covers, Covers::Call);
+    let shown = ["\"when\": \"in 1 hour\"", "\"text\": \"pay⟨U+200B zero width space⟩\\n```\""];
+    assert!(shown.iter().all(|part| ask.shown.contains(part)), "{}", ask.shown);
+    assert_eq!(way(Reach::Later, arguments, &tainted(), Some(&Covers::Call)), open());
+    assert!(way(Reach::Later, "{\"impossible\": 1}", &tainted(), None).is_err());
+}
+
+#[test]
 fn nobody_is_asked_about_what_cannot_be_done_or_shown() {
     let long = json!({ "text": "x".repeat(MAX_SHOWN) }).to_string();
     let cases = [

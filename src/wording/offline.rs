@@ -34,6 +34,14 @@ pub const YOU_TOLD: &str = "You told me:";
 pub const NOTES_SAY: &str = "My notes say:";
 /// Passed on.
 pub const PASSED_ON: &str = "In what you passed on:";
+/// Of a time in which nothing stood out.
+pub const NOTHING_TO_QUOTE: &str = "Nothing was said that I can quote.";
+/// The title of a look back.
+pub const LOOKED_BACK: &str = "A look back";
+/// Why something is to be remembered.
+pub const SAID_SO: &str = "It was said in these words.";
+/// The word for nothing to report.
+pub const NOTHING_TO_REPORT: &str = "HEARTBEAT_OK";
 /// Unknown.
 pub const UNKNOWN: &str = "I know nothing about that, neither from you nor from my notes.";
 /// No web.
@@ -50,6 +58,16 @@ pub fn found(tool: &str) -> String {
         "web_fetch" => "From the page:".to_owned(),
         other => format!("From the tool `{other}`:"),
     }
+}
+
+/// What was talked about.
+pub fn talked_about(topics: &[String]) -> String {
+    format!("It was about {}.", topics.join(", "))
+}
+
+/// A task is due.
+pub fn time_for(task: &str) -> String {
+    format!("It is time for this: {}", crate::text::shorten(task, 300))
 }
 
 /// A tool gave nothing.

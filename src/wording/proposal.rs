@@ -12,6 +12,12 @@ pub const SHIPPED: &str = "You changed this skill, so its newer version is yours
 /// Why a proposal waits.
 pub const NOT_THE_OWNERS: &str = "It comes from a conversation with somebody who is not an owner.";
 /// Why a proposal waits.
+pub const PASTED_AMONG: &str = "Among what the reflection looked back on stands a message with a quoted or code block, or one of more than 1,000 characters.";
+/// Why a draft is refused.
+pub const REFLECTION_OF_A_MEMBER: &str = "Only what an owner's own reflection proposes goes to the gate.";
+/// Why no reviewer was asked.
+pub const NOT_REVIEWED: &str = "Not asked: `[reflection] review_mode = \"none\"` leaves it out.";
+/// Why a proposal waits.
 pub const HAS_A_QUOTE: &str = "The message that led to it answers a quoted one.";
 /// Why a proposal waits.
 pub const HAS_A_BLOCK: &str = "The message that led to it holds a quoted or code block.";
@@ -137,6 +143,7 @@ pub fn stage(stage: &str, outcome: &str, note: &str) -> String {
         ("scan", _) => ("Scan", "waits for you."),
         ("reviewer", "passed") => ("AI reviewer", "sees nothing against it. That is advice; you decide."),
         ("reviewer", "refused") => ("AI reviewer", "advises against it."),
+        ("reviewer", "skipped") => ("AI reviewer", "left out."),
         ("reviewer", "later") => ("AI reviewer", "was not asked yet."),
         ("reviewer", _) => return format!("- AI reviewer: no verdict, because {note}."),
         (other, _) => (other, ""),
@@ -198,16 +205,26 @@ pub fn too_long_for_chat(id: ProposalId) -> String {
     )
 }
 
+/// Why a policy applied a proposal.
+pub fn reviewer_approved(id: ProposalId) -> String {
+    format!("The reviewer approved proposal {id}")
+}
+
+/// Why a policy applied a proposal.
+pub fn passed_every_stage(id: ProposalId) -> String {
+    format!("Proposal {id} of a reflection passed every stage that nobody has to decide")
+}
+
 /// A policy applied a proposal.
-pub fn by_policy(id: ProposalId, skill: &str, ended: Ended) -> String {
+pub fn by_policy(id: ProposalId, skill: &str, why: &str, setting: &str, ended: Ended) -> String {
     match ended {
         Ended::Done => format!(
-            "The reviewer approved proposal {id}, and the skill `{skill}` is changed, as `[skills] review = \"ai\"` allows. `/show {id}` shows \
-             what changed; `/history {skill}` leads back."
+            "{why}, and the skill `{skill}` is changed, as `{setting}` allows. `/show {id}` shows what changed; \
+             `/history {skill}` leads back."
         ),
         Ended::Conflict => format!("Proposal {id} was not applied: the skill `{skill}` was changed meanwhile."),
         Ended::Later => format!(
-            "The reviewer approved proposal {id}, but the skill `{skill}` cannot be written now, perhaps because the disk is full. It is tried again."
+            "{why}, but the skill `{skill}` cannot be written now, perhaps because the disk is full. It is tried again."
         ),
     }
 }

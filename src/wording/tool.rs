@@ -14,6 +14,14 @@ pub const RECALL_UNTRUSTED: &str =
 pub const RECALL_NOTHING: &str = "Nothing that was said matches.";
 /// It did not work.
 pub const RECALL_FAILED: &str = "The search did not work just now.";
+/// `read_reflection`
+pub const READ_REFLECTION: &str = "Read what you wrote when you looked back on a day, a week or a month. One that is marked as from outside holds text of \
+     others: open it only if you need it.";
+/// Its argument.
+pub const REFLECTION_PERIOD: &str =
+    "The period by its name: 2026-11-20 for a day, 2026-W47 for a week, 2026-11 for a month";
+/// It did not work.
+pub const REFLECTIONS_UNREADABLE: &str = "Reflections cannot be read just now.";
 /// Who said it.
 pub const THE_PERSON: &str = "person";
 /// Who said it.
@@ -76,6 +84,11 @@ pub fn from_outside(who: &str, sources: &str) -> String {
 /// What was written down of a conversation that read text from outside.
 pub fn whole_conversation(title: &str, sources: &str, words: &str) -> String {
     format!("In short, that conversation, from outside ({sources}): {title}. {words}")
+}
+
+/// Nobody looked back on that.
+pub fn no_reflection(period: &str) -> String {
+    format!("There is no reflection on {:?}.", super::super::text::shorten(period, 40))
 }
 
 /// Untrusted texts match besides.

@@ -30,6 +30,7 @@ pub fn clean(id: ProposalId, origin: &str) -> String {
     let how = match origin {
         "note" => "It was made from a note that you wrote.",
         "shipped" => "It came with an update of the program.",
+        "reflection" => "The assistant made it when it looked back on what was typed here.",
         _ => "The assistant made it of what was typed here and of the program's own words.",
     };
     format!("Nothing from outside had a part in proposal {id}. {how}")

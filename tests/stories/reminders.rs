@@ -155,6 +155,36 @@ async fn a_clock_that_is_set_tells_nothing_twice() {
 }
 
 #[tokio::test]
+async fn a_computer_that_does_not_know_the_time_yet_plans_nothing_for_it() {
+    let mut story = Story::begin().await;
+    remind(&story, ADA, "0 9 * * *", "take the pills").await;
+    story.stop().await;
+    story.clock.set(at("1970-01-01T00:00:00Z"));
+    story.start().await;
+    story.pass(2 * DAY).await;
+    assert_eq!(told(&story, ADA).len(), 0);
+    story.stop().await;
+    story.clock.set(NOON.plus(HOUR));
+    story.start().await;
+    story.pass(DAY).await;
+    assert_eq!(told(&story, ADA), ["Reminder: take the pills"], "in time, and once");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn another_zone_in_the_configuration_is_another_hour() {
+    let mut story = Story::with("timezone = \"Asia/Kathmandu\"").await;
+    remind(&story, ADA, "30 9 * * *", "take the pills").await;
+    story.settings("timezone = \"Europe/Vienna\"");
+    story.restart().await;
+    story.pass(20 * HOUR + 29 * MINUTE).await;
+    assert_eq!(told(&story, ADA).len(), 0, "09:29 in Vienna");
+    story.pass(MINUTE).await;
+    assert_eq!(told(&story, ADA), ["Reminder: take the pills"]);
+    story.end().await;
+}
+
+#[tokio::test]
 async fn everybody_has_their_own_list() {
     let story = Story::begin().await;
     remind(&story, ADA, "in 1 hour", &format!("for Ada {}", canary(ADA))).await;

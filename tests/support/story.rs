@@ -119,6 +119,11 @@ impl Story {
         self.fallback = Some(model);
     }
 
+    /// The configuration says this, from the next start on.
+    pub fn settings(&mut self, settings: &str) {
+        settings.clone_into(&mut self.settings);
+    }
+
     /// Nobody is named in the configuration, from the next start on.
     pub fn name_nobody(&mut self) {
         self.people.clear();

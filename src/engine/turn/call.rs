@@ -13,7 +13,7 @@ use crate::id::{MessageId, PersonId, QuestionId, StepId};
 use crate::model::ToolCall;
 use crate::store::{Covers, NewQuestion, NewStep, Node, TurnRow, Tx};
 use crate::time::Moment;
-use crate::tool::{Ask, Call, Way, digest};
+use crate::tool::{Ask, Call, Given, Way, digest};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::tool as says;
 
@@ -61,13 +61,13 @@ impl Turn<'_> {
             (Way::Closed(sentence), _) => sentence,
             (Way::Open(cleared), _) => {
                 let step = self.begin_tool_step(seq, call, &label).await?;
-                let (result, from) = cleared.run(about).await;
-                return self.keep_tool_step(step, result, from).await.map(|()| None);
+                let given = cleared.run(about).await;
+                return self.keep_tool_step(step, given).await.map(|()| None);
             }
         };
         let step = self.begin_tool_step(seq, call, &label).await?;
-        let result = Labelled::new(Arc::from(sentence), label, self.row.scope);
-        self.keep_tool_step(step, result, Vec::new()).await.map(|()| None)
+        let text = Labelled::new(Arc::from(sentence), label, self.row.scope);
+        self.keep_tool_step(step, Given { text, from: Vec::new(), failed: true }).await.map(|()| None)
     }
 
     /// Who can be asked: the person whose chat it is. Where a turn runs for nobody who reads along, the answer is no at once.
@@ -81,16 +81,19 @@ impl Turn<'_> {
         journal.write("begin a tool step", move |tx| begin(tx, &row, seq, &call, &label, now)).await
     }
 
-    async fn keep_tool_step(&self, step: StepId, result: Text, from: Vec<Node>) -> anyhow::Result<()> {
+    async fn keep_tool_step(&self, step: StepId, given: Given) -> anyhow::Result<()> {
         let (turn, now) = (self.row.id, self.engine.parts.clock.now());
         self.engine
             .parts
             .journal
             .write("store a tool step", move |tx| {
-                for grew_from in from {
+                for grew_from in given.from {
                     tx.derive(Node::Turn(turn), grew_from)?;
                 }
-                tx.finish_step(step, &result, None, "", now)
+                if given.failed {
+                    tx.step_failed(step)?;
+                }
+                tx.finish_step(step, &given.text, None, "", now)
             })
             .await
     }

@@ -43,7 +43,7 @@ pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Moment) -> anyho
         ReminderKind::Reminder => tell(tx, &row, due, address, &late, now)?,
         ReminderKind::Task => begin(tx, &row, due, &late, zone, now)?,
     };
-    match times::next(*tx, &row, zone, now)? {
+    match times::next(&row, zone, now) {
         Some(next) => tx.move_reminder(id, next)?,
         None => drop(tx.end_reminder(id, ReminderState::Done, now)?),
     }

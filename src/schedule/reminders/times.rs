@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::store::{Db, ReminderRow};
+use crate::store::ReminderRow;
 use crate::time::{Cron, Moment, Zone};
 use crate::wording::reminder as says;
 
@@ -10,22 +10,9 @@ use crate::wording::reminder as says;
 const PUNCTUAL: Duration = Duration::from_secs(5 * 60);
 /// As many missed occurrences are counted.
 const COUNTED: usize = 100;
-/// As many occurrences that happened already are passed over: only a clock that is set back again and again leaves more than one or two.
-const PASSED_OVER: usize = 1_000;
-
-/// The first time after `now` at which it has not happened yet; `None` for what comes once, or never again.
-///
-/// # Errors
-/// If the journal cannot be read.
-pub(super) fn next(db: Db<'_>, row: &ReminderRow, zone: Zone, now: Moment) -> anyhow::Result<Option<Moment>> {
-    let Ok(cron) = Cron::parse(&row.cron) else { return Ok(None) };
-    let (scope, job) = (row.scope(), row.job());
-    for at in std::iter::successors(cron.next_after(now, zone), |last| cron.next_after(*last, zone)).take(PASSED_OVER) {
-        if !db.has_slot(scope, &job, &at.rfc3339())? {
-            return Ok(Some(at));
-        }
-    }
-    Ok(None)
+/// The first time after `now`; `None` for what comes once, or never again.
+pub(super) fn next(row: &ReminderRow, zone: Zone, now: Moment) -> Option<Moment> {
+    Cron::parse(&row.cron).ok()?.next_after(now, zone)
 }
 
 /// What is said of a delay; blank if there is none.
@@ -38,4 +25,44 @@ pub(super) fn late(row: &ReminderRow, due: Moment, zone: Zone, now: Moment) -> S
         return String::new();
     }
     says::late(&zone.show(due), more, COUNTED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{PersonId, ReminderId};
+    use crate::store::{ReminderKind, ReminderState};
+    use crate::trust::Scope;
+
+    fn row(cron: &str) -> ReminderRow {
+        ReminderRow {
+            id: ReminderId(1),
+            person: PersonId(1),
+            kind: ReminderKind::Reminder,
+            text: crate::wording::own("t", Scope::Person(PersonId(1))),
+            cron: cron.to_owned(),
+            next_at: None,
+            turn: None,
+            created_at: Moment(0),
+            state: ReminderState::Waiting,
+        }
+    }
+
+    #[test]
+    fn a_delay_is_named_when_it_is_one() {
+        let minutes = |minutes: u64| Moment(0).plus(Duration::from_secs(minutes * 60));
+        for (cron, after, says) in [
+            ("", 0, ""),
+            ("", 5, ""),
+            ("", 6, "1970-01-01 00:00 (UTC); I was away."),
+            ("*/15 * * * *", 4, ""),
+            ("*/15 * * * *", 14, "1970-01-01 00:00 (UTC); I was away."),
+            ("*/15 * * * *", 15, "(UTC), and once more since; I was away."),
+            ("*/15 * * * *", 61, "(UTC), and 4 times more since; I was away."),
+            ("*/15 * * * *", 60_000, "(UTC), and 100 times or more since; I was away."),
+        ] {
+            let late = late(&row(cron), Moment(0), Zone::UTC, minutes(after));
+            assert!(late.ends_with(says) && late.is_empty() == says.is_empty(), "{cron} {after}: {late}");
+        }
+    }
 }

@@ -1,0 +1,151 @@
+//! What becomes of what stored reflections propose.
+//!
+//! Each open action is seen to in its order. Most stay suggestions. A change of a skill that an owner's reflection proposes goes to the gate, like one
+//! that is asked for in a chat, if the owner wants that and the day has room: that is decided and written down first, by the one writer, so the
+//! limit holds whoever asks at the same time. The proposal and the action's end are one transaction of the gate. A crash between the two
+//! leaves the action taken, and it is taken up.
+
+use std::sync::Arc;
+
+use super::form::{Kind, Payload};
+use super::{Reflector, keep};
+use crate::id::{PersonId, TurnId};
+use crate::review::{Change, Draft, Origin, Refused, Staged};
+use crate::skill::{Folder, MAIN, note};
+use crate::store::{ActionRow, ActionState, Tx};
+use crate::time::Moment;
+use crate::trust::Scope;
+use crate::wording::reflection as says;
+
+/// What the gate is given, or why it is not.
+type Drafted = Result<Draft, String>;
+
+/// What is decided about an action before anything is done.
+struct Rule {
+    auto_action: bool,
+    most: u32,
+    day: String,
+    now: Moment,
+}
+
+impl Reflector {
+    /// Does what stored reflections propose and nobody has seen to yet.
+    ///
+    /// # Errors
+    /// If the journal cannot be used. Trouble with one action keeps the others from nothing; it is taken up at the next call.
+    pub async fn act(&self) -> anyhow::Result<()> {
+        for action in self.parts.journal.read(|db| db.open_actions()).await? {
+            if !self.take(&action).await? {
+                continue;
+            }
+            if let Err(error) = self.propose(&action).await {
+                tracing::error!(action.id = %action.id, "Action {} cannot be proposed yet: {error:#}", action.id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it is to go to the gate; if not, it is over.
+    async fn take(&self, action: &ActionRow) -> anyhow::Result<bool> {
+        let (config, now) = (&self.parts.config, self.parts.clock.now());
+        let most = config.max_actions_per_day;
+        let rule = Rule { auto_action: config.auto_action, most, day: self.parts.zone.day(now), now };
+        let action = action.clone();
+        self.parts.journal.write("take an action", move |tx| rule.take(tx, &action)).await
+    }
+
+    async fn propose(&self, action: &ActionRow) -> anyhow::Result<()> {
+        let draft = match self.draft(action).await? {
+            Ok(draft) => draft,
+            Err(why) => return self.refuse(action, why).await,
+        };
+        match self.parts.review.submit(draft).await? {
+            Ok(Staged::New(..)) => Ok(()),
+            Ok(Staged::Known(id)) => self.refuse(action, says::waits_already(id)).await,
+            Err(Refused(why)) => self.refuse(action, why.join(" ")).await,
+        }
+    }
+
+    async fn refuse(&self, action: &ActionRow, why: String) -> anyhow::Result<()> {
+        let (id, now) = (action.id, self.parts.clock.now());
+        let end = move |tx: Tx<'_>| tx.end_action(id, ActionState::Refused, &why, now).map(drop);
+        self.parts.journal.write("refuse an action", end).await
+    }
+
+    async fn draft(&self, action: &ActionRow) -> anyhow::Result<Drafted> {
+        let id = action.reflection;
+        let reflection = self.parts.journal.read(move |db| db.reflection(id)).await?;
+        let (Some(reflection), Scope::Person(person)) = (reflection, action.scope) else {
+            return Ok(Err(says::UNREADABLE.to_owned()));
+        };
+        let (Some(kind), Ok(payload)) = (Kind::parse(&action.kind), serde_json::from_str::<Payload>(&action.payload))
+        else {
+            return Ok(Err(says::UNREADABLE.to_owned()));
+        };
+        let change = match kind {
+            Kind::CreateSkill => Change::Create,
+            Kind::ChangeSkill => Change::Edit,
+            Kind::PromoteNote => return self.draft_of_note(action, reflection.turn, person, payload).await,
+            Kind::Memory | Kind::Configuration | Kind::Other => return Ok(Err(says::NOT_BY_THE_PROGRAM.to_owned())),
+        };
+        let bytes = |content: String| -> Arc<[u8]> { Arc::from(content.into_bytes()) };
+        let files = payload.files.into_iter().map(|file| (file.path, file.content.map(bytes))).collect();
+        let origin = Origin::Reflection { action: action.id, turn: reflection.turn, person, note: None };
+        Ok(Ok(Draft { skill: payload.skill, change, files, rationale: payload.why, origin }))
+    }
+
+    /// A skill that says what a note says. The note's words have their own label.
+    async fn draft_of_note(
+        &self,
+        action: &ActionRow,
+        turn: TurnId,
+        person: PersonId,
+        payload: Payload,
+    ) -> anyhow::Result<Drafted> {
+        let (text, file) = match self.parts.engine.parts.tree.read_note(&payload.note).await {
+            Ok(read) => read,
+            Err(error) => return Ok(Err(says::note_unreadable(&format!("{error:#}")))),
+        };
+        let (words, label, scope) = text.open();
+        if scope != Scope::Person(person) {
+            return Ok(Err(says::NOTE_OF_ANOTHER.to_owned()));
+        }
+        let name = if payload.skill.is_empty() { note::name_for(&payload.note) } else { payload.skill };
+        if name.is_empty() {
+            return Ok(Err(says::NOTE_NEEDS_A_NAME.to_owned()));
+        }
+        let Some(main) = note::skill_of(&name, words) else { return Ok(Err(says::NOTE_WITHOUT_WORDS.to_owned())) };
+        let content = Folder::new([(MAIN.to_owned(), Arc::from(main.into_bytes()))]);
+        let note = Some((label.clone(), file));
+        let origin = Origin::Reflection { action: action.id, turn, person, note };
+        let draft = self.parts.review.draft(&name, &content, origin).await?;
+        Ok(Ok(Draft { rationale: payload.why, ..draft }))
+    }
+}
+
+impl Rule {
+    fn take(&self, tx: Tx<'_>, action: &ActionRow) -> anyhow::Result<bool> {
+        let stays = if !self.auto_action {
+            Some(says::AUTO_ACTION_IS_OFF)
+        } else if !keep::is_owners(*tx, action.scope)? {
+            Some(says::ONLY_OF_OWNERS)
+        } else if !Kind::parse(&action.kind).is_some_and(Kind::is_for_the_gate) {
+            Some(says::NOT_BY_THE_PROGRAM)
+        } else {
+            None
+        };
+        if let Some(why) = stays {
+            tx.end_action(action.id, ActionState::Suggested, why, self.now)?;
+            return Ok(false);
+        }
+        match tx.action(action.id)?.map(|now| now.state) {
+            Some(ActionState::New) => {}
+            state => return Ok(state == Some(ActionState::Taken)),
+        }
+        if tx.take_action(action.id, &self.day, self.most)? {
+            return Ok(true);
+        }
+        tx.end_action(action.id, ActionState::OverLimit, &says::too_many_today(self.most, &self.day), self.now)?;
+        Ok(false)
+    }
+}

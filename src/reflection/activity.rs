@@ -1,0 +1,83 @@
+//! What happened in a time, in numbers that the program counted: the part of what a model is shown that nobody can make up.
+//!
+//! Numbers are safe, names are not: the name of a tool or a skill stands in a call as a model spelled it, perhaps because a page told it to. So only
+//! names that this house knows are written; everything else is counted without one.
+
+use crate::id::PersonId;
+use crate::store::Db;
+use crate::time::Moment;
+use crate::trust::Scope;
+use crate::wording::reflection as says;
+
+/// Of whom, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    /// Whose doings.
+    pub person: PersonId,
+    /// The first instant, by received time.
+    pub from: Moment,
+    /// The first instant after it.
+    pub to: Moment,
+}
+
+/// The names that may be written.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// Of tools.
+    pub tools: Vec<String>,
+    /// Of skills.
+    pub skills: Vec<String>,
+}
+
+/// The counters of a time, in a line each.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn numbers(db: Db<'_>, window: Window, period: &str, names: &Names) -> anyhow::Result<String> {
+    let Window { person, from, to } = window;
+    let scope = Scope::Person(person);
+    let mut words = says::numbers(period);
+    words.push_str(&talked(db, window)?);
+    words.push_str(&tools(db, window, names)?);
+    for used in db.skills_between(scope, from, to)? {
+        if names.skills.contains(&used.skill) {
+            words.push_str(&says::skill_read(&used.skill, used.times));
+        }
+    }
+    for (reason, count) in db.unanswered_between(person, from, to)? {
+        words.push_str(&says::unanswered(&reason, count));
+    }
+    let models = db.models_between(scope, from, to)?;
+    words.push_str(&says::models(models.calls, models.failed, models.input, models.output));
+    for (kind, count) in db.work_between(person, from, to)? {
+        words.push_str(&says::scheduled(&kind, count));
+    }
+    Ok(words)
+}
+
+fn talked(db: Db<'_>, window: Window) -> anyhow::Result<String> {
+    let said = db.said_between(window.person, window.from, window.to)?;
+    let mut conversations = Vec::new();
+    for id in &said {
+        conversations.extend(db.message(*id)?.and_then(|message| message.conversation));
+    }
+    conversations.dedup();
+    Ok(says::talked(said.len(), conversations.len()))
+}
+
+fn tools(db: Db<'_>, window: Window, names: &Names) -> anyhow::Result<String> {
+    let mut words = String::new();
+    let (mut calls, mut failed) = (0_u32, 0_u32);
+    for used in db.tools_between(Scope::Person(window.person), window.from, window.to)? {
+        if names.tools.contains(&used.tool) {
+            words.push_str(&says::tool(&used.tool, used.calls, used.failed));
+        } else {
+            calls = calls.saturating_add(used.calls);
+            failed = failed.saturating_add(used.failed);
+        }
+    }
+    if calls > 0 {
+        words.push_str(&says::other_tools(calls, failed));
+    }
+    Ok(words)
+}

@@ -1,0 +1,227 @@
+//! What the assistant is shown of a day, a week or a month.
+//!
+//! The trusted projection, numbers that the program counted, and what became of what was proposed before; nothing that text from outside had a part in. A
+//! day is looked at in its conversations. A week is looked at in its days' reflections, and in the conversations of the days that have none; a
+//! month in its weeks', and where a week has none, in those of its days. So nothing that was said is passed over, and nothing is looked at
+//! twice. A reflection that text from outside had a part in is only named.
+
+use super::activity::{self, Names, Window};
+use super::page::{Page, fit};
+use super::{job::Job, outcome, talk};
+use crate::store::{Db, Node, ReflectionRow, SlotRow};
+use crate::time::{Moment, Period, Span, Zone};
+use crate::trust::{Label, Scope, Text};
+use crate::wording::{self, reflection as says};
+
+/// A skill, as it is told of.
+#[derive(Debug, Clone)]
+pub struct KnownSkill {
+    /// Its name.
+    pub name: String,
+    /// What it says of itself.
+    pub description: String,
+    /// Where that came from.
+    pub label: Label,
+    /// What it grew from.
+    pub from: Node,
+}
+
+/// What is needed to look.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// What is looked at.
+    pub slot: SlotRow,
+    /// Day, week or month.
+    pub job: Job,
+    /// For whom, by the configured name.
+    pub person: crate::people::Person,
+    /// The zone.
+    pub zone: Zone,
+    /// The tools that there are.
+    pub tools: Vec<String>,
+    /// The skills that there are and that nothing from outside had a part in.
+    pub skills: Vec<KnownSkill>,
+    /// How many tokens may be shown.
+    pub budget: u64,
+}
+
+/// What is put before the assistant.
+#[derive(Debug)]
+pub struct Input {
+    /// The parts.
+    pub words: Vec<Text>,
+    /// What they grew from.
+    pub from: Vec<Node>,
+}
+
+/// What there is to be looked at.
+#[derive(Debug)]
+pub struct Seen {
+    /// Reflections on shorter periods, oldest first.
+    earlier: Vec<ReflectionRow>,
+    /// The time whose talk is looked at where no reflection has done so.
+    window: Window,
+}
+
+impl Look {
+    /// What there is to be looked at; `None` if that is too little to ask a model.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn at(&self, db: Db<'_>, min_messages: u32) -> anyhow::Result<Option<Seen>> {
+        let (scope, person) = (self.slot.scope, self.person.id);
+        let (from, to) = self.reach();
+        let earlier = match self.job {
+            Job::Daily => Vec::new(),
+            Job::Weekly => db.reflections_within(scope, Job::Daily.as_str(), from, to)?,
+            Job::Monthly => of_a_month(db, scope, from, to)?,
+        };
+        let said = db.said_between(person, from, to)?.len();
+        let too_little = earlier.is_empty() && said < usize::try_from(min_messages).unwrap_or(usize::MAX);
+        Ok((!too_little).then_some(Seen { earlier, window: Window { person, from, to } }))
+    }
+
+    /// The time that it covers. A week belongs to the month of its last day, so a month reaches over whole weeks.
+    fn reach(&self) -> (Moment, Moment) {
+        let (from, to) = (self.slot.from, self.slot.to);
+        let week_of = |at| Period::containing(Span::Week, at, self.zone).begins(self.zone);
+        match self.job {
+            Job::Daily | Job::Weekly => (from, to),
+            Job::Monthly => (week_of(from), week_of(to)),
+        }
+    }
+
+    /// Everything that is put before the assistant.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn input(&self, db: Db<'_>, seen: &Seen) -> anyhow::Result<Input> {
+        let scope = self.slot.scope;
+        let task = wording::own(&says::task(&self.period_in_words(), &self.person.name), scope);
+        let pages = [self.numbers(db)?, self.last_time(db)?, self.material(db, seen)?, self.catalogue(db)?];
+        let (mut words, mut from) = (vec![task], Vec::new());
+        for (text, nodes) in pages.into_iter().flatten().map(|page| page.done(scope)) {
+            // All of it is trusted by the way it was chosen. Should a mistake ever let anything else in, it is left out here.
+            if text.label().is_trusted() {
+                words.push(text);
+                from.extend(nodes);
+            } else {
+                tracing::error!(slot.id = %self.slot.id, "Slot {}: text from outside was left out", self.slot.id);
+            }
+        }
+        Ok(Input { words, from })
+    }
+
+    fn period_in_words(&self) -> String {
+        let (period, zone) = (self.slot.period.as_str(), self.zone);
+        match self.job {
+            Job::Daily => says::a_day(period, zone.name()),
+            Job::Monthly => says::a_month(period, zone.name()),
+            Job::Weekly => {
+                let last = Moment(self.slot.to.0.saturating_sub(1));
+                says::a_week(period, &zone.day(self.slot.from), &zone.day(last), zone.name())
+            }
+        }
+    }
+
+    fn numbers(&self, db: Db<'_>) -> anyhow::Result<Option<Page>> {
+        let window = Window { person: self.person.id, from: self.slot.from, to: self.slot.to };
+        let skills = self.skills.iter().map(|skill| skill.name.clone()).collect();
+        let names = Names { tools: self.tools.clone(), skills };
+        let mut page = Page::blank();
+        page.says(&activity::numbers(db, window, &self.slot.period, &names)?);
+        Ok(Some(page))
+    }
+
+    fn last_time(&self, db: Db<'_>) -> anyhow::Result<Option<Page>> {
+        let before = db.reflection_before(self.slot.scope, &self.slot.job, self.slot.id, self.slot.to)?;
+        let Some(before) = before else { return Ok(None) };
+        let actions = db.actions_of(before.id)?;
+        if actions.is_empty() {
+            return Ok(None);
+        }
+        let mut page = Page::blank();
+        page.says(&says::last_time(&before.period));
+        for action in &actions {
+            let kind = outcome::known_kind(action);
+            if action.label.is_trusted() {
+                let became = says::became(kind, Some(&action.title), &outcome::told(db, action)?);
+                page.quotes(&became, &action.label);
+                page.grew_from(&[Node::Message(before.message)]);
+            } else {
+                page.says(&says::became(kind, None, &outcome::bare(db, action)?));
+            }
+        }
+        Ok(Some(page))
+    }
+
+    fn material(&self, db: Db<'_>, seen: &Seen) -> anyhow::Result<Option<Page>> {
+        let mut page = Page::blank();
+        let covered: Vec<_> = seen.earlier.iter().map(|earlier| (earlier.from, earlier.to)).collect();
+        let talks = talk::between(db, seen.window, &covered)?;
+        let for_talk = if seen.earlier.is_empty() { self.budget } else { self.budget / 3 };
+        if !seen.earlier.is_empty() {
+            page.says(says::EARLIER);
+            earlier(db, &mut page, &seen.earlier, self.budget - for_talk)?;
+        }
+        let heading = if self.job == Job::Daily { says::CONVERSATIONS } else { says::HANDED_ON };
+        if !talks.is_empty() || seen.earlier.is_empty() {
+            page.says(heading);
+        }
+        talk::tell(db, &mut page, &talks, self.zone, for_talk)?;
+        if talks.is_empty() && seen.earlier.is_empty() {
+            page.says(says::NO_TALK);
+        }
+        Ok(Some(page))
+    }
+
+    /// Once a month the skills are looked through.
+    fn catalogue(&self, db: Db<'_>) -> anyhow::Result<Option<Page>> {
+        if self.job != Job::Monthly || self.skills.is_empty() {
+            return Ok(None);
+        }
+        let used = db.skills_between(self.slot.scope, self.slot.from, self.slot.to)?;
+        let mut page = Page::blank();
+        page.says(says::CATALOGUE);
+        for skill in &self.skills {
+            let times = used.iter().find(|used| used.skill == skill.name).map_or(0, |used| used.times);
+            page.quotes(&says::skill(&skill.name, &skill.description, times), &skill.label);
+            page.grew_from(&[skill.from]);
+        }
+        Ok(Some(page))
+    }
+}
+
+/// The reflections on a month's weeks, and on the days that none of these covers.
+fn of_a_month(db: Db<'_>, scope: Scope, from: Moment, to: Moment) -> anyhow::Result<Vec<ReflectionRow>> {
+    let mut found = db.reflections_within(scope, Job::Weekly.as_str(), from, to)?;
+    let days = db.reflections_within(scope, Job::Daily.as_str(), from, to)?;
+    let is_covered = |day: &ReflectionRow| found.iter().any(|week| week.from <= day.from && day.to <= week.to);
+    let (_, days): (Vec<_>, Vec<_>) = days.into_iter().partition(is_covered);
+    found.extend(days);
+    found.sort_by_key(|reflection| reflection.to);
+    Ok(found)
+}
+
+fn earlier(db: Db<'_>, page: &mut Page, reflections: &[ReflectionRow], budget: u64) -> anyhow::Result<()> {
+    let each = budget / u64::try_from(reflections.len().max(1)).unwrap_or(u64::MAX);
+    for reflection in reflections {
+        let texts = db.texts_of(reflection.message)?;
+        let clean = reflection.label.is_trusted() && texts.iter().all(|text| text.text.label().is_trusted());
+        if !clean {
+            page.says(&says::earlier_from_outside(&reflection.period));
+            continue;
+        }
+        page.grew_from(&[Node::Message(reflection.message)]);
+        for text in texts {
+            let (words, label, _) = text.text.open();
+            let mut kept = fit(words, each);
+            if kept.len() < words.len() {
+                kept.push('\n');
+                kept.push_str(says::CUT);
+            }
+            page.quotes(&says::earlier(&reflection.period, &kept), label);
+        }
+    }
+    Ok(())
+}

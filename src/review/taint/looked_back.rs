@@ -1,0 +1,276 @@
+//! The first stage for what a reflection proposes.
+//!
+//! A reflection is what the journal says of its action, its row and its turn. If these do not belong together nothing is known of it, and it counts as
+//! tainted. Nobody typed what it was asked, so a paste is looked for in what it looked back on: in the messages that it was shown, and in those
+//! that the reflections were shown which it was made from.
+
+use std::collections::BTreeSet;
+
+use super::{Judged, Standing, careful, is_owner, may_be_pasted, read_in, tainted};
+use crate::id::{ActionId, MessageId, PersonId, TurnId};
+use crate::store::{Db, MessageKind, Node, ReflectionRow};
+use crate::trust::{Label, Scope, Source};
+use crate::wording::proposal as says;
+
+/// Judges an action of a reflection. `note` is the label of the words that it takes from a note.
+pub(super) fn judge(
+    db: Db<'_>,
+    action: ActionId,
+    turn: TurnId,
+    person: PersonId,
+    note: Option<&(Label, Option<i64>)>,
+) -> anyhow::Result<Judged> {
+    let row = db.turn(turn)?.filter(|row| row.person == Some(person) && row.scope == Scope::Person(person));
+    let action = db.action(action)?;
+    let reflection = action.as_ref().map(|action| db.reflection(action.reflection)).transpose()?.flatten();
+    let (Some(row), Some(action), Some(reflection)) = (row, action, reflection.filter(|known| known.turn == turn))
+    else {
+        return Ok(tainted(Label::untrusted(Source::unknown()), Scope::Shared));
+    };
+    let (mut label, _) = read_in(db, &row)?;
+    let of_note = note.map(|(label, _)| label);
+    for also in [&action.label, &reflection.label].into_iter().chain(of_note) {
+        label.absorb(also);
+    }
+    Ok(if !label.is_trusted() {
+        tainted(label, row.scope)
+    } else if !is_owner(db, person)? {
+        careful(&label, row.scope, says::NOT_THE_OWNERS)
+    } else if note.is_some() {
+        careful(&label, row.scope, says::FROM_A_NOTE)
+    } else if pasted_among(db, reflection)? {
+        careful(&label, row.scope, says::PASTED_AMONG)
+    } else {
+        Judged { standing: Standing::Clean, label, scope: row.scope, note: String::new() }
+    })
+}
+
+/// Whether anything that it was made from may be a paste. What an answer among that had been made from is not looked at: the answer is the
+/// assistant's own words.
+fn pasted_among(db: Db<'_>, reflection: ReflectionRow) -> anyhow::Result<bool> {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![reflection];
+    while let Some(reflection) = open.pop() {
+        if !seen.insert(reflection.id) {
+            continue;
+        }
+        let shown = shown_to(db, &reflection)?;
+        for message in shown.said {
+            let texts = db.texts_of(message)?;
+            // Of words that were deleted meanwhile nobody knows any more what they looked like.
+            if texts.is_empty() || texts.iter().any(may_be_pasted) {
+                return Ok(true);
+            }
+        }
+        open.extend(shown.earlier);
+    }
+    Ok(false)
+}
+
+/// What was put before a reflection, and what it looked up itself.
+#[derive(Default)]
+struct Shown {
+    said: Vec<MessageId>,
+    earlier: Vec<ReflectionRow>,
+}
+
+fn shown_to(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Shown> {
+    let mut shown = Shown::default();
+    let Some(turn) = db.turn(reflection.turn)? else { return Ok(shown) };
+    for turn in db.past_turns(turn.conversation)? {
+        for found in db.parents(Node::Turn(turn.id))? {
+            shown.takes(db, found, None)?;
+        }
+        for asked in db.messages_of_turn(turn.id)? {
+            for put_before in db.parents(Node::Message(asked.id))? {
+                shown.takes(db, put_before, Some(reflection))?;
+            }
+        }
+    }
+    Ok(shown)
+}
+
+impl Shown {
+    /// Of the last reflection of the same kind only the outcomes of its actions are put before the next one, in a line each: what that was made from
+    /// counts no more. `than` says whose input it is; none for what was looked up, which is read whole.
+    fn takes(&mut self, db: Db<'_>, node: Node, than: Option<&ReflectionRow>) -> anyhow::Result<()> {
+        let Node::Message(id) = node else { return Ok(()) };
+        match db.message(id)?.map(|message| message.kind) {
+            Some(MessageKind::Said) => self.said.push(id),
+            Some(MessageKind::Reflection) => {
+                let shorter = |earlier: &ReflectionRow| than.is_none_or(|than| length(earlier) < length(than));
+                self.earlier.extend(db.reflection_in(id)?.filter(shorter));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// How long the time is that it looked back on, in milliseconds.
+fn length(reflection: &ReflectionRow) -> i64 {
+    reflection.to.0.saturating_sub(reflection.from.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{House, judged, text, typed};
+    use super::*;
+    use crate::review::proposal::Origin;
+    use crate::store::{ActionState, NewAction, NewMessage, NewReflection, NewSlot, NewStep, SlotState, TextKind, Tx};
+    use crate::time::Moment;
+
+    /// A reflection of Ada's with one action. The turn in which she typed stands for the one that was assigned.
+    async fn looked_back(house: &House, label: Label) -> ActionId {
+        let (ada, at) = (house.ada, Moment(2));
+        let scope = Scope::Person(ada.person);
+        let look = move |tx: Tx<'_>| {
+            let slot = tx.claim_slot(&NewSlot {
+                job: "daily",
+                scope,
+                period: "2026-11-20",
+                from: Moment(0),
+                to: Moment(1),
+                due_at: at,
+                state: SlotState::Claimed,
+                reason: "",
+                again: false,
+                at,
+            })?;
+            let turn = tx.turn(ada.turn)?.unwrap();
+            let message = tx.add_message(&NewMessage {
+                stream: turn.stream,
+                conversation: Some(ada.conversation),
+                inbox: None,
+                address: None,
+                person: None,
+                kind: MessageKind::Reflection,
+                scope,
+                external_id: "",
+                album: "",
+                received_at: at,
+                server_at: None,
+                effective_at: at,
+                turn: Some(ada.turn),
+            })?;
+            tx.add_text(message, TextKind::Said, &text("A day", label.clone(), ada.person))?;
+            let new = NewReflection {
+                slot: slot.unwrap(),
+                turn: ada.turn,
+                message,
+                title: "A day",
+                label: &label,
+                scope,
+                at,
+            };
+            let reflection = tx.keep_reflection(&new)?;
+            tx.add_action(&NewAction {
+                reflection,
+                seq: 0,
+                kind: "create_skill",
+                title: "Tea",
+                payload: "{}",
+                state: ActionState::New,
+                reason: "",
+                label: &label,
+                scope,
+                at,
+            })
+        };
+        house.journal.write("look back", look).await.unwrap()
+    }
+
+    fn origin(action: ActionId, turn: TurnId, person: PersonId) -> Origin {
+        Origin::Reflection { action, turn, person, note: None }
+    }
+
+    #[tokio::test]
+    async fn an_owners_reflection_on_trusted_text_is_clean() {
+        let house = typed("remember how I like my tea").await;
+        let action = looked_back(&house, Label::join_of([])).await;
+        let judged = judged(&house, origin(action, house.ada.turn, house.ada.person)).await;
+        assert_eq!((judged.standing, judged.scope), (Standing::Clean, Scope::Person(house.ada.person)));
+    }
+
+    #[tokio::test]
+    async fn what_does_not_belong_together_is_tainted() {
+        let house = typed("remember how I like my tea").await;
+        let action = looked_back(&house, Label::join_of([])).await;
+        let (ada, ben) = (house.ada, house.ben);
+        for forged in [
+            origin(ActionId(99), ada.turn, ada.person),
+            origin(action, TurnId(99), ada.person),
+            origin(action, ben.turn, ben.person),
+            origin(action, ben.turn, ada.person),
+            origin(action, ada.turn, ben.person),
+        ] {
+            let judged = judged(&house, forged.clone()).await;
+            assert_eq!((judged.standing, judged.label.encode().as_str()), (Standing::Tainted, "unknown"), "{forged:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_mark_anywhere_counts() {
+        let page = || Label::untrusted(Source::web("evil.example"));
+        let house = typed("hello").await;
+        let action = looked_back(&house, page()).await;
+        let of_row = judged(&house, origin(action, house.ada.turn, house.ada.person)).await;
+        let house = typed("hello").await;
+        let action = looked_back(&house, Label::join_of([])).await;
+        let note = Some((page(), None));
+        let of_note =
+            judged(&house, Origin::Reflection { action, turn: house.ada.turn, person: house.ada.person, note }).await;
+        let (ada, words) = (house.ada, text("a page", page(), house.ada.person));
+        let read = move |tx: Tx<'_>| {
+            let (scope, at) = (Scope::Person(ada.person), Moment(3));
+            let label = Label::join_of([]);
+            let step =
+                NewStep { turn: ada.turn, seq: 0, kind: "tool", tool: "x", call: "{}", label: &label, scope, at };
+            let step = tx.begin_step(&step)?;
+            tx.finish_step(step, &words, None, "", at)
+        };
+        house.journal.write("read a page", read).await.unwrap();
+        let of_step = judged(&house, origin(action, ada.turn, ada.person)).await;
+        for judged in [of_row, of_note, of_step] {
+            assert_eq!((judged.standing, judged.label.encode().as_str()), (Standing::Tainted, "web:evil.example"));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_paste_among_what_was_looked_at_waits_and_so_does_what_was_forgotten() {
+        for (words, standing) in
+            [("short", Standing::Clean), ("so:\n```\nx\n```", Standing::Careful), ("", Standing::Careful)]
+        {
+            let house = typed("look back").await;
+            let action = looked_back(&house, Label::join_of([])).await;
+            let ada = house.ada;
+            let saw = move |tx: Tx<'_>| {
+                let turn = tx.turn(ada.turn)?.unwrap();
+                let message = tx.add_message(&NewMessage {
+                    stream: turn.stream,
+                    conversation: Some(ada.conversation),
+                    inbox: None,
+                    address: Some(turn.address),
+                    person: Some(ada.person),
+                    kind: MessageKind::Said,
+                    scope: turn.scope,
+                    external_id: "",
+                    album: "",
+                    received_at: Moment(1),
+                    server_at: None,
+                    effective_at: Moment(1),
+                    turn: None,
+                })?;
+                if !words.is_empty() {
+                    tx.add_text(message, TextKind::Said, &text(words, Label::join_of([]), ada.person))?;
+                }
+                let asked = tx.messages_of_turn(ada.turn)?;
+                tx.end_turn(ada.turn, "done", "", Moment(2))?;
+                tx.derive(Node::Message(asked[0].id), Node::Message(message))
+            };
+            house.journal.write("see", saw).await.unwrap();
+            let judged = judged(&house, origin(action, ada.turn, ada.person)).await;
+            assert_eq!(judged.standing, standing, "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `read_reflection`: what the assistant wrote when it looked back on a day, a week or a month.
+//!
+//! Only reflections of the same scope are found. One that text from outside had a part in is never put before a model by itself; asking for it here
+//! is explicit, and what comes back carries its label into the turn.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{Call, Output, Reach, Tool, ToolError};
+use crate::model::ToolSpec;
+use crate::store::{Db, Journal, Node};
+use crate::trust::Scope;
+use crate::wording::tool as says;
+
+/// The tool.
+#[derive(Debug)]
+pub struct ReadReflection(Journal);
+
+impl ReadReflection {
+    /// Reads from this journal.
+    pub fn new(journal: Journal) -> Self {
+        Self(journal)
+    }
+}
+
+#[async_trait]
+impl Tool for ReadReflection {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "read_reflection".to_owned(),
+            description: says::READ_REFLECTION.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": { "period": { "type": "string", "description": says::REFLECTION_PERIOD } },
+                "required": ["period"]
+            }),
+        }
+    }
+
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let period = call.arguments.get("period").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+        let (scope, named) = (call.scope, period.clone());
+        let found = self.0.read(move |db| find(db, scope, &named)).await;
+        match found {
+            Ok(Some(output)) => Ok(output),
+            Ok(None) => Err(ToolError::Failed(says::no_reflection(&period))),
+            Err(_) => Err(ToolError::Failed(says::REFLECTIONS_UNREADABLE.to_owned())),
+        }
+    }
+}
+
+fn find(db: Db<'_>, scope: Scope, period: &str) -> anyhow::Result<Option<Output>> {
+    let Some(reflection) = db.reflection_on(scope, period)? else { return Ok(None) };
+    let mut label = reflection.label;
+    let mut words = String::new();
+    for text in db.texts_of(reflection.message)? {
+        let (said, of, _) = text.text.open();
+        label.absorb(of);
+        words.push_str(said);
+    }
+    Ok(Some(Output { text: words, label, from: vec![Node::Message(reflection.message)] }))
+}

@@ -1,0 +1,88 @@
+//! Wherever the power goes while the assistant looks back, there is one reflection, one proposal and one notice.
+
+use std::sync::{Arc, Mutex};
+
+use compline::store::Failpoint;
+
+use super::*;
+use crate::support::story::copy_home;
+
+/// A job of the journal and the homes as they were on both sides of each of its commits.
+type Homes = Arc<Mutex<Vec<(&'static str, tempfile::TempDir)>>>;
+
+/// The jobs between a claimed slot and the end of what comes of it.
+const JOBS: &[&str] = &[
+    "assign a reflection",
+    "claim messages",
+    "begin a model step",
+    "store a reply",
+    "postpone a reflection",
+    "ask for a reflection again",
+    "keep a reflection",
+    "take an action",
+    "stage a proposal",
+    "refuse an action",
+];
+
+fn watching(homes: &Homes, home: &std::path::Path) -> Failpoint {
+    let (homes, home) = (Arc::clone(homes), home.to_owned());
+    Failpoint(Arc::new(move |_, job| {
+        if JOBS.contains(&job) {
+            homes.lock().unwrap().push((job, copy_home(&home)));
+        }
+    }))
+}
+
+fn plays(story: &Story) {
+    story.background.otherwise(|request| match request.purpose() {
+        // The first answer is none.
+        Purpose::Reflection if !words(request).contains("was not the JSON object") => {
+            crate::support::model::Say::Text("Let me think.".to_owned())
+        }
+        Purpose::Reflection => crate::support::model::Say::Text(answer(
+            "Tea",
+            &json!([create("tea", "Three minutes."), create("milk", "Cold."), create("tea", "Three minutes.")]),
+        )),
+        _ => crate::support::model::usual(request),
+    });
+}
+
+async fn ends_well(story: &Story, where_cut: &str) {
+    let id = SlotId(story.count("SELECT max(id) FROM slots"));
+    let slot = carry_out(story, id).await;
+    // A turn that a long absence cut off is over time, which costs a try.
+    assert!(slot.state == SlotState::Done && (2..=3).contains(&slot.tries), "{where_cut}: {slot:?}");
+    assert_eq!(story.count("SELECT count(*) FROM reflections"), 1, "{where_cut}");
+    assert_eq!(story.count("SELECT count(*) FROM conversations WHERE kind = 'reflection'"), 1, "{where_cut}");
+    assert_eq!(story.count("SELECT count(*) FROM proposals"), 2, "{where_cut}");
+    assert_eq!(actions_by_state(story), "proposed 2, refused 1", "{where_cut}");
+    let told = story.count("SELECT count(*) FROM outbox WHERE text LIKE '%A look back on a day%'");
+    assert_eq!(told, 1, "{where_cut}");
+}
+
+#[tokio::test]
+async fn a_power_cut_doubles_nothing_and_loses_nothing() {
+    let homes = Homes::default();
+    let mut story = Story::prepared(&settings_with("")).await;
+    plays(&story);
+    story.fail_at(Some(watching(&homes, &story.home)));
+    story.start().await;
+    story.say(ADA, "I like my tea strong").await;
+    homes.lock().unwrap().clear();
+    let id = claim(&story, TODAY).await;
+    carry_out(&story, id).await;
+    ends_well(&story, "without a cut").await;
+    story.fail_at(None);
+    let homes = std::mem::take(&mut *homes.lock().unwrap());
+    for job in JOBS {
+        assert!(homes.iter().filter(|(cut, _)| cut == job).count() >= 2, "{job} was never cut");
+    }
+    for (job, home) in homes {
+        story.stop().await;
+        story.move_to(home);
+        story.start().await;
+        story.answered().await;
+        ends_well(&story, job).await;
+    }
+    story.end().await;
+}
