@@ -6,6 +6,7 @@
 //! that was cut off is run again.
 
 mod answer;
+pub mod backup;
 mod bring;
 pub mod command;
 mod conversations;
@@ -15,6 +16,8 @@ mod pairing;
 mod people;
 mod reminders;
 mod reflect;
+mod reflections;
+pub mod restore;
 mod review;
 mod search;
 mod skills;
@@ -22,6 +25,7 @@ mod snippet;
 mod status;
 mod tools;
 mod transcript;
+mod upkeep;
 mod usage;
 
 #[cfg(test)]

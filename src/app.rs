@@ -4,7 +4,7 @@
 //! outside (the clock, the models, the adapters, the way to web pages) is a seam, so a test builds the same house with other walls.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 use crate::adapter::Adapter;
 use crate::adapter::telegram::Telegram;
 use crate::adapter::terminal::Terminal;
+use crate::admin::restore::Settled;
 use crate::admin::{self, Admin, HealthSource};
 use crate::config::{Config, Home};
 use crate::engine::{self, Courier, Engine, Fetch};
@@ -30,7 +31,7 @@ use crate::model::Model;
 use crate::people::Address;
 use crate::reflection::{self, Reflector};
 use crate::review::{self, DiskFailpoint, Herald, Policy, Review};
-use crate::schedule::{self, Schedule};
+use crate::schedule::{self, FreeSpace, Schedule};
 use crate::skill::builtin::{self, Builtin};
 use crate::spend::{Ledger, Purse};
 use crate::store::{Failpoint, Journal, NewOutbox, OpenError};
@@ -74,6 +75,8 @@ pub struct Seams {
     pub disk_failpoint: Option<DiskFailpoint>,
     /// How long a server of outside tools may take.
     pub outside: Option<outside::Limits>,
+    /// How much room there is on the disk of the home.
+    pub free_space: Option<FreeSpace>,
     /// Whether the terminal is the only adapter, as for `chat` without a running gateway.
     pub terminal_only: bool,
 }
@@ -135,7 +138,15 @@ pub fn take_lock(home: &Home) -> Result<File, BuildError> {
         .open(home.lock())
         .with_context(|| format!("Cannot write in the home {}", home.path().display()))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => {
+            // Whoever has the lock finds a home in one state.
+            match admin::restore::settle(home)? {
+                Settled::Nothing => {}
+                Settled::Finished => tracing::warn!("{}", wording::upkeep::FINISHED),
+                Settled::Dropped => tracing::warn!("{}", wording::upkeep::DROPPED),
+            }
+            Ok(file)
+        }
         Err(std::fs::TryLockError::WouldBlock) => Err(BuildError::Held(home.path().to_owned())),
         Err(std::fs::TryLockError::Error(error)) => Err(BuildError::Other(error.into())),
     }
@@ -228,6 +239,7 @@ impl App {
                 engine: Arc::clone(&engine),
                 review: review.clone(),
             }),
+            free_space: seams.free_space.unwrap_or_else(|| room_at(config.home.path())),
         };
         let schedule = Schedule::new(duties, ringer);
         let admin = Arc::new(Admin::new(admin::Parts {
@@ -433,6 +445,12 @@ async fn tell_absence(journal: &Journal, adapter: &dyn Adapter, now: Moment) -> 
             Ok(told)
         })
         .await
+}
+
+/// How much room there is on the disk that holds a folder.
+fn room_at(folder: &Path) -> FreeSpace {
+    let folder = folder.to_owned();
+    Arc::new(move || admin::backup::room(&folder))
 }
 
 fn purses(

@@ -5,6 +5,7 @@
 //! sentence with its place, and under it how to mend it.
 
 mod ask;
+mod backup;
 pub mod chat;
 mod config;
 mod demo;
@@ -15,6 +16,7 @@ mod log;
 mod place;
 mod print;
 mod probe;
+mod progress;
 mod reflect;
 mod review;
 mod run;
@@ -120,10 +122,17 @@ enum Command {
     /// Decide about proposed changes of skills
     #[command(subcommand)]
     Review(review::Command),
+    /// Read what the assistant thinks of past days, weeks and months
+    #[command(subcommand)]
+    Reflections(reflect::Reflections),
     /// Look back on a day, a week or a month now
     Reflect(reflect::Reflect),
     /// Show what the models took, by day, person, purpose and model
     Usage,
+    /// Write the whole state into one file, while the gateway runs or not
+    Backup(backup::Backup),
+    /// Put a backup in the place of the whole state
+    Restore(backup::Restore),
 }
 
 /// Does what was typed.
@@ -137,7 +146,11 @@ pub fn run(cli: Cli) -> Exit {
 }
 
 fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exit, Failure> {
-    let place = || Place::of(globals.home.as_deref(), globals.config.as_deref());
+    let place = || {
+        let place = Place::of(globals.home.as_deref(), globals.config.as_deref())?;
+        backup::settle_first(&place.home)?;
+        Ok::<_, Failure>(place)
+    };
     match command {
         Command::Demo(options) => demo::run(&options, printer),
         Command::Init(options) => init::run(&options, &place()?, printer),
@@ -153,8 +166,11 @@ fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exi
         Command::Search(search) => ask::run(&search.line(), ask::Look::Shown, &place()?, printer),
         Command::Skills(command) => skills::run(&command, &place()?, printer),
         Command::Review(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
+        Command::Reflections(command) => ask::run(&command.line(), command.look(), &place()?, printer),
         Command::Reflect(command) => ask::work(&command.line(), &place()?, printer),
         Command::Usage => ask::run(&["usage".to_owned()], ask::Look::Shown, &place()?, printer),
+        Command::Backup(options) => backup::backup(&options, &place()?, printer),
+        Command::Restore(options) => backup::restore(&options, &place()?, printer),
     }
 }
 

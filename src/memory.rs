@@ -19,7 +19,9 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use tree::Tree;
+pub use label::{of_file as label_of_file, of_found_file};
+pub use page::digest;
+pub use tree::{Received, Tree};
 
 use crate::trust::Text;
 

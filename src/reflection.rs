@@ -140,13 +140,6 @@ impl Reflector {
 
     async fn look(&self, slot: &SlotRow, job: Job, person: crate::people::Person) -> anyhow::Result<Look> {
         let engine = &self.parts.engine.parts;
-        let live = self.parts.review.live().await?;
-        let known = live.skills.values().filter(|live| live.label.is_trusted()).map(|live| KnownSkill {
-            name: live.skill.manifest.name.clone(),
-            description: live.skill.manifest.description.clone(),
-            label: live.label.clone(),
-            from: Node::Version(live.version),
-        });
         let window = engine.background.order().first().and_then(|first| engine.background.card(*first));
         let window = window.map_or(MOST_TOKENS, |card| card.context_window / PART_OF_WINDOW);
         Ok(Look {
@@ -155,9 +148,28 @@ impl Reflector {
             person,
             zone: self.parts.zone,
             tools: engine.toolbox.names(),
-            skills: known.collect(),
+            skills: self.known_skills().await,
             budget: window.min(MOST_TOKENS),
         })
+    }
+
+    /// The skills that nothing from outside had a part in. A folder that cannot be read keeps nobody from looking back.
+    async fn known_skills(&self) -> Vec<KnownSkill> {
+        let live = match self.parts.review.live().await {
+            Ok(live) => live,
+            Err(error) => {
+                tracing::error!("The skills cannot be read, and are left out: {error:#}");
+                return Vec::new();
+            }
+        };
+        let clean = live.skills.values().filter(|live| live.label.is_trusted());
+        let known = clean.map(|live| KnownSkill {
+            name: live.skill.manifest.name.clone(),
+            description: live.skill.manifest.description.clone(),
+            label: live.label.clone(),
+            from: Node::Version(live.version),
+        });
+        known.collect()
     }
 
     /// Reads what became of the run.

@@ -16,6 +16,7 @@ mod live;
 mod person;
 pub mod proposal;
 mod read;
+mod restored;
 pub mod reveal;
 pub mod reviewer;
 pub mod scan;
@@ -33,6 +34,7 @@ pub use live::{Live, LiveSkill};
 pub use person::{By, Decided, Refusal};
 pub use proposal::{Draft, Origin, Proposal};
 pub use read::History;
+pub use restored::distrust_unknown;
 pub use submit::Staged;
 pub use taint::Standing;
 

@@ -16,6 +16,7 @@ mod upkeep;
 pub use crate::reflection::Job;
 pub use asked::Asked;
 pub use slots::Coming;
+pub use upkeep::{Checked, FreeSpace};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,6 +58,8 @@ pub struct Parts {
     pub audience: Arc<dyn Audience>,
     /// Who looks back.
     pub reflector: Reflector,
+    /// How much room there is on the disk of the home.
+    pub free_space: FreeSpace,
 }
 
 /// The schedule.
@@ -65,13 +68,14 @@ pub struct Schedule {
     ringer: Ringer,
     /// Changes after each look.
     looked: watch::Sender<()>,
+    rounds: upkeep::Rounds,
 }
 
 impl Schedule {
     /// A schedule that rests until it is run. `ringer` rings the bell that goes to [`Schedule::run`].
     pub fn new(parts: Parts, ringer: Ringer) -> Arc<Self> {
         parts.engine.tell_of_work(ringer.clone());
-        Arc::new(Self { parts, ringer, looked: watch::Sender::new(()) })
+        Arc::new(Self { parts, ringer, looked: watch::Sender::new(()), rounds: upkeep::Rounds::default() })
     }
 
     /// Who looks back.

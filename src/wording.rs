@@ -10,9 +10,9 @@ pub mod heartbeat;
 pub mod offline;
 pub mod outside;
 pub mod prompt;
+pub mod reflection;
 pub mod reminder;
 pub mod reminder_command;
-pub mod reflection;
 pub mod proposal;
 pub mod review;
 pub mod review_command;
@@ -21,6 +21,7 @@ pub mod skill;
 pub mod telegram;
 pub mod tool;
 pub mod turn;
+pub mod upkeep;
 pub mod why;
 
 use std::sync::Arc;

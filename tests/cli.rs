@@ -8,6 +8,8 @@
     reason = "a test may stop at the first surprise"
 )]
 
+#[path = "cli/backup.rs"]
+mod backup;
 #[path = "cli/errors.rs"]
 mod errors;
 #[path = "cli/facts.rs"]

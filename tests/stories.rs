@@ -85,6 +85,10 @@ mod mcp;
 mod log;
 #[path = "stories/bad_input.rs"]
 mod bad_input;
+#[path = "stories/upkeep.rs"]
+mod upkeep;
+#[path = "stories/backup.rs"]
+mod backup;
 #[path = "stories/heartbeat.rs"]
 mod heartbeat;
 #[path = "stories/reminders.rs"]

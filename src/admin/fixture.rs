@@ -341,6 +341,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
             engine: Arc::clone(&engine),
             review: review.clone(),
         }),
+        free_space: Arc::new(|| None),
     };
     let schedule = Schedule::new(duties, crate::time::clock::bell().0);
     Admin::new(Parts {

@@ -46,6 +46,11 @@ impl Admin {
                 }
                 None => Ok(not_understood(args)),
             },
+            ["reflections", "list", rest @ ..] => match limit_of(rest) {
+                Some(limit) => self.reflections(limit).await,
+                None => Ok(not_understood(args)),
+            },
+            ["reflections", "show", wanted] => self.reflection(wanted).await,
             ["reflect", rest @ ..] => match Looking::read(rest.iter().copied()) {
                 Some(wish) => self.reflect_now(&wish).await,
                 None => Ok(not_understood(args)),

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Admin;
 use super::answer::{Answer, amount, plain};
+use super::upkeep::Upkeep;
 use crate::engine::boundary;
 use crate::id::PersonId;
 use crate::message::Health;
@@ -50,6 +51,7 @@ impl Admin {
         let adapters = if only.is_some() { Vec::new() } else { self.parts.health.adapters() };
         let pending = if only.is_some() { 0 } else { self.parts.review.pending().await?.len() };
         let left = if only.is_some() { None } else { Some(self.parts.ledger.left().await?) };
+        let upkeep = if only.is_some() { None } else { Some(self.parts.journal.read(Upkeep::read).await?) };
         let servers = if only.is_some() { Vec::new() } else { self.parts.outside.conditions() };
         let servers = servers.into_iter().collect();
         let mut coming = if only.is_some() { Vec::new() } else { self.parts.schedule.coming().await? };
@@ -59,6 +61,7 @@ impl Admin {
         lines.extend(Some(self.servers(&servers)).filter(|servers| !servers.is_empty()));
         lines.push(says::status_queues(inbox, only.is_none().then_some(outbox)));
         lines.extend(only.is_none().then(|| says_of_gate::status(pending)));
+        lines.extend(upkeep.as_ref().map(|upkeep| upkeep.lines(self.parts.zone)).unwrap_or_default());
         lines.extend(streams.iter().map(|stream| self.stream_line(stream)));
         let times = coming
             .iter()
@@ -75,6 +78,7 @@ impl Admin {
             "streams": streams.iter().map(stream_json).collect::<Value>(),
             "slots": coming.iter().map(slot_json).collect::<Value>(),
             "proposals": { "pending": pending },
+            "upkeep": upkeep.as_ref().map_or_else(|| json!({}), Upkeep::json),
             "budget": left.as_ref().map_or_else(|| json!({}), budget_json),
             "model": self.model_in_use(),
         });
@@ -199,7 +203,19 @@ mod tests {
         let json = house.admin.status(None).await.unwrap().json;
         assert_eq!(
             keys(&json),
-            ["version", "zone", "adapters", "servers", "queues", "streams", "slots", "proposals", "budget", "model"],
+            [
+                "version",
+                "zone",
+                "adapters",
+                "servers",
+                "queues",
+                "streams",
+                "slots",
+                "proposals",
+                "upkeep",
+                "budget",
+                "model"
+            ],
         );
         assert_eq!(json["proposals"], json!({ "pending": 0 }));
         assert_eq!(json["zone"], "Europe/Vienna");

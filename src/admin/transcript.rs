@@ -14,7 +14,7 @@ use crate::store::{Attachment, Db, StoredMessage, StoredText, SummaryContent, Te
 use crate::text::shorten;
 use crate::time::Zone;
 use crate::trust::Label;
-use crate::wording::{command as says, prompt};
+use crate::wording::{command as says, prompt, upkeep};
 
 /// Characters shown of what stands in a file.
 const FILE: usize = 2_000;
@@ -124,6 +124,7 @@ impl Entry {
         let texts = self.texts.iter().map(|text| {
             let words = shown.words(&text.text);
             match text.kind {
+                _ if words.is_empty() => upkeep::FORGOTTEN.to_owned(),
                 TextKind::Said | TextKind::Transcript => words.to_string(),
                 TextKind::Quote => quoted(words),
                 TextKind::File => quoted(&shorten(words, FILE)),

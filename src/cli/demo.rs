@@ -58,12 +58,6 @@ async fn perform(scene: Scene, theatre: &mut Theatre, stage: &mut Stage) -> Resu
             stage.answered(theatre.now(), theatre.zone, &theatre.agent, &answer).await?;
         }
         Scene::Until(day, hour, minute) => theatre.until(day, hour, minute).await,
-        Scene::Shows(text) => {
-            stage.spoken(theatre.now(), theatre.zone, &theatre.person, text, "").await?;
-            let answer = theatre.say(text, None).await?;
-            stage.hash = hash_in(&answer);
-            stage.answered(theatre.now(), theatre.zone, &theatre.agent, &answer).await?;
-        }
         Scene::Types(text) => {
             let text = text.replace("HASH", &stage.hash);
             stage.spoken(theatre.now(), theatre.zone, &theatre.person, &text, "").await?;
@@ -72,6 +66,7 @@ async fn perform(scene: Scene, theatre: &mut Theatre, stage: &mut Stage) -> Resu
         }
         Scene::Came => {
             for words in theatre.came().await? {
+                stage.hash = hash_in(&words).unwrap_or(std::mem::take(&mut stage.hash));
                 stage.answered(theatre.now(), theatre.zone, &theatre.agent, &words).await?;
             }
         }
@@ -83,7 +78,7 @@ async fn perform(scene: Scene, theatre: &mut Theatre, stage: &mut Stage) -> Resu
 }
 
 /// The hash in the command that approves.
-fn hash_in(shown: &str) -> String {
-    let command = shown.rsplit("/approve ").next().unwrap_or_default();
-    command.split_whitespace().nth(1).unwrap_or_default().trim_matches('`').to_owned()
+fn hash_in(shown: &str) -> Option<String> {
+    let (_, command) = shown.rsplit_once("/approve ")?;
+    Some(command.split_whitespace().nth(1)?.trim_matches('`').to_owned())
 }

@@ -7,6 +7,7 @@ use crate::app::BuildError;
 use crate::config::ConfigError;
 use crate::store::OpenError;
 use crate::wording::cli as says;
+use crate::wording::upkeep;
 
 /// Why a command could not be done.
 #[derive(Debug)]
@@ -57,6 +58,8 @@ impl From<OpenError> for Failure {
             OpenError::Locked { .. } => says::FIX_LOCKED,
             OpenError::ReadOnly { .. } => says::FIX_READ_ONLY,
             OpenError::Full { .. } => says::FIX_FULL,
+            OpenError::NoRoomToCopy { .. } => upkeep::FIX_NO_ROOM_TO_COPY,
+            OpenError::NotCopied { .. } => upkeep::FIX_NOT_COPIED,
             OpenError::Other(error) => return error.into(),
         };
         Self::Failed(says::with_fix(&told, fix))

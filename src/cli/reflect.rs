@@ -1,8 +1,8 @@
-//! `compline reflect …`: looking back now, and waiting for what comes of it.
+//! `compline reflect …`: looking back now, and waiting for what comes of it. `compline reflections …`: what came of it before.
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
-use super::ask::words;
+use super::ask::{Look, words};
 
 /// `compline reflect …`
 #[derive(Debug, Args)]
@@ -16,6 +16,43 @@ pub struct Reflect {
     /// Even if it was done already
     #[arg(long)]
     again: bool,
+}
+
+/// `compline reflections …`
+#[derive(Debug, Subcommand)]
+pub enum Reflections {
+    /// The newest reflections
+    List {
+        /// At most so many
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+    /// One reflection, with what became of what it proposed
+    Show {
+        /// Its number, or its period (2026-11-20, 2026-W47, 2026-11)
+        id: String,
+        /// Print the Markdown itself
+        #[arg(long)]
+        markdown: bool,
+    },
+}
+
+impl Reflections {
+    /// As the gateway understands it.
+    pub fn line(&self) -> Vec<String> {
+        match self {
+            Self::List { limit } => words(&["reflections", "list", "--limit", &limit.to_string()]),
+            Self::Show { id, .. } => words(&["reflections", "show", id]),
+        }
+    }
+
+    /// How it is printed.
+    pub fn look(&self) -> Look {
+        match self {
+            Self::Show { markdown: true, .. } => Look::Markdown,
+            Self::Show { .. } | Self::List { .. } => Look::Shown,
+        }
+    }
 }
 
 /// What is looked back on.

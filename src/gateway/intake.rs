@@ -20,10 +20,6 @@ use crate::time::{Busy, Clock, Zone};
 
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// How long an original is kept.
-const KEEP_ORIGINALS: Duration = Duration::from_secs(7 * 24 * 3600);
-/// How often old originals are looked for.
-const PURGE_EVERY: Duration = Duration::from_secs(24 * 3600);
 
 /// The way in of one adapter.
 pub struct Intake {
@@ -79,7 +75,6 @@ impl Intake {
             }
         }
         failures = 0;
-        let mut purged_at = None;
         loop {
             let cursor = match self.cursor().await {
                 Ok(cursor) => cursor,
@@ -109,7 +104,7 @@ impl Intake {
                 if failures > 0 {
                     (self.connected)().await?;
                 }
-                self.store(batch.items, batch.cursor.clone(), &mut purged_at).await
+                self.store(batch.items, batch.cursor.clone()).await
             };
             match taken.await {
                 Ok(wake) => {
@@ -175,15 +170,9 @@ impl Intake {
         self.journal.read(move |db| db.cursor(name, &account)).await
     }
 
-    async fn store(
-        &self,
-        items: Vec<String>,
-        cursor: Option<String>,
-        purged_at: &mut Option<crate::time::Moment>,
-    ) -> anyhow::Result<Wake> {
+    async fn store(&self, items: Vec<String>, cursor: Option<String>) -> anyhow::Result<Wake> {
         let now = self.clock.now();
-        let purge = purged_at.is_none_or(|at| now.since(at) >= PURGE_EVERY);
-        if items.is_empty() && cursor.is_none() && !purge {
+        if items.is_empty() && cursor.is_none() {
             return Ok(Wake::default());
         }
         let door = Door {
@@ -195,8 +184,7 @@ impl Intake {
             account: self.adapter.account(),
         };
         let items = admit::parse(&*self.adapter, items);
-        let wake = self
-            .journal
+        self.journal
             .write("accept messages", move |tx| {
                 let mut wake = Wake::default();
                 for item in &items {
@@ -206,16 +194,9 @@ impl Intake {
                     tx.set_cursor(door.adapter, &door.account, cursor, now)?;
                 }
                 tx.set_fact(&alive_fact(door.adapter), &now.0.to_string())?;
-                if purge {
-                    tx.purge_originals(now.minus(KEEP_ORIGINALS))?;
-                }
                 Ok(wake)
             })
-            .await?;
-        if purge {
-            *purged_at = Some(now);
-        }
-        Ok(wake)
+            .await
     }
 
     async fn wake(&self, wake: Wake) {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 
 use super::place;
+use super::tree::Received;
 
 /// The folder of the tree.
 #[derive(Debug, Clone)]
@@ -75,6 +76,31 @@ impl Disk {
             ensure!(here.path.is_dir(), "{part} is not a folder");
         }
         Ok(here)
+    }
+
+    /// Deletes the file that stands just there, if it is `ours`. What is a link, or lies behind one that leads out, is none.
+    pub(super) fn remove(&self, inside: &str, max: u64, ours: impl Fn(&[u8]) -> bool) -> anyhow::Result<Received> {
+        ensure!(place::is_plain(inside), "The path is not a plain one");
+        let (folder, name) = inside.rsplit_once('/').unwrap_or(("", inside));
+        let root = self.root.canonicalize().context("The workspace is not there")?;
+        let folder = match root.join(folder).canonicalize() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Received::Gone),
+            found => located(&root, found?)?,
+        };
+        ensure!(place::is_inbox(&folder.inside), "The folder leads elsewhere");
+        let path = folder.path.join(name);
+        match path.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Received::Gone),
+            Err(error) => return Err(error.into()),
+            Ok(found) if !found.is_file() => return Ok(Received::Changed),
+            Ok(_) => {}
+        }
+        if !read_up_to(File::open(&path)?, max).is_ok_and(|bytes| ours(&bytes)) {
+            return Ok(Received::Changed);
+        }
+        fs::remove_file(&path)?;
+        sync(&folder.path)?;
+        Ok(Received::Gone)
     }
 
     /// The bytes of a file, which may be up to `max` long.

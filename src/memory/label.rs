@@ -1,12 +1,17 @@
 //! Whose words a file holds. This file may mint trust: for the program's own first contents, and for what a person wrote by hand.
 
 use super::place;
-use crate::store::Db;
+use crate::store::{Db, FOUND};
 use crate::trust::{Label, Source};
 
 /// The label of the first contents of a file: they are part of the program.
 pub(super) fn of_first_contents() -> Label {
     Label::trusted()
+}
+
+/// The label of a file that stands in a restored workspace and that nobody vouches for.
+pub fn of_found_file() -> Label {
+    Label::untrusted(Source::new(FOUND, ""))
 }
 
 /// The label of a file as it stands now, and its row if we wrote just that.
@@ -15,7 +20,7 @@ pub(super) fn of_first_contents() -> Label {
 ///
 /// # Errors
 /// If the journal cannot be read.
-pub(super) fn of_file(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow::Result<(Option<i64>, Label)> {
+pub fn of_file(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow::Result<(Option<i64>, Label)> {
     let (row, mut label) = match db.file_version(inside, digest)? {
         Some((row, label)) => (Some(row), label),
         // A path stays untrusted through any edit; else nobody but a person can have written it.

@@ -42,7 +42,7 @@ impl Page {
 }
 
 /// SHA-256 as lower-case hexadecimal digits.
-pub(super) fn digest(bytes: &[u8]) -> String {
+pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

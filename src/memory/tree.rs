@@ -40,6 +40,15 @@ struct Inner {
     writing: Arc<Mutex<()>>,
 }
 
+/// What became of a received file that was to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// It is gone now, or was before.
+    Gone,
+    /// Somebody put something else there, which stays.
+    Changed,
+}
+
 /// A file about to be written.
 struct Draft {
     folder: String,
@@ -129,6 +138,18 @@ impl Tree {
         anyhow::ensure!(place::is_inbox(path), "Only received files are read here");
         let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
         blocking(move || inner.disk.read(&asked, MAX_RECEIVED)).await.context("Cannot read a received file")
+    }
+
+    /// Deletes a file that [`Tree::save_inbox`] kept, if it is still the one that we wrote. No link is followed.
+    ///
+    /// # Errors
+    /// If the path leads anywhere else than to an inbox, or the file cannot be deleted.
+    pub async fn drop_received(&self, path: &str, digest: &str) -> anyhow::Result<Received> {
+        anyhow::ensure!(place::is_inbox(path), "Only received files are deleted here");
+        let (inner, asked, digest) = (Arc::clone(&self.0), path.to_owned(), digest.to_owned());
+        blocking(move || inner.disk.remove(&asked, MAX_RECEIVED, |bytes| page::digest(bytes) == digest))
+            .await
+            .context("Cannot delete a received file")
     }
 
     /// One of the first owner's notes word for word, and its row if we wrote just that. Only plain Markdown files in their `memory/` are notes.

@@ -1,12 +1,119 @@
-//! (to be written)
+//! Once a local day, when everybody sleeps: old words and files go, the log is cut, the search index is merged and compared, the journal is checked.
+//!
+//! Upkeep is a slot like any other: named by the local day, claimed by inserting it, taken up after a crash, and never made up for; after an absence it
+//! runs once. What it does is cut into steps ([`steps`]), each a transaction of a few hundred rows or a look at one table, so nobody ever waits
+//! longer than that for the writer; between two steps whatever else is due gets its turn. Where in the round it is, is kept in memory: every step
+//! finds its own work, so a round that begins anew passes over what is done.
+//!
+//! A step that fails is logged and left for tomorrow. Upkeep says nothing to anybody, unless the disk is nearly full or the journal damaged.
 
-use crate::time::Moment;
+mod rows;
+mod steps;
+mod words;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::id::SlotId;
+use crate::store::{NewSlot, SlotRow, SlotState};
+use crate::time::{Cron, Moment, Period, Span};
+use crate::trust::Scope;
 
 use super::Schedule;
+pub use rows::Checked;
+use steps::{Done, Step};
+
+/// The name of the job.
+const JOB: &str = "upkeep";
+/// When it is due, in local time.
+const WHEN: &str = "30 4 * * *";
+
+/// How much room there is on the disk, in bytes; `None` if that is not known.
+pub type FreeSpace = Arc<dyn Fn() -> Option<u64> + Send + Sync>;
+
+/// Where a round stands.
+#[derive(Debug, Default)]
+pub(super) struct Rounds(Mutex<Option<Round>>);
+
+/// One round through all steps.
+#[derive(Debug, Clone)]
+struct Round {
+    slot: SlotId,
+    step: Step,
+}
+
+impl Rounds {
+    /// The step at which the round of that slot stands: the first, if this program has not begun it.
+    fn step_of(&self, slot: SlotId) -> Step {
+        let round = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        round.as_ref().filter(|round| round.slot == slot).map_or_else(Step::first, |round| round.step.clone())
+    }
+
+    fn stands_at(&self, round: Option<Round>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = round;
+    }
+}
 
 impl Schedule {
-    /// Does what is due, and says when to look again.
+    /// Does one step of what is due, and says when to look again.
     pub(super) async fn upkeep(&self) -> anyhow::Result<Option<Moment>> {
-        Ok(None)
+        let now = self.parts.clock.now();
+        let Ok(cron) = Cron::parse(WHEN) else { return Ok(None) };
+        let slot = match self.open_round().await? {
+            Some(slot) => Some(slot.id),
+            None => self.claim_round(&cron, now).await?,
+        };
+        let Some(slot) = slot else { return Ok(cron.next_after(now, self.parts.zone)) };
+        self.go_on(slot, now).await?;
+        Ok(Some(now))
+    }
+
+    async fn open_round(&self) -> anyhow::Result<Option<SlotRow>> {
+        let open = self.parts.journal.read(|db| db.open_slots()).await?;
+        Ok(open.into_iter().find(|slot| slot.job == JOB))
+    }
+
+    /// Claims the latest round that is due, unless it was done. A home that is younger than that has nothing to be kept up.
+    async fn claim_round(&self, cron: &Cron, now: Moment) -> anyhow::Result<Option<SlotId>> {
+        let zone = self.parts.zone;
+        let today = Period::containing(Span::Day, now, zone);
+        let days = [today, today.previous(), today.previous().previous()];
+        let due = days.iter().filter_map(|day| cron.next_from(day.begins(zone), zone)).find(|due| *due <= now);
+        let Some(due) = due else { return Ok(None) };
+        let (last, since) =
+            self.parts.journal.read(|db| Ok((db.last_slot(Scope::Shared, JOB)?, db.used_since()?))).await?;
+        let done = last.is_some_and(|last| last.due_at >= due);
+        if done || since.is_none_or(|since| due < since) {
+            return Ok(None);
+        }
+        let day = Period::containing(Span::Day, due, zone);
+        let (period, from, to) = (day.to_string(), day.begins(zone), day.ends(zone));
+        let claim = move |tx: crate::store::Tx<'_>| {
+            let (job, scope, state) = (JOB, Scope::Shared, SlotState::Claimed);
+            let (period, due_at, at) = (period.as_str(), due, now);
+            tx.claim_slot(&NewSlot { job, scope, period, from, to, due_at, state, reason: "", again: false, at })
+        };
+        self.parts.journal.write("claim upkeep", claim).await
+    }
+
+    /// One step; with the last one the round is over.
+    async fn go_on(&self, slot: SlotId, now: Moment) -> anyhow::Result<()> {
+        let step = self.rounds.step_of(slot);
+        let done = self.take(&step, now).await.unwrap_or_else(|error| {
+            tracing::error!("A step of the upkeep failed and is left for tomorrow ({step:?}): {error:#}");
+            Done::Next
+        });
+        let next = match done {
+            Done::Again(step) => Some(step),
+            Done::Next => step.next(),
+        };
+        match next {
+            Some(step) => self.rounds.stands_at(Some(Round { slot, step })),
+            None => {
+                let end = move |tx: crate::store::Tx<'_>| tx.end_slot(slot, SlotState::Done, "", now).map(drop);
+                self.parts.journal.write("end upkeep", end).await?;
+                self.rounds.stands_at(None);
+            }
+        }
+        Ok(())
     }
 }

@@ -7,6 +7,9 @@ use super::{Db, Tx};
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
 
+/// The label of a file that stood in a restored workspace and matched no row. It is about that content alone: what a person makes of it is theirs.
+pub const FOUND: &str = "restored";
+
 impl Tx<'_> {
     /// A version of a file is about to be written.
     ///
@@ -40,12 +43,14 @@ impl Db<'_> {
         Ok(query.query_row([path, digest], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
     }
 
-    /// The label of the newest version of that path that we wrote, whatever it holds now.
+    /// The label of the newest version of that path that we wrote, whatever it holds now. What was merely found there after a restore says nothing.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn last_label_of(&self, path: &str) -> anyhow::Result<Option<Label>> {
-        let mut query = self.0.prepare_cached("SELECT label FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
-        Ok(query.query_row([path], |row| row.get(0)).optional()?)
+        let mut query = self
+            .0
+            .prepare_cached("SELECT label FROM files WHERE path = ?1 AND label <> ?2 ORDER BY id DESC LIMIT 1")?;
+        Ok(query.query_row([path, FOUND], |row| row.get(0)).optional()?)
     }
 }

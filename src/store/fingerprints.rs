@@ -18,6 +18,15 @@ use crate::trust::{Label, Scope};
 /// So many texts that a paste came from are enough to know where it came from.
 const ENOUGH: usize = 8;
 
+/// Whose words go.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Keeper {
+    /// The text in that row.
+    Text(i64),
+    /// The step in that row.
+    Step(i64),
+}
+
 /// Where a paste came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pasted {
@@ -187,9 +196,12 @@ impl Tx<'_> {
         if label.is_trusted() { Ok(()) } else { self.keep_fingerprints(&format!("verdict:{row}"), words) }
     }
 
-    /// A text goes.
-    pub(super) fn drop_fingerprints(&self, row: i64, words: &str) -> anyhow::Result<()> {
-        let node = format!("text:{row}");
+    /// The words of a text or a step go.
+    pub(super) fn drop_fingerprints(&self, keeper: Keeper, words: &str) -> anyhow::Result<()> {
+        let node = match keeper {
+            Keeper::Text(row) => format!("text:{row}"),
+            Keeper::Step(row) => format!("step:{row}"),
+        };
         let mut delete = self.0.0.prepare_cached("DELETE FROM fingerprints WHERE hash = ?1 AND node = ?2")?;
         for hash in fingerprints(&plain(words)) {
             delete.execute(params![hash, node])?;

@@ -88,18 +88,6 @@ impl Tx<'_> {
             .execute(params![adapter, account, cursor, now])?;
         Ok(())
     }
-
-    /// Blanks the originals that were received before `until`.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
-    pub fn purge_originals(&self, until: Moment) -> anyhow::Result<usize> {
-        Ok(self
-            .0
-            .0
-            .prepare_cached("UPDATE inbox SET raw = '' WHERE raw <> '' AND received_at < ?1")?
-            .execute([until])?)
-    }
 }
 
 impl Db<'_> {

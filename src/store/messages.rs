@@ -455,7 +455,7 @@ impl Tx<'_> {
         self.fingerprint_text(self.0.0.last_insert_rowid(), words, label)
     }
 
-    fn index_text(&self, row: i64, words: &str, label: &Label, scope: Scope) -> anyhow::Result<()> {
+    pub(super) fn index_text(&self, row: i64, words: &str, label: &Label, scope: Scope) -> anyhow::Result<()> {
         self.0.0.prepare_cached("INSERT INTO texts_fts (rowid, body, place) VALUES (?1, ?2, ?3)")?.execute(params![
             row,
             fold(words),
@@ -571,7 +571,7 @@ impl Tx<'_> {
             .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (row, words) in old {
-            self.drop_fingerprints(row, &words)?;
+            self.drop_fingerprints(super::fingerprints::Keeper::Text(row), &words)?;
             self.0.0.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([row])?;
             self.0.0.prepare_cached("DELETE FROM texts WHERE id = ?1")?.execute([row])?;
         }

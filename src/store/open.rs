@@ -25,7 +25,10 @@ mod embedded {
 const READERS: usize = 3;
 
 /// How long a connection waits for a lock that another process holds, as `sqlite3` opened by hand.
-const BUSY_MS: u32 = 5_000;
+pub(super) const BUSY_MS: u32 = 5_000;
+
+/// A log that was merged keeps at most this length, in bytes.
+const LOG_LIMIT: i64 = 16 << 20;
 
 /// Why a journal cannot be opened, by what to do.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +67,22 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
+    /// It is older than the program, and there is no room for a copy of it.
+    #[error("{path} is older than this program, and there is no room for a copy of it before it is brought up to date")]
+    NoRoomToCopy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is older than the program, and no copy of it can be made.
+    #[error(
+        "{path} is older than this program, and no copy of it can be made before it is brought up to date: {cause:#}"
+    )]
+    NotCopied {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: anyhow::Error,
+    },
     /// Anything else.
     #[error(transparent)]
     Other(#[from] anyhow::Error),
@@ -89,8 +108,24 @@ impl Journal {
     /// # Errors
     /// By what to do about it.
     pub fn open(path: &Path, failpoint: Option<Failpoint>) -> Result<Self, OpenError> {
-        let mut connection = connect_for_writing(path).map_err(|error| classify(path, error))?;
-        refuse_newer(path, &connection)?;
+        let connection = connect_for_writing(path).map_err(|error| classify(path, error))?;
+        if let Some(known) = is_behind(path, &connection)? {
+            super::before::keep_copy(path, known)?;
+        }
+        Self::begin(path, connection, failpoint)
+    }
+
+    /// Opens the journal of a backup that was unpacked and brings it up to date. No copy is kept of it: the backup is one.
+    ///
+    /// # Errors
+    /// By what to do about it.
+    pub fn open_restored(path: &Path) -> Result<Self, OpenError> {
+        let connection = connect_for_writing(path).map_err(|error| classify(path, error))?;
+        is_behind(path, &connection)?;
+        Self::begin(path, connection, None)
+    }
+
+    fn begin(path: &Path, mut connection: Connection, failpoint: Option<Failpoint>) -> Result<Self, OpenError> {
         embedded::migrations::runner().run(&mut connection).map_err(|error| {
             let source = std::error::Error::source(&error).and_then(|s| s.downcast_ref::<rusqlite::Error>());
             match source.and_then(rusqlite::Error::sqlite_error_code) {
@@ -108,6 +143,10 @@ impl Journal {
             readers: Arc::new(Readers { idle: Mutex::new(readers), permits: Semaphore::new(READERS) }),
             path: path.to_owned(),
         })
+    }
+
+    pub(super) fn writer(&self) -> &Writer {
+        &self.writer
     }
 
     /// Where the file is.
@@ -216,6 +255,8 @@ fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "secure_delete", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    // A log that had to grow once is cut back when it has been merged.
+    connection.pragma_update(None, "journal_size_limit", LOG_LIMIT)?;
     connection.set_prepared_statement_cache_capacity(128);
     restrict_mode(path);
     Ok(connection)
@@ -241,16 +282,25 @@ fn restrict_mode(path: &Path) {
     }
 }
 
-fn refuse_newer(path: &Path, connection: &Connection) -> Result<(), OpenError> {
-    let known =
-        embedded::migrations::runner().get_migrations().iter().map(|m| version_of(m.version())).max().unwrap_or(0);
+/// The newest version that this program knows, if the journal is older than that. A new journal is not.
+fn is_behind(path: &Path, connection: &Connection) -> Result<Option<u32>, OpenError> {
+    let known = newest_version();
     let found: u32 = connection
         .query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))
         .or_else(|error| match error {
             rusqlite::Error::SqliteFailure(failure, _) if failure.code == rusqlite::ErrorCode::Unknown => Ok(0),
             other => Err(classify(path, other)),
         })?;
-    if found > known { Err(OpenError::Newer { path: path.to_owned(), found, known }) } else { Ok(()) }
+    match found {
+        found if found > known => Err(OpenError::Newer { path: path.to_owned(), found, known }),
+        0 => Ok(None),
+        found => Ok((found < known).then_some(known)),
+    }
+}
+
+/// The newest version of a journal that this program knows.
+pub fn newest_version() -> u32 {
+    embedded::migrations::runner().get_migrations().iter().map(|m| version_of(m.version())).max().unwrap_or(0)
 }
 
 fn version_of(version: impl TryInto<u32>) -> u32 {

@@ -144,10 +144,11 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn rebuild_index(&self) -> anyhow::Result<()> {
         self.0.0.execute("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
-        let mut query = self.0.0.prepare(
+        let mut query = self.0.0.prepare(&format!(
             "SELECT t.id, t.text, t.label, t.scope FROM texts t JOIN messages m ON m.id = t.message_id
-             WHERE m.kind <> 'command' AND t.kind NOT IN ('quote', 'edit') ORDER BY t.id",
-        )?;
+             WHERE {} AND t.text <> '' ORDER BY t.id",
+            super::upkeep::SEARCHED
+        ))?;
         let mut insert = self.0.0.prepare("INSERT INTO texts_fts (rowid, body, place) VALUES (?1, ?2, ?3)")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {

@@ -72,6 +72,21 @@ impl Writer {
         answered.await.context("The journal was closed meanwhile")?.with_context(|| format!("Cannot store: {name}"))
     }
 
+    /// Runs a job that cannot be a transaction, between two that are.
+    pub(super) async fn between<T, F>(&self, name: &'static str, job: F) -> anyhow::Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> anyhow::Result<T> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let job: Job = Box::new(move |connection| {
+            let result = catch_unwind(AssertUnwindSafe(|| job(connection)));
+            let _ = answer.send(result.unwrap_or_else(|_| Err(anyhow!("A journal job panicked"))));
+        });
+        self.jobs.send(job).await.map_err(|_| anyhow!("The journal is closed"))?;
+        answered.await.context("The journal was closed meanwhile")?.with_context(|| format!("Cannot do: {name}"))
+    }
+
     pub(super) async fn close(&self) {
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |connection| {

@@ -274,6 +274,14 @@ pub fn heading(title: &str, job: &str, period: &str) -> String {
 
 /// A proposed action as people read it.
 pub fn proposal(kind: &str, title: &str, why: &str) -> String {
+    let kind = match kind {
+        "create_skill" => "a new skill",
+        "change_skill" => "a change of a skill",
+        "promote_note" => "to make a note a skill",
+        "memory" => "something to remember",
+        "configuration" => "a setting",
+        _ => "something else",
+    };
     if why.is_empty() { format!("{kind}: {title}") } else { format!("{kind}: {title}. {why}") }
 }
 
@@ -309,7 +317,7 @@ pub fn and_more(count: usize) -> String {
 /// The owner is told that there is none. The name stands in the configuration.
 pub fn failed(job: &str, period: &str, person: &str, reason: &str) -> String {
     format!(
-        "{} came to nothing: {period}, for {person}. {reason} It was tried as often as it may be; `compline reflect` tries once more.",
+        "{} came to nothing: {period}, for {person}. {reason} `compline reflect {job} --period {period} --again` tries once more.",
         kind_of(job)
     )
 }

@@ -83,3 +83,25 @@ pub fn slot(job: &str, period: &str, at: &str) -> String {
 pub fn slots(slots: &[String]) -> Option<String> {
     (!slots.is_empty()).then(|| format!("Next: {}.", slots.join("; ")))
 }
+
+/// No reflections yet.
+pub const NO_REFLECTIONS: &str = "There are no reflections yet. The first comes when a day is over on which enough was said; `compline reflect daily` makes one now.";
+
+/// One reflection in the list.
+pub fn reflection(
+    id: crate::id::ReflectionId,
+    job: &str,
+    period: &str,
+    title: &str,
+    person: &str,
+    at: &str,
+    sources: &str,
+) -> String {
+    let mark = if sources.is_empty() { String::new() } else { format!(", with a part from {sources}") };
+    format!("**{id}. {title}**\n{job} of {period}, for {person}, made {at}{mark}")
+}
+
+/// There is none of that number or period.
+pub fn no_such_reflection(wanted: &str) -> String {
+    format!("There is no reflection {wanted}. `compline reflections list` lists them.")
+}

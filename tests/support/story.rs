@@ -13,6 +13,7 @@ use std::time::Duration;
 use compline::app::{App, BuildError, Seams};
 use compline::config::{Config, Home};
 use compline::review::DiskFailpoint;
+use compline::schedule::FreeSpace;
 use compline::skill::builtin::Builtin;
 use compline::store::Failpoint;
 use compline::time::{Clock, Moment, SimulatedClock};
@@ -53,6 +54,7 @@ pub struct Story {
     outside: Option<Limits>,
     builtins: &'static [Builtin],
     disk_failpoint: Option<DiskFailpoint>,
+    free_space: Option<FreeSpace>,
 }
 
 impl Story {
@@ -95,6 +97,7 @@ impl Story {
             fallback: None,
             builtins: &[],
             disk_failpoint: None,
+            free_space: None,
             env: BTreeMap::new(),
             outside: None,
             people: format!(
@@ -137,6 +140,11 @@ impl Story {
     /// Steps on the disk are seen by this from the next start on.
     pub fn fail_on_disk(&mut self, failpoint: Option<DiskFailpoint>) {
         self.disk_failpoint = failpoint;
+    }
+
+    /// The disk has that much room from the next start on, in bytes.
+    pub fn disk_with(&mut self, free: u64) {
+        self.free_space = Some(Arc::new(move || Some(free)));
     }
 
     /// These skills ship with the program from the next start on; none unless a story says so.
@@ -209,6 +217,7 @@ impl Story {
             failpoint: self.failpoint.clone(),
             outside: self.outside,
             disk_failpoint: self.disk_failpoint.clone(),
+            free_space: self.free_space.clone(),
             terminal_only: false,
         };
         // A program that another test starts in this process holds the lock for the moment from its birth to its own beginning.

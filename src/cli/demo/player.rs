@@ -10,7 +10,7 @@ use crate::model::offline::Offline;
 use crate::model::{
     Card, Live, Model, ModelError, Part as Piece, Purpose, Reply, Request, Role, Stop, ToolCall, Usage,
 };
-use crate::wording::cli::demo::{GRAZ_AGAIN, LOOKED_BACK, PARTS_PLAYED, Part};
+use crate::wording::cli::demo::{GRAZ_AGAIN, PARTS_PLAYED, PUT_FORWARD, Part, Proposes, THOUGHTS};
 
 /// The offline model with a script.
 pub struct Player(Offline);
@@ -71,28 +71,22 @@ fn chat(request: &Request) -> Option<(String, Option<ToolCall>)> {
             let wish = json!({ "name": "packing", "change": "edit", "files": files, "rationale": "You asked for it." });
             (String::new(), Some(call("submit_skill", wish)))
         }
-        (Part::Proposes(_), true) => (said(request, Role::Tool)?, None),
+        (Part::Proposes(_), true) => (PUT_FORWARD.to_owned(), None),
     })
 }
 
 fn reflection(request: &Request) -> Option<String> {
     let asked = said(request, Role::User)?;
-    let (_, title, observation, pattern, proposed) = LOOKED_BACK.iter().find(|(period, ..)| asked.contains(period))?;
-    let actions: Vec<_> = proposed
-        .iter()
-        .map(|(is_new, content)| {
-            json!({
-                "kind": if *is_new { "create_skill" } else { "change_skill" },
-                "title": title,
-                "why": pattern,
-                "skill": "packing",
-                "files": [{ "path": "SKILL.md", "content": content }],
-            })
-        })
-        .collect();
-    let thought =
+    let thought = THOUGHTS.iter().find(|thought| asked.contains(thought.of))?;
+    let action = |wish: &Proposes| {
+        let files = json!([{ "path": "SKILL.md", "content": wish.content }]);
+        json!({ "kind": wish.kind, "title": wish.title, "why": thought.pattern, "skill": "packing", "files": files })
+    };
+    let actions: Vec<_> = thought.proposes.iter().map(action).collect();
+    let (title, observation, pattern) = (thought.title, thought.observation, thought.pattern);
+    let said =
         json!({ "title": title, "observations": [observation], "patterns": [pattern], "proposed_actions": actions });
-    Some(thought.to_string())
+    Some(said.to_string())
 }
 
 /// What the newest message of that role says.

@@ -114,6 +114,13 @@ impl Theatre {
         Ok(slots.iter().filter(|slot| slot.job == "daily" && slot.state == SlotState::Quiet).count())
     }
 
+    /// What came by itself, but for the messages about days: they are much like those about weeks.
+    fn keep(&mut self, heard: String) {
+        if !heard.starts_with(says::ABOUT_A_DAY) {
+            self.came.push(heard);
+        }
+    }
+
     /// Hears what is on its way.
     async fn listen(&mut self) -> anyhow::Result<()> {
         let mut silent = 0;
@@ -121,7 +128,7 @@ impl Theatre {
             let clock = Arc::clone(&self.clock);
             tokio::select! {
                 biased;
-                heard = self.answer() => self.came.push(heard?),
+                heard = self.answer() => self.keep(heard?),
                 () = clock.advance(STEP) => silent += 1,
             }
         }
@@ -142,7 +149,14 @@ impl Theatre {
             let clock = Arc::clone(&self.clock);
             tokio::select! {
                 biased;
-                heard = self.answer() => return heard,
+                heard = self.answer() => {
+                    let heard = heard?;
+                    // What came by itself meanwhile is no answer, unless it was asked for.
+                    if text.starts_with('/') || !heard.starts_with(says::ABOUT_A_PROPOSAL) {
+                        return Ok(heard);
+                    }
+                    self.keep(heard);
+                }
                 () = clock.advance(STEP) => {}
             }
         }

@@ -8,9 +8,11 @@ use crate::cli::failure::Failure;
 use crate::config::Config;
 use crate::memory::Tree;
 use crate::people::Role;
+use crate::schedule::Checked;
 use crate::store::{self, Db, Journal};
 use crate::time::{Clock, Moment, SystemClock};
 use crate::wording::cli::doctor as says;
+use crate::wording::upkeep as says_of_upkeep;
 
 /// A log longer than this means that something keeps it from being merged.
 const LONG_LOG: u64 = 64 << 20;
@@ -23,6 +25,7 @@ struct Seen {
     owners: usize,
     claimed: bool,
     strangers: Vec<(String, String, Moment, i64)>,
+    upkeep: Option<Checked>,
 }
 
 /// Looks at the journal. Beside a running gateway only by reading; without one it is also opened as `run` would.
@@ -68,11 +71,13 @@ fn see(db: Db<'_>) -> anyhow::Result<Seen> {
         owners: owners.len(),
         claimed,
         strangers: db.strangers(1)?,
+        upkeep: Checked::last(db)?,
     })
 }
 
 fn judge(seen: &Seen, config: &Config, path: &Path, now: Moment) -> Vec<Finding> {
     let mut findings = vec![sound(seen, path), log(path), clock(seen, config, now), owner(seen, config)];
+    findings.extend(seen.upkeep.as_ref().map(|checked| upkeep(checked, config)));
     for (adapter, sender, at, count) in &seen.strangers {
         let what = says::stranger(adapter, sender, &config.zone.show(*at), *count);
         findings.push(Finding::note(says::STRANGERS, &what, &says::fix_stranger(adapter, sender)));
@@ -97,6 +102,15 @@ fn log(path: &Path) -> Finding {
         Finding::note(says::JOURNAL_LOG, &told, says::FIX_LOG)
     } else {
         Finding::ok(says::JOURNAL_LOG, &told)
+    }
+}
+
+/// What the weekly look at every table found; it goes further than what is looked at now.
+fn upkeep(checked: &Checked, config: &Config) -> Finding {
+    let at = config.zone.show(checked.at);
+    match checked.found.as_slice() {
+        [] => Finding::ok(says::UPKEEP, &says_of_upkeep::checked(&at)),
+        broken => Finding::wrong(says::UPKEEP, &says::broken(broken), says_of_upkeep::FIX_CHECKED),
     }
 }
 

@@ -17,6 +17,8 @@ pub const JOURNAL: &str = "journal";
 /// A check.
 pub const JOURNAL_LOG: &str = "journal log";
 /// A check.
+pub const UPKEEP: &str = "upkeep";
+/// A check.
 pub const CLOCK: &str = "clock";
 /// A check.
 pub const OWNER: &str = "owner";

@@ -1,0 +1,178 @@
+//! Reading a backup, whoever made it: nothing in it is believed before it was looked at.
+//!
+//! The headers of the tar are read one by one, and only those are taken that this program writes: files, folders, links, and the long names before them. Names
+//! are plain and lead to one of the places of a backup, each once; no name lies under a link; links stay in their folder; sizes have a bound. What the
+//! manifest says is there, and nothing else, byte for byte. Whatever is otherwise is refused with a reason, and nothing is written.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+use anyhow::{Context, bail, ensure};
+use flate2::read::GzDecoder;
+use sha2::{Digest, Sha256};
+use tar::EntryType;
+
+use super::manifest::{Entry, FORM, Kind, Manifest, NAME, is_plain, stays_inside};
+use super::pack::MOST_ENTRIES;
+use super::{JOURNAL, Progress};
+use crate::wording::upkeep as says;
+
+/// The longest manifest, in bytes.
+const LONGEST_MANIFEST: u64 = 128 << 20;
+/// The longest name, in bytes.
+const LONGEST_NAME: u64 = 4097;
+/// What may follow the end of a tar, in bytes: some programs fill up a block.
+const PADDING: u64 = 1 << 20;
+
+/// One thing in a backup, as its header says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Its name.
+    pub path: String,
+    /// What it is.
+    pub kind: Kind,
+    /// In bytes.
+    pub size: u64,
+    /// Where a link leads.
+    pub target: String,
+    /// Whether a file may be run.
+    pub executable: bool,
+}
+
+/// Reads a backup from end to end and compares it with its manifest. At most `room` bytes may be in it.
+///
+/// # Errors
+/// If it is not whole, not a backup, or not to be trusted with a disk.
+pub fn verify(file: &Path, room: u64, progress: Progress<'_>) -> anyhow::Result<Manifest> {
+    let mut seen: BTreeMap<String, Entry> = BTreeMap::new();
+    let mut manifest: Option<Manifest> = None;
+    let mut done = 0_u64;
+    each(file, &mut |member, bytes| {
+        ensure!(manifest.is_none(), "something follows the manifest");
+        ensure!(seen.len() < MOST_ENTRIES, "there is too much in it");
+        ensure!(member.size <= room.saturating_sub(done), "it is larger than the room on the disk");
+        if member.path == NAME {
+            manifest = Some(manifest_in(member, bytes)?);
+            return Ok(());
+        }
+        done = done.saturating_add(member.size);
+        let digest = match member.kind {
+            Kind::File => digest_of(bytes)?,
+            Kind::Folder => String::new(),
+            Kind::Link => member.target.clone(),
+        };
+        progress(says::CHECKING, done);
+        let entry = Entry { path: member.path.clone(), kind: member.kind, size: member.size, digest };
+        let twice = seen.insert(member.path.clone(), entry).is_some();
+        ensure!(!twice, "{} stands in it twice", member.path);
+        Ok(())
+    })?;
+    let manifest = manifest.context("it ends before its manifest")?;
+    compare(&manifest, &seen)?;
+    Ok(manifest)
+}
+
+/// Goes through a backup from end to end. `take` is given each thing in it with its bytes.
+///
+/// # Errors
+/// What `take` returned, or that it is no backup.
+pub fn each(file: &Path, take: &mut dyn FnMut(&Member, &mut dyn Read) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let opened = File::open(file).with_context(|| format!("Cannot open {}", file.display()))?;
+    let mut archive = tar::Archive::new(GzDecoder::new(BufReader::new(opened)));
+    let (mut long_name, mut long_target) = (None, None);
+    for entry in archive.entries()?.raw(true) {
+        let mut entry = entry.context("it is damaged, or no backup")?;
+        let (kind, size) = (entry.header().entry_type(), entry.header().entry_size()?);
+        match kind {
+            EntryType::GNULongName => long_name = Some(name_in(&mut entry, size)?),
+            EntryType::GNULongLink => long_target = Some(name_in(&mut entry, size)?),
+            _ => {
+                let member = member(entry.header(), kind, size, long_name.take(), long_target.take())?;
+                take(&member, &mut entry)?;
+            }
+        }
+    }
+    let rest = io::copy(&mut archive.into_inner().take(PADDING), &mut io::sink()).context("its end is damaged")?;
+    ensure!(rest < PADDING, "something follows its end");
+    Ok(())
+}
+
+fn member(
+    header: &tar::Header,
+    kind: EntryType,
+    size: u64,
+    long_name: Option<String>,
+    long_target: Option<String>,
+) -> anyhow::Result<Member> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok().context("a name in it is no text");
+    let name = long_name.map_or_else(|| text(&header.path_bytes()), Ok)?;
+    let path = name.strip_suffix('/').filter(|_| kind == EntryType::Directory).unwrap_or(&name).to_owned();
+    ensure!(is_plain(&path), "a name in it leads elsewhere: {}", crate::text::shorten(&path, 80));
+    let target = match (long_target, header.link_name_bytes()) {
+        (Some(target), _) => target,
+        (None, Some(bytes)) => text(&bytes)?,
+        (None, None) => String::new(),
+    };
+    let kind = match kind {
+        EntryType::Regular => Kind::File,
+        EntryType::Directory => Kind::Folder,
+        EntryType::Symlink => Kind::Link,
+        _ => bail!("{path} is neither a file nor a folder nor a link"),
+    };
+    ensure!(kind == Kind::File || size == 0, "{path} has bytes and is no file");
+    ensure!(kind == Kind::File || path.contains('/') || kind == Kind::Folder, "{path} is a link");
+    ensure!(kind != Kind::Folder || !matches!(path.as_str(), JOURNAL | super::CONFIG | NAME), "{path} is a folder");
+    ensure!(kind != Kind::Link || stays_inside(&path, &target), "the link {path} leads elsewhere");
+    Ok(Member { path, kind, size, target, executable: header.mode().is_ok_and(|mode| mode & 0o100 != 0) })
+}
+
+fn name_in(entry: &mut impl Read, size: u64) -> anyhow::Result<String> {
+    ensure!(size <= LONGEST_NAME, "a name in it is too long");
+    let mut bytes = Vec::new();
+    entry.take(LONGEST_NAME).read_to_end(&mut bytes)?;
+    if bytes.last() == Some(&0) {
+        bytes.pop();
+    }
+    String::from_utf8(bytes).ok().context("a name in it is no text")
+}
+
+fn manifest_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<Manifest> {
+    ensure!(member.kind == Kind::File && member.size <= LONGEST_MANIFEST, "its manifest is none");
+    let mut text = Vec::new();
+    bytes.read_to_end(&mut text)?;
+    let form: serde_json::Value = serde_json::from_slice(&text).context("its manifest is none")?;
+    ensure!(
+        form.get("form").and_then(serde_json::Value::as_u64) == Some(FORM.into()),
+        "it is of another form than this program knows"
+    );
+    serde_json::from_value(form).context("its manifest is none")
+}
+
+fn compare(manifest: &Manifest, seen: &BTreeMap<String, Entry>) -> anyhow::Result<()> {
+    ensure!(seen.contains_key(JOURNAL), "there is no journal in it");
+    ensure!(manifest.entries.len() == seen.len(), "there is more or less in it than its manifest says");
+    for entry in &manifest.entries {
+        ensure!(seen.get(&entry.path) == Some(entry), "{} is not as it was backed up", entry.path);
+    }
+    // What lies under something lies under a folder that is in the backup too.
+    for path in seen.keys() {
+        let Some((above, _)) = path.rsplit_once('/') else { continue };
+        let folder = seen.get(above).is_some_and(|above| above.kind == Kind::Folder);
+        ensure!(folder, "{path} lies under no folder");
+    }
+    Ok(())
+}
+
+fn digest_of(bytes: &mut dyn Read) -> anyhow::Result<String> {
+    let mut hash = Sha256::new();
+    let mut piece = vec![0_u8; 64 * 1024];
+    loop {
+        let count = bytes.read(&mut piece).context("it is damaged")?;
+        if count == 0 {
+            return Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        hash.update(piece.get(..count).unwrap_or_default());
+    }
+}

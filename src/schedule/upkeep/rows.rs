@@ -1,0 +1,136 @@
+//! What is swept, compared and looked at.
+//!
+//! Comparing and checking read everything there is, so they are done once a week, on connections that only read.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::work;
+use crate::people::Role;
+use crate::store::{Db, NewOutbox};
+use crate::time::Moment;
+use crate::trust::Scope;
+use crate::wording::{self, upkeep as says};
+
+use super::super::Schedule;
+use super::steps::{Done, Step};
+
+/// The fact that holds what the last check found.
+pub const CHECKED: &str = "journal_checked";
+/// The fact that says when the index was compared.
+const COMPARED: &str = "index_compared_at";
+/// The fact that names the local day on which the owner was last told that the disk is nearly full.
+const TOLD_OF_DISK: &str = "told_of_disk";
+/// How many rows one transaction changes at most.
+const ROWS: u32 = 200;
+/// A little less than a week: the clock time of a round varies.
+const WEEK: Duration = Duration::from_secs(7 * 24 * 3600 - 12 * 3600);
+/// With less room than this the owner is told: some days' worth, and more than any step of the journal needs.
+const LITTLE_ROOM: u64 = 500 << 20;
+
+/// What the last check found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checked {
+    /// When it was over.
+    pub at: Moment,
+    /// What is wrong; nothing if the journal is sound.
+    pub found: Vec<String>,
+}
+
+impl Checked {
+    /// What the last check found; `None` if there was none yet.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn last(db: Db<'_>) -> anyhow::Result<Option<Self>> {
+        Ok(db.fact(CHECKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
+    }
+}
+
+impl Schedule {
+    pub(super) async fn sweep_rows(&self, now: Moment) -> anyhow::Result<Done> {
+        let days = |days: u32| now.minus(Duration::from_secs(24 * 3600) * days);
+        let (month, quarter, year) = (days(30), days(90), days(365));
+        let sweep = move |tx: crate::store::Tx<'_>| tx.sweep(month, quarter, year, ROWS);
+        let swept = self.parts.journal.write("sweep rows", sweep).await?;
+        Ok(Step::Rows.while_some(swept))
+    }
+
+    /// What is missing in the index or left over in it is mended at once: it is derived, so nobody has to be asked.
+    pub(super) async fn compare_index(&self, now: Moment) -> anyhow::Result<Done> {
+        let last = self.parts.journal.read(|db| db.fact(COMPARED)).await?;
+        if last.and_then(|at| at.parse().ok()).is_some_and(|at| now.since(Moment(at)) < WEEK) {
+            return Ok(Done::Next);
+        }
+        let astray = self.parts.journal.read_much(|db| db.astray(ROWS)).await?;
+        if astray.is_empty() {
+            let at = now.0.to_string();
+            self.parts.journal.write("the index goes with the texts", move |tx| tx.set_fact(COMPARED, &at)).await?;
+            return Ok(Done::Next);
+        }
+        let (missing, left_over) = (astray.missing.len(), astray.left_over.len());
+        tracing::warn!("The search index is mended: {missing} texts were missing, {left_over} were left over");
+        self.parts.journal.write("mend the index", move |tx| tx.mend_index(&astray)).await?;
+        Ok(Done::Again(Step::Index))
+    }
+
+    pub(super) async fn begin_check(&self, now: Moment) -> anyhow::Result<Done> {
+        let (last, tables) = self.parts.journal.read(|db| Ok((Checked::last(db)?, db.tables()?))).await?;
+        if last.is_some_and(|last| now.since(last.at) < WEEK) {
+            return Ok(Done::Next);
+        }
+        Ok(Done::Again(Step::Tables { left: Some(tables), found: Vec::new() }))
+    }
+
+    /// Looks at one table. After the last one the owner is told if there is anything to tell.
+    pub(super) async fn check_tables(&self, left: &[String], found: &[String], now: Moment) -> anyhow::Result<Done> {
+        let (mut left, mut found) = (left.to_vec(), found.to_vec());
+        if let Some(table) = left.pop() {
+            // A table that cannot be read at all is a finding as well.
+            let looked = self.parts.journal.read_much(move |db| Ok(db.check_table(&table))).await?;
+            found.extend(looked.unwrap_or_else(|error| vec![format!("{error:#}")]));
+            return Ok(Done::Again(Step::Tables { left: Some(left), found }));
+        }
+        let words = (!found.is_empty()).then(|| says::journal_damaged(found.len()));
+        let checked = serde_json::to_string(&Checked { at: now, found })?;
+        self.tell_owner("the journal is checked", words, now, move |tx| tx.set_fact(CHECKED, &checked)).await?;
+        Ok(Done::Next)
+    }
+
+    pub(super) async fn look_for_room(&self, now: Moment) -> anyhow::Result<Done> {
+        let Some(free) = (self.parts.free_space)().filter(|free| *free < LITTLE_ROOM) else { return Ok(Done::Next) };
+        let today = self.parts.zone.day(now);
+        if self.parts.journal.read(|db| db.fact(TOLD_OF_DISK)).await?.as_ref() == Some(&today) {
+            return Ok(Done::Next);
+        }
+        tracing::warn!("The disk is nearly full: {} MiB are free", free >> 20);
+        let words = Some(says::disk_nearly_full(free >> 20));
+        self.tell_owner("the disk is nearly full", words, now, move |tx| tx.set_fact(TOLD_OF_DISK, &today)).await?;
+        Ok(Done::Next)
+    }
+
+    /// Tells the first owner, in one transaction with what `with` writes. An owner whom nothing reaches reads it in `doctor` and the log.
+    async fn tell_owner(
+        &self,
+        name: &'static str,
+        words: Option<String>,
+        now: Moment,
+        with: impl FnOnce(crate::store::Tx<'_>) -> anyhow::Result<()> + Send + 'static,
+    ) -> anyhow::Result<()> {
+        let tell = move |tx: crate::store::Tx<'_>| {
+            with(tx)?;
+            let owner =
+                tx.people()?.into_iter().filter(|person| person.role == Role::Owner).min_by_key(|person| person.id);
+            let (Some(words), Some(owner)) = (words, owner) else { return Ok(None) };
+            let Some(address) = work::address_of(*tx, owner.id)? else { return Ok(None) };
+            let text = wording::own(&words, Scope::Person(owner.id));
+            tx.post(&NewOutbox::notice(address, &text, now))?;
+            Ok(Some(address))
+        };
+        if let Some(address) = self.parts.journal.write(name, tell).await? {
+            self.parts.audience.posted(address);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! The steps of a round, in their order: first what goes, then what is tidied up behind it, then what is looked at.
+
+use crate::time::Moment;
+
+use super::super::Schedule;
+
+/// The longest log that is left as it is, in bytes.
+const LOG: u64 = 4 << 20;
+/// How many pages of the search index are merged at a time.
+const PAGES: i64 = 64;
+/// How often at most in one round.
+const MERGES: u32 = 2_000;
+
+/// A step, and how far it has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Words of conversations.
+    Conversations,
+    /// Words of commands, and of what was sent besides answers.
+    Commands,
+    /// Originals of what came in.
+    Originals,
+    /// Files that came with messages.
+    Files {
+        /// Up to which row they were looked at.
+        after: i64,
+    },
+    /// Small rows that nobody asks for any more.
+    Rows,
+    /// The search index, compared with the texts.
+    Index,
+    /// The search index, put together.
+    Merge {
+        /// How often it was merged so far.
+        times: u32,
+    },
+    /// One table after the other, looked at for damage.
+    Tables {
+        /// Those that are left; not known yet at the beginning.
+        left: Option<Vec<String>>,
+        /// What was found so far.
+        found: Vec<String>,
+    },
+    /// Estimates, and the log.
+    Log,
+    /// How much room there is.
+    Room,
+}
+
+/// How a step went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Done {
+    /// There is more of it.
+    Again(Step),
+    /// Nothing of it is left today.
+    Next,
+}
+
+impl Step {
+    pub(super) fn first() -> Self {
+        Self::Conversations
+    }
+
+    pub(super) fn next(&self) -> Option<Self> {
+        match self {
+            Self::Conversations => Some(Self::Commands),
+            Self::Commands => Some(Self::Originals),
+            Self::Originals => Some(Self::Files { after: 0 }),
+            Self::Files { .. } => Some(Self::Rows),
+            Self::Rows => Some(Self::Index),
+            Self::Index => Some(Self::Merge { times: 0 }),
+            Self::Merge { .. } => Some(Self::Tables { left: None, found: Vec::new() }),
+            Self::Tables { .. } => Some(Self::Log),
+            Self::Log => Some(Self::Room),
+            Self::Room => None,
+        }
+    }
+
+    /// The same step once more if it did something.
+    pub(super) fn while_some(self, count: usize) -> Done {
+        if count > 0 { Done::Again(self) } else { Done::Next }
+    }
+}
+
+impl Schedule {
+    pub(super) async fn take(&self, step: &Step, now: Moment) -> anyhow::Result<Done> {
+        match step {
+            Step::Conversations => self.forget_conversations(now).await,
+            Step::Commands => self.forget_commands(now).await,
+            Step::Originals => self.purge_originals(now).await,
+            Step::Files { after } => self.drop_files(*after, now).await,
+            Step::Rows => self.sweep_rows(now).await,
+            Step::Index => self.compare_index(now).await,
+            Step::Merge { times } => self.merge_index(*times).await,
+            Step::Tables { left: None, .. } => self.begin_check(now).await,
+            Step::Tables { left: Some(left), found } => self.check_tables(left, found, now).await,
+            Step::Log => self.cut_log().await,
+            Step::Room => self.look_for_room(now).await,
+        }
+    }
+
+    /// After words were deleted the whole index is put together anew, piece by piece: only then they are gone from the file.
+    async fn merge_index(&self, times: u32) -> anyhow::Result<Done> {
+        let all = times == 0 && self.parts.journal.read(|db| db.fact(super::words::FORGOT)).await?.is_some();
+        let more = self.parts.journal.write("merge the index", move |tx| tx.merge_index(PAGES, all)).await?;
+        if more && times < MERGES {
+            return Ok(Done::Again(Step::Merge { times: times.saturating_add(1) }));
+        }
+        if self.parts.journal.read(|db| db.fact(super::words::FORGOT)).await?.is_some() {
+            self.parts.journal.write("the index is whole", |tx| tx.drop_fact(super::words::FORGOT)).await?;
+        }
+        Ok(Done::Next)
+    }
+
+    async fn cut_log(&self) -> anyhow::Result<Done> {
+        self.parts.journal.write("look at estimates", |tx| tx.optimize()).await?;
+        if self.parts.journal.log_size() > LOG && !self.parts.journal.cut_log().await? {
+            tracing::info!("The journal's log is not cut, because somebody reads for long");
+        }
+        Ok(Done::Next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_round_comes_to_an_end() {
+        let steps: Vec<Step> = std::iter::successors(Some(Step::first()), Step::next).take(50).collect();
+        assert_eq!((steps.len(), steps.last()), (10, Some(&Step::Room)));
+    }
+}

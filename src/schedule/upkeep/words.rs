@@ -1,0 +1,83 @@
+//! What goes because of its age: words, originals, files.
+
+use std::time::Duration;
+
+use crate::memory::Received;
+use crate::store::OldFile;
+use crate::time::Moment;
+use crate::wording::upkeep as says;
+
+use super::super::Schedule;
+use super::steps::{Done, Step};
+
+/// The fact that words were deleted which the search index still has to let go.
+pub(super) const FORGOT: &str = "forgot";
+/// How many rows one transaction changes at most.
+const ROWS: u32 = 200;
+/// How many files one step deletes at most.
+const FILES: u32 = 20;
+/// How long an original is kept.
+const KEEP_ORIGINALS: Duration = Duration::from_secs(7 * 24 * 3600);
+
+impl Schedule {
+    /// Words of a conversation that ended so many days ago; a setting of a day less than the gap cannot reach one that goes on.
+    pub(super) async fn forget_conversations(&self, now: Moment) -> anyhow::Result<Done> {
+        let Some(before) = ago(now, self.parts.retention.messages_days) else { return Ok(Done::Next) };
+        let before = before.min(now.minus(self.parts.engine.parts.conversation.gap));
+        let journal = &self.parts.journal;
+        let Some(id) = journal.read(move |db| db.conversation_to_forget(before)).await? else {
+            return Ok(Done::Next);
+        };
+        let forget = move |tx: crate::store::Tx<'_>| {
+            tx.set_fact(FORGOT, "1")?;
+            tx.forget_words(id, ROWS, now)
+        };
+        if journal.write("forget words", forget).await? == 0 {
+            tracing::info!(conversation.id = id.0, "The words of conversation {id} are deleted because of their age");
+        }
+        Ok(Done::Again(Step::Conversations))
+    }
+
+    pub(super) async fn forget_commands(&self, now: Moment) -> anyhow::Result<Done> {
+        let Some(before) = ago(now, self.parts.retention.messages_days) else { return Ok(Done::Next) };
+        let forget = move |tx: crate::store::Tx<'_>| {
+            let edited = tx.remember_edited()?;
+            Ok(edited + tx.forget_commands(before, ROWS)? + tx.forget_notices(before, ROWS)?)
+        };
+        let forgotten = self.parts.journal.write("forget commands", forget).await?;
+        Ok(Step::Commands.while_some(forgotten))
+    }
+
+    pub(super) async fn purge_originals(&self, now: Moment) -> anyhow::Result<Done> {
+        let before = now.minus(KEEP_ORIGINALS);
+        let purge = move |tx: crate::store::Tx<'_>| tx.purge_originals(before, ROWS);
+        let purged = self.parts.journal.write("purge originals", purge).await?;
+        Ok(Step::Originals.while_some(purged))
+    }
+
+    /// The file goes first and its row is marked then: after a crash in between it is not there, and the row is marked the next time.
+    pub(super) async fn drop_files(&self, after: i64, now: Moment) -> anyhow::Result<Done> {
+        let Some(before) = ago(now, self.parts.retention.attachments_days) else { return Ok(Done::Next) };
+        let old = self.parts.journal.read(move |db| db.old_files(before, after, FILES)).await?;
+        let Some(last) = old.last().map(|file| file.id.0) else { return Ok(Done::Next) };
+        for file in old {
+            if let Err(error) = self.drop_file(&file).await {
+                tracing::warn!("Received file {} is not deleted: {error:#}", file.id);
+            }
+        }
+        Ok(Done::Again(Step::Files { after: last }))
+    }
+
+    async fn drop_file(&self, file: &OldFile) -> anyhow::Result<()> {
+        let id = file.id;
+        if self.parts.tree.drop_received(&file.path, &file.digest).await? == Received::Changed {
+            tracing::warn!("Where received file {id} was, something else lies now; it stays");
+        }
+        let mark = move |tx: crate::store::Tx<'_>| tx.file_dropped(id, says::FILE_FORGOTTEN);
+        self.parts.journal.write("drop a file", mark).await
+    }
+}
+
+fn ago(now: Moment, days: Option<u32>) -> Option<Moment> {
+    days.map(|days| now.minus(Duration::from_secs(24 * 3600).saturating_mul(days)))
+}

@@ -1,0 +1,140 @@
+//! An exact copy of a journal while it is in use.
+//!
+//! The copy is made through a connection that only reads, within one read transaction: it holds every transaction that was committed when it began and
+//! nothing of any later one, however long it takes and whatever is written meanwhile. Nobody waits for it. The price is that the log cannot be
+//! merged past that moment until the copy is done.
+//!
+//! A copy is one file without a log, readable by its owner alone, and on the disk when this returns. It never takes the place of another file, and
+//! one that could not be made whole is removed.
+
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use anyhow::Context;
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use super::{Db, Tx};
+
+/// How many pages are copied between two words about the progress.
+const PAGES: i32 = 256;
+
+/// The disk is full; told apart, because the person can do something about it.
+#[derive(Debug, thiserror::Error)]
+#[error("The disk is full")]
+pub struct DiskFull;
+
+/// Copies the journal at `from` to `to`, which must not be there. `progress` hears how many bytes are done and how many there are.
+///
+/// # Errors
+/// If the journal cannot be read or the copy not written; [`DiskFull`] if there is no room.
+pub fn copy_journal(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> anyhow::Result<()> {
+    copy_within(from, to, None, progress)
+}
+
+/// The same with room for so many pages only; for tests of a full disk.
+pub(super) fn copy_within(
+    from: &Path,
+    to: &Path,
+    room: Option<u32>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> anyhow::Result<()> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(to)
+        .map_err(named)
+        .with_context(|| format!("Cannot write {}", to.display()))?;
+    let copied = copy(from, to, room, progress);
+    if copied.is_err() {
+        let _ = std::fs::remove_file(to);
+    }
+    copied
+}
+
+/// Looks into a journal that nobody else has open; changes nothing, not even beside it.
+///
+/// # Errors
+/// What `look` returned, or that the file cannot be opened.
+pub fn examine_still<T>(path: &Path, look: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.pragma_update(None, "query_only", true)?;
+    look(Db(&connection))
+}
+
+/// Adds to a copy in one transaction. Nobody else may have it open.
+///
+/// # Errors
+/// What `job` returned, or that the copy cannot be written.
+pub fn amend_copy<T>(path: &Path, job: impl FnOnce(Tx<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let mut connection = Connection::open(path)?;
+    let transaction = connection.transaction()?;
+    let done = job(Tx(Db(&transaction)))?;
+    transaction.commit().map_err(full)?;
+    connection.close().map_err(|(_, error)| error)?;
+    File::open(path)?.sync_all().map_err(named)?;
+    Ok(done)
+}
+
+fn copy(from: &Path, to: &Path, room: Option<u32>, progress: &mut dyn FnMut(u64, u64)) -> anyhow::Result<()> {
+    let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .with_context(|| format!("Cannot open {}", from.display()))?;
+    source.busy_timeout(std::time::Duration::from_millis(super::open::BUSY_MS.into()))?;
+    let moment = source.unchecked_transaction()?;
+    // A transaction sees the moment of its first read.
+    moment.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let mut copy = Connection::open(to)?;
+    if let Some(pages) = room {
+        copy.pragma_update(None, "max_page_count", pages)?;
+    }
+    let page: u32 = moment.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    pages(&moment, &mut copy, page.into(), progress).map_err(full)?;
+    // A copy in one file: no log beside it that could be forgotten.
+    copy.pragma_update(None, "journal_mode", "DELETE").map_err(full)?;
+    copy.close().map_err(|(_, error)| error)?;
+    File::open(to)?.sync_all().map_err(named)?;
+    Ok(())
+}
+
+fn pages(
+    from: &Connection,
+    to: &mut Connection,
+    page: u64,
+    progress: &mut dyn FnMut(u64, u64),
+) -> rusqlite::Result<()> {
+    let backup = Backup::new(from, to)?;
+    loop {
+        let step = backup.step(PAGES)?;
+        let (all, left) = (backup.progress().pagecount, backup.progress().remaining);
+        let bytes = |pages: i32| u64::try_from(pages).unwrap_or(0).saturating_mul(page);
+        progress(bytes(all.saturating_sub(left)), bytes(all));
+        match step {
+            StepResult::Done => return Ok(()),
+            StepResult::More => {}
+            _ => {
+                return Err(rusqlite::Error::SqliteFailure(
+                    rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY),
+                    None,
+                ));
+            }
+        }
+    }
+}
+
+fn full(error: rusqlite::Error) -> anyhow::Error {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DiskFull) => anyhow::Error::new(DiskFull),
+        _ => error.into(),
+    }
+}
+
+/// A full disk by its own name.
+fn named(error: std::io::Error) -> anyhow::Error {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => anyhow::Error::new(DiskFull),
+        _ => error.into(),
+    }
+}
