@@ -14,13 +14,10 @@ use super::review::{change_of, standing_of};
 use crate::id::ProposalId;
 use crate::review::reveal::reveal;
 use crate::review::{Origin, Refused, Staged};
-use crate::skill::{Folder, MAIN, manifest, name as names};
-use crate::text::{one_line, shorten};
+use crate::skill::{Folder, MAIN, manifest, name as names, note};
+use crate::text::shorten;
 use crate::trust::{Label, Source};
 use crate::wording::review_command as says;
-
-/// Characters of a description that is made of a note.
-const DESCRIPTION: usize = 300;
 
 impl Admin {
     /// Proposes the skill in a folder on this computer, which is named by its full path.
@@ -52,12 +49,12 @@ impl Admin {
             }
         };
         let label = text.label().clone();
-        let name = name.map_or_else(|| slug(note), str::to_owned);
+        let name = name.map_or_else(|| note::name_for(note), str::to_owned);
         if name.is_empty() {
             return Ok(cannot(says::NAME_NEEDED));
         }
         let words: &Arc<str> = shown.words(&text);
-        match skill_of(&name, words) {
+        match note::skill_of(&name, words) {
             Some(main) => {
                 let content = Folder::new([(MAIN.to_owned(), Arc::from(main.into_bytes()))]);
                 self.propose(&name, &content, Origin::Note { label, file }, shown).await
@@ -102,37 +99,6 @@ fn failed(shown: Shown, sentence: &str) -> Answer {
 /// Words about something from elsewhere on one line, with nothing hidden in them.
 fn told(words: &str) -> String {
     plain(&reveal(words))
-}
-
-/// A name for a skill, made of the name of a note; blank if nothing of it can be used.
-fn slug(note: &str) -> String {
-    let file = note.rsplit('/').next().unwrap_or_default();
-    let stem = file.strip_suffix(".md").unwrap_or(file).to_lowercase();
-    let dashed: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let joined = dashed.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
-    crate::text::cut_bytes(&joined, names::LONGEST).trim_end_matches('-').to_owned()
-}
-
-/// A `SKILL.md` that says what the note says; `None` if there are no words for a description.
-fn skill_of(name: &str, note: &str) -> Option<String> {
-    let (said, body) = manifest::read(note, name).ok()?;
-    // Some programs take three dashes for the end of the front matter, wherever they stand.
-    let description = one_line(&said.description).replace("---", "\u{2014}");
-    let description = match said.form {
-        manifest::Form::FrontMatter => description,
-        manifest::Form::Legacy => first_sentence(&description).to_owned(),
-    };
-    // A JSON string is YAML as well, whatever stands in it.
-    let quoted = serde_json::to_string(&shorten(&description, DESCRIPTION)).ok()?;
-    Some(format!("---\nname: {name}\ndescription: {quoted}\n---\n\n{}\n", body.trim()))
-}
-
-/// All before the first end of a sentence, and that.
-pub(super) fn first_sentence(text: &str) -> &str {
-    let ends = text.match_indices(['.', '!', '?', '。']).map(|(at, end)| at + end.len());
-    let end =
-        ends.into_iter().find(|end| text.get(*end..).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')));
-    end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -7,12 +7,11 @@ use serde_json::{Value, json};
 
 use super::Admin;
 use super::answer::{Answer, Shown, plain};
-use super::bring::first_sentence;
 use super::review::way;
 use crate::id::VersionId;
 use crate::review::reveal::reveal;
 use crate::review::{By, Change, Decided, History, Live, LiveSkill, Refusal, diff};
-use crate::skill::{self, Available, MAIN};
+use crate::skill::{self, Available, MAIN, note};
 use crate::store::{Db, SkillRow, VersionRow};
 use crate::text::shorten;
 use crate::trust::{Label, Source};
@@ -216,7 +215,7 @@ fn broken_one(broken: &skill::Broken) -> Entry {
 
 /// What a description says first: in a list the rest, when to use the skill, is of use to the assistant only.
 fn brief(description: &str) -> String {
-    let first = first_sentence(description);
+    let first = note::first_sentence(description);
     let short = shorten(first, DESCRIPTION);
     if short == first {
         return short;

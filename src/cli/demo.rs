@@ -65,6 +65,7 @@ async fn perform(scene: Scene, theatre: &mut Theatre, stage: &mut Stage) -> Resu
             stage.answered(theatre.now(), theatre.zone, &theatre.agent, &answer).await?;
         }
         Scene::Came => {
+            stage.turn_page(theatre.now(), theatre.zone).await?;
             for words in theatre.came().await? {
                 stage.hash = hash_in(&words).unwrap_or(std::mem::take(&mut stage.hash));
                 stage.answered(theatre.now(), theatre.zone, &theatre.agent, &words).await?;

@@ -29,7 +29,8 @@ pub fn skill_of(name: &str, note: &str) -> Option<String> {
     Some(format!("---\nname: {name}\ndescription: {quoted}\n---\n\n{}\n", body.trim()))
 }
 
-fn first_sentence(text: &str) -> &str {
+/// All before the first end of a sentence, and that.
+pub fn first_sentence(text: &str) -> &str {
     let ends = text.match_indices(['.', '!', '?', '。']).map(|(at, end)| at + end.len());
     let end =
         ends.into_iter().find(|end| text.get(*end..).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')));

@@ -286,19 +286,6 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Deletes the slots of heartbeats, reminders and tasks that were over before then, and says how many. Those of periods stay: they say
-    /// what was looked back on.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
-    pub fn drop_old_slots(&self, before: Moment) -> anyhow::Result<usize> {
-        let mut drop = self.0.0.prepare_cached(
-            "DELETE FROM slots WHERE ended_at < ?1
-             AND (job = 'heartbeat' OR job GLOB 'task:*' OR job GLOB 'reminder:*')",
-        )?;
-        Ok(drop.execute([before])?)
-    }
-
     /// The answer was none: the assistant is asked once more then.
     ///
     /// # Errors

@@ -89,6 +89,7 @@ const RULES: &[Rule] = &[
             ("src/model/offline/transcript.rs", "the offline model reads what it is asked"),
             ("src/model/offline/view.rs", "the offline model reads what it is asked"),
             ("src/model/offline/reflection.rs", "the offline model reads what it is asked"),
+            ("src/cli/demo/player.rs", "the demonstration's model reads what it is asked"),
             ("src/reflection/actions.rs", "makes a draft of a note, whose label goes to the gate with it"),
             ("src/reflection/input.rs", "puts reflections on a page that takes their labels on"),
             ("src/reflection/keep.rs", "reads an answer, whose label is kept with all that comes of it"),

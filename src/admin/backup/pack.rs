@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error_wherever_it_fills_up() {
         let folder = tempfile::tempdir().unwrap();
-        let noise: Vec<u8> = (0..40_000_u64).map(|at| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33) as u8).collect();
+        let noise: Vec<u8> = (0..1250_u32).flat_map(|at| Sha256::digest(at.to_le_bytes())).collect();
         std::fs::write(folder.path().join("a"), &noise).unwrap();
         let pack = |room: usize| {
             let mut quiet = |_: &'static str, _: u64| {};

@@ -2,6 +2,7 @@
 
 use super::super::fixture::{House, keys, skill};
 use super::*;
+use crate::skill::note::{name_for as slug, skill_of};
 use proptest::prelude::*;
 
 #[tokio::test]

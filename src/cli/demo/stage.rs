@@ -125,7 +125,8 @@ impl Stage {
         self.show(&text).await
     }
 
-    async fn turn_page(&mut self, at: Moment, zone: Zone) -> Result<(), Failure> {
+    /// A rule, if it is another day than before.
+    pub async fn turn_page(&mut self, at: Moment, zone: Zone) -> Result<(), Failure> {
         let day = zone.show_day(at);
         if day == self.day {
             return Ok(());
