@@ -93,6 +93,8 @@ mod backup;
 mod heartbeat;
 #[path = "stories/reminders.rs"]
 mod reminders;
+#[path = "stories/slots.rs"]
+mod slots;
 #[path = "stories/year.rs"]
 mod year;
 #[path = "stories/reminders_power.rs"]

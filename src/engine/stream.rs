@@ -120,7 +120,9 @@ impl Stream {
         }
         let Some((first, last)) = queued.first().zip(queued.last()) else { return self.wait_for_an_answer().await };
         let now = self.engine.parts.clock.now();
-        let join = self.engine.parts.conversation.join_within;
+        // What the program asks for comes whole; only people go on typing.
+        let is_task = first.kind == MessageKind::Task;
+        let join = if is_task { Duration::ZERO } else { self.engine.parts.conversation.join_within };
         let ready = last.received_at.plus(join).min(first.received_at.plus(JOIN_AT_MOST));
         // A clock that was set back must not make anybody wait for it.
         if now < ready && ready.since(now) <= JOIN_AT_MOST {

@@ -5,6 +5,8 @@
 //! longer than that for the writer; between two steps whatever else is due gets its turn. Where in the round it is, is kept in memory: every step
 //! finds its own work, so a round that begins anew passes over what is done.
 //!
+//! Nothing is deleted for its age in the first round after an absence of days: a clock that is far ahead for some hours looks like that.
+//!
 //! A step that fails is logged and left for tomorrow. Upkeep says nothing to anybody, unless the disk is nearly full or the journal damaged.
 
 mod rows;
@@ -14,7 +16,7 @@ mod words;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::id::SlotId;
-use crate::store::{NewSlot, SlotRow, SlotState};
+use crate::store::{Db, NewSlot, SlotRow, SlotState};
 use crate::time::{Cron, Moment, Period, Span};
 use crate::trust::Scope;
 
@@ -79,14 +81,15 @@ impl Schedule {
         let days = [today, today.previous(), today.previous().previous()];
         let due = days.iter().filter_map(|day| cron.next_from(day.begins(zone), zone)).find(|due| *due <= now);
         let Some(due) = due else { return Ok(None) };
-        let (last, since) =
-            self.parts.journal.read(|db| Ok((db.last_slot(Scope::Shared, JOB)?, db.used_since()?))).await?;
-        let done = last.is_some_and(|last| last.due_at >= due);
-        if done || since.is_none_or(|since| due < since) {
-            return Ok(None);
-        }
         let day = Period::containing(Span::Day, due, zone);
         let (period, from, to) = (day.to_string(), day.begins(zone), day.ends(zone));
+        let name = period.clone();
+        // By its name, and not by the latest there is: a clock that was ahead for an hour would silence it until then.
+        let look = move |db: Db<'_>| Ok((db.newest_run(Scope::Shared, JOB, &name)?, db.used_since()?));
+        let (done, since) = self.parts.journal.read(look).await?;
+        if done.is_some() || since.is_none_or(|since| due < since) {
+            return Ok(None);
+        }
         let claim = move |tx: crate::store::Tx<'_>| {
             let (job, scope, state) = (JOB, Scope::Shared, SlotState::Claimed);
             let (period, due_at, at) = (period.as_str(), due, now);

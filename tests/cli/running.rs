@@ -52,6 +52,20 @@ fn the_demonstration_runs_to_its_end() {
     assert!(before.contains("untrusted: stdin"), "{before}");
     assert!(summary.contains("From our earlier conversations") && summary.contains("compline init"), "{summary}");
     assert!(!summary.contains("soaking"), "{summary}");
+    for part in [
+        "A look back on a week, 2026-W45",
+        "a new skill: The inhaler first",
+        "Done: the skill packing is live from the next message on.",
+        "Inhaler. Clothes for two days",
+        "Text from outside had a part in it",
+        "Refused: proposal 2 is void",
+        "a change of a skill: Look at the weather too",
+        "Inhaler. It rains there",
+        "days of this month were passed over",
+        "A look back on a month, 2026-11",
+    ] {
+        assert!(summary.contains(part), "{part:?} is missing in {summary}");
+    }
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
     assert!(!shown.contains('\u{1b}'));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "its home is left behind");

@@ -5,7 +5,7 @@ use compline::store::Journal;
 use crate::support::story::{ADA, BEN, EVE, Story};
 
 /// Tables in which what somebody said stands.
-const WITH_TEXT: [(&str, &str, &str); 14] = [
+const WITH_TEXT: [(&str, &str, &str); 17] = [
     ("texts", "label", "scope"),
     ("attachments", "label", "scope"),
     ("turns", "context_label", "scope"),
@@ -20,11 +20,15 @@ const WITH_TEXT: [(&str, &str, &str); 14] = [
     ("verdicts", "label", "scope"),
     ("questions", "label", "scope"),
     ("outside_tools", "label", "scope"),
+    ("reflections", "label", "scope"),
+    ("actions", "label", "scope"),
+    ("reminders", "label", "scope"),
 ];
 
 /// Tables that hold names, numbers and states of our own; or a copy of what is labelled in another: `parts` of the outbox, the raw
 /// originals of the `inbox`, the index, fingerprints; or trusted text by construction: what a conversation begins with.
-const WITHOUT: [&str; 17] = [
+const WITHOUT: [&str; 18] = [
+    "slots",
     "people",
     "addresses",
     "strangers",

@@ -304,3 +304,22 @@ async fn a_young_home_has_nothing_to_be_kept_up() {
     assert!(story.clock.now().0 > 0);
     story.end().await;
 }
+
+#[tokio::test]
+async fn a_clock_that_is_years_ahead_for_some_hours_forgets_nothing_and_silences_nothing() {
+    let mut story = Story::with(TEN_DAYS).await;
+    story.say(ADA, &format!("The red shoes {}", canary(ADA))).await;
+    rounds(&story, 1).await;
+    let here = story.clock.now();
+    story.stop().await;
+    story.clock.set(here.plus(DAY * 700));
+    story.start().await;
+    story.pass(DAY / 2).await;
+    assert_eq!((blank(&story), upkeep_slots(&story)), (0, 2));
+    story.stop().await;
+    story.clock.set(here);
+    story.start().await;
+    rounds(&story, 2).await;
+    assert_eq!((blank(&story), upkeep_slots(&story)), (0, 4), "and the rounds go on");
+    story.end().await;
+}

@@ -1,9 +1,15 @@
 //! The steps of a round, in their order: first what goes, then what is tidied up behind it, then what is looked at.
 
+use std::time::Duration;
+
+use crate::store::{Db, SlotState};
 use crate::time::Moment;
+use crate::trust::Scope;
 
 use super::super::Schedule;
 
+/// A round that long ago says that the clock goes on as it did.
+const LATELY: Duration = Duration::from_hours(72);
 /// The longest log that is left as it is, in bytes.
 const LOG: u64 = 4 << 20;
 /// How many pages of the search index are merged at a time.
@@ -76,6 +82,11 @@ impl Step {
         }
     }
 
+    /// Whether it deletes what is old.
+    fn goes_by_age(&self) -> bool {
+        matches!(self, Self::Conversations | Self::Commands | Self::Files { .. } | Self::Rows)
+    }
+
     /// The same step once more if it did something.
     pub(super) fn while_some(self, count: usize) -> Done {
         if count > 0 { Done::Again(self) } else { Done::Next }
@@ -84,6 +95,9 @@ impl Step {
 
 impl Schedule {
     pub(super) async fn take(&self, step: &Step, now: Moment) -> anyhow::Result<Done> {
+        if step.goes_by_age() && !self.was_kept_up_lately(now).await? {
+            return Ok(Done::Next);
+        }
         match step {
             Step::Conversations => self.forget_conversations(now).await,
             Step::Commands => self.forget_commands(now).await,
@@ -97,6 +111,13 @@ impl Schedule {
             Step::Log => self.cut_log().await,
             Step::Room => self.look_for_room(now).await,
         }
+    }
+
+    /// Whether there was a round in the days before, so that the time can be believed.
+    async fn was_kept_up_lately(&self, now: Moment) -> anyhow::Result<bool> {
+        let since = now.minus(LATELY);
+        let rounds = move |db: Db<'_>| db.slots_within(Scope::Shared, super::JOB, since, now);
+        Ok(self.parts.journal.read(rounds).await?.iter().any(|round| round.state == SlotState::Done))
     }
 
     /// After words were deleted the whole index is put together anew, piece by piece: only then they are gone from the file.

@@ -16,7 +16,7 @@ use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, canary};
 
 /// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
-pub const JOBS: [&str; 35] = [
+pub const JOBS: [&str; 40] = [
     "accept messages",
     "claim messages",
     "begin a model step",
@@ -52,6 +52,11 @@ pub const JOBS: [&str; 35] = [
     "announce a file",
     "ask the person",
     "let questions expire",
+    "claim upkeep",
+    "end upkeep",
+    "look at estimates",
+    "the index goes with the texts",
+    "the journal is checked",
 ];
 
 /// Random numbers from a seed (splitmix64).
