@@ -156,7 +156,8 @@ impl Stage {
     fn wrapped(&self, markdown: &str, width: usize, indent: usize) -> String {
         let shown = ansi::render(markdown, Links::Bare, &Style { color: self.color, width });
         let indent = " ".repeat(indent);
-        shown.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{indent}{line}\n") }).collect()
+        let indented = |line: String| if line.is_empty() { "\n".to_owned() } else { format!("{indent}{line}\n") };
+        shown.lines().flat_map(|line| broken(line, width)).map(indented).collect()
     }
 
     fn bold(&self, text: &str) -> String {
@@ -179,4 +180,13 @@ impl Stage {
         }
         Ok(())
     }
+}
+
+/// A line in pieces of that width. Text in blocks comes as it is, however long its lines are; what is coloured is left alone.
+fn broken(line: &str, width: usize) -> Vec<String> {
+    if line.contains('\u{1b}') || line.is_empty() {
+        return vec![line.to_owned()];
+    }
+    let letters: Vec<char> = line.chars().collect();
+    letters.chunks(width.max(1)).map(|piece| piece.iter().collect()).collect()
 }
