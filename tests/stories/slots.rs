@@ -176,3 +176,40 @@ async fn status_names_the_next_three_with_the_zone() {
     assert_eq!(status.json["slots"].as_array().unwrap().len(), 3);
     story.end().await;
 }
+
+#[tokio::test]
+async fn an_idle_month_asks_no_model_and_leaves_its_marks() {
+    let story = Story::with("[reflection]\n[heartbeat]\n").await;
+    for _ in 0..31 {
+        story.pass(HOUR * 24).await;
+    }
+    assert_eq!((story.model.requests().len(), story.background.requests().len()), (0, 0));
+    let quiet = |job: &str| story.count(&format!("SELECT count(*) FROM slots WHERE job = '{job}' AND state = 'quiet'"));
+    assert_eq!((quiet("daily"), quiet("weekly"), quiet("monthly")), (31, 5, 1));
+    assert_eq!(story.count("SELECT count(*) FROM outbox"), 0);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_it_thinks_is_listed_and_shown_by_number_and_by_period() {
+    let story = Story::with(SETTINGS).await;
+    story.say(ADA, "a fine day").await;
+    let none = story.command_line(&["reflections", "list"]).await;
+    assert!(!none.failed && none.json == serde_json::json!([]), "{}", none.markdown);
+    story.pass(HOUR * 16).await;
+    let list = story.command_line(&["reflections", "list"]).await;
+    let first = &list.json[0];
+    assert_eq!((&first["id"], &first["kind"], &first["period"]), (&1.into(), &"daily".into(), &"2026-11-20".into()));
+    assert_eq!((&first["person"], &first["title"], &first["tainted"]), (&"Ada".into(), &"A day".into(), &false.into()));
+    for wanted in ["1", "2026-11-20"] {
+        let shown = story.command_line(&["reflections", "show", wanted]).await;
+        assert!(!shown.failed && shown.markdown.contains("It was a day."), "{wanted}: {}", shown.markdown);
+    }
+    let unknown = story.command_line(&["reflections", "show", "2026-11-19"]).await;
+    assert!(unknown.failed && unknown.markdown.contains("compline reflections list"), "{}", unknown.markdown);
+    let conversations = story.command_line(&["conversations", "list"]).await.json;
+    let kinds: Vec<&str> = conversations.as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["reflection", "chat"]);
+    assert!(conversations[0]["ended_at"].is_string() && conversations[0]["person"] == "Ada");
+    story.end().await;
+}

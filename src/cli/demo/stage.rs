@@ -17,9 +17,9 @@ const WIDTH: usize = 78;
 /// The time and the speaker.
 const MARGIN: usize = 18;
 /// A calm reader's time for one character.
-const PER_CHARACTER: Duration = Duration::from_millis(9);
+const PER_CHARACTER: Duration = Duration::from_millis(5);
 /// Somebody thinks before they type.
-const BREATH: Duration = Duration::from_millis(400);
+const BREATH: Duration = Duration::from_millis(250);
 
 /// Where it is played.
 pub struct Stage {

@@ -18,7 +18,8 @@ pub const CONFIG: &str = "canary-config-secret";
 pub const EVIL: &str = "evil.example";
 
 /// Rows that say who may do what, and what is live. There is no schedule in this version; its tables belong here when there is one.
-const TABLES: [(&str, &str); 8] = [
+const TABLES: [(&str, &str); 9] = [
+    ("reminders", "SELECT id || person_id || kind || text || cron || state FROM reminders"),
     ("people", "SELECT id || name || role || declared || coalesce(removed_at, '') FROM people"),
     ("pairing", "SELECT id || digest || coalesce(used_at, '') FROM pairing_codes"),
     ("addresses", "SELECT id || coalesce(person_id, '') || adapter || peer FROM addresses WHERE person_id IS NOT NULL"),
