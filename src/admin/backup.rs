@@ -6,7 +6,7 @@
 //!
 //! **The files come first and the journal after them.** Before we put a file into the workspace or change a skill, its row is committed. So
 //! of every file of ours that is in the backup the journal in it knows, as after a power cut: a row may have no file, which is harmless, but no file is
-//! without its row and its label. The copy of the journal is exact for one moment and holds nobody up ([`copy_journal`]). What a person wrote by
+//! without its row and its label. The copy of the journal is exact for one moment and holds nobody up ([`crate::store::copy_journal`]). What a person wrote by
 //! hand has no row; it is entered in the copy with the label that it has now, so that a restore finds it as it was.
 //!
 //! Links are kept as links, and never followed. One that leads out of its folder would lead somewhere else after a restore: it is left out and named.
