@@ -181,8 +181,8 @@ impl Reflector {
         match self.parts.journal.read(move |db| work::outcome(db, conversation)).await? {
             Outcome::Open => Ok(Next::Working),
             Outcome::GaveUp { reason } => self.try_later(slot, &says::gave_up(&reason)).await,
-            Outcome::Answered { turn, text, address, .. } => match keep::read(&text) {
-                Some(form) => self.keep(slot, conversation, turn, form, text.label(), address).await,
+            Outcome::Answered { turn, text, .. } => match keep::read(&text) {
+                Some(form) => self.keep(slot, conversation, turn, form, text.label()).await,
                 None => self.try_later(slot, says::NO_FORM).await,
             },
         }

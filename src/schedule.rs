@@ -95,10 +95,7 @@ impl Schedule {
         loop {
             let wake_at = tokio::select! {
                 () = stop.cancelled() => return,
-                looked = guarded("The schedule", self.look()) => looked.unwrap_or_else(|error| {
-                    tracing::error!("What is due cannot be done: {error:#}");
-                    Some(clock.now().plus(AFTER_TROUBLE))
-                }),
+                wake_at = self.look() => wake_at,
             };
             busy = tokio::select! {
                 () = stop.cancelled() => return,
@@ -110,11 +107,24 @@ impl Schedule {
         }
     }
 
-    /// Does everything that is due, and says when something will be next.
-    async fn look(&self) -> anyhow::Result<Option<Moment>> {
-        let next = [self.reminders().await?, self.slots().await?, self.heartbeat().await?, self.upkeep().await?];
+    /// Does everything that is due, and says when something will be next. What fails keeps the rest from nothing.
+    async fn look(&self) -> Option<Moment> {
+        let next = [
+            self.tried("What was to be reminded of", self.reminders()).await,
+            self.tried("Looking back", self.slots()).await,
+            self.tried("The heartbeat", self.heartbeat()).await,
+            self.tried("The upkeep", self.upkeep()).await,
+        ];
         self.looked.send_replace(());
         let now = self.parts.clock.now();
-        Ok(next.into_iter().flatten().min().map(|at| at.max(now.plus(Duration::from_millis(1)))))
+        next.into_iter().flatten().min().map(|at| at.max(now.plus(Duration::from_millis(1))))
+    }
+
+    /// When a part wants to be looked at next; soon, if it failed.
+    async fn tried(&self, what: &str, part: impl Future<Output = anyhow::Result<Option<Moment>>>) -> Option<Moment> {
+        guarded(what, part).await.unwrap_or_else(|error| {
+            tracing::error!("{what} failed, and is tried again: {error:#}");
+            Some(self.parts.clock.now().plus(AFTER_TROUBLE))
+        })
     }
 }

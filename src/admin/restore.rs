@@ -119,7 +119,10 @@ async fn bring_up(staged: &Path, manifest: &Manifest, now: Moment) -> anyhow::Re
     let (entries, skills) = (manifest.entries.clone(), staged.join("skills"));
     let parked = journal.write("park what was under way", move |tx| close(tx, &entries, &skills, now)).await?;
     journal.close().await;
-    // The log was merged, and its files would be moved nowhere.
+    // The log was merged, and its files would be moved nowhere. If it was not, what was parked stands only there.
+    let log = staged.join(format!("{JOURNAL}-wal"));
+    let left = log.metadata().map_or(0, |found| found.len());
+    ensure!(left == 0, "its log cannot be merged; is the disk full?");
     for suffix in ["-wal", "-shm"] {
         let _ = std::fs::remove_file(staged.join(format!("{JOURNAL}{suffix}")));
     }

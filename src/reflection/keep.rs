@@ -30,7 +30,6 @@ struct Keeping {
     turn: TurnId,
     form: Form,
     label: Label,
-    address: AddressId,
     /// How many changes of skills are taken from it; none if that is no question.
     most: Option<u32>,
     tell_owner: bool,
@@ -46,7 +45,6 @@ impl Reflector {
         turn: TurnId,
         form: Form,
         label: &Label,
-        address: AddressId,
     ) -> anyhow::Result<Next> {
         let config = &self.parts.config;
         let keeping = Keeping {
@@ -55,12 +53,11 @@ impl Reflector {
             turn,
             form,
             label: label.clone(),
-            address,
             most: config.auto_action.then_some(config.max_actions_per_reflection),
             tell_owner: config.tell_owner,
             now: self.parts.clock.now(),
         };
-        if self.parts.journal.write("keep a reflection", move |tx| keeping.keep(tx)).await? {
+        if let Some(address) = self.parts.journal.write("keep a reflection", move |tx| keeping.keep(tx)).await? {
             self.parts.engine.parts.audience.posted(address);
         }
         Ok(Next::Over)
@@ -78,10 +75,10 @@ impl Reflector {
 }
 
 impl Keeping {
-    /// Whether somebody is told.
-    fn keep(mut self, tx: Tx<'_>) -> anyhow::Result<bool> {
+    /// Where somebody is told.
+    fn keep(mut self, tx: Tx<'_>) -> anyhow::Result<Option<AddressId>> {
         if tx.slot(self.slot.id)?.is_none_or(|slot| slot.state != SlotState::Working) {
-            return Ok(false);
+            return Ok(None);
         }
         if let Some(turn) = tx.turn(self.turn)? {
             self.label.absorb(&turn.label);
@@ -100,12 +97,14 @@ impl Keeping {
         self.add_actions(tx, reflection, of_owner)?;
         tx.end_slot(self.slot.id, SlotState::Done, "", self.now)?;
         tx.close_conversation(self.conversation, self.now)?;
-        let tells = of_owner && self.tell_owner;
-        if tells {
+        let Scope::Person(person) = self.slot.scope else { return Ok(None) };
+        // Where they are reached now: the run may have begun long ago.
+        let address = work::address_of(*tx, person)?.filter(|_| of_owner && self.tell_owner);
+        if let Some(address) = address {
             let notice = self.text(told::notice(&self.slot, &self.form));
-            tx.post(&NewOutbox::notice(self.address, &notice, self.now))?;
+            tx.post(&NewOutbox::notice(address, &notice, self.now))?;
         }
-        Ok(tells)
+        Ok(address)
     }
 
     fn add_message(&self, tx: Tx<'_>) -> anyhow::Result<MessageId> {

@@ -90,6 +90,10 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
     if !row.person.map_or(Ok(false), |person| is_owner(db, person))? {
         return Ok(careful(&label, row.scope, says::NOT_THE_OWNERS));
     }
+    // A run that the program assigned is nobody's word, even if an owner wanted it.
+    if !db.messages_of_turn(row.id)?.iter().any(|message| message.kind == MessageKind::Said) {
+        return Ok(careful(&label, row.scope, says::NOTHING_TYPED));
+    }
     let why = match looks_pasted(&texts) {
         None if pasted_earlier(db, row)? => Some(says::PASTED_EARLIER),
         why => why,

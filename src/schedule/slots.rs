@@ -13,12 +13,13 @@ use crate::id::PersonId;
 use crate::people::Role;
 use crate::reflection::{Job, Next};
 use crate::store::{Db, NewSlot, SlotState, Tx};
+use crate::time::task::guarded;
 use crate::time::{Cron, Moment};
 use crate::trust::Scope;
 use crate::wording::schedule as says;
 
-use super::Schedule;
 use super::due::{Claim, Since, in_order, plan};
+use super::{AFTER_TROUBLE, Schedule};
 
 /// What is due, and what comes.
 #[derive(Debug, Default)]
@@ -123,7 +124,11 @@ impl Schedule {
             if waits.contains(&slot.scope.encode()) {
                 continue;
             }
-            match self.parts.reflector.take_up(&slot).await? {
+            let next = guarded("Looking back", self.parts.reflector.take_up(&slot)).await.unwrap_or_else(|error| {
+                tracing::error!(slot.id = %slot.id, "Slot {} cannot be taken up now: {error:#}", slot.id);
+                Next::At(self.parts.clock.now().plus(AFTER_TROUBLE))
+            });
+            match next {
                 Next::Over => {}
                 Next::Working => {
                     waits.insert(slot.scope.encode());

@@ -175,12 +175,13 @@ impl Db<'_> {
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
-    /// The latest effective time of any message: the clock must not be behind it.
+    /// The latest effective time of any message of a person: the clock must not be behind it. What the program asks for by itself says nothing
+    /// about the time.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn high_water(&self) -> anyhow::Result<Option<Moment>> {
-        let mut query = self.0.prepare_cached("SELECT max(last_at) FROM conversations")?;
+        let mut query = self.0.prepare_cached("SELECT max(last_at) FROM conversations WHERE kind = 'chat'")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 }

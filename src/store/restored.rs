@@ -100,6 +100,8 @@ impl Tx<'_> {
         )?;
         over("UPDATE actions SET state = 'refused', reason = ?1, ended_at = ?2 WHERE state IN ('new', 'taken')")?;
         at("UPDATE skill_changes SET state = 'conflict', ended_at = ?1 WHERE state = 'intended'")?;
+        // What comes back is planned anew; what was to be said once is better late than never.
+        at("UPDATE reminders SET next_at = NULL WHERE state = 'waiting' AND cron <> '' AND next_at <= ?1")?;
         at("UPDATE pairing_codes SET expires_at = min(expires_at, ?1) WHERE used_at IS NULL")?;
         self.0.0.execute_batch(
             "UPDATE parts SET state = 'failed' WHERE state IN ('waiting', 'sending');

@@ -192,7 +192,7 @@ impl Db<'_> {
     pub fn has_slots_after(&self, now: Moment) -> anyhow::Result<bool> {
         let mut query = self
             .0
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed'))")?;
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly'))")?;
         Ok(query.query_row([now], |row| row.get(0))?)
     }
 
@@ -266,7 +266,7 @@ impl Tx<'_> {
     pub fn forget_slots_after(&self, now: Moment) -> anyhow::Result<()> {
         self.0
             .0
-            .prepare_cached("DELETE FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed')")?
+            .prepare_cached("DELETE FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly')")?
             .execute([now])?;
         Ok(())
     }

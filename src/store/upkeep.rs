@@ -251,6 +251,10 @@ impl Tx<'_> {
                 "DELETE FROM pairing_codes WHERE id IN (SELECT id FROM pairing_codes WHERE expires_at < ?1 LIMIT ?2)",
                 quarter,
             ),
+            (
+                "DELETE FROM reminders WHERE id IN (SELECT id FROM reminders WHERE state <> 'waiting' AND ended_at < ?1 LIMIT ?2)",
+                quarter,
+            ),
             ("DELETE FROM strangers WHERE id IN (SELECT id FROM strangers WHERE last_at < ?1 LIMIT ?2)", year),
         ] {
             swept += self.0.0.prepare_cached(sql)?.execute(params![before, limit])?;

@@ -213,3 +213,21 @@ async fn what_it_thinks_is_listed_and_shown_by_number_and_by_period() {
     assert!(conversations[0]["ended_at"].is_string() && conversations[0]["person"] == "Ada");
     story.end().await;
 }
+
+#[tokio::test]
+async fn work_that_began_under_a_clock_that_was_ahead_holds_nothing_up() {
+    let mut story = Story::with(&format!("{SETTINGS}[heartbeat]\n")).await;
+    story.say(ADA, "a fine day").await;
+    std::fs::write(story.home.join("workspace/HEARTBEAT.md"), "- [ ] Look at the door\n").unwrap();
+    story.stop().await;
+    story.clock.set(NOON.plus(HOUR * 24 * 3_650));
+    story.start().await;
+    story.pass(HOUR).await;
+    assert!(story.count("SELECT count(*) FROM conversations WHERE kind = 'heartbeat'") > 0);
+    story.stop().await;
+    story.clock.set(NOON.plus(HOUR));
+    story.start().await;
+    story.pass(HOUR * 16).await;
+    assert_eq!(slots(&story), ["daily 2026-11-20 done"]);
+    story.end().await;
+}

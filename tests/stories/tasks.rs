@@ -198,3 +198,17 @@ async fn a_task_that_is_cancelled_is_not_done() {
     assert!(runs(&story).is_empty() && story.clock.now() > NOON);
     story.end().await;
 }
+
+#[tokio::test]
+async fn what_a_run_proposes_is_nobodys_typed_word_and_waits() {
+    let story = Story::with("[skills]\nreview = \"ai\"\n").await;
+    schedule(&story, ADA, "0 13 * * *", "Tidy up").await;
+    let content = crate::support::story::skill("tea", "Use when tea is to be made.", "Warm the pot first.");
+    let files = json!([{ "path": "SKILL.md", "content": content }]);
+    let wish = json!({ "name": "tea", "change": "create", "files": files, "rationale": "It came up." });
+    story.background.calls("submit_skill", wish).says("Done.");
+    story.pass(HOUR + MINUTE).await;
+    assert_eq!(story.text("SELECT standing || ' ' || state FROM proposals"), "careful pending");
+    assert_eq!(story.skill("tea"), None);
+    story.end().await;
+}

@@ -77,7 +77,9 @@ pub fn settle(home: &Home) -> anyhow::Result<Settled> {
     }
     let plan: Plan =
         serde_json::from_slice(&fs::read(staged.join(PLAN))?).context("The plan of a restore is damaged")?;
-    carry_out(home, &plan, &mut |_| Ok(())).context("Cannot finish a restore")?;
+    carry_out(home, &plan, &mut |_| Ok(()))
+        .or_else(|error| undo_if_stuck(home, &plan, error))
+        .context("Cannot finish a restore")?;
     Ok(Settled::Finished)
 }
 
@@ -108,7 +110,7 @@ pub(super) fn swap(
     let plan = Plan { moves };
     write_plan(&staged, &plan)?;
     seam("planned")?;
-    carry_out(home, &plan, seam)?;
+    carry_out(home, &plan, seam).or_else(|error| undo_if_stuck(home, &plan, error))?;
     // A home that held nothing leaves nothing.
     Ok(fs::remove_dir(&aside).is_err().then_some(aside))
 }
@@ -131,6 +133,30 @@ fn carry_out(home: &Home, plan: &Plan, seam: Seam<'_>) -> anyhow::Result<()> {
     seam("exchanged")?;
     fs::remove_dir_all(&staged)?;
     sync(home.path())
+}
+
+/// What the system refuses to move now it would refuse at every start: the old state is put back, so that the home can be opened.
+fn undo_if_stuck(home: &Home, plan: &Plan, error: anyhow::Error) -> anyhow::Result<()> {
+    if error.root_cause().is::<std::io::Error>() {
+        undo(home, plan).context("The old state cannot be put back either")?;
+        return Err(error.context("The restore was undone"));
+    }
+    Err(error)
+}
+
+fn undo(home: &Home, plan: &Plan) -> anyhow::Result<()> {
+    let stands = |path: &Path| path.symlink_metadata().is_ok();
+    for one in plan.moves.iter().rev() {
+        if let Some(staged) = one.staged.as_deref().filter(|staged| !stands(staged) && stands(&one.place)) {
+            rename(&one.place, staged)?;
+        }
+        if stands(&one.aside) && !stands(&one.place) {
+            rename(&one.aside, &one.place)?;
+        }
+    }
+    let staged = staging(home);
+    fs::remove_file(staged.join(PLAN))?;
+    sync(&staged)
 }
 
 fn carry(one: &Move, seam: Seam<'_>) -> anyhow::Result<()> {
