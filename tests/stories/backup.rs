@@ -212,6 +212,34 @@ async fn an_open_question_is_over_after_a_restore() {
 }
 
 #[tokio::test]
+async fn a_restore_that_the_system_does_not_let_through_is_undone() {
+    let mut story = Story::begin().await;
+    story.say(ADA, &format!("The old state {}", canary(ADA))).await;
+    let (_shelf, file) = shelf();
+    back_up(&story.home, &file, &story).unwrap();
+    story.write_skill("tea", "Use when tea is to be made.", "Warm the pot.");
+    story.stop().await;
+    let home = crate::support::story::copy_home(&story.home);
+    let aside = home.path().join("backups");
+    let mut seam = |step: &str| {
+        // Once it is decided, nothing can be moved any more.
+        if step == "planned" {
+            std::fs::remove_dir_all(&aside)?;
+        }
+        Ok(())
+    };
+    let now = story.clock.now();
+    let refused = restore::restore(&file, &target(home.path()), now, &mut |_, _| {}, &mut seam).await;
+    assert!(format!("{:#}", refused.err().unwrap()).contains("The restore was undone"));
+    assert!(!restore::is_unfinished(&Home::at(home.path())));
+    assert_eq!(restore::settle(&Home::at(home.path())).unwrap(), Settled::Dropped);
+    assert!(home.path().join("skills/tea").exists() && home.path().join("compline.db").exists());
+    let again = restore::restore(&file, &target(home.path()), now, &mut |_, _| {}, &mut |_| Ok(())).await;
+    assert!(again.is_ok() && !home.path().join("skills/tea").exists());
+    story.end().await;
+}
+
+#[tokio::test]
 async fn a_restore_that_is_cut_off_leaves_the_old_state_or_the_new_one() {
     let mut story = Story::begin().await;
     story.say(ADA, &format!("The old state {}", canary(ADA))).await;
