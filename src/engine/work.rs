@@ -97,8 +97,6 @@ pub enum Outcome {
         message: crate::id::MessageId,
         /// The answer, with the join of everything that was read for it.
         text: Text,
-        /// Where its person was last heard, or is reached.
-        address: AddressId,
     },
     /// It ended without one.
     GaveUp {
@@ -153,7 +151,7 @@ pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<Outco
     let Some(reply) = reply else { return Ok(Outcome::GaveUp { reason: asked.reason.clone() }) };
     let text = db.texts_of(reply.id)?.into_iter().next().map(|text| text.text);
     let Some(text) = text else { return Ok(Outcome::GaveUp { reason: "forgotten".to_owned() }) };
-    Ok(Outcome::Answered { turn: turn.id, message: reply.id, text, address: turn.address })
+    Ok(Outcome::Answered { turn: turn.id, message: reply.id, text })
 }
 
 /// Where a person is reached: where they were last heard, else wherever they have an address.

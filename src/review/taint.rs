@@ -90,10 +90,6 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
     if !row.person.map_or(Ok(false), |person| is_owner(db, person))? {
         return Ok(careful(&label, row.scope, says::NOT_THE_OWNERS));
     }
-    // A run that the program assigned is nobody's word, even if an owner wanted it.
-    if !db.messages_of_turn(row.id)?.iter().any(|message| message.kind == MessageKind::Said) {
-        return Ok(careful(&label, row.scope, says::NOTHING_TYPED));
-    }
     let why = match looks_pasted(&texts) {
         None if pasted_earlier(db, row)? => Some(says::PASTED_EARLIER),
         why => why,
@@ -104,20 +100,22 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
     }
 }
 
-/// The join of all that a turn read, and the texts of what it answers.
+/// The join of all that a turn read, and the texts of what somebody said in it: what the program asks for is nobody's word, even if an owner wanted it.
 fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, Vec<StoredText>)> {
     let mut label = row.label.clone();
-    let mut texts = Vec::new();
+    let mut said = Vec::new();
     for message in db.messages_of_turn(row.id)? {
-        texts.extend(db.texts_of(message.id)?);
-    }
-    for text in &texts {
-        label.absorb(text.text.label());
+        for text in db.texts_of(message.id)? {
+            label.absorb(text.text.label());
+            if message.kind == MessageKind::Said {
+                said.push(text);
+            }
+        }
     }
     for step in db.steps(row.id)? {
         label.absorb(step.text.label());
     }
-    Ok((label, texts))
+    Ok((label, said))
 }
 
 /// Whether the journal says, now, that somebody is an owner.

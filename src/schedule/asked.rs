@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::id::{PersonId, SlotId};
 use crate::reflection::Job;
-use crate::store::{Db, NewSlot, SlotRow, SlotState, Tx};
+use crate::store::{NewSlot, SlotRow, SlotState, Tx};
 use crate::time::{Cron, Moment, Period};
 use crate::trust::Scope;
 
@@ -56,7 +56,7 @@ impl Schedule {
             .write("ask for a slot", move |tx| {
                 let scope = Scope::Person(person);
                 let name = period.to_string();
-                if let Some(last) = newest_run(*tx, scope, job, &name)? {
+                if let Some(last) = tx.newest_run(scope, job.as_str(), &name)? {
                     return again_or_not(tx, last, again, now);
                 }
                 let Some(since) = slots::since(*tx, person, job)? else { return Ok(Asked::TooEarly(name)) };
@@ -65,7 +65,7 @@ impl Schedule {
                 let plan = plan(job, &every_minute, &since, Duration::MAX, zone, now);
                 let wanted: Vec<_> = plan.claims.into_iter().filter(|claim| claim.to <= period.ends(zone)).collect();
                 slots::store(tx, scope, &wanted, now)?;
-                let row = newest_run(*tx, scope, job, &name)?;
+                let row = tx.newest_run(scope, job.as_str(), &name)?;
                 Ok(row.map_or(Asked::TooEarly(name.clone()), |row| Asked::Begun(row.id, name)))
             })
             .await?;
@@ -92,10 +92,6 @@ impl Schedule {
             () = crate::time::clock::grace(patience) => self.parts.journal.read(move |db| db.slot(id)).await,
         }
     }
-}
-
-fn newest_run(db: Db<'_>, scope: Scope, job: Job, period: &str) -> anyhow::Result<Option<SlotRow>> {
-    db.newest_run(scope, job.as_str(), period)
 }
 
 fn again_or_not(tx: Tx<'_>, last: SlotRow, again: bool, now: Moment) -> anyhow::Result<Asked> {
