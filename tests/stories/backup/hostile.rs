@@ -187,7 +187,8 @@ async fn a_backup_that_is_cut_short_or_has_one_wrong_byte_is_refused() {
     }
     std::fs::write(&evil, [good.as_slice(), &[7; 2 << 20]].concat()).unwrap();
     let home = tempfile::tempdir().unwrap();
-    let _ = restore(&evil, home.path(), &story).await;
+    let done = restore(&evil, home.path(), &story).await;
+    assert!(done.is_ok() && home.path().join("compline.db").exists(), "what follows an archive is no part of it");
     story.end().await;
 }
 
