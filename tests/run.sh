@@ -74,7 +74,8 @@ format() { cargo fmt --all --check -- --color never; }
 
 clippy() { cargo clippy --quiet --locked --all-targets -- -D warnings; }
 
-tests() { cargo test --quiet --locked --no-fail-fast; }
+# Without backtraces: what failed, and with which words, would drown in them.
+tests() { RUST_BACKTRACE=0 cargo test --quiet --locked --no-fail-fast; }
 
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --document-private-items; }
 

@@ -388,24 +388,52 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// Copies a home as a power cut leaves it: whatever is in the files at this instant.
+/// Copies a home as a power cut leaves it: whatever is in the files at this instant. The journal stands still meanwhile,
+/// the rest of the house need not: if something was moved, made or removed under the copy, it is taken again.
 pub fn copy_home(from: &Path) -> tempfile::TempDir {
-    let to = folder();
-    copy_folder(from, to.path());
-    to
+    for _ in 0..1000 {
+        let to = folder();
+        let before = entries(from);
+        let whole = before.iter().all(|(path, is_folder)| copied(from, to.path(), path, *is_folder));
+        if whole && entries(from) == before {
+            return to;
+        }
+    }
+    panic!("{} never stood still", from.display());
 }
 
-fn copy_folder(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        let kind = entry.file_type().unwrap();
-        if kind.is_dir() {
-            std::fs::create_dir_all(&target).unwrap();
-            copy_folder(&entry.path(), &target);
-        } else if kind.is_file() {
-            // A file that vanishes meanwhile was not on the disk any more when the power went.
-            let _ = std::fs::copy(entry.path(), target);
+/// Every file and folder below, folders before what is in them. What vanishes while we look is left out.
+fn entries(home: &Path) -> Vec<(PathBuf, bool)> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let Some(listed) = unless_gone(std::fs::read_dir(home.join(&folder))) else { continue };
+        for entry in listed {
+            let entry = entry.unwrap();
+            let Some(kind) = unless_gone(entry.file_type()) else { continue };
+            let path = folder.join(entry.file_name());
+            if kind.is_dir() {
+                folders.push(path.clone());
+            }
+            if kind.is_dir() || kind.is_file() {
+                found.push((path, kind.is_dir()));
+            }
         }
+    }
+    found
+}
+
+fn copied(from: &Path, to: &Path, path: &Path, is_folder: bool) -> bool {
+    if is_folder {
+        std::fs::create_dir(to.join(path)).unwrap();
+        return true;
+    }
+    unless_gone(std::fs::copy(from.join(path), to.join(path))).is_some()
+}
+
+fn unless_gone<T>(result: std::io::Result<T>) -> Option<T> {
+    match result {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        result => Some(result.unwrap()),
     }
 }
