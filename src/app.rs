@@ -336,11 +336,12 @@ impl App {
     }
 
     fn ring_on_attach(&self) {
-        let (desks, journal) = (Arc::clone(&self.desks), self.journal.clone());
+        // The desks hold the terminal, so it may not hold them: nothing would ever let go of the journal.
+        let desks = Arc::downgrade(&self.desks);
         self.local.terminal.on_attach(move |peer| {
+            let Some(desks) = desks.upgrade() else { return };
             let address = Address::new("terminal", "local", peer);
-            let known = journal.read_now(|db| db.who_is(&address));
-            if let Ok(Some((id, _))) = known {
+            if let Ok(Some((id, _))) = desks.journal().read_now(|db| db.who_is(&address)) {
                 desks.ring(id);
             }
         });

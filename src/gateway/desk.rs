@@ -64,6 +64,11 @@ impl Desks {
         })
     }
 
+    /// The journal.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
     /// Opens the desk of an adapter.
     pub fn open(&self, adapter: Arc<dyn Adapter>) {
         self.adapters.lock().unwrap_or_else(PoisonError::into_inner).insert(adapter.name(), adapter);

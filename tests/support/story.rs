@@ -44,7 +44,7 @@ pub struct Story {
     pub home: PathBuf,
     app: Option<App>,
     settings: String,
-    keep: Vec<tempfile::TempDir>,
+    keep: tempfile::TempDir,
     failpoint: Option<Failpoint>,
     fetcher: Option<compline::tool::web::Fetcher>,
     offline: bool,
@@ -90,7 +90,7 @@ impl Story {
             home: dir.path().to_owned(),
             app: None,
             settings: settings.to_owned(),
-            keep: vec![dir],
+            keep: dir,
             failpoint: None,
             fetcher: None,
             offline: false,
@@ -180,10 +180,10 @@ impl Story {
         self.app().admin.command_line(&words).await
     }
 
-    /// Goes on from another home, as after a power cut.
+    /// Goes on from another home, as after a power cut. The one before is gone.
     pub fn move_to(&mut self, home: tempfile::TempDir) {
         self.home = home.path().to_owned();
-        self.keep.push(home);
+        self.keep = home;
     }
 
     /// The configuration of the story.
