@@ -6,6 +6,7 @@
 //! next. An adapter knows no persons, no journal and no engine.
 
 pub mod markdown;
+pub mod signal;
 pub mod telegram;
 pub mod terminal;
 
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::message::{Health, Inbound, Outbound};
+use crate::message::{Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
 
 /// One channel with one of our accounts on it.
@@ -46,6 +47,7 @@ pub trait Adapter: Send + Sync {
             rich: format!("{words} {}", piece.rich),
             plain: format!("{words} {}", piece.plain),
             buttons: piece.buttons.clone(),
+            quotes: piece.quotes.clone(),
         }
     }
 
@@ -61,8 +63,20 @@ pub trait Adapter: Send + Sync {
     /// Shows a piece of a growing answer. Channels that stream by other means than editing do it here.
     async fn grow(&self, peer: &str, delta: &str);
 
-    /// Shows for some seconds that an answer is on its way; to be repeated every [`TYPING_EVERY`].
-    async fn typing(&self, peer: &str);
+    /// Shows that an answer is on its way, for some seconds only, so it is repeated every [`Adapter::typing_pace`]; or that none is any more.
+    async fn typing(&self, peer: &str, typing: Typing);
+
+    /// How often the sign that an answer is on its way has to be renewed.
+    fn typing_pace(&self) -> Duration;
+
+    /// Tells the sender that a message was read, where senders are told.
+    async fn seen(&self, peer: &str, external_id: &str);
+
+    /// Sends a file and returns its external id.
+    async fn send_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError>;
+
+    /// Puts an emoji under a message; an empty one takes ours away.
+    async fn react(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError>;
 
     /// Tells the server that a button press was heard.
     async fn button_heard(&self, callback: &str);
@@ -77,8 +91,14 @@ pub trait Adapter: Send + Sync {
     fn health(&self) -> Health;
 }
 
-/// How often the sign that an answer is on its way has to be renewed: Telegram shows it for five seconds.
-pub const TYPING_EVERY: Duration = Duration::from_secs(4);
+/// Whether an answer is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Typing {
+    /// It is.
+    Begun,
+    /// It is there, or will not come.
+    Over,
+}
 
 /// What `next` hands over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,7 +110,7 @@ pub struct Batch {
 }
 
 /// One part as it goes over the wire. Both forms are stored before the first attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Piece {
     /// In the channel's own markup.
     pub rich: String,
@@ -98,6 +118,8 @@ pub struct Piece {
     pub plain: String,
     /// Buttons under it.
     pub buttons: Vec<(String, String)>,
+    /// The external id of the message that it answers, where many speak at once.
+    pub quotes: Option<String>,
 }
 
 /// Which form of a part to send.
@@ -169,6 +191,9 @@ pub enum SendError {
     /// The message to be edited is gone: send a new one.
     #[error("The message is gone")]
     Gone,
+    /// The group goes on under another id; nothing was sent.
+    #[error("The group goes on under another id")]
+    Moved(String),
     /// The peer does not want to hear from us, or does not exist.
     #[error("The peer refuses: {0}")]
     Blocked(String),

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::adapter::Adapter;
+use crate::adapter::signal::Signal;
 use crate::adapter::telegram::Telegram;
 use crate::adapter::terminal::Terminal;
 use crate::admin::restore::Settled;
@@ -34,16 +35,18 @@ use crate::review::{self, DiskFailpoint, Herald, Policy, Review};
 use crate::schedule::{self, FreeSpace, Schedule};
 use crate::skill::builtin::{self, Builtin};
 use crate::spend::{Ledger, Purse};
-use crate::store::{Failpoint, Journal, NewOutbox, OpenError};
+use crate::store::{Failpoint, Journal, NewOutbox, OpenError, Tx};
 use crate::time::clock::{Bell, Ringer};
 use crate::time::{Clock, Moment, SystemClock};
 use crate::tool::load_skill::{LoadSkill, LoadSkillResource};
 use crate::tool::outside::{self, Servers};
+use crate::tool::react::React;
 use crate::tool::read_reflection::ReadReflection;
 use crate::tool::recall::Recall;
 use crate::tool::remind::Remind;
 use crate::tool::schedule::ScheduleTask;
 use crate::tool::scheduled::{CancelScheduled, ListScheduled};
+use crate::tool::send_file::SendFile;
 use crate::tool::submit_skill::SubmitSkill;
 use crate::tool::web::{Fetcher, Limits};
 use crate::tool::web_fetch::WebFetch;
@@ -79,7 +82,12 @@ pub struct Seams {
     pub free_space: Option<FreeSpace>,
     /// Whether the terminal is the only adapter, as for `chat` without a running gateway.
     pub terminal_only: bool,
+    /// Stands between each other adapter and the house, and sees what passes.
+    pub adapters: Option<Stand>,
 }
+
+/// What stands in the place of an adapter, and has it behind itself.
+pub type Stand = Arc<dyn Fn(Arc<dyn Adapter>) -> Arc<dyn Adapter> + Send + Sync>;
 
 /// Why the house cannot be built, by what to do.
 #[derive(Debug, thiserror::Error)]
@@ -114,6 +122,7 @@ pub struct App {
     scheduled: Mutex<Option<Bell>>,
     config: Config,
     review: Review,
+    signal: Option<Arc<Signal>>,
     desks: Arc<Desks>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -172,11 +181,20 @@ impl App {
         }
         let tree = Tree::new(config.workspace.clone(), journal.clone(), config.zone);
         tree.seed(clock.now()).await?;
-        let desks = Desks::new(journal.clone(), Arc::clone(&clock), stop.clone());
+        let desks = Desks::new(journal.clone(), tree.clone(), Arc::clone(&clock), stop.clone());
         let terminal = Terminal::new(Arc::clone(&clock));
         desks.open(terminal.clone());
+        let stand =
+            |adapter: Arc<dyn Adapter>| seams.adapters.as_ref().map_or(Arc::clone(&adapter), |stand| stand(adapter));
         if let (Some(telegram), false) = (&config.telegram, seams.terminal_only) {
-            desks.open(Arc::new(Telegram::new(telegram, Arc::clone(&clock))?));
+            desks.open(stand(Arc::new(Telegram::new(telegram, Arc::clone(&clock))?)));
+        }
+        let signal = match (&config.signal, seams.terminal_only) {
+            (Some(signal), false) => Some(Arc::new(Signal::new(signal, Arc::clone(&clock))?)),
+            _ => None,
+        };
+        if let Some(signal) = &signal {
+            desks.open(stand(Arc::clone(signal) as _));
         }
         let background = Arc::new(background);
         let review = Review::new(review::Parts {
@@ -200,8 +218,10 @@ impl App {
             tracing::error!("The skills cannot be brought up to date: {error:#}");
         }
         let (ringer, scheduled) = crate::time::clock::bell();
+        desks.tell_of_timers(ringer.clone());
         let later = Later::new(journal.clone(), Arc::clone(&clock), config.zone, ringer.clone());
-        let toolbox = toolbox(&config, &journal, &review, later, seams.fetcher)?.with_outside(Arc::clone(&outside));
+        let toolbox =
+            toolbox(&config, &journal, &tree, &review, later, seams.fetcher)?.with_outside(Arc::clone(&outside));
         let engine = Engine::new(
             engine::Parts {
                 journal: journal.clone(),
@@ -273,6 +293,7 @@ impl App {
             scheduled: Mutex::new(Some(scheduled)),
             config,
             review,
+            signal,
             desks,
             tasks: TaskTracker::new(),
             stop,
@@ -292,9 +313,14 @@ impl App {
             admin: Arc::clone(&self.admin),
             desks: Arc::clone(&self.desks),
         };
+        // Before anybody is shown it.
+        self.schedule.let_go().await?;
         self.tasks.spawn(worker.run(bell, self.stop.clone()));
         commands.ring(&*self.clock);
         self.tasks.spawn(self.review.clone().run(self.stop.clone()));
+        if let Some(daemon) = self.signal.as_ref().and_then(|signal| signal.daemon(self.stop.clone())) {
+            self.tasks.spawn(daemon);
+        }
         for work in self.outside.work(&self.stop) {
             self.tasks.spawn(work);
         }
@@ -368,6 +394,7 @@ impl App {
             zone: self.config.zone,
             gap: self.config.conversation.gap,
             agent: self.config.agent.name.clone(),
+            groups: Arc::new(self.config.groups.clone()),
             adapter,
             engine: Arc::clone(&self.engine),
             desks: Arc::clone(&self.desks),
@@ -384,7 +411,9 @@ async fn declare_people(journal: &Journal, config: &Config, now: Moment) -> anyh
         .write("declare people", move |tx| {
             let mut declared: Vec<PersonId> = Vec::new();
             for person in &people {
-                declared.push(tx.allow(&person.name, person.role, "config", now)?.id);
+                let known = tx.allow(&person.name, person.role, "config", now)?;
+                tx.set_prefer(known.id, person.prefer.as_deref().unwrap_or_default())?;
+                declared.push(known.id);
             }
             tx.disallow_undeclared(&declared, now)
         })
@@ -402,16 +431,34 @@ async fn declare_addresses(
     journal
         .write("declare addresses", move |tx| {
             for person in &people {
-                let (Some(peer), Some(known)) =
-                    (person.telegram.filter(|_| name == "telegram"), tx.person_named(&person.name)?)
-                else {
-                    continue;
+                let peer = match name {
+                    "telegram" => person.telegram.map(|id| id.to_string()),
+                    "signal" => person.signal.clone(),
+                    _ => None,
                 };
-                tx.link(&Address::new(name, &account, &peer.to_string()), Some(known.id), now)?;
+                let (Some(peer), Some(known)) = (peer, tx.person_named(&person.name)?) else { continue };
+                join(tx, &Address::new(name, &account, &peer), known.id, now)?;
             }
             Ok(())
         })
         .await
+}
+
+/// Joins a declared address to its person. Whoever came in by pairing under that address alone turns out to be the same person.
+fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Moment) -> anyhow::Result<()> {
+    let before = tx.declared_for(address)?.filter(|before| *before != person);
+    let is_only = |before| Ok::<_, anyhow::Error>(tx.was_paired(before)? && tx.addresses_of(before)?.len() == 1);
+    match before {
+        Some(before) if is_only(before)? && !tx.is_at_rest(before)? => {
+            tracing::warn!(person.id = %before, "Person {before} is still being answered; their address is joined at the next start");
+            Ok(())
+        }
+        Some(before) if is_only(before)? => {
+            tx.absorb(before, person, now)?;
+            tx.link(address, Some(person), now).map(|_| ())
+        }
+        _ => tx.link(address, Some(person), now).map(|_| ()),
+    }
 }
 
 /// After a long absence everybody who writes through this adapter is told, once.
@@ -475,6 +522,7 @@ fn purses(
 fn toolbox(
     config: &Config,
     journal: &Journal,
+    tree: &Tree,
     review: &Review,
     later: Later,
     fetcher: Option<Fetcher>,
@@ -489,6 +537,8 @@ fn toolbox(
         Arc::new(ScheduleTask::new(later.clone())),
         Arc::new(ListScheduled::new(later.clone())),
         Arc::new(CancelScheduled::new(later)),
+        Arc::new(SendFile::new(journal.clone(), tree.clone())),
+        Arc::new(React::new(journal.clone())),
     ];
     if config.tools.web_fetch {
         let fetcher = match fetcher {

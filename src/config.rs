@@ -4,6 +4,7 @@
 //! default). `Config` is what the rest of the house sees: checked, with units, secrets that never print, and
 //! no optional value that has a default.
 
+mod channels;
 pub mod error;
 pub mod example;
 pub mod keys;
@@ -23,7 +24,7 @@ mod units;
 pub mod written;
 
 pub use error::ConfigError;
-pub use example::{Answers, SecretFrom, commented};
+pub use example::{Answers, SecretFrom, SignalAnswers, commented};
 pub use mode::mode_finding;
 pub use reader::Line;
 pub use sheet::Origin;
@@ -31,6 +32,7 @@ pub use units::show_money;
 pub use written::{Loaded, load, parse, show};
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -63,6 +65,10 @@ pub struct Config {
     pub budget: Budget,
     /// `[telegram]`
     pub telegram: Option<Telegram>,
+    /// `[signal]`
+    pub signal: Option<Signal>,
+    /// `[groups] allowed`: as `telegram:-100…` and `signal:…`
+    pub groups: BTreeSet<String>,
     /// `[[people]]`
     pub people: Vec<Person>,
     /// `[agent]`
@@ -247,6 +253,52 @@ pub struct Telegram {
     pub token: SecretString,
     /// Where the Bot API is; never ends in a slash.
     pub api_url: String,
+    /// How messages come.
+    pub way_in: TelegramWay,
+}
+
+/// How Telegram's messages come.
+#[derive(Debug, Clone)]
+pub enum TelegramWay {
+    /// We ask for them.
+    Polling,
+    /// Telegram calls.
+    Webhook(Webhook),
+}
+
+/// Where Telegram calls.
+#[derive(Debug, Clone)]
+pub struct Webhook {
+    /// The public address.
+    pub url: Url,
+    /// Where we listen.
+    pub listen: SocketAddr,
+    /// What each call has to show.
+    pub secret: SecretString,
+}
+
+/// `[signal]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signal {
+    /// Where the daemon listens.
+    pub endpoint: SignalEndpoint,
+    /// Which of its accounts is ours, if it may have several: a number, or an account identifier.
+    pub account: Option<String>,
+    /// Where it puts received files, if that can be read from here.
+    pub attachments_dir: Option<PathBuf>,
+    /// The daemon itself, if it is ours to start: the program and its arguments, or nothing.
+    pub command: Vec<String>,
+}
+
+/// Where signal-cli's daemon listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignalEndpoint {
+    /// On a Unix socket.
+    Unix(PathBuf),
+    /// On a TCP port: `HOST:PORT`.
+    Tcp(String),
+    /// By HTTP: the address up to and without `/api`.
+    Http(String),
 }
 
 /// One of `[[people]]`
@@ -258,6 +310,10 @@ pub struct Person {
     pub role: Role,
     /// Their numeric Telegram id.
     pub telegram: Option<i64>,
+    /// Their Signal number or account identifier.
+    pub signal: Option<String>,
+    /// The adapter through which they like to be reached, if it matters to them.
+    pub prefer: Option<String>,
 }
 
 /// `[agent]`

@@ -13,6 +13,7 @@ pub mod context;
 pub mod continuation;
 pub mod files;
 pub mod history;
+pub mod reacted;
 pub mod stream;
 pub mod summary;
 pub mod turn;
@@ -169,8 +170,8 @@ impl Engine {
         *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
     }
 
-    /// A run that the program assigned is over.
-    fn ring_worker(&self) {
+    /// Something may be due that the schedule does: a run that the program assigned is over, words are to go.
+    pub fn ring_worker(&self) {
         if let Some(ringer) = &*self.worker.lock().unwrap_or_else(PoisonError::into_inner) {
             ringer.ring(&*self.parts.clock);
         }
@@ -198,16 +199,30 @@ impl Engine {
                 Ok(stopped)
             })
             .await?;
-        if !stopped {
-            return Ok(false);
+        if stopped {
+            self.cancel(stream);
         }
+        Ok(stopped)
+    }
+
+    /// Ends what the stream's task still does for a turn that is over in the journal.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn cut(&self, stream: StreamId) -> anyhow::Result<()> {
+        if self.parts.journal.read(move |db| db.open_turn(stream)).await?.is_none() {
+            self.cancel(stream);
+        }
+        Ok(())
+    }
+
+    fn cancel(&self, stream: StreamId) {
         let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handle) = streams.get(&stream)
             && let Some(token) = &*handle.turn.lock().unwrap_or_else(PoisonError::into_inner)
         {
             token.cancel();
         }
-        Ok(true)
     }
 
     /// Waits until every task has ended, after the stop token was cancelled.

@@ -11,6 +11,7 @@
 mod disk;
 mod first;
 mod label;
+mod own;
 mod page;
 mod place;
 mod shelf;
@@ -20,6 +21,7 @@ mod tree;
 mod tests;
 
 pub use label::{of_file as label_of_file, of_found_file};
+pub use own::{NotGiven, OwnFile};
 pub use page::digest;
 pub use tree::{Received, Tree};
 

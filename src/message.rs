@@ -4,6 +4,9 @@
 //! An adapter's `parse` knows no persons and no trust: it hands over *marks* (forwarded, sent through another bot, quoted
 //! from a stranger), and the gateway makes labels of them on admission.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use crate::time::Moment;
 use crate::trust::Text;
 
@@ -16,6 +19,8 @@ pub struct Inbound {
     pub peer: String,
     /// Who sent it, as the adapter spells it; equal to `peer` in a direct chat.
     pub sender: String,
+    /// Another name under which the sender may have been declared, as a number beside an account identifier.
+    pub alias: Option<String>,
     /// A direct chat, or not.
     pub place: Place,
     /// The server's stamp, if it sets one.
@@ -25,12 +30,17 @@ pub struct Inbound {
 }
 
 /// In what kind of chat something was said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// Between the sender and us alone.
     Direct,
     /// Before others.
-    Group,
+    Group {
+        /// The group's id, the same for all of its topics; `peer` holds the topic too.
+        chat: String,
+        /// Whether it names us, or answers one of our messages.
+        addressed: bool,
+    },
 }
 
 /// What happened.
@@ -44,6 +54,8 @@ pub enum Event {
         of: String,
         /// What it says now.
         said: Said,
+        /// The external id that it goes by from now on too, where a change has one of its own.
+        also: Option<String>,
     },
     /// Somebody pressed a button under one of our messages.
     Button {
@@ -51,6 +63,23 @@ pub enum Event {
         data: String,
         /// To be told to the server, so that the button stops waiting.
         callback: String,
+    },
+    /// Somebody put an emoji under a message, or took it away.
+    Reacted {
+        /// The external id of that message.
+        to: String,
+        /// Which; blank when it was taken away.
+        emoji: String,
+    },
+    /// Somebody deleted for everyone what they had said.
+    Deleted {
+        /// The external id of that message.
+        of: String,
+    },
+    /// The group goes on under another id.
+    Moved {
+        /// Which.
+        to: String,
     },
     /// Something that we cannot take, in a word for a person: `a poll`, `a contact`.
     Unsupported(String),
@@ -67,10 +96,45 @@ pub struct Said {
     pub origin: Origin,
     /// What it answers, if it answers something.
     pub quote: Option<Quote>,
+    /// Texts that came along and that nobody typed.
+    pub carried: Vec<Carried>,
     /// Photos, voice notes, documents.
     pub files: Vec<RemoteFile>,
+    /// The sender wants it gone so long after it was read; at once if it was to be viewed once.
+    pub expires_after: Option<Duration>,
     /// Items with the same album belong to one message.
     pub album: Option<String>,
+}
+
+/// A text that came along with a message, and that its sender did not type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// What it is.
+    pub what: Carrier,
+    /// Its words.
+    pub text: String,
+}
+
+/// In what a text came along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// What a page says of itself, shown under a link.
+    Preview,
+    /// A card with somebody's name and numbers.
+    Contact,
+    /// A poll and its answers.
+    Poll,
+}
+
+impl Carrier {
+    /// The word for it, in labels and before the text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Preview => "preview",
+            Self::Contact => "contact",
+            Self::Poll => "poll",
+        }
+    }
 }
 
 /// How a text came to stand in a message.
@@ -97,11 +161,28 @@ pub enum Quote {
         /// Its text, or the quoted piece of it.
         text: String,
     },
+    /// A message of this chat, with its text as the sender's own program tells it: nobody vouches for that.
+    Claimed {
+        /// External id of the quoted message.
+        external_id: String,
+        /// What it is said to hold.
+        text: String,
+    },
     /// Something from elsewhere.
     Elsewhere {
         /// Its text, or the quoted piece of it.
         text: String,
     },
+}
+
+impl Quote {
+    /// The external id of the quoted message, if it is one of this chat.
+    pub fn named(&self) -> Option<&str> {
+        match self {
+            Self::Message { external_id, .. } | Self::Claimed { external_id, .. } => Some(external_id),
+            Self::Elsewhere { .. } => None,
+        }
+    }
 }
 
 /// A file that still lies with the adapter's server.
@@ -126,6 +207,8 @@ pub enum FileKind {
     Photo,
     /// A spoken message recorded just now.
     Voice,
+    /// Something that sounds, whoever may speak in it.
+    Sound,
     /// Any other file.
     Document,
 }
@@ -136,6 +219,7 @@ impl FileKind {
         match self {
             Self::Photo => "photo",
             Self::Voice => "voice",
+            Self::Sound => "sound",
             Self::Document => "document",
         }
     }
@@ -145,6 +229,7 @@ impl FileKind {
         match word {
             "photo" => Self::Photo,
             "voice" => Self::Voice,
+            "sound" => Self::Sound,
             _ => Self::Document,
         }
     }
@@ -159,11 +244,28 @@ pub struct Outbound {
     pub buttons: Vec<(String, String)>,
 }
 
+/// A file that goes out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutgoingFile {
+    /// What it is: a picture is shown, a voice note played, a document offered.
+    pub kind: FileKind,
+    /// The name that the other side sees.
+    pub name: String,
+    /// Its type.
+    pub mime: String,
+    /// Its bytes.
+    pub bytes: Arc<[u8]>,
+}
+
 /// How an adapter is, as `status` and the health page show it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
     /// Working, or a plain sentence on what is wrong and what to do.
     pub trouble: Option<String>,
-    /// When something was last heard: a successful poll or an event.
+    /// When something was last heard: a successful poll, a sign of life, an event.
     pub last_event_at: Option<Moment>,
+    /// When something last came from somebody, where that is another thing than a sign of life.
+    pub last_message_at: Option<Moment>,
+    /// What concerns one chat and not the channel: a plain sentence.
+    pub remark: Option<String>,
 }

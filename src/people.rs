@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::id::{AddressId, PersonId};
+use crate::id::{AddressId, PersonId, StreamId};
+use crate::trust::Scope;
 
 /// What a person may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -47,6 +48,33 @@ pub struct Person {
     pub name: String,
     /// What they may do.
     pub role: Role,
+}
+
+/// With whom a stream is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Party {
+    /// With one person.
+    One(Person),
+    /// With a group, which goes by the number of its stream.
+    Group(StreamId),
+}
+
+impl Party {
+    /// Whose text it holds.
+    pub fn scope(&self) -> Scope {
+        match self {
+            Self::One(person) => Scope::Person(person.id),
+            Self::Group(stream) => Scope::Group(*stream),
+        }
+    }
+
+    /// The person, if it is one.
+    pub fn person(&self) -> Option<&Person> {
+        match self {
+            Self::One(person) => Some(person),
+            Self::Group(_) => None,
+        }
+    }
 }
 
 /// Where somebody is reached, as the adapters name it.

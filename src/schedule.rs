@@ -1,4 +1,4 @@
-//! What the program does by itself, and when: looking back, the heartbeat, reminders, upkeep.
+//! What the program does by itself, and when: looking back, the heartbeat, reminders, what is to disappear, upkeep.
 //!
 //! One task looks at everything that may be due, does it, and rests until the next instant at which something will be; it is rung when a run of
 //! the assistant is over. Nothing here remembers: what is due is a function of the configuration, the stored slots and the time, so a restart,
@@ -7,6 +7,7 @@
 
 mod asked;
 mod due;
+mod gone;
 mod heartbeat;
 mod reminders;
 mod runs;
@@ -113,6 +114,7 @@ impl Schedule {
             self.tried("What was to be reminded of", self.reminders()).await,
             self.tried("Looking back", self.slots()).await,
             self.tried("The heartbeat", self.heartbeat()).await,
+            self.tried("What was to go", self.gone()).await,
             self.tried("The upkeep", self.upkeep()).await,
         ];
         self.looked.send_replace(());

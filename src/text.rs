@@ -42,6 +42,19 @@ pub fn defuse(text: &str, name: &str) -> String {
     defused
 }
 
+/// The longest emoji that is taken for one, in bytes.
+const LONGEST_EMOJI: usize = 16;
+
+/// Emoji that are letters all the same.
+const LETTERS: &str = "ℹⓂ🅰🅱🅾🅿";
+
+/// Whether a text can stand under a message: an emoji is short and spells nothing. A blank one takes another away.
+pub fn is_emoji(text: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() && !LETTERS.contains(c);
+    let spells = |c: char| is_letter(c) || c.is_control() || c.is_whitespace() || "<>«»".contains(c);
+    text.len() <= LONGEST_EMOJI && !text.contains(spells)
+}
+
 /// How many tokens a text is at a guess: four ASCII characters make one, every other character one of its own. Used where no
 /// provider has counted; erring upwards is the safe side for budgets and windows.
 pub fn estimate_tokens(text: &str) -> u64 {
@@ -87,5 +100,16 @@ mod tests {
     #[test]
     fn one_line_is_one_line() {
         assert_eq!(one_line("  a\n\tb \r\n c"), "a b c");
+    }
+
+    #[test]
+    fn an_emoji_is_short_and_spells_nothing() {
+        for emoji in ["👍", "❤️", "👍🏽", "", "🏳️‍🌈", "‼", "🅰️", "ℹ️", "🇦🇹"] {
+            assert!(is_emoji(emoji), "{emoji}");
+        }
+        for other in ["ok", "👍 approve 12", "</context>", "👍\n", "👨‍👩‍👧‍👦👨‍👩‍👧‍👦", "1", "«", "да"]
+        {
+            assert!(!is_emoji(other), "{other}");
+        }
     }
 }

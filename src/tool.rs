@@ -8,11 +8,13 @@
 mod later;
 pub mod load_skill;
 pub mod outside;
+pub mod react;
 pub mod read_reflection;
 pub mod recall;
 pub mod remind;
 pub mod schedule;
 pub mod scheduled;
+pub mod send_file;
 pub mod submit_skill;
 pub mod web;
 pub mod web_fetch;

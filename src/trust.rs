@@ -51,6 +51,11 @@ impl Source {
         Self::new("quote", "")
     }
 
+    /// A guest of a group, by the group's stream and their number in it.
+    pub fn guest(stream: StreamId, number: u32) -> Self {
+        Self::new("guest", &format!("{stream}.{number}"))
+    }
+
     /// Text piped into the program.
     pub fn stdin() -> Self {
         Self::new("stdin", "")

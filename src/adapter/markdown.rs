@@ -9,6 +9,7 @@
 
 mod address;
 mod clean;
+pub(super) mod flow;
 mod guard;
 mod reader;
 mod table;

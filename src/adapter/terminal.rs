@@ -23,8 +23,10 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Unreadable};
-use crate::message::{Health, Inbound, Outbound};
+use crate::adapter::{
+    Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Typing, Unreadable,
+};
+use crate::message::{Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
 use crate::time::Clock;
 use crate::wording::chat as words;
@@ -43,6 +45,8 @@ const WAITING: usize = 16;
 /// How long a client may take for one message before it counts as asleep.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST_ID: usize = 128;
+/// How often a client is told that an answer is on its way.
+const TYPING_PACE: Duration = Duration::from_secs(4);
 
 type OnAttach = Box<dyn Fn(&str) + Send + Sync>;
 
@@ -242,8 +246,24 @@ impl Adapter for Terminal {
         self.clients.hint(peer, &frame);
     }
 
-    async fn typing(&self, peer: &str) {
-        self.clients.hint(peer, &FromGateway::Typing);
+    async fn typing(&self, peer: &str, typing: Typing) {
+        if typing == Typing::Begun {
+            self.clients.hint(peer, &FromGateway::Typing);
+        }
+    }
+
+    fn typing_pace(&self) -> Duration {
+        TYPING_PACE
+    }
+
+    async fn seen(&self, _peer: &str, _external_id: &str) {}
+
+    async fn send_file(&self, _peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
+        Err(SendError::Refused(words::no_files(&file.name)))
+    }
+
+    async fn react(&self, _peer: &str, _external_id: &str, _emoji: &str) -> Result<(), SendError> {
+        Err(SendError::Refused(words::NO_REACTIONS.to_owned()))
     }
 
     async fn button_heard(&self, _callback: &str) {}

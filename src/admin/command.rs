@@ -64,6 +64,8 @@ pub enum Command {
         /// As what.
         role: Role,
     },
+    /// Makes a code that joins another address to the caller's own.
+    Link,
     /// Lets somebody in no longer.
     Remove {
         /// Whom.
@@ -126,6 +128,7 @@ const MENU: &[Entry] = &[
     everyone("usage", says::DOES_USAGE),
     everyone("reminders", of_reminders::DOES),
     everyone("whoami", says::DOES_WHOAMI),
+    everyone("link", says::DOES_LINK),
     owner("pending", of_gate::DOES_PENDING),
     owner("show", of_gate::DOES_SHOW),
     owner("approve", of_gate::DOES_APPROVE),
@@ -154,6 +157,7 @@ impl Command {
             Self::Start
             | Self::Help
             | Self::Whoami
+            | Self::Link
             | Self::New
             | Self::Stop
             | Self::Yes { .. }
@@ -190,6 +194,7 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "start" => Ok(Command::Start),
         "help" => Ok(Command::Help),
         "whoami" => Ok(Command::Whoami),
+        "link" => Ok(Command::Link),
         // Words behind it would be lost with it.
         "new" | "reset" if !rest.is_empty() => Err(usage(says::HOW_NEW)),
         "new" | "reset" => Ok(Command::New),
@@ -299,6 +304,7 @@ mod tests {
     fn lines_and_what_they_mean() {
         let cases = [
             ("/help", Command::Help),
+            ("/Link@compline_bot", Command::Link),
             ("/HELP", Command::Help),
             ("  /whoami \n", Command::Whoami),
             ("/new", Command::New),

@@ -104,6 +104,9 @@ pub(super) fn tell(db: Db<'_>, conversation: Conversation, ends: Ends) -> anyhow
 
 /// Whose conversation it is.
 fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<String> {
+    if let Some((_, group)) = db.group_of(conversation.stream)? {
+        return Ok(says::group(&group));
+    }
     let streams = db.streams()?;
     let person =
         streams.into_iter().find(|(stream, ..)| *stream == conversation.stream).and_then(|(_, person, _)| person);

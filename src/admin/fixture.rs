@@ -257,6 +257,7 @@ fn add(tx: Tx<'_>, name: &str, kind: MessageKind, words: &str, label: Label) -> 
         inbox: None,
         address: None,
         person: (kind == MessageKind::Said).then_some(person.id),
+        guest: 0,
         kind,
         scope,
         external_id: "",
@@ -406,8 +407,8 @@ impl Herald for Nobody {
 
 impl HealthSource for Nobody {
     fn adapters(&self) -> Vec<(String, Health)> {
-        let well = Health { trouble: None, last_event_at: Some(START) };
-        let ill = Health { trouble: Some("The socket is gone.".to_owned()), last_event_at: None };
+        let well = Health { last_event_at: Some(START), ..Health::default() };
+        let ill = Health { trouble: Some("The socket is gone.".to_owned()), ..Health::default() };
         vec![("telegram".to_owned(), well), ("terminal".to_owned(), ill)]
     }
 }

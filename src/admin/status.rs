@@ -22,7 +22,8 @@ const SLOTS: usize = 3;
 
 /// A stream, as it stands.
 struct Stream {
-    person: Person,
+    /// With whom.
+    with: String,
     waiting: i64,
     newest: Option<Conversation>,
     /// Whether the newest conversation goes on.
@@ -120,14 +121,15 @@ impl Admin {
     }
 
     fn adapter_line(&self, name: &str, health: &Health) -> String {
-        let heard = health.last_event_at.map(|at| self.parts.clock.now().since(at));
-        says::adapter(name, health.trouble.as_deref(), heard)
+        let ago = |at: Option<Moment>| at.map(|at| self.parts.clock.now().since(at));
+        let (heard, message) = (ago(health.last_event_at), ago(health.last_message_at));
+        says::adapter(name, health.trouble.as_deref(), heard, message, health.remark.as_deref())
     }
 
     fn stream_line(&self, stream: &Stream) -> String {
-        let Some(newest) = &stream.newest else { return says::stream_silent(&stream.person.name) };
+        let Some(newest) = &stream.newest else { return says::stream_silent(&stream.with) };
         let last = self.parts.zone.show_short(newest.last_at);
-        says::stream(&stream.person.name, stream.current().map(|conversation| conversation.id), &last)
+        says::stream(&stream.with, stream.current().map(|conversation| conversation.id), &last)
     }
 }
 
@@ -150,11 +152,15 @@ impl Ends {
 fn streams(db: Db<'_>, only: Option<PersonId>, ends: &Ends) -> anyhow::Result<Vec<Stream>> {
     let mut found = Vec::new();
     for (id, person, _) in db.streams()? {
-        let Some(person) = person.filter(|person| only.is_none_or(|only| only == *person)) else { continue };
-        let Some(person) = db.person(person)? else { continue };
+        let with = match person {
+            Some(person) if only.is_none_or(|only| only == person) => db.person(person)?.map(|person| person.name),
+            None if only.is_none() => db.group_of(id)?.map(|(_, group)| says::group(&group)),
+            _ => None,
+        };
+        let Some(with) = with else { continue };
         let newest = db.newest_conversation(id)?;
         let goes_on = newest.as_ref().is_some_and(|newest| ends.of(newest).is_none());
-        found.push(Stream { person, waiting: db.waiting_in(id)?, newest, goes_on });
+        found.push(Stream { with, waiting: db.waiting_in(id)?, newest, goes_on });
     }
     Ok(found)
 }
@@ -164,7 +170,9 @@ fn adapter_json((name, health): &(String, Health)) -> Value {
         "name": name,
         "state": if health.trouble.is_none() { "ok" } else { "trouble" },
         "last_event_at": health.last_event_at.map(Moment::rfc3339),
+        "last_message_at": health.last_message_at.map(Moment::rfc3339),
         "trouble": health.trouble,
+        "remark": health.remark,
     })
 }
 
@@ -174,7 +182,7 @@ fn slot_json(coming: &Coming) -> Value {
 
 fn stream_json(stream: &Stream) -> Value {
     json!({
-        "person": stream.person.name,
+        "person": stream.with,
         "conversation": stream.current().map(|conversation| conversation.id),
         "last_message_at": stream.newest.as_ref().map(|newest| newest.last_at.rfc3339()),
     })
@@ -228,8 +236,10 @@ mod tests {
         assert_eq!(
             json["adapters"],
             json!([
-                { "name": "telegram", "state": "ok", "last_event_at": START.rfc3339(), "trouble": null },
-                { "name": "terminal", "state": "trouble", "last_event_at": null, "trouble": "The socket is gone." },
+                { "name": "telegram", "state": "ok", "last_event_at": START.rfc3339(), "last_message_at": null,
+                  "trouble": null, "remark": null },
+                { "name": "terminal", "state": "trouble", "last_event_at": null, "last_message_at": null,
+                  "trouble": "The socket is gone.", "remark": null },
             ])
         );
         let stream = json!({ "person": "Ada", "conversation": said.conversation, "last_message_at": START.rfc3339() });

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::answer::{Shown, join, plain, sources, sources_in_words};
 use super::conversations::{Told, tell};
 use super::status::Ends;
+use crate::engine::history::speaker;
 use crate::id::{ConversationId, MessageId, PersonId};
 use crate::store::{Attachment, Db, StoredMessage, StoredText, SummaryContent, TextKind, TurnRow};
 use crate::text::shorten;
@@ -29,6 +30,8 @@ pub(super) struct Whole {
 /// A message with its parts.
 struct Entry {
     message: StoredMessage,
+    /// Who said it, unless that is the assistant.
+    speaker: Option<String>,
     texts: Vec<StoredText>,
     files: Vec<Attachment>,
     label: Label,
@@ -55,7 +58,8 @@ pub(super) fn read(
     for message in db.messages_of(id)? {
         let (texts, files) = (texts.remove(&message.id).unwrap_or_default(), db.attachments_of(message.id)?);
         let label = join(texts.iter().map(|text| text.text.label()).chain(files.iter().map(|file| &file.label)));
-        entries.push(Entry { message, texts, files, label });
+        let speaker = speaker(db, &message)?;
+        entries.push(Entry { message, speaker, texts, files, label });
     }
     let turns = db.past_turns(id)?;
     Ok(Some(Whole { told: tell(db, conversation, ends)?, entries, turns }))
@@ -115,18 +119,25 @@ pub(super) fn markdown(whole: &Whole, agent: &str, zone: Zone, shown: &mut Shown
 }
 
 impl Entry {
-    fn from<'a>(&self, whole: &'a Whole, agent: &'a str) -> &'a str {
-        if self.message.person.is_some() { &whole.told.person } else { agent }
+    fn from<'a>(&'a self, whole: &'a Whole, agent: &'a str) -> &'a str {
+        match &self.speaker {
+            Some(speaker) => speaker,
+            None if self.message.person.is_some() => &whole.told.person,
+            None => agent,
+        }
     }
 
     /// Everything that stands in it, in order.
     fn words(&self, shown: &mut Shown) -> String {
+        if self.message.gone {
+            return upkeep::GONE.to_owned();
+        }
         let texts = self.texts.iter().map(|text| {
             let words = shown.words(&text.text);
             match text.kind {
                 _ if words.is_empty() => upkeep::FORGOTTEN.to_owned(),
                 TextKind::Said | TextKind::Transcript => words.to_string(),
-                TextKind::Quote => quoted(words),
+                TextKind::Quote | TextKind::Carried => quoted(words),
                 TextKind::File => quoted(&shorten(words, FILE)),
                 TextKind::Edit => says::edited(words),
             }

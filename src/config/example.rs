@@ -26,8 +26,37 @@ pub struct Answers {
     pub api_key: Option<SecretFrom>,
     /// Where the Telegram bot's token is; none if there is no bot.
     pub telegram: Option<SecretFrom>,
+    /// Where Signal's daemon is; none if there is no Signal.
+    pub signal: Option<SignalAnswers>,
     /// Who is allowed in.
     pub people: Vec<Person>,
+}
+
+/// `[signal]`, as it was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignalAnswers {
+    /// Where the daemon listens.
+    pub endpoint: String,
+    /// Which of its accounts is the assistant's, if that has to be said.
+    pub account: Option<String>,
+    /// The daemon itself, if Compline is to start it.
+    pub command: Vec<String>,
+}
+
+impl Answers {
+    /// The shortest answers with these about Signal.
+    pub fn with_signal(signal: SignalAnswers) -> Self {
+        Self {
+            zone: "UTC".to_owned(),
+            provider: Provider::Offline,
+            model: None,
+            base_url: None,
+            api_key: None,
+            telegram: None,
+            signal: Some(signal),
+            people: Vec::new(),
+        }
+    }
 }
 
 /// Where a secret is.
@@ -62,9 +91,17 @@ pub fn commented(answers: &Answers) -> String {
             None => None,
         };
     }
+    if let Some(signal) = &answers.signal {
+        put("signal.endpoint", &signal.endpoint);
+        signal.account.as_deref().map(|account| put("signal.account", account));
+    }
     for (number, person) in (1..).zip(&answers.people) {
         put(&format!("people[{number}].name"), &person.name);
         put(&format!("people[{number}].role"), person.role.as_str());
+        person.signal.as_deref().map(|account| put(&format!("people[{number}].signal"), account));
+    }
+    if let Some(signal) = answers.signal.as_ref().filter(|signal| !signal.command.is_empty()) {
+        set.insert("signal.command".to_owned(), toml::Value::from(signal.command.clone()).to_string());
     }
     for (number, person) in (1..).zip(&answers.people) {
         set.extend(person.telegram.map(|id| (format!("people[{number}].telegram"), id.to_string())));

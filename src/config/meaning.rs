@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 
 use super::error::Trouble;
 use super::reader::Reader;
 use super::units::{self, quoted};
-use super::{Agent, Budget, Config, Conversation, Home, Limit, Person, Retention, Skills, Telegram, Tools};
-use super::{mcp, models, rhythm, secret, suggest};
+use super::{Agent, Budget, Config, Conversation, Home, Limit, Person, Retention, Skills, Tools};
+use super::{channels, mcp, models, rhythm, secret, suggest};
 use crate::people::Role;
 use crate::time::Zone;
 
@@ -40,7 +40,9 @@ impl Meaning<'_> {
             background: models::optional_model(self, "model.background"),
             transcription: models::transcription(self),
             budget: self.budget(),
-            telegram: self.telegram(),
+            telegram: channels::telegram(self),
+            signal: channels::signal(self),
+            groups: channels::groups(self),
             people: self.people(),
             agent: self.agent(),
             tools: Tools { web_fetch: self.reader.get("tools", "web_fetch", units::flag).unwrap_or_default() },
@@ -80,7 +82,8 @@ impl Meaning<'_> {
         self.folder("", "workspace")
     }
 
-    fn folder(&mut self, at: &str, name: &str) -> PathBuf {
+    /// An absolute path; blank where there is none.
+    pub fn folder(&mut self, at: &str, name: &str) -> PathBuf {
         let home = self.home.clone();
         let key = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
         // A path in the environment is the one of whoever starts us; one in the file must not depend on them.
@@ -139,33 +142,16 @@ impl Meaning<'_> {
         }
     }
 
-    fn telegram(&mut self) -> Option<Telegram> {
-        let at = "telegram";
-        if !self.reader.has(at) {
-            return None;
-        }
-        let token = self.secret(at, "token");
-        let ways = ["token", "token_env", "token_file"];
-        match (&token, ways.into_iter().find(|way| self.reader.is_written(at, way))) {
-            (None, None) => self.reader.lacks(at, "token"),
-            (Some(token), Some(way)) if !is_bot_token(token.expose_secret()) => {
-                let fix = "copy the whole token from @BotFather: digits, a colon, and letters";
-                self.reader.refuse(at, way, Trouble::new("This is no token of a Telegram bot", fix));
-            }
-            _ => {}
-        }
-        let api_url = self.reader.get(at, "api_url", models::address);
-        Some(Telegram { token: token?, api_url: api_url? })
-    }
-
     fn people(&mut self) -> Vec<Person> {
-        let (mut names, mut ids) = (BTreeSet::new(), BTreeSet::new());
+        let (mut names, mut ids, mut accounts) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         let mut people = Vec::new();
         for at in self.reader.each("people") {
             let name = self.reader.need(&at, "name", |text| unique_name(text, &mut names));
             let role = self.reader.get(&at, "role", role);
             let telegram = self.reader.get(&at, "telegram", |text| unique_id(text, &mut ids));
-            people.extend(name.zip(role).map(|(name, role)| Person { name, role, telegram }));
+            let signal = self.reader.get(&at, "signal", |text| channels::unique_account(text, &mut accounts));
+            let prefer = self.reader.get(&at, "prefer", channels::adapter);
+            people.extend(name.zip(role).map(|(name, role)| Person { name, role, telegram, signal, prefer }));
         }
         people
     }
@@ -265,8 +251,4 @@ fn tool_rounds(text: &str) -> Result<u32, Trouble> {
 
 fn days(text: &str) -> Result<u32, Trouble> {
     Ok(u32::try_from(units::count(text, 1, 36_500)?).unwrap_or_default())
-}
-
-fn is_bot_token(token: &str) -> bool {
-    token.split_once(':').is_some_and(|(id, rest)| id.parse::<u64>().is_ok() && !rest.is_empty() && !rest.contains('/'))
 }

@@ -74,12 +74,21 @@ async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
 
 /// Stores the jobs of a conversation that is over, with their stand-ins.
 async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<()> {
+    while !want_what_stands(engine, conversation).await? {}
+    Ok(())
+}
+
+/// False if words of the conversation went while it was read: then it has to be read again.
+async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<bool> {
     let of = conversation.clone();
     let now = engine.parts.clock.now();
-    let (trusted, full) = engine
+    let (trusted, full, revision) = engine
         .parts
         .journal
-        .read_much(move |db| Ok((summary::lines(db, &of, View::Trusted)?, summary::lines(db, &of, View::Full)?)))
+        .read_much(move |db| {
+            let (trusted, full) = (summary::lines(db, &of, View::Trusted)?, summary::lines(db, &of, View::Full)?);
+            Ok((trusted, full, db.revision_of(of.id)?))
+        })
         .await?;
     let tainted = full.len() > trusted.len();
     let of = conversation.clone();
@@ -87,6 +96,9 @@ async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Resu
         .parts
         .journal
         .write("want a summary", move |tx| {
+            if tx.revision_of(of.id)? != revision {
+                return Ok(false);
+            }
             let views = if tainted {
                 vec![(View::Trusted, trusted), (View::Full, full)]
             } else {
@@ -102,7 +114,7 @@ async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Resu
                 let standin = summary::extractive(&lines, of.scope);
                 tx.keep_summary(row, "standin", &standin, "extract", now)?;
             }
-            Ok(())
+            Ok(true)
         })
         .await
 }

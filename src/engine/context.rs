@@ -8,9 +8,11 @@
 
 use std::sync::Arc;
 
+use crate::id::MessageId;
 use crate::memory::Loaded;
 use crate::message::FileKind;
 use crate::model::{Message, Part, Request, Role};
+use crate::people::Party;
 use crate::store::{Attachment, Node, StoredMessage, StoredText, TextKind};
 use crate::time::{Moment, Zone};
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
@@ -30,9 +32,12 @@ pub struct Known {
 }
 
 /// Block 1.
-pub fn identity(known: &Known, agent: &str, person: &str, scope: Scope) -> Text {
+pub fn identity(known: &Known, agent: &str, party: &Party) -> Text {
     let loaded = &known.loaded;
-    let mut words = prompt::rules(agent, person);
+    let mut words = match party {
+        Party::One(person) => prompt::rules(agent, &person.name),
+        Party::Group(_) => prompt::group_rules(agent),
+    };
     let mut label = Label::join_of([]);
     for (heading, file) in
         [(prompt::SOUL, &loaded.soul), (prompt::AGENTS, &loaded.agents), (prompt::USER, &loaded.user)]
@@ -49,7 +54,7 @@ pub fn identity(known: &Known, agent: &str, person: &str, scope: Scope) -> Text 
         words.push_str(skills.trim());
         label.absorb(of);
     }
-    Labelled::new(Arc::from(words), label, scope)
+    Labelled::new(Arc::from(words), label, party.scope())
 }
 
 /// Block 4.
@@ -77,6 +82,8 @@ pub struct Picture {
     pub bytes: Arc<[u8]>,
     /// Where it came from.
     pub label: Label,
+    /// What it came with.
+    pub of: MessageId,
 }
 
 /// Blocks 4 and 5 of a turn as one message of the person.
@@ -86,10 +93,14 @@ pub fn question(record: &Record, zone: Zone, pictures: &[Picture]) -> Message {
     if !record.turn.context.open().0.is_empty() {
         question.push_text(record.turn.context.clone());
     }
+    if !record.reacted.is_empty() {
+        question.push_text(wording::own(&record.reacted, scope));
+    }
     for message in &record.messages {
         let texts = record.texts.iter().filter(|text| text.message == message.id && text.kind != TextKind::Edit);
         let files = record.attachments.iter().filter(|file| file.message == message.id);
-        for part in message_parts(message, texts, files, zone, scope) {
+        let speaker = record.speakers.get(&message.id).map(String::as_str);
+        for part in message_parts(message, speaker, texts, files, zone, scope) {
             question.push_text(part);
         }
     }
@@ -97,7 +108,8 @@ pub fn question(record: &Record, zone: Zone, pictures: &[Picture]) -> Message {
         let words = format!("[{}]\n{}", zone.show_short(record.turn.claimed_at), prompt::THEY_AGREED);
         question.push_text(wording::own(&words, scope));
     }
-    for picture in pictures {
+    let is_gone = |of| record.messages.iter().any(|message| message.id == of && message.gone);
+    for picture in pictures.iter().filter(|picture| !is_gone(picture.of)) {
         let part = Part::Image { mime: Arc::clone(&picture.mime), bytes: Arc::clone(&picture.bytes) };
         question.push(Labelled::new(part, picture.label.clone(), scope));
     }
@@ -106,29 +118,43 @@ pub fn question(record: &Record, zone: Zone, pictures: &[Picture]) -> Message {
 
 fn message_parts<'a>(
     message: &StoredMessage,
+    speaker: Option<&str>,
     texts: impl Iterator<Item = &'a StoredText>,
     files: impl Iterator<Item = &'a Attachment>,
     zone: Zone,
     scope: Scope,
 ) -> Vec<Text> {
-    let time = format!("[{}]", zone.show_short(message.effective_at));
-    let mut parts: Vec<Text> = texts.map(|text| framed(text, &time)).collect();
+    let time = match speaker {
+        Some(speaker) => format!("[{}] {speaker}:", zone.show_short(message.effective_at)),
+        None => format!("[{}]", zone.show_short(message.effective_at)),
+    };
+    if message.gone {
+        return vec![wording::own(&format!("{time}\n{}", prompt::GONE), scope)];
+    }
+    let mut parts: Vec<Text> = texts.map(|text| framed(text, message, &time)).collect();
     for file in files {
         // The name is the sender's: it travels as labelled text, never as our own words.
         let words = prompt::file(file.remote.kind, &file.remote.name, &file.remote.mime, &file.state, &file.trouble);
         parts.push(Labelled::new(Arc::from(format!("{time}\n{words}")), file.label.clone(), scope));
     }
+    if parts.is_empty() {
+        parts.push(wording::own(&format!("{time}\n{}", prompt::NOTHING_SAID), scope));
+    }
     parts
 }
 
 /// A text with its time and, if a person did not type it, with a frame that says so.
-fn framed(text: &StoredText, time: &str) -> Text {
+fn framed(text: &StoredText, message: &StoredMessage, time: &str) -> Text {
     let (words, label, scope) = text.text.open();
     let framed = match text.kind {
         TextKind::Said if label.is_trusted() => format!("{time}\n{words}"),
         TextKind::Transcript => format!("{time}\n{}\n{words}", prompt::SPOKEN),
         TextKind::Quote => format!("{time}\n{}", prompt::framed(prompt::QUOTED, label, words)),
         TextKind::File => format!("{time}\n{}", prompt::framed(prompt::FILE, label, words)),
+        TextKind::Carried => format!("{time}\n{}", prompt::framed(prompt::CARRIED, label, words)),
+        TextKind::Said if message.guest > 0 => {
+            format!("{time}\n{}", prompt::framed(prompt::GUEST_WRITES, label, words))
+        }
         TextKind::Said | TextKind::Edit => format!("{time}\n{}", prompt::framed(prompt::PASSED_ON, label, words)),
     };
     Labelled::new(Arc::from(framed), label.clone(), scope)

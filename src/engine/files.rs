@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::context::{Picture, is_picture};
 use super::{Engine, Fetch};
 use crate::message::FileKind;
-use crate::people::Person;
+use crate::people::Party;
 use crate::store::{Attachment, Node, TextKind, TurnRow};
 use crate::trust::{Label, Labelled, Source, Text};
 use crate::wording::prompt;
@@ -22,7 +22,7 @@ const MAX_TEXT: usize = 48 * 1024;
 ///
 /// # Errors
 /// If the journal cannot be used.
-pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, person: &Person) -> anyhow::Result<Vec<Picture>> {
+pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> anyhow::Result<Vec<Picture>> {
     let id = turn.id;
     let files: Vec<Attachment> = engine
         .parts
@@ -37,7 +37,7 @@ pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, person: &Person) -> a
         .await?;
     let mut pictures = Vec::new();
     for file in files {
-        if let Some(picture) = prepare_one(engine, turn, person, &file).await? {
+        if let Some(picture) = prepare_one(engine, turn, party, &file).await? {
             pictures.push(picture);
         }
     }
@@ -47,9 +47,12 @@ pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, person: &Person) -> a
 async fn prepare_one(
     engine: &Arc<Engine>,
     turn: &TurnRow,
-    person: &Person,
+    party: &Party,
     file: &Attachment,
 ) -> anyhow::Result<Option<Picture>> {
+    if file.state == "gone" {
+        return Ok(None);
+    }
     let sees = engine
         .parts
         .chat
@@ -61,10 +64,10 @@ async fn prepare_one(
     if picture && !sees {
         return refuse(engine, file, prompt::CANNOT_SEE).await;
     }
-    if file.remote.kind == FileKind::Voice && engine.parts.transcription.is_none() {
+    let voice = matches!(file.remote.kind, FileKind::Voice | FileKind::Sound);
+    if voice && engine.parts.transcription.is_none() {
         return refuse(engine, file, prompt::CANNOT_HEAR).await;
     }
-    let voice = file.remote.kind == FileKind::Voice;
     let bytes = match file.state.as_str() {
         "here" if picture || voice => engine.parts.tree.read_inbox(&file.path).await?,
         // The words of any other file were stored with it.
@@ -72,7 +75,7 @@ async fn prepare_one(
         _ => match fetch(engine, turn, file).await? {
             Ok(bytes) => {
                 let found = (!picture && !voice).then(|| read_text(turn, file, &bytes));
-                keep(engine, turn, person, file, &bytes, found).await?;
+                keep(engine, turn, party, file, &bytes, found).await?;
                 bytes
             }
             Err(trouble) => return refuse(engine, file, trouble).await,
@@ -80,7 +83,12 @@ async fn prepare_one(
     };
     if picture {
         let mime = if file.remote.mime.is_empty() { "image/jpeg" } else { file.remote.mime.as_str() };
-        return Ok(Some(Picture { mime: Arc::from(mime), bytes: Arc::from(bytes), label: file.label.clone() }));
+        return Ok(Some(Picture {
+            mime: Arc::from(mime),
+            bytes: Arc::from(bytes),
+            label: file.label.clone(),
+            of: file.message,
+        }));
     }
     if voice { write_down(engine, turn, file, bytes).await } else { Ok(None) }
 }
@@ -112,28 +120,33 @@ async fn fetch(
 async fn keep(
     engine: &Arc<Engine>,
     turn: &TurnRow,
-    person: &Person,
+    party: &Party,
     file: &Attachment,
     bytes: &[u8],
     found: Option<Result<Text, &'static str>>,
 ) -> anyhow::Result<()> {
     let now = engine.parts.clock.now();
     let (path, digest) =
-        engine.parts.tree.save_inbox(turn.scope, person, file.id, &file.remote.name, bytes, &file.label, now).await?;
+        engine.parts.tree.save_inbox(turn.scope, party, file.id, &file.remote.name, bytes, &file.label, now).await?;
     let (id, message, size, of) = (file.id, file.message, i64::try_from(bytes.len())?, turn.id);
-    engine
+    let gone = engine
         .parts
         .journal
         .write("keep a file", move |tx| {
             tx.attachment_here(id, &path, &digest, size)?;
             tx.derive(Node::Turn(of), Node::Attachment(id))?;
             match found {
-                Some(Ok(text)) => tx.add_text(message, TextKind::File, &text),
-                Some(Err(trouble)) => tx.attachment_failed(id, trouble),
-                None => Ok(()),
+                Some(Ok(text)) => tx.add_text(message, TextKind::File, &text)?,
+                Some(Err(trouble)) => tx.attachment_failed(id, trouble)?,
+                None => {}
             }
+            Ok(tx.message(message)?.is_some_and(|message| message.gone))
         })
-        .await
+        .await?;
+    if gone {
+        engine.ring_worker();
+    }
+    Ok(())
 }
 
 async fn refuse(engine: &Arc<Engine>, file: &Attachment, trouble: &'static str) -> anyhow::Result<Option<Picture>> {

@@ -4,7 +4,7 @@
 //! budget the oldest exchanges are left out in blocks, by a rule that depends only on the exchanges themselves: after a restart the
 //! same ones are left out, and between two blocks the prompt's beginning stays byte for byte the same.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::id::{ConversationId, MessageId, TurnId};
@@ -30,6 +30,8 @@ pub struct History {
     exchanges: VecDeque<Exchange>,
     tokens: u64,
     left_out: usize,
+    /// How often words of the conversation had gone when it was read.
+    pub revision: i64,
     /// The last turn in it: a new turn grows from it.
     pub last_turn: Option<TurnId>,
     /// The dynamic block as it was last shown.
@@ -47,10 +49,14 @@ pub struct Record {
     pub turn: TurnRow,
     /// What it answers.
     pub messages: Vec<StoredMessage>,
+    /// Who said each of them, where many speak at once.
+    pub speakers: HashMap<MessageId, String>,
     /// The texts of those.
     pub texts: Vec<StoredText>,
     /// The files of those.
     pub attachments: Vec<Attachment>,
+    /// What it was told of reactions; blank if nothing was.
+    pub reacted: String,
     /// Its steps.
     pub steps: Vec<StepRow>,
     /// The question that it was begun by a yes to, instead of by messages.
@@ -66,18 +72,21 @@ impl Record {
     /// If the journal cannot be read.
     pub fn read(db: Db<'_>, turn: TurnRow) -> anyhow::Result<Self> {
         let messages = db.messages_of_turn(turn.id)?;
-        let (mut texts, mut attachments) = (Vec::new(), Vec::new());
+        let (mut texts, mut attachments, mut speakers) = (Vec::new(), Vec::new(), HashMap::new());
         for message in &messages {
+            if matches!(turn.scope, Scope::Group(_)) {
+                speakers.extend(speaker(db, message)?.map(|name| (message.id, name)));
+            }
             texts.extend(db.texts_of(message.id)?);
             attachments.extend(db.attachments_of(message.id)?);
         }
-        let steps = db.steps(turn.id)?;
+        let (steps, reacted) = (db.steps(turn.id)?, db.reacted(turn.id)?);
         let yes_to = if messages.is_empty() { db.question_before(turn.id)? } else { None };
         let first_message = match &yes_to {
             Some(question) => db.first_message_of(question.turn)?,
             None => messages.first().map(|message| message.id),
         };
-        Ok(Self { turn, messages, texts, attachments, steps, yes_to, first_message })
+        Ok(Self { turn, messages, speakers, texts, attachments, reacted, steps, yes_to, first_message })
     }
 
     /// What was typed in it. A quote was typed by somebody else, or earlier; what the program asks for, by nobody.
@@ -105,6 +114,7 @@ impl History {
             exchanges: VecDeque::new(),
             tokens: 0,
             left_out: 0,
+            revision: db.revision_of(conversation)?,
             last_turn: None,
             last_context: None,
             typed: Vec::new(),
@@ -167,8 +177,27 @@ fn exchange(record: &Record, zone: crate::time::Zone) -> Exchange {
         let note = crate::wording::own(crate::wording::prompt::NOT_ANSWERED, record.turn.scope);
         messages.push(Arc::new(Message::of(Role::Assistant, note)));
     }
+    // An exchange stays whole, also when its words are gone.
+    if messages.len() == 1 {
+        messages.push(Arc::new(Message::of(
+            Role::Assistant,
+            crate::wording::own(crate::wording::prompt::ANSWER_GONE, record.turn.scope),
+        )));
+    }
     let tokens = messages.iter().map(|message| message.estimate_tokens()).sum();
     Exchange { messages, tokens }
+}
+
+/// Who said a message: the configured name of a person, or a guest's number. None for what nobody said.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<String>> {
+    if message.guest > 0 {
+        return Ok(Some(crate::wording::prompt::guest(message.guest)));
+    }
+    let person = message.person.map_or(Ok(None), |id| db.person(id))?;
+    Ok(person.map(|person| person.name))
 }
 
 /// The messages of the steps that are done. A call whose result is missing is left out with it: the two are never parted.
@@ -193,7 +222,10 @@ pub fn answered(steps: &[StepRow], scope: Scope) -> Vec<Arc<Message>> {
                 Part::Result { id: call.id.as_str().into(), name: call.name.as_str().into(), text: Arc::clone(words) };
             heard.push(Labelled::new(part, label.clone(), scope));
         }
-        messages.push(Arc::new(spoken));
+        // The words of a step may be gone.
+        if !spoken.parts().is_empty() {
+            messages.push(Arc::new(spoken));
+        }
         if !heard.parts().is_empty() {
             messages.push(Arc::new(heard));
         }

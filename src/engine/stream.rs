@@ -11,16 +11,16 @@ use tokio_util::sync::CancellationToken;
 use super::context::Known;
 use super::history::{History, Record};
 use super::turn::{self, End, Turn};
-use super::work::Kind;
-use super::{Engine, PATIENCE, closer, context};
-use crate::id::{AddressId, ConversationId, MessageId, StreamId};
+use super::work::{self, Kind};
+use super::{Engine, PATIENCE, closer, context, reacted};
+use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId};
 use crate::model::ToolSpec;
-use crate::people::Person;
-use crate::store::{Conversation, MessageKind, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
+use crate::people::Party;
+use crate::store::{Conversation, Db, MessageKind, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
 use crate::time::{Busy, Moment};
-use crate::trust::Text;
+use crate::trust::{Scope, Text};
 use crate::wording;
 
 /// Messages are joined for at most this long, however fast they follow each other.
@@ -45,7 +45,7 @@ pub struct Stream {
 
 /// What a turn begins with, read once.
 struct Ready {
-    person: Person,
+    party: Party,
     opening: Conversation,
     known: Known,
 }
@@ -176,8 +176,8 @@ impl Stream {
         let Some(conversation) = queued.first().and_then(|message| message.conversation) else { return Ok(None) };
         let together: Vec<StoredMessage> =
             queued.into_iter().take_while(|message| message.conversation == Some(conversation)).collect();
-        let Some((person, address)) = self.who_and_where(&together).await? else { return Ok(None) };
-        let Ready { person, opening, known } = self.ready(person, conversation, now).await?;
+        let Some((party, address)) = self.who_and_where(&together).await? else { return Ok(None) };
+        let Ready { party, opening, known } = self.ready(party, conversation, now).await?;
         let scope = opening.scope;
         let block = context::dynamic(&known.loaded, self.engine.parts.zone, now, scope);
         let history = self.history_of(&opening).await?;
@@ -194,12 +194,17 @@ impl Stream {
             .filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
         let notice = late
             .map(|said| self.notice(&wording::turn::late(&self.engine.parts.zone.show_short(said), now.since(said))));
-        let (stream, person_id) = (self.id, person.id);
+        let zone = self.engine.parts.zone;
+        let (stream, person) = (self.id, party.person().map(|person| person.id));
         let row = self
             .engine
             .parts
             .journal
             .write("claim messages", move |tx| {
+                let ids = tx.still_queued(&ids)?;
+                if ids.is_empty() {
+                    return Ok(None);
+                }
                 for id in &ids {
                     for text in tx.texts_of(*id)? {
                         label.absorb(text.text.label());
@@ -208,18 +213,13 @@ impl Stream {
                         label.absorb(&file.label);
                     }
                 }
-                let new = NewTurn {
-                    stream,
-                    conversation,
-                    person: Some(person_id),
-                    address,
-                    scope,
-                    at: now,
-                    context: &context,
-                    label: &label,
-                };
+                let new =
+                    NewTurn { stream, conversation, person, address, scope, at: now, context: &context, label: &label };
                 let turn = tx.begin_turn(&new)?;
                 tx.claim(turn, &ids)?;
+                if is_chat {
+                    reacted::tell(tx, stream, turn, zone)?;
+                }
                 for parent in parents {
                     tx.derive(Node::Turn(turn), parent)?;
                 }
@@ -235,16 +235,16 @@ impl Stream {
         if late.is_some() {
             self.engine.parts.audience.posted(address);
         }
-        Ok(row.map(|row| (row, Ready { person, opening, known })))
+        Ok(row.map(|row| (row, Ready { party, opening, known })))
     }
 
     /// What a turn begins with.
-    async fn ready(&self, person: Person, conversation: ConversationId, day: Moment) -> anyhow::Result<Ready> {
+    async fn ready(&self, party: Party, conversation: ConversationId, day: Moment) -> anyhow::Result<Ready> {
         let opening = closer::opening(&self.engine, conversation).await?;
         let now = self.engine.parts.clock.now();
-        let loaded = self.engine.parts.tree.load(&person, now, &self.engine.parts.zone.day(day)).await?;
+        let loaded = self.engine.parts.tree.load(&party, now, &self.engine.parts.zone.day(day)).await?;
         let (skills, nodes) = self.skills(&opening).await;
-        Ok(Ready { person, opening, known: Known { loaded, skills, nodes } })
+        Ok(Ready { party, opening, known: Known { loaded, skills, nodes } })
     }
 
     /// The skills that can be used. A folder that cannot be read keeps nobody from being answered.
@@ -273,10 +273,10 @@ impl Stream {
         if let Some(retry_at) = row.retry_at.filter(|at| *at > now && !hurry) {
             return Ok(Now::Until(retry_at));
         }
-        let person = row.person;
-        let person = self.engine.parts.journal.read(move |db| person.map_or(Ok(None), |id| db.person(id))).await?;
-        let Some(person) = person else { return self.abandon(row).await };
-        let ready = self.ready(person, row.conversation, row.claimed_at).await?;
+        let (person, scope) = (row.person, row.scope);
+        let party = self.engine.parts.journal.read(move |db| party(db, person, scope)).await?;
+        let Some(party) = party else { return self.abandon(row).await };
+        let ready = self.ready(party, row.conversation, row.claimed_at).await?;
         self.history_of(&ready.opening).await?;
         self.run_turn(row, ready, busy, stop).await
     }
@@ -288,7 +288,7 @@ impl Stream {
         busy: &mut Option<Busy>,
         stop: &CancellationToken,
     ) -> anyhow::Result<Now> {
-        let Ready { person, opening, known } = ready;
+        let Ready { party, opening, known } = ready;
         let token = stop.child_token();
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
         let id = row.id;
@@ -298,7 +298,7 @@ impl Stream {
         }
         let engine = Arc::clone(&self.engine);
         let Some(history) = &mut self.history else { return Ok(Now::Nothing) };
-        let end = Turn::new(&engine, history, row, person, known, opening, token).run(busy).await;
+        let end = Turn::new(&engine, history, row, party, known, opening, token).run(busy).await;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
         match end? {
             End::Waits(at) => Ok(Now::Until(at)),
@@ -348,32 +348,37 @@ impl Stream {
             return Arc::clone(&history.tools);
         }
         let all = self.engine.parts.toolbox.specs();
-        match Kind::of(conversation) {
-            None => all,
-            Some(kind) => all.iter().filter(|tool| !kind.withholds(&tool.name)).cloned().collect(),
+        if all.iter().all(|tool| !work::withholds(conversation, &tool.name)) {
+            return all;
         }
+        all.iter().filter(|tool| !work::withholds(conversation, &tool.name)).cloned().collect()
     }
 
     async fn history_of(&mut self, conversation: &Conversation) -> anyhow::Result<&mut History> {
         let id = conversation.id;
-        let last = self.engine.parts.journal.read(move |db| db.last_past_turn(id)).await?;
-        // A turn that was stopped while it waited ended without this task.
-        if self.history.as_ref().is_none_or(|history| history.conversation() != id || history.last_turn != last) {
+        let stands = move |db: crate::store::Db<'_>| Ok((db.last_past_turn(id)?, db.revision_of(id)?));
+        let stands = self.engine.parts.journal.read(stands).await?;
+        // A turn that was stopped while it waited ended without this task; and words may have gone.
+        let holds = |history: &History| history.conversation() == id && (history.last_turn, history.revision) == stands;
+        if !self.history.as_ref().is_some_and(holds) {
             let (zone, budget) = (self.engine.parts.zone, self.engine.history_budget());
             let tools = self.tools_of(conversation);
-            let load = move |db: crate::store::Db<'_>| History::load(db, id, tools, zone, budget);
+            let load = move |db: Db<'_>| History::load(db, id, tools, zone, budget);
             self.history = Some(self.engine.parts.journal.read_much(load).await?);
         }
         self.history.as_mut().ok_or_else(|| anyhow::anyhow!("A history vanished"))
     }
 
-    async fn who_and_where(&self, messages: &[StoredMessage]) -> anyhow::Result<Option<(Person, AddressId)>> {
+    async fn who_and_where(&self, messages: &[StoredMessage]) -> anyhow::Result<Option<(Party, AddressId)>> {
         let Some(last) = messages.last() else { return Ok(None) };
         let (stream, said_by) = (self.id, last.person);
         let known = self.engine.parts.journal.read(move |db| {
+            if db.group_of(stream)?.is_some() {
+                return Ok(Some(Party::Group(stream)));
+            }
             // Nobody said what the program asks for: it is for whom the stream is.
             let person = said_by.map_or_else(|| db.works_for(stream), |person| Ok(Some(person)))?;
-            person.map_or(Ok(None), |person| db.person(person))
+            Ok(person.map_or(Ok(None), |person| db.person(person))?.map(Party::One))
         });
         if let Some(found) = known.await?.zip(last.address) {
             return Ok(Some(found));
@@ -395,10 +400,19 @@ impl Stream {
     }
 }
 
+/// With whom a turn was begun; `None` if they are not allowed in any more.
+fn party(db: Db<'_>, person: Option<PersonId>, scope: Scope) -> anyhow::Result<Option<Party>> {
+    match (person, scope) {
+        (Some(person), _) => Ok(db.person(person)?.map(Party::One)),
+        (None, Scope::Group(stream)) => Ok(Some(Party::Group(stream))),
+        (None, _) => Ok(None),
+    }
+}
+
 impl Engine {
     /// How many tokens the history may be: what the first model's window leaves after the answer, the blocks around the history
     /// and the steps of the turn itself.
-    fn history_budget(&self) -> u64 {
+    pub(super) fn history_budget(&self) -> u64 {
         let purse = &self.parts.chat;
         let card = purse.order().first().and_then(|first| purse.card(*first));
         let (window, output) = card.map_or((16_384, 2_048), |card| (card.context_window, card.max_output));

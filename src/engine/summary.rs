@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::history::speaker;
 use crate::model::offline::extract::{self, Speaker};
 use crate::model::{ModelError, Purpose, Request, Role, Unwatched};
 use crate::spend::{OnBehalf, Purse};
@@ -28,6 +29,8 @@ const ENTRY: usize = 300;
 pub struct Line {
     /// Whether a person said it.
     pub by_person: bool,
+    /// Who, where many speak at once.
+    pub speaker: Option<String>,
     /// The message that a person said, or the turn that answered.
     pub from: Node,
     /// The words.
@@ -39,20 +42,27 @@ pub struct Line {
 /// # Errors
 /// If the journal cannot be read.
 pub fn lines(db: Db<'_>, conversation: &Conversation, view: View) -> anyhow::Result<Vec<Line>> {
-    let by_assistant: HashMap<_, _> = db
-        .messages_of(conversation.id)?
-        .into_iter()
-        .filter(|message| message.kind == MessageKind::Reply)
-        .map(|message| (message.id, message.turn.map_or(Node::Message(message.id), Node::Turn)))
-        .collect();
+    let (mut by_assistant, mut speakers) = (HashMap::new(), HashMap::new());
+    for message in db.messages_of(conversation.id)? {
+        if message.kind == MessageKind::Reply {
+            by_assistant.insert(message.id, message.turn.map_or(Node::Message(message.id), Node::Turn));
+        } else if matches!(conversation.scope, Scope::Group(_)) {
+            speakers.extend(speaker(db, &message)?.map(|name| (message.id, name)));
+        }
+    }
     Ok(db
         .texts_of_conversation(conversation.id)?
         .into_iter()
-        .filter(|text| text.kind != TextKind::Edit)
+        .filter(|text| text.kind != TextKind::Edit && !text.text.open().0.is_empty())
         .filter(|text| view == View::Full || text.text.label().is_trusted())
         .map(|text| match by_assistant.get(&text.message) {
-            Some(from) => Line { by_person: false, from: *from, text: text.text },
-            None => Line { by_person: true, from: Node::Message(text.message), text: text.text },
+            Some(from) => Line { by_person: false, speaker: None, from: *from, text: text.text },
+            None => Line {
+                by_person: true,
+                speaker: speakers.get(&text.message).cloned(),
+                from: Node::Message(text.message),
+                text: text.text,
+            },
         })
         .collect())
 }
@@ -128,7 +138,8 @@ fn pieces(lines: &[Line], scope: Scope) -> Vec<Text> {
     let mut pieces: Vec<(String, Label)> = Vec::new();
     for line in lines {
         let (words, label, _) = line.text.open();
-        let who = if line.by_person { prompt::PERSON } else { prompt::ASSISTANT };
+        let usual = if line.by_person { prompt::PERSON } else { prompt::ASSISTANT };
+        let who = line.speaker.as_deref().unwrap_or(usual);
         let mut rest: &str = words;
         while !rest.is_empty() {
             let head = crate::text::cut_bytes(rest, PIECE);
@@ -210,6 +221,7 @@ mod tests {
     fn line(words: &str) -> Line {
         Line {
             by_person: true,
+            speaker: None,
             from: Node::Message(MessageId(1)),
             text: Labelled::new(Arc::from(words), Label::trusted(), ADA),
         }

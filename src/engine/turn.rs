@@ -5,6 +5,7 @@
 //! end of the turn and the delivery are one transaction.
 
 mod call;
+mod enclosed;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +18,13 @@ use super::work::Kind;
 use super::{Engine, PATIENCE, Watcher, context, files};
 use crate::id::MessageId;
 use crate::model::{Message, ModelError, Purpose, Reply, Request, Role, Stop, Unwatched, retry};
-use crate::people::Person;
+use crate::people::Party;
 use crate::spend::{OnBehalf, Purse};
 use crate::store::{
     Conversation, MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow, Tx,
 };
 use crate::time::{Busy, Moment};
-use crate::trust::{Label, Labelled, Text};
+use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording;
 
 /// How a run of a turn ended.
@@ -42,7 +43,7 @@ pub struct Turn<'a> {
     engine: &'a Arc<Engine>,
     history: &'a mut History,
     row: TurnRow,
-    person: Person,
+    party: Party,
     known: Known,
     conversation: Conversation,
     stop: CancellationToken,
@@ -62,7 +63,7 @@ impl<'a> Turn<'a> {
         engine: &'a Arc<Engine>,
         history: &'a mut History,
         row: TurnRow,
-        person: Person,
+        party: Party,
         known: Known,
         conversation: Conversation,
         stop: CancellationToken,
@@ -71,7 +72,7 @@ impl<'a> Turn<'a> {
             None => engine.parts.audience.watch(row.id, row.address),
             Some(_) => Box::new(Unwatched),
         };
-        Self { engine, history, row, person, known, conversation, stop, watcher }
+        Self { engine, history, row, party, known, conversation, stop, watcher }
     }
 
     /// What the program asked for, if it is no chat.
@@ -97,7 +98,7 @@ impl<'a> Turn<'a> {
         } else {
             deadline
         };
-        let pictures = files::prepare(self.engine, &self.row, &self.person).await?;
+        let pictures = files::prepare(self.engine, &self.row, &self.party).await?;
         let end = tokio::select! {
             end = self.steps(&pictures, busy) => end?,
             () = stop.cancelled() => return Ok(End::Cut),
@@ -136,16 +137,28 @@ impl<'a> Turn<'a> {
         }
     }
 
-    async fn record(&self) -> anyhow::Result<Record> {
-        let row = self.row.clone();
-        self.engine.parts.journal.read(move |db| Record::read(db, row)).await
+    /// What the journal has of the turn. If words of earlier ones went, they are read again.
+    async fn record(&mut self) -> anyhow::Result<Record> {
+        let (row, known, zone) = (self.row.clone(), self.history.revision, self.engine.parts.zone);
+        let (tools, budget) = (Arc::clone(&self.history.tools), self.engine.history_budget());
+        let read = move |db: crate::store::Db<'_>| {
+            let id = row.conversation;
+            let stale = db.revision_of(id)? != known;
+            let history = if stale { Some(History::load(db, id, tools, zone, budget)?) } else { None };
+            Ok((Record::read(db, row)?, history))
+        };
+        let (record, history) = self.engine.parts.journal.read(read).await?;
+        if let Some(history) = history {
+            *self.history = history;
+        }
+        Ok(record)
     }
 
     /// Builds the request from the blocks, the newest message and the steps so far.
     fn request(&self, record: &Record, pictures: &[context::Picture]) -> anyhow::Result<Request> {
         let scope = self.row.scope;
         let mut request = Request::new(scope, self.work().map_or(Purpose::Chat, Kind::purpose));
-        let identity = context::identity(&self.known, &self.engine.parts.agent, &self.person.name, scope);
+        let identity = context::identity(&self.known, &self.engine.parts.agent, &self.party);
         context::begin(&mut request, identity, &self.conversation.opening, self.history)?;
         let question = context::question(record, self.engine.parts.zone, pictures);
         request.push(Arc::new(question.cached()))?;
@@ -378,10 +391,23 @@ impl<'a> Turn<'a> {
 fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], now: Moment) -> anyhow::Result<()> {
     let message = add_reply(tx, row, now)?;
     tx.add_text(message, TextKind::Said, text)?;
+    tx.inherit_timer(message, row.id)?;
     let (address, kind) = (row.address, OutboxKind::Reply);
-    tx.post(&NewOutbox { address, kind, message: Some(message), text, buttons, at: now })?;
+    let quotes = answered(tx, row)?;
+    tx.post(&NewOutbox { address, kind, message: Some(message), text, buttons, quotes: &quotes, at: now })?;
+    enclosed::post_reaction(tx, row, now)?;
     tx.settle_turn(row.id, "answered", "")?;
     tx.end_turn(row.id, "done", "", now)
+}
+
+/// What the answer quotes: where many speak at once, the last of what it answers. Between two it is clear.
+fn answered(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
+    match row.scope {
+        Scope::Group(_) => {
+            Ok(tx.messages_of_turn(row.id)?.pop().map(|message| message.external_id).unwrap_or_default())
+        }
+        Scope::Person(_) | Scope::Shared => Ok(String::new()),
+    }
 }
 
 /// What came of something that the program asked for: stored, and sent to nobody. Whoever asked says what becomes of it.
@@ -399,6 +425,7 @@ fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Moment) -> anyhow::Result<MessageId
         inbox: None,
         address: Some(row.address),
         person: None,
+        guest: 0,
         kind: MessageKind::Reply,
         scope: row.scope,
         external_id: "",

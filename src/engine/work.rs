@@ -24,6 +24,8 @@ pub enum Kind {
 
 /// Tools that set something in motion later.
 const LATER: &[&str] = &["remind", "schedule", "cancel_scheduled"];
+/// Tools that need somebody who reads along.
+const TALK: &[&str] = &["send_file", "react"];
 
 impl Kind {
     /// The stored word.
@@ -46,8 +48,8 @@ impl Kind {
     }
 
     /// Whether a run of this kind may not use that tool. A reflection proposes in its result, where its limits are kept.
-    pub fn withholds(self, tool: &str) -> bool {
-        LATER.contains(&tool) || self == Self::Reflection && tool == "submit_skill"
+    fn withholds(self, tool: &str) -> bool {
+        LATER.contains(&tool) || TALK.contains(&tool) || self == Self::Reflection && tool == "submit_skill"
     }
 
     /// What its model calls are for.
@@ -56,6 +58,18 @@ impl Kind {
             Self::Reflection => Purpose::Reflection,
             Self::Heartbeat => Purpose::Heartbeat,
             Self::Task => Purpose::Task,
+        }
+    }
+}
+
+/// Whether no turn of that conversation may use that tool. A group has no list of reminders, reflects on nothing and teaches no skills: those are things
+/// of one person, who can say so in their direct chat.
+pub fn withholds(conversation: &Conversation, tool: &str) -> bool {
+    match Kind::of(conversation) {
+        Some(kind) => kind.withholds(tool),
+        None => {
+            let is_group = matches!(conversation.scope, Scope::Group(_));
+            is_group && (LATER.contains(&tool) || tool == "submit_skill" || tool == "read_reflection")
         }
     }
 }
@@ -154,12 +168,12 @@ pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<Outco
     Ok(Outcome::Answered { turn: turn.id, message: reply.id, text })
 }
 
-/// Where a person is reached: where they were last heard, else wherever they have an address.
+/// Where a person is reached: where they like to be, else where they were last heard, else wherever they have an address.
 ///
 /// # Errors
 /// If the journal cannot be read.
 pub fn address_of(db: Db<'_>, person: PersonId) -> anyhow::Result<Option<AddressId>> {
-    if let Some(heard) = db.last_heard_at(person)? {
+    if let Some(heard) = db.reached_at(person)? {
         return Ok(Some(heard));
     }
     Ok(db.addresses_of(person)?.first().map(|known| known.id))
@@ -173,6 +187,7 @@ fn say(tx: Tx<'_>, run: Run, address: AddressId, assignment: &Assignment<'_>) ->
         inbox: None,
         address: Some(address),
         person: None,
+        guest: 0,
         kind: MessageKind::Task,
         scope,
         external_id: "",

@@ -4,18 +4,20 @@
 //! for what people type: the text or caption of a known person's own message, without forward or via marks, and a fresh voice note
 //! of theirs. A quote has the label of what it quotes, if that is ours to know; so has a paste that is known again. All else is untrusted.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::consent;
+use super::group::Gathering;
 use crate::adapter::Adapter;
 use crate::admin::command::{self, Command};
 use crate::engine::boundary::Arrival;
-use crate::id::{AddressId, InboxId, MessageId, StreamId};
+use crate::id::{AddressId, InboxId, MessageId, PersonId, StreamId};
 use crate::message::{Event, FileKind, Inbound, Origin, Place, Quote, RemoteFile, Said};
 use crate::people::{Address, Person};
 use crate::store::{
-    CodeUse, Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, Node, OutboxKind, TextKind, Tx,
+    Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, Node, OutboxKind, StoredMessage, TextKind, Tx,
 };
 use crate::time::{Moment, Zone};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
@@ -23,10 +25,12 @@ use crate::wording::{self, gate};
 
 /// The most messages of one person that may wait.
 pub const MOST_WAITING: i64 = 100;
+/// The most messages of one guest of a group that may wait.
+pub const MOST_WAITING_OF_A_GUEST: i64 = 5;
+/// The most messages of all guests of a group that may wait: there is room left for who is known.
+pub const MOST_WAITING_OF_GUESTS: i64 = 30;
 /// The longest message that is answered, in characters: far more than any channel's own limit.
 pub const LONGEST: usize = 200_000;
-/// Wrong codes a stranger may give in a day.
-const GUESSES: i64 = 5;
 
 /// What holds for the whole batch.
 #[derive(Debug, Clone)]
@@ -43,6 +47,8 @@ pub struct Door {
     pub adapter: &'static str,
     /// For which account.
     pub account: String,
+    /// `[groups] allowed`
+    pub groups: Arc<BTreeSet<String>>,
 }
 
 /// Whom to wake when the transaction is on the disk.
@@ -52,6 +58,14 @@ pub struct Wake {
     pub streams: Vec<StreamId>,
     /// Addresses to which something was posted.
     pub posted: Vec<AddressId>,
+    /// Messages whose senders may be told that they were read: the chat, and the message's external id.
+    pub seen: Vec<(String, String)>,
+    /// Streams whose running turn is to end.
+    pub stop: Vec<StreamId>,
+    /// Streams whose running turn ended, because there is nothing left that it could answer.
+    pub cut: Vec<StreamId>,
+    /// Whether words are to go.
+    pub schedule: bool,
     /// Whether there is a command.
     pub commands: bool,
     /// Buttons whose press was heard.
@@ -67,6 +81,13 @@ pub struct Item {
     pub raw: String,
     /// What it says; `None` if it makes no sense.
     pub inbound: Option<Inbound>,
+}
+
+impl Item {
+    /// Whether it concerns no conversation.
+    pub fn is_nothing(&self) -> bool {
+        self.inbound.as_ref().is_some_and(|inbound| inbound.event == Event::Nothing)
+    }
 }
 
 /// Parses a batch.
@@ -85,20 +106,54 @@ impl Door {
             self.receive(tx, &digest(&item.raw), Fate::Unreadable, &item.raw)?;
             return Ok(());
         };
-        if inbound.place == Place::Group {
-            self.receive(tx, &inbound.external_id, Fate::Nothing, "")?;
-            return Ok(());
+        if let Place::Group { chat, addressed } = &inbound.place {
+            let group = Gathering { inbound, raw: &item.raw, chat, addressed: *addressed };
+            return self.in_group(tx, &group, wake);
         }
-        let from = Address::new(self.adapter, &self.account, &inbound.sender);
-        let known = tx.who_is(&from)?;
-        let known = known.map(|(address, id)| Ok::<_, anyhow::Error>((address, tx.person(id)?))).transpose()?;
-        match known {
-            Some((address, Some(person))) => self.known(tx, item, inbound, address, &person, wake),
-            _ => self.stranger(tx, inbound, &from, wake),
+        match self.who_speaks(tx, inbound)? {
+            Some((address, person)) if self.becomes_one(tx, inbound, address, &person, wake)? => Ok(()),
+            Some((address, person)) => self.known(tx, item, inbound, address, &person, wake),
+            None => self.stranger(tx, inbound, &Address::new(self.adapter, &self.account, &inbound.sender), wake),
         }
     }
 
-    fn receive(&self, tx: Tx<'_>, external_id: &str, fate: Fate, raw: &str) -> anyhow::Result<Option<InboxId>> {
+    /// The known person who sent it, and their own address.
+    pub(super) fn who_speaks(&self, tx: Tx<'_>, inbound: &Inbound) -> anyhow::Result<Option<(AddressId, Person)>> {
+        let from = Address::new(self.adapter, &self.account, &inbound.sender);
+        let known = match tx.who_is(&from)? {
+            Some((address, person)) => {
+                if let Some(alias) = &inbound.alias {
+                    tx.use_up_alias(address, &from, alias)?;
+                }
+                Some((address, person))
+            }
+            None => match &inbound.alias {
+                Some(alias) => self.by_alias(tx, &from, alias)?,
+                None => None,
+            },
+        };
+        let Some((address, id)) = known else { return Ok(None) };
+        Ok(tx.person(id)?.map(|person| (address, person)))
+    }
+
+    /// An alias is good for the first who comes under it. Whoever comes later is a stranger who has it now.
+    fn by_alias(&self, tx: Tx<'_>, from: &Address, alias: &str) -> anyhow::Result<Option<(AddressId, PersonId)>> {
+        let known = tx.known_by_alias(from, alias)?;
+        if known.is_none()
+            && let Some(person) = tx.declared_for(&Address { peer: alias.to_owned(), ..from.clone() })?
+        {
+            tracing::warn!(person.id = %person, "Somebody else writes from the number of person {person}: they are a stranger");
+        }
+        Ok(known)
+    }
+
+    pub(super) fn receive(
+        &self,
+        tx: Tx<'_>,
+        external_id: &str,
+        fate: Fate,
+        raw: &str,
+    ) -> anyhow::Result<Option<InboxId>> {
         tx.receive(&InboxItem {
             adapter: self.adapter,
             account: &self.account,
@@ -124,44 +179,56 @@ impl Door {
             Event::Edited { .. } => Fate::Edit,
             Event::Button { .. } => Fate::Button,
             Event::Unsupported(_) => Fate::Unsupported,
-            Event::Nothing => Fate::Nothing,
+            Event::Reacted { .. } | Event::Deleted { .. } | Event::Moved { .. } | Event::Nothing => Fate::Nothing,
         };
         let raw = if fate == Fate::Nothing { "" } else { item.raw.as_str() };
         let Some(inbox) = self.receive(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
         let stream = tx.stream_for(person.id)?;
-        let guest = Guest { address, person, stream, inbox, inbound };
+        let scope = Scope::Person(person.id);
+        let guest = Guest { address, speaker: Speaker::Known(person), stream, scope, inbox, inbound };
         match &inbound.event {
-            Event::Said(said) if fate == Fate::Command => self.command(tx, &guest, &said.text, wake),
+            Event::Said(said) if fate == Fate::Command => self.command(tx, &guest, person, &said.text, wake),
             Event::Said(said) => self.said(tx, &guest, said, wake),
-            Event::Edited { of, said } => self.edited(tx, &guest, of, said),
+            Event::Edited { of, said, also } => self.edited(tx, &guest, &Change { of, said, also: also.as_deref() }),
             Event::Button { data, callback } => {
                 wake.buttons.push(callback.clone());
-                if data.starts_with('/') { self.command(tx, &guest, data, wake) } else { Ok(()) }
+                if data.starts_with('/') { self.command(tx, &guest, person, data, wake) } else { Ok(()) }
             }
-            Event::Unsupported(what) => self.tell(tx, address, person, &gate::unsupported(what), wake),
-            Event::Nothing => Ok(()),
+            Event::Unsupported(what) => self.tell(tx, address, scope, &gate::unsupported(what), wake),
+            Event::Deleted { of } => self.deleted(tx, &guest, of, wake),
+            Event::Reacted { to, emoji } => self.reacted(tx, &guest, to, emoji),
+            Event::Moved { .. } | Event::Nothing => Ok(()),
         }
     }
 
     /// A command is stored like a message, and never sent to a model. `/new` counts from here on, in the order of arrival, and so does an
     /// answer to a question.
-    fn command(&self, tx: Tx<'_>, guest: &Guest<'_>, text: &str, wake: &mut Wake) -> anyhow::Result<()> {
+    pub(super) fn command(
+        &self,
+        tx: Tx<'_>,
+        guest: &Guest<'_>,
+        person: &Person,
+        text: &str,
+        wake: &mut Wake,
+    ) -> anyhow::Result<()> {
+        if self.is_taken_back(tx, guest)? {
+            return Ok(());
+        }
         tx.heard_from(guest.address, self.now)?;
+        wake.seen.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
         let command = command::parse(text).ok();
         if command == Some(Command::New) {
-            tx.set_break(guest.stream, Some(self.now))?;
-            tx.refuse_questions(guest.stream, self.now)?;
-            if let Some(current) = tx.newest_conversation(guest.stream)? {
-                tx.close_conversation(current.id, self.now)?;
-            }
-            wake.streams.push(guest.stream);
+            self.begin_anew(tx, guest.stream, wake)?;
         }
         let id = self.add(tx, guest, None, MessageKind::Command, "", self.now)?;
+        if let Event::Said(said) = &guest.inbound.event {
+            self.timed(tx, id, said, wake)?;
+        }
         // What was pasted into it may be quoted later on.
-        let words = self.words(tx, id, text, Origin::Typed, Scope::Person(guest.person.id))?;
+        let words = self.words(tx, id, text, Origin::Typed, guest)?;
         tx.add_unsearched_text(id, TextKind::Said, &words)?;
         match consent::reply_in(command.as_ref()) {
-            Some(reply) => self.consent(tx, guest, id, reply, wake),
+            Some(reply) => self.consent(tx, guest, person, id, reply, wake),
             None => {
                 wake.commands = true;
                 Ok(())
@@ -169,36 +236,54 @@ impl Door {
         }
     }
 
+    /// The next message of the stream begins a conversation.
+    pub(super) fn begin_anew(&self, tx: Tx<'_>, stream: StreamId, wake: &mut Wake) -> anyhow::Result<()> {
+        tx.set_break(stream, Some(self.now))?;
+        tx.refuse_questions(stream, self.now)?;
+        if let Some(current) = tx.newest_conversation(stream)? {
+            tx.close_conversation(current.id, self.now)?;
+        }
+        wake.streams.push(stream);
+        Ok(())
+    }
+
     /// Lets a yes or no count, and says at once what came of it.
     fn consent(
         &self,
         tx: Tx<'_>,
         guest: &Guest<'_>,
+        person: &Person,
         command: MessageId,
         reply: consent::Reply,
         wake: &mut Wake,
     ) -> anyhow::Result<()> {
-        let voice = consent::Voice { person: guest.person.id, stream: guest.stream, address: guest.address };
+        let voice = consent::Voice { person: person.id, stream: guest.stream, address: guest.address };
         let sentence = consent::decide(tx, reply, &voice, self.now)?;
         tx.settle_message(command, "answered", "")?;
-        let text = wording::own(sentence, Scope::Person(guest.person.id));
+        let text = wording::own(sentence, guest.scope);
         tx.post(&NewOutbox { kind: OutboxKind::Answer, ..NewOutbox::notice(guest.address, &text, self.now) })?;
         wake.posted.push(guest.address);
         wake.streams.push(guest.stream);
         Ok(())
     }
 
-    fn said(&self, tx: Tx<'_>, guest: &Guest<'_>, said: &Said, wake: &mut Wake) -> anyhow::Result<()> {
+    pub(super) fn said(&self, tx: Tx<'_>, guest: &Guest<'_>, said: &Said, wake: &mut Wake) -> anyhow::Result<()> {
+        if self.is_taken_back(tx, guest)? {
+            return Ok(());
+        }
         tx.heard_from(guest.address, self.now)?;
+        wake.seen.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
         // Whoever says something else than yes does not say yes.
         tx.refuse_questions(guest.stream, self.now)?;
         if !said.album.as_deref().unwrap_or_default().is_empty()
             && let Some(earlier) = tx.album(guest.address, said.album.as_deref().unwrap_or_default())?
         {
             wake.streams.push(guest.stream);
+            tx.is_part_of(guest.inbox, earlier)?;
+            self.timed(tx, earlier, said, wake)?;
             return self.add_content(tx, guest, earlier, said);
         }
-        let waiting = tx.waiting_in(guest.stream)?;
+        let (waiting, most) = self.waiting(tx, guest)?;
         let characters = said.text.chars().count();
         let (conversation, effective) = self.place(tx, guest)?;
         let id = self.add(
@@ -211,20 +296,34 @@ impl Door {
         )?;
         tx.conversation_grew(conversation, id, effective)?;
         self.add_content(tx, guest, id, said)?;
+        self.timed(tx, id, said, wake)?;
         if characters > LONGEST {
             tx.settle_message(id, "closed", "too_long")?;
-            return self.tell(tx, guest.address, guest.person, &gate::message_too_long(characters, LONGEST), wake);
+            return self.tell(tx, guest.address, guest.scope, &gate::message_too_long(characters, LONGEST), wake);
         }
-        if waiting >= MOST_WAITING {
+        if waiting >= most {
+            let has_begun = tx.was_full_before(guest.stream, id)?;
             tx.settle_message(id, "closed", "queue_full")?;
             // One sentence when it begins, not one for each.
-            if waiting == MOST_WAITING {
-                return self.tell(tx, guest.address, guest.person, gate::QUEUE_FULL, wake);
+            if !has_begun {
+                return self.tell(tx, guest.address, guest.scope, gate::QUEUE_FULL, wake);
             }
             return Ok(());
         }
         wake.streams.push(guest.stream);
         Ok(())
+    }
+
+    /// How many messages of the same speaker wait, and how many may.
+    fn waiting(&self, tx: Tx<'_>, guest: &Guest<'_>) -> anyhow::Result<(i64, i64)> {
+        match guest.speaker {
+            Speaker::Known(_) => Ok((tx.waiting_in(guest.stream)?, MOST_WAITING)),
+            Speaker::Guest(number) => {
+                let (theirs, all) = tx.waiting_of_guests(guest.stream, number)?;
+                let too_many = all >= MOST_WAITING_OF_GUESTS;
+                Ok(if too_many { (all, MOST_WAITING_OF_GUESTS) } else { (theirs, MOST_WAITING_OF_A_GUEST) })
+            }
+        }
     }
 
     /// The conversation that a message belongs to, opened and the one before closed if need be, and the time that counts.
@@ -246,11 +345,10 @@ impl Door {
                 }
                 tx.set_break(guest.stream, None)?;
                 let because = because.unwrap_or(crate::engine::boundary::Because::First).as_str();
-                let scope = Scope::Person(guest.person.id);
                 let id = tx.open_conversation(&NewConversation {
                     stream: guest.stream,
                     kind: "chat",
-                    scope,
+                    scope: guest.scope,
                     because,
                     at: effective,
                 })?;
@@ -274,9 +372,10 @@ impl Door {
             conversation,
             inbox: Some(guest.inbox),
             address: Some(guest.address),
-            person: Some(guest.person.id),
+            person: guest.speaker.person(),
+            guest: guest.speaker.number(),
             kind,
-            scope: Scope::Person(guest.person.id),
+            scope: guest.scope,
             external_id: &guest.inbound.external_id,
             album,
             received_at: self.now,
@@ -287,25 +386,34 @@ impl Door {
     }
 
     fn add_content(&self, tx: Tx<'_>, guest: &Guest<'_>, id: MessageId, said: &Said) -> anyhow::Result<()> {
-        let scope = Scope::Person(guest.person.id);
+        let scope = guest.scope;
         if let Some(quote) = &said.quote {
-            let (text, label) = self.quoted(tx, guest.address, quote)?;
+            let (text, mut label) = self.quoted(tx, guest.address, quote)?;
+            // What a message is said to hold is the word of the sender's program.
+            if matches!(guest.speaker, Speaker::Guest(_)) {
+                label.absorb(&guest.label_of(said.origin));
+            }
             if !text.trim().is_empty() {
                 tx.add_unsearched_text(id, TextKind::Quote, &Labelled::new(Arc::from(text), label, scope))?;
             }
         }
         if !said.text.is_empty() {
-            tx.add_text(id, TextKind::Said, &self.words(tx, id, &said.text, said.origin, scope)?)?;
+            tx.add_text(id, TextKind::Said, &self.words(tx, id, &said.text, said.origin, guest)?)?;
+        }
+        for carried in &said.carried {
+            let label = Label::untrusted(Source::new(carried.what.as_str(), &format!("in{}", guest.inbox)));
+            let text = Labelled::new(Arc::from(carried.text.as_str()), label, scope);
+            tx.add_unsearched_text(id, TextKind::Carried, &text)?;
         }
         for file in &said.files {
-            tx.add_attachment(id, file, &file_label(said.origin, file, guest.inbox), scope)?;
+            tx.add_attachment(id, file, &file_label(said.origin, file, guest), scope)?;
         }
         Ok(())
     }
 
     /// The text or caption of a message. What was pasted from an untrusted text is no more trusted than that.
-    fn words(&self, tx: Tx<'_>, id: MessageId, text: &str, origin: Origin, scope: Scope) -> anyhow::Result<Text> {
-        let mut label = label_of(origin);
+    fn words(&self, tx: Tx<'_>, id: MessageId, text: &str, origin: Origin, guest: &Guest<'_>) -> anyhow::Result<Text> {
+        let (mut label, scope) = (guest.label_of(origin), guest.scope);
         if label.is_trusted() {
             for pasted in tx.pasted_from(text, scope)? {
                 label.absorb(&pasted.label);
@@ -317,107 +425,123 @@ impl Door {
         Ok(Labelled::new(Arc::from(text), label, scope))
     }
 
-    /// What a message answers. A quote of one of our own messages, or of their own, has that message's label.
+    /// What a message answers. A quote of one of our own messages, or of their own, has that message's label; if only the sender's program says what
+    /// stood there, it has to stand there.
     fn quoted<'q>(&self, tx: Tx<'_>, address: AddressId, quote: &'q Quote) -> anyhow::Result<(&'q str, Label)> {
-        match quote {
-            Quote::Elsewhere { text } => Ok((text, Label::untrusted(Source::quote()))),
-            Quote::Message { external_id, text } => {
-                if let Some(label) = tx.label_of_ours(address, external_id)? {
-                    return Ok((text, label));
-                }
-                let theirs = tx.by_external_id(address, external_id)?;
-                let texts = theirs.map(|message| tx.texts_of(message.id)).transpose()?.unwrap_or_default();
-                let label = if texts.is_empty() {
-                    Label::untrusted(Source::quote())
-                } else {
-                    Label::join_of(texts.iter().map(|text| text.text.label()))
-                };
-                Ok((text, label))
-            }
+        let (Quote::Message { text, .. } | Quote::Claimed { text, .. } | Quote::Elsewhere { text }) = quote;
+        let Some(name) = quote.named() else { return Ok((text, Label::untrusted(Source::quote()))) };
+        let texts = tx.by_external_id(address, name)?.map(|message| tx.texts_of(message.id)).transpose()?;
+        let texts = texts.unwrap_or_default();
+        let is_claimed = matches!(quote, Quote::Claimed { .. });
+        if is_claimed && !texts.iter().any(|stored| stands_in(text, stored.text.open().0)) {
+            return Ok((text, Label::untrusted(Source::quote())));
         }
+        if let Some(label) = tx.label_of_ours(address, name)? {
+            return Ok((text, label));
+        }
+        if texts.is_empty() {
+            return Ok((text, Label::untrusted(Source::quote())));
+        }
+        Ok((text, Label::join_of(texts.iter().map(|stored| stored.text.label()))))
     }
 
     /// A change replaces what still waits; of what was claimed already it is only kept.
-    fn edited(&self, tx: Tx<'_>, guest: &Guest<'_>, of: &str, said: &Said) -> anyhow::Result<()> {
-        let Some(message) =
-            tx.by_external_id(guest.address, of)?.filter(|message| message.person == Some(guest.person.id))
-        else {
+    pub(super) fn edited(&self, tx: Tx<'_>, guest: &Guest<'_>, change: &Change<'_>) -> anyhow::Result<()> {
+        let Change { of, said, also } = change;
+        let Some(message) = tx.by_external_id(guest.address, of)?.filter(|message| guest.said(message)) else {
             return Ok(());
         };
-        let text = self.words(tx, message.id, &said.text, said.origin, Scope::Person(guest.person.id))?;
+        if let Some(also) = also {
+            tx.goes_by(message.id, also)?;
+        }
+        tx.is_part_of(guest.inbox, message.id)?;
+        let text = self.words(tx, message.id, &said.text, said.origin, guest)?;
         if !tx.replace_said(message.id, &text, self.now)? {
             tx.add_unsearched_text(message.id, TextKind::Edit, &text)?;
         }
         Ok(())
     }
 
-    /// Nothing of what a stranger sends is kept but that they knocked. A pairing code opens the door.
-    fn stranger(&self, tx: Tx<'_>, inbound: &Inbound, from: &Address, wake: &mut Wake) -> anyhow::Result<()> {
-        if self.receive(tx, &inbound.external_id, Fate::Stranger, "")?.is_none() {
-            return Ok(());
-        }
-        let day = self.zone.day(self.now);
-        let may_be_told = tx.stranger_knocked(from, self.now, &day)?;
-        let Event::Said(said) = &inbound.event else { return Ok(()) };
-        let answer = match command::code_in(&said.text).filter(|_| said.origin == Origin::Typed) {
-            Some(code) if tx.guesses(from, &day)? < GUESSES => match tx.use_code(code, self.now)? {
-                CodeUse::Accepted { name, role } => {
-                    let declared = tx.person_named(&name)?;
-                    let person = match declared {
-                        Some(person) => person,
-                        None => tx.allow(&name, role, "pairing", self.now)?,
-                    };
-                    let address = tx.link(from, Some(person.id), self.now)?;
-                    tx.heard_from(address, self.now)?;
-                    wake.newcomer = true;
-                    let welcome = gate::welcome(&person.name, person.role.as_str(), &self.agent);
-                    return self.tell(tx, address, &person, &welcome, wake);
-                }
-                CodeUse::Refused => {
-                    tx.stranger_guessed(from, &day)?;
-                    Some(gate::CODE_REFUSED)
-                }
-            },
-            Some(_) if may_be_told => Some(gate::CODE_TOO_MANY),
-            None if may_be_told => Some(gate::STRANGER),
-            _ => None,
-        };
-        if let Some(answer) = answer {
-            let address = tx.link(from, None, self.now)?;
-            self.post(tx, address, &wording::own(answer, Scope::Shared), wake)?;
-        }
-        Ok(())
-    }
-
-    fn tell(
+    pub(super) fn tell(
         &self,
         tx: Tx<'_>,
         address: AddressId,
-        person: &Person,
+        scope: Scope,
         sentence: &str,
         wake: &mut Wake,
     ) -> anyhow::Result<()> {
-        self.post(tx, address, &wording::own(sentence, Scope::Person(person.id)), wake)
+        self.post(tx, address, &wording::own(sentence, scope), wake)
     }
 
-    fn post(&self, tx: Tx<'_>, address: AddressId, text: &Text, wake: &mut Wake) -> anyhow::Result<()> {
+    pub(super) fn post(&self, tx: Tx<'_>, address: AddressId, text: &Text, wake: &mut Wake) -> anyhow::Result<()> {
         tx.post(&NewOutbox::notice(address, text, self.now))?;
         wake.posted.push(address);
         Ok(())
     }
 }
 
-/// Whom an item came from and what it is, once the sender is known.
-struct Guest<'a> {
-    address: AddressId,
-    person: &'a Person,
-    stream: StreamId,
-    inbox: InboxId,
-    inbound: &'a Inbound,
+/// Whom an item came from and what it is, once it is let in.
+pub(super) struct Guest<'a> {
+    pub(super) address: AddressId,
+    pub(super) speaker: Speaker<'a>,
+    pub(super) stream: StreamId,
+    pub(super) scope: Scope,
+    pub(super) inbox: InboxId,
+    pub(super) inbound: &'a Inbound,
+}
+
+/// How somebody changed what they had said.
+pub(super) struct Change<'a> {
+    pub(super) of: &'a str,
+    pub(super) said: &'a Said,
+    /// What the message goes by from now on too.
+    pub(super) also: Option<&'a str>,
+}
+
+/// Who speaks.
+#[derive(Clone, Copy)]
+pub(super) enum Speaker<'a> {
+    /// Somebody who is allowed in.
+    Known(&'a Person),
+    /// Somebody else in an allowed group, by their number there.
+    Guest(u32),
+}
+
+impl Speaker<'_> {
+    pub(super) fn person(&self) -> Option<PersonId> {
+        match self {
+            Self::Known(person) => Some(person.id),
+            Self::Guest(_) => None,
+        }
+    }
+
+    fn number(&self) -> u32 {
+        match self {
+            Self::Known(_) => 0,
+            Self::Guest(number) => *number,
+        }
+    }
+}
+
+impl Guest<'_> {
+    /// Where a text of this message came from that its sender wrote, or passed on.
+    fn label_of(&self, origin: Origin) -> Label {
+        match self.speaker {
+            Speaker::Known(_) => label_of(origin),
+            Speaker::Guest(number) => Label::untrusted(Source::guest(self.stream, number)),
+        }
+    }
+
+    /// Whether the same speaker said that message.
+    pub(super) fn said(&self, message: &StoredMessage) -> bool {
+        message.kind != MessageKind::Reply
+            && message.person == self.speaker.person()
+            && message.guest == self.speaker.number()
+    }
 }
 
 /// Only what a person typed themselves can be a command: no forward, no quote, no caption, no pipe, no voice.
-fn is_command(said: &Said) -> bool {
+pub(super) fn is_command(said: &Said) -> bool {
     said.origin == Origin::Typed && said.files.is_empty() && said.text.starts_with('/')
 }
 
@@ -432,11 +556,19 @@ fn label_of(origin: Origin) -> Label {
 }
 
 /// A fresh voice note is its sender's own voice; every other file is untrusted.
-fn file_label(origin: Origin, file: &RemoteFile, inbox: InboxId) -> Label {
+fn file_label(origin: Origin, file: &RemoteFile, guest: &Guest<'_>) -> Label {
+    let label = guest.label_of(origin);
     if file.kind == FileKind::Voice && origin == Origin::Typed {
-        return Label::trusted();
+        return label;
     }
-    label_of(origin).join(&Label::untrusted(Source::file(format!("in{inbox}"))))
+    label.join(&Label::untrusted(Source::file(format!("in{}", guest.inbox))))
+}
+
+/// Whether the words of a quote stand in a text, whatever became of its markup.
+fn stands_in(quote: &str, text: &str) -> bool {
+    let words = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let quoted = words(quote);
+    !quoted.is_empty() && words(text).contains(&quoted)
 }
 
 fn digest(raw: &str) -> String {

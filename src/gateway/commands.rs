@@ -73,6 +73,7 @@ impl Commands {
                         message: None,
                         text: &text,
                         buttons: &buttons,
+                        quotes: "",
                         at: now,
                     })?;
                 }

@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::desk::{Desks, Lane};
+use super::enclosed::{self, Enclosed};
 use crate::adapter::{Form, Piece, SendError};
 use crate::id::TurnId;
 use crate::message::Outbound;
-use crate::store::{NewPart, OutboxRow, PartRow, PartState};
+use crate::people::Address;
+use crate::store::{EnclosedFile, NewPart, OutboxKind, OutboxRow, PartRow, PartState};
 use crate::time::Moment;
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
@@ -86,6 +88,9 @@ async fn deliver_all(desks: &Arc<Desks>, lane: &Arc<Lane>) -> anyhow::Result<Opt
 
 /// Delivers one thing as far as it goes now.
 async fn deliver(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<Tried> {
+    if row.kind == OutboxKind::Reaction {
+        return enclosed::react(desks, lane, row).await.map(|()| Tried::Over);
+    }
     let parts = parts_of(desks, lane, row).await?;
     let preview = match row.turn {
         Some(turn) => desks.journal.read(move |db| db.preview(turn)).await?.map(|external_id| (turn, external_id)),
@@ -116,13 +121,17 @@ async fn parts_of(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyh
     let mut pieces = lane.adapter.render(&outbound);
     if pieces.is_empty() {
         let blank = gate::BLANK.to_owned();
-        pieces.push(Piece { rich: blank.clone(), plain: blank, buttons: row.buttons.clone() });
+        pieces.push(Piece { rich: blank.clone(), plain: blank, buttons: row.buttons.clone(), quotes: None });
     }
-    let rows: Vec<NewPart> =
-        pieces.into_iter().map(|Piece { rich, plain, buttons }| NewPart { rich, plain, buttons }).collect();
+    let text = |Piece { rich, plain, buttons, .. }| NewPart { rich, plain, buttons, ..NewPart::default() };
+    let mut rows: Vec<NewPart> = pieces.into_iter().map(text).collect();
+    let turn = row.turn.filter(|_| row.kind == OutboxKind::Reply);
     desks
         .journal
         .write("keep parts", move |tx| {
+            let files = turn.map_or(Ok(Vec::new()), |turn| tx.enclosed_files(turn))?;
+            let file = |EnclosedFile { path: file, digest }| NewPart { file, digest, ..NewPart::default() };
+            rows.extend(files.into_iter().map(file));
             tx.keep_parts(id, &rows)?;
             tx.parts(id)
         })
@@ -137,37 +146,88 @@ async fn deliver_part(
     preview: Option<(TurnId, String)>,
     is_last: bool,
 ) -> anyhow::Result<Tried> {
-    let mut plain_only = part.plain_only;
     // Found in `sending`: somebody tried it and never learned the outcome. An unknown preview is the same doubt.
     let in_doubt = part.state == PartState::Sending;
-    let edit =
+    let target =
         preview.as_ref().map(|(_, external_id)| external_id.clone()).filter(|external_id| !external_id.is_empty());
-    let lost_preview = preview.is_some() && edit.is_none();
+    let lost_preview = preview.is_some() && target.is_none();
     // Editing the same message again shows nothing twice.
-    let repeated = part.repeated || lost_preview || (in_doubt && edit.is_none());
-    let mut target = edit;
+    let repeated = part.repeated || lost_preview || (in_doubt && target.is_none());
+    let (peer, enclosed) = (peer_of(desks, lane).await?, Enclosed::open(desks, part).await?);
+    let mut way = Way { peer, target, plain_only: part.plain_only, repeated, enclosed };
     loop {
-        let id = part.id;
+        let (id, plain_only) = (part.id, way.plain_only);
         desks.journal.write("begin to send", move |tx| tx.part_sending(id, plain_only, repeated)).await?;
-        let piece = Piece { rich: part.rich.clone(), plain: part.plain.clone(), buttons: part.buttons.clone() };
-        let piece = if repeated { lane.adapter.marked(&piece, gate::POSSIBLY_REPEATED) } else { piece };
-        let form = if plain_only { Form::Plain } else { Form::Rich };
-        let outcome = match &target {
-            Some(external_id) => {
-                lane.adapter.edit(&lane.address.peer, external_id, &piece, form).await.map(|()| external_id.clone())
-            }
-            None => lane.adapter.send(&lane.address.peer, &piece, form).await,
-        };
-        match outcome {
+        match way.take(lane, row, part).await {
             Ok(external_id) => {
                 sent(desks, row, part, external_id, preview.as_ref().map(|(turn, _)| *turn), is_last).await?;
                 return Ok(Tried::Over);
             }
-            Err(SendError::BadMarkup) if !plain_only => plain_only = true,
-            Err(SendError::Gone) if target.is_some() => target = None,
-            Err(error) => return not_sent(desks, lane, row, part, error, target.is_some()).await,
+            Err(error) if way.bends(part, &error) => {}
+            Err(error) => return not_sent(desks, lane, row, part, error, way.target.is_some()).await,
         }
     }
+}
+
+/// How a part is tried.
+struct Way {
+    peer: String,
+    /// The message that it takes the place of.
+    target: Option<String>,
+    plain_only: bool,
+    repeated: bool,
+    /// What it is besides text.
+    enclosed: Option<Enclosed>,
+}
+
+impl Way {
+    async fn take(&self, lane: &Lane, row: &OutboxRow, part: &PartRow) -> Result<String, SendError> {
+        let (rich, plain, buttons) = (part.rich.clone(), part.plain.clone(), part.buttons.clone());
+        let (piece, is_plain) = match &self.enclosed {
+            Some(Enclosed::File(file)) => {
+                if self.repeated {
+                    enclosed::warn_of_repeat(lane, &self.peer, file).await;
+                }
+                return lane.adapter.send_file(&self.peer, file).await;
+            }
+            Some(Enclosed::Words(words)) => (enclosed::piece(words), true),
+            None => (Piece { rich, plain, buttons, quotes: quoted(row, part) }, self.plain_only),
+        };
+        let piece = if self.repeated { lane.adapter.marked(&piece, gate::POSSIBLY_REPEATED) } else { piece };
+        let form = if is_plain { Form::Plain } else { Form::Rich };
+        match &self.target {
+            Some(external_id) => {
+                lane.adapter.edit(&self.peer, external_id, &piece, form).await.map(|()| external_id.clone())
+            }
+            None => lane.adapter.send(&self.peer, &piece, form).await,
+        }
+    }
+
+    /// Whether there is another way after that failure; then it is taken next.
+    fn bends(&mut self, part: &PartRow, error: &SendError) -> bool {
+        let is_file = matches!(self.enclosed, Some(Enclosed::File(_)));
+        match error {
+            SendError::Refused(_) | SendError::BadMarkup | SendError::Gone if is_file => {
+                self.enclosed = Some(Enclosed::not_taken(part));
+            }
+            SendError::BadMarkup if !self.plain_only => self.plain_only = true,
+            SendError::Gone if self.target.is_some() => self.target = None,
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Where a lane leads now: a group may go by another id than when it was opened.
+pub(super) async fn peer_of(desks: &Desks, lane: &Lane) -> anyhow::Result<String> {
+    let id = lane.id;
+    let address = desks.journal.read(move |db| db.address(id)).await?;
+    Ok(address.map_or_else(|| lane.address.peer.clone(), |address| address.peer))
+}
+
+/// What a part answers: the first one of what answers something.
+fn quoted(row: &OutboxRow, part: &PartRow) -> Option<String> {
+    (part.seq == 0 && !row.quotes.is_empty()).then(|| row.quotes.clone())
 }
 
 async fn sent(
@@ -179,20 +239,25 @@ async fn sent(
     is_last: bool,
 ) -> anyhow::Result<()> {
     let (part, outbox, now) = (part.id, row.id, desks.clock.now());
-    desks
+    let timed = desks
         .journal
         .write("mark as sent", move |tx| {
             tx.part_over(part, PartState::Sent, &external_id)?;
             if let Some(turn) = preview {
                 tx.drop_preview(turn)?;
             }
-            if is_last {
-                tx.outbox_over(outbox, PartState::Sent, "", now)
-            } else {
-                tx.outbox_later(outbox, 0, Moment(0), "")
+            if !is_last {
+                tx.outbox_later(outbox, 0, Moment(0), "")?;
+                return Ok(false);
             }
+            tx.outbox_over(outbox, PartState::Sent, "", now)?;
+            tx.has_timer(outbox)
         })
-        .await
+        .await?;
+    if timed {
+        desks.ring_timers();
+    }
+    Ok(())
 }
 
 async fn not_sent(
@@ -242,17 +307,35 @@ async fn not_sent(
                 .await?;
             Ok(Tried::NotBefore(retry_at))
         }
+        SendError::Moved(to) => {
+            let (Address { adapter, account, peer }, retry_at) =
+                (lane.address.clone(), now.plus(pause_after(attempts)));
+            desks
+                .journal
+                .write("follow a group", move |tx| {
+                    tx.group_moved(&adapter, &account, chat_of(&peer), chat_of(&to), now)?;
+                    tx.part_waits(id)?;
+                    tx.outbox_later(outbox, attempts, retry_at, "the group goes on under another id")
+                })
+                .await?;
+            Ok(Tried::NotBefore(retry_at))
+        }
         SendError::BadMarkup | SendError::Gone | SendError::Blocked(_) | SendError::Refused(_) => {
             Ok(Tried::Failed(error.to_string()))
         }
     }
 }
 
+/// The group of an address, without its topic.
+fn chat_of(peer: &str) -> &str {
+    peer.split_once('/').map_or(peer, |(chat, _topic)| chat)
+}
+
 /// It will never arrive: the rest of it is not tried either, and the reason is kept.
 async fn fail(desks: &Arc<Desks>, row: &OutboxRow, why: String) -> anyhow::Result<()> {
     tracing::error!(outbox.id = %row.id, "Delivery {} was given up: {why}", row.id);
     let (outbox, turn, now) = (row.id, row.turn, desks.clock.now());
-    desks
+    let timed = desks
         .journal
         .write("give a delivery up", move |tx| {
             for part in tx.parts(outbox)? {
@@ -263,9 +346,14 @@ async fn fail(desks: &Arc<Desks>, row: &OutboxRow, why: String) -> anyhow::Resul
             if let Some(turn) = turn {
                 tx.drop_preview(turn)?;
             }
-            tx.outbox_over(outbox, PartState::Failed, &why, now)
+            tx.outbox_over(outbox, PartState::Failed, &why, now)?;
+            tx.has_timer(outbox)
         })
-        .await
+        .await?;
+    if timed {
+        desks.ring_timers();
+    }
+    Ok(())
 }
 
 /// Two seconds, doubling up to five minutes.

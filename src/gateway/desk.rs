@@ -9,6 +9,7 @@ use tokio_util::task::TaskTracker;
 use super::delivery;
 use crate::adapter::Adapter;
 use crate::id::AddressId;
+use crate::memory::Tree;
 use crate::message::Health;
 use crate::people::Address;
 use crate::store::Journal;
@@ -19,10 +20,13 @@ use crate::time::clock::Ringer;
 pub struct Desks {
     pub(super) journal: Journal,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) tree: Tree,
     pub(super) tasks: TaskTracker,
     pub(super) stop: CancellationToken,
     adapters: Mutex<HashMap<&'static str, Arc<dyn Adapter>>>,
     lanes: Mutex<HashMap<AddressId, Arc<Lane>>>,
+    /// Rung when something was delivered whose timer runs from then on.
+    timers: Mutex<Option<Ringer>>,
     /// Adapters whose messages cannot be stored at the moment.
     blocked: Mutex<HashSet<&'static str>>,
 }
@@ -52,14 +56,16 @@ pub struct Lane {
 
 impl Desks {
     /// No desks yet.
-    pub fn new(journal: Journal, clock: Arc<dyn Clock>, stop: CancellationToken) -> Arc<Self> {
+    pub fn new(journal: Journal, tree: Tree, clock: Arc<dyn Clock>, stop: CancellationToken) -> Arc<Self> {
         Arc::new(Self {
             journal,
             clock,
+            tree,
             tasks: TaskTracker::new(),
             stop,
             adapters: Mutex::default(),
             lanes: Mutex::default(),
+            timers: Mutex::default(),
             blocked: Mutex::default(),
         })
     }
@@ -67,6 +73,18 @@ impl Desks {
     /// The journal.
     pub fn journal(&self) -> &Journal {
         &self.journal
+    }
+
+    /// Who is rung when something was delivered whose timer runs from then on.
+    pub fn tell_of_timers(&self, ringer: Ringer) {
+        *self.timers.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
+    }
+
+    /// A timer runs.
+    pub(super) fn ring_timers(&self) {
+        if let Some(ringer) = &*self.timers.lock().unwrap_or_else(PoisonError::into_inner) {
+            ringer.ring(&*self.clock);
+        }
     }
 
     /// Opens the desk of an adapter.
@@ -144,6 +162,18 @@ impl Desks {
                 Err(error) => tracing::error!("Looking up an address failed: {error:#}"),
             }
             drop(busy);
+        });
+    }
+
+    /// Tells the senders that their messages were read: a courtesy, which nothing waits for.
+    pub fn seen(&self, adapter: Arc<dyn Adapter>, messages: Vec<(String, String)>) {
+        if messages.is_empty() {
+            return;
+        }
+        self.tasks.spawn(async move {
+            for (peer, external_id) in messages {
+                adapter.seen(&peer, &external_id).await;
+            }
         });
     }
 

@@ -4,6 +4,7 @@
 //! acknowledged: what was not stored comes again. Trouble is told by the adapter's health, logged once, and tried again with
 //! growing pauses.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::admit::{self, Door, Wake};
 use super::desk::{Desks, Storing};
-use crate::adapter::{Adapter, PollError};
+use crate::adapter::{Adapter, Batch, PollError};
 use crate::engine::Engine;
 use crate::store::Journal;
 use crate::time::clock::Ringer;
@@ -33,6 +34,8 @@ pub struct Intake {
     pub gap: Duration,
     /// The assistant's name.
     pub agent: String,
+    /// `[groups] allowed`
+    pub groups: Arc<BTreeSet<String>>,
     /// The adapter.
     pub adapter: Arc<dyn Adapter>,
     /// Who answers.
@@ -49,32 +52,57 @@ impl Intake {
     /// Receives until the program stops.
     pub async fn run(self, stop: CancellationToken) {
         loop {
-            let received = tokio::select! {
-                () = stop.cancelled() => return,
-                received = guarded("The intake", self.receive()) => received,
-            };
+            let received = guarded("The intake", self.receive(&stop)).await;
+            if stop.is_cancelled() {
+                return;
+            }
             match received {
                 Ok(()) => return,
                 Err(error) => tracing::error!("Receiving from {} failed: {error:#}", self.adapter.name()),
             }
-            self.pause(self.clock.busy(), LONGEST_PAUSE).await;
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.pause(self.clock.busy(), LONGEST_PAUSE) => {}
+            }
         }
     }
 
-    async fn receive(&self) -> anyhow::Result<()> {
+    /// What was handed over is stored and acknowledged before a stop is heeded: not every server would hand it over again.
+    async fn receive(&self, stop: &CancellationToken) -> anyhow::Result<()> {
+        tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            () = self.connect_at_last() => {}
+        }
         let mut failures = 0;
-        let name = self.adapter.name();
         loop {
-            match self.connect().await {
-                Ok(()) => break,
-                Err(trouble) => {
-                    failures += 1;
-                    tracing::error!("Cannot connect {name}: {trouble:#}");
-                    self.pause(self.clock.busy(), pause_after(failures)).await;
+            let batch = tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                batch = self.next(&mut failures) => batch,
+            };
+            let Some(batch) = batch else { return Ok(()) };
+            // From here on until the acknowledgement somebody works.
+            let busy = self.clock.busy();
+            if let Some(pause) = self.take(batch, &mut failures).await {
+                tokio::select! {
+                    () = stop.cancelled() => return Ok(()),
+                    () = self.pause(busy, pause) => {}
                 }
             }
         }
-        failures = 0;
+    }
+
+    async fn connect_at_last(&self) {
+        let mut failures = 0;
+        while let Err(trouble) = self.connect().await {
+            failures += 1;
+            tracing::error!("Cannot connect {}: {trouble:#}", self.adapter.name());
+            self.pause(self.clock.busy(), pause_after(failures)).await;
+        }
+    }
+
+    /// The next batch, however long it takes; `None` when there will be none.
+    async fn next(&self, failures: &mut u32) -> Option<Batch> {
+        let name = self.adapter.name();
         loop {
             let cursor = match self.cursor().await {
                 Ok(cursor) => cursor,
@@ -84,44 +112,45 @@ impl Intake {
                     continue;
                 }
             };
-            let batch = match self.adapter.next(cursor.as_deref()).await {
-                Ok(batch) => batch,
-                Err(PollError::Closed) => return Ok(()),
-                Err(trouble) => {
-                    failures += 1;
-                    if failures == 1 {
-                        tracing::warn!("Cannot receive from {name}: {trouble}");
-                    }
-                    let pause = if let PollError::Wait(asked) = trouble { asked } else { pause_after(failures) };
-                    self.pause(self.clock.busy(), pause).await;
-                    continue;
-                }
+            let trouble = match self.adapter.next(cursor.as_deref()).await {
+                Ok(batch) => return Some(batch),
+                Err(PollError::Closed) => return None,
+                Err(trouble) => trouble,
             };
-            // From here on until the acknowledgement somebody works.
-            let busy = self.clock.busy();
-            let taken = async {
-                // Trouble that lasted may have cost messages, as an absence does.
-                if failures > 0 {
-                    (self.connected)().await?;
-                }
-                self.store(batch.items, batch.cursor.clone()).await
-            };
-            match taken.await {
-                Ok(wake) => {
-                    failures = 0;
-                    self.desks.storing(name, Storing::Works);
-                    self.adapter.ack(batch.cursor.as_deref()).await;
-                    self.wake(wake).await;
-                    drop(busy);
-                }
-                Err(error) => {
-                    failures += 1;
-                    self.desks.storing(name, Storing::Fails);
-                    tracing::error!(
-                        "Cannot store what {name} received; it is not acknowledged and will come again: {error:#}"
-                    );
-                    self.pause(busy, pause_after(failures)).await;
-                }
+            *failures += 1;
+            if *failures == 1 {
+                tracing::warn!("Cannot receive from {name}: {trouble}");
+            }
+            let pause = if let PollError::Wait(asked) = trouble { asked } else { pause_after(*failures) };
+            self.pause(self.clock.busy(), pause).await;
+        }
+    }
+
+    /// Stores a batch and acknowledges it. How long to wait if that did not work.
+    async fn take(&self, batch: Batch, failures: &mut u32) -> Option<Duration> {
+        let name = self.adapter.name();
+        let taken = async {
+            // Trouble that lasted may have cost messages, as an absence does.
+            if *failures > 0 {
+                (self.connected)().await?;
+            }
+            self.store(batch.items, batch.cursor.clone()).await
+        };
+        match taken.await {
+            Ok(wake) => {
+                *failures = 0;
+                self.desks.storing(name, Storing::Works);
+                self.adapter.ack(batch.cursor.as_deref()).await;
+                self.wake(wake).await;
+                None
+            }
+            Err(error) => {
+                *failures += 1;
+                self.desks.storing(name, Storing::Fails);
+                tracing::error!(
+                    "Cannot store what {name} received; it is not acknowledged and will come again: {error:#}"
+                );
+                Some(pause_after(*failures))
             }
         }
     }
@@ -182,8 +211,13 @@ impl Intake {
             agent: self.agent.clone(),
             adapter: self.adapter.name(),
             account: self.adapter.account(),
+            groups: Arc::clone(&self.groups),
         };
         let items = admit::parse(&*self.adapter, items);
+        // Who types or has read something, where that is told: nothing comes of it, and no cursor has to move past it.
+        if cursor.is_none() && items.iter().all(|item| item.is_nothing()) {
+            return Ok(Wake::default());
+        }
         self.journal
             .write("accept messages", move |tx| {
                 let mut wake = Wake::default();
@@ -200,6 +234,19 @@ impl Intake {
     }
 
     async fn wake(&self, wake: Wake) {
+        for stream in wake.stop {
+            if let Err(error) = self.engine.stop_turn(stream).await {
+                tracing::error!(stream.id = %stream, "Stopping the turn of stream {stream} failed: {error:#}");
+            }
+        }
+        for stream in wake.cut {
+            if let Err(error) = self.engine.cut(stream).await {
+                tracing::error!(stream.id = %stream, "Ending the turn of stream {stream} failed: {error:#}");
+            }
+        }
+        if wake.schedule {
+            self.engine.ring_worker();
+        }
         for stream in wake.streams {
             self.engine.ring(stream);
         }
@@ -212,6 +259,7 @@ impl Intake {
         if wake.newcomer && self.show_menu().await.is_err() {
             tracing::warn!("The command menu of a newcomer is registered at the next start");
         }
+        self.desks.seen(Arc::clone(&self.adapter), wake.seen);
         for callback in wake.buttons {
             self.adapter.button_heard(&callback).await;
         }

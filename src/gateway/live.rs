@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::desk::{Desks, Lane};
-use crate::adapter::{Form, TYPING_EVERY};
+use crate::adapter::{Form, Typing};
 use crate::engine::{Audience, Watcher};
 use crate::id::{AddressId, TurnId};
 use crate::message::Outbound;
@@ -96,8 +96,8 @@ async fn show(desks: Arc<Desks>, turn: Began, grown: Arc<Grown>, mut deltas: tok
     let began = desks.clock.now();
     let typing = async {
         while desks.clock.now().since(began) < TYPING_AT_MOST && !over.is_cancelled() {
-            let next = desks.clock.wake_at(desks.clock.now().plus(TYPING_EVERY));
-            lane.adapter.typing(&lane.address.peer).await;
+            let next = desks.clock.wake_at(desks.clock.now().plus(lane.adapter.typing_pace()));
+            lane.adapter.typing(&lane.address.peer, Typing::Begun).await;
             tokio::select! {
                 () = over.cancelled() => {}
                 busy = next => drop(busy),
@@ -105,8 +105,10 @@ async fn show(desks: Arc<Desks>, turn: Began, grown: Arc<Grown>, mut deltas: tok
         }
         std::future::pending::<()>().await;
     };
+    // In a group the answer quotes what it answers, which a preview could not begin with; and many are flooded sooner than one.
+    let is_group = desks.journal.read(move |db| db.is_group(address)).await.unwrap_or(true);
     let growing = async {
-        match lane.adapter.preview_pace() {
+        match lane.adapter.preview_pace().filter(|_| !is_group) {
             Some(pace) => preview(&desks, &lane, turn, &grown, pace, &over, busy).await,
             None => {
                 drop(busy);
@@ -121,6 +123,7 @@ async fn show(desks: Arc<Desks>, turn: Began, grown: Arc<Grown>, mut deltas: tok
         () = growing => {}
         () = typing => {}
     }
+    lane.adapter.typing(&lane.address.peer, Typing::Over).await;
 }
 
 /// Passes the growth on piece by piece.

@@ -3,16 +3,20 @@
 //! Names that come from outside (a person's, a sender's file name) never become a part of a path before they are cleaned here.
 
 use crate::id::{AttachmentId, PersonId};
-use crate::people::Person;
+use crate::people::Party;
 
 /// The longest cleaned name of a person or a file.
 const MAX_NAME: usize = 60;
 
-/// The person's own folder: blank, which is the root itself, for the first owner.
+/// The folder of a person or a group: blank, which is the root itself, for the first owner.
 ///
 /// Two people never share one. A name that is kept as it is holds only letters, digits and single dashes and does not end in a
 /// number; every other one ends in the number of its person.
-pub(super) fn folder_of(who: &Person, first_owner: Option<PersonId>) -> String {
+pub(super) fn folder_of(who: &Party, first_owner: Option<PersonId>) -> String {
+    let who = match who {
+        Party::One(person) => person,
+        Party::Group(stream) => return format!("groups/{stream}"),
+    };
     if first_owner == Some(who.id) {
         return String::new();
     }
@@ -59,6 +63,11 @@ pub(super) fn is_inbox(inside: &str) -> bool {
     own == "inbox" || own.starts_with("inbox/")
 }
 
+/// Whether that path of the root is in the folder of somebody who is not the first owner.
+pub(super) fn is_of_others(inside: &str) -> bool {
+    matches!(inside.split('/').next(), Some("people" | "groups"))
+}
+
 /// The path as its owner sees it, without the folder of a person or a group.
 fn within_folder(inside: &str) -> &str {
     match inside.split_once('/') {
@@ -82,11 +91,11 @@ fn clean(name: &str, allowed: impl Fn(char) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::people::Role;
+    use crate::people::{Person, Role};
     use proptest::prelude::*;
 
-    fn person(id: i64, name: &str) -> Person {
-        Person { id: PersonId(id), name: name.to_owned(), role: Role::Member }
+    fn person(id: i64, name: &str) -> Party {
+        Party::One(Person { id: PersonId(id), name: name.to_owned(), role: Role::Member })
     }
 
     #[test]
@@ -104,6 +113,7 @@ mod tests {
             assert_eq!(folder_of(&person(7, name), Some(PersonId(1))), folder, "{name}");
         }
         assert_eq!(folder_of(&person(7, "Ben"), Some(PersonId(7))), "");
+        assert_eq!(folder_of(&Party::Group(crate::id::StreamId(4)), Some(PersonId(1))), "groups/4");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::id::AttachmentId;
-use crate::people::{Person, Role};
+use crate::people::{Party, Person, Role};
 use crate::store::{CommitPoint, Failpoint, Journal};
 use crate::time::{Moment, Zone};
 use crate::trust::{Label, Scope, Source};
@@ -50,7 +50,7 @@ impl Home {
     }
 
     async fn load(&self, who: &Person) -> Loaded {
-        self.tree.load(who, NOW, DAY).await.unwrap()
+        self.tree.load(&Party::One(who.clone()), NOW, DAY).await.unwrap()
     }
 
     /// As another part of the program announces that it is about to write a file.
@@ -210,7 +210,12 @@ async fn links_are_followed_only_inside() {
     assert!(loaded.notes.iter().any(|note| note.starts_with("SOUL.md is left out: untrusted")));
     let loaded = home.load(&home.ben).await;
     assert_eq!(words(&loaded.user), "");
-    assert!(home.tree.save_inbox(Scope::Shared, &home.ben, AttachmentId(1), "a", b"x", &web(), NOW).await.is_err());
+    assert!(
+        home.tree
+            .save_inbox(Scope::Shared, &Party::One(home.ben.clone()), AttachmentId(1), "a", b"x", &web(), NOW)
+            .await
+            .is_err()
+    );
     assert_eq!(fs::read_dir(home.folder.path().join("elsewhere")).unwrap().count(), 0, "Nothing is written outside");
 }
 
@@ -252,14 +257,19 @@ async fn received_files_are_kept_under_safe_names_with_their_label() {
     let home = home().await;
     let scope = Scope::Person(home.ben.id);
     let label = web();
-    let save = home.tree.save_inbox(scope, &home.ben, AttachmentId(7), "../../Tax 2025.PDF", b"%PDF", &label, NOW);
+    let ben = Party::One(home.ben.clone());
+    let save = home.tree.save_inbox(scope, &ben, AttachmentId(7), "../../Tax 2025.PDF", b"%PDF", &label, NOW);
     let (path, digest) = save.await.unwrap();
     assert_eq!(path, "people/ben/inbox/7-Tax-2025.PDF");
     assert_eq!(home.tree.read_inbox(&path).await.unwrap(), b"%PDF");
     let of = path.clone();
     let row = home.journal.read(move |db| db.file_version(&of, &digest)).await.unwrap();
     assert_eq!(row.unwrap().1, web());
-    let (empty, _) = home.tree.save_inbox(scope, &home.ada, AttachmentId(8), "", b"", &web(), NOW).await.unwrap();
+    let (empty, _) = home
+        .tree
+        .save_inbox(scope, &Party::One(home.ada.clone()), AttachmentId(8), "", b"", &web(), NOW)
+        .await
+        .unwrap();
     assert_eq!((empty.as_str(), home.tree.read_inbox(&empty).await.unwrap().len()), ("inbox/8-file", 0));
     for elsewhere in ["USER.md", "inbox/../USER.md", "/etc/passwd", "people/ben/USER.md", "inbox", ""] {
         assert!(home.tree.read_inbox(elsewhere).await.is_err(), "{elsewhere}");

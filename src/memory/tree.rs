@@ -12,7 +12,7 @@ use super::page;
 use super::shelf::{Look, Shelf};
 use super::{Loaded, label, place};
 use crate::id::{AttachmentId, PersonId};
-use crate::people::{Person, Role};
+use crate::people::{Party, Role};
 use crate::store::{Db, Journal};
 use crate::time::{Moment, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -87,14 +87,14 @@ impl Tree {
         Ok(())
     }
 
-    /// What a turn for that person on that local day begins with. What is missing of their own gets its first contents.
+    /// What a turn for that person or group on that local day begins with. What is missing of its own gets its first contents.
     ///
     /// # Errors
     /// If the journal cannot be read. Trouble with a file is no error but a note.
-    pub async fn load(&self, who: &Person, now: Moment, day: &str) -> anyhow::Result<Loaded> {
+    pub async fn load(&self, who: &Party, now: Moment, day: &str) -> anyhow::Result<Loaded> {
         let owner = self.0.journal.read(first_owner).await?;
         let folder = place::folder_of(who, owner);
-        let scope = Scope::Person(who.id);
+        let scope = who.scope();
         let mut notes = Vec::new();
         let mut looks = self.look(&folder, day).await?;
         if self.create_missing(&looks, &folder, day, scope, now, &mut notes).await {
@@ -104,7 +104,7 @@ impl Tree {
         Ok(loaded(labelled, scope, day, notes))
     }
 
-    /// Keeps a file that came with a message, under the `inbox/` of the person's folder. Gives its path relative to the workspace,
+    /// Keeps a file that came with a message, under the `inbox/` of the person's or group's folder. Gives its path relative to the workspace,
     /// and its SHA-256. The same file of the same message replaces itself.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl Tree {
     pub async fn save_inbox(
         &self,
         scope: Scope,
-        who: &Person,
+        who: &Party,
         id: AttachmentId,
         name_hint: &str,
         bytes: &[u8],
@@ -192,6 +192,21 @@ impl Tree {
         let (row, label) = self.0.journal.read(move |db| label::of_file(db, HEARTBEAT, &inside, &digest)).await?;
         let words = String::from_utf8(bytes).ok().context("It is not UTF-8")?;
         Ok(Some((owner, Labelled::new(Arc::from(words), label, Scope::Person(owner)), row)))
+    }
+
+    /// The folder of that person or group, relative to the root.
+    pub(super) async fn folder_of(&self, who: &Party) -> anyhow::Result<String> {
+        let owner = self.0.journal.read(first_owner).await?;
+        Ok(place::folder_of(who, owner))
+    }
+
+    /// Does something that blocks with the disk.
+    pub(super) async fn on_disk<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Disk) -> anyhow::Result<T> + Send + 'static,
+    ) -> anyhow::Result<T> {
+        let inner = Arc::clone(&self.0);
+        blocking(move || job(&inner.disk)).await
     }
 
     async fn look(&self, folder: &str, day: &str) -> anyhow::Result<Vec<(Kept, Look)>> {

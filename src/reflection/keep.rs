@@ -115,6 +115,7 @@ impl Keeping {
             inbox: None,
             address: None,
             person: None,
+            guest: 0,
             kind: MessageKind::Reflection,
             scope: self.slot.scope,
             external_id: "",

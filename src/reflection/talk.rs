@@ -105,6 +105,8 @@ impl Talk {
         self.messages += usize::from(by_person);
         let texts = db.texts_of(message.id)?;
         let texts = texts.into_iter().filter(|text| !matches!(text.kind, TextKind::Quote | TextKind::Edit));
+        // Words that are gone are no line.
+        let texts = texts.filter(|text| !text.text.open().0.is_empty());
         let (trusted, others): (Vec<_>, Vec<_>) = texts.partition(|text| text.text.label().is_trusted());
         self.withheld += others.len();
         if !trusted.is_empty() {

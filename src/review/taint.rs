@@ -243,6 +243,7 @@ mod tests {
             inbox: None,
             address: Some(address),
             person: Some(person),
+            guest: 0,
             kind: MessageKind::Said,
             scope: Scope::Person(person),
             external_id: "",

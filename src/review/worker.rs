@@ -219,6 +219,7 @@ impl Review {
                     message: None,
                     text: &text,
                     buttons: &shown.buttons,
+                    quotes: "",
                     at: now,
                 })?;
                 tx.told_of(id)?;
@@ -255,7 +256,7 @@ impl Review {
 fn owners_address(db: Db<'_>) -> anyhow::Result<Option<(AddressId, Scope)>> {
     let owner = db.people()?.into_iter().filter(|person| person.role == crate::people::Role::Owner).map(|p| p.id).min();
     let Some(owner) = owner else { return Ok(None) };
-    Ok(db.last_heard_at(owner)?.map(|address| (address, Scope::Person(owner))))
+    Ok(db.reached_at(owner)?.map(|address| (address, Scope::Person(owner))))
 }
 
 fn next_expiry(pending: &[crate::store::ProposalRow]) -> Option<Moment> {

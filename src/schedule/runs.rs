@@ -60,7 +60,7 @@ pub(super) fn answer(
         return Ok(None);
     }
     let (kind, message) = (OutboxKind::Reply, Some(message));
-    tx.post(&NewOutbox { address, kind, message, text, buttons: &[], at: now })?;
+    tx.post(&NewOutbox { address, kind, message, text, buttons: &[], quotes: "", at: now })?;
     Ok(Some(address))
 }
 

@@ -169,6 +169,7 @@ mod tests {
                     inbox: None,
                     address: None,
                     person: Some(person),
+                    guest: 0,
                     kind,
                     scope: Scope::Person(person),
                     external_id: "",

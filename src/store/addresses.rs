@@ -29,6 +29,18 @@ impl Db<'_> {
         Ok(row.optional()?)
     }
 
+    /// Whose address was declared under that name, whatever it is known by since.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn declared_for(&self, address: &Address) -> anyhow::Result<Option<PersonId>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT a.person_id FROM addresses a JOIN people p ON p.id = a.person_id AND p.removed_at IS NULL
+             WHERE a.adapter = ?1 AND a.account = ?2 AND (a.peer = ?3 OR a.alias = ?3) ORDER BY a.alias = ?3 DESC LIMIT 1",
+        )?;
+        Ok(query.query_row([&address.adapter, &address.account, &address.peer], |row| row.get(0)).optional()?)
+    }
+
     /// The address of that row.
     ///
     /// # Errors
@@ -49,13 +61,16 @@ impl Db<'_> {
         Ok(query.query_map([person], known)?.collect::<Result<_, _>>()?)
     }
 
-    /// The address from which the person wrote last; `None` if they never did.
+    /// Where a person is written to: where they like to be reached, else where they wrote last. `None` if they never wrote: nobody is written to first, but
+    /// for a preferred Signal number, where that is usual.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn last_heard_at(&self, person: PersonId) -> anyhow::Result<Option<AddressId>> {
+    pub fn reached_at(&self, person: PersonId) -> anyhow::Result<Option<AddressId>> {
         let mut query = self.0.prepare_cached(
-            "SELECT id FROM addresses WHERE person_id = ?1 AND last_heard_at > 0 ORDER BY last_heard_at DESC, id LIMIT 1",
+            "SELECT a.id FROM addresses a JOIN people p ON p.id = a.person_id
+             WHERE a.person_id = ?1 AND (a.last_heard_at > 0 OR a.adapter = 'signal' AND p.prefer = 'signal')
+             ORDER BY a.adapter = p.prefer DESC, a.last_heard_at DESC, a.id LIMIT 1",
         )?;
         Ok(query.query_row([person], |row| row.get(0)).optional()?)
     }
@@ -92,11 +107,77 @@ impl Db<'_> {
 }
 
 impl Tx<'_> {
-    /// Joins an address to a person, or makes its row without one.
+    /// Whose address it is that was declared under that alias, and its row. From then on it is known by `address`, and by no other: whoever comes
+    /// under the same alias later is somebody else.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn known_by_alias(&self, address: &Address, alias: &str) -> anyhow::Result<Option<(AddressId, PersonId)>> {
+        let declared = Address { peer: alias.to_owned(), ..address.clone() };
+        let Some((id, person)) = self.who_is(&declared)? else { return Ok(None) };
+        let mut query =
+            self.0.0.prepare_cached("SELECT id FROM addresses WHERE adapter = ?1 AND account = ?2 AND peer = ?3")?;
+        let place = params![address.adapter, address.account, address.peer];
+        // They knocked before they were declared: that row is theirs now, and what waits at the other is still sent there.
+        let knocked: Option<AddressId> = query.query_row(place, |row| row.get(0)).optional()?;
+        if knocked.is_some() {
+            self.0.0.prepare_cached("UPDATE addresses SET person_id = NULL WHERE id = ?1")?.execute([id])?;
+        }
+        let id = knocked.unwrap_or(id);
+        self.0
+            .0
+            .prepare_cached("UPDATE addresses SET peer = ?2, alias = ?3, person_id = ?4 WHERE id = ?1")?
+            .execute(params![id, address.peer, alias, person])?;
+        Ok(Some((id, person)))
+    }
+
+    /// Somebody who is known by their account comes with an alias: from now on it is used up, so it opens nothing for whoever has it next.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn use_up_alias(&self, id: AddressId, address: &Address, alias: &str) -> anyhow::Result<()> {
+        let mut query = self.0.0.prepare_cached("SELECT 1 FROM addresses WHERE id = ?1 AND alias = ''")?;
+        if !query.exists([id])? {
+            return Ok(());
+        }
+        let declared = Address { peer: alias.to_owned(), ..address.clone() };
+        let (theirs, other) = (self.who_is(address)?.map(|(_, person)| person), self.who_is(&declared)?);
+        match other {
+            Some((_, person)) if theirs != Some(person) => return Ok(()),
+            Some((spent, _)) => {
+                self.0.0.prepare_cached("UPDATE addresses SET person_id = NULL WHERE id = ?1")?.execute([spent])?;
+            }
+            None => {}
+        }
+        self.0.0.prepare_cached("UPDATE addresses SET alias = ?2 WHERE id = ?1")?.execute(params![id, alias])?;
+        Ok(())
+    }
+
+    /// Joins an address to a person, or makes its row without one. An address that is known by another name since it was declared is the same.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn link(&self, address: &Address, person: Option<PersonId>, now: Moment) -> anyhow::Result<AddressId> {
+        let mut by_alias = self.0.0.prepare_cached(
+            "SELECT id, person_id FROM addresses WHERE adapter = ?1 AND account = ?2 AND alias = ?3 AND alias <> ''",
+        )?;
+        let known = params![address.adapter, address.account, address.peer];
+        let known: Option<(AddressId, Option<PersonId>)> =
+            by_alias.query_row(known, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        match known {
+            Some((id, of)) if person.is_none() || of == person => {
+                self.0
+                    .0
+                    .prepare_cached("UPDATE addresses SET linked_at = ?2 WHERE id = ?1")?
+                    .execute(params![id, now])?;
+                return Ok(id);
+            }
+            // The number is somebody else's now. Whoever had it stays who they are, and is known by their account alone.
+            Some((id, _)) => {
+                self.0.0.prepare_cached("UPDATE addresses SET alias = '' WHERE id = ?1")?.execute([id])?;
+            }
+            None => {}
+        }
         self.0.0
             .prepare_cached(
                 "INSERT INTO addresses (person_id, adapter, account, peer, linked_at) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -176,5 +257,64 @@ impl Db<'_> {
         )?;
         let row = query.query_row(params![at.adapter, at.account, at.peer, day], |row| row.get(0));
         Ok(row.optional()?.unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::people::Role;
+    use crate::store::Journal;
+
+    fn at(peer: &str) -> Address {
+        Address::new("signal", "+49", peer)
+    }
+
+    async fn told(run: impl FnOnce(Tx<'_>, PersonId, PersonId) -> anyhow::Result<()> + Send + 'static) {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let story = journal.write("a story", move |tx| {
+            let (ada, ben) = (
+                tx.allow("Ada", Role::Owner, "config", Moment(1))?,
+                tx.allow("Ben", Role::Member, "config", Moment(1))?,
+            );
+            run(tx, ada.id, ben.id)
+        });
+        story.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_number_that_somebody_else_has_now_takes_nobodys_place() {
+        told(|tx, ada, ben| {
+            tx.link(&at("+1"), Some(ada), Moment(1))?;
+            let (hers, _) = tx.known_by_alias(&at("u-ada"), "+1")?.unwrap();
+            assert_eq!(tx.link(&at("+1"), Some(ada), Moment(2))?, hers, "it is the same address");
+            let his = tx.link(&at("+1"), Some(ben), Moment(3))?;
+            assert_ne!(his, hers);
+            assert_eq!(tx.who_is(&at("u-ada"))?, Some((hers, ada)));
+            assert_eq!(tx.known_by_alias(&at("u-ben"), "+1")?, Some((his, ben)));
+            tx.disallow(ada, Moment(4))?;
+            assert_ne!(tx.link(&at("+2"), Some(ben), Moment(5))?, hers);
+            assert_eq!(tx.who_is(&at("u-ada"))?, None, "who is let in no longer stays out");
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn whoever_came_in_by_their_account_leaves_no_number_open() {
+        told(|tx, ada, ben| {
+            let hers = tx.link(&at("u-ada"), Some(ada), Moment(1))?;
+            tx.link(&at("+1"), Some(ada), Moment(2))?;
+            tx.use_up_alias(hers, &at("u-ada"), "+1")?;
+            assert_eq!(tx.known_by_alias(&at("u-eve"), "+1")?, None, "nobody comes in by it any more");
+            assert_eq!(tx.link(&at("+1"), Some(ada), Moment(3))?, hers);
+            let his = tx.link(&at("u-ben"), Some(ben), Moment(4))?;
+            tx.link(&at("+2"), Some(ada), Moment(5))?;
+            tx.use_up_alias(his, &at("u-ben"), "+2")?;
+            assert_eq!(tx.declared_for(&at("+2"))?, Some(ada), "a number that is declared for another is not taken");
+            Ok(())
+        })
+        .await;
     }
 }

@@ -1,12 +1,11 @@
-//! Messages, their texts and their files. Each text stands here once; everything else refers to it.
+//! Messages and their texts. Each text stands here once; everything else refers to it.
 
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Db, Tx};
-use crate::id::{AddressId, AttachmentId, ConversationId, InboxId, MessageId, PersonId, StreamId, TurnId};
-use crate::message::{FileKind, RemoteFile};
+use crate::id::{AddressId, ConversationId, InboxId, MessageId, PersonId, StreamId, TurnId};
 use crate::text::fold::fold;
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -61,6 +60,8 @@ pub enum TextKind {
     File,
     /// What it was changed to after it had been answered.
     Edit,
+    /// What came along with it, and nobody typed: the words of a preview, a contact, a poll.
+    Carried,
 }
 
 impl TextKind {
@@ -71,6 +72,7 @@ impl TextKind {
             Self::Transcript => "transcript",
             Self::File => "file",
             Self::Edit => "edit",
+            Self::Carried => "carried",
         }
     }
 
@@ -80,6 +82,7 @@ impl TextKind {
             "transcript" => Self::Transcript,
             "file" => Self::File,
             "edit" => Self::Edit,
+            "carried" => Self::Carried,
             _ => Self::Said,
         }
     }
@@ -96,8 +99,10 @@ pub struct NewMessage<'a> {
     pub inbox: Option<InboxId>,
     /// Where it came from.
     pub address: Option<AddressId>,
-    /// Who said it; none for the assistant.
+    /// Who said it; none for the assistant and for guests.
     pub person: Option<PersonId>,
+    /// The number of the guest who said it; 0 if no guest did.
+    pub guest: u32,
     /// What it is.
     pub kind: MessageKind,
     /// Whose it is.
@@ -125,8 +130,12 @@ pub struct StoredMessage {
     pub conversation: Option<ConversationId>,
     /// Where it came from.
     pub address: Option<AddressId>,
-    /// Who said it; none for the assistant.
+    /// Who said it; none for the assistant and for guests.
     pub person: Option<PersonId>,
+    /// The number of the guest who said it; 0 if no guest did.
+    pub guest: u32,
+    /// Its id with the adapter.
+    pub external_id: String,
     /// What it is.
     pub kind: MessageKind,
     /// Stored.
@@ -141,10 +150,13 @@ pub struct StoredMessage {
     pub reason: String,
     /// The album it belongs to.
     pub album: String,
+    /// Whether its words are gone: its sender deleted it, or let it disappear.
+    pub gone: bool,
 }
 
 const COLUMNS: &str =
-    "id, conversation_id, address_id, person_id, kind, received_at, effective_at, turn_id, state, reason, album";
+    "id, conversation_id, address_id, person_id, kind, received_at, effective_at, turn_id, state, reason, album,
+    guest, external_id, gone_at IS NOT NULL";
 
 fn message(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
     let kind: String = row.get(4)?;
@@ -153,6 +165,8 @@ fn message(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
         conversation: row.get(1)?,
         address: row.get(2)?,
         person: row.get(3)?,
+        guest: row.get(11)?,
+        external_id: row.get(12)?,
         kind: MessageKind::parse(&kind),
         received_at: row.get(5)?,
         effective_at: row.get(6)?,
@@ -160,6 +174,7 @@ fn message(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
         state: row.get(8)?,
         reason: row.get(9)?,
         album: row.get(10)?,
+        gone: row.get(13)?,
     })
 }
 
@@ -181,48 +196,6 @@ fn stored_text(row: &Row<'_>) -> rusqlite::Result<StoredText> {
         message: row.get(0)?,
         kind: TextKind::parse(&kind),
         text: Labelled::new(words, row.get(3)?, row.get(4)?),
-    })
-}
-
-/// A file that came with a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attachment {
-    /// Its row.
-    pub id: AttachmentId,
-    /// What it came with.
-    pub message: MessageId,
-    /// How the adapter finds it, and what its sender says of it.
-    pub remote: RemoteFile,
-    /// `remote`, `here`, `failed`.
-    pub state: String,
-    /// Where it lies, relative to the workspace.
-    pub path: String,
-    /// Why it could not be fetched.
-    pub trouble: String,
-    /// Where it came from.
-    pub label: Label,
-    /// Whose it is.
-    pub scope: Scope,
-}
-
-fn attachment(row: &Row<'_>) -> rusqlite::Result<Attachment> {
-    let kind: String = row.get(2)?;
-    let size: Option<i64> = row.get(6)?;
-    Ok(Attachment {
-        id: row.get(0)?,
-        message: row.get(1)?,
-        remote: RemoteFile {
-            kind: FileKind::parse(&kind),
-            reference: row.get(3)?,
-            mime: row.get(4)?,
-            name: row.get(5)?,
-            size: size.and_then(|size| u64::try_from(size).ok()),
-        },
-        state: row.get(7)?,
-        path: row.get(8)?,
-        trouble: row.get(9)?,
-        label: row.get(10)?,
-        scope: row.get(11)?,
     })
 }
 
@@ -284,6 +257,30 @@ impl Db<'_> {
         Ok(query.query_row([stream], |row| row.get(0))?)
     }
 
+    /// How many messages of one guest of a group wait or are being answered, and how many of all guests there.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn waiting_of_guests(&self, stream: StreamId, number: u32) -> anyhow::Result<(i64, i64)> {
+        let mut query = self.0.prepare_cached(
+            "SELECT count(*) FILTER (WHERE guest = ?2), count(*) FROM messages
+             WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND guest > 0",
+        )?;
+        Ok(query.query_row(params![stream, number], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+
+    /// Whether what was said in that stream right before was left unanswered because too much waited.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn was_full_before(&self, stream: StreamId, message: MessageId) -> anyhow::Result<bool> {
+        let mut query = self.0.prepare_cached(
+            "SELECT reason = 'queue_full' FROM messages WHERE stream_id = ?1 AND kind = 'said' AND id < ?2
+             ORDER BY received_at DESC, id DESC LIMIT 1",
+        )?;
+        Ok(query.query_row(params![stream, message], |row| row.get(0)).optional()?.unwrap_or(false))
+    }
+
     /// The messages that a turn answers, in order.
     ///
     /// # Errors
@@ -337,18 +334,6 @@ impl Db<'_> {
         Ok(query.query_map([id], stored_text)?.collect::<Result<_, _>>()?)
     }
 
-    /// The files of a message.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn attachments_of(&self, id: MessageId) -> anyhow::Result<Vec<Attachment>> {
-        let mut query = self.0.prepare_cached(
-            "SELECT id, message_id, kind, reference, mime, name, size, state, path, trouble, label, scope FROM attachments
-             WHERE message_id = ?1 ORDER BY id",
-        )?;
-        Ok(query.query_map([id], attachment)?.collect::<Result<_, _>>()?)
-    }
-
     /// A message from that address by its id with the adapter: somebody's, or a part of one of ours.
     ///
     /// # Errors
@@ -357,8 +342,13 @@ impl Db<'_> {
         let mut query = self.0.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM messages WHERE address_id = ?1 AND external_id = ?2 ORDER BY id DESC LIMIT 1"
         ))?;
-        if let Some(found) = query.query_row(params![address, external_id], message).optional()? {
-            return Ok(Some(found));
+        let mut also = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM messages WHERE address_id = ?1 AND also = ?2 AND also <> '' ORDER BY id DESC LIMIT 1"
+        ))?;
+        for query in [&mut query, &mut also] {
+            if let Some(found) = query.query_row(params![address, external_id], message).optional()? {
+                return Ok(Some(found));
+            }
         }
         let mut query = self.0.prepare_cached(
             "SELECT o.message_id FROM parts p JOIN outbox o ON o.id = p.outbox_id
@@ -393,6 +383,15 @@ impl Db<'_> {
 }
 
 impl Tx<'_> {
+    /// A change gave a message a name of its own, by which it goes too from now on.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn goes_by(&self, id: MessageId, name: &str) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("UPDATE messages SET also = ?2 WHERE id = ?1")?.execute(params![id, name])?;
+        Ok(())
+    }
+
     /// Stores a message: queued if somebody said it, done if we did.
     ///
     /// # Errors
@@ -405,8 +404,8 @@ impl Tx<'_> {
         self.0.0
             .prepare_cached(
                 "INSERT INTO messages (stream_id, conversation_id, inbox_id, address_id, person_id, kind, scope, external_id,
-                     album, received_at, server_at, effective_at, state, turn_id)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                     album, received_at, server_at, effective_at, state, turn_id, guest)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
             )?
             .execute(params![
                 new.stream,
@@ -423,15 +422,19 @@ impl Tx<'_> {
                 new.effective_at,
                 state,
                 new.turn,
+                new.guest,
             ])?;
         Ok(MessageId(self.0.0.last_insert_rowid()))
     }
 
-    /// Adds a text to a message and to the search index. Commands are not searched for.
+    /// Adds a text to a message and to the search index. Commands are not searched for. A message that is gone takes none.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn add_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
+        if self.is_gone(message)? {
+            return Ok(());
+        }
         let (words, label, scope) = text.open();
         self.0
             .0
@@ -442,11 +445,14 @@ impl Tx<'_> {
         self.index_text(row, words, label, scope)
     }
 
-    /// Adds a text to a message that is not to be searched for.
+    /// Adds a text to a message that is not to be searched for. A message that is gone takes none.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn add_unsearched_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
+        if self.is_gone(message)? {
+            return Ok(());
+        }
         let (words, label, scope) = text.open();
         self.0
             .0
@@ -464,50 +470,19 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Adds a file to a message.
+    /// Those of these messages that still wait.
     ///
     /// # Errors
-    /// If the journal cannot be written.
-    pub fn add_attachment(
-        &self,
-        message: MessageId,
-        file: &RemoteFile,
-        label: &Label,
-        scope: Scope,
-    ) -> anyhow::Result<AttachmentId> {
-        let size = file.size.and_then(|size| i64::try_from(size).ok());
-        self.0
-            .0
-            .prepare_cached(
-                "INSERT INTO attachments (message_id, kind, reference, mime, name, size, state, label, scope)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'remote', ?7, ?8)",
-            )?
-            .execute(params![message, file.kind.as_str(), file.reference, file.mime, file.name, size, label, scope])?;
-        Ok(AttachmentId(self.0.0.last_insert_rowid()))
-    }
-
-    /// A file of a message was fetched and lies at `path`.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
-    pub fn attachment_here(&self, id: AttachmentId, path: &str, digest: &str, size: i64) -> anyhow::Result<()> {
-        self.0
-            .0
-            .prepare_cached("UPDATE attachments SET state = 'here', path = ?2, digest = ?3, size = ?4 WHERE id = ?1")?
-            .execute(params![id, path, digest, size])?;
-        Ok(())
-    }
-
-    /// A file of a message will not come.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
-    pub fn attachment_failed(&self, id: AttachmentId, trouble: &str) -> anyhow::Result<()> {
-        self.0
-            .0
-            .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2 WHERE id = ?1")?
-            .execute(params![id, trouble])?;
-        Ok(())
+    /// If the journal cannot be read.
+    pub fn still_queued(&self, messages: &[MessageId]) -> anyhow::Result<Vec<MessageId>> {
+        let mut query = self.0.0.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND state = 'queued'")?;
+        let mut waiting = Vec::new();
+        for id in messages {
+            if query.exists([id])? {
+                waiting.push(*id);
+            }
+        }
+        Ok(waiting)
     }
 
     /// Gives messages to a turn.

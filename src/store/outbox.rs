@@ -21,6 +21,8 @@ pub enum OutboxKind {
     Notice,
     /// The answer to a command.
     Answer,
+    /// An emoji under the message that it quotes.
+    Reaction,
 }
 
 impl OutboxKind {
@@ -29,6 +31,7 @@ impl OutboxKind {
             Self::Reply => "reply",
             Self::Notice => "notice",
             Self::Answer => "answer",
+            Self::Reaction => "reaction",
         }
     }
 
@@ -36,6 +39,7 @@ impl OutboxKind {
         match word {
             "reply" => Self::Reply,
             "answer" => Self::Answer,
+            "reaction" => Self::Reaction,
             _ => Self::Notice,
         }
     }
@@ -54,6 +58,8 @@ pub struct NewOutbox<'a> {
     pub text: &'a Text,
     /// Buttons under it: title and data.
     pub buttons: &'a [(String, String)],
+    /// External id of the message that its first part answers; blank for none.
+    pub quotes: &'a str,
     /// Now.
     pub at: Moment,
 }
@@ -61,7 +67,7 @@ pub struct NewOutbox<'a> {
 impl<'a> NewOutbox<'a> {
     /// Something that the program has to say.
     pub fn notice(address: AddressId, text: &'a Text, at: Moment) -> Self {
-        Self { address, kind: OutboxKind::Notice, message: None, text, buttons: &[], at }
+        Self { address, kind: OutboxKind::Notice, message: None, text, buttons: &[], quotes: "", at }
     }
 }
 
@@ -80,6 +86,8 @@ pub struct OutboxRow {
     pub text: Text,
     /// Buttons under it.
     pub buttons: Vec<(String, String)>,
+    /// External id of the message that its first part answers; blank for none.
+    pub quotes: String,
     /// Written.
     pub created_at: Moment,
     /// Failed tries of its current part.
@@ -89,7 +97,7 @@ pub struct OutboxRow {
 }
 
 /// A piece to be kept, before it is tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewPart {
     /// In the channel's markup.
     pub rich: String,
@@ -97,6 +105,10 @@ pub struct NewPart {
     pub plain: String,
     /// Buttons under it.
     pub buttons: Vec<(String, String)>,
+    /// Path of the file that it is; blank for text.
+    pub file: String,
+    /// SHA-256 of that file's bytes.
+    pub digest: String,
 }
 
 /// How far a part has come.
@@ -153,6 +165,10 @@ pub struct PartRow {
     pub repeated: bool,
     /// Its id with the adapter.
     pub external_id: String,
+    /// Path of the file that it is; blank for text.
+    pub file: String,
+    /// SHA-256 of that file's bytes.
+    pub digest: String,
 }
 
 fn buttons(stored: &str) -> Vec<(String, String)> {
@@ -171,6 +187,8 @@ fn part(row: &Row<'_>) -> rusqlite::Result<PartRow> {
         plain_only: form == "plain",
         repeated: row.get(7)?,
         external_id: row.get(8)?,
+        file: row.get(9)?,
+        digest: row.get(10)?,
     })
 }
 
@@ -183,7 +201,7 @@ impl Db<'_> {
         let mut query = self.0.prepare_cached(
             "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.scope, o.buttons, o.created_at, o.attempts, o.retry_at,
                  CASE WHEN o.message_id IS NULL THEN o.text
-                      ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END
+                      ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END, o.quotes
              FROM outbox o LEFT JOIN messages m ON m.id = o.message_id
              WHERE o.address_id = ?1 AND o.state = 'pending' ORDER BY o.id LIMIT 1",
         )?;
@@ -196,6 +214,7 @@ impl Db<'_> {
                 turn: row.get(3)?,
                 text: Labelled::new(words, row.get(4)?, row.get(5)?),
                 buttons: buttons(&stored),
+                quotes: row.get(11)?,
                 created_at: row.get(7)?,
                 attempts: row.get(8)?,
                 retry_at: row.get(9)?,
@@ -231,7 +250,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn parts(&self, of: OutboxId) -> anyhow::Result<Vec<PartRow>> {
         let mut query = self.0.prepare_cached(
-            "SELECT id, seq, rich, plain, buttons, state, form, repeated, external_id FROM parts WHERE outbox_id = ?1 ORDER BY seq",
+            "SELECT id, seq, rich, plain, buttons, state, form, repeated, external_id, file, digest FROM parts WHERE outbox_id = ?1 ORDER BY seq",
         )?;
         Ok(query.query_map([of], part)?.collect::<Result<_, _>>()?)
     }
@@ -257,8 +276,8 @@ impl Tx<'_> {
         self.0
             .0
             .prepare_cached(
-                "INSERT INTO outbox (address_id, kind, message_id, text, label, scope, buttons, state, created_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8)",
+                "INSERT INTO outbox (address_id, kind, message_id, text, label, scope, buttons, state, created_at, quotes)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9)",
             )?
             .execute(params![
                 new.address,
@@ -269,6 +288,7 @@ impl Tx<'_> {
                 scope,
                 serde_json::to_string(new.buttons)?,
                 new.at,
+                new.quotes,
             ])?;
         Ok(OutboxId(self.0.0.last_insert_rowid()))
     }
@@ -279,11 +299,12 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn keep_parts(&self, of: OutboxId, parts: &[NewPart]) -> anyhow::Result<()> {
         let mut insert = self.0.0.prepare_cached(
-            "INSERT INTO parts (outbox_id, seq, rich, plain, buttons, state) VALUES (?1, ?2, ?3, ?4, ?5, 'waiting')",
+            "INSERT INTO parts (outbox_id, seq, rich, plain, buttons, file, digest, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'waiting')",
         )?;
         for (seq, part) in parts.iter().enumerate() {
             let buttons = serde_json::to_string(&part.buttons)?;
-            insert.execute(params![of, i64::try_from(seq)?, part.rich, part.plain, buttons])?;
+            let seq = i64::try_from(seq)?;
+            insert.execute(params![of, seq, part.rich, part.plain, buttons, part.file, part.digest])?;
         }
         Ok(())
     }

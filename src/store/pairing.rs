@@ -4,6 +4,7 @@ use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use super::Tx;
+use crate::id::AddressId;
 use crate::people::Role;
 use crate::time::Moment;
 
@@ -41,6 +42,17 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Whom a code would let in or join an address to, while it is good.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn code_for(&self, code: &str, now: Moment) -> anyhow::Result<Option<String>> {
+        let mut query = self.0.0.prepare_cached(
+            "SELECT name FROM pairing_codes WHERE digest = ?1 AND used_at IS NULL AND expires_at > ?2",
+        )?;
+        Ok(query.query_row(params![digest(code), now], |row| row.get(0)).optional()?)
+    }
+
     /// Uses a code, once.
     ///
     /// # Errors
@@ -62,6 +74,21 @@ impl Tx<'_> {
             .prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE digest = ?1")?
             .execute(params![digest, now])?;
         Ok(CodeUse::Accepted { name, role })
+    }
+
+    /// A code was given at that address, and it was told what it would mean. True if it was told before.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn code_asked_at(&self, code: &str, address: AddressId) -> anyhow::Result<bool> {
+        let digest = digest(code);
+        let mut query = self.0.0.prepare_cached("SELECT asked_at_address = ?2 FROM pairing_codes WHERE digest = ?1")?;
+        let before: Option<Option<bool>> = query.query_row(params![digest, address], |row| row.get(0)).optional()?;
+        self.0
+            .0
+            .prepare_cached("UPDATE pairing_codes SET asked_at_address = ?2 WHERE digest = ?1")?
+            .execute(params![digest, address])?;
+        Ok(before.flatten().unwrap_or(false))
     }
 
     /// Makes all unused codes for that role worthless, as when a new claim code is printed.

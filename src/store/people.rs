@@ -101,13 +101,25 @@ impl Tx<'_> {
         self.person_named(name)?.context("A person vanished while being stored")
     }
 
+    /// Where a person likes to be reached: an adapter, or blank for wherever they wrote last.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn set_prefer(&self, id: PersonId, adapter: &str) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("UPDATE people SET prefer = ?2 WHERE id = ?1")?.execute(params![id, adapter])?;
+        Ok(())
+    }
+
     /// Lets them in no longer. Their rows stay; their addresses are strangers again.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn disallow(&self, id: PersonId, now: Moment) -> anyhow::Result<()> {
         self.0.0.prepare_cached("UPDATE people SET removed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
-        self.0.0.prepare_cached("UPDATE addresses SET person_id = NULL WHERE person_id = ?1")?.execute([id])?;
+        self.0
+            .0
+            .prepare_cached("UPDATE addresses SET person_id = NULL, alias = '' WHERE person_id = ?1")?
+            .execute([id])?;
         Ok(())
     }
 

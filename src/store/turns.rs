@@ -236,6 +236,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn begin_step(&self, new: &NewStep<'_>) -> anyhow::Result<StepId> {
+        let call = if self.is_without_words(new.turn)? { "" } else { new.call };
         self.0
             .0
             .prepare_cached(
@@ -243,12 +244,13 @@ impl Tx<'_> {
                  VALUES (?1, ?2, ?3, 'started', ?4, ?5, ?6, ?7, ?8)
                  ON CONFLICT (turn_id, seq) DO UPDATE SET started_at = ?8",
             )?
-            .execute(params![new.turn, new.seq, new.kind, new.tool, new.call, new.label, new.scope, new.at])?;
+            .execute(params![new.turn, new.seq, new.kind, new.tool, call, new.label, new.scope, new.at])?;
         let mut query = self.0.0.prepare_cached("SELECT id FROM steps WHERE turn_id = ?1 AND seq = ?2")?;
         Ok(query.query_row(params![new.turn, new.seq], |row| row.get(0))?)
     }
 
-    /// A step is over, with what it gave. The turn's label takes the result's in. A turn that is over stays so.
+    /// A step is over, with what it gave. The turn's label takes the result's in. A turn that is over stays so; one whose messages are gone
+    /// keeps nothing of what they led to.
     ///
     /// # Errors
     /// If the journal cannot be written.
@@ -260,6 +262,11 @@ impl Tx<'_> {
         model: &str,
         now: Moment,
     ) -> anyhow::Result<()> {
+        let turn =
+            self.0.0.prepare_cached("SELECT turn_id FROM steps WHERE id = ?1")?.query_row([id], |row| row.get(0))?;
+        if self.is_without_words(turn)? {
+            return Ok(());
+        }
         let (words, label, _) = text.open();
         self.0.0
             .prepare_cached(

@@ -14,7 +14,7 @@ use crate::id::{AttachmentId, ConversationId};
 use crate::time::Moment;
 
 /// Which texts are in the search index: not commands, not what the program asked for or was given by itself, not what stands elsewhere.
-pub(super) const SEARCHED: &str = "m.kind NOT IN ('command', 'task') AND t.kind NOT IN ('quote', 'edit')
+pub(super) const SEARCHED: &str = "m.kind NOT IN ('command', 'task') AND t.kind NOT IN ('quote', 'edit', 'carried')
      AND NOT (m.kind = 'reply' AND EXISTS (SELECT 1 FROM streams s WHERE s.id = m.stream_id AND s.work_of IS NOT NULL))";
 
 /// A received file that is old.
@@ -143,12 +143,14 @@ impl Tx<'_> {
         if forgotten > 0 {
             return Ok(forgotten);
         }
-        let steps = self.blank_steps(id, limit)?;
+        let steps = "SELECT s.id, s.text FROM turns u JOIN steps s ON s.turn_id = u.id
+             WHERE u.conversation_id = ?1 AND (s.text <> '' OR s.call NOT IN ('', '[]')) LIMIT ?2";
+        let steps = self.blank_steps(steps, params![id, limit])?;
         if steps > 0 {
             return Ok(steps);
         }
         for sql in [
-            "UPDATE turns SET context = '' WHERE conversation_id = ?1 AND context <> ''",
+            "UPDATE turns SET context = '', reacted = '' WHERE conversation_id = ?1 AND (context <> '' OR reacted <> '')",
             "UPDATE questions SET call = '{}' WHERE conversation_id = ?1",
             // Of what was sent the pieces are blank already; what was given up still has them.
             "UPDATE parts SET rich = '', plain = '' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
@@ -301,7 +303,7 @@ impl Tx<'_> {
         Ok(self.0.0.execute_batch("PRAGMA analysis_limit = 400; PRAGMA optimize;")?)
     }
 
-    fn blank_texts(&self, sql: &str, of: impl rusqlite::Params) -> anyhow::Result<usize> {
+    pub(super) fn blank_texts(&self, sql: &str, of: impl rusqlite::Params) -> anyhow::Result<usize> {
         let texts: Vec<(i64, String)> = self
             .0
             .0
@@ -316,15 +318,12 @@ impl Tx<'_> {
         Ok(texts.len())
     }
 
-    fn blank_steps(&self, of: ConversationId, limit: u32) -> anyhow::Result<usize> {
+    pub(super) fn blank_steps(&self, sql: &str, of: impl rusqlite::Params) -> anyhow::Result<usize> {
         let steps: Vec<(i64, String)> = self
             .0
             .0
-            .prepare_cached(
-                "SELECT s.id, s.text FROM turns u JOIN steps s ON s.turn_id = u.id
-                 WHERE u.conversation_id = ?1 AND (s.text <> '' OR s.call NOT IN ('', '[]')) LIMIT ?2",
-            )?
-            .query_map(params![of, limit], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .prepare_cached(sql)?
+            .query_map(of, |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (id, words) in &steps {
             self.drop_fingerprints(Keeper::Step(*id), words)?;

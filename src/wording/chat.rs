@@ -56,3 +56,11 @@ pub fn unstored(text: &str) -> String {
 pub fn prompt(person: &str) -> String {
     format!("{person}> ")
 }
+
+/// A reaction cannot be shown in a terminal.
+pub const NO_REACTIONS: &str = "a terminal shows no reactions";
+
+/// A file cannot be shown in a terminal.
+pub fn no_files(name: &str) -> String {
+    format!("a terminal shows no files; {name} lies in the workspace")
+}

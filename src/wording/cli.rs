@@ -3,6 +3,7 @@
 pub mod demo;
 pub mod doctor;
 pub mod init;
+pub mod signal;
 pub mod skills;
 
 use std::path::Path;
@@ -78,10 +79,11 @@ pub fn banner(home: &Path, zone: Zone, adapters: &str, model: &str) -> String {
 }
 
 /// How the first owner makes themselves known.
-pub fn claim(code: &str) -> String {
+pub fn claim(code: &str, channels: &[&str]) -> String {
+    let channels = channels.join(" or ");
     format!(
-        "\nNobody has claimed the Telegram bot yet. To be its owner, open it in Telegram and send:\n\n    /start {code}\n\n\
-         The code works once, for a day; the next start makes a new one."
+        "\nNobody has claimed the assistant yet. To be its owner, write this to it on {channels}, as your first message:\n\n    \
+         /start {code}\n\nThe code works once, for a day; the next start makes a new one."
     )
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{money, span};
 use crate::id::ConversationId;
 use crate::message::FileKind;
+use crate::people::Address;
 
 /// Nobody may use that.
 pub const OWNER_ONLY: &str = "Only an owner may do that.";
@@ -50,6 +51,8 @@ pub const DOES_STATUS: &str = "show how everything is";
 pub const DOES_USAGE: &str = "show what the models took";
 /// What /whoami does.
 pub const DOES_WHOAMI: &str = "show who you are to me";
+/// In the menu.
+pub const DOES_LINK: &str = "reach me from one more place";
 /// What /search does.
 pub const DOES_SEARCH: &str = "search what was said: /search WORDS";
 /// What /model does.
@@ -117,10 +120,18 @@ pub fn status_head(agent: &str, version: &str, zone: &str) -> String {
 }
 
 /// An adapter; `heard` is how long ago something came.
-pub fn adapter(name: &str, trouble: Option<&str>, heard: Option<Duration>) -> String {
+pub fn adapter(
+    name: &str,
+    trouble: Option<&str>,
+    heard: Option<Duration>,
+    message: Option<Duration>,
+    remark: Option<&str>,
+) -> String {
     let state = trouble.unwrap_or("working");
-    let heard = heard.map(|ago| format!(" (last heard {} ago)", span(ago))).unwrap_or_default();
-    format!("- {name}: {state}{heard}")
+    let message = message.map(|ago| format!(", last message {} ago", span(ago))).unwrap_or_default();
+    let heard = heard.map(|ago| format!(" (last heard {} ago{message})", span(ago))).unwrap_or_default();
+    let remark = remark.map(|remark| format!(". {remark}")).unwrap_or_default();
+    format!("- {name}: {state}{heard}{remark}")
 }
 
 /// What waits.
@@ -265,7 +276,7 @@ pub fn edited(words: &str) -> String {
 pub fn attached(kind: FileKind, name: &str) -> String {
     let what = match kind {
         FileKind::Photo => "photo",
-        FileKind::Voice => "voice note",
+        FileKind::Voice | FileKind::Sound => "voice note",
         FileKind::Document => "file",
     };
     if name.is_empty() { format!("({what})") } else { format!("({what}: {name})") }
@@ -351,4 +362,10 @@ pub fn preferred(name: &str) -> String {
 /// The command line said something that only another version could mean.
 pub fn line_not_understood(line: &str) -> String {
     format!("The gateway does not know the command \"{line}\"; are both of the same version?")
+}
+
+/// What a group is called: where it is, and its id there.
+pub fn group(address: &Address) -> String {
+    let peer = address.peer.strip_prefix("group:").unwrap_or(&address.peer);
+    format!("{}:{peer}", address.adapter)
 }

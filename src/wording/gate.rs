@@ -42,3 +42,45 @@ pub fn no_such_person(name: Option<&str>) -> String {
             .to_owned(),
     }
 }
+
+/// In a group, after `/new`.
+pub const GROUP_BEGINS_ANEW: &str = "The next message here begins a new conversation.";
+/// In a group, after `/stop`.
+pub const GROUP_STOPPED: &str = "Stopped.";
+/// In a group, when a command was answered elsewhere.
+pub const ANSWERED_IN_PRIVATE: &str = "I have answered that in our direct chat.";
+/// In a group, when there is no direct chat to answer in.
+pub const WRITE_TO_ME_FIRST: &str = "I answer that in our direct chat only. Write to me there first.";
+/// In the direct chat, when it was tried in a group.
+pub const ONLY_HERE: &str =
+    "What you just wrote in a group counts only here, in our direct chat. Say it here if you meant it.";
+
+/// An owner spoke to us in a group that is not allowed.
+pub fn group_not_allowed(id: &str) -> String {
+    format!(
+        "You spoke to me in a group in which I may not answer. To let me, add \"{id}\" to `allowed` under `[groups]` in the configuration, \
+         and restart me. Everybody in that group can then talk to me; what they say counts as untrusted."
+    )
+}
+
+/// An owner sent the code of somebody who is none.
+pub const JOIN_AS_LESS: &str = "That code belongs to somebody who is not an owner. I have not used it: with it everything that you ever told me would have \
+    become theirs.";
+/// Somebody of the configuration sent another person's code.
+pub const JOIN_IN_CONFIGURATION: &str =
+    "This address stands in the configuration. To join it to somebody else, move it there in the configuration.";
+/// Somebody sent another person's code while something of theirs is open.
+pub const JOIN_LATER: &str = "I am still answering you here. Send the code again when I am done.";
+
+/// Somebody turned out to be somebody else.
+pub fn joined(name: &str) -> String {
+    format!("From now on this is one conversation with what I know as {name}, wherever you write from.")
+}
+
+/// What joining would mean, before it is done.
+pub fn join_means(name: &str) -> String {
+    format!(
+        "This code joins you with {name}: everything that you say to me here becomes {name}'s, who can read it, as what you have said before does if this is your only address; and you are let in as {name} from then on. \
+         If you are {name}, send the code once more. If somebody asked you to type it, do not."
+    )
+}

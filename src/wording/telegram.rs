@@ -14,5 +14,15 @@ pub const WAIT: &str = "Telegram asks to wait because it was called too often. T
 /// No poll has succeeded for longer than one can take.
 pub const SILENT: &str = "Nothing was heard from Telegram for some minutes, not even that there is \
     nothing new. If it lasts, start the gateway again.";
+/// The door for Telegram's calls cannot be opened.
+pub const CANNOT_LISTEN: &str = "Telegram's calls cannot be received: the address in telegram.webhook_listen \
+    is taken or is none of this computer. Free it or name another one; this is tried again by itself.";
+/// Telegram says that its calls fail.
+pub const CALLS_FAIL: &str = "Telegram's calls do not arrive, and messages are waiting. Look whether \
+    telegram.webhook_url leads to telegram.webhook_listen (the proxy, its certificate, the firewall), or poll \
+    instead (telegram.mode = \"polling\").";
+/// The webhook is not ours any more.
+pub const CALLS_ELSEWHERE: &str = "Telegram does not call telegram.webhook_url any more: another program uses the \
+    same Telegram bot. Stop it, or give each program a bot of its own, and start the gateway again.";
 /// Not yet connected.
 pub const NOT_YET: &str = "Telegram has not been reached since the start.";

@@ -4,6 +4,8 @@ use std::path::Path;
 
 /// In the place of words that were deleted because of their age.
 pub const FORGOTTEN: &str = "(forgotten)";
+/// In the place of words that their sender deleted, or let disappear.
+pub const GONE: &str = "(gone: deleted by its sender, or its timer ran out)";
 /// Why a received file is not there any more.
 pub const FILE_FORGOTTEN: &str = "it was deleted because of its age";
 

@@ -3,17 +3,16 @@
 //!
 //! Telegram rejects a whole message for one wrong character, so the markup is small and certain: the tags of
 //! [`tags::Tag`] in one fixed order of nesting, never empty, every text escaped, every part closed by itself.
-//! Blocks become one flow of text with looks ([`Flow`]); the splitter cuts that flow; only then are tags
-//! written. So a cut can never fall into markup, and what was open is open again in the next part.
+//! Blocks become one [`Flow`], which is cut before any tag is written.
 
-mod split;
 mod tags;
 
 use std::rc::Rc;
 
+use crate::adapter::markdown::flow::{self, Flow, Stretch};
 use crate::adapter::markdown::{self, Block, Body, Links, Span};
 
-use tags::{Look, escaped, escaped_units};
+use tags::{Look, escaped, escaped_units, write_escaped};
 
 /// The longest message Telegram takes, in UTF-16 units of visible text. We hold the markup to it as well.
 pub const LIMIT: usize = 4096;
@@ -36,86 +35,74 @@ pub fn render(markdown: &str, links: Links, limit: usize) -> Vec<Part> {
     let mut flow = Flow::default();
     let mut quote = 0;
     for block in markdown::read(markdown, links) {
-        if !flow.text.is_empty() {
+        if !flow.is_empty() {
             let shared = if block.quote == quote { quote } else { 0 };
             flow.push(if block.gap { "\n\n" } else { "\n" }, Look::in_quote(shared));
         }
         quote = block.quote;
-        flow.push_block(block, limit);
+        push_block(&mut flow, block, limit);
     }
-    split::split(&flow, limit)
+    flow.split(limit).iter().map(|part| written(part)).collect()
 }
 
-/// Text and, in order, which stretch of it has which look.
-#[derive(Debug, Default)]
-struct Flow {
-    text: String,
-    runs: Vec<Run>,
+fn push_block(flow: &mut Flow<Look>, block: Block, limit: usize) {
+    let base = Look::in_quote(block.quote);
+    // The outermost quote is a tag; Telegram does not nest them.
+    let bars = "│ ".repeat(block.depth.saturating_sub(1));
+    let lead = format!("{bars}{}", block.lead);
+    match block.body {
+        Body::Text { spans, .. } => {
+            flow.push(&lead, base.clone());
+            push_spans(flow, &spans, &format!("\n{bars}{}", block.hang), &base, limit);
+        }
+        Body::Rule => flow.push(&format!("{lead}———"), base),
+        Body::Code { language, text } => push_preformatted(flow, &lead, &text, language.into(), base),
+        Body::Table(table) => push_preformatted(flow, &lead, &table.lines().join("\n"), "".into(), base),
+    }
 }
 
-#[derive(Debug)]
-struct Run {
-    /// Where in the text it ends; it begins where the one before ends.
-    end: usize,
-    look: Look,
+fn push_spans(flow: &mut Flow<Look>, spans: &[Span], line_break: &str, base: &Look, limit: usize) {
+    // A long address would leave no room for its words.
+    let too_long = |link: &str| escaped_units(link) > limit / 4;
+    for span in markdown::spell_out(spans, too_long) {
+        let style = &span.style;
+        let link = style.link.as_deref().filter(|link| !too_long(link));
+        // Telegram nests code in nothing but quotes.
+        let code = style.code && link.is_none();
+        let look = Look {
+            quote: base.quote,
+            pre: None,
+            link: link.map(|link| escaped(link).into()),
+            bold: style.bold && !code,
+            italic: style.italic && !code,
+            strike: style.strike && !code,
+            code,
+        };
+        flow.push(&span.text.replace('\n', line_break), look);
+    }
 }
 
-impl Flow {
-    fn push(&mut self, text: &str, look: Look) {
-        if text.is_empty() {
-            return;
-        }
-        self.text.push_str(text);
-        match self.runs.last_mut().filter(|run| run.look == look) {
-            Some(run) => run.end = self.text.len(),
-            None => self.runs.push(Run { end: self.text.len(), look }),
-        }
+fn push_preformatted(flow: &mut Flow<Look>, lead: &str, text: &str, language: Rc<str>, base: Look) {
+    if !markdown::is_blank(lead) {
+        flow.push(lead.trim_end(), base.clone());
+        flow.push("\n", base.clone());
     }
+    flow.push(text, Look { pre: Some(language), ..base });
+}
 
-    fn push_block(&mut self, block: Block, limit: usize) {
-        let base = Look::in_quote(block.quote);
-        // The outermost quote is a tag; Telegram does not nest them.
-        let bars = "│ ".repeat(block.depth.saturating_sub(1));
-        let lead = format!("{bars}{}", block.lead);
-        match block.body {
-            Body::Text { spans, .. } => {
-                self.push(&lead, base.clone());
-                self.push_spans(&spans, &format!("\n{bars}{}", block.hang), &base, limit);
-            }
-            Body::Rule => self.push(&format!("{lead}———"), base),
-            Body::Code { language, text } => self.push_preformatted(&lead, &text, language.into(), base),
-            Body::Table(table) => self.push_preformatted(&lead, &table.lines().join("\n"), "".into(), base),
-        }
+/// Writes a part with its tags.
+fn written(part: &[Stretch<'_, Look>]) -> Part {
+    let plain = flow::plain(part);
+    let bare = Look::default();
+    let mut look = &bare;
+    let mut html = String::with_capacity(plain.len() + 64);
+    for stretch in part {
+        look.write_change(stretch.look, &mut html);
+        write_escaped(stretch.text, &mut html);
+        look = stretch.look;
     }
-
-    fn push_spans(&mut self, spans: &[Span], line_break: &str, base: &Look, limit: usize) {
-        // A long address would leave no room for its words.
-        let too_long = |link: &str| escaped_units(link) > limit / 4;
-        for span in markdown::spell_out(spans, too_long) {
-            let style = &span.style;
-            let link = style.link.as_deref().filter(|link| !too_long(link));
-            // Telegram nests code in nothing but quotes.
-            let code = style.code && link.is_none();
-            let look = Look {
-                quote: base.quote,
-                pre: None,
-                link: link.map(|link| escaped(link).into()),
-                bold: style.bold && !code,
-                italic: style.italic && !code,
-                strike: style.strike && !code,
-                code,
-            };
-            self.push(&span.text.replace('\n', line_break), look);
-        }
-    }
-
-    fn push_preformatted(&mut self, lead: &str, text: &str, language: Rc<str>, base: Look) {
-        if !markdown::is_blank(lead) {
-            self.push(lead.trim_end(), base.clone());
-            self.push("\n", base.clone());
-        }
-        self.push(text, Look { pre: Some(language), ..base });
-    }
+    look.write_change(&bare, &mut html);
+    Part { html, plain }
 }
 
 #[cfg(test)]

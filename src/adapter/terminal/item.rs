@@ -33,6 +33,7 @@ pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
     Ok(Inbound {
         external_id: item.id,
         sender: item.peer.clone(),
+        alias: None,
         peer: item.peer,
         place: Place::Direct,
         server_at: None,
@@ -70,7 +71,7 @@ pub(super) fn render(outbound: &Outbound) -> Vec<Piece> {
     }
     let shown = Shown { markdown: markdown.clone(), trusted: label.is_trusted() };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
-    vec![Piece { rich, plain: markdown, buttons: outbound.buttons.clone() }]
+    vec![Piece { rich, plain: markdown, buttons: outbound.buttons.clone(), quotes: None }]
 }
 
 /// The piece with a few words before it.
@@ -78,7 +79,7 @@ pub(super) fn marked(piece: &Piece, words: &str) -> Piece {
     let shown = Shown::of(piece, Form::Rich);
     let shown = Shown { markdown: format!("{words} {}", shown.markdown), ..shown };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
-    Piece { rich, plain: format!("{words} {}", piece.plain), buttons: piece.buttons.clone() }
+    Piece { rich, plain: format!("{words} {}", piece.plain), buttons: piece.buttons.clone(), quotes: None }
 }
 
 #[cfg(test)]
@@ -108,6 +109,7 @@ mod tests {
                 external_id: id,
                 sender: peer.clone(),
                 peer,
+                alias: None,
                 place: Place::Direct,
                 server_at: None,
                 event: Event::Said(Said { text, origin, ..Said::default() }),

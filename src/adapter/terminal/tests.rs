@@ -54,7 +54,7 @@ fn knock(terminal: &Arc<Terminal>, peer: &str, buffer: usize) -> Client {
 
 fn piece(markdown: &str) -> Piece {
     let shown = Shown { markdown: markdown.into(), trusted: true };
-    Piece { rich: serde_json::to_string(&shown).unwrap(), plain: markdown.into(), buttons: Vec::new() }
+    Piece { rich: serde_json::to_string(&shown).unwrap(), plain: markdown.into(), ..Piece::default() }
 }
 
 fn ids(terminal: &Terminal, batch: &Batch) -> Vec<String> {
@@ -71,7 +71,7 @@ async fn what_is_said_is_confirmed_when_it_is_stored() {
     assert_eq!(terminal.parse(&batch.items[0]).unwrap().peer, "ada");
     // Not stored yet: whoever asks again gets the same again.
     assert_eq!(terminal.next(None).await.unwrap(), batch);
-    terminal.typing("ada").await;
+    terminal.typing("ada", Typing::Begun).await;
     terminal.ack(None).await;
     // Nothing was confirmed before.
     assert_eq!(ada.hears().await, Some(FromGateway::Typing));
@@ -117,7 +117,7 @@ async fn ids_differ_between_runs() {
 async fn a_growing_answer_is_shown_and_may_begin_again() {
     let terminal = terminal();
     let mut ada = attach(&terminal, "ada").await;
-    terminal.typing("ada").await;
+    terminal.typing("ada", Typing::Begun).await;
     terminal.grow("ada", "Go").await;
     terminal.grow("ada", "").await;
     terminal.grow("ben", "not for ada").await;

@@ -1,6 +1,6 @@
 //! The example loads, is complete, and what `init` writes means what was answered.
 
-use super::super::{Home, parse};
+use super::super::{Home, SignalEndpoint, parse};
 use super::*;
 use crate::people::Role;
 
@@ -59,8 +59,9 @@ fn every_key_stands_in_the_example_under_its_section() {
 
 #[test]
 fn what_init_writes_loads_as_it_was_answered() {
-    let ada = Person { name: "Ada".to_owned(), role: Role::Owner, telegram: Some(7) };
-    let ben = Person { name: "Ben".to_owned(), role: Role::Member, telegram: None };
+    let ada = Person { name: "Ada".to_owned(), role: Role::Owner, telegram: Some(7), signal: None, prefer: None };
+    let number = Some("+437654321".to_owned());
+    let ben = Person { name: "Ben".to_owned(), role: Role::Member, telegram: None, signal: number, prefer: None };
     let answers = Answers {
         zone: "Europe/Vienna".to_owned(),
         provider: Provider::OpenAi,
@@ -68,6 +69,11 @@ fn what_init_writes_loads_as_it_was_answered() {
         base_url: Some("https://llm.example.org/v1".to_owned()),
         api_key: Some(SecretFrom::Environment("MODEL_KEY".to_owned())),
         telegram: Some(SecretFrom::Inline(SecretString::from("42:abc"))),
+        signal: Some(SignalAnswers {
+            endpoint: "unix:HOME/signal.sock".to_owned(),
+            account: Some("+431234567".to_owned()),
+            command: ["signal-cli", "a \"b\"", "HOME/x"].map(str::to_owned).to_vec(),
+        }),
         people: vec![ada.clone(), ben.clone()],
     };
     let config = load(&commented(&answers));
@@ -76,6 +82,10 @@ fn what_init_writes_loads_as_it_was_answered() {
     assert_eq!(config.model.api_key.unwrap().expose_secret(), "k");
     assert_eq!(config.telegram.unwrap().token.expose_secret(), "42:abc");
     assert_eq!(config.people, [ada, ben]);
+    let signal = config.signal.unwrap();
+    assert_eq!(signal.endpoint, SignalEndpoint::Unix("/h/signal.sock".into()));
+    assert_eq!(signal.account.as_deref(), Some("+431234567"));
+    assert_eq!(signal.command, ["signal-cli", "a \"b\"", "/h/x"]);
 }
 
 #[test]
@@ -87,6 +97,7 @@ fn the_shortest_init_is_the_offline_model() {
         base_url: None,
         api_key: None,
         telegram: None,
+        signal: None,
         people: Vec::new(),
     };
     let text = commented(&answers);

@@ -17,7 +17,9 @@ pub static SECTIONS: &[Section] = &[
     table("transcription", "Voice notes to text, by an OpenAI-compatible server. Off unless set.", TRANSCRIPTION),
     table("budget", "Limits of a local day: in money, and in tokens for models without a price.", BUDGET),
     table("telegram", "The Telegram bot. Off unless set.", TELEGRAM),
+    table("signal", "Signal, through the daemon of signal-cli. Off unless set.", SIGNAL),
     repeated("people", "Somebody who is allowed in; repeat the section for each.", PEOPLE),
+    table("groups", "Groups in which the assistant answers. None unless set.", GROUPS),
     table("agent", "The assistant itself.", AGENT),
     table("skills", "What the assistant has learned to do, and who decides about it.", SKILLS),
     table("reflection", "Looking back on each day, week and month, and what may come of it.", REFLECTION),
@@ -94,6 +96,24 @@ const TELEGRAM: &[Key] = &[
     key("token_env", SecretEnv, Instead, "COMPLINE_TELEGRAM_TOKEN", "The environment variable that holds the token."),
     key("token_file", SecretFile, Instead, "HOME/telegram.token", "The file that holds the token."),
     key("api_url", Url, Is("https://api.telegram.org"), "https://api.telegram.org", "Where the Bot API is."),
+    key("mode", Text, Is("polling"), "webhook", "How messages come: \"polling\" (needs nothing) or \"webhook\" (Telegram calls)."),
+    key("webhook_url", Url, Nothing, "https://bot.example.org/telegram", "The public address that Telegram calls; needed by \"webhook\"."),
+    key("webhook_listen", Text, Is("127.0.0.1:8443"), "127.0.0.1:8443",
+        "Where its calls arrive, behind a proxy that speaks TLS."),
+    key("webhook_secret", Secret, Nothing, "put-a-long-random-word-here",
+        "What Telegram shows with each call, 16 to 256 of A-Z a-z 0-9 _ -: itself, or where it stands (one of the three)."),
+    key("webhook_secret_env", SecretEnv, Instead, "COMPLINE_WEBHOOK_SECRET", "The environment variable that holds it."),
+    key("webhook_secret_file", SecretFile, Instead, "HOME/webhook.secret", "The file that holds it."),
+];
+
+const SIGNAL: &[Key] = &[
+    key("endpoint", Text, Is("unix:HOME/signal.sock"), "unix:HOME/signal.sock",
+        "Where signal-cli's daemon listens: \"unix:PATH\", \"tcp:HOST:PORT\" or \"http://HOST:PORT\"."),
+    key("account", Text, Depends("the only one the daemon has"), "+431234567890", "Which of its accounts is the assistant's."),
+    key("attachments_dir", Path, Depends("asked of the daemon"), "/var/lib/signal-cli/attachments",
+        "The daemon's folder of received files, if it can be read from here."),
+    key("command", List, Is("[]"), "[\"signal-cli\", \"daemon\", \"--socket\", \"HOME/signal.sock\", \"--receive-mode=manual\", \"--no-receive-stdout\"]",
+        "The daemon itself, if Compline shall start it and keep it running."),
 ];
 
 const PEOPLE: &[Key] = &[
@@ -101,6 +121,15 @@ const PEOPLE: &[Key] = &[
         "The name under which the assistant knows them: 1 to 40 letters, digits, spaces, - and _."),
     key("role", Text, Is("member"), "owner", "\"owner\" (may do everything) or \"member\" (may chat)."),
     key("telegram", Count, Nothing, "123456789", "Their numeric Telegram id; @userinfobot tells it."),
+    key("signal", Text, Nothing, "+431234567890", "Their Signal number, or the account identifier that `compline people list` shows."),
+    key("prefer", Text, Depends("where they wrote last"), "signal",
+        "Where reminders and notices go: \"telegram\", \"signal\" or \"terminal\"."),
+];
+
+const GROUPS: &[Key] = &[
+    key("allowed", List, Is("[]"), "[\"telegram:-1001234567890\"]",
+        "Which ones. Speak to the assistant in a group: it tells you in your direct chat what to write here."),
+    key("answer", Text, Is("mention"), "mention", "What it answers there: \"mention\" (what names it or replies to it)."),
 ];
 
 const AGENT: &[Key] = &[

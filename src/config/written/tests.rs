@@ -193,17 +193,21 @@ fn every_key_is_read_and_shown() {
     let mut text = super::super::example::example().lines().fold(String::new(), |text, line| {
         text + line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line) + "\n"
     });
-    let lines = |text: &str| show(&sound(text, &[("SOME_KEY", "1:x")]));
+    let secret = "a-long-random-word";
+    let lines = |text: &str| show(&sound(text, &[("SOME_KEY", "1:x"), ("SOME_SECRET", secret)]));
     let mut shown: Vec<_> = lines(&text).into_iter().filter(|line| line.origin != Origin::Default).collect();
-    for name in ["api_key", "token"] {
-        text = text.replace(&format!("\n{name} = "), &format!("\n{name}_env = \"SOME_KEY\" # "));
+    for (name, variable) in [("api_key", "SOME_KEY"), ("token", "SOME_KEY"), ("webhook_secret", "SOME_SECRET")] {
+        text = text.replace(&format!("\n{name} = "), &format!("\n{name}_env = \"{variable}\" # "));
     }
     shown.extend(lines(&text));
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("key"), "1:x").unwrap();
-    let file = format!("\"{}\" # ", dir.path().join("key").display());
-    let text = text.replace("_env = \"SOME_KEY\" # ", &format!("_file = {file}"));
-    let text = text.replace("\ncommand = ", "\nurl = \"http://127.0.0.1:1/mcp\" # ");
+    for (variable, value) in [("SOME_KEY", "1:x"), ("SOME_SECRET", secret)] {
+        let file = dir.path().join(variable);
+        std::fs::write(&file, value).unwrap();
+        let named = format!("_file = \"{}\" # ", file.display());
+        text = text.replace(&format!("_env = \"{variable}\" # "), &named);
+    }
+    let text = text.replace("\ncommand = [\"mcp", "\nurl = \"http://127.0.0.1:1/mcp\" # [\"mcp");
     shown.extend(lines(&text));
     for section in SECTIONS {
         for key in section.keys {
@@ -222,7 +226,7 @@ fn every_fixed_default_is_sound() {
             let Unset::Is(default) = key.unset else { continue };
             let path = join(section.path, key.name);
             let line = shown.iter().find(|line| line.key == path);
-            let is_off = section.form == Form::Repeated || section.path == "telegram";
+            let is_off = section.form == Form::Repeated || matches!(section.path, "telegram" | "signal");
             assert!(is_off || line.is_some_and(|line| line.value == default), "{path}");
         }
     }

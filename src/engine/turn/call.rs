@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::{End, Turn, answer};
 use crate::engine::history::{self, Record};
+use crate::engine::work;
 use crate::id::{MessageId, PersonId, QuestionId, StepId};
 use crate::model::ToolCall;
 use crate::store::{Covers, NewQuestion, NewStep, Node, TurnRow, Tx};
@@ -45,7 +46,7 @@ impl Turn<'_> {
             label: &label,
         };
         let toolbox = &self.engine.parts.toolbox;
-        let way = if self.work().is_some_and(|kind| kind.withholds(&call.name)) {
+        let way = if work::withholds(&self.conversation, &call.name) {
             Way::Closed(says::unknown(&call.name))
         } else if begun && !toolbox.repeatable(&call.name) {
             Way::Closed(says::OUTCOME_UNKNOWN.to_owned())
@@ -236,8 +237,18 @@ mod tests {
             state: QuestionState::Yes,
             expires_at: Moment(0),
         };
-        let (messages, texts, attachments, steps) = Default::default();
-        Record { turn, messages, texts, attachments, steps, yes_to: Some(question), first_message: None }
+        let (messages, speakers, texts, attachments, reacted, steps) = Default::default();
+        Record {
+            turn,
+            messages,
+            speakers,
+            texts,
+            attachments,
+            reacted,
+            steps,
+            yes_to: Some(question),
+            first_message: None,
+        }
     }
 
     fn call(arguments: &str) -> ToolCall {

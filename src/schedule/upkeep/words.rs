@@ -10,8 +10,7 @@ use crate::wording::upkeep as says;
 use super::super::Schedule;
 use super::steps::{Done, Step};
 
-/// The fact that words were deleted which the search index still has to let go.
-pub(super) const FORGOT: &str = "forgot";
+pub(super) use crate::store::FORGOT;
 /// How many rows one transaction changes at most.
 const ROWS: u32 = 200;
 /// How many files one step deletes at most.

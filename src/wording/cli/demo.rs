@@ -214,7 +214,7 @@ pub const CLOSING: &str = "That was the demonstration, and its home is gone. To 
 
 /// What to type next, and what it does.
 pub const NEXT: &[(&str, &str)] = &[
-    ("compline init", "asks for your zone, a model and a Telegram bot, tests them"),
+    ("compline init", "asks for your zone, a model, Telegram and Signal, tests them"),
     ("compline run", "the gateway, until you stop it"),
     ("compline chat", "talk in this terminal"),
 ];

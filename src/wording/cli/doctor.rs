@@ -39,6 +39,8 @@ pub const BACKGROUND: &str = "background model";
 /// A check.
 pub const TELEGRAM: &str = "telegram";
 /// A check.
+pub const GROUPS: &str = "groups";
+/// A check.
 pub const GATEWAY: &str = "gateway";
 
 /// As it should be.
@@ -74,10 +76,13 @@ pub const NO_OWNER: &str = "nobody is allowed in as owner";
 /// Nobody is in.
 pub const FIX_NO_OWNER: &str =
     "add [[people]] with a name and role = \"owner\" to the configuration, or run `compline init`";
-/// The owner has no Telegram address.
-pub const NOT_CLAIMED: &str = "nobody has claimed the Telegram bot yet";
-/// The owner has no Telegram address.
-pub const FIX_NOT_CLAIMED: &str = "start `compline run` and send the bot the code that it prints";
+/// The owner has an address on no channel.
+pub const NOT_CLAIMED: &str = "nobody has claimed the assistant yet";
+/// The owner has an address on no channel.
+pub const FIX_NOT_CLAIMED: &str = "start `compline run` and send the assistant the code that it prints";
+/// The owner has no address on one of the channels.
+pub const FIX_NOT_MET: &str = "write /link to the assistant where it knows you and send the code from there; or write your address into \
+    your entry under [[people]]";
 /// The owner is known.
 pub const OWNER_KNOWN: &str = "known";
 /// Files of the workspace that are loaded by themselves.
@@ -98,6 +103,14 @@ pub const BOT: &str = "the bot";
 /// A webhook.
 pub const FIX_WEBHOOK: &str =
     "`compline run` takes it off when it starts; if it comes back, another program sets it: stop that";
+/// Calls that do not arrive.
+pub const FIX_CALLS_FAIL: &str = "look whether telegram.webhook_url leads to telegram.webhook_listen: the web server between them, its \
+    certificate, the firewall";
+/// Calls that go elsewhere.
+pub const FIX_CALLED_ELSEWHERE: &str =
+    "another program uses the same bot: stop it, or give each a bot of its own; then start the gateway again";
+/// A listener that is not ours.
+pub const FIX_CANNOT_LISTEN: &str = "free it, or name another address in telegram.webhook_listen";
 /// No gateway.
 pub const NOT_RUNNING: &str = "not running";
 /// A gateway.
@@ -195,6 +208,11 @@ pub fn fix_stranger(adapter: &str, sender: &str) -> String {
     format!("if you know them: `compline people pair NAME`{line}")
 }
 
+/// The owner has no address on one of the channels.
+pub fn not_met(channels: &[&str]) -> String {
+    format!("known, but not on {}", channels.join(" and "))
+}
+
 /// Files that are not there.
 pub fn missing_files(files: &[&str]) -> String {
     format!("missing: {}", files.join(", "))
@@ -213,6 +231,42 @@ pub fn answers(what: &str) -> String {
 /// A webhook.
 pub fn webhook(username: &str) -> String {
     format!("@{username} answers, but its messages go to a webhook")
+}
+
+/// Telegram calls.
+pub fn is_called(username: &str) -> String {
+    format!("@{username} answers, and its messages come to telegram.webhook_url")
+}
+
+/// Telegram does not call yet.
+pub fn not_called_yet(username: &str) -> String {
+    format!("@{username} answers; `compline run` tells Telegram where to call")
+}
+
+/// Telegram calls somebody else.
+pub fn called_elsewhere(username: &str) -> String {
+    format!("@{username} answers, but its messages do not go to telegram.webhook_url")
+}
+
+/// Telegram's calls fail.
+pub fn calls_fail(username: &str, at: &str, why: &str) -> String {
+    format!("messages for @{username} wait, and Telegram's last call failed at {at}: {why}")
+}
+
+/// Nobody can listen there.
+pub fn cannot_listen(place: &str, why: &str) -> String {
+    format!("Telegram's calls cannot be received at {place}: {why}")
+}
+
+/// Groups on a channel that there is not.
+pub fn unheard_groups(channel: &str, count: usize) -> String {
+    let groups = if count == 1 { "1 group is".to_owned() } else { format!("{count} groups are") };
+    format!("{groups} allowed on {channel}, which is not configured: nothing is heard from there")
+}
+
+/// How to mend that.
+pub fn fix_unheard_groups(channel: &str) -> String {
+    format!("add [{channel}], or take them out of groups.allowed")
 }
 
 /// Sound skills.

@@ -101,7 +101,7 @@ pub fn written(path: &Path, kept: Option<&Path>) -> String {
 
 /// What to do next.
 pub fn next(run: &str, chat: &str, doctor: &str, claims: bool) -> String {
-    let claim = if claims { "; it prints the code that makes you the owner in Telegram" } else { "" };
+    let claim = if claims { "; it prints a code that makes you the owner once you have sent it" } else { "" };
     format!(
         "\nNext:\n  {run}\n      starts the gateway{claim}\n  {chat}\n      talks in this terminal\n  {doctor}\n      checks everything"
     )

@@ -3,6 +3,8 @@
 
 use std::rc::Rc;
 
+use crate::adapter::markdown::flow;
+
 /// Everything that surrounds a stretch of text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Look {
@@ -54,7 +56,7 @@ impl Look {
     }
 
     /// What closes here and opens there, in order.
-    fn change<'a>(&'a self, next: &'a Self) -> impl Iterator<Item = &'a str> {
+    fn switch<'a>(&'a self, next: &'a Self) -> impl Iterator<Item = &'a str> {
         let shared = self.shared_with(next);
         let open = self.tags().count() - shared;
         let closing = self.tags().rev().take(open).map(|tag| tag.close());
@@ -62,15 +64,25 @@ impl Look {
     }
 
     pub(super) fn write_change(&self, next: &Self, out: &mut String) {
-        out.extend(self.change(next));
+        out.extend(self.switch(next));
+    }
+}
+
+impl flow::Look for Look {
+    fn measure(text: &str) -> usize {
+        escaped_units(text)
     }
 
-    pub(super) fn change_units(&self, next: &Self) -> usize {
-        self.change(next).map(units).sum()
+    fn change(&self, next: &Self) -> usize {
+        self.switch(next).map(units).sum()
     }
 
-    pub(super) fn closing_units(&self) -> usize {
+    fn closing(&self) -> usize {
         self.tags().map(|tag| units(tag.close())).sum()
+    }
+
+    fn is_preformatted(&self) -> bool {
+        self.pre.is_some()
     }
 }
 

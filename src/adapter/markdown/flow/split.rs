@@ -1,7 +1,7 @@
 //! Cuts a flow into parts that fit, where it hurts least: between paragraphs, else lines, else sentences,
 //! else words, else anywhere between two graphemes.
 //!
-//! A window of pieces is filled until the next would not fit, tags included, and cut at its best place.
+//! A window of stretches is filled until the next would not fit, markup included, and cut at its best place.
 //! A good place counts only past the first quarter, so each cut makes progress and the whole stays linear.
 //! White space around a cut is dropped, but for the indentation of code.
 
@@ -10,19 +10,8 @@ use std::iter::Peekable;
 
 use unicode_segmentation::{GraphemeIndices, UnicodeSegmentation};
 
-use super::tags::{Look, escaped_units, write_escaped};
-use super::{Flow, Part, Run};
+use super::{Flow, Look, Run, Stretch, plain};
 use crate::adapter::markdown::is_blank;
-
-/// A stretch of text that is never cut: a grapheme, or the part of one that lies in one run.
-#[derive(Debug, Clone, Copy)]
-struct Piece<'f> {
-    start: usize,
-    text: &'f str,
-    look: &'f Look,
-    /// Continues the grapheme of the piece before.
-    glued: bool,
-}
 
 /// How good a place is to cut, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,8 +24,8 @@ enum Place {
     Paragraph,
 }
 
-pub(super) fn split(flow: &Flow, limit: usize) -> Vec<Part> {
-    let mut source = Pieces::new(flow, limit).peekable();
+pub(super) fn split<L: Look>(flow: &Flow<L>, limit: usize) -> Vec<Vec<Stretch<'_, L>>> {
+    let mut source = Stretches::new(flow, limit).peekable();
     let mut window = VecDeque::new();
     let mut parts = Vec::new();
     loop {
@@ -49,23 +38,27 @@ pub(super) fn split(flow: &Flow, limit: usize) -> Vec<Part> {
     }
 }
 
-/// Adds pieces while they fit; gives the first that does not.
-fn fill<'f>(window: &mut VecDeque<Piece<'f>>, source: &mut Peekable<Pieces<'f>>, limit: usize) -> Option<Piece<'f>> {
-    while window.front().is_some_and(Piece::is_droppable) {
+/// Adds stretches while they fit; gives the first that does not.
+fn fill<'f, L: Look>(
+    window: &mut VecDeque<Stretch<'f, L>>,
+    source: &mut Peekable<Stretches<'f, L>>,
+    limit: usize,
+) -> Option<Stretch<'f, L>> {
+    while window.front().is_some_and(Stretch::is_droppable) {
         window.pop_front();
     }
     let mut gauge = Gauge::default();
-    for piece in window.iter() {
-        gauge = gauge.with(piece);
+    for stretch in window.iter() {
+        gauge = gauge.with(stretch);
     }
-    while let Some(piece) = source.peek().copied() {
-        let grown = gauge.with(&piece);
-        if window.is_empty() && piece.is_droppable() {
+    while let Some(stretch) = source.peek().copied() {
+        let grown = gauge.with(&stretch);
+        if window.is_empty() && stretch.is_droppable() {
             source.next();
             continue;
         }
         if grown.total() > limit {
-            return Some(piece);
+            return Some(stretch);
         }
         gauge = grown;
         window.extend(source.next());
@@ -73,11 +66,11 @@ fn fill<'f>(window: &mut VecDeque<Piece<'f>>, source: &mut Peekable<Pieces<'f>>,
     None
 }
 
-/// How many pieces of a full window go into the part, at least one.
-fn best_cut(flow: &Flow, window: &VecDeque<Piece<'_>>, outside: Piece<'_>) -> usize {
+/// How many stretches of a full window go into the part, at least one.
+fn best_cut<L: Look>(flow: &Flow<L>, window: &VecDeque<Stretch<'_, L>>, outside: Stretch<'_, L>) -> usize {
     let [mut grapheme, mut word, mut sentence, mut line, mut paragraph] = [0; 5];
-    for (at, piece) in window.iter().chain([&outside]).enumerate().skip(1) {
-        match place(flow, piece) {
+    for (at, stretch) in window.iter().chain([&outside]).enumerate().skip(1) {
+        match place(flow, stretch) {
             Place::Forbidden => {}
             Place::Grapheme => grapheme = at,
             Place::Word => word = at,
@@ -92,11 +85,11 @@ fn best_cut(flow: &Flow, window: &VecDeque<Piece<'_>>, outside: Piece<'_>) -> us
     good.or_else(|| [spaced, grapheme].into_iter().find(|at| *at > 0)).unwrap_or(window.len())
 }
 
-/// How good a cut in front of this piece would be.
-fn place(flow: &Flow, piece: &Piece<'_>) -> Place {
-    let (before, after) = flow.text.split_at_checked(piece.start).unwrap_or_default();
-    let code = piece.look.pre.is_some();
-    if piece.glued {
+/// How good a cut in front of this stretch would be.
+fn place<L: Look>(flow: &Flow<L>, stretch: &Stretch<'_, L>) -> Place {
+    let (before, after) = flow.text.split_at_checked(stretch.start).unwrap_or_default();
+    let code = stretch.look.is_preformatted();
+    if stretch.glued {
         Place::Forbidden
     } else if !code && (before.ends_with("\n\n") || after.starts_with("\n\n")) {
         Place::Paragraph
@@ -117,58 +110,45 @@ fn ends_sentence(before: &str, after: &str) -> bool {
         || (after.starts_with(char::is_whitespace) && closed.ends_with(['.', '!', '?', '…']))
 }
 
-/// Writes the pieces with their tags; nothing if there is nothing to see.
-fn part(mut pieces: Vec<Piece<'_>>) -> Option<Part> {
-    while pieces.last().is_some_and(|piece| piece.is_space()) {
-        pieces.pop();
+/// Without white space at its end; nothing if there is nothing to see.
+fn part<L: Look>(mut stretches: Vec<Stretch<'_, L>>) -> Option<Vec<Stretch<'_, L>>> {
+    while stretches.last().is_some_and(Stretch::is_space) {
+        stretches.pop();
     }
-    let plain: String = pieces.iter().map(|piece| piece.text).collect();
-    if is_blank(&plain) {
-        return None;
-    }
-    let bare = Look::default();
-    let mut look = &bare;
-    let mut html = String::with_capacity(plain.len() + 64);
-    for piece in &pieces {
-        look.write_change(piece.look, &mut html);
-        write_escaped(piece.text, &mut html);
-        look = piece.look;
-    }
-    look.write_change(&bare, &mut html);
-    Some(Part { html, plain })
+    Some(stretches).filter(|stretches| !is_blank(&plain(stretches)))
 }
 
-impl Piece<'_> {
+impl<L: Look> Stretch<'_, L> {
     fn is_space(&self) -> bool {
         self.text.chars().all(char::is_whitespace)
     }
 
     /// White space that a part need not begin with.
     fn is_droppable(&self) -> bool {
-        self.is_space() && (self.look.pre.is_none() || self.text == "\n")
+        self.is_space() && (!self.look.is_preformatted() || self.text == "\n")
     }
 }
 
-/// The units of what has been written so far.
-#[derive(Debug, Clone, Copy, Default)]
-struct Gauge<'f> {
+/// The length of what has been written so far.
+#[derive(Debug)]
+struct Gauge<'f, L> {
     written: usize,
     closing: usize,
-    look: Option<&'f Look>,
+    look: Option<&'f L>,
 }
 
-impl<'f> Gauge<'f> {
-    fn with(self, piece: &Piece<'f>) -> Self {
-        let written = self.written + escaped_units(piece.text);
+impl<'f, L: Look> Gauge<'f, L> {
+    fn with(&self, stretch: &Stretch<'f, L>) -> Self {
+        let written = self.written + L::measure(stretch.text);
         match self.look {
-            Some(look) if std::ptr::eq(look, piece.look) => Self { written, ..self },
-            Some(look) => Self::changed(written + look.change_units(piece.look), piece.look),
-            None => Self::changed(written + Look::default().change_units(piece.look), piece.look),
+            Some(look) if std::ptr::eq(look, stretch.look) => Self { written, ..*self },
+            Some(look) => Self::changed(written + look.change(stretch.look), stretch.look),
+            None => Self::changed(written + L::default().change(stretch.look), stretch.look),
         }
     }
 
-    fn changed(written: usize, look: &'f Look) -> Self {
-        Self { written, closing: look.closing_units(), look: Some(look) }
+    fn changed(written: usize, look: &'f L) -> Self {
+        Self { written, closing: look.closing(), look: Some(look) }
     }
 
     fn total(&self) -> usize {
@@ -176,9 +156,15 @@ impl<'f> Gauge<'f> {
     }
 }
 
-/// Walks a flow piece by piece.
-struct Pieces<'f> {
-    flow: &'f Flow,
+impl<L> Default for Gauge<'_, L> {
+    fn default() -> Self {
+        Self { written: 0, closing: 0, look: None }
+    }
+}
+
+/// Walks a flow stretch by stretch.
+struct Stretches<'f, L> {
+    flow: &'f Flow<L>,
     limit: usize,
     graphemes: GraphemeIndices<'f>,
     /// What is left of the current grapheme, and where that begins.
@@ -186,28 +172,28 @@ struct Pieces<'f> {
     start: usize,
     glued: bool,
     run: usize,
-    /// What the tags of the current run leave for text.
+    /// What the markup of the current run leaves for text.
     room: usize,
 }
 
-impl<'f> Pieces<'f> {
-    fn new(flow: &'f Flow, limit: usize) -> Self {
+impl<'f, L: Look> Stretches<'f, L> {
+    fn new(flow: &'f Flow<L>, limit: usize) -> Self {
         let graphemes = flow.text.grapheme_indices(true);
-        let mut pieces = Self { flow, limit, graphemes, rest: "", start: 0, glued: false, run: 0, room: 0 };
-        pieces.measure_room();
-        pieces
+        let mut stretches = Self { flow, limit, graphemes, rest: "", start: 0, glued: false, run: 0, room: 0 };
+        stretches.measure_room();
+        stretches
     }
 
     fn measure_room(&mut self) {
-        let tags = |run: &Run| Look::default().change_units(&run.look) + run.look.closing_units();
-        self.room = self.limit.saturating_sub(self.flow.runs.get(self.run).map_or(0, tags));
+        let markup = |run: &Run<L>| L::default().change(&run.look) + run.look.closing();
+        self.room = self.limit.saturating_sub(self.flow.runs.get(self.run).map_or(0, markup));
     }
 }
 
-impl<'f> Iterator for Pieces<'f> {
-    type Item = Piece<'f>;
+impl<'f, L: Look> Iterator for Stretches<'f, L> {
+    type Item = Stretch<'f, L>;
 
-    fn next(&mut self) -> Option<Piece<'f>> {
+    fn next(&mut self) -> Option<Stretch<'f, L>> {
         if self.rest.is_empty() {
             (self.start, self.rest) = self.graphemes.next()?;
             self.glued = false;
@@ -218,21 +204,21 @@ impl<'f> Iterator for Pieces<'f> {
         }
         let run = self.flow.runs.get(self.run)?;
         let in_run = self.rest.get(..run.end - self.start).unwrap_or(self.rest);
-        let text = fitting(in_run, self.room);
-        let piece = Piece { start: self.start, text, look: &run.look, glued: self.glued };
+        let text = fitting::<L>(in_run, self.room);
+        let stretch = Stretch { start: self.start, text, look: &run.look, glued: self.glued };
         // A grapheme that fills a whole part has to be cut somewhere.
         self.glued = text.len() == in_run.len();
         self.start += text.len();
         self.rest = self.rest.get(text.len()..).unwrap_or_default();
-        Some(piece)
+        Some(stretch)
     }
 }
 
 /// As many characters as fit, at least one.
-fn fitting(text: &str, room: usize) -> &str {
+fn fitting<L: Look>(text: &str, room: usize) -> &str {
     let mut used = 0;
     let mut ends = text.char_indices().map(|(at, c)| (at, c, at + c.len_utf8())).take_while(|(at, c, _)| {
-        used += escaped_units(c.encode_utf8(&mut [0; 4]));
+        used += L::measure(c.encode_utf8(&mut [0; 4]));
         *at == 0 || used <= room
     });
     ends.by_ref().last().and_then(|(_, _, end)| text.get(..end)).unwrap_or(text)

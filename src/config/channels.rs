@@ -1,0 +1,297 @@
+//! `[telegram]`, `[signal]` and `[groups]`: where people and groups are met.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use secrecy::ExposeSecret;
+use url::Url;
+
+use super::error::Trouble;
+use super::meaning::Meaning;
+use super::units::{self, quoted};
+use super::{Home, Signal, SignalEndpoint, Telegram, TelegramWay, Webhook, models, secret};
+
+/// The adapters that have addresses.
+const ADAPTERS: [&str; 3] = ["telegram", "signal", "terminal"];
+/// How long Telegram's secret word may be; ours is not shorter than a good password.
+const SECRET_LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
+
+/// `[telegram]`
+pub fn telegram(meaning: &mut Meaning<'_>) -> Option<Telegram> {
+    let at = "telegram";
+    if !meaning.reader.has(at) {
+        return None;
+    }
+    let token = meaning.secret(at, "token");
+    let ways = ["token", "token_env", "token_file"];
+    match (&token, ways.into_iter().find(|way| meaning.reader.is_written(at, way))) {
+        (None, None) => meaning.reader.lacks(at, "token"),
+        (Some(token), Some(way)) if !is_bot_token(token.expose_secret()) => {
+            let fix = "copy the whole token from @BotFather: digits, a colon, and letters";
+            meaning.reader.refuse(at, way, Trouble::new("This is no token of a Telegram bot", fix));
+        }
+        _ => {}
+    }
+    let api_url = meaning.reader.get(at, "api_url", models::address);
+    let way_in = way_in(meaning, at);
+    Some(Telegram { token: token?, api_url: api_url?, way_in: way_in? })
+}
+
+fn way_in(meaning: &mut Meaning<'_>, at: &str) -> Option<TelegramWay> {
+    let calls = |text: &str| match text {
+        "polling" => Ok(false),
+        "webhook" => Ok(true),
+        _ => Err(Trouble::new(format!("{} is not known here", quoted(text)), "write \"polling\" or \"webhook\"")),
+    };
+    let is_called = meaning.reader.get(at, "mode", calls)?;
+    let listen = meaning.reader.get(at, "webhook_listen", socket);
+    if !is_called {
+        return Some(TelegramWay::Polling);
+    }
+    let url = meaning.reader.need(at, "webhook_url", public);
+    let secret = meaning.secret(at, "webhook_secret");
+    let ways = ["webhook_secret", "webhook_secret_env", "webhook_secret_file"];
+    match (&secret, ways.into_iter().find(|way| meaning.reader.is_written(at, way))) {
+        (None, None) => meaning.reader.lacks(at, "webhook_secret"),
+        (Some(secret), Some(way)) if !is_secret(secret.expose_secret()) => {
+            let fix = "write 16 to 256 letters, digits, _ and -; `openssl rand -hex 24` makes one";
+            meaning.reader.refuse(at, way, Trouble::new("Telegram does not take this as a secret", fix));
+        }
+        _ => {}
+    }
+    Some(TelegramWay::Webhook(Webhook { url: url?, listen: listen?, secret: secret? }))
+}
+
+/// `[signal]`
+pub fn signal(meaning: &mut Meaning<'_>) -> Option<Signal> {
+    let at = "signal";
+    if !meaning.reader.has(at) {
+        return None;
+    }
+    let home = meaning.home.clone();
+    let endpoint = meaning.reader.get(at, "endpoint", |text| endpoint(text, &home));
+    let account = meaning.reader.get(at, "account", account);
+    let is_given = meaning.reader.is_written(at, "attachments_dir");
+    let attachments_dir = is_given.then(|| meaning.folder(at, "attachments_dir"));
+    let command = meaning.reader.get(at, "command", |text| command(text, &home)).unwrap_or_default();
+    Some(Signal { endpoint: endpoint?, account, attachments_dir, command })
+}
+
+/// `[groups] allowed`
+pub fn groups(meaning: &mut Meaning<'_>) -> BTreeSet<String> {
+    let known = |text: &str| match text {
+        "mention" => Ok(()),
+        _ => Err(Trouble::new(format!("{} is not known here", quoted(text)), "write \"mention\"")),
+    };
+    let _ = meaning.reader.get("groups", "answer", known);
+    let allowed = meaning.reader.get("groups", "allowed", |text| {
+        let groups = units::list(text)?;
+        groups.iter().try_for_each(|group| check_group(group)).map(|()| groups)
+    });
+    allowed.unwrap_or_default().into_iter().collect()
+}
+
+/// A Signal account that nobody else has: a number, or an account identifier.
+pub fn unique_account(text: &str, taken: &mut BTreeSet<String>) -> Result<String, Trouble> {
+    let account = account(text)?;
+    if !taken.insert(account.clone()) {
+        let fix = "give each person their own number";
+        return Err(Trouble::new(format!("Another person has {} already", quoted(text)), fix));
+    }
+    Ok(account)
+}
+
+/// The name of an adapter.
+pub fn adapter(text: &str) -> Result<String, Trouble> {
+    if ADAPTERS.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    let fix = "write \"telegram\", \"signal\" or \"terminal\"";
+    Err(Trouble::new(format!("{} is no way to reach anybody", quoted(text)), fix))
+}
+
+/// A number with its plus sign, or an account identifier in its one spelling.
+fn account(text: &str) -> Result<String, Trouble> {
+    let is_number = text.strip_prefix('+').is_some_and(|rest| {
+        (7..=15).contains(&rest.len()) && rest.chars().all(|c| c.is_ascii_digit()) && !rest.starts_with('0')
+    });
+    let is_identifier = text.len() == 36
+        && text
+            .char_indices()
+            .all(|(at, c)| if [8, 13, 18, 23].contains(&at) { c == '-' } else { c.is_ascii_hexdigit() });
+    if is_number || is_identifier {
+        return Ok(text.to_ascii_lowercase());
+    }
+    let fix = "write the number with its country code, as \"+431234567890\", or the account identifier";
+    Err(Trouble::new(format!("{} is no Signal account", quoted(text)), fix))
+}
+
+fn endpoint(text: &str, home: &Home) -> Result<SignalEndpoint, Trouble> {
+    let fix = "write \"unix:PATH\", \"tcp:HOST:PORT\" or \"http://HOST:PORT\"";
+    let wrong = || Trouble::new(format!("{} is no place where a daemon listens", quoted(text)), fix);
+    if let Some(path) = text.strip_prefix("unix:") {
+        let fix = "write an absolute path, or HOME/ and a name";
+        let relative = || Trouble::new(format!("{} depends on where Compline is started", quoted(path)), fix);
+        return secret::absolute(path, home).map(SignalEndpoint::Unix).ok_or_else(relative);
+    }
+    if let Some(place) = text.strip_prefix("tcp:") {
+        let (host, port) = place.rsplit_once(':').ok_or_else(wrong)?;
+        let is_sound = !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0);
+        return if is_sound { Ok(SignalEndpoint::Tcp(place.to_owned())) } else { Err(wrong()) };
+    }
+    // The contract spells it with a prefix of its own, too.
+    let url = text.strip_prefix("http:").filter(|rest| rest.starts_with("http")).unwrap_or(text);
+    if !url.starts_with("http://") && !url.starts_with("https://") {
+        return Err(wrong());
+    }
+    models::address(url).map(SignalEndpoint::Http)
+}
+
+fn command(text: &str, home: &Home) -> Result<Vec<String>, Trouble> {
+    let words = units::list(text)?;
+    if words.iter().any(|word| word.contains('\0')) || words.first().is_some_and(String::is_empty) {
+        return Err(Trouble::new("This starts no program", "write the program and its arguments, as a list"));
+    }
+    let in_home = |word: String| match word.strip_prefix("HOME/") {
+        Some(rest) => home.path().join(rest).to_string_lossy().into_owned(),
+        None => word,
+    };
+    Ok(words.into_iter().map(in_home).collect())
+}
+
+fn check_group(text: &str) -> Result<(), Trouble> {
+    let is_sound = match text.split_once(':') {
+        Some(("telegram", id)) => id.parse::<i64>().is_ok_and(|id| id < 0),
+        Some(("signal", id)) => !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || "+/=_-".contains(c)),
+        _ => false,
+    };
+    let fix = "write \"telegram:\" and the group's negative id, or \"signal:\" and its group id";
+    if is_sound { Ok(()) } else { Err(Trouble::new(format!("{} is no group", quoted(text)), fix)) }
+}
+
+fn socket(text: &str) -> Result<SocketAddr, Trouble> {
+    let fix = "write an address and a port, as \"127.0.0.1:8443\"";
+    text.parse().map_err(|_| Trouble::new(format!("{} is no address to listen at", quoted(text)), fix))
+}
+
+/// Telegram calls nothing but `https`.
+fn public(text: &str) -> Result<Url, Trouble> {
+    let url = Url::parse(text).ok().filter(|url| url.scheme() == "https" && url.host_str().is_some());
+    let fix = "write the public address that Telegram can call, as \"https://bot.example.org/telegram\"";
+    url.ok_or_else(|| Trouble::new(format!("{} is no https address", quoted(text)), fix))
+}
+
+fn is_secret(text: &str) -> bool {
+    SECRET_LENGTH.contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+fn is_bot_token(token: &str) -> bool {
+    token.split_once(':').is_some_and(|(id, rest)| id.parse::<u64>().is_ok() && !rest.is_empty() && !rest.contains('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, parse};
+    use std::collections::BTreeMap;
+
+    fn read(text: &str) -> Result<Config, String> {
+        let text = format!("timezone = \"UTC\"\n{text}");
+        let read = parse(&text, "c.toml", &BTreeMap::new(), Home::at("/h"));
+        read.map(|loaded| loaded.config).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn places_where_a_daemon_may_listen() {
+        let place = |text: &str| {
+            read(&format!("[signal]\nendpoint = \"{text}\"")).map(|config| config.signal.unwrap().endpoint)
+        };
+        assert_eq!(place("unix:HOME/s.sock"), Ok(SignalEndpoint::Unix("/h/s.sock".into())));
+        assert_eq!(place("tcp:localhost:7583"), Ok(SignalEndpoint::Tcp("localhost:7583".to_owned())));
+        assert_eq!(place("tcp:[::1]:7583"), Ok(SignalEndpoint::Tcp("[::1]:7583".to_owned())));
+        for url in ["http://127.0.0.1:8080", "http:http://127.0.0.1:8080", "http://127.0.0.1:8080/"] {
+            assert_eq!(place(url), Ok(SignalEndpoint::Http("http://127.0.0.1:8080".to_owned())), "{url}");
+        }
+        for odd in
+            ["", "unix:", "unix:s.sock", "tcp:7583", "tcp::1", "tcp:h:0", "tcp:h:99999", "ws://h", "http:", "h:1"]
+        {
+            assert!(place(odd).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn signal_accounts_have_one_spelling_and_one_owner() {
+        let people = |accounts: &[&str]| {
+            let each = accounts.iter().enumerate();
+            let text: String =
+                each.map(|(n, account)| format!("[[people]]\nname = \"P{n}\"\nsignal = \"{account}\"\n")).collect();
+            read(&text).map(|config| config.people.into_iter().filter_map(|person| person.signal).collect::<Vec<_>>())
+        };
+        let identifier = "0123ABCD-4567-89ab-cdef-0123456789ab";
+        assert_eq!(people(&["+431234567", identifier]), Ok(vec!["+431234567".to_owned(), identifier.to_lowercase()]));
+        assert!(people(&["+431234567", "+431234567"]).unwrap_err().contains("Another person"));
+        for odd in ["431234567", "+0431234567", "+43 123", "+43", "ada", "0123ABCD-4567-89ab-cdef-0123456789a", ""] {
+            assert!(people(&[odd]).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn groups_are_named_with_their_channel() {
+        let allowed = |text: &str| {
+            read(&format!("[groups]\nallowed = {text}")).map(|config| config.groups.into_iter().collect::<Vec<_>>())
+        };
+        let both = ["signal:q/w+e==", "telegram:-100123"];
+        assert_eq!(allowed("[\"telegram:-100123\", \"signal:q/w+e==\"]"), Ok(both.map(str::to_owned).to_vec()));
+        for odd in [
+            "[\"-100123\"]",
+            "[\"telegram:123\"]",
+            "[\"telegram:x\"]",
+            "[\"signal:\"]",
+            "[\"signal:a b\"]",
+            "[\"irc:x\"]",
+        ] {
+            assert!(allowed(odd).is_err(), "{odd}");
+        }
+        assert!(read("[groups]\nanswer = \"everything\"").unwrap_err().contains("mention"));
+    }
+
+    #[test]
+    fn a_webhook_needs_a_public_address_and_a_secret() {
+        let telegram = |more: &str| {
+            read(&format!("[telegram]\ntoken = \"1:x\"\n{more}")).map(|config| config.telegram.unwrap().way_in)
+        };
+        assert!(matches!(telegram(""), Ok(TelegramWay::Polling)));
+        let whole =
+            "mode = \"webhook\"\nwebhook_url = \"https://b.example/t\"\nwebhook_secret = \"a-long-random-word\"";
+        let Ok(TelegramWay::Webhook(webhook)) = telegram(whole) else { panic!("it is whole") };
+        assert_eq!(
+            (webhook.url.as_str(), webhook.listen.to_string().as_str()),
+            ("https://b.example/t", "127.0.0.1:8443")
+        );
+        for (whole, broken) in [
+            ("https://b.example/t", "http://b.example/t"),
+            ("a-long-random-word", "short"),
+            ("a-long-random-word", "a long random word with spaces"),
+            ("webhook_secret", "# webhook_secret"),
+            ("webhook_url", "# webhook_url"),
+            ("\"webhook\"", "\"push\""),
+        ] {
+            let text =
+                "mode = \"webhook\"\nwebhook_url = \"https://b.example/t\"\nwebhook_secret = \"a-long-random-word\"";
+            assert!(telegram(&text.replacen(whole, broken, 1)).is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn people_prefer_what_there_is() {
+        assert_eq!(adapter("signal"), Ok("signal".to_owned()));
+        assert!(adapter("email").is_err());
+    }
+
+    #[test]
+    fn the_home_stands_in_a_command() {
+        let config = read("[signal]\ncommand = [\"signal-cli\", \"--socket\", \"HOME/s.sock\"]").unwrap();
+        assert_eq!(config.signal.unwrap().command, ["signal-cli", "--socket", "/h/s.sock"]);
+        assert!(read("[signal]\ncommand = [\"\"]").is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! The door for groups: where the assistant answers at all, what of the talk is meant for it, and who speaks.
+//!
+//! Of what is said in a group only what addresses us is kept; the rest leaves an id and a count. A known person speaks there as themselves, everybody
+//! else as a guest with a number, whose words are untrusted. What a person asks the program (a command) is answered in their direct chat, and
+//! what only the owner may do counts there alone: in a group somebody else may hold the telephone.
+
+use super::admit::{Change, Door, Guest, Speaker, Wake, is_command};
+use crate::admin::command::{self, Command};
+use crate::id::{AddressId, StreamId};
+use crate::message::{Event, Inbound, Quote, Said};
+use crate::people::{Address, Person, Role};
+use crate::store::{Fate, Tx};
+use crate::trust::Scope;
+use crate::wording::gate;
+
+/// Something that happened in a group.
+pub(super) struct Gathering<'a> {
+    pub(super) inbound: &'a Inbound,
+    pub(super) raw: &'a str,
+    /// The group's id.
+    pub(super) chat: &'a str,
+    /// Whether the adapter knows that we are meant.
+    pub(super) addressed: bool,
+}
+
+impl Door {
+    /// Lets something in that happened in a group, or not.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub(super) fn in_group(&self, tx: Tx<'_>, group: &Gathering<'_>, wake: &mut Wake) -> anyhow::Result<()> {
+        if let Event::Moved { to } = &group.inbound.event {
+            if self.pass_over(tx, group)? {
+                tx.group_moved(self.adapter, &self.account, group.chat, to, self.now)?;
+            }
+            return Ok(());
+        }
+        if !self.is_allowed(tx, group.chat)? {
+            return self.not_allowed(tx, group, wake);
+        }
+        let at = Address::new(self.adapter, &self.account, &group.inbound.peer);
+        let (stream, address) = tx.stream_for_group(&at, self.now)?;
+        if !self.is_meant(tx, group, address)? {
+            // What was deleted may have been meant for us, and come later.
+            if let (true, Event::Deleted { of }) = (self.pass_over(tx, group)?, &group.inbound.event) {
+                tx.deleted_ahead(address, &group.inbound.sender, of, self.now)?;
+            }
+            return Ok(());
+        }
+        match self.who_speaks(tx, group.inbound)? {
+            Some((direct, person)) => self.known_in_group(tx, group, (stream, address), (direct, &person), wake),
+            None => self.guest_in_group(tx, group, (stream, address), wake),
+        }
+    }
+
+    /// Nothing of it is kept but that it came. False if it had come before.
+    fn pass_over(&self, tx: Tx<'_>, group: &Gathering<'_>) -> anyhow::Result<bool> {
+        Ok(self.receive(tx, &group.inbound.external_id, Fate::Nothing, "")?.is_some())
+    }
+
+    fn is_allowed(&self, tx: Tx<'_>, chat: &str) -> anyhow::Result<bool> {
+        let named = |id: &str| self.groups.contains(&format!("{}:{id}", self.adapter));
+        if named(chat) {
+            return Ok(true);
+        }
+        Ok(tx.group_allowed_as(self.adapter, &self.account, chat)?.is_some_and(|first| named(&first)))
+    }
+
+    /// An owner who speaks to us in a group that is not allowed is told, in their direct chat and once a day, how to allow it.
+    fn not_allowed(&self, tx: Tx<'_>, group: &Gathering<'_>, wake: &mut Wake) -> anyhow::Result<()> {
+        if !self.pass_over(tx, group)? || !group.addressed {
+            return Ok(());
+        }
+        let Some((direct, person)) = self.who_speaks(tx, group.inbound)? else { return Ok(()) };
+        if person.role != Role::Owner || !tx.was_heard(direct)? {
+            return Ok(());
+        }
+        let here = Address::new(self.adapter, &self.account, group.chat);
+        if !tx.stranger_knocked(&here, self.now, &self.zone.day(self.now))? {
+            return Ok(());
+        }
+        let sentence = gate::group_not_allowed(&format!("{}:{}", self.adapter, group.chat));
+        self.tell(tx, direct, Scope::Person(person.id), &sentence, wake)
+    }
+
+    /// Whether it is for us: it names us, answers us, belongs to an album that does, or is about a message that was.
+    fn is_meant(&self, tx: Tx<'_>, group: &Gathering<'_>, address: AddressId) -> anyhow::Result<bool> {
+        let about = |name: &str| Ok(tx.by_external_id(address, name)?.is_some());
+        match &group.inbound.event {
+            Event::Said(said) => {
+                if group.addressed {
+                    return Ok(true);
+                }
+                let album = said.album.as_deref().unwrap_or_default();
+                if !album.is_empty() && tx.album(address, album)?.is_some() {
+                    return Ok(true);
+                }
+                let quoted = said.quote.as_ref().and_then(Quote::named);
+                Ok(quoted.map_or(Ok(None), |name| tx.label_of_ours(address, name))?.is_some())
+            }
+            Event::Edited { of, .. } | Event::Deleted { of } => about(of),
+            Event::Reacted { to, .. } => Ok(about(to)? || tx.label_of_ours(address, to)?.is_some()),
+            Event::Button { .. } => Ok(true),
+            Event::Moved { .. } | Event::Unsupported(_) | Event::Nothing => Ok(false),
+        }
+    }
+
+    fn known_in_group(
+        &self,
+        tx: Tx<'_>,
+        group: &Gathering<'_>,
+        (stream, address): (StreamId, AddressId),
+        (direct, person): (AddressId, &Person),
+        wake: &mut Wake,
+    ) -> anyhow::Result<()> {
+        let asked = match &group.inbound.event {
+            Event::Said(said) if is_command(said) => Some(said.text.as_str()),
+            Event::Button { data, callback } => {
+                wake.buttons.push(callback.clone());
+                Some(data.as_str()).filter(|data| data.starts_with('/'))
+            }
+            _ => None,
+        };
+        let Some(asked) = asked else {
+            return self.talk(tx, group, (stream, address), Speaker::Known(person), wake);
+        };
+        let Some(inbox) = self.receive(tx, &group.inbound.external_id, Fate::Command, "")? else {
+            return Ok(());
+        };
+        let command = command::parse(asked).ok();
+        if command == Some(Command::New) {
+            self.begin_anew(tx, stream, wake)?;
+            return self.tell(tx, address, Scope::Group(stream), gate::GROUP_BEGINS_ANEW, wake);
+        }
+        if command == Some(Command::Stop) {
+            wake.stop.push(stream);
+            return self.tell(tx, address, Scope::Group(stream), gate::GROUP_STOPPED, wake);
+        }
+        // Nobody is written to who has not written first: on Telegram that is not even possible.
+        if !tx.was_heard(direct)? {
+            return self.tell(tx, address, Scope::Group(stream), gate::WRITE_TO_ME_FIRST, wake);
+        }
+        let scope = Scope::Person(person.id);
+        if command.as_ref().is_some_and(counts_in_private_alone) {
+            return self.tell(tx, direct, scope, gate::ONLY_HERE, wake);
+        }
+        let theirs = tx.stream_for(person.id)?;
+        let speaker = Speaker::Known(person);
+        let guest = Guest { address: direct, speaker, stream: theirs, scope, inbox, inbound: group.inbound };
+        self.command(tx, &guest, person, asked, wake)?;
+        self.tell(tx, address, Scope::Group(stream), gate::ANSWERED_IN_PRIVATE, wake)
+    }
+
+    fn guest_in_group(
+        &self,
+        tx: Tx<'_>,
+        group: &Gathering<'_>,
+        (stream, address): (StreamId, AddressId),
+        wake: &mut Wake,
+    ) -> anyhow::Result<()> {
+        // A guest asks the program for nothing, and presses none of its buttons.
+        let asks = |said: &Said| is_command(said);
+        if matches!(&group.inbound.event, Event::Said(said) if asks(said))
+            || matches!(group.inbound.event, Event::Button { .. })
+        {
+            return self.pass_over(tx, group).map(|_| ());
+        }
+        let number = tx.guest(stream, &group.inbound.sender)?;
+        self.talk(tx, group, (stream, address), Speaker::Guest(number), wake)
+    }
+
+    /// What is said to the assistant, or changed of it.
+    fn talk(
+        &self,
+        tx: Tx<'_>,
+        group: &Gathering<'_>,
+        (stream, address): (StreamId, AddressId),
+        speaker: Speaker<'_>,
+        wake: &mut Wake,
+    ) -> anyhow::Result<()> {
+        let inbound = group.inbound;
+        let fate = match &inbound.event {
+            Event::Said(_) => Fate::Admitted,
+            Event::Edited { .. } => Fate::Edit,
+            _ => Fate::Nothing,
+        };
+        let raw = if fate == Fate::Nothing { "" } else { group.raw };
+        let Some(inbox) = self.receive(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
+        let guest = Guest { address, speaker, stream, scope: Scope::Group(stream), inbox, inbound };
+        match &inbound.event {
+            Event::Said(said) => self.said(tx, &guest, said, wake),
+            Event::Edited { of, said, also } => self.edited(tx, &guest, &Change { of, said, also: also.as_deref() }),
+            Event::Deleted { of } => self.deleted(tx, &guest, of, wake),
+            Event::Reacted { to, emoji } => self.reacted(tx, &guest, to, emoji),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What only the owner may do, and every yes and no: somebody else may hold the telephone, or read along.
+fn counts_in_private_alone(command: &Command) -> bool {
+    command.role() == Role::Owner || matches!(command, Command::Yes { .. } | Command::No { .. })
+}

@@ -1,0 +1,64 @@
+//! Somebody who is in under one address turns out to be somebody who is in under another: they send the code that the other was given.
+//!
+//! Only who came in by pairing can become somebody else, only while nothing of theirs is open, and only with a code that is good. What the
+//! configuration says is changed in the configuration. An owner does not become a member: whoever talked them into sending a code
+//! would have all that they ever said.
+
+use super::admit::{Door, Wake};
+use crate::admin::command;
+use crate::id::AddressId;
+use crate::message::{Event, Inbound, Origin};
+use crate::people::{Address, Person, Role};
+use crate::store::{CodeUse, Fate, Tx};
+use crate::trust::Scope;
+use crate::wording::gate;
+
+impl Door {
+    /// Joins the sender's address to whom their code names. False if the message is none of that.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub(super) fn becomes_one(
+        &self,
+        tx: Tx<'_>,
+        inbound: &Inbound,
+        address: AddressId,
+        person: &Person,
+        wake: &mut Wake,
+    ) -> anyhow::Result<bool> {
+        let Event::Said(said) = &inbound.event else { return Ok(false) };
+        let Some(code) = command::code_in(&said.text).filter(|_| said.origin == Origin::Typed) else {
+            return Ok(false);
+        };
+        let Some(name) = tx.code_for(code, self.now)? else { return Ok(false) };
+        let Some(other) = tx.person_named(&name)?.filter(|other| other.id != person.id) else { return Ok(false) };
+        if self.receive(tx, &inbound.external_id, Fate::Command, "")?.is_none() {
+            return Ok(true);
+        }
+        if !tx.was_paired(person.id)? {
+            return self.tell(tx, address, Scope::Person(person.id), gate::JOIN_IN_CONFIGURATION, wake).map(|()| true);
+        }
+        if person.role == Role::Owner && other.role != Role::Owner {
+            return self.tell(tx, address, Scope::Person(person.id), gate::JOIN_AS_LESS, wake).map(|()| true);
+        }
+        let is_only = tx.addresses_of(person.id)?.len() == 1;
+        if is_only && !tx.is_at_rest(person.id)? {
+            return self.tell(tx, address, Scope::Person(person.id), gate::JOIN_LATER, wake).map(|()| true);
+        }
+        // Whoever was talked into typing somebody else's code learns first who will read what they said.
+        if !tx.code_asked_at(code, address)? {
+            let question = gate::join_means(&other.name);
+            return self.tell(tx, address, Scope::Person(person.id), &question, wake).map(|()| true);
+        }
+        if tx.use_code(code, self.now)? == CodeUse::Refused {
+            return Ok(true);
+        }
+        tx.link(&Address::new(self.adapter, &self.account, &inbound.sender), Some(other.id), self.now)?;
+        if is_only {
+            tx.absorb(person.id, other.id, self.now)?;
+        }
+        tx.heard_from(address, self.now)?;
+        wake.newcomer = true;
+        self.tell(tx, address, Scope::Person(other.id), &gate::joined(&other.name), wake).map(|()| true)
+    }
+}

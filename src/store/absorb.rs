@@ -1,0 +1,175 @@
+//! Two people who turn out to be one: what was said with the one from now on belongs to the other.
+//!
+//! It happens when the only address of somebody who was paired is joined to somebody else. Every row that holds their text changes its scope, every
+//! row that names them the person; what only one of the two can have (slots, reflections, the stream that the program works in) stays where it is and is
+//! found nowhere any more. A test reads the schema: a new column has to be in one of the two lists.
+
+use rusqlite::params;
+
+use super::Tx;
+use crate::id::{PersonId, StreamId};
+use crate::time::Moment;
+use crate::trust::Scope;
+
+/// The tables whose text goes with the person.
+const SCOPED: &[&str] = &[
+    "attachments",
+    "conversations",
+    "files",
+    "messages",
+    "outbox",
+    "proposals",
+    "questions",
+    "reminders",
+    "spending",
+    "steps",
+    "summaries",
+    "texts",
+    "turns",
+    "verdicts",
+];
+/// Those that name a person or a stream: table and column. Rows that would stand twice stay as they are.
+const NAMED: &[(&str, &str)] = &[
+    ("messages", "person_id"),
+    ("proposals", "person_id"),
+    ("questions", "person_id"),
+    ("reactions", "person_id"),
+    ("reminders", "person_id"),
+    ("spending", "person_id"),
+    ("turns", "person_id"),
+];
+const IN_STREAM: &[&str] = &["conversations", "messages", "questions", "turns"];
+
+impl Tx<'_> {
+    /// Whether nothing of a person waits or is being answered: only then can their stream be joined to another.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn is_at_rest(&self, person: PersonId) -> anyhow::Result<bool> {
+        let mut query = self.0.0.prepare_cached(
+            "SELECT 1 FROM streams s WHERE (s.person_id = ?1 OR s.work_of = ?1) AND (
+                 EXISTS (SELECT 1 FROM messages m WHERE m.stream_id = s.id AND m.state IN ('queued', 'claimed'))
+                 OR EXISTS (SELECT 1 FROM turns t WHERE t.stream_id = s.id AND t.state IN ('running', 'waiting')))",
+        )?;
+        Ok(!query.exists([person])?)
+    }
+
+    /// Joins the stream of `from` to that of `into`, and lets `from` in no longer. Nothing of `from` may be open. The next message begins a new conversation.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn absorb(&self, from: PersonId, into: PersonId, now: Moment) -> anyhow::Result<()> {
+        let target = self.stream_for(into)?;
+        self.0
+            .0
+            .prepare_cached("UPDATE addresses SET person_id = ?2 WHERE person_id = ?1")?
+            .execute(params![from, into])?;
+        if let Some(source) = self.stream_of(from)? {
+            self.move_stream(source, target, now)?;
+        }
+        for table in SCOPED {
+            self.0
+                .0
+                .prepare_cached(&format!("UPDATE {table} SET scope = ?2 WHERE scope = ?1"))?
+                .execute(params![Scope::Person(from), Scope::Person(into)])?;
+        }
+        for (table, column) in NAMED {
+            self.0
+                .0
+                .prepare_cached(&format!("UPDATE OR IGNORE {table} SET {column} = ?2 WHERE {column} = ?1"))?
+                .execute(params![from, into])?;
+        }
+        // The index knows whose each text is.
+        self.rebuild_index()?;
+        self.disallow(from, now)?;
+        // Whoever is let in under that name later is somebody else, with files of their own.
+        self.0.0.prepare_cached("UPDATE people SET name = name || ' #' || id WHERE id = ?1")?.execute([from])?;
+        Ok(())
+    }
+
+    fn move_stream(&self, source: StreamId, target: StreamId, now: Moment) -> anyhow::Result<()> {
+        for stream in [source, target] {
+            if let Some(current) = self.newest_conversation(stream)? {
+                self.close_conversation(current.id, now)?;
+            }
+        }
+        self.set_break(target, Some(now))?;
+        for table in IN_STREAM {
+            self.0
+                .0
+                .prepare_cached(&format!("UPDATE {table} SET stream_id = ?2 WHERE stream_id = ?1"))?
+                .execute(params![source, target])?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::people::{Address, Role};
+    use crate::store::Journal;
+
+    /// What stays: it belongs to the house, or only one of the two can have it.
+    const STAYS: &[&str] = &[
+        "actions.scope",
+        "addresses.person_id",
+        "decisions.person_id",
+        "guests.stream_id",
+        "outside_tools.scope",
+        "reflections.scope",
+        "skill_files.scope",
+        "skill_versions.scope",
+        "skills.scope",
+        "slots.scope",
+        "streams.person_id",
+        "streams.scope",
+        "streams.work_of",
+    ];
+
+    #[tokio::test]
+    async fn every_column_that_says_whose_something_is_is_thought_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let columns = journal.read(|db| {
+            let mut query = db.0.prepare(
+                "SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c
+                 WHERE m.type = 'table' AND c.name IN ('scope', 'person_id', 'stream_id', 'work_of') ORDER BY 1",
+            )?;
+            Ok(query.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?)
+        });
+        let mut known: Vec<String> = SCOPED.iter().map(|table| format!("{table}.scope")).collect();
+        known.extend(NAMED.iter().map(|(table, column)| format!("{table}.{column}")));
+        known.extend(IN_STREAM.iter().map(|table| format!("{table}.stream_id")));
+        known.extend(STAYS.iter().map(|column| (*column).to_owned()));
+        known.sort();
+        assert_eq!(columns.await.unwrap(), known);
+    }
+
+    #[tokio::test]
+    async fn nothing_of_the_other_is_left_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let now = Moment(1_000);
+        let (ada, other) = journal
+            .write("two people", move |tx| {
+                let ada = tx.allow("Ada", Role::Owner, "config", now)?;
+                let other = tx.allow("Ada Signal", Role::Member, "pairing", now)?;
+                tx.link(&Address::new("signal", "+1", "a"), Some(other.id), now)?;
+                tx.stream_for(other.id)?;
+                Ok((ada.id, other.id))
+            })
+            .await
+            .unwrap();
+        let (rest, people, theirs) = journal
+            .write("absorb", move |tx| {
+                let rest = tx.is_at_rest(other)?;
+                tx.absorb(other, ada, now)?;
+                Ok((rest, tx.people()?, tx.stream_of(ada)?))
+            })
+            .await
+            .unwrap();
+        assert!(rest && theirs.is_some());
+        assert_eq!(people.iter().map(|person| person.name.as_str()).collect::<Vec<_>>(), ["Ada"]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Files that came with messages: what their senders say of them, and where they lie once they were fetched.
+
+use rusqlite::{Row, params};
+
+use super::{Db, Tx};
+use crate::id::{AttachmentId, MessageId};
+use crate::message::{FileKind, RemoteFile};
+use crate::trust::{Label, Scope};
+
+/// A file that came with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// Its row.
+    pub id: AttachmentId,
+    /// What it came with.
+    pub message: MessageId,
+    /// How the adapter finds it, and what its sender says of it.
+    pub remote: RemoteFile,
+    /// `remote`, `here`, `failed`.
+    pub state: String,
+    /// Where it lies, relative to the workspace.
+    pub path: String,
+    /// Why it could not be fetched.
+    pub trouble: String,
+    /// Where it came from.
+    pub label: Label,
+    /// Whose it is.
+    pub scope: Scope,
+}
+
+fn attachment(row: &Row<'_>) -> rusqlite::Result<Attachment> {
+    let kind: String = row.get(2)?;
+    let size: Option<i64> = row.get(6)?;
+    Ok(Attachment {
+        id: row.get(0)?,
+        message: row.get(1)?,
+        remote: RemoteFile {
+            kind: FileKind::parse(&kind),
+            reference: row.get(3)?,
+            mime: row.get(4)?,
+            name: row.get(5)?,
+            size: size.and_then(|size| u64::try_from(size).ok()),
+        },
+        state: row.get(7)?,
+        path: row.get(8)?,
+        trouble: row.get(9)?,
+        label: row.get(10)?,
+        scope: row.get(11)?,
+    })
+}
+
+impl Db<'_> {
+    /// The files of a message.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn attachments_of(&self, id: MessageId) -> anyhow::Result<Vec<Attachment>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id, message_id, kind, reference, mime, name, size, state, path, trouble, label, scope FROM attachments
+             WHERE message_id = ?1 ORDER BY id",
+        )?;
+        Ok(query.query_map([id], attachment)?.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Tx<'_> {
+    /// Adds a file to a message.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn add_attachment(
+        &self,
+        message: MessageId,
+        file: &RemoteFile,
+        label: &Label,
+        scope: Scope,
+    ) -> anyhow::Result<AttachmentId> {
+        let size = file.size.and_then(|size| i64::try_from(size).ok());
+        self.0
+            .0
+            .prepare_cached(
+                "INSERT INTO attachments (message_id, kind, reference, mime, name, size, state, label, scope)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'remote', ?7, ?8)",
+            )?
+            .execute(params![message, file.kind.as_str(), file.reference, file.mime, file.name, size, label, scope])?;
+        Ok(AttachmentId(self.0.0.last_insert_rowid()))
+    }
+
+    /// A file of a message was fetched and lies at `path`. If the message is gone meanwhile, it waits there to be deleted.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn attachment_here(&self, id: AttachmentId, path: &str, digest: &str, size: i64) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE attachments SET state = CASE state WHEN 'gone' THEN state ELSE 'here' END, path = ?2, digest = ?3, size = ?4
+                 WHERE id = ?1",
+            )?
+            .execute(params![id, path, digest, size])?;
+        Ok(())
+    }
+
+    /// A file of a message will not come.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn attachment_failed(&self, id: AttachmentId, trouble: &str) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2 WHERE id = ?1 AND state <> 'gone'")?
+            .execute(params![id, trouble])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! What people put under messages: one row for each person and message, with what the assistant was last told of it.
+//!
+//! A reaction is no message: it opens no conversation and asks no model. The next turn of the stream is told in words that are stored with it.
+
+use rusqlite::params;
+
+use super::{Db, Tx};
+use crate::id::{MessageId, PersonId, StreamId, TurnId};
+use crate::store::Node;
+use crate::text::{one_line, shorten};
+use crate::time::Moment;
+
+/// So many characters of a message are repeated where its reactions are told.
+const EXCERPT: usize = 60;
+/// The most reactions that one turn is told of.
+const MOST: u32 = 20;
+
+/// A reaction that the assistant does not know of yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reaction {
+    /// What it stands under.
+    pub message: MessageId,
+    /// Who put it there.
+    pub person: PersonId,
+    /// Which; blank if it was taken away.
+    pub emoji: String,
+    /// What the assistant was told before; blank if nothing was.
+    pub told: String,
+}
+
+/// The beginning of a message, by which it is known again.
+pub fn excerpt(words: &str) -> String {
+    shorten(&one_line(words), EXCERPT)
+}
+
+impl Db<'_> {
+    /// Reactions to messages of that stream that its turns were not told of.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn untold_reactions(&self, stream: StreamId) -> anyhow::Result<Vec<Reaction>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT r.message_id, r.person_id, r.emoji, r.told FROM reactions r JOIN messages m ON m.id = r.message_id
+             WHERE r.emoji <> r.told AND m.stream_id = ?1 ORDER BY r.at, r.id LIMIT ?2",
+        )?;
+        let rows = query.query_map(params![stream, MOST], |row| {
+            Ok(Reaction { message: row.get(0)?, person: row.get(1)?, emoji: row.get(2)?, told: row.get(3)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// What a turn is told of reactions; blank if there is nothing to tell.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn reacted(&self, turn: TurnId) -> anyhow::Result<String> {
+        let mut query = self.0.prepare_cached("SELECT reacted FROM turns WHERE id = ?1")?;
+        Ok(query.query_row([turn], |row| row.get(0))?)
+    }
+}
+
+impl Tx<'_> {
+    /// Somebody put that under a message, or with a blank took away what they had put there.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn react(&self, message: MessageId, person: PersonId, emoji: &str, now: Moment) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached(
+                "INSERT INTO reactions (message_id, person_id, emoji, at) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (message_id, person_id) DO UPDATE SET emoji = ?3, at = ?4",
+            )?
+            .execute(params![message, person, emoji, now])?;
+        Ok(())
+    }
+
+    /// A turn is told of these reactions in those words.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn tell_reactions(&self, turn: TurnId, words: &str, of: &[Reaction]) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("UPDATE turns SET reacted = ?2 WHERE id = ?1")?.execute(params![turn, words])?;
+        let mut told =
+            self.0.0.prepare_cached("UPDATE reactions SET told = ?3 WHERE message_id = ?1 AND person_id = ?2")?;
+        for reaction in of {
+            told.execute(params![reaction.message, reaction.person, reaction.emoji])?;
+            self.derive(Node::Turn(turn), Node::Message(reaction.message))?;
+        }
+        Ok(())
+    }
+
+    /// Where reactions to a message were told, its words go too.
+    pub(super) fn unquote(&self, message: MessageId) -> anyhow::Result<()> {
+        let mut query = self.0.0.prepare_cached(
+            "SELECT u.id, u.conversation_id, t.text FROM derived_from d JOIN turns u ON u.id = CAST(substr(d.child, 6) AS INTEGER)
+             JOIN texts t ON t.message_id = ?1 AND t.kind = 'said'
+             WHERE d.parent = 'message:' || ?1 AND d.child LIKE 'turn:%' AND u.reacted <> ''",
+        )?;
+        let told: Vec<(TurnId, i64, String)> =
+            query.query_map([message], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?;
+        for (turn, conversation, words) in told {
+            self.0
+                .0
+                .prepare_cached("UPDATE turns SET reacted = replace(reacted, ?2, '…') WHERE id = ?1")?
+                .execute(params![turn, excerpt(&words)])?;
+            self.0
+                .0
+                .prepare_cached("UPDATE conversations SET revision = revision + 1 WHERE id = ?1")?
+                .execute([conversation])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! `send_file`: a file of the person's own folder goes out with the answer.
+//!
+//! The call only writes a row with the path and the digest of what is meant; the reply takes it along, and what is sent is that or nothing. A turn that
+//! ends without a reply sends nothing. It goes to whom the turn answers and to nobody else, and only from their own folder, so it is no way out.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{Call, Output, Reach, Tool, ToolError};
+use crate::memory::{NotGiven, Tree};
+use crate::model::ToolSpec;
+use crate::people::Party;
+use crate::store::{Enclosure, Journal};
+use crate::trust::Scope;
+use crate::wording::enclosed as says;
+
+/// The largest file that is sent, in bytes: what every channel takes.
+pub const MAX_FILE: u64 = 14_900_000;
+/// The most files that go with one reply.
+const MOST: usize = 5;
+
+/// The tool.
+pub struct SendFile {
+    journal: Journal,
+    tree: Tree,
+}
+
+impl SendFile {
+    /// Takes files from that tree.
+    pub fn new(journal: Journal, tree: Tree) -> Self {
+        Self { journal, tree }
+    }
+
+    /// Whose folder it is, and who reads the answer.
+    async fn party(&self, call: &Call<'_>) -> Result<Party, ToolError> {
+        match call.scope {
+            Scope::Group(stream) => Ok(Party::Group(stream)),
+            Scope::Person(id) => {
+                let person = self.journal.read(move |db| db.person(id)).await.map_err(not_kept)?;
+                person.map(Party::One).ok_or_else(|| ToolError::Refused(says::NOBODY.to_owned()))
+            }
+            Scope::Shared => Err(ToolError::Refused(says::NOBODY.to_owned())),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for SendFile {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "send_file".to_owned(),
+            description: says::SEND_FILE.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": { "path": { "type": "string", "description": says::SEND_FILE_PATH } },
+                "required": ["path"]
+            }),
+        }
+    }
+
+    /// The same file of one turn is one row.
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let path = call.arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+        let party = self.party(call).await?;
+        let found = self.tree.own_file(&party, path, MAX_FILE).await.map_err(not_kept)?;
+        let file = found.map_err(|why| ToolError::Arguments(refusal(why)))?;
+        let (turn, name, size) = (call.turn, name_of(&file.path).to_owned(), file.size);
+        let enclosure = Enclosure::file(file.path, file.digest);
+        let kept = self.journal.write("enclose a file", move |tx| tx.enclose(turn, &enclosure, MOST));
+        match kept.await.map_err(not_kept)? {
+            true => Ok(Output { text: says::goes(&name, size), label: call.label.clone(), from: Vec::new() }),
+            false => Err(ToolError::Refused(says::too_many(MOST))),
+        }
+    }
+}
+
+/// The last part of a path.
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn refusal(why: NotGiven) -> String {
+    match why {
+        NotGiven::BadPath => says::BAD_PATH.to_owned(),
+        NotGiven::Missing => says::NO_SUCH_FILE.to_owned(),
+        NotGiven::Elsewhere => says::NOT_THEIRS.to_owned(),
+        NotGiven::TooLarge => says::too_large(MAX_FILE),
+    }
+}
+
+fn not_kept(error: anyhow::Error) -> ToolError {
+    tracing::error!("A file cannot be enclosed: {error:#}");
+    ToolError::Failed(says::NOT_KEPT.to_owned())
+}

@@ -1,0 +1,93 @@
+//! What a person reads when Signal does not work, each sentence with its mend.
+
+/// The daemon is not there, or the way to it broke.
+pub const UNREACHABLE: &str = "The Signal daemon cannot be reached. This is tried again by itself; if it lasts, look whether \
+    the daemon runs and listens where signal.endpoint says.";
+/// The connection is there, and nothing comes over it.
+pub const DEAF: &str = "Nothing was heard from the Signal daemon for more than a minute, not even a sign of life. The \
+    connection is made anew by itself; if it lasts, start the daemon again.";
+/// Nothing was received since the start.
+pub const NOT_YET: &str = "Nothing could be received from the Signal daemon since the start.";
+/// The daemon has no such account.
+pub const ACCOUNT_UNKNOWN: &str = "The Signal daemon does not have the account in signal.account. Run `signal-cli \
+    listAccounts` and write the number of one of them there, or link this account first.";
+/// The daemon has no account at all.
+pub const NO_ACCOUNT: &str = "The Signal daemon has no account yet. Register a number of its own, or link it to the phone that has \
+    one with `compline signal link`; docs/signal.md leads through both.";
+/// The daemon has several accounts.
+pub const WHICH_ACCOUNT: &str = "The Signal daemon has several accounts. Write the number of the one that is the \
+    assistant's into signal.account.";
+/// The daemon serves one account and does not tell which.
+pub const NAME_ACCOUNT: &str = "This Signal daemon was started for one account and does not tell which. Write its number \
+    into signal.account, or start the daemon without an account.";
+/// A sender's safety number is a new one.
+pub const UNTRUSTED_SENDER: &str = "A message could not be read because the safety number of its sender has changed, as with \
+    a new phone. Compare it with them, then run `signal-cli trust --verified-safety-number NUMBER PERSON`; `signal-cli \
+    listIdentities` shows both.";
+/// A recipient's safety number is a new one.
+pub const UNTRUSTED_PEER: &str = "Nothing was sent because the safety number of the other side has changed, as with a new \
+    phone. Compare it with them, then run `signal-cli trust --verified-safety-number NUMBER PERSON`; `signal-cli \
+    listIdentities` shows both.";
+/// A recipient is not on Signal.
+pub const UNREGISTERED: &str = "The other side is not on Signal any more";
+/// A file that is longer than the daemon takes.
+pub const FILE_TOO_LARGE: &str = "The file is larger than the 14.9 MB that can be handed to the Signal daemon";
+/// A message that is to be reacted to cannot be named on Signal.
+pub const NO_SUCH_MESSAGE: &str = "Signal knows no message by that name";
+/// The program of the configuration cannot be started.
+pub const NOT_STARTED: &str = "The program in signal.command cannot be started. Look whether it is there, may be run, and \
+    what it needs, as Java, is installed.";
+/// The program ended.
+pub const DAEMON_ENDED: &str = "The Signal daemon has ended. It is started again by itself; if this happens again and again, \
+    run the program in signal.command by hand to see what it says.";
+/// A phone that is to be linked has not answered.
+pub const NOT_LINKED: &str = "The Signal daemon was not linked";
+
+/// The daemon does not let us receive.
+pub fn not_received(code: i64) -> String {
+    format!(
+        "The Signal daemon does not let anybody receive from it (code {code}). Look whether signal.endpoint leads to a \
+         daemon of signal-cli, 0.13 or later."
+    )
+}
+
+/// A message could not be read; `kind` is the daemon's word for why.
+pub fn unread(kind: &str) -> String {
+    let kind: String = kind.chars().filter(char::is_ascii_alphanumeric).take(60).collect();
+    format!("A message could not be read by the Signal daemon ({kind}). If it lasts, ask its sender to write again.")
+}
+
+/// Signal wants to see that a person is sending.
+pub fn proof(token: &str) -> String {
+    let token: String =
+        token.chars().filter(char::is_ascii_graphic).filter(|c| !"'`\\".contains(*c)).take(200).collect();
+    format!(
+        "Signal wants proof that a person is sending. Solve the captcha at \
+         https://signalcaptchas.org/challenge/generate.html and run `signal-cli submitRateLimitChallenge --challenge \
+         '{token}' --captcha 'signalcaptcha://…'`; then sending goes on by itself."
+    )
+}
+
+/// Signal asks to send less.
+pub fn rate_limited(seconds: u64) -> String {
+    format!("Signal asks to wait {seconds} seconds because too much was sent. This goes on by itself.")
+}
+
+/// A message to a group did not reach everybody.
+pub fn partly_sent(missed: usize, all: usize) -> String {
+    format!("The last message to a group did not reach {missed} of {all} members; the log says which.")
+}
+
+/// The daemon refused something.
+pub fn refused(code: i64) -> String {
+    format!("The Signal daemon refused it with code {code}")
+}
+
+/// A recipient was not reached, for a reason that we do not know.
+pub fn not_delivered(kind: &str) -> String {
+    let kind: String = kind.chars().filter(|c| c.is_ascii_uppercase() || *c == '_').take(40).collect();
+    format!("The Signal daemon could not deliver it ({kind})")
+}
+
+/// In a message, in place of the name of somebody whom it mentions.
+pub const SOMEONE: &str = "@someone";
