@@ -13,6 +13,7 @@
     reason = "a test may stop at the first surprise, and its names say what it shows"
 )]
 
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -33,11 +34,27 @@ const MARK: &str = "(possibly repeated)";
 
 #[test]
 fn a_killed_program_answers_everything_once() {
+    is_killed_again_and_again(&FakeTelegram::start_sync(), "");
+}
+
+#[test]
+fn a_killed_program_that_is_called_answers_everything_once() {
     let fake = FakeTelegram::start_sync();
+    let listen = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    fake.leads_to(listen);
+    let way = format!(
+        "mode = \"webhook\"\nwebhook_url = \"https://bot.example.org/telegram\"\nwebhook_listen = \"{listen}\"\n\
+         webhook_secret = \"a-secret-of-24-letters_x\"\n"
+    );
+    is_killed_again_and_again(&fake, &way);
+}
+
+/// Somebody writes, the program is killed, and in the end all is well. `way` says how messages come.
+fn is_killed_again_and_again(fake: &FakeTelegram, way: &str) {
     fake.person(ADA, "Ada", None);
     let home = tempfile::tempdir().unwrap();
     let config = home.path().join("kill.toml");
-    std::fs::write(&config, settings(&fake)).unwrap();
+    std::fs::write(&config, settings(fake, way)).unwrap();
     let mut written = 0;
     for round in 0..ROUNDS {
         let mut program = start(home.path(), &config);
@@ -59,12 +76,12 @@ fn a_killed_program_answers_everything_once() {
     program.kill().unwrap();
     program.wait().unwrap();
     assert!(settled, "not everything was answered and sent");
-    judge(&fake, home.path(), written);
+    judge(fake, home.path(), written);
 }
 
-fn settings(fake: &FakeTelegram) -> String {
+fn settings(fake: &FakeTelegram, way: &str) -> String {
     format!(
-        "timezone = \"UTC\"\n[model]\nprovider = \"offline\"\n[telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n\
+        "timezone = \"UTC\"\n[model]\nprovider = \"offline\"\n[telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n{way}\
          [[people]]\nname = \"Ada\"\nrole = \"owner\"\ntelegram = {ADA}\n",
         fake.token(),
         fake.url()

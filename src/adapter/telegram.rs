@@ -1,11 +1,11 @@
-//! Telegram, as a bot, by long polling.
+//! Telegram, as a bot.
 //!
 //! `parse` and `html` are pure; `wire` is the one way to the network and the only file that holds the token;
-//! `poll`, `send`, `file` and `menu` say what each failure of it means to the gateway. Kept in memory alone:
-//! how the channel is, and which chats asked to be left alone ([`pause::Pauses`]). All else is the journal's.
+//! `poll`, `send`, `upload`, `file` and `menu` say what each failure of it means to the gateway. Kept in memory alone:
+//! how the channel is, who we are, and which chats asked to be left alone ([`pause::Pauses`]). All else is the journal's.
 //!
-//! Polling rather than a webhook: it needs no open port, and Telegram keeps what nobody has fetched for a
-//! day.
+//! By long polling, unless the configuration wants Telegram to call ([`webhook`]): polling needs no open port, and
+//! either way Telegram keeps for a day what nobody has taken.
 
 mod file;
 mod html;
@@ -16,6 +16,8 @@ mod pause;
 mod poll;
 mod send;
 mod trouble;
+mod upload;
+mod webhook;
 mod wire;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,33 +30,44 @@ use teloxide_core::payloads::{AnswerCallbackQuery, DeleteWebhook, DeleteWebhookS
 use teloxide_core::types::{CallbackQueryId, ChatAction};
 
 use crate::adapter::markdown::Links;
-use crate::adapter::{Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Unreadable};
-use crate::config;
-use crate::message::{Health, Inbound, Outbound};
+use crate::adapter::{
+    Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Typing, Unreadable,
+};
+use crate::config::{self, TelegramWay};
+use crate::message::{Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
 use crate::time::{Clock, Moment};
 use crate::wording::telegram as words;
 
-pub use look::Bot;
+pub use look::{Bot, Calls};
+use parse::Us;
 use pause::Pauses;
+use send::Target;
+use trouble::Trouble;
+use webhook::Webhook;
 use wire::Wire;
 
 /// The channel's name in addresses.
 const NAME: &str = "telegram";
 /// Telegram bans for minutes whoever edits much faster.
 const PREVIEW_PACE: Duration = Duration::from_millis(1500);
+/// Telegram shows for five seconds that somebody is typing.
+const TYPING_PACE: Duration = Duration::from_secs(4);
 
 /// One Telegram bot.
 pub struct Telegram {
     wire: Wire,
     clock: Arc<dyn Clock>,
     pauses: Pauses,
+    /// The way in, where Telegram calls.
+    webhook: Option<Webhook>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    account: Option<i64>,
+    /// Who we are, once Telegram was asked.
+    us: Option<Us>,
     last_poll_at: Option<Moment>,
     trouble: Option<&'static str>,
 }
@@ -62,13 +75,19 @@ struct State {
 #[derive(Deserialize)]
 struct Me {
     id: i64,
+    #[serde(default)]
+    username: String,
 }
 
 impl Telegram {
     /// A bot that has not been reached yet.
     pub fn new(config: &config::Telegram, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let wire = Wire::new(&config.api_url, config.token.clone())?;
-        Ok(Self { wire, clock, pauses: Pauses::default(), state: Mutex::default() })
+        let webhook = match &config.way_in {
+            TelegramWay::Polling => None,
+            TelegramWay::Webhook(webhook) => Some(Webhook::new(webhook.clone(), Arc::clone(&clock))),
+        };
+        Ok(Self { wire, clock, pauses: Pauses::default(), webhook, state: Mutex::default() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -76,25 +95,41 @@ impl Telegram {
     }
 
     /// Keeps what `health` tells.
-    fn heard<T>(&self, result: Result<T, PollError>) -> Result<T, PollError> {
+    fn heard<T>(&self, result: Result<T, Trouble>) -> Result<T, PollError> {
         let mut state = self.state();
-        match &result {
-            Ok(_) => (state.last_poll_at, state.trouble) = (Some(self.clock.now()), None),
-            Err(error) => state.trouble = Some(trouble::sentence(error)),
+        match result {
+            Ok(received) => {
+                (state.last_poll_at, state.trouble) = (Some(self.clock.now()), None);
+                Ok(received)
+            }
+            Err(Trouble { sentence, error }) => {
+                state.trouble = Some(sentence);
+                Err(error)
+            }
         }
-        result
     }
 
-    /// Who we are; and no webhook any more, or every poll would be a conflict. What waits for us is kept.
-    async fn introduce(&self) -> Result<Me, PollError> {
+    /// Who we are; and Telegram calls us, or nobody, or every poll would be a conflict. What waits for us is kept.
+    async fn introduce(&self) -> Result<Me, Trouble> {
         let me = self.wire.ask(&GetMe::new()).await.map_err(poll::trouble)?;
-        let no_webhook = DeleteWebhook::new().drop_pending_updates(false);
-        self.wire.ask::<_, IgnoredAny>(&no_webhook).await.map_err(poll::trouble)?;
+        match &self.webhook {
+            Some(webhook) => webhook.connect(&self.wire).await?,
+            None => {
+                let no_webhook = DeleteWebhook::new().drop_pending_updates(false);
+                self.wire.ask::<_, IgnoredAny>(&no_webhook).await.map_err(poll::trouble)?;
+            }
+        }
         Ok(me)
     }
 
+    /// Who we are. The id is part of the token, so it is known from the start.
+    fn us(&self) -> Us {
+        let known = self.state().us.clone();
+        known.unwrap_or_else(|| Us { id: self.wire.account().parse().unwrap_or_default(), ..Us::default() })
+    }
+
     fn rest(&self, peer: &str) -> Option<Duration> {
-        self.pauses.rest(peer, self.clock.now())
+        self.pauses.rest(chat_of(peer), self.clock.now())
     }
 
     /// Lets something go to a chat unless the chat is to be left alone, and learns when it is.
@@ -108,10 +143,15 @@ impl Telegram {
         }
         let result = sending.await;
         if let Err(SendError::Wait(wait)) = &result {
-            self.pauses.note(peer, *wait, self.clock.now());
+            self.pauses.note(chat_of(peer), *wait, self.clock.now());
         }
         result
     }
+}
+
+/// Telegram counts what goes to a chat, whatever the topic.
+fn chat_of(peer: &str) -> &str {
+    peer.split_once('/').map_or(peer, |(chat, _)| chat)
 }
 
 /// Room in each part for a few words before it, as when it may be a repeat.
@@ -124,33 +164,40 @@ impl Adapter for Telegram {
     }
 
     fn account(&self) -> String {
-        self.state().account.map_or_else(|| self.wire.account(), |id| id.to_string())
+        self.state().us.as_ref().map_or_else(|| self.wire.account(), |us| us.id.to_string())
     }
 
     async fn connect(&self) -> Result<(), PollError> {
         let me = self.introduce().await;
         let me = self.heard(me)?;
-        self.state().account = Some(me.id);
+        self.state().us = Some(Us { id: me.id, username: me.username });
         Ok(())
     }
 
     async fn next(&self, cursor: Option<&str>) -> Result<Batch, PollError> {
-        let batch = poll::poll(&self.wire, cursor, || self.clock.now()).await;
+        let batch = match &self.webhook {
+            Some(webhook) => webhook.next(&self.wire, cursor).await,
+            None => poll::poll(&self.wire, cursor, || self.clock.now()).await.map_err(Trouble::from),
+        };
         self.heard(batch)
     }
 
     fn parse(&self, raw: &str) -> Result<Inbound, Unreadable> {
-        parse::parse(raw)
+        parse::parse(raw, &self.us())
     }
 
-    async fn ack(&self, _cursor: Option<&str>) {}
+    async fn ack(&self, _cursor: Option<&str>) {
+        if let Some(webhook) = &self.webhook {
+            webhook.ack();
+        }
+    }
 
     fn render(&self, outbound: &Outbound) -> Vec<Piece> {
         let (text, label, _) = outbound.text.open();
         let links = if label.is_trusted() { Links::Named } else { Links::Bare };
         let parts = html::render(text, links, html::LIMIT - MARK_ROOM).into_iter();
         let mut pieces: Vec<Piece> =
-            parts.map(|part| Piece { rich: part.html, plain: part.plain, buttons: Vec::new() }).collect();
+            parts.map(|part| Piece { rich: part.html, plain: part.plain, ..Piece::default() }).collect();
         if let Some(last) = pieces.last_mut() {
             last.buttons.clone_from(&outbound.buttons);
         }
@@ -171,15 +218,35 @@ impl Adapter for Telegram {
 
     async fn grow(&self, _peer: &str, _delta: &str) {}
 
-    async fn typing(&self, peer: &str) {
-        let Ok(chat) = send::chat(peer) else { return };
+    async fn typing(&self, peer: &str, typing: Typing) {
+        // Telegram's sign ends by itself, within seconds or with the answer.
+        if typing == Typing::Over {
+            return;
+        }
+        let Ok(target) = Target::of(peer) else { return };
         if self.rest(peer).is_some() {
             return;
         }
-        let shown = self.wire.ask::<_, IgnoredAny>(&SendChatAction::new(chat, ChatAction::Typing)).await;
+        let mut action = SendChatAction::new(target.chat, ChatAction::Typing);
+        action.message_thread_id = target.topic;
+        let shown = self.wire.ask::<_, IgnoredAny>(&action).await;
         if let Some(wait) = shown.err().and_then(|failure| failure.wait()) {
-            self.pauses.note(peer, wait, self.clock.now());
+            self.pauses.note(chat_of(peer), wait, self.clock.now());
         }
+    }
+
+    fn typing_pace(&self) -> Duration {
+        TYPING_PACE
+    }
+
+    async fn seen(&self, _peer: &str, _external_id: &str) {}
+
+    async fn send_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
+        self.unless_paused(peer, upload::send(&self.wire, peer, file)).await
+    }
+
+    async fn react(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
+        self.unless_paused(peer, send::react(&self.wire, peer, external_id, emoji)).await
     }
 
     async fn button_heard(&self, callback: &str) {
@@ -206,6 +273,7 @@ impl Adapter for Telegram {
             Some(false) => None,
             None => Some(words::NOT_YET),
         };
-        Health { trouble: state.trouble.or(unheard).map(str::to_owned), last_event_at: state.last_poll_at }
+        let trouble = state.trouble.or(unheard).map(str::to_owned);
+        Health { trouble, last_event_at: state.last_poll_at, ..Health::default() }
     }
 }

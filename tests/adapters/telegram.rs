@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compline::adapter::telegram::Telegram;
-use compline::adapter::{Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError};
+use compline::adapter::{Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Typing};
 use compline::config;
 use compline::id::PersonId;
-use compline::message::{Event, Outbound, Quote};
+use compline::message::{Event, Inbound, Outbound, Quote};
 use compline::people::Role;
 use compline::time::{Clock, Moment, SimulatedClock};
 use compline::trust::{Label, Labelled, Scope, Source};
@@ -15,6 +15,9 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use crate::support::telegram::{FakeTelegram, Fault};
+
+#[path = "telegram/groups.rs"]
+mod groups;
 
 const ADA: i64 = 7;
 const START: Moment = Moment(1_795_000_000_000);
@@ -59,6 +62,11 @@ impl Scene {
         self.clock.set(self.clock.now().plus(span));
     }
 
+    /// What comes next, understood.
+    async fn hears(&self, cursor: Option<&str>) -> Vec<Inbound> {
+        self.next(cursor).await.items.iter().map(|raw| self.bot.parse(raw).unwrap()).collect()
+    }
+
     /// The names under which the journal would keep a batch.
     fn names(&self, batch: &Batch) -> Vec<String> {
         batch.items.iter().map(|raw| self.bot.parse(raw).unwrap().external_id).collect()
@@ -67,12 +75,16 @@ impl Scene {
 
 fn bot(fake: &FakeTelegram, token: &str, clock: Arc<dyn Clock>) -> Telegram {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let config = config::Telegram { token: SecretString::from(token), api_url: fake.url() };
+    let config = config::Telegram {
+        token: SecretString::from(token),
+        api_url: fake.url(),
+        way_in: config::TelegramWay::Polling,
+    };
     Telegram::new(&config, clock).unwrap()
 }
 
 fn piece(text: &str) -> Piece {
-    Piece { rich: format!("<b>{text}</b>"), plain: text.to_owned(), buttons: Vec::new() }
+    Piece { rich: format!("<b>{text}</b>"), plain: text.to_owned(), ..Piece::default() }
 }
 
 /// Fails if a text that may reach a log or a person holds the secret half of the token or our address.
@@ -195,7 +207,7 @@ async fn refused_markup_is_told_and_the_plain_form_passes() {
     let (scene, _) = Scene::acquainted().await;
     scene.fake.reject_markup_next(1);
     assert_eq!(scene.send("Hi").await, Err(SendError::BadMarkup));
-    let broken = Piece { rich: "<b>open".to_owned(), plain: "a < b & c".to_owned(), buttons: Vec::new() };
+    let broken = Piece { rich: "<b>open".to_owned(), plain: "a < b & c".to_owned(), ..Piece::default() };
     assert_eq!(scene.bot.send("7", &broken, Form::Rich).await, Err(SendError::BadMarkup));
     scene.bot.send("7", &broken, Form::Plain).await.unwrap();
     assert_eq!(scene.fake.texts(ADA), ["a < b & c"]);
@@ -231,12 +243,12 @@ async fn a_chat_that_asked_to_wait_is_left_alone_by_everything() {
     let rest = SendError::Wait(Duration::from_millis(1));
     assert_eq!(scene.send("second").await, Err(rest.clone()));
     assert_eq!(scene.bot.edit("7", &name, &piece("x"), Form::Rich).await, Err(rest));
-    scene.bot.typing("7").await;
+    scene.bot.typing("7", Typing::Begun).await;
     assert_eq!(scene.fake.calls().len(), calls, "nothing touched the network");
     scene.bot.send("8", &piece("to Ben"), Form::Rich).await.unwrap();
     scene.pass(Duration::from_millis(1));
     scene.send("second").await.unwrap();
-    scene.bot.typing("7").await;
+    scene.bot.typing("7", Typing::Begun).await;
     assert_eq!((scene.fake.texts(ADA), scene.fake.typing(ADA)), (vec!["first".into(), "second".into()], 1));
     assert!(scene.fake.violations().is_empty(), "{:?}", scene.fake.violations());
 }

@@ -13,7 +13,7 @@
 //! The parts, in the order in which a test meets them: `driving` (people, groups, everything that can be
 //! received), `draft` (one message with marks such as reply, forward, photo), `faults` (what goes wrong, on
 //! demand), `observing` (what was sent, and waiting for it). Below them stand `server` (HTTP), `polling`
-//! (`getUpdates`), `methods` (all other methods), `markup` (the HTML subset) and `state`.
+//! (`getUpdates`), `webhook` (calling the bot instead), `methods` (all other methods), `upload` (files), `markup` (the HTML subset) and `state`.
 //!
 //! The server runs in a thread with a runtime of its own, so it lives on real time whatever the test does
 //! with its own clock; only stamps and flood deadlines follow `set_now`. Every method of the handle is
@@ -29,13 +29,15 @@ mod observing;
 mod polling;
 mod server;
 mod state;
+mod upload;
+mod webhook;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use draft::Draft;
 pub use faults::Fault;
-pub use observing::{Accepted, AcceptedKind, Edit, Sent};
+pub use observing::{Accepted, AcceptedKind, Edit, Sent, Upload};
 pub use state::{CallbackAnswer, ChatId, MessageId, UpdateId, Violation};
 
 use server::Running;
@@ -57,6 +59,21 @@ struct Inner {
 }
 
 impl FakeTelegram {
+    /// The method that sends, as `calls` names it.
+    pub const SEND: &'static str = "sendmessage";
+    /// The label of what `forwards` brings.
+    pub const PASSED_ON: &'static str = "forward";
+    /// As what the journal keeps that.
+    pub const PASSED_ON_AS: &'static str = "said";
+    /// How many cases of one kind are told that take days.
+    pub const MANY: usize = 99;
+    /// Whether what was not stored comes again.
+    pub const GIVES_AGAIN: bool = true;
+    /// Work on the journal that there is no occasion for.
+    pub const NEVER_COMMITS: &'static [&'static str] = &[];
+    /// How many batches are committed when nobody has said anything yet.
+    pub const BATCHES_BEFORE: u32 = 0;
+
     /// Starts the fake on a free port of the loopback interface.
     pub async fn start() -> Self {
         Self::start_sync()

@@ -51,8 +51,9 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_named_is_gone_too_large_or_later() {
-        let refused =
-            |code, reason: &str| not_found(Failure::Refused(Refusal { code, reason: reason.to_owned(), wait: None }));
+        let refused = |code, reason: &str| {
+            not_found(Failure::Refused(Refusal { code, reason: reason.to_owned(), wait: None, moved: None }))
+        };
         assert_eq!(refused(400, "Bad Request: file is too big"), FetchFileError::TooLarge);
         assert_eq!(
             refused(400, "Bad Request: wrong file_id or the file is temporarily unavailable"),

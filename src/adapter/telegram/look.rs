@@ -5,14 +5,30 @@ use teloxide_core::payloads::{GetMe, GetWebhookInfo};
 
 use super::{Telegram, poll};
 use crate::adapter::PollError;
+use crate::text;
+use crate::time::Moment;
+
+/// As much as is shown of what Telegram says of a failed call.
+const SHOWN: usize = 120;
 
 /// A bot as Telegram tells of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bot {
     /// Its name, as people find it, without `@`.
     pub username: String,
-    /// Whether a webhook is set, so that updates go there and not to whoever polls.
-    pub has_webhook: bool,
+    /// Where Telegram calls; whoever polls gets nothing meanwhile.
+    pub webhook: Option<Calls>,
+}
+
+/// How Telegram fares with calling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Calls {
+    /// The address.
+    pub url: String,
+    /// How many messages wait to be handed over.
+    pub waiting: u64,
+    /// When a call failed last, and what Telegram says of it.
+    pub failed: Option<(Moment, String)>,
 }
 
 #[derive(Deserialize)]
@@ -25,6 +41,11 @@ struct Named {
 struct Webhook {
     #[serde(default)]
     url: String,
+    #[serde(default)]
+    pending_update_count: u64,
+    last_error_date: Option<i64>,
+    #[serde(default)]
+    last_error_message: String,
 }
 
 impl Telegram {
@@ -35,6 +56,15 @@ impl Telegram {
     pub async fn look(&self) -> Result<Bot, PollError> {
         let named: Named = self.wire.ask(&GetMe::new()).await.map_err(poll::trouble)?;
         let webhook: Webhook = self.wire.ask(&GetWebhookInfo::new()).await.map_err(poll::trouble)?;
-        Ok(Bot { username: named.username, has_webhook: !webhook.url.is_empty() })
+        Ok(Bot { username: named.username, webhook: webhook.calls() })
+    }
+}
+
+impl Webhook {
+    fn calls(self) -> Option<Calls> {
+        let said = text::shorten(&text::one_line(&self.last_error_message), SHOWN);
+        let failed = self.last_error_date.map(|at| (Moment::from_seconds(at), said));
+        let calls = Calls { url: self.url, waiting: self.pending_update_count, failed };
+        Some(calls).filter(|calls| !calls.url.is_empty())
     }
 }

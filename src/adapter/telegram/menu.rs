@@ -3,7 +3,7 @@
 use teloxide_core::payloads::{DeleteMyCommands, DeleteMyCommandsSetters, SetMyCommands, SetMyCommandsSetters};
 use teloxide_core::types::{BotCommand, BotCommandScope, ChatId, Recipient};
 
-use super::send::chat;
+use super::send::Target;
 use super::wire::{Failure, Wire};
 use crate::adapter::MenuEntry;
 use crate::people::Role;
@@ -17,8 +17,8 @@ pub(super) async fn register(wire: &Wire, commands: &[MenuEntry], peers: &[(Stri
         if failed.as_ref().is_some_and(|failure| !is_about_one_chat(failure)) {
             break;
         }
-        let Ok(chat) = chat(peer) else { continue };
-        failed = wire.ask::<_, bool>(&for_chat(chat, *role, commands)).await.err().or(failed);
+        let Ok(target) = Target::of(peer) else { continue };
+        failed = wire.ask::<_, bool>(&for_chat(target.chat, *role, commands)).await.err().or(failed);
     }
     if let Some(failure) = failed {
         let reason = failure.reason();

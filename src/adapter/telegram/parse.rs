@@ -6,26 +6,44 @@
 //! So each field is looked up for itself: a broken or new one costs only itself. Marks fail closed: any field
 //! whose name says *forwarded* counts, whatever is in it, and any chat that is not plainly private is a
 //! group.
+//!
+//! Whether something in a group is meant for us depends on who we are ([`Us`]): our id is part of the token,
+//! our name is known once Telegram has been asked. Until then nothing is taken for a mention by name.
 
 mod content;
+mod meant;
+mod place;
+mod quote;
 
 use serde_json::Value;
 
 use crate::adapter::Unreadable;
-use crate::message::{Event, Inbound, Origin, Place, Quote, Said};
+use crate::message::{Event, Inbound, Origin, RemoteFile, Said};
 use crate::time::Moment;
 
 use content::Content;
+use meant::Meant;
+use place::Where;
+
+/// Who we are on this channel.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Us {
+    /// Our user id.
+    pub(super) id: i64,
+    /// Our user name without the at sign; blank as long as Telegram was not asked.
+    pub(super) username: String,
+}
 
 /// Understands one update. Only what has no update number at all is unreadable.
-pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
+pub(super) fn parse(raw: &str, us: &Us) -> Result<Inbound, Unreadable> {
     let unreadable = || Unreadable { adapter: super::NAME };
     let update: Value = serde_json::from_str(raw).map_err(|_| unreadable())?;
     let id = update_id(&update).ok_or_else(unreadable)?;
     let understood = None
-        .or_else(|| ["message", "channel_post"].iter().find_map(|kind| said(field(&update, kind)?)))
-        .or_else(|| ["edited_message", "edited_channel_post"].iter().find_map(|kind| edited(field(&update, kind)?)))
-        .or_else(|| pressed(field(&update, "callback_query")?));
+        .or_else(|| ["message", "channel_post"].iter().find_map(|kind| said(field(&update, kind)?, us)))
+        .or_else(|| ["edited_message", "edited_channel_post"].iter().find_map(|kind| edited(field(&update, kind)?, us)))
+        .or_else(|| pressed(field(&update, "callback_query")?))
+        .or_else(|| reacted(field(&update, "message_reaction")?, id));
     Ok(understood.unwrap_or_else(|| unconcerning(&update, id)))
 }
 
@@ -39,35 +57,42 @@ pub(super) fn message_name(chat: i64, message: i64) -> String {
     format!("m{chat}:{message}")
 }
 
-fn said(message: &Value) -> Option<Inbound> {
+fn said(message: &Value, us: &Us) -> Option<Inbound> {
     let place = Where::of(message)?;
+    let meant = Meant::of(message, us, place.is_direct());
     let event = match content::of(message) {
-        Content::Said { text, files } => Event::Said(with_marks(message, text, files)),
+        _ if meant.is_for_another => Event::Nothing,
+        Content::Said { files, carried } => Event::Said(Said { carried, ..with_marks(message, &meant, files) }),
         Content::Unsupported(word) => Event::Unsupported(word.to_owned()),
+        Content::Moved(to) => Event::Moved { to: to.to_string() },
         Content::Service => Event::Nothing,
     };
+    let place = place.addressed(meant.is_addressed);
     Some(place.inbound(message_name(place.chat, place.message), stamp(message, "date"), event))
 }
 
-fn edited(message: &Value) -> Option<Inbound> {
+fn edited(message: &Value, us: &Us) -> Option<Inbound> {
     let place = Where::of(message)?;
+    let meant = Meant::of(message, us, place.is_direct());
     let at = number(message, "edit_date").or_else(|| number(message, "date")).unwrap_or_default();
     let name = format!("e{}:{}:{at}", place.chat, place.message);
     let event = match content::of(message) {
-        Content::Said { text, files } => {
-            Event::Edited { of: message_name(place.chat, place.message), said: with_marks(message, text, files) }
-        }
+        Content::Said { files, carried } if carried.is_empty() && !meant.is_for_another => Event::Edited {
+            of: message_name(place.chat, place.message),
+            said: with_marks(message, &meant, files),
+            also: None,
+        },
         // A location that moves or a poll that closes: nobody said anything.
-        Content::Unsupported(_) | Content::Service => Event::Nothing,
+        _ => Event::Nothing,
     };
     let server_at = stamp(message, "edit_date").or_else(|| stamp(message, "date"));
-    Some(place.inbound(name, server_at, event))
+    Some(place.addressed(meant.is_addressed).inbound(name, server_at, event))
 }
 
 fn pressed(query: &Value) -> Option<Inbound> {
     let callback = text(query, "id")?;
     let sender = number(field(query, "from")?, "id")?;
-    let place = field(query, "message").and_then(Where::of)?;
+    let place = field(query, "message").and_then(Where::of)?.addressed(true);
     let event = match text(query, "data") {
         Some(data) => Event::Button { data: data.to_owned(), callback: callback.to_owned() },
         None => Event::Nothing,
@@ -76,6 +101,24 @@ fn pressed(query: &Value) -> Option<Inbound> {
     // The message under which the button stands is our own; its sender is not who pressed.
     inbound.sender = sender.to_string();
     Some(inbound)
+}
+
+/// Whoever reacts as a channel or as an anonymous administrator is nobody in particular, so nothing was said.
+fn reacted(reaction: &Value, update: i64) -> Option<Inbound> {
+    let sender = number(field(reaction, "user")?, "id")?;
+    let place = Where::of(reaction)?;
+    let event = Event::Reacted { to: message_name(place.chat, place.message), emoji: newest_emoji(reaction) };
+    let mut inbound = place.inbound(format!("u{update}"), stamp(reaction, "date"), event);
+    inbound.sender = sender.to_string();
+    Some(inbound)
+}
+
+/// The emoji that was added last; blank when none is left, or when it is a picture that only Telegram knows.
+fn newest_emoji(reaction: &Value) -> String {
+    let list = |key: &str| field(reaction, key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let (before, now) = (list("old_reaction"), list("new_reaction"));
+    let newest = now.iter().rev().find(|one| !before.contains(one)).or(now.last());
+    newest.and_then(|one| text(one, "emoji")).unwrap_or_default().to_owned()
 }
 
 /// A kind that we do not ask for or do not know, or one without the ids that it should have.
@@ -89,52 +132,21 @@ fn unconcerning(update: &Value, id: i64) -> Inbound {
         external_id: format!("u{id}"),
         peer: spell(peer),
         sender: spell(sender.or(peer)),
-        place: chat.map_or(Place::Group, kind_of_place),
+        alias: None,
+        place: chat.map_or_else(|| place::group(peer), place::kind),
         server_at: None,
         event: Event::Nothing,
     }
 }
 
-/// The ids without which a message cannot be answered.
-struct Where {
-    chat: i64,
-    message: i64,
-    sender: i64,
-    place: Place,
-}
-
-impl Where {
-    fn of(message: &Value) -> Option<Self> {
-        let chat = field(message, "chat")?;
-        let id = number(chat, "id")?;
-        // Whoever speaks as a channel or as an anonymous administrator has a stand-in in `from`.
-        let sender = ["sender_chat", "from"].iter().find_map(|who| number(field(message, who)?, "id"));
-        let message = number(message, "message_id")?;
-        Some(Self { chat: id, message, sender: sender.unwrap_or(id), place: kind_of_place(chat) })
-    }
-
-    fn inbound(&self, external_id: String, server_at: Option<Moment>, event: Event) -> Inbound {
-        Inbound {
-            external_id,
-            peer: self.chat.to_string(),
-            sender: self.sender.to_string(),
-            place: self.place,
-            server_at,
-            event,
-        }
-    }
-}
-
-fn kind_of_place(chat: &Value) -> Place {
-    if text(chat, "type") == Some("private") { Place::Direct } else { Place::Group }
-}
-
-fn with_marks(message: &Value, text: String, files: Vec<crate::message::RemoteFile>) -> Said {
+fn with_marks(message: &Value, meant: &Meant, files: Vec<RemoteFile>) -> Said {
     Said {
-        text,
+        text: meant.text.clone(),
         origin: origin(message),
-        quote: quote(message),
+        quote: quote::of(message),
         files,
+        carried: Vec::new(),
+        expires_after: None,
         album: self::text(message, "media_group_id").map(str::to_owned),
     }
 }
@@ -150,21 +162,6 @@ fn origin(message: &Value) -> Origin {
     } else {
         Origin::Typed
     }
-}
-
-fn quote(message: &Value) -> Option<Quote> {
-    let piece = field(message, "quote").map(|quote| text(quote, "text").unwrap_or_default());
-    if let Some(replied) = field(message, "reply_to_message") {
-        let text = piece.map_or_else(|| content::words(replied), str::to_owned);
-        let here = field(message, "chat").and_then(|chat| number(chat, "id"));
-        let there = field(replied, "chat").map_or(here, |chat| number(chat, "id"));
-        return Some(match (there, number(replied, "message_id")) {
-            (Some(chat), Some(id)) if there == here => Quote::Message { external_id: message_name(chat, id), text },
-            _ => Quote::Elsewhere { text },
-        });
-    }
-    let elsewhere = ["external_reply", "reply_to_story"].iter().any(|key| field(message, key).is_some());
-    (elsewhere || piece.is_some()).then(|| Quote::Elsewhere { text: piece.unwrap_or_default().to_owned() })
 }
 
 fn stamp(message: &Value, key: &str) -> Option<Moment> {

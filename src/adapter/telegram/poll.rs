@@ -29,8 +29,13 @@ const FRESH: Duration = Duration::from_secs(6 * 24 * 3600);
 /// A cursor from further ahead was written under a wrong clock; its age is unknown.
 const AHEAD: Duration = Duration::from_secs(24 * 3600);
 /// What we want to hear of. Telegram remembers what it was told last, so it is said each time.
-const WANTED: [AllowedUpdate; 4] =
-    [AllowedUpdate::Message, AllowedUpdate::EditedMessage, AllowedUpdate::CallbackQuery, AllowedUpdate::MyChatMember];
+pub(super) const WANTED: [AllowedUpdate; 5] = [
+    AllowedUpdate::Message,
+    AllowedUpdate::EditedMessage,
+    AllowedUpdate::CallbackQuery,
+    AllowedUpdate::MyChatMember,
+    AllowedUpdate::MessageReaction,
+];
 
 /// teloxide's type has no room for all numbers that may come.
 #[derive(Serialize)]
@@ -39,7 +44,7 @@ struct GetUpdates {
     offset: Option<i64>,
     timeout: u64,
     limit: u8,
-    allowed_updates: [AllowedUpdate; 4],
+    allowed_updates: [AllowedUpdate; 5],
 }
 
 /// The last update that is in the journal, and when it was received.
@@ -138,7 +143,8 @@ mod tests {
 
     #[test]
     fn failures_by_what_to_do_next() {
-        let refused = |code, wait| trouble(Failure::Refused(Refusal { code, reason: "why".to_owned(), wait }));
+        let refused =
+            |code, wait| trouble(Failure::Refused(Refusal { code, reason: "why".to_owned(), wait, moved: None }));
         assert_eq!(refused(409, None), PollError::Conflict);
         assert_eq!(refused(401, None), PollError::BadToken);
         assert_eq!(refused(404, None), PollError::BadToken);
@@ -153,7 +159,7 @@ mod tests {
             let ask = GetUpdates { offset, timeout: HOLD.as_secs(), limit: 100, allowed_updates: WANTED };
             serde_json::to_string(&ask).unwrap()
         };
-        let rest = r#""timeout":50,"limit":100,"allowed_updates":["message","edited_message","callback_query","my_chat_member"]}"#;
+        let rest = r#""timeout":50,"limit":100,"allowed_updates":["message","edited_message","callback_query","my_chat_member","message_reaction"]}"#;
         assert_eq!(ask(None), format!("{{{rest}"));
         assert_eq!(ask(Some(8)), format!(r#"{{"offset":8,{rest}"#));
         assert!(LIMIT > HOLD);

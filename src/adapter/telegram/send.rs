@@ -1,9 +1,16 @@
 //! Sending and editing one part, and what each refusal means for the outbox.
+//!
+//! A peer is a chat, or a chat and a topic of it (`chat/topic`). What is about a message that stands already needs no
+//! topic: its number is unique in the chat.
 
 use serde::Deserialize;
-use teloxide_core::payloads::{EditMessageText, EditMessageTextSetters, SendMessage, SendMessageSetters};
+use teloxide_core::payloads::{
+    EditMessageText, EditMessageTextSetters, SendMessage, SendMessageSetters, SetMessageReaction,
+    SetMessageReactionSetters,
+};
 use teloxide_core::types::{
-    ChatId, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, MessageId, ParseMode,
+    ChatId, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, MessageId, ParseMode, ReactionType,
+    ReplyParameters, ThreadId,
 };
 
 use super::parse::message_name;
@@ -28,28 +35,62 @@ const BLOCKED: &[&str] = &[
     "bot was kicked",
 ];
 /// Refusals which say that the message to be edited cannot be edited any more.
-const GONE: &[&str] = &["message to edit not found", "message can't be edited", "MESSAGE_ID_INVALID"];
+const GONE: &[&str] =
+    &["message to edit not found", "message can't be edited", "message to react not found", "MESSAGE_ID_INVALID"];
 /// What Telegram calls an edit that would change nothing.
 const SAME: &[&str] = &["message is not modified", "MESSAGE_NOT_MODIFIED"];
 
 /// All that is read of Telegram's answer: more could fail to be understood, although the message is there.
 #[derive(Deserialize)]
-struct Sent {
-    message_id: i64,
+pub(super) struct Sent {
+    pub(super) message_id: i64,
+}
+
+/// Where something goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) chat: ChatId,
+    /// The topic of a forum.
+    pub(super) topic: Option<ThreadId>,
+}
+
+impl Target {
+    /// The place that a peer stands for.
+    pub(super) fn of(peer: &str) -> Result<Self, SendError> {
+        let (chat, topic) = peer.split_once('/').map_or((peer, None), |(chat, topic)| (chat, Some(topic)));
+        let wrong = || SendError::Refused("The address is no chat id".to_owned());
+        // A user name never gets here: names change hands.
+        let chat = chat.parse().map(ChatId).map_err(|_| wrong())?;
+        let topic = topic.map(|topic| topic.parse().map(|id| ThreadId(MessageId(id))).map_err(|_| wrong()));
+        Ok(Self { chat, topic: topic.transpose()? })
+    }
+
+    /// What a failed call means to whoever sends there.
+    pub(super) fn why(self, failure: Failure) -> SendError {
+        match why(failure) {
+            SendError::Moved(chat) => SendError::Moved(match self.topic {
+                Some(topic) => format!("{chat}/{topic}"),
+                None => chat,
+            }),
+            other => other,
+        }
+    }
 }
 
 /// Sends one part and gives the name under which a reply to it will quote it.
 pub(super) async fn send(wire: &Wire, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
-    let chat = chat(peer)?;
-    let mut payload = SendMessage::new(chat, text(piece, form)).link_preview_options(no_preview());
+    let target = Target::of(peer)?;
+    let mut payload = SendMessage::new(target.chat, text(piece, form)).link_preview_options(no_preview());
+    payload.message_thread_id = target.topic;
+    payload.reply_parameters = piece.quotes.as_deref().and_then(|name| answered(target.chat, name));
     if form == Form::Rich {
         payload = payload.parse_mode(ParseMode::Html);
     }
     if let Some(keyboard) = keyboard(piece) {
         payload = payload.reply_markup(keyboard);
     }
-    let sent: Sent = wire.ask(&payload).await.map_err(why)?;
-    Ok(message_name(chat.0, sent.message_id))
+    let sent: Sent = wire.ask(&payload).await.map_err(|failure| target.why(failure))?;
+    Ok(message_name(target.chat.0, sent.message_id))
 }
 
 /// Makes a part that was sent before read like this one.
@@ -60,9 +101,9 @@ pub(super) async fn edit(
     piece: &Piece,
     form: Form,
 ) -> Result<(), SendError> {
-    let chat = chat(peer)?;
-    let message = message_in(chat, external_id).ok_or(SendError::Gone)?;
-    let mut payload = EditMessageText::new(chat, message, text(piece, form)).link_preview_options(no_preview());
+    let target = Target::of(peer)?;
+    let message = message_in(target.chat, external_id).ok_or(SendError::Gone)?;
+    let mut payload = EditMessageText::new(target.chat, message, text(piece, form)).link_preview_options(no_preview());
     if form == Form::Rich {
         payload = payload.parse_mode(ParseMode::Html);
     }
@@ -72,14 +113,25 @@ pub(super) async fn edit(
     match wire.ask::<_, serde::de::IgnoredAny>(&payload).await {
         Err(Failure::Refused(refusal)) if refusal.says(SAME) => Ok(()),
         Err(Failure::Refused(refusal)) if refusal.says(GONE) => Err(SendError::Gone),
-        other => other.map(|_| ()).map_err(why),
+        other => other.map(|_| ()).map_err(|failure| target.why(failure)),
     }
 }
 
-/// The chat that a peer stands for.
-pub(super) fn chat(peer: &str) -> Result<ChatId, SendError> {
-    // A user name never gets here: names change hands.
-    peer.parse().map(ChatId).map_err(|_| SendError::Refused("The address is no chat id".to_owned()))
+/// Puts our one emoji under a message, or takes it away.
+pub(super) async fn react(wire: &Wire, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
+    let target = Target::of(peer)?;
+    let message = message_in(target.chat, external_id).ok_or(SendError::Gone)?;
+    let ours = (!emoji.is_empty()).then(|| ReactionType::Emoji { emoji: emoji.to_owned() });
+    let payload = SetMessageReaction::new(target.chat, message).reaction(ours);
+    match wire.ask::<_, serde::de::IgnoredAny>(&payload).await {
+        Err(Failure::Refused(refusal)) if refusal.says(GONE) => Err(SendError::Gone),
+        other => other.map(|_| ()).map_err(|failure| target.why(failure)),
+    }
+}
+
+/// What a part answers. A part whose question was deleted meanwhile is sent all the same.
+fn answered(chat: ChatId, external_id: &str) -> Option<ReplyParameters> {
+    message_in(chat, external_id).map(|message| ReplyParameters::new(message).allow_sending_without_reply())
 }
 
 fn message_in(chat: ChatId, external_id: &str) -> Option<MessageId> {
@@ -121,6 +173,9 @@ fn why(failure: Failure) -> SendError {
 }
 
 fn refused(refusal: Refusal) -> SendError {
+    if let Some(chat) = refusal.moved {
+        return SendError::Moved(chat.to_string());
+    }
     match (refusal.code, refusal.wait) {
         (_, Some(wait)) => SendError::Wait(wait),
         // The token: whoever receives says so; the parts wait for a better one.
@@ -139,7 +194,7 @@ mod tests {
 
     #[test]
     fn every_refusal_has_its_consequence() {
-        let told = |code, reason: &str| refused(Refusal { code, reason: reason.to_owned(), wait: None });
+        let told = |code, reason: &str| refused(Refusal { code, reason: reason.to_owned(), wait: None, moved: None });
         let blocked = [
             (403, "Forbidden: bot was blocked by the user"),
             (403, "Forbidden: user is deactivated"),
@@ -167,7 +222,7 @@ mod tests {
             assert_eq!(told(400, reason), SendError::Refused(reason.to_owned()));
         }
         assert_eq!(told(401, "Unauthorized"), SendError::Later("Unauthorized".to_owned()));
-        let flood = Refusal { code: 429, reason: String::new(), wait: Some(Duration::from_secs(7)) };
+        let flood = Refusal { code: 429, reason: String::new(), wait: Some(Duration::from_secs(7)), moved: None };
         assert_eq!(refused(flood), SendError::Wait(Duration::from_secs(7)));
         assert_eq!(why(Failure::NotSent("x".to_owned())), SendError::Later("x".to_owned()));
         assert_eq!(why(Failure::Lost("x".to_owned())), SendError::Unclear("x".to_owned()));
@@ -184,16 +239,28 @@ mod tests {
 
     #[test]
     fn peers_are_numbers() {
-        assert_eq!(chat("-1001"), Ok(ChatId(-1001)));
-        for odd in ["", "@ada", "7 ", "7.0"] {
-            assert!(matches!(chat(odd), Err(SendError::Refused(_))), "{odd}");
+        assert_eq!(Target::of("-1001"), Ok(Target { chat: ChatId(-1001), topic: None }));
+        let topic = Some(ThreadId(MessageId(5)));
+        assert_eq!(Target::of("-1001/5"), Ok(Target { chat: ChatId(-1001), topic }));
+        for odd in ["", "@ada", "7 ", "7.0", "7/", "/7", "7/5/5", "7/x"] {
+            assert!(matches!(Target::of(odd), Err(SendError::Refused(_))), "{odd}");
         }
+    }
+
+    #[test]
+    fn a_group_that_moved_keeps_its_topic() {
+        let moved = || {
+            let reason = "Bad Request: group chat was upgraded to a supergroup chat".to_owned();
+            Failure::Refused(Refusal { code: 400, reason, wait: None, moved: Some(-1009) })
+        };
+        assert_eq!(Target::of("-5").unwrap().why(moved()), SendError::Moved("-1009".to_owned()));
+        assert_eq!(Target::of("-5/7").unwrap().why(moved()), SendError::Moved("-1009/7".to_owned()));
     }
 
     #[test]
     fn buttons_stand_two_in_a_row() {
         let buttons = ["a", "b", "c"].map(|name| (name.to_owned(), format!("{name}!"))).to_vec();
-        let piece = Piece { rich: String::new(), plain: String::new(), buttons };
+        let piece = Piece { buttons, ..Piece::default() };
         assert_eq!(
             serde_json::to_value(keyboard(&piece)).unwrap(),
             serde_json::json!({"inline_keyboard": [

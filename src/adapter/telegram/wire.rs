@@ -12,8 +12,9 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use reqwest::multipart::Form;
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,8 @@ pub(super) struct Refusal {
     pub(super) reason: String,
     /// How long to wait, exactly when the code is 429.
     pub(super) wait: Option<Duration>,
+    /// Under which id the group goes on, if that is the reason.
+    pub(super) moved: Option<i64>,
 }
 
 impl Refusal {
@@ -101,6 +104,7 @@ struct Envelope {
 #[derive(Deserialize)]
 struct Parameters {
     retry_after: Option<u64>,
+    migrate_to_chat_id: Option<i64>,
 }
 
 impl Wire {
@@ -150,8 +154,20 @@ impl Wire {
         body: &impl Serialize,
         limit: Duration,
     ) -> Result<T, Failure> {
-        let address = self.address(&[&format!("bot{}", self.token.expose_secret()), &camel(method)])?;
-        let request = self.client.post(address).timeout(limit).json(body);
+        self.exchange(self.client.post(self.method(method)?).timeout(limit).json(body)).await
+    }
+
+    /// Calls a method with a file in its form. A form is read once, so it cannot be sent twice by the client.
+    pub(super) async fn upload<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        form: Form,
+        limit: Duration,
+    ) -> Result<T, Failure> {
+        self.exchange(self.client.post(self.method(method)?).timeout(limit).multipart(form)).await
+    }
+
+    async fn exchange<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, Failure> {
         let answer = request.send().await.map_err(|error| self.failure(error))?;
         let status = answer.status();
         let bytes = self.read(answer, MAX_ANSWER).await.map_err(|failure| match failure {
@@ -173,6 +189,10 @@ impl Wire {
             StatusCode::NOT_FOUND | StatusCode::GONE => Err(DownloadFailure::Gone),
             other => Err(DownloadFailure::Broken(format!("The server answered {}", other.as_u16()))),
         }
+    }
+
+    fn method(&self, name: &str) -> Result<Url, Failure> {
+        self.address(&[&format!("bot{}", self.token.expose_secret()), &camel(name)])
     }
 
     fn address(&self, segments: &[&str]) -> Result<Url, Failure> {
@@ -213,9 +233,9 @@ impl Wire {
         if code >= 500 {
             return Err(Failure::Lost(format!("The server answered {code}")));
         }
-        let asked = envelope.parameters.and_then(|p| p.retry_after).map(Duration::from_secs);
-        let wait = (code == 429).then(|| asked.unwrap_or(DEFAULT_WAIT).min(MAX_WAIT));
-        Err(Failure::Refused(Refusal { code, reason: self.clean(&envelope.description), wait }))
+        let (asked, moved) = envelope.parameters.map_or((None, None), |p| (p.retry_after, p.migrate_to_chat_id));
+        let wait = (code == 429).then(|| asked.map_or(DEFAULT_WAIT, Duration::from_secs).min(MAX_WAIT));
+        Err(Failure::Refused(Refusal { code, reason: self.clean(&envelope.description), wait, moved }))
     }
 
     fn failure(&self, error: reqwest::Error) -> Failure {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::FakeTelegram;
-use super::state::{ChatId, MessageId, State, without_reply};
+use super::state::{ChatId, MessageId, State, bot, without_reply};
 
 /// A message that somebody is about to send; see `FakeTelegram::from`.
 #[must_use = "a draft is delivered by send()"]
@@ -179,6 +179,9 @@ impl State {
         if message.get("date").is_none() {
             message["date"] = json!(self.now_secs());
         }
+        if message.get("is_topic_message").is_some() && message.get("reply_to_message").is_none() {
+            message["reply_to_message"] = self.beginning(chat, &message["message_thread_id"]);
+        }
         if let Some(fields) = message.as_object_mut() {
             fields.retain(|key, value| !(key.ends_with("entities") && value.as_array().is_some_and(Vec::is_empty)));
         }
@@ -186,6 +189,17 @@ impl State {
         self.received.insert((chat, id), message.clone());
         self.enqueue(kind, message);
         id
+    }
+}
+
+impl State {
+    /// The message with which a topic began; whatever is said in a topic names it as if it answered it.
+    fn beginning(&self, chat: ChatId, thread: &Value) -> Value {
+        json!({
+            "message_id": thread, "from": bot(), "chat": self.chat(chat), "date": 1_700_000_000,
+            "message_thread_id": thread, "is_topic_message": true,
+            "forum_topic_created": { "name": "Topic", "icon_color": 7_322_096 },
+        })
     }
 }
 

@@ -10,7 +10,8 @@ use super::methods::{Call, Refusal, parse_mode};
 use super::state::{ChatId, State, Violation};
 
 /// The methods that the short forms mean.
-pub(super) const SENDS: [&str; 3] = ["sendmessage", "editmessagetext", "editmessagereplymarkup"];
+pub(super) const SENDS: [&str; 6] =
+    ["sendmessage", "editmessagetext", "editmessagereplymarkup", "sendphoto", "sendvoice", "senddocument"];
 
 /// Stands for all of `SENDS` in the list of faults.
 const ANY_SEND: &str = "";
@@ -74,6 +75,11 @@ impl FakeTelegram {
     /// The next `times` sends or edits with a parse mode are refused for their markup.
     pub fn reject_markup_next(&self, times: usize) {
         self.fault(ANY_SEND, Fault::RejectMarkup, times);
+    }
+
+    /// The next `times` files cannot be had.
+    pub fn files_fail_next(&self, times: usize) {
+        self.fault("getFile", Fault::ServerError, times);
     }
 
     /// Forgets all faults that were not used.

@@ -1,11 +1,15 @@
 //! Every method but `getUpdates`, validated in the order and refused in the words of the real server.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::faults::SENDS;
 use super::markup::{self, Formatted};
 use super::observing::{AcceptedKind, Edit, Sent};
 use super::state::{CallbackAnswer, ChatId, MessageId, State, bot};
+use super::upload::{self, UploadedFile};
+use super::webhook;
 
 /// The longest visible text, in UTF-16 units.
 const MAX_TEXT: usize = 4096;
@@ -18,6 +22,7 @@ const NOT_MODIFIED: &str = "message is not modified: specified new message conte
 pub(super) struct Call {
     pub(super) method: String,
     pub(super) params: Map<String, Value>,
+    pub(super) files: BTreeMap<String, UploadedFile>,
 }
 
 impl Call {
@@ -44,7 +49,7 @@ impl Call {
         }
     }
 
-    fn flag(&self, key: &str) -> bool {
+    pub(super) fn flag(&self, key: &str) -> bool {
         self.json(key).is_some_and(|value| value == json!(true))
     }
 }
@@ -72,7 +77,7 @@ impl Refusal {
     }
 }
 
-type Outcome = Result<Value, Refusal>;
+pub(super) type Outcome = Result<Value, Refusal>;
 
 /// Runs one call. Under `strict` every refusal that the bot earned itself is a violation.
 pub(super) fn run(state: &mut State, call: &Call) -> Outcome {
@@ -90,6 +95,7 @@ fn dispatch(state: &mut State, call: &Call) -> Outcome {
     match call.method.as_str() {
         "getme" => Ok(me()),
         "sendmessage" => send_message(state, call),
+        "sendphoto" | "sendvoice" | "senddocument" => upload::send_file(state, call),
         "editmessagetext" => edit_message_text(state, call),
         "editmessagereplymarkup" => edit_reply_markup(state, call),
         "deletemessage" => delete_message(state, call),
@@ -104,10 +110,9 @@ fn dispatch(state: &mut State, call: &Call) -> Outcome {
             Ok(json!(true))
         }
         "getmycommands" => Ok(get_my_commands(state, call)),
+        "setwebhook" => webhook::set(state, call),
         "deletewebhook" => Ok(delete_webhook(state, call)),
-        "getwebhookinfo" => Ok(json!({
-            "url": state.webhook, "has_custom_certificate": false, "pending_update_count": state.queue.len(),
-        })),
+        "getwebhookinfo" => Ok(webhook::info(state)),
         "logout" | "close" => Ok(json!(true)),
         _ => Err(Refusal::new(404, "Not Found: method not found")),
     }
@@ -147,6 +152,7 @@ fn send_message(state: &mut State, call: &Call) -> Outcome {
         reply_markup: call.json("reply_markup"),
         at_ms: state.now_ms(),
         deleted: false,
+        file: None,
     };
     state.record(AcceptedKind::Send, &sent);
     state.sent.push(sent);
@@ -220,7 +226,7 @@ fn own_message(state: &State, call: &Call, verb: &str) -> Result<usize, Refusal>
 }
 
 /// The chat of a call, if the bot may write there.
-fn chat_for(state: &State, call: &Call) -> Result<ChatId, Refusal> {
+pub(super) fn chat_for(state: &State, call: &Call) -> Result<ChatId, Refusal> {
     if call.params.get("chat_id").is_none_or(|id| id == "") {
         return Err(Refusal::bad("chat_id is empty"));
     }
@@ -282,7 +288,7 @@ fn check_markup(call: &Call) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn reply_target(state: &State, call: &Call, chat: ChatId) -> Result<Option<MessageId>, Refusal> {
+pub(super) fn reply_target(state: &State, call: &Call, chat: ChatId) -> Result<Option<MessageId>, Refusal> {
     let reply = call.json("reply_parameters").unwrap_or_default();
     let Some(id) = reply["message_id"].as_i64().or_else(|| call.int("reply_to_message_id")) else {
         return Ok(None);

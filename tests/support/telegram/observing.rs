@@ -32,9 +32,26 @@ pub struct Sent {
     pub reply_markup: Option<Value>,
     pub at_ms: i64,
     pub deleted: bool,
+    /// What was uploaded, if the message is a file.
+    pub file: Option<Upload>,
+}
+
+/// A file that the bot uploaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upload {
+    /// `photo`, `voice` or `document`.
+    pub kind: &'static str,
+    pub name: String,
+    pub mime: String,
+    pub bytes: Vec<u8>,
 }
 
 impl Sent {
+    /// Whether it came with its markup, and not as plain text.
+    pub fn is_marked_up(&self) -> bool {
+        self.parse_mode.as_deref() == Some("HTML")
+    }
+
     /// Label and data of each button below the message, row after row.
     pub fn buttons(&self) -> Vec<(String, String)> {
         let owned = |button: &Value, key: &str| button[key].as_str().unwrap_or_default().to_owned();
@@ -152,14 +169,15 @@ impl FakeTelegram {
         self.until(|fake| fake.unacked() == 0).await;
     }
 
-    /// Waits until every queued update is confirmed and the bot polls again.
+    /// Waits until every queued update is confirmed and the bot polls again, or is called.
     pub async fn idle_acked(&self) {
-        self.until(|fake| fake.read(|state| state.queue.is_empty() && state.parked > 0)).await;
+        self.until(|fake| fake.read(|state| state.queue.is_empty() && (state.parked > 0 || state.calls_the_bot())))
+            .await;
     }
 
-    /// Waits for the first poll.
+    /// Waits for the first poll, or for the bot to be called.
     pub async fn first_poll(&self) {
-        self.until(|fake| fake.polls() > 0).await;
+        self.until(|fake| fake.polls() > 0 || fake.read(State::calls_the_bot)).await;
     }
 
     /// Waits until a condition holds; it is looked at after each change. Set a limit of your own.

@@ -4,6 +4,7 @@
 //! HTTP layer then gives the connection up, and the client sees exactly what a power cut on the far side
 //! looks like.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -29,6 +30,8 @@ use super::faults::Fault;
 use super::methods::{self, Call, Refusal};
 use super::polling;
 use super::state::Shared;
+use super::upload;
+use super::webhook;
 
 const BODY_LIMIT: usize = 64 << 20;
 
@@ -60,10 +63,12 @@ fn serve(listener: std::net::TcpListener, shared: Arc<Shared>, stopped: oneshot:
     runtime.block_on(async {
         listener.set_nonblocking(true).expect("a listener without blocking");
         let door = Door(TcpListener::from_std(listener).expect("a listener"));
+        let calling = webhook::call_the_bot(Arc::clone(&shared));
         let app = Router::new().fallback(answer).with_state(shared);
         let app = app.into_make_service_with_connect_info::<Switch>();
         tokio::select! {
             _ = axum::serve(door, app).into_future() => {}
+            () = calling => {}
             _ = stopped => {}
         }
     });
@@ -131,7 +136,7 @@ async fn hold(shared: &Shared, holding: fn(&super::state::State) -> bool) {
     }
 }
 
-/// Takes token, method and parameters out of a request: query, form and JSON are all understood.
+/// Takes token, method and parameters out of a request: query, forms of both kinds and JSON are all understood.
 async fn read_call(path: &str, request: Request) -> Result<Call, Refusal> {
     let not_found = || Refusal::new(404, "Not Found");
     let (token, method) = path.strip_prefix("/bot").and_then(|rest| rest.split_once('/')).ok_or_else(not_found)?;
@@ -148,10 +153,13 @@ async fn read_call(path: &str, request: Request) -> Result<Call, Refusal> {
         }
     } else if content_type.starts_with("application/x-www-form-urlencoded") {
         read_form(&String::from_utf8_lossy(&body), &mut params);
+    } else if let Some(boundary) = upload::boundary(&content_type) {
+        let files = upload::read(&body, boundary, &mut params)?;
+        return Ok(Call { method: method.to_ascii_lowercase(), params, files });
     } else if !body.is_empty() {
         return Err(Refusal::bad("the fake understands JSON and forms only"));
     }
-    Ok(Call { method: method.to_ascii_lowercase(), params })
+    Ok(Call { method: method.to_ascii_lowercase(), params, files: BTreeMap::new() })
 }
 
 /// A token of another bot is unauthorised, something that is no token at all is not found.

@@ -2,6 +2,7 @@
 //! records. Each change wakes everybody who waits, on either kind of thread.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,6 +11,7 @@ use tokio::sync::watch;
 
 use super::faults::{Fault, Flood};
 use super::observing::{Accepted, Sent};
+use super::upload;
 
 pub type ChatId = i64;
 pub type MessageId = i64;
@@ -85,6 +87,10 @@ pub(super) struct State {
     pub(super) acked: usize,
     pub(super) allowed: Vec<String>,
     pub(super) webhook: String,
+    pub(super) webhook_secret: String,
+    pub(super) leads_to: Option<SocketAddr>,
+    pub(super) called: Vec<(UpdateId, u16)>,
+    pub(super) call_failed_secs: Option<i64>,
     pub(super) polls: usize,
     pub(super) parked: usize,
     pub(super) last_offset: Option<i64>,
@@ -130,6 +136,10 @@ impl State {
             acked: 0,
             allowed: Vec::new(),
             webhook: String::new(),
+            webhook_secret: String::new(),
+            leads_to: None,
+            called: Vec::new(),
+            call_failed_secs: None,
             polls: 0,
             parked: 0,
             last_offset: None,
@@ -204,6 +214,9 @@ impl State {
             "text": sent.text,
         });
         let mut set = |key: &str, value: Option<Value>| value.map(|value| message[key] = value);
+        if let Some(file) = &sent.file {
+            set(file.kind, Some(upload::shown(file, sent.message_id)));
+        }
         set("edit_date", sent.edits.last().map(|edit| json!(edit.at_ms.div_euclid(1000))));
         set("entities", (!sent.entities.is_empty()).then(|| json!(sent.entities)));
         set("message_thread_id", sent.thread_id.map(|id| json!(id)));

@@ -3,15 +3,21 @@
 use serde_json::Value;
 
 use super::{field, is_there, number, text};
-use crate::message::{FileKind, RemoteFile};
+use crate::message::{Carried, Carrier, FileKind, RemoteFile};
 
 /// The largest file that the Bot API hands out.
 const MAX_FILE: u64 = 20 << 20;
 
 /// What a message is made of.
 pub(super) enum Content {
-    Said { text: String, files: Vec<RemoteFile> },
+    /// Words, files, or what came along.
+    Said {
+        files: Vec<RemoteFile>,
+        carried: Vec<Carried>,
+    },
     Unsupported(&'static str),
+    /// The group has another id now.
+    Moved(i64),
     Service,
 }
 
@@ -85,8 +91,12 @@ const ENVELOPE: &[&str] = &[
 pub(super) fn of(message: &Value) -> Content {
     let said = words(message);
     let files: Vec<RemoteFile> = photo(message).or_else(|| file(message)).into_iter().collect();
-    if !said.is_empty() || !files.is_empty() {
-        return Content::Said { text: said, files };
+    let carried: Vec<Carried> = contact(message).or_else(|| poll(message)).into_iter().collect();
+    if !said.is_empty() || !files.is_empty() || !carried.is_empty() {
+        return Content::Said { files, carried };
+    }
+    if let Some(to) = number(message, "migrate_to_chat_id") {
+        return Content::Moved(to);
     }
     let unsupported = UNSUPPORTED.iter().find(|(key, _)| field(message, key).is_some());
     match unsupported {
@@ -108,6 +118,27 @@ fn is_bare(message: &Value) -> bool {
         let mut told = fields.iter().filter(|(_, value)| is_there(value)).map(|(key, _)| key.as_str());
         told.all(|key| ENVELOPE.contains(&key) || key.starts_with("forward"))
     })
+}
+
+/// Somebody's name and number, in one line.
+fn contact(message: &Value) -> Option<Carried> {
+    let contact = field(message, "contact")?;
+    let part = |key| text(contact, key).filter(|part| !part.is_empty());
+    let name: Vec<&str> = [part("first_name"), part("last_name")].into_iter().flatten().collect();
+    let known: Vec<String> =
+        [Some(name.join(" ")).filter(|name| !name.is_empty()), part("phone_number").map(str::to_owned)]
+            .into_iter()
+            .flatten()
+            .collect();
+    (!known.is_empty()).then(|| Carried { what: Carrier::Contact, text: known.join(", ") })
+}
+
+/// A question, and below it what may be answered.
+fn poll(message: &Value) -> Option<Carried> {
+    let poll = field(message, "poll")?;
+    let options = field(poll, "options").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let answers = options.iter().filter_map(|option| text(option, "text")).map(|answer| format!("\n- {answer}"));
+    Some(Carried { what: Carrier::Poll, text: text(poll, "question")?.to_owned() + &answers.collect::<String>() })
 }
 
 /// The largest size of a photo that can be fetched.

@@ -1,7 +1,7 @@
 //! Every kind of update, well formed and hostile.
 
 use super::*;
-use crate::message::{FileKind, RemoteFile};
+use crate::message::{Carried, Carrier, FileKind, Place, Quote};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -21,8 +21,16 @@ fn merge(message: &mut Value, fields: Value) {
     message.as_object_mut().unwrap().extend(fields);
 }
 
+fn us() -> Us {
+    Us { id: 42, username: "our_bot".to_owned() }
+}
+
 fn parsed(kind: &str, body: Value) -> Inbound {
-    parse(&json!({"update_id": 99, kind: body}).to_string()).unwrap()
+    parse(&json!({"update_id": 99, kind: body}).to_string(), &us()).unwrap()
+}
+
+fn group(chat: &str, addressed: bool) -> Place {
+    Place::Group { chat: chat.to_owned(), addressed }
 }
 
 fn event(fields: Value) -> Event {
@@ -51,6 +59,7 @@ fn a_text_with_all_that_belongs_to_it() {
         external_id: "m7:12".to_owned(),
         peer: "7".to_owned(),
         sender: "7".to_owned(),
+        alias: None,
         place: Place::Direct,
         server_at: Some(Moment(1_795_000_000_000)),
         event: Event::Said(Said { text: "Hello".to_owned(), ..Said::default() }),
@@ -64,7 +73,7 @@ fn an_edit_names_what_it_changes() {
     assert_eq!(inbound.external_id, "e7:12:1795000060");
     assert_eq!(inbound.server_at, Some(Moment(1_795_000_060_000)));
     let said = Said { text: "Hullo".to_owned(), ..Said::default() };
-    assert_eq!(inbound.event, Event::Edited { of: "m7:12".to_owned(), said });
+    assert_eq!(inbound.event, Event::Edited { of: "m7:12".to_owned(), said, also: None });
     let moving = parsed("edited_message", from_ada(json!({"location": {}, "edit_date": 1_795_000_061})));
     assert_eq!(moving.event, Event::Nothing);
 }
@@ -168,10 +177,10 @@ fn quotes_of_this_chat_and_from_elsewhere() {
 fn what_we_cannot_take_and_what_is_only_news() {
     let unsupported = |word: &str| Event::Unsupported(word.to_owned());
     let table = [
-        (json!({"contact": {"phone_number": "1"}}), unsupported("a contact")),
+        (json!({"contact": {}}), unsupported("a contact")),
         (json!({"location": {}, "venue": {}}), unsupported("a place")),
         (json!({"location": {}}), unsupported("a location")),
-        (json!({"poll": {"question": "x"}}), unsupported("a poll")),
+        (json!({"poll": {"question": 4}}), unsupported("a poll")),
         (json!({"dice": {}}), unsupported("a dice")),
         (json!({"game": {}}), unsupported("a game")),
         (json!({"invoice": {}}), unsupported("an invoice")),
@@ -186,7 +195,8 @@ fn what_we_cannot_take_and_what_is_only_news() {
         (json!({"forward_origin": {}}), unsupported("something of a kind that bots cannot see")),
         (json!({"new_chat_members": []}), Event::Nothing),
         (json!({"pinned_message": {}}), Event::Nothing),
-        (json!({"migrate_to_chat_id": -1001}), Event::Nothing),
+        (json!({"migrate_to_chat_id": -1001}), Event::Moved { to: "-1001".to_owned() }),
+        (json!({"migrate_from_chat_id": -5}), Event::Nothing),
         (json!({"text": ""}), Event::Nothing),
         (json!({"of_the_future": {}}), Event::Nothing),
     ];
@@ -199,12 +209,12 @@ fn what_we_cannot_take_and_what_is_only_news() {
 fn only_a_plainly_private_chat_is_direct() {
     for (kind, place) in [
         (json!("private"), Place::Direct),
-        (json!("group"), Place::Group),
-        (json!("supergroup"), Place::Group),
-        (json!("channel"), Place::Group),
-        (json!("of the future"), Place::Group),
-        (json!(null), Place::Group),
-        (json!(true), Place::Group),
+        (json!("group"), group("-5", false)),
+        (json!("supergroup"), group("-5", false)),
+        (json!("channel"), group("-5", false)),
+        (json!("of the future"), group("-5", false)),
+        (json!(null), group("-5", false)),
+        (json!(true), group("-5", false)),
     ] {
         let message = from_ada(json!({"text": "x", "chat": {"id": -5, "type": kind}}));
         let inbound = parsed("message", message);
@@ -216,6 +226,95 @@ fn only_a_plainly_private_chat_is_direct() {
     assert_eq!(parsed("channel_post", post).sender, "-6");
 }
 
+/// What Ada says in a forum, with these fields besides.
+fn in_forum(fields: Value) -> Value {
+    let mut message = from_ada(json!({"chat": {"id": -1005, "type": "supergroup", "is_forum": true}}));
+    merge(&mut message, fields);
+    message
+}
+
+#[test]
+fn a_topic_is_part_of_the_address_and_not_of_the_group() {
+    let peer = |fields| {
+        let inbound = parsed("message", in_forum(fields));
+        assert_eq!(inbound.place, group("-1005", false));
+        inbound.peer
+    };
+    assert_eq!(peer(json!({"text": "x", "message_thread_id": 3, "is_topic_message": true})), "-1005/3");
+    assert_eq!(peer(json!({"text": "x"})), "-1005", "the general topic");
+    assert_eq!(peer(json!({"text": "x", "message_thread_id": 3})), "-1005", "a thread of replies");
+    let root = json!({"message_id": 3, "from": {"id": 42}, "forum_topic_created": {"name": "Garden"}});
+    let said = json!({"text": "x", "message_thread_id": 3, "is_topic_message": true, "reply_to_message": root});
+    let inbound = parsed("message", in_forum(said));
+    assert_eq!(inbound.place, group("-1005", false), "everything there names the beginning of the topic");
+    let Event::Said(said) = inbound.event else { unreachable!() };
+    assert_eq!(said.quote, None);
+}
+
+#[test]
+fn in_a_group_it_is_told_who_is_meant() {
+    let named = json!([{"type": "mention", "offset": 0, "length": 8}]);
+    let inbound = parsed("message", in_forum(json!({"text": "@our_bot hi", "entities": named})));
+    assert_eq!(inbound.place, group("-1005", true));
+    assert_eq!(inbound.event, Event::Said(Said { text: "hi".to_owned(), ..Said::default() }));
+    let edit = in_forum(json!({"text": "@our_bot ho", "entities": named, "edit_date": 5}));
+    let said = Said { text: "ho".to_owned(), ..Said::default() };
+    assert_eq!(parsed("edited_message", edit).event, Event::Edited { of: "m-1005:12".to_owned(), said, also: None });
+    let theirs = json!({
+        "text": "/stop@their_bot", "entities": [{"type": "bot_command", "offset": 0, "length": 15}],
+        "reply_to_message": {"message_id": 5, "from": {"id": 42}},
+    });
+    assert_eq!(parsed("message", in_forum(theirs.clone())).event, Event::Nothing);
+    assert!(matches!(event(theirs), Event::Said(_)), "nobody else is there");
+}
+
+#[test]
+fn a_reaction_names_its_message_and_the_newest_emoji() {
+    let emoji = |name: &str| json!({"type": "emoji", "emoji": name});
+    let custom = json!({"type": "custom_emoji", "custom_emoji_id": "5"});
+    let reaction = |old: Value, new: Value| {
+        json!({
+            "chat": {"id": -5, "type": "group"}, "message_id": 12, "user": {"id": 7}, "date": 1_795_000_000,
+            "old_reaction": old, "new_reaction": new,
+        })
+    };
+    let table = [
+        (json!([]), json!([emoji("a")]), "a"),
+        (json!([emoji("a")]), json!([emoji("b"), emoji("a")]), "b"),
+        (json!([emoji("a"), emoji("b")]), json!([emoji("a")]), "a"),
+        (json!([emoji("a")]), json!([]), ""),
+        (json!([]), json!([custom]), ""),
+        (json!(null), json!(5), ""),
+    ];
+    for (old, new, newest) in table {
+        let inbound = parsed("message_reaction", reaction(old, new));
+        assert_eq!(inbound.event, Event::Reacted { to: "m-5:12".to_owned(), emoji: newest.to_owned() });
+        let names = (inbound.external_id.as_str(), inbound.peer.as_str(), inbound.sender.as_str());
+        assert_eq!((names, inbound.place), (("u99", "-5", "7"), group("-5", false)));
+    }
+    let mut anonymous = reaction(json!([]), json!([emoji("a")]));
+    anonymous.as_object_mut().unwrap().remove("user");
+    merge(&mut anonymous, json!({"actor_chat": {"id": -5}}));
+    assert_eq!(parsed("message_reaction", anonymous).event, Event::Nothing);
+}
+
+#[test]
+fn a_contact_and_a_poll_are_carried_and_not_typed() {
+    let carried = |fields| {
+        let said = said_with(fields);
+        assert_eq!(said.text, "");
+        said.carried
+    };
+    let one = |what, text: &str| vec![Carried { what, text: text.to_owned() }];
+    let ben = json!({"first_name": "Ben", "last_name": "Ott", "phone_number": "+43 1", "vcard": "BEGIN"});
+    assert_eq!(carried(json!({"contact": ben})), one(Carrier::Contact, "Ben Ott, +43 1"));
+    assert_eq!(carried(json!({"contact": {"phone_number": "1"}})), one(Carrier::Contact, "1"));
+    let poll = json!({"question": "When?", "options": [{"text": "Now"}, {"text": "Later"}, {}]});
+    assert_eq!(carried(json!({"poll": poll})), one(Carrier::Poll, "When?\n- Now\n- Later"));
+    let closed = parsed("edited_message", from_ada(json!({"poll": poll, "edit_date": 5})));
+    assert_eq!(closed.event, Event::Nothing);
+}
+
 #[test]
 fn a_button_is_pressed_by_whoever_pressed_it() {
     let ours =
@@ -225,6 +324,7 @@ fn a_button_is_pressed_by_whoever_pressed_it() {
         external_id: "cCB".to_owned(),
         peer: "7".to_owned(),
         sender: "7".to_owned(),
+        alias: None,
         place: Place::Direct,
         server_at: None,
         event: Event::Button { data: "yes 4".to_owned(), callback: "CB".to_owned() },
@@ -260,7 +360,7 @@ fn the_corpus_is_understood() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let result = parse(&std::fs::read_to_string(&path).unwrap());
+        let result = parse(&std::fs::read_to_string(&path).unwrap(), &us());
         assert_eq!(result.is_err(), name.starts_with("unreadable-"), "{name}");
         count += 1;
     }
@@ -305,6 +405,14 @@ fn any_json() -> impl Strategy<Value = Value> {
         "forward_origin",
         "via_bot",
         "media_group_id",
+        "entities",
+        "offset",
+        "length",
+        "contact",
+        "is_topic_message",
+        "message_thread_id",
+        "new_reaction",
+        "user",
         "new",
     ]);
     leaf.prop_recursive(4, 64, 8, move |inner| {
@@ -317,21 +425,29 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 fn any_kind() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["message", "edited_message", "channel_post", "callback_query", "my_chat_member", "new"])
+    prop::sample::select(vec![
+        "message",
+        "edited_message",
+        "channel_post",
+        "callback_query",
+        "message_reaction",
+        "my_chat_member",
+        "new",
+    ])
 }
 
 proptest! {
     #[test]
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = parse(&String::from_utf8_lossy(&bytes));
+        let _ = parse(&String::from_utf8_lossy(&bytes), &us());
     }
 
     #[test]
     fn any_update_with_a_number_is_understood(kind in any_kind(), body in any_json(), id in any::<i64>()) {
         let raw = json!({"update_id": id, kind: body}).to_string();
-        let first = parse(&raw);
+        let first = parse(&raw, &us());
         prop_assert!(first.is_ok(), "{}", raw);
-        prop_assert_eq!(first, parse(&raw));
+        prop_assert_eq!(first, parse(&raw, &us()));
     }
 
     /// Whatever else stands in a message: what was typed arrives, and arrives as typed only without a mark.

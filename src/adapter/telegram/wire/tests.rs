@@ -33,7 +33,7 @@ async fn answering(answer: &'static [u8]) -> String {
 fn answers_are_sorted_by_what_may_have_happened() {
     let refused = |code, reason: &str, wait: Option<u64>| {
         let wait = wait.map(Duration::from_secs);
-        Err(Failure::Refused(Refusal { code, reason: reason.to_owned(), wait }))
+        Err(Failure::Refused(Refusal { code, reason: reason.to_owned(), wait, moved: None }))
     };
     let lost = |why: &str| Err(Failure::Lost(why.to_owned()));
     let table = [

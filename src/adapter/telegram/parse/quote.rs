@@ -1,0 +1,36 @@
+//! What a message answers, and whether that is one of ours.
+//!
+//! Each message of a forum's topic names the topic's first message as if it answered it. That is no answer.
+
+use serde_json::Value;
+
+use super::place::topic;
+use super::{Us, content, field, message_name, number, text};
+use crate::message::Quote;
+
+/// What a message answers.
+pub(super) fn of(message: &Value) -> Option<Quote> {
+    let piece = field(message, "quote").map(|quote| text(quote, "text").unwrap_or_default());
+    if let Some(replied) = replied(message) {
+        let text = piece.map_or_else(|| content::words(replied), str::to_owned);
+        let here = field(message, "chat").and_then(|chat| number(chat, "id"));
+        let there = field(replied, "chat").map_or(here, |chat| number(chat, "id"));
+        return Some(match (there, number(replied, "message_id")) {
+            (Some(chat), Some(id)) if there == here => Quote::Message { external_id: message_name(chat, id), text },
+            _ => Quote::Elsewhere { text },
+        });
+    }
+    let elsewhere = ["external_reply", "reply_to_story"].iter().any(|key| field(message, key).is_some());
+    (elsewhere || piece.is_some()).then(|| Quote::Elsewhere { text: piece.unwrap_or_default().to_owned() })
+}
+
+/// Whether it answers a message of ours.
+pub(super) fn is_of(message: &Value, us: &Us) -> bool {
+    replied(message).and_then(|replied| number(field(replied, "from")?, "id")) == Some(us.id)
+}
+
+fn replied(message: &Value) -> Option<&Value> {
+    let replied = field(message, "reply_to_message")?;
+    let begins_topic = topic(message).is_some() && topic(message) == number(replied, "message_id");
+    (!begins_topic).then_some(replied)
+}

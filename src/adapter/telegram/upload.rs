@@ -1,0 +1,70 @@
+//! Sending a file: a picture to be seen, a voice note to be heard, everything else as a document.
+//!
+//! What Telegram does not take as a picture or a voice note (too wide, too heavy, of another kind than its name says, or
+//! unwelcome to that person) goes as a document, which is better than not at all. The bytes are uploaded each
+//! time; Telegram's name for a file is not kept.
+
+use std::time::Duration;
+
+use reqwest::multipart::{Form, Part};
+
+use super::parse::message_name;
+use super::send::{Sent, Target};
+use super::wire::Wire;
+use crate::adapter::SendError;
+use crate::adapter::markdown::strip_control;
+use crate::message::{FileKind, OutgoingFile};
+use crate::text::one_line;
+
+/// The largest file that a bot may send.
+const MAX_FILE: usize = 50 << 20;
+/// The largest file that may be sent as a picture.
+const MAX_PHOTO: usize = 10 << 20;
+/// How long an upload may take in all.
+const LIMIT: Duration = Duration::from_secs(300);
+/// The type of a file that says nothing else of itself.
+const BYTES: &str = "application/octet-stream";
+
+/// Sends a file and gives the name of its message.
+pub(super) async fn send(wire: &Wire, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
+    let target = Target::of(peer)?;
+    if file.bytes.len() > MAX_FILE {
+        return Err(SendError::Refused("The file is larger than the 50 MB that Telegram takes from a bot".to_owned()));
+    }
+    match send_as(wire, target, kind(file), file).await {
+        Err(SendError::Refused(_)) if kind(file) != FileKind::Document => {
+            send_as(wire, target, FileKind::Document, file).await
+        }
+        sent => sent,
+    }
+}
+
+fn kind(file: &OutgoingFile) -> FileKind {
+    match file.kind {
+        FileKind::Photo if file.bytes.len() > MAX_PHOTO => FileKind::Document,
+        kind => kind,
+    }
+}
+
+async fn send_as(wire: &Wire, target: Target, kind: FileKind, file: &OutgoingFile) -> Result<String, SendError> {
+    let (method, field) = match kind {
+        FileKind::Photo => ("sendPhoto", "photo"),
+        FileKind::Voice => ("sendVoice", "voice"),
+        FileKind::Document | FileKind::Sound => ("sendDocument", "document"),
+    };
+    // Telegram reads a name as it stands and does not undo percent signs in it.
+    let mut form = Form::new().percent_encode_noop().text("chat_id", target.chat.to_string());
+    if let Some(topic) = target.topic {
+        form = form.text("message_thread_id", topic.to_string());
+    }
+    let form = form.part(field, part(file)?);
+    let sent: Sent = wire.upload(method, form, LIMIT).await.map_err(|failure| target.why(failure))?;
+    Ok(message_name(target.chat.0, sent.message_id))
+}
+
+fn part(file: &OutgoingFile) -> Result<Part, SendError> {
+    // A line break would end the header in which the name stands.
+    let name = one_line(&strip_control(&file.name));
+    let typed = |mime: &str| Part::bytes(file.bytes.to_vec()).file_name(name.clone()).mime_str(mime);
+    typed(&file.mime).or_else(|_| typed(BYTES)).map_err(|_| SendError::Refused("The file has no type".to_owned()))
+}

@@ -1,0 +1,195 @@
+//! Receiving by Telegram's calls: what was called with is handed to `next`, and the caller hears *200* only when the
+//! journal has it.
+//!
+//! Telegram repeats a call that was not answered with 200, for a day, so nothing is kept here that could be lost: a
+//! call waits, with its connection open, until the batch in which it went out is acknowledged. If it is not (the journal
+//! could not be written, the gateway stops, it takes too long), the caller is told so and comes again; what
+//! had been stored all the same is then known by its name.
+//!
+//! The cursor stays the one of the last poll. Telegram confirms by our answers, and does not wait for one call before the next, so a
+//! number would claim more than was stored: whoever goes back to polling asks from where polling ended, and is given
+//! what Telegram still holds.
+//!
+//! That nobody calls may mean that nobody has written, so silence says nothing. Once a minute Telegram is asked how it
+//! fares with calling us.
+
+mod door;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use teloxide_core::payloads::{GetWebhookInfo, SetWebhook, SetWebhookSetters};
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::parse::update_id;
+use super::poll;
+use super::trouble::Trouble;
+use super::wire::Wire;
+use crate::adapter::{Batch, PollError};
+use crate::config;
+use crate::time::{Clock, Moment};
+use crate::wording::telegram as words;
+use door::{Call, Caller, Door};
+
+/// How many calls Telegram may make at once.
+const CALLS_AT_ONCE: u8 = 8;
+/// How often Telegram is asked how it fares.
+const LOOK: Duration = Duration::from_secs(60);
+/// Stands for the cursor as long as there was no poll; no poll takes it for a number.
+const NO_CURSOR: &str = "webhook";
+
+/// The way in when Telegram calls.
+pub(super) struct Webhook {
+    config: config::Webhook,
+    clock: Arc<dyn Clock>,
+    sender: mpsc::Sender<Call>,
+    calls: tokio::sync::Mutex<mpsc::Receiver<Call>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The open door; it closes with this value.
+    door: Option<DropGuard>,
+    /// Who waits for the acknowledgement of the last batch.
+    waiting: Vec<Caller>,
+    /// When calls last worked, for all we know: when a batch was stored, or when the webhook was set.
+    worked_at: Moment,
+    looked_at: Moment,
+    /// What is wrong, as it was told last.
+    told: Option<&'static str>,
+}
+
+/// What Telegram tells of its calls.
+#[derive(Deserialize)]
+struct Info {
+    #[serde(default)]
+    url: String,
+    #[serde(default)]
+    pending_update_count: u64,
+    last_error_date: Option<i64>,
+}
+
+impl Webhook {
+    /// A way in whose door is still closed.
+    pub(super) fn new(config: config::Webhook, clock: Arc<dyn Clock>) -> Self {
+        let (sender, calls) = mpsc::channel(door::CONNECTIONS);
+        let now = clock.now();
+        let state = State { door: None, waiting: Vec::new(), worked_at: now, looked_at: now, told: None };
+        Self { config, clock, sender, calls: tokio::sync::Mutex::new(calls), state: Mutex::new(state) }
+    }
+
+    /// Opens the door if it is closed, and then tells Telegram where to call. What waits for us is kept.
+    pub(super) async fn connect(&self, wire: &Wire) -> Result<(), Trouble> {
+        self.listen().await.map_err(|why| Trouble {
+            sentence: words::CANNOT_LISTEN,
+            error: PollError::Unreachable(format!("Cannot listen at {}: {why}", self.config.listen)),
+        })?;
+        let set = SetWebhook::new(self.config.url.clone())
+            .secret_token(self.config.secret.expose_secret())
+            .allowed_updates(poll::WANTED)
+            .max_connections(CALLS_AT_ONCE)
+            .drop_pending_updates(false);
+        wire.ask::<_, IgnoredAny>(&set).await.map_err(poll::trouble)?;
+        let now = self.clock.now();
+        let mut state = self.state();
+        (state.worked_at, state.looked_at) = (now, now);
+        Ok(())
+    }
+
+    async fn listen(&self) -> std::io::Result<()> {
+        if self.state().door.is_some() {
+            return Ok(());
+        }
+        let listener = tokio::net::TcpListener::bind(self.config.listen).await?;
+        let stop = CancellationToken::new();
+        Door::new(&self.config, self.sender.clone(), Arc::clone(&self.clock), stop.clone()).open(listener);
+        self.state().door = Some(stop.drop_guard());
+        Ok(())
+    }
+
+    /// Waits for calls, and looks once a minute whether they can come. An empty batch says that they can.
+    pub(super) async fn next(&self, wire: &Wire, cursor: Option<&str>) -> Result<Batch, Trouble> {
+        // Whoever still waits was handed over before and not acknowledged: it was not stored.
+        self.state().waiting.clear();
+        let mut calls = self.calls.lock().await;
+        let cursor = Some(cursor.unwrap_or(NO_CURSOR).to_owned());
+        loop {
+            let look_at = self.state().looked_at.plus(LOOK);
+            tokio::select! {
+                biased;
+                Some(call) = calls.recv() => {
+                    let items = self.take(call, &mut calls);
+                    if !items.is_empty() {
+                        return Ok(Batch { items, cursor });
+                    }
+                }
+                busy = self.clock.wake_at(look_at) => {
+                    let looked = self.look(wire).await;
+                    drop(busy);
+                    if let Some(news) = self.news(looked) {
+                        return news.map(|()| Batch { items: Vec::new(), cursor });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The batch is stored: so is every call that waits.
+    pub(super) fn ack(&self) {
+        let mut state = self.state();
+        if !state.waiting.is_empty() {
+            state.worked_at = self.clock.now();
+        }
+        state.waiting.drain(..).for_each(Caller::stored);
+    }
+
+    /// All calls that wait at this moment, in the order in which Telegram numbered them.
+    fn take(&self, first: Call, calls: &mut mpsc::Receiver<Call>) -> Vec<String> {
+        let mut taken = vec![first];
+        while let Ok(call) = calls.try_recv() {
+            taken.push(call);
+        }
+        // Whoever hung up comes again.
+        taken.retain(|call| !call.caller.is_gone());
+        taken.sort_by_cached_key(|call| {
+            let update = serde_json::from_str::<Value>(&call.raw).ok();
+            update.as_ref().and_then(update_id).unwrap_or(i64::MAX)
+        });
+        let mut state = self.state();
+        state.told = None;
+        let (items, waiting) = taken.into_iter().map(|call| (call.raw, call.caller)).unzip();
+        state.waiting = waiting;
+        items
+    }
+
+    /// Asks Telegram how it fares with calling us.
+    async fn look(&self, wire: &Wire) -> Result<(), Trouble> {
+        self.state().looked_at = self.clock.now();
+        let info: Info = wire.ask(&GetWebhookInfo::new()).await.map_err(poll::trouble)?;
+        let failed_at = info.last_error_date.map(Moment::from_seconds);
+        let deaf = |sentence, why: &str| Trouble { sentence, error: PollError::Unreachable(why.to_owned()) };
+        if info.url != self.config.url.as_str() {
+            return Err(deaf(words::CALLS_ELSEWHERE, "Telegram calls another address"));
+        }
+        if info.pending_update_count > 0 && failed_at.is_some_and(|at| at > self.state().worked_at) {
+            return Err(deaf(words::CALLS_FAIL, "Telegram's calls do not arrive"));
+        }
+        Ok(())
+    }
+
+    /// What a look has to tell. Trouble is told once: between two tellings of it we go on waiting for calls.
+    fn news(&self, looked: Result<(), Trouble>) -> Option<Result<(), Trouble>> {
+        let sentence = looked.as_ref().err().map(|trouble| trouble.sentence);
+        let before = std::mem::replace(&mut self.state().told, sentence);
+        (sentence.is_none() || sentence != before).then_some(looked)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
