@@ -12,13 +12,21 @@
 
 mod support {
     #[allow(dead_code, unused_imports, reason = "shared with the stories")]
+    pub mod signal;
+    #[allow(dead_code, unused_imports, reason = "shared with the stories")]
     pub mod telegram;
 }
 
 #[path = "support/telegram/selftest.rs"]
 mod selftest;
+#[path = "support/signal/selftest.rs"]
+mod signal_selftest;
+#[path = "adapters/signal.rs"]
+mod signal;
 #[path = "adapters/telegram.rs"]
 mod telegram;
+#[path = "adapters/webhook.rs"]
+mod webhook;
 
 #[test]
 fn every_saved_line_of_a_terminal_is_understood_or_refused() {

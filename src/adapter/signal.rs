@@ -1,0 +1,242 @@
+//! Signal, through the JSON-RPC interface of the daemon of signal-cli.
+//!
+//! Two ways lead to the daemon: one only receives ([`hear`]), the other only asks ([`ask`]), so that neither waits for the
+//! other. What was received is handed over one line at a time, and the next line stays with the daemon until the journal has
+//! the last; what is asked is answered in any order and matched by id. Both ways are opened when they are needed and made anew
+//! when they break. `parse`, `envelope` and `text` are pure; what we and the daemon say to each other stands in
+//! `docs/signal-wire.md`.
+//!
+//! The daemon hands over each message once and keeps no copy. What is lost between it and the journal when the power fails is
+//! one line at most, plus what the system holds of the socket.
+//!
+//! Kept in memory alone: which account is ours, how the channel is ([`pulse::Pulse`]), and the line that waits for the journal.
+
+mod ask;
+mod daemon;
+mod ear;
+mod envelope;
+mod exchange;
+mod file;
+mod hear;
+mod http;
+mod line;
+mod look;
+mod name;
+mod parse;
+mod pulse;
+mod results;
+mod send;
+mod sse;
+mod text;
+mod wait;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::adapter::{
+    Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Typing, Unreadable,
+};
+use crate::config::{self, SignalEndpoint};
+use crate::message::{Health, Inbound, Outbound, OutgoingFile};
+use crate::people::Role;
+use crate::time::Clock;
+
+use ask::Asker;
+use daemon::Daemon;
+use ear::Side;
+use hear::Listener;
+use http::Http;
+use line::Place;
+pub use look::Look;
+use pulse::{Pulse, Topic};
+use wire::Params;
+
+/// The channel's name in addresses.
+const NAME: &str = "signal";
+/// Signal shows for fifteen seconds that somebody is typing.
+const TYPING_PACE: Duration = Duration::from_secs(10);
+
+/// One account on Signal.
+pub struct Signal {
+    clock: Arc<dyn Clock>,
+    asker: Asker,
+    listener: Listener,
+    pulse: Arc<Pulse>,
+    configured: Option<String>,
+    attachments_dir: Option<PathBuf>,
+    command: Vec<String>,
+    socket: Option<PathBuf>,
+    known: Mutex<Known>,
+    fetching: tokio::sync::Mutex<()>,
+}
+
+/// What the daemon told when it was reached.
+#[derive(Default)]
+struct Known {
+    account: Option<String>,
+    version: (u64, u64, u64),
+}
+
+impl Signal {
+    /// An account whose daemon has not been reached yet.
+    ///
+    /// # Errors
+    /// If the daemon is to be reached by HTTP and no client for that can be built.
+    pub fn new(config: &config::Signal, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
+        let place = match &config.endpoint {
+            SignalEndpoint::Unix(path) => Ok(Place::Unix(path.clone())),
+            SignalEndpoint::Tcp(place) => Ok(Place::Tcp(place.clone())),
+            SignalEndpoint::Http(base) => Err(Http::new(base)?),
+        };
+        let (asker, side) = match place {
+            Ok(place) => (Asker::over_lines(place.clone(), Arc::clone(&clock)), Side::Lines(place)),
+            Err(http) => (Asker::over_http(http.clone(), Arc::clone(&clock)), Side::Http(http)),
+        };
+        let socket = match &config.endpoint {
+            SignalEndpoint::Unix(path) => Some(path.clone()),
+            SignalEndpoint::Tcp(_) | SignalEndpoint::Http(_) => None,
+        };
+        let pulse = Arc::new(Pulse::default());
+        Ok(Self {
+            listener: Listener::new(side, Arc::clone(&clock), Arc::clone(&pulse)),
+            clock,
+            asker,
+            pulse,
+            configured: config.account.clone(),
+            attachments_dir: config.attachments_dir.clone(),
+            command: config.command.clone(),
+            socket,
+            known: Mutex::default(),
+            fetching: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// The work of keeping the daemon running until `stop`, if it is ours to start; to be run as a task. When it is dropped, the
+    /// daemon is killed.
+    pub fn daemon(&self, stop: CancellationToken) -> Option<BoxFuture<'static, ()>> {
+        let (words, socket) = (self.command.clone(), self.socket.clone());
+        let daemon = Daemon { words, socket, clock: Arc::clone(&self.clock), pulse: Arc::clone(&self.pulse) };
+        (!self.command.is_empty()).then(|| daemon.keep(stop).boxed())
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn our_account(&self) -> String {
+        self.known().account.clone().or_else(|| self.configured.clone()).unwrap_or_default()
+    }
+
+    fn is_at_least(&self, version: (u64, u64, u64)) -> bool {
+        self.known().version >= version
+    }
+
+    /// What every request begins with that is made for our account.
+    fn params(&self) -> Params {
+        let account = Some(self.our_account()).filter(|account| !account.is_empty());
+        account.into_iter().map(|account| ("account".to_owned(), account.into())).collect()
+    }
+}
+
+#[async_trait]
+impl Adapter for Signal {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn account(&self) -> String {
+        self.our_account()
+    }
+
+    async fn connect(&self) -> Result<(), PollError> {
+        let look = self.look().await.inspect_err(|error| self.pulse.lost(&ear::Lost::Away(error.to_string())))?;
+        match look::choose(self.configured.as_deref(), look.accounts.as_deref()) {
+            Ok(account) => {
+                *self.known() = Known { account: Some(account), version: look::version(&look.version) };
+                self.pulse.settle(&Topic::Account);
+                Ok(())
+            }
+            Err(sentence) => {
+                self.pulse.note(Topic::Account, sentence.to_owned());
+                Err(PollError::BadToken)
+            }
+        }
+    }
+
+    async fn next(&self, _cursor: Option<&str>) -> Result<Batch, PollError> {
+        self.listener.next(&self.our_account()).await
+    }
+
+    fn parse(&self, raw: &str) -> Result<Inbound, Unreadable> {
+        parse::parse(raw, &self.our_account())
+    }
+
+    async fn ack(&self, _cursor: Option<&str>) {
+        self.listener.acknowledge();
+    }
+
+    fn render(&self, outbound: &Outbound) -> Vec<Piece> {
+        text::render(outbound)
+    }
+
+    fn marked(&self, piece: &Piece, words: &str) -> Piece {
+        text::marked(piece, words)
+    }
+
+    async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
+        self.send_part(peer, piece, form).await
+    }
+
+    async fn edit(&self, peer: &str, external_id: &str, piece: &Piece, form: Form) -> Result<(), SendError> {
+        self.edit_part(peer, external_id, piece, form).await
+    }
+
+    /// Each edit is a message to everybody in the chat and stays in the history that they can look at, so answers grow unseen.
+    fn preview_pace(&self) -> Option<Duration> {
+        None
+    }
+
+    async fn grow(&self, _peer: &str, _delta: &str) {}
+
+    async fn typing(&self, peer: &str, typing: Typing) {
+        self.send_typing(peer, typing).await;
+    }
+
+    fn typing_pace(&self) -> Duration {
+        TYPING_PACE
+    }
+
+    async fn seen(&self, _peer: &str, external_id: &str) {
+        self.send_receipt(external_id).await;
+    }
+
+    async fn send_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
+        self.send_a_file(peer, file).await
+    }
+
+    async fn react(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
+        self.send_reaction(peer, external_id, emoji).await
+    }
+
+    async fn button_heard(&self, _callback: &str) {}
+
+    async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
+        self.fetch_file(reference, max).await
+    }
+
+    async fn menu(&self, _commands: &[MenuEntry], _peers: &[(String, Role)]) {}
+
+    fn health(&self) -> Health {
+        self.pulse.health(self.clock.now())
+    }
+}

@@ -1,0 +1,285 @@
+//! The daemon as a program that we start: kept running, and ended with us.
+//!
+//! It runs in a process group of its own, so that a script which starts it is ended with it; asked to end first, so that it
+//! puts its files in order, and made to end after a moment. It reads nothing, its output is dropped, and of what it says on its
+//! standard error only that it said something is logged, because messages and numbers stand there. It inherits the environment:
+//! it is the owner's own program, holds all messages anyway, and needs to find its runtime and its files.
+//!
+//! A daemon that was killed leaves its socket behind and would not start again, so a socket at which nobody answers is taken
+//! away first. One at which somebody answers is a daemon that was started by other means: it is used, and none is started.
+
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use rustix::process::{Pid, Signal as Kill, kill_process_group};
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
+use tokio::process::{Child, ChildStderr, Command};
+use tokio_util::sync::CancellationToken;
+
+use super::pulse::{Pulse, Topic};
+use super::wait::pause;
+use crate::time::Clock;
+use crate::time::clock::grace;
+use crate::time::task::guarded;
+use crate::wording::signal as words;
+
+/// A run that lasted so long was no failure to start.
+const LASTING: Duration = Duration::from_secs(60);
+/// How long it gets to end by itself.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// The daemon that is ours to start.
+pub(super) struct Daemon {
+    /// The program and its arguments.
+    pub(super) words: Vec<String>,
+    /// The socket at which it listens, if it is a Unix socket.
+    pub(super) socket: Option<PathBuf>,
+    /// The clock.
+    pub(super) clock: Arc<dyn Clock>,
+    /// Where a person reads of its troubles.
+    pub(super) pulse: Arc<Pulse>,
+}
+
+/// How a run ended.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    ByItself,
+    Elsewhere,
+    Stopped,
+}
+
+/// The running program.
+struct Running {
+    child: Child,
+    stderr: Option<ChildStderr>,
+}
+
+impl Daemon {
+    /// Keeps it running until `stop`.
+    pub(super) async fn keep(self, stop: CancellationToken) {
+        let mut failures = 0_u32;
+        loop {
+            let began = self.clock.now();
+            match guarded("The keeper of the Signal daemon", self.run(&stop)).await {
+                Ok(End::Stopped) => return,
+                Ok(End::Elsewhere) => tracing::debug!("A Signal daemon runs already; none is started"),
+                Ok(End::ByItself) => self.pulse.note(Topic::Daemon, words::DAEMON_ENDED.to_owned()),
+                Err(error) => {
+                    tracing::error!("The Signal daemon cannot be started: {error:#}");
+                    self.pulse.note(Topic::Daemon, words::NOT_STARTED.to_owned());
+                }
+            }
+            failures = if self.clock.now().since(began) >= LASTING { 1 } else { failures.saturating_add(1) };
+            let again = self.clock.now().plus(pause(failures, rand::random()));
+            tokio::select! {
+                _busy = self.clock.wake_at(again) => {}
+                () = stop.cancelled() => return,
+            }
+        }
+    }
+
+    /// From its start to its end.
+    async fn run(&self, stop: &CancellationToken) -> anyhow::Result<End> {
+        if let Some(socket) = &self.socket
+            && !is_free(socket).await.context("The place of its socket is not free")?
+        {
+            return Ok(End::Elsewhere);
+        }
+        let mut running = Running::start(&self.words)?;
+        tracing::info!("The Signal daemon is started");
+        tokio::select! {
+            ended = running.ended() => {
+                tracing::warn!("The Signal daemon has ended: {}", ended?);
+                Ok(End::ByItself)
+            }
+            () = stop.cancelled() => {
+                running.end().await;
+                Ok(End::Stopped)
+            }
+        }
+    }
+}
+
+/// Whether a daemon can listen there; a socket that nobody holds any more is taken away.
+async fn is_free(socket: &Path) -> io::Result<bool> {
+    match UnixStream::connect(socket).await {
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            // A file that is no socket is refused in the same way, and is somebody's.
+            if !tokio::fs::symlink_metadata(socket).await?.file_type().is_socket() {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            tokio::fs::remove_file(socket).await?;
+            tracing::info!("A socket that an earlier Signal daemon left behind was taken away");
+            Ok(true)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+impl Running {
+    fn start(words: &[String]) -> anyhow::Result<Self> {
+        let (program, arguments) = words.split_first().context("It has no name")?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let stderr = child.stderr.take();
+        Ok(Self { child, stderr })
+    }
+
+    /// Waits until it ends by itself, and lets it talk meanwhile.
+    async fn ended(&mut self) -> io::Result<std::process::ExitStatus> {
+        let stderr = self.stderr.take();
+        tokio::select! {
+            status = self.child.wait() => status,
+            never = listen(stderr) => match never {},
+        }
+    }
+
+    async fn end(mut self) {
+        self.signal(Kill::TERM);
+        tokio::select! {
+            _ = self.child.wait() => return,
+            () = grace(ENDING) => self.signal(Kill::KILL),
+        }
+        if let Err(error) = self.child.wait().await {
+            tracing::warn!("The Signal daemon cannot be waited for: {}", error.kind());
+        }
+    }
+
+    /// To it and all that it started. Never once it is reaped: its number may be somebody else's by then.
+    fn signal(&self, signal: Kill) {
+        let leader = self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        if let Some(leader) = leader
+            && let Err(error) = kill_process_group(leader, signal)
+        {
+            tracing::debug!("The Signal daemon is gone already: {}", io::Error::from(error).kind());
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.signal(Kill::KILL);
+    }
+}
+
+/// Reads what it says and forgets it, so that it never has to wait for a reader.
+async fn listen(stderr: Option<ChildStderr>) -> std::convert::Infallible {
+    let Some(mut stderr) = stderr else { return std::future::pending().await };
+    let (mut bytes, mut is_new) = ([0_u8; 4096], true);
+    while stderr.read(&mut bytes).await.is_ok_and(|count| count > 0) {
+        if std::mem::take(&mut is_new) {
+            tracing::debug!("The Signal daemon said something on its standard error");
+        }
+    }
+    std::future::pending().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{Moment, SimulatedClock};
+
+    fn daemon(words: &[&str], clock: &Arc<SimulatedClock>) -> Daemon {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        Daemon { words, socket: None, clock: clock.clone(), pulse: Arc::default() }
+    }
+
+    #[tokio::test]
+    async fn only_a_socket_that_nobody_holds_is_taken_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        assert!(is_free(&at("none")).await.unwrap());
+        let held = tokio::net::UnixListener::bind(at("held")).unwrap();
+        assert!(!is_free(&at("held")).await.unwrap());
+        drop(held);
+        assert!(is_free(&at("held")).await.unwrap());
+        assert!(!at("held").exists());
+        std::fs::write(at("file"), b"x").unwrap();
+        assert!(is_free(&at("file")).await.is_err());
+        assert!(at("file").exists());
+    }
+
+    #[tokio::test]
+    async fn a_daemon_that_ends_is_started_again_after_a_pause() {
+        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let folder = tempfile::tempdir().unwrap();
+        let line = format!("echo x >> {}/runs; echo told >&2", folder.path().display());
+        let daemon = daemon(&["sh", "-c", &line], &clock);
+        let (pulse, stop) = (Arc::clone(&daemon.pulse), CancellationToken::new());
+        let runs = || std::fs::read_to_string(folder.path().join("runs")).unwrap_or_default().len() / 2;
+        let passing = async {
+            for expected in 1..4 {
+                let again = loop {
+                    match clock.next_due() {
+                        Some(at) if at > clock.now() => break at,
+                        _ => tokio::task::yield_now().await,
+                    }
+                };
+                assert_eq!(runs(), expected, "it waits for the clock");
+                clock.advance(again.since(clock.now())).await;
+            }
+            stop.cancel();
+        };
+        tokio::join!(daemon.keep(stop.clone()), passing);
+        pulse.heard(clock.now());
+        assert_eq!(pulse.health(clock.now()).trouble, None);
+    }
+
+    #[tokio::test]
+    async fn a_program_that_is_not_there_is_told() {
+        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let daemon = daemon(&["/nonexistent/signal-cli"], &clock);
+        let (pulse, stop) = (Arc::clone(&daemon.pulse), CancellationToken::new());
+        let looking = async {
+            while clock.next_due().is_none() {
+                tokio::task::yield_now().await;
+            }
+            assert!(pulse.health(clock.now()).trouble.unwrap().contains(words::NOT_STARTED));
+            stop.cancel();
+        };
+        tokio::join!(daemon.keep(stop.clone()), looking);
+    }
+
+    #[tokio::test]
+    async fn it_ends_with_us_and_so_does_what_it_started() {
+        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pid");
+        let daemon = daemon(&["sh", "-c", &format!("sleep 600 & echo $! > {}; wait", file.display())], &clock);
+        let stop = CancellationToken::new();
+        let stopping = async {
+            let inner = loop {
+                let written = std::fs::read_to_string(&file).unwrap_or_default();
+                match written.trim().parse::<i32>() {
+                    Ok(pid) if written.ends_with('\n') => break Pid::from_raw(pid).unwrap(),
+                    _ => tokio::task::yield_now().await,
+                }
+            };
+            stop.cancel();
+            inner
+        };
+        let ((), inner) = tokio::join!(daemon.keep(stop.clone()), stopping);
+        // A process that nobody has waited for yet is still there, as a name without a body.
+        let is_alive = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", inner.as_raw_nonzero())).unwrap_or_default();
+            stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+        };
+        while is_alive() {
+            tokio::task::yield_now().await;
+        }
+    }
+}

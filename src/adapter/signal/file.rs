@@ -1,0 +1,134 @@
+//! Fetching a file that came with a message, by `{id}|{peer}`.
+//!
+//! The daemon has fetched it long before. Where its folder can be read from here the file is read there, by a plain name only:
+//! the id is the daemon's word, and no word of it may lead out of that folder. Else, or if it is not there, the daemon hands
+//! the file over, one at a time, because it comes as one long line.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use tokio::io::AsyncReadExt;
+
+use super::Signal;
+use super::ask::Failure;
+use super::wire::{code, method};
+use crate::adapter::FetchFileError;
+
+/// How long the daemon may take to hand a file over.
+const LIMIT: Duration = Duration::from_secs(120);
+/// The longest id that is believed to be a name.
+const LONGEST_ID: usize = 200;
+
+#[derive(Deserialize)]
+struct Data {
+    data: String,
+}
+
+impl Signal {
+    /// Fetches a file, at most `max` bytes.
+    pub(super) async fn fetch_file(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
+        let (id, peer) = reference.split_once('|').ok_or(FetchFileError::Gone)?;
+        if !is_plain(id) {
+            return Err(FetchFileError::Gone);
+        }
+        if let Some(folder) = &self.attachments_dir {
+            match read(&folder.join(id), max).await {
+                Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(FetchFileError::TooLarge),
+                Err(error) => tracing::debug!("A file is not in the daemon's folder: {}", error.kind()),
+                Ok(bytes) => return Ok(bytes),
+            }
+        }
+        self.ask_for_file(id, peer, max).await
+    }
+
+    async fn ask_for_file(&self, id: &str, peer: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
+        let mut params = self.params();
+        params.insert("id".to_owned(), id.into());
+        match peer.strip_prefix("group:") {
+            Some(group) => params.insert("groupId".to_owned(), group.into()),
+            None => params.insert("recipient".to_owned(), peer.into()),
+        };
+        let _one = self.fetching.lock().await;
+        let got: Data = self.asker.ask(method::GET_ATTACHMENT, &params, LIMIT).await.map_err(not_fetched)?;
+        // Four letters for three bytes: known before the file is held twice.
+        if got.data.len() as u64 / 4 > max.div_ceil(3) {
+            return Err(FetchFileError::TooLarge);
+        }
+        let bytes = STANDARD.decode(got.data).map_err(|_| FetchFileError::Gone)?;
+        if bytes.len() as u64 > max { Err(FetchFileError::TooLarge) } else { Ok(bytes) }
+    }
+}
+
+/// Whether it is the name of a file and nothing else.
+fn is_plain(id: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(is_of_name) && !id.chars().all(|c| c == '.')
+}
+
+/// Reads a file that is one itself and not a link to one.
+async fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    let found = tokio::fs::symlink_metadata(path).await?;
+    if !found.is_file() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    if found.len() > max {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let mut bytes = Vec::new();
+    // It may have grown since.
+    tokio::fs::File::open(path).await?.take(max.saturating_add(1)).read_to_end(&mut bytes).await?;
+    if bytes.len() as u64 > max { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+}
+
+fn not_fetched(failure: Failure) -> FetchFileError {
+    match &failure {
+        Failure::TooLong => FetchFileError::TooLarge,
+        // It has no such file, or cannot read it: neither will change.
+        Failure::Refused(refusal) if matches!(refusal.code, code::USER | code::INTERNAL) => FetchFileError::Gone,
+        _ => FetchFileError::Later(failure.reason()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapter::signal::wire::Refusal;
+
+    #[test]
+    fn only_a_plain_name_is_looked_for() {
+        for id in ["aBc_1-2.jpg", "1234567890", ".hidden", "a..b"] {
+            assert!(is_plain(id), "{id}");
+        }
+        let long = "x".repeat(LONGEST_ID + 1);
+        for id in ["", ".", "..", "...", "a/b", "../a", "a\\b", "a\0", "ä", "a b", long.as_str()] {
+            assert!(!is_plain(id), "{id:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_is_read_within_its_limit_and_a_link_never() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, b"123").unwrap();
+        assert_eq!(read(&path, 3).await.unwrap(), b"123");
+        assert_eq!(read(&path, 2).await.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert_eq!(read(&link, 3).await.unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(read(folder.path(), 3).await.unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn what_is_gone_is_not_asked_for_again() {
+        let refused = |code| not_fetched(Failure::Refused(Refusal { code, data: serde_json::Value::Null }));
+        assert_eq!(refused(-1), FetchFileError::Gone);
+        assert_eq!(refused(-32603), FetchFileError::Gone);
+        assert!(matches!(refused(-3), FetchFileError::Later(_)));
+        assert_eq!(not_fetched(Failure::TooLong), FetchFileError::TooLarge);
+        assert!(matches!(not_fetched(Failure::Lost(String::new())), FetchFileError::Later(_)));
+    }
+}

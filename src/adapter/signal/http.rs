@@ -1,0 +1,138 @@
+//! The daemon by HTTP: each request is a POST, and what is received comes as server-sent events.
+//!
+//! The daemon stands on this computer or in our own network, so no proxy is asked, no redirect followed, and nothing that the
+//! environment says about the network counts.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, StatusCode, Url};
+
+use super::ask::Failure;
+use super::line::LONGEST;
+use super::wire::{self, Frame, Params};
+
+/// How long connecting alone may take.
+const CONNECTING: Duration = Duration::from_secs(10);
+/// How long an unused connection is kept. A dead one that is used again makes a request look sent that never left.
+const KEEP_IDLE: Duration = Duration::from_secs(15);
+/// The id of every request: each has an answer of its own.
+const ID: u64 = 1;
+
+/// The way to a daemon by HTTP.
+#[derive(Clone)]
+pub(super) struct Http {
+    client: Client,
+    base: Url,
+}
+
+impl Http {
+    /// The way to the daemon at that address.
+    pub(super) fn new(base: &str) -> anyhow::Result<Self> {
+        let base = Url::parse(base).context("The address of the Signal daemon is not valid")?;
+        ensure!(!base.cannot_be_a_base(), "The address of the Signal daemon is not valid");
+        // Without one, building the client would panic.
+        ensure!(
+            rustls::crypto::CryptoProvider::get_default().is_some(),
+            "No cryptography was chosen for TLS at the start of the program"
+        );
+        let client = Client::builder()
+            .connect_timeout(CONNECTING)
+            .pool_idle_timeout(KEEP_IDLE)
+            .redirect(Policy::none())
+            .referer(false)
+            .no_proxy()
+            .build()
+            .context("The network client could not be built")?;
+        Ok(Self { client, base })
+    }
+
+    /// Makes a request; its result is JSON.
+    pub(super) async fn ask(&self, method: &str, params: &Params) -> Result<String, Failure> {
+        let request = self.client.post(self.at("rpc")).header("Content-Type", "application/json");
+        let answer = request.body(wire::request(ID, method, params)).send().await.map_err(failure)?;
+        let status = answer.status();
+        if status.is_client_error() {
+            return Err(Failure::NotSent(format!("the daemon answered {}", status.as_u16())));
+        }
+        let body = read(answer).await?;
+        match wire::read(&body) {
+            Frame::Answer(ID, outcome) => outcome.map(str::to_owned).map_err(Failure::Refused),
+            _ => Err(Failure::Lost(format!("the daemon answered {} and nothing that makes sense", status.as_u16()))),
+        }
+    }
+
+    /// Begins to receive for that account.
+    pub(super) async fn listen(&self, account: &str) -> Result<Response, Failure> {
+        let mut address = self.at("events");
+        address.query_pairs_mut().append_pair("account", account);
+        let request = self.client.get(address).header("Accept", "text/event-stream");
+        let answer = request.send().await.map_err(failure)?;
+        match answer.status() {
+            StatusCode::OK => Ok(answer),
+            // What it says of an account that it does not know.
+            StatusCode::BAD_REQUEST => {
+                let data = serde_json::Value::Null;
+                Err(Failure::Refused(wire::Refusal { code: wire::code::ACCOUNT, data }))
+            }
+            other => Err(Failure::NotSent(format!("the daemon answered {}", other.as_u16()))),
+        }
+    }
+
+    fn at(&self, name: &str) -> Url {
+        let mut address = self.base.clone();
+        if let Ok(mut path) = address.path_segments_mut() {
+            path.pop_if_empty().extend(["api", "v1", name]);
+        }
+        address
+    }
+}
+
+async fn read(mut answer: Response) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = answer.chunk().await.map_err(failure)? {
+        if bytes.len().saturating_add(chunk.len()) > LONGEST {
+            return Err(Failure::TooLong);
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    String::from_utf8(bytes).map_err(|_| Failure::Lost("the answer is no text".to_owned()))
+}
+
+fn failure(error: reqwest::Error) -> Failure {
+    let never_left = error.is_connect() || error.is_builder();
+    let why = describe(error);
+    if never_left { Failure::NotSent(why) } else { Failure::Lost(why) }
+}
+
+/// What went wrong, down to the innermost cause, without the address: the account stands in it.
+pub(super) fn describe(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        words = format!("{words}: {inner}");
+        cause = inner.source();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_keep_what_stands_before_the_interface() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        for (base, address) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/api/v1/rpc"),
+            ("http://[::1]:8080/", "http://[::1]:8080/api/v1/rpc"),
+            ("https://example.org/signal", "https://example.org/signal/api/v1/rpc"),
+        ] {
+            assert_eq!(Http::new(base).unwrap().at("rpc").as_str(), address);
+        }
+        assert!(Http::new("mailto:ada").is_err() && Http::new("").is_err());
+    }
+}

@@ -1,0 +1,171 @@
+//! From the raw JSON of one notification to an [`Inbound`]: pure and total.
+//!
+//! Only the sender's own `message` becomes words of theirs; whatever came along with it (previews, contacts, polls, quotes) is
+//! handed over as what it is, and names never stand in a text. A message has no name on the wire but its author and the
+//! author's stamp, so every name is made of these two ([`Talk::message`]); ours go without an author, since the
+//! daemon calls us now by number, now by identifier. What is not a message takes a digest of itself for a name, which stays
+//! the same when it is delivered again and is nobody else's.
+//!
+//! A group that cannot be named is still a group: nothing that was said in one passes for a word in private.
+
+mod carried;
+mod content;
+mod mention;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::envelope::{Content, Envelope, Party, field, is_set, stamp, text};
+use crate::adapter::Unreadable;
+use crate::message::{Event, Inbound, Place};
+
+/// Understands one notification that came for `account`. Only what holds no envelope is unreadable.
+pub(super) fn parse(raw: &str, account: &str) -> Result<Inbound, Unreadable> {
+    let unreadable = || Unreadable { adapter: super::NAME };
+    let notification: Value = serde_json::from_str(raw).map_err(|_| unreadable())?;
+    let envelope = Envelope::of(&notification).ok_or_else(unreadable)?;
+    let inbound = understood(&envelope, Party::named(account), raw);
+    Ok(inbound.unwrap_or_else(|| unconcerning(&envelope, raw)))
+}
+
+/// A message, its author, and the chat that both are in.
+struct Talk<'v> {
+    data: &'v Value,
+    us: Party,
+    author: &'v Party,
+    /// The author's name.
+    by: &'v str,
+    sent_at: Option<i64>,
+    group: Option<&'v str>,
+}
+
+/// What happened, the name that it goes by, and whether it was said to us.
+struct Heard {
+    name: Option<String>,
+    event: Event,
+    to_us: bool,
+}
+
+fn understood(envelope: &Envelope<'_>, account: Party, raw: &str) -> Option<Inbound> {
+    let us = account.clone().or(envelope.account.clone());
+    // Another account of the same daemon is another's business, and what we said ourselves nobody asked us.
+    if account.differs(&envelope.account) || us.is(&envelope.sender) {
+        return None;
+    }
+    let talk = Talk::of(envelope, us)?;
+    let heard = match envelope.content {
+        Content::Edit { of, .. } => talk.edited(of?)?,
+        _ => talk.taken_back().or_else(|| talk.reacted()).or_else(|| talk.said())?,
+    };
+    let external_id = heard.name.unwrap_or_else(|| digest(raw));
+    Some(talk.inbound(external_id, heard.to_us, heard.event, envelope))
+}
+
+impl<'v> Talk<'v> {
+    /// `None` for what is only news about the chat.
+    fn of(envelope: &'v Envelope<'v>, us: Party) -> Option<Self> {
+        let data = envelope.content.data()?;
+        let group = envelope.content.group();
+        let is_update = field(data, "groupInfo").is_some_and(|group| text(group, "type") == "UPDATE");
+        if is_update || group == Some("") || is_set(data, "isExpirationUpdate") {
+            return None;
+        }
+        Some(Self {
+            data,
+            us,
+            author: &envelope.sender,
+            by: envelope.sender.name()?,
+            sent_at: stamp(data, "timestamp").or(envelope.sent_at),
+            group,
+        })
+    }
+
+    fn taken_back(&self) -> Option<Heard> {
+        let at = stamp(field(self.data, "remoteDelete")?, "timestamp")?;
+        Some(self.heard('d', Event::Deleted { of: format!("m{}:{at}", self.by) }))
+    }
+
+    fn reacted(&self) -> Option<Heard> {
+        let reaction = field(self.data, "reaction")?;
+        let whose = Party::of(reaction, ["targetAuthorUuid", "targetAuthorNumber", "targetAuthor"]);
+        let to = self.message(&whose, stamp(reaction, "targetSentTimestamp")?)?;
+        let emoji = if is_set(reaction, "isRemove") { "" } else { text(reaction, "emoji") };
+        let is_plain = !emoji.is_empty() || is_set(reaction, "isRemove");
+        is_plain.then(|| self.heard('r', Event::Reacted { to, emoji: emoji.to_owned() }))
+    }
+
+    fn said(&self) -> Option<Heard> {
+        let (event, to_us) = content::of(self)?;
+        Some(Heard { to_us, ..self.heard('m', event) })
+    }
+
+    fn edited(&self, of: i64) -> Option<Heard> {
+        let (Event::Said(said), to_us) = content::of(self)? else { return None };
+        let name = self.sent_at.map(|at| format!("e{}:{of}:{at}", self.by));
+        // Their next change, or deletion, may name this one and not the first.
+        let also = self.sent_at.map(|at| format!("m{}:{at}", self.by));
+        Some(Heard { name, event: Event::Edited { of: format!("m{}:{of}", self.by), said, also }, to_us })
+    }
+
+    fn heard(&self, kind: char, event: Event) -> Heard {
+        Heard { name: self.sent_at.map(|at| format!("{kind}{}:{at}", self.by)), event, to_us: false }
+    }
+
+    /// The name of a message of this chat. In a direct chat, what is not the other's is ours.
+    fn message(&self, author: &Party, at: i64) -> Option<String> {
+        let theirs = author.name()?;
+        if author.is(self.author) {
+            return Some(format!("m{}:{at}", self.by));
+        }
+        let ours = self.group.is_none() || author.is(&self.us);
+        Some(format!("m{}:{at}", if ours { "" } else { theirs }))
+    }
+
+    /// Where an answer would go.
+    fn peer(&self) -> String {
+        peer(self.by, self.group)
+    }
+
+    fn inbound(&self, external_id: String, addressed: bool, event: Event, envelope: &Envelope<'_>) -> Inbound {
+        Inbound {
+            external_id,
+            peer: self.peer(),
+            sender: self.by.to_owned(),
+            alias: self.author.alias().map(str::to_owned),
+            place: place(self.group, addressed),
+            server_at: envelope.server_at,
+            event,
+        }
+    }
+}
+
+/// What concerns no conversation, or came from nobody.
+fn unconcerning(envelope: &Envelope<'_>, raw: &str) -> Inbound {
+    let sender = envelope.sender.name().unwrap_or_default();
+    let group = envelope.content.group().or_else(|| sender.is_empty().then_some(""));
+    Inbound {
+        external_id: digest(raw),
+        peer: peer(sender, group),
+        sender: sender.to_owned(),
+        alias: envelope.sender.alias().map(str::to_owned),
+        place: place(group, false),
+        server_at: envelope.server_at,
+        event: Event::Nothing,
+    }
+}
+
+fn peer(sender: &str, group: Option<&str>) -> String {
+    group.map_or_else(|| sender.to_owned(), |group| format!("group:{group}"))
+}
+
+fn place(group: Option<&str>, addressed: bool) -> Place {
+    group.map_or(Place::Direct, |chat| Place::Group { chat: chat.to_owned(), addressed })
+}
+
+fn digest(raw: &str) -> String {
+    let hash = Sha256::digest(raw.as_bytes());
+    hash.iter().take(16).fold("u".to_owned(), |name, byte| format!("{name}{byte:02x}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! What became of something that was to be sent: each recipient's outcome and each code of the daemon, by what to do next. Pure.
+//!
+//! An answer without an error is not yet success: it says for each recipient whether it worked. One person is reached or not; a
+//! group counts as reached when somebody in it was, and who was missed is told. The daemon's own sentences are not passed on,
+//! since they name people and numbers.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::ask::Failure;
+use super::wire::{Refusal, code};
+use crate::adapter::SendError;
+use crate::wording::signal as words;
+
+/// How long to wait when Signal asks to, and does not say how long.
+const DEFAULT_WAIT: Duration = Duration::from_secs(60);
+/// The longest wait that is believed: a nonsensical number must not silence a chat for good.
+const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
+
+/// To whom something was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum To {
+    /// To one person.
+    Person,
+    /// To a group.
+    Group,
+}
+
+/// It was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sent {
+    /// When, which with us as the author is its identity. Zero if the daemon does not say.
+    pub(super) timestamp: u64,
+    /// Who was not reached, by account identifier where one is known.
+    pub(super) missed: Vec<Option<String>>,
+    /// How many should have been.
+    pub(super) all: usize,
+}
+
+/// It was not sent, or that is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NotSent {
+    /// What the gateway does next.
+    pub(super) error: SendError,
+    /// What a person has to know or do.
+    pub(super) cause: Cause,
+}
+
+/// What stands behind it, as far as a person can mend it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// Nothing to mend, or nothing that is known.
+    Other,
+    /// Signal wants to see that a person is sending; the text names the challenge.
+    Proof(String),
+    /// Too much was sent.
+    RateLimit(Duration),
+    /// The other side's safety number is a new one.
+    Identity,
+    /// The daemon does not have our account.
+    Account,
+}
+
+/// What became of one recipient.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Outcome {
+    kind: String,
+    who: Option<String>,
+    challenge: Option<String>,
+    retry_after: Option<Duration>,
+}
+
+/// What an answer means.
+pub(super) fn judge(to: To, answer: Result<Value, Failure>) -> Result<Sent, NotSent> {
+    let receipt = answer.map_err(failed)?;
+    let outcomes = outcomes(&receipt);
+    let timestamp = receipt.get("timestamp").and_then(Value::as_u64);
+    if timestamp.is_none() && outcomes.is_empty() {
+        return Err(NotSent::from(SendError::Unclear("the daemon did not say what became of it".to_owned())));
+    }
+    let (reached, missed): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(|outcome| outcome.kind == "SUCCESS");
+    if missed.is_empty() || (to == To::Group && !reached.is_empty()) {
+        let all = reached.len().saturating_add(missed.len());
+        let missed = missed.into_iter().map(|outcome| outcome.who).collect();
+        return Ok(Sent { timestamp: timestamp.unwrap_or(0), missed, all });
+    }
+    Err(nobody(&missed))
+}
+
+fn outcomes(receipt: &Value) -> Vec<Outcome> {
+    let results = receipt.get("results").and_then(Value::as_array);
+    results.into_iter().flatten().map(Outcome::of).collect()
+}
+
+impl Outcome {
+    fn of(result: &Value) -> Self {
+        let text = |name: &str| result.get(name).and_then(Value::as_str).map(str::to_owned);
+        let who = result.pointer("/recipientAddress/uuid").and_then(Value::as_str).map(str::to_owned);
+        let retry_after = result.get("retryAfterSeconds").and_then(Value::as_u64).map(Duration::from_secs);
+        Self { kind: text("type").unwrap_or_default(), who, challenge: text("token"), retry_after }
+    }
+}
+
+/// None of them was reached: what can be waited for comes before what cannot be mended.
+fn nobody(missed: &[Outcome]) -> NotSent {
+    let of = |kind: &str| missed.iter().any(|outcome| outcome.kind == kind);
+    let wait = missed.iter().filter_map(|outcome| outcome.retry_after).max().unwrap_or(DEFAULT_WAIT).min(MAX_WAIT);
+    if let Some(challenge) = missed.iter().find_map(|outcome| outcome.challenge.clone()) {
+        NotSent { error: SendError::Wait(wait), cause: Cause::Proof(challenge) }
+    } else if of("RATE_LIMIT_FAILURE") {
+        NotSent { error: SendError::Wait(wait), cause: Cause::RateLimit(wait) }
+    } else if of("NETWORK_FAILURE") || of("INVALID_PRE_KEY_FAILURE") {
+        NotSent::from(SendError::Later("the daemon could not reach Signal".to_owned()))
+    } else if of("IDENTITY_FAILURE") {
+        identity()
+    } else if of("UNREGISTERED_FAILURE") {
+        NotSent::from(SendError::Blocked(words::UNREGISTERED.to_owned()))
+    } else {
+        let kind = missed.first().map_or("", |outcome| outcome.kind.as_str());
+        NotSent::from(SendError::Refused(words::not_delivered(kind)))
+    }
+}
+
+fn failed(failure: Failure) -> NotSent {
+    match failure {
+        Failure::NotSent(why) => NotSent::from(SendError::Later(why)),
+        Failure::Lost(why) => NotSent::from(SendError::Unclear(why)),
+        Failure::TooLong => NotSent::from(SendError::Unclear(Failure::TooLong.reason())),
+        Failure::Refused(refusal) => refused(&refusal),
+    }
+}
+
+fn refused(refusal: &Refusal) -> NotSent {
+    let outcomes = refusal.data.get("response").map(outcomes).unwrap_or_default();
+    let missed: Vec<Outcome> = outcomes.into_iter().filter(|outcome| outcome.kind != "SUCCESS").collect();
+    if !missed.is_empty() {
+        return nobody(&missed);
+    }
+    match refusal.code {
+        code::RATE_LIMIT => NotSent { error: SendError::Wait(DEFAULT_WAIT), cause: Cause::RateLimit(DEFAULT_WAIT) },
+        code::IDENTITY => identity(),
+        code::NETWORK => NotSent::from(SendError::Later("the daemon could not reach Signal".to_owned())),
+        code::ACCOUNT => NotSent { error: SendError::Later(words::refused(code::ACCOUNT)), cause: Cause::Account },
+        code => NotSent::from(SendError::Refused(words::refused(code))),
+    }
+}
+
+fn identity() -> NotSent {
+    NotSent { error: SendError::Blocked(words::UNTRUSTED_PEER.to_owned()), cause: Cause::Identity }
+}
+
+impl From<SendError> for NotSent {
+    fn from(error: SendError) -> Self {
+        Self { error, cause: Cause::Other }
+    }
+}
+
+#[cfg(test)]
+mod tests;

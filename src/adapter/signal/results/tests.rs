@@ -1,0 +1,111 @@
+//! Every outcome and every code has its consequence.
+
+use serde_json::json;
+
+use super::*;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn receipt(results: &[Value]) -> Value {
+    json!({"timestamp": 17, "results": results})
+}
+
+fn result(kind: &str) -> Value {
+    json!({"type": kind, "recipientAddress": {"uuid": format!("u-{kind}"), "number": "+431234567"}})
+}
+
+fn with(kind: &str, name: &str, value: Value) -> Value {
+    let mut result = result(kind);
+    result[name] = value;
+    result
+}
+
+fn refusal(code: i64, results: &[Value]) -> Failure {
+    Failure::Refused(Refusal { code, data: json!({"response": receipt(results)}) })
+}
+
+fn person(results: &[Value]) -> Result<Sent, NotSent> {
+    judge(To::Person, Ok(receipt(results)))
+}
+
+fn why(result: Result<Sent, NotSent>) -> (SendError, Cause) {
+    let NotSent { error, cause } = result.unwrap_err();
+    (error, cause)
+}
+
+#[test]
+fn a_person_is_reached_or_not() {
+    assert_eq!(person(&[result("SUCCESS")]), Ok(Sent { timestamp: 17, missed: vec![], all: 1 }));
+    assert_eq!(judge(To::Person, Ok(json!({"timestamp": 17}))), Ok(Sent { timestamp: 17, missed: vec![], all: 0 }));
+    let later = SendError::Later("the daemon could not reach Signal".to_owned());
+    let blocked = |words: &str| SendError::Blocked(words.to_owned());
+    for (kind, error, cause) in [
+        ("RATE_LIMIT_FAILURE", SendError::Wait(MINUTE), Cause::RateLimit(MINUTE)),
+        ("NETWORK_FAILURE", later.clone(), Cause::Other),
+        ("INVALID_PRE_KEY_FAILURE", later, Cause::Other),
+        ("IDENTITY_FAILURE", blocked(words::UNTRUSTED_PEER), Cause::Identity),
+        ("UNREGISTERED_FAILURE", blocked(words::UNREGISTERED), Cause::Other),
+        ("NEW_FAILURE", SendError::Refused(words::not_delivered("NEW_FAILURE")), Cause::Other),
+        ("", SendError::Refused(words::not_delivered("")), Cause::Other),
+    ] {
+        assert_eq!(why(person(&[result(kind)])), (error, cause), "{kind}");
+    }
+    assert!(person(&[result("SUCCESS"), result("UNREGISTERED_FAILURE")]).is_err());
+}
+
+#[test]
+fn a_group_is_reached_when_somebody_is() {
+    let partly = judge(To::Group, Ok(receipt(&[result("SUCCESS"), result("UNREGISTERED_FAILURE")])));
+    let missed = vec![Some("u-UNREGISTERED_FAILURE".to_owned())];
+    assert_eq!(partly, Ok(Sent { timestamp: 17, missed, all: 2 }));
+    let nobody = judge(To::Group, Ok(receipt(&[result("IDENTITY_FAILURE"), result("NETWORK_FAILURE")])));
+    assert!(matches!(why(nobody).0, SendError::Later(_)), "what can be waited for comes first");
+    assert_eq!(judge(To::Group, Ok(receipt(&[]))), Ok(Sent { timestamp: 17, missed: vec![], all: 0 }));
+}
+
+#[test]
+fn signal_says_how_long_to_wait() {
+    let limited = |seconds: u64| person(&[with("RATE_LIMIT_FAILURE", "retryAfterSeconds", json!(seconds))]);
+    assert_eq!(why(limited(7)).0, SendError::Wait(Duration::from_secs(7)));
+    assert_eq!(why(limited(u64::MAX)).0, SendError::Wait(MAX_WAIT));
+    let proof = why(person(&[with("RATE_LIMIT_FAILURE", "token", json!("a-b"))]));
+    assert_eq!(proof, (SendError::Wait(MINUTE), Cause::Proof("a-b".to_owned())));
+}
+
+#[test]
+fn a_code_counts_when_no_outcome_explains_it() {
+    for (code, error, cause) in [
+        (-5, SendError::Wait(MINUTE), Cause::RateLimit(MINUTE)),
+        (-4, SendError::Blocked(words::UNTRUSTED_PEER.to_owned()), Cause::Identity),
+        (-3, SendError::Later("the daemon could not reach Signal".to_owned()), Cause::Other),
+        (-1, SendError::Refused(words::refused(-1)), Cause::Other),
+        (-32602, SendError::Later(words::refused(-32602)), Cause::Account),
+        (-32603, SendError::Refused(words::refused(-32603)), Cause::Other),
+        (-32601, SendError::Refused(words::refused(-32601)), Cause::Other),
+    ] {
+        assert_eq!(why(judge(To::Person, Err(refusal(code, &[])))), (error.clone(), cause.clone()), "{code}");
+        let bare = Failure::Refused(Refusal { code, data: Value::Null });
+        assert_eq!(why(judge(To::Group, Err(bare))), (error, cause), "{code}");
+    }
+    let mixed = judge(To::Person, Err(refusal(-1, &[result("UNREGISTERED_FAILURE")])));
+    assert_eq!(why(mixed).0, SendError::Blocked(words::UNREGISTERED.to_owned()));
+    let limited = refusal(-5, &[with("RATE_LIMIT_FAILURE", "retryAfterSeconds", json!(9))]);
+    assert_eq!(why(judge(To::Person, Err(limited))).0, SendError::Wait(Duration::from_secs(9)));
+}
+
+#[test]
+fn what_was_not_written_comes_later_and_what_was_lost_is_unclear() {
+    let person = |failure| why(judge(To::Person, Err(failure))).0;
+    assert_eq!(person(Failure::NotSent("x".to_owned())), SendError::Later("x".to_owned()));
+    assert_eq!(person(Failure::Lost("x".to_owned())), SendError::Unclear("x".to_owned()));
+    assert!(matches!(person(Failure::TooLong), SendError::Unclear(_)));
+    for odd in [json!(null), json!({}), json!([]), json!({"results": 7})] {
+        assert!(matches!(why(judge(To::Person, Ok(odd))).0, SendError::Unclear(_)));
+    }
+}
+
+#[test]
+fn what_the_daemon_calls_things_cannot_write_our_sentences() {
+    let odd = result("SEE https://evil.example NOW");
+    assert_eq!(why(person(&[odd])).0, SendError::Refused(words::not_delivered("SEENOW")));
+}

@@ -1,0 +1,228 @@
+//! What goes out: parts, edits, files, reactions, and the courtesies of typing and having read.
+//!
+//! Each is one request for one chat; the gateway awaits one before it makes the next, so their order is kept. A courtesy is
+//! never tried twice, fails unheard, and is left out while Signal asks us to send less.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use url::form_urlencoded::byte_serialize;
+
+use super::pulse::Topic;
+use super::results::{Cause, NotSent, Sent, To, judge};
+use super::text::{self, Styled};
+use super::wire::{Params, method};
+use super::{Signal, name};
+use crate::adapter::{Form, Piece, SendError, Typing};
+use crate::message::{FileKind, OutgoingFile};
+use crate::wording::signal as words;
+
+/// Before the id of a group, where an address names one.
+const GROUP: &str = "group:";
+/// How long sending may take. Longer than any group needs: what is given up is sent again, and so may arrive twice.
+const SENDING: Duration = Duration::from_secs(120);
+/// How long sending a file may take.
+const SENDING_FILE: Duration = Duration::from_secs(600);
+/// How long a courtesy may take.
+const COURTESY: Duration = Duration::from_secs(15);
+/// The largest file: written in Base64 it just fits into the longest text that the daemon reads.
+const LARGEST_FILE: usize = 14_900_000;
+/// The first version that shows a spoken message as one.
+const VOICE_NOTES: (u64, u64, u64) = (0, 14, 2);
+/// What stands for the emoji that is taken away. The daemon wants one, and nobody looks which.
+const ANY_EMOJI: &str = "👍";
+
+impl Signal {
+    /// Sends one part and gives the name under which it will be quoted.
+    pub(super) async fn send_part(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
+        let mut params = self.said(peer, piece, form);
+        if let Some(quoted) = piece.quotes.as_deref().and_then(name::read) {
+            params.insert("quoteTimestamp".to_owned(), quoted.timestamp.into());
+            params.insert("quoteAuthor".to_owned(), self.author(quoted.author).into());
+        }
+        self.deliver(method::SEND, peer, &params, SENDING).await.map(name::ours)
+    }
+
+    /// Makes a part that was sent before read like this one.
+    pub(super) async fn edit_part(
+        &self,
+        peer: &str,
+        external_id: &str,
+        piece: &Piece,
+        form: Form,
+    ) -> Result<(), SendError> {
+        let ours = name::read(external_id).filter(|message| message.author.is_none()).ok_or(SendError::Gone)?;
+        let mut params = self.said(peer, piece, form);
+        params.insert("editTimestamp".to_owned(), ours.timestamp.into());
+        match self.deliver(method::SEND, peer, &params, SENDING).await {
+            Ok(_) => Ok(()),
+            // Whatever is wrong with it, a new message says the same.
+            Err(SendError::Refused(_)) => Err(SendError::Gone),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends a file.
+    pub(super) async fn send_a_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
+        if file.bytes.len() > LARGEST_FILE {
+            return Err(SendError::Refused(words::FILE_TOO_LARGE.to_owned()));
+        }
+        let mut params = self.to(peer);
+        params.insert("attachment".to_owned(), json!([data_uri(file)]));
+        if file.kind == FileKind::Voice && self.is_at_least(VOICE_NOTES) {
+            params.insert("voiceNote".to_owned(), true.into());
+        }
+        self.deliver(method::SEND, peer, &params, SENDING_FILE).await.map(name::ours)
+    }
+
+    /// Puts an emoji under a message, or takes ours away.
+    pub(super) async fn send_reaction(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
+        let refused = || SendError::Refused(words::NO_SUCH_MESSAGE.to_owned());
+        let message = name::read(external_id).ok_or_else(refused)?;
+        let mut params = self.to(peer);
+        params.insert("emoji".to_owned(), if emoji.is_empty() { ANY_EMOJI } else { emoji }.into());
+        params.insert("targetAuthor".to_owned(), self.author(message.author).into());
+        params.insert("targetTimestamp".to_owned(), message.timestamp.into());
+        if emoji.is_empty() {
+            params.insert("remove".to_owned(), true.into());
+        }
+        self.deliver(method::SEND_REACTION, peer, &params, SENDING).await.map(drop)
+    }
+
+    /// Tells the author of a message that it was read.
+    pub(super) async fn send_receipt(&self, external_id: &str) {
+        let Some(message) = name::read(external_id) else { return };
+        let Some(author) = message.author else { return };
+        let mut params = self.to(author);
+        params.insert("recipient".to_owned(), author.into());
+        params.insert("targetTimestamp".to_owned(), json!([message.timestamp]));
+        params.insert("type".to_owned(), "read".into());
+        self.courtesy(method::SEND_RECEIPT, &params).await;
+    }
+
+    /// Shows that an answer is on its way, or that none is any more.
+    pub(super) async fn send_typing(&self, peer: &str, typing: Typing) {
+        let mut params = self.to(peer);
+        if typing == Typing::Over {
+            params.insert("stop".to_owned(), true.into());
+        }
+        self.courtesy(method::SEND_TYPING, &params).await;
+    }
+
+    /// What is said to whom, as text and as ranges of styles.
+    fn said(&self, peer: &str, piece: &Piece, form: Form) -> Params {
+        let Styled { text, styles } = text::Styled::of(piece, form);
+        let mut params = self.to(peer);
+        params.insert("message".to_owned(), text.into());
+        if !styles.is_empty() {
+            let styles: Vec<String> = styles.iter().map(ToString::to_string).collect();
+            params.insert("textStyle".to_owned(), styles.into());
+        }
+        params
+    }
+
+    fn to(&self, peer: &str) -> Params {
+        let mut params = self.params();
+        match peer.strip_prefix(GROUP) {
+            Some(group) => params.insert("groupId".to_owned(), json!([group])),
+            None => params.insert("recipient".to_owned(), json!([peer])),
+        };
+        params
+    }
+
+    /// How the daemon is told who wrote a message; nobody else did if we did.
+    fn author(&self, author: Option<&str>) -> String {
+        author.map_or_else(|| self.our_account(), str::to_owned)
+    }
+
+    async fn deliver(&self, method: &str, peer: &str, params: &Params, limit: Duration) -> Result<u64, SendError> {
+        let answer: Result<Value, _> = self.asker.ask(method, params, limit).await;
+        let to = if peer.starts_with(GROUP) { To::Group } else { To::Person };
+        let chat = Topic::Chat(peer.to_owned());
+        match judge(to, answer) {
+            Ok(sent) => {
+                self.sent(chat, &sent);
+                Ok(sent.timestamp)
+            }
+            Err(NotSent { error, cause }) => {
+                self.not_sent(chat, cause);
+                Err(error)
+            }
+        }
+    }
+
+    fn sent(&self, chat: Topic, sent: &Sent) {
+        for topic in [Topic::Account, Topic::Proof] {
+            self.pulse.settle(&topic);
+        }
+        if sent.missed.is_empty() {
+            return self.pulse.settle(&chat);
+        }
+        for missed in &sent.missed {
+            let who = missed.as_deref().unwrap_or("without an account identifier");
+            tracing::warn!("A message to a group did not reach the member {who}");
+        }
+        self.pulse.note(chat, words::partly_sent(sent.missed.len(), sent.all));
+    }
+
+    fn not_sent(&self, chat: Topic, cause: Cause) {
+        match cause {
+            Cause::Other => {}
+            Cause::Account => self.pulse.note(Topic::Account, words::ACCOUNT_UNKNOWN.to_owned()),
+            Cause::Identity => self.pulse.note(chat, words::UNTRUSTED_PEER.to_owned()),
+            Cause::Proof(challenge) => self.pulse.note(Topic::Proof, words::proof(&challenge)),
+            Cause::RateLimit(span) => {
+                self.pulse.hush(self.clock.now(), span);
+                self.pulse.note(Topic::Proof, words::rate_limited(span.as_secs()));
+            }
+        }
+    }
+
+    async fn courtesy(&self, method: &str, params: &Params) {
+        if self.pulse.is_hushed(self.clock.now()) {
+            return;
+        }
+        if let Err(failure) = self.asker.ask::<Value>(method, params, COURTESY).await {
+            tracing::debug!("The Signal daemon did not take a {method}: {}", failure.reason());
+        }
+    }
+}
+
+/// The file as text. Its name and type are what others call it, so nothing in them may end the part in which they stand.
+fn data_uri(file: &OutgoingFile) -> String {
+    let is_type = |c: char| c.is_ascii_alphanumeric() || "+-._/".contains(c);
+    let is_sound = file.mime.split('/').filter(|part| !part.is_empty()).count() == 2 && file.mime.chars().all(is_type);
+    let mime = if is_sound { file.mime.as_str() } else { "application/octet-stream" };
+    let name: String = byte_serialize(file.name.as_bytes()).collect();
+    let name = if name.is_empty() { String::new() } else { format!(";filename={name}") };
+    format!("data:{mime}{name};base64,{}", STANDARD.encode(&file.bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, mime: &str, bytes: &[u8]) -> OutgoingFile {
+        OutgoingFile { kind: FileKind::Document, name: name.to_owned(), mime: mime.to_owned(), bytes: bytes.into() }
+    }
+
+    #[test]
+    fn a_file_becomes_a_text_that_holds_it() {
+        assert_eq!(data_uri(&file("a.txt", "text/plain", b"hi")), "data:text/plain;filename=a.txt;base64,aGk=");
+        assert_eq!(data_uri(&file("", "image/svg+xml", b"")), "data:image/svg+xml;base64,");
+        let odd = data_uri(&file("ä;x=1,b c", "text/plain;charset=x,", b"hi"));
+        assert_eq!(odd, "data:application/octet-stream;filename=%C3%A4%3Bx%3D1%2Cb+c;base64,aGk=");
+        for mime in ["", "text", "text/", "/plain", "a/b/c"] {
+            assert!(data_uri(&file("", mime, b"")).starts_with("data:application/octet-stream;"), "{mime}");
+        }
+    }
+
+    #[test]
+    fn the_largest_file_fits_into_the_longest_text() {
+        let longest = 20_000_000;
+        let names = 2 * 1024;
+        assert!(LARGEST_FILE.div_ceil(3) * 4 + names < longest);
+    }
+}

@@ -1,0 +1,173 @@
+//! Server-sent events, cut out of a stream of bytes. Pure.
+//!
+//! Of the format only that is read which the daemon writes: `event:` and `data:` lines that end with a newline, with or
+//! without a carriage return before it, a blank line that ends an event, and comments, which say that the stream is alive. All
+//! other fields are passed over. Memory is bounded by the longest event.
+
+use super::line::{Broken, LONGEST};
+
+/// Something that stood in the stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// A message was received.
+    Received(String),
+    /// The stream is alive.
+    Alive,
+}
+
+/// Cuts events out of bytes, however those are cut.
+#[derive(Debug, Default)]
+pub(super) struct Splitter {
+    bytes: Vec<u8>,
+    /// How many of the bytes are read already.
+    read: usize,
+    /// How many of the bytes are known to hold no newline behind `read`.
+    scanned: usize,
+    event: String,
+    data: Option<String>,
+}
+
+impl Splitter {
+    /// More bytes came.
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.read.min(self.bytes.len()));
+        self.scanned = self.scanned.saturating_sub(self.read);
+        self.read = 0;
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next sign in what has come so far.
+    pub(super) fn next(&mut self) -> Result<Option<Sign>, Broken> {
+        while let Some(line) = self.line()? {
+            if let Some(sign) = self.take(&line)? {
+                return Ok(Some(sign));
+            }
+        }
+        Ok(None)
+    }
+
+    fn line(&mut self) -> Result<Option<String>, Broken> {
+        let unread = self.bytes.get(self.scanned.max(self.read)..).unwrap_or_default();
+        let Some(at) = unread.iter().position(|byte| *byte == b'\n') else {
+            self.scanned = self.bytes.len();
+            let waiting = self.bytes.len().saturating_sub(self.read);
+            return if waiting > LONGEST { Err(Broken::TooLong) } else { Ok(None) };
+        };
+        let end = self.scanned.max(self.read).saturating_add(at);
+        let line = self.bytes.get(self.read..end).unwrap_or_default();
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = std::str::from_utf8(line).map_err(|_| Broken::Garbled)?.to_owned();
+        self.read = end.saturating_add(1);
+        self.scanned = self.read;
+        Ok(Some(line))
+    }
+
+    fn take(&mut self, line: &str) -> Result<Option<Sign>, Broken> {
+        if line.is_empty() {
+            let (event, data) = (std::mem::take(&mut self.event), self.data.take());
+            return Ok(data.filter(|_| event == "receive").map(Sign::Received));
+        }
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "" => return Ok(Some(Sign::Alive)),
+            "event" => value.clone_into(&mut self.event),
+            "data" => self.add(value)?,
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn add(&mut self, value: &str) -> Result<(), Broken> {
+        if self.data.as_ref().map_or(0, String::len).saturating_add(value.len()) > LONGEST {
+            return Err(Broken::TooLong);
+        }
+        match &mut self.data {
+            Some(data) => {
+                data.push('\n');
+                data.push_str(value);
+            }
+            None => self.data = Some(value.to_owned()),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn signs(chunks: &[&[u8]]) -> Result<Vec<Sign>, Broken> {
+        let (mut splitter, mut signs) = (Splitter::default(), Vec::new());
+        for chunk in chunks {
+            splitter.feed(chunk);
+            while let Some(sign) = splitter.next()? {
+                signs.push(sign);
+            }
+        }
+        Ok(signs)
+    }
+
+    fn received(text: &str) -> Sign {
+        Sign::Received(text.to_owned())
+    }
+
+    #[test]
+    fn events_comments_and_all_else() {
+        let stream = b":\r\nevent:receive\r\ndata:{\"a\":1}\r\n\r\nevent: receive\nid: 7\ndata: {\ndata: }\n\n: alive\nevent:other\ndata:x\n\ndata:y\n\nretry: 1\n\nevent:receive\n\n";
+        let expected = [Sign::Alive, received("{\"a\":1}"), received("{\n}"), Sign::Alive];
+        assert_eq!(signs(&[stream]).unwrap(), expected);
+    }
+
+    #[test]
+    fn an_event_that_is_not_ended_has_not_come() {
+        assert_eq!(signs(&[b"event:receive\ndata:{}\n"]), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_break_the_stream() {
+        assert_eq!(signs(&[b"event:receive\ndata:\xff\n\n"]), Err(Broken::Garbled));
+    }
+
+    #[test]
+    fn what_never_ends_is_not_kept() {
+        let chunk = vec![b'x'; 1 << 20];
+        let long: Vec<&[u8]> = std::iter::repeat_n(chunk.as_slice(), 33).collect();
+        assert_eq!(signs(&long), Err(Broken::TooLong));
+        let line = [b"data:".as_slice(), &chunk, b"\n"].concat();
+        let long: Vec<&[u8]> = std::iter::repeat_n(line.as_slice(), 33).collect();
+        assert_eq!(signs(&long), Err(Broken::TooLong));
+    }
+
+    proptest! {
+        #[test]
+        fn however_the_bytes_are_cut_the_signs_are_the_same(
+            texts in prop::collection::vec("[^\r\n]{0,12}", 0..6),
+            cuts in prop::collection::vec(1_usize..9, 1..60),
+        ) {
+            let mut stream = String::new();
+            let mut expected = Vec::new();
+            for text in &texts {
+                stream.push_str(&format!(": alive\r\nevent:receive\ndata: {text}\n\n"));
+                expected.extend([Sign::Alive, received(text)]);
+            }
+            let (mut rest, mut chunks) = (stream.as_bytes(), Vec::new());
+            for cut in cuts.iter().cycle() {
+                if rest.is_empty() {
+                    break;
+                }
+                let (chunk, after) = rest.split_at((*cut).min(rest.len()));
+                chunks.push(chunk);
+                rest = after;
+            }
+            prop_assert_eq!(signs(&chunks).unwrap(), expected);
+        }
+
+        #[test]
+        fn any_bytes_can_be_read(chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..8)) {
+            let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
+            let _ = signs(&chunks);
+        }
+    }
+}

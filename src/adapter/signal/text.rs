@@ -1,0 +1,93 @@
+//! The assistant's Markdown as messages on Signal: plain text, and beside it which range of it looks how.
+//!
+//! Signal has four looks that we use and no links, headings, lists or tables; what has no look of its own is spelled out as the
+//! terminal does it: bars before a quote, the address in full behind its words. A part is measured in bytes, since the
+//! daemon turns a longer body into a file; its ranges are counted in UTF-16 units, and from the finished part, so that
+//! cutting cannot shift them. A range whose text got lost would style other words, so both are stored as one ([`Styled`]).
+//!
+//! Buttons have no place here: the texts name the commands.
+
+mod styles;
+
+use crate::adapter::markdown::flow::{Flow, plain};
+use crate::adapter::markdown::{self, Block, Body, Links, Span};
+use crate::adapter::{Form, Piece};
+use crate::message::Outbound;
+
+pub(super) use styles::Styled;
+
+use styles::{Look, units};
+
+/// The longest body that the daemon sends as it is, in bytes.
+const LIMIT: usize = 2000;
+/// Room in each part for a few words before it, as when it may be a repeat.
+const MARK_ROOM: usize = 40;
+/// Before each line of a quote.
+const BAR: &str = "│ ";
+
+/// The parts of a message; none if there is nothing to see.
+pub(super) fn render(outbound: &Outbound) -> Vec<Piece> {
+    let (markdown, _, _) = outbound.text.open();
+    let parts = styled(markdown, LIMIT - MARK_ROOM).into_iter();
+    parts.map(|part| Piece { rich: part.encode(), plain: part.text, ..Piece::default() }).collect()
+}
+
+/// The part with a few words before it.
+pub(super) fn marked(piece: &Piece, words: &str) -> Piece {
+    let mut styled = Styled::of(piece, Form::Rich);
+    let mark = format!("{words} ");
+    let by = units(&mark);
+    styled.text.insert_str(0, &mark);
+    for range in &mut styled.styles {
+        range.start += by;
+    }
+    Piece { rich: styled.encode(), plain: format!("{mark}{}", piece.plain), ..piece.clone() }
+}
+
+/// The Markdown in parts of at most `limit` bytes.
+fn styled(markdown: &str, limit: usize) -> Vec<Styled> {
+    let mut flow = Flow::default();
+    let mut quote = 0;
+    // Nothing can stand behind words here, so the label makes no difference.
+    for block in markdown::read(markdown, Links::Bare) {
+        if !flow.is_empty() {
+            let bar = if block.quote == quote && quote != 0 { BAR.trim_end() } else { "" };
+            flow.push(&if block.gap { format!("\n{bar}\n") } else { "\n".to_owned() }, Look::default());
+        }
+        quote = block.quote;
+        push_block(&mut flow, &block);
+    }
+    flow.split(limit).iter().map(|part| Styled { text: plain(part), styles: styles::ranges(part) }).collect()
+}
+
+fn push_block(flow: &mut Flow<Look>, block: &Block) {
+    let bars = BAR.repeat(block.depth);
+    let lead = format!("{bars}{}", block.lead);
+    match &block.body {
+        Body::Text { spans, .. } => {
+            flow.push(&lead, Look::default());
+            push_spans(flow, spans, &format!("\n{bars}{}", block.hang));
+        }
+        Body::Rule => flow.push(&format!("{lead}———"), Look::default()),
+        Body::Code { text, .. } => push_preformatted(flow, block, &bars, text),
+        Body::Table(table) => push_preformatted(flow, block, &bars, &table.lines().join("\n")),
+    }
+}
+
+fn push_spans(flow: &mut Flow<Look>, spans: &[Span], line_break: &str) {
+    for span in spans {
+        flow.push(&span.text.replace('\n', line_break), Look::of(&span.style));
+    }
+}
+
+/// Whoever copies code wants nothing before it but what is its own; only the bars of a quote go through.
+fn push_preformatted(flow: &mut Flow<Look>, block: &Block, bars: &str, text: &str) {
+    if !markdown::is_blank(&block.lead) {
+        flow.push(&format!("{bars}{}\n", block.lead.trim_end()), Look::default());
+    }
+    flow.push(bars, Look::default());
+    flow.push(&text.replace('\n', &format!("\n{bars}")), Look::PREFORMATTED);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! The words that we and the daemon exchange: JSON-RPC 2.0, one object in one line.
+//!
+//! Which methods we use, with which parameters, and what we read of their answers stands in `docs/signal-wire.md` and nowhere
+//! else: a program other than signal-cli that keeps to that page can serve this adapter unchanged. A test holds the list of
+//! [`method`]s against it.
+//!
+//! Reading is forgiving, because the other side is developed by others: fields that are missing or unknown never make a line
+//! unreadable, and a line that is no answer and no message is passed over. What a message says is not looked at here: it
+//! reaches the journal as it came. The daemon's own sentences are never kept, because they name people and numbers.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+/// The parameters of a request, by name.
+pub(super) type Params = Map<String, Value>;
+
+/// The methods that we call.
+pub(super) mod method {
+    pub(in super::super) const VERSION: &str = "version";
+    pub(in super::super) const LIST_ACCOUNTS: &str = "listAccounts";
+    pub(in super::super) const START_LINK: &str = "startLink";
+    pub(in super::super) const FINISH_LINK: &str = "finishLink";
+    pub(in super::super) const SUBSCRIBE: &str = "subscribeReceive";
+    pub(in super::super) const SEND: &str = "send";
+    pub(in super::super) const SEND_TYPING: &str = "sendTyping";
+    pub(in super::super) const SEND_REACTION: &str = "sendReaction";
+    pub(in super::super) const SEND_RECEIPT: &str = "sendReceipt";
+    pub(in super::super) const GET_ATTACHMENT: &str = "getAttachment";
+
+    #[cfg(test)]
+    pub(in super::super) const ALL: [&str; 10] = [
+        VERSION,
+        LIST_ACCOUNTS,
+        START_LINK,
+        FINISH_LINK,
+        SUBSCRIBE,
+        SEND,
+        SEND_TYPING,
+        SEND_REACTION,
+        SEND_RECEIPT,
+        GET_ATTACHMENT,
+    ];
+}
+
+/// The codes on which something depends.
+pub(super) mod code {
+    pub(in super::super) const UNKNOWN_METHOD: i64 = -32601;
+    pub(in super::super) const ACCOUNT: i64 = -32602;
+    pub(in super::super) const INTERNAL: i64 = -32603;
+    pub(in super::super) const USER: i64 = -1;
+    pub(in super::super) const NETWORK: i64 = -3;
+    pub(in super::super) const IDENTITY: i64 = -4;
+    pub(in super::super) const RATE_LIMIT: i64 = -5;
+}
+
+/// A line from the daemon.
+#[derive(Debug)]
+pub(super) enum Frame<'a> {
+    /// Something was received; the text is exactly what stood under `params`.
+    Received(&'a str),
+    /// The answer to a request of ours.
+    Answer(u64, Result<&'a str, Refusal>),
+    /// Nothing that concerns us.
+    Other,
+}
+
+/// The daemon said no.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Refusal {
+    /// Why.
+    pub(super) code: i64,
+    /// What became of each recipient, if it was about sending.
+    pub(super) data: Value,
+}
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(default)]
+    id: Value,
+    #[serde(default)]
+    method: Value,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(default)]
+    error: Value,
+}
+
+/// A request in one line, without its end.
+pub(super) fn request(id: u64, method: &str, params: &Params) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
+}
+
+/// What a line says.
+pub(super) fn read(line: &str) -> Frame<'_> {
+    let Ok(line) = serde_json::from_str::<Line<'_>>(line) else { return Frame::Other };
+    match (line.method.as_str(), line.params, line.id.as_u64()) {
+        (Some("receive"), Some(params), _) => Frame::Received(params.get()),
+        (None, _, Some(id)) => Frame::Answer(id, outcome(&line)),
+        _ => Frame::Other,
+    }
+}
+
+fn outcome<'a>(line: &Line<'a>) -> Result<&'a str, Refusal> {
+    if line.error.is_null() {
+        return Ok(line.result.map_or("null", RawValue::get));
+    }
+    let code = line.error.get("code").and_then(Value::as_i64).unwrap_or(code::INTERNAL);
+    let data = line.error.get("data").cloned().unwrap_or_default();
+    Err(Refusal { code, data })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_page_names_every_method() {
+        let page = include_str!("../../../docs/signal-wire.md");
+        for method in method::ALL {
+            assert!(page.contains(&format!("`{method}`")), "{method}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_one_line() {
+        let params = Params::from_iter([("message".to_owned(), json!("a\nb"))]);
+        let line = request(7, method::SEND, &params);
+        assert!(!line.contains('\n'));
+        let read: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(read, json!({"jsonrpc": "2.0", "id": 7, "method": "send", "params": {"message": "a\nb"}}));
+    }
+
+    #[test]
+    fn what_was_received_stays_as_it_came() {
+        let params = r#"{"envelope": {"b":1 ,"a":1.50}}"#;
+        let line = format!(r#"{{"jsonrpc":"2.0","method":"receive","params":{params}}}"#);
+        assert!(matches!(read(&line), Frame::Received(raw) if raw == params));
+    }
+
+    #[test]
+    fn an_answer_is_a_result_or_a_refusal() {
+        assert!(matches!(read(r#"{"id":3,"result":{"x":1},"new":[]}"#), Frame::Answer(3, Ok(r#"{"x":1}"#))));
+        assert!(matches!(read(r#"{"id":3,"result":null}"#), Frame::Answer(3, Ok("null"))));
+        let refused = read(r#"{"id":4,"error":{"code":-5,"message":"+431234567","data":{"response":{}}}}"#);
+        let Frame::Answer(4, Err(refusal)) = refused else { panic!("{refused:?}") };
+        assert_eq!(refusal, Refusal { code: -5, data: json!({"response": {}}) });
+        assert!(matches!(read(r#"{"id":4,"error":"odd"}"#), Frame::Answer(4, Err(Refusal { code: -32603, .. }))));
+    }
+
+    #[test]
+    fn all_else_is_passed_over() {
+        for odd in ["", "{", "[]", "7", r#"{"id":null,"error":{"code":-32700}}"#, r#"{"method":"receive"}"#] {
+            assert!(matches!(read(odd), Frame::Other), "{odd}");
+        }
+        assert!(matches!(read(r#"{"id":"7","result":1}"#), Frame::Other));
+        assert!(matches!(read(r#"{"id":7,"method":"version","params":{}}"#), Frame::Other));
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_can_be_read(line in ".*") {
+            read(&line);
+        }
+    }
+}

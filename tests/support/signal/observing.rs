@@ -1,0 +1,257 @@
+//! What we did, and waiting for it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::FakeSignal;
+use super::state::{ChatId, MessageId, State, UpdateId};
+
+/// One message of ours as it stands now, after all edits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sent {
+    pub chat: ChatId,
+    pub message_id: MessageId,
+    /// What people see.
+    pub text: String,
+    /// What they saw before the first edit.
+    pub first_text: String,
+    /// `start:length:STYLE`, in UTF-16 units.
+    pub styles: Vec<String>,
+    /// `start:length:recipient`
+    pub mentions: Vec<String>,
+    /// Every accepted edit, oldest first.
+    pub edits: Vec<Edit>,
+    /// The message that it quotes.
+    pub reply_to: Option<MessageId>,
+    /// Who is said to have written that, and what.
+    pub quote: Option<(String, String)>,
+    pub files: Vec<SentFile>,
+    pub view_once: bool,
+    /// All parameters, as they came.
+    pub params: Value,
+    /// Which members of a group did not get it.
+    pub missed_by: Vec<i64>,
+    pub at_ms: i64,
+    pub deleted: bool,
+}
+
+impl Sent {
+    /// Whether it came with its styles, and not as plain text.
+    pub fn is_marked_up(&self) -> bool {
+        !self.styles.is_empty()
+    }
+
+    /// Whether a time stamp means this message: its own, or that of an edit.
+    pub fn is_named(&self, message: MessageId) -> bool {
+        self.message_id == message || self.edits.iter().any(|edit| edit.message_id == message)
+    }
+
+    /// What a styled range covers, as `STYLE text`.
+    pub fn styled(&self) -> Vec<String> {
+        let units: Vec<u16> = self.text.encode_utf16().collect();
+        let covered = self.styles.iter().map(|style| {
+            let mut parts = style.splitn(3, ':');
+            let mut number = || parts.next().and_then(|part| part.parse::<usize>().ok()).unwrap_or(usize::MAX);
+            let (start, length) = (number(), number());
+            let text = units.get(start..start.saturating_add(length)).map(String::from_utf16_lossy);
+            format!("{} {}", parts.next().unwrap_or_default(), text.unwrap_or_else(|| "outside".to_owned()))
+        });
+        covered.collect()
+    }
+}
+
+/// What one edit made of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    pub message_id: MessageId,
+    pub text: String,
+    pub at_ms: i64,
+}
+
+/// A file of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentFile {
+    pub name: String,
+    pub mime: String,
+    pub bytes: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcceptedKind {
+    Send,
+    Edit,
+    Delete,
+}
+
+/// One accepted call in the chronicle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    pub at_ms: i64,
+    pub kind: AcceptedKind,
+    pub chat: ChatId,
+    pub message_id: MessageId,
+    /// The visible text after this call.
+    pub text: String,
+}
+
+impl FakeSignal {
+    /// The messages that stand in a chat, in the order of sending, with their final texts.
+    pub fn sent(&self, chat: ChatId) -> Vec<Sent> {
+        self.read(|state| state.sent.iter().filter(|sent| sent.chat == chat && !sent.deleted).cloned().collect())
+    }
+
+    /// The final visible texts in a chat.
+    pub fn texts(&self, chat: ChatId) -> Vec<String> {
+        self.sent(chat).into_iter().map(|sent| sent.text).collect()
+    }
+
+    /// Every accepted send, edit and deletion in all chats, in order of time.
+    pub fn all_sends(&self) -> Vec<Accepted> {
+        self.read(|state| state.accepted.clone())
+    }
+
+    /// The names of all requests, also refused ones.
+    pub fn calls(&self) -> Vec<String> {
+        self.read(|state| state.calls.clone())
+    }
+
+    /// Method and parameter of everything that was said and that no daemon understands.
+    pub fn ignored(&self) -> Vec<(String, String)> {
+        self.read(|state| state.ignored.clone())
+    }
+
+    /// How often we showed that we type.
+    pub fn typing(&self, chat: ChatId) -> usize {
+        self.typing_times(chat).len()
+    }
+
+    /// When we showed that we type.
+    pub fn typing_times(&self, chat: ChatId) -> Vec<i64> {
+        let begun = |signs: &Vec<(i64, bool)>| signs.iter().filter(|(_, on)| *on).map(|(at, _)| *at).collect();
+        self.read(|state| state.typing.get(&chat).map(begun).unwrap_or_default())
+    }
+
+    /// Whether people see us typing: for 15 seconds after the last sign that did not end it.
+    pub fn is_typing(&self, chat: ChatId) -> bool {
+        self.read(|state| {
+            let last = state.typing.get(&chat).and_then(|signs| signs.last());
+            last.is_some_and(|(at, on)| *on && state.now_ms() - at < 15_000)
+        })
+    }
+
+    /// Our present reaction to a message.
+    pub fn reaction(&self, chat: ChatId, message: MessageId) -> Option<String> {
+        self.read(|state| state.reactions.get(&(chat, message)).cloned())
+    }
+
+    /// What we told a person that we saw: `read` or `viewed`, and which message.
+    pub fn receipts(&self, person: i64) -> Vec<(String, MessageId)> {
+        self.read(|state| state.receipts.get(&person).cloned().unwrap_or_default())
+    }
+
+    /// What `updateProfile` said so far.
+    pub fn profile(&self) -> Value {
+        self.read(|state| Value::Object(state.profile.clone()))
+    }
+
+    /// How many subscriptions there are.
+    pub fn subscribed(&self) -> usize {
+        self.read(|state| state.subscriptions.len())
+    }
+
+    /// How many subscriptions there ever were.
+    pub fn subscriptions(&self) -> u64 {
+        self.read(|state| state.next_subscription)
+    }
+
+    /// How many connections stand: line connections and streams of events.
+    pub fn connected(&self) -> usize {
+        self.read(|state| state.connections.len())
+    }
+
+    /// Messages and edits that wait on the server, or are on their way and nobody said that they are stored.
+    pub fn unacked(&self) -> usize {
+        self.read(|state| state.queue.len() + state.on_wire.len())
+    }
+
+    /// How many envelopes wait on Signal's server.
+    pub fn waiting(&self) -> usize {
+        self.read(|state| state.queue.len())
+    }
+
+    /// The messages that were written to a client that died before anybody said that they were stored.
+    pub fn lost(&self) -> Vec<MessageId> {
+        let lost = self.read(|state| state.lost.clone());
+        lost.into_iter().filter_map(|id| self.message_of(id)).collect()
+    }
+
+    /// The number of the newest envelope.
+    pub fn last_update_id(&self) -> Option<UpdateId> {
+        self.read(|state| state.history.last().map(|queued| queued.id))
+    }
+
+    /// The message that an envelope brings, by its time stamp.
+    pub fn message_of(&self, id: UpdateId) -> Option<MessageId> {
+        let of = |state: &State| state.history.iter().find(|queued| queued.id == id).map(|queued| queued.body.clone());
+        self.read(of).and_then(|body| body["envelope"]["timestamp"].as_i64())
+    }
+
+    /// Says that an item, as it was received, is in safety.
+    pub fn stored(&self, raw: &str) {
+        let item: Value = serde_json::from_str(raw).unwrap_or_default();
+        let number = [&item["fakeNumber"], &item["result"]["fakeNumber"]].into_iter().find_map(Value::as_i64);
+        let Some(number) = number else { return };
+        self.change(|state| {
+            let at = state.on_wire.iter().position(|(id, _)| *id == number);
+            at.map(|at| state.on_wire.remove(at))
+        });
+    }
+
+    /// Waits until every message is stored.
+    pub async fn acked(&self) {
+        self.until(|fake| fake.unacked() == 0).await;
+    }
+
+    /// Waits until somebody listens.
+    pub async fn listened_to(&self) {
+        self.until(|fake| fake.subscribed() > 0).await;
+    }
+
+    /// Waits until a condition holds; it is looked at after each change. Set a limit of your own.
+    pub async fn until(&self, condition: impl Fn(&Self) -> bool) {
+        let mut changes = self.inner.shared.changes.subscribe();
+        while !condition(self) {
+            let _ = changes.changed().await;
+        }
+    }
+
+    /// `until` for a thread without a runtime; false when the limit passes first.
+    pub fn wait_for(&self, limit: Duration, condition: impl Fn(&Self) -> bool) -> bool {
+        let deadline = Instant::now() + limit;
+        loop {
+            if condition(self) {
+                return true;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            // A change between the look and the wait is caught by the short wait.
+            let wait = left.min(Duration::from_millis(20));
+            drop(self.inner.shared.changed.wait_timeout(self.inner.shared.lock(), wait));
+        }
+    }
+}
+
+impl State {
+    /// Writes an accepted call into the chronicle and checks the pace.
+    pub(super) fn record(&mut self, kind: AcceptedKind, sent: &Sent) {
+        let (at_ms, chat, message_id) = (self.now_ms(), sent.chat, sent.message_id);
+        let last = self.accepted.iter().rev().find(|accepted| accepted.chat == chat);
+        if last.is_some_and(|last| at_ms - last.at_ms < self.pace_ms) {
+            self.violate(Some(chat), "too soon after the call before");
+        }
+        self.accepted.push(Accepted { at_ms, kind, chat, message_id, text: sent.text.clone() });
+    }
+}
