@@ -6,6 +6,7 @@
 
 mod ask;
 mod backup;
+mod channel;
 pub mod chat;
 mod config;
 mod demo;
@@ -20,6 +21,7 @@ mod progress;
 mod reflect;
 mod review;
 mod run;
+mod signal;
 mod skills;
 mod talk;
 mod tools;
@@ -55,7 +57,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A self-hosted assistant that you talk to over Telegram or in a terminal.
+/// A self-hosted assistant that you talk to over Telegram, Signal or in a terminal.
 #[derive(Debug, Parser)]
 #[command(name = "compline", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
@@ -116,6 +118,9 @@ enum Command {
     Conversations(ask::Conversations),
     /// Search everything that was said
     Search(ask::Search),
+    /// The assistant's account on Signal: look at it, link one
+    #[command(subcommand)]
+    Signal(signal::Command),
     /// What the assistant has learned to do: list, show, check, bring in, lead back
     #[command(subcommand)]
     Skills(skills::Command),
@@ -164,6 +169,7 @@ fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exi
         Command::Tools(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Conversations(command) => ask::run(&command.line(), command.look(), &place()?, printer),
         Command::Search(search) => ask::run(&search.line(), ask::Look::Shown, &place()?, printer),
+        Command::Signal(command) => signal::run(&command, &place()?, printer),
         Command::Skills(command) => skills::run(&command, &place()?, printer),
         Command::Review(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Reflections(command) => ask::run(&command.line(), command.look(), &place()?, printer),

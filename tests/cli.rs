@@ -8,6 +8,13 @@
     reason = "a test may stop at the first surprise"
 )]
 
+mod support {
+    #[allow(dead_code, unused_imports, reason = "shared with the stories")]
+    pub mod signal;
+    #[allow(dead_code, unused_imports, reason = "shared with the stories")]
+    pub mod telegram;
+}
+
 #[path = "cli/backup.rs"]
 mod backup;
 #[path = "cli/errors.rs"]
@@ -20,5 +27,9 @@ mod program;
 mod running;
 #[path = "cli/setup.rs"]
 mod setup;
+#[path = "cli/signal.rs"]
+mod signal;
 #[path = "cli/skills.rs"]
 mod skills;
+#[path = "cli/telegram.rs"]
+mod telegram;

@@ -6,9 +6,12 @@
 
 mod disk;
 mod finding;
+mod gateway;
 mod journal;
 mod outside;
+mod signal;
 mod skills;
+mod telegram;
 
 use clap::Args;
 use serde_json::json;
@@ -28,7 +31,7 @@ pub struct Options {
     /// Mend what can be mended safely: permissions, missing files of the workspace
     #[arg(long)]
     fix: bool,
-    /// Ask neither the model nor Telegram
+    /// Ask neither the model nor the channels
     #[arg(long)]
     offline: bool,
 }

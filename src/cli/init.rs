@@ -7,19 +7,20 @@
 mod dialogue;
 mod file;
 mod questions;
+mod signal;
 
 use std::collections::BTreeMap;
 
 use clap::Args;
 use secrecy::SecretString;
 
+use super::channel::awaits_claim;
 use super::failure::Failure;
 use super::place::{Place, environment};
 use super::print::{self, Printer};
 use super::probe::{self, Trouble};
 use super::{Exit, block_on};
-use crate::config::{self, Answers, Config, Home, Person, Provider, SecretFrom, commented};
-use crate::people::Role;
+use crate::config::{self, Answers, Config, Home, Provider, SecretFrom, commented};
 use crate::wording::cli::init as says;
 use dialogue::Dialogue;
 
@@ -32,7 +33,7 @@ pub struct Options {
     /// Replace a configuration that is there; the old one is kept as .bak
     #[arg(long)]
     replace: bool,
-    /// Do not test the model and the bot
+    /// Do not test the model and the channels
     #[arg(long)]
     untested: bool,
     /// Zone in which days are counted, as Europe/Vienna [default: this computer's]
@@ -44,6 +45,9 @@ pub struct Options {
     /// Your numeric Telegram id, if you know it; otherwise `run` prints a code to send
     #[arg(long, value_name = "ID")]
     owner_telegram: Option<i64>,
+    /// Your Signal number, as +431234567890; otherwise `run` prints a code to send
+    #[arg(long, value_name = "NUMBER")]
+    owner_signal: Option<String>,
     /// offline, openai (any compatible server), anthropic, gemini or ollama
     #[arg(long, env = "COMPLINE__MODEL__PROVIDER", hide_env_values = true)]
     provider: Option<String>,
@@ -65,6 +69,12 @@ pub struct Options {
     /// The file that holds the Telegram bot's token
     #[arg(long, value_name = "FILE")]
     telegram_token_file: Option<String>,
+    /// Where the daemon of signal-cli listens, as unix:HOME/signal.sock
+    #[arg(long, value_name = "PLACE", env = "COMPLINE__SIGNAL__ENDPOINT", hide_env_values = true)]
+    signal_endpoint: Option<String>,
+    /// Which of its accounts is the assistant's, if it has several
+    #[arg(long, value_name = "NUMBER", env = "COMPLINE__SIGNAL__ACCOUNT", hide_env_values = true)]
+    signal_account: Option<String>,
 }
 
 /// A secret that was typed is kept in a file of its own, so that the configuration may be shown around.
@@ -126,7 +136,7 @@ fn ask_until_it_works(
     print::aside(says::WELCOME);
     let mut last = None;
     loop {
-        let gathered = questions::ask(options, dialogue, last.as_ref())?;
+        let gathered = questions::ask(options, dialogue, place, last.as_ref())?;
         let (text, config) = match checked(&gathered, place) {
             Ok(checked) => checked,
             Err(Failure::Wrong(faults)) => {
@@ -167,7 +177,7 @@ fn checked(gathered: &Gathered, place: &Place) -> Result<(String, Config), Failu
     Ok((text, config))
 }
 
-/// Tries the model and the bot for real.
+/// Tries the model and the channels for real. A daemon that Compline is to start was tried when it was asked for.
 async fn test(config: &Config) -> Result<(), Trouble> {
     if config.model.provider != Provider::Offline {
         print::aside(says::TESTING_MODEL);
@@ -177,14 +187,17 @@ async fn test(config: &Config) -> Result<(), Trouble> {
     if let Some(telegram) = &config.telegram {
         print::aside(says::TESTING_TELEGRAM);
         let bot = probe::telegram(telegram).await?;
-        print::aside(&says::bot(&bot.username, bot.has_webhook));
+        print::aside(&says::bot(&bot.username, bot.webhook.is_some()));
+    }
+    if let Some(signal) = config.signal.as_ref().filter(|signal| signal.command.is_empty()) {
+        print::aside(signal::says::TESTING);
+        let look = probe::signal(signal).await?;
+        let number = look.account(signal.account.as_deref()).map_err(probe::no_account)?;
+        print::aside(&signal::says::account(&number));
     }
     Ok(())
 }
 
 fn next(place: &Place, config: &Config) -> String {
-    let owner_known =
-        config.people.iter().any(|person: &Person| person.role == Role::Owner && person.telegram.is_some());
-    let claims = config.telegram.is_some() && !owner_known;
-    says::next(&place.command("run"), &place.command("chat"), &place.command("doctor"), claims)
+    says::next(&place.command("run"), &place.command("chat"), &place.command("doctor"), awaits_claim(config))
 }

@@ -69,7 +69,7 @@ fn usual_home() -> Option<PathBuf> {
 }
 
 /// A path as a shell reads it.
-fn shell(path: &Path) -> String {
+pub fn shell(path: &Path) -> String {
     let path = path.to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,".contains(c);
     if path.chars().all(plain) { path.into_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }

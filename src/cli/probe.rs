@@ -1,9 +1,12 @@
-//! Tries a model and a bot for real, within ten seconds, and says in a sentence what came of it.
+//! Tries a model and the channels for real, within ten seconds, and says in a sentence what came of it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::failure::Failure;
+use super::signal::listens_at;
 use crate::adapter::PollError;
+use crate::adapter::signal::{Look, Signal};
 use crate::adapter::telegram::{Bot, Telegram};
 use crate::config;
 use crate::model::{self, ModelError, Purpose, Request, Role, Unwatched};
@@ -56,6 +59,40 @@ fn fix_of(error: &ModelError) -> &'static str {
             says::FIX_MODEL_REQUEST
         }
     }
+}
+
+impl From<Trouble> for Failure {
+    fn from(Trouble { what, fix }: Trouble) -> Self {
+        Self::Failed(says::with_fix(&what, &fix))
+    }
+}
+
+/// Asks Signal's daemon what it is and which accounts it has.
+pub async fn signal(config: &config::Signal) -> Result<Look, Trouble> {
+    model::install_tls();
+    let signal = Signal::new(config, Arc::new(SystemClock::default()))
+        .map_err(|error| Trouble::new(format!("{error:#}"), says::signal::FIX_AWAY))?;
+    of_signal(&signal, config).await
+}
+
+/// The same of a daemon to which there is a way already.
+pub async fn of_signal(signal: &Signal, config: &config::Signal) -> Result<Look, Trouble> {
+    let looked = tokio::select! {
+        looked = signal.look() => looked.map_err(|error| match error {
+            PollError::Unreachable(why) => why,
+            other => other.to_string(),
+        }),
+        () = grace(LIMIT) => Err(says::no_answer_within(LIMIT)),
+    };
+    looked.map_err(|why| Trouble {
+        what: says::signal::away(&why),
+        fix: says::signal::fix_start(&listens_at(&config.endpoint)),
+    })
+}
+
+/// A daemon answers, and there is no account on it that could be the assistant's.
+pub fn no_account(sentence: &'static str) -> Trouble {
+    Trouble::new(sentence, says::signal::FIX_NO_ACCOUNT)
 }
 
 /// Asks Telegram who the bot is.

@@ -5,13 +5,13 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::channel::{Channel, awaits_claim};
 use super::failure::Failure;
 use super::place::Place;
 use super::print::{self, Printer};
 use super::{Exit, log};
 use crate::app::{App, Seams};
 use crate::config::{Config, Home};
-use crate::people::Role;
 use crate::wording::cli as says;
 
 /// As many as there is ever work for: the model and the network are waited for, not computed.
@@ -54,7 +54,8 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, Failure> {
     if awaits_claim(&config)
         && let Some(code) = app.admin.claim_code().await?
     {
-        print::aside(&says::claim(&code));
+        let channels: Vec<&str> = Channel::of(&config).into_iter().map(Channel::shown).collect();
+        print::aside(&says::claim(&code, &channels));
     }
     signals.next().await;
     printer.note(says::STOPPING);
@@ -67,15 +68,10 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, Failure> {
     }
 }
 
-/// Whether the owner is to make themselves known on a channel. At the terminal nobody has to.
-fn awaits_claim(config: &Config) -> bool {
-    let declared = config.people.iter().any(|person| person.role == Role::Owner && person.telegram.is_some());
-    config.telegram.is_some() && !declared
-}
-
 fn banner(config: &Config) -> String {
-    let channels = if config.telegram.is_some() { "telegram, terminal" } else { "terminal" };
-    says::banner(config.home.path(), config.zone, channels, &model_of(config))
+    let mut channels: Vec<&str> = Channel::of(config).into_iter().map(Channel::name).collect();
+    channels.push("terminal");
+    says::banner(config.home.path(), config.zone, &channels.join(", "), &model_of(config))
 }
 
 /// A model as a person knows it: `openai/gpt-5`, `offline`.

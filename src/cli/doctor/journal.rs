@@ -1,9 +1,11 @@
 //! The journal, and what only it knows: the latest time, who is in, who knocked.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::finding::Finding;
 use crate::app::{BuildError, take_lock};
+use crate::cli::channel::Channel;
 use crate::cli::failure::Failure;
 use crate::config::Config;
 use crate::memory::Tree;
@@ -23,7 +25,8 @@ struct Seen {
     version: u32,
     high_water: Option<Moment>,
     owners: usize,
-    claimed: bool,
+    /// The channels on which an owner is known.
+    met_on: BTreeSet<String>,
     strangers: Vec<(String, String, Moment, i64)>,
     upkeep: Option<Checked>,
 }
@@ -60,16 +63,16 @@ pub(super) async fn look(config: &Config, fix: bool) -> Vec<Finding> {
 
 fn see(db: Db<'_>) -> anyhow::Result<Seen> {
     let owners: Vec<_> = db.people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
-    let mut claimed = false;
+    let mut met_on = BTreeSet::new();
     for owner in &owners {
-        claimed |= db.addresses_of(owner.id)?.iter().any(|known| known.address.adapter == "telegram");
+        met_on.extend(db.addresses_of(owner.id)?.into_iter().map(|known| known.address.adapter));
     }
     Ok(Seen {
         check: db.quick_check()?,
         version: db.version()?,
         high_water: db.high_water()?,
         owners: owners.len(),
-        claimed,
+        met_on,
         strangers: db.strangers(1)?,
         upkeep: Checked::last(db)?,
     })
@@ -125,14 +128,23 @@ fn clock(seen: &Seen, config: &Config, now: Moment) -> Finding {
 }
 
 fn owner(seen: &Seen, config: &Config) -> Finding {
-    let in_config = config.people.iter().any(|person| person.role == Role::Owner && person.telegram.is_some());
     if seen.owners == 0 && !config.people.iter().any(|person| person.role == Role::Owner) {
         return Finding::wrong(says::OWNER, says::NO_OWNER, says::FIX_NO_OWNER);
     }
-    if config.telegram.is_some() && !seen.claimed && !in_config {
-        return Finding::wrong(says::OWNER, says::NOT_CLAIMED, says::FIX_NOT_CLAIMED);
+    let channels = Channel::of(config);
+    let unmet: Vec<Channel> = channels
+        .iter()
+        .copied()
+        .filter(|channel| !channel.names_owner(config) && !seen.met_on.contains(channel.name()))
+        .collect();
+    match unmet.as_slice() {
+        [] => Finding::ok(says::OWNER, says::OWNER_KNOWN),
+        all if all.len() == channels.len() => Finding::wrong(says::OWNER, says::NOT_CLAIMED, says::FIX_NOT_CLAIMED),
+        some => {
+            let names: Vec<&str> = some.iter().map(|channel| channel.shown()).collect();
+            Finding::note(says::OWNER, &says::not_met(&names), says::FIX_NOT_MET)
+        }
     }
-    Finding::ok(says::OWNER, says::OWNER_KNOWN)
 }
 
 /// The files that the assistant reads, each of which `run` makes when it starts.

@@ -1,15 +1,14 @@
-//! The model and the channels, for real.
-
-use serde_json::Value;
+//! The models and the channels, for real.
 
 use super::finding::Finding;
-use super::model_name;
+use super::gateway::Gateway;
+use super::{model_name, signal, telegram};
 use crate::cli::place::Place;
-use crate::cli::{ask, probe};
+use crate::cli::probe;
 use crate::config::{self, Config, Provider};
 use crate::wording::cli::doctor as says;
 
-/// Tries each. The channels of a running gateway are asked of itself: it alone knows whether they are deaf.
+/// Tries each. The channels of a running gateway are also asked of itself: it alone knows whether they are deaf.
 pub(super) async fn look(config: &Config, place: &Place, offline: bool) -> Vec<Finding> {
     let mut findings = vec![model(says::MODEL, &config.model, &model_name(config), offline).await];
     for (check, other) in [(says::FALLBACK, &config.fallback), (says::BACKGROUND, &config.background)] {
@@ -18,10 +17,15 @@ pub(super) async fn look(config: &Config, place: &Place, offline: bool) -> Vec<F
             findings.push(model(check, other, &name, offline).await);
         }
     }
-    if let Some(telegram) = &config.telegram {
-        findings.push(bot(telegram, offline).await);
+    let gateway = Gateway::ask(place).await;
+    if let Some(bot) = &config.telegram {
+        findings.extend(telegram::look(bot, &gateway, config.zone, offline).await);
     }
-    findings.push(gateway(place).await);
+    if let Some(daemon) = &config.signal {
+        findings.extend(signal::look(daemon, &gateway, offline).await);
+    }
+    findings.extend(groups(config));
+    findings.push(gateway.finding());
     findings
 }
 
@@ -38,38 +42,13 @@ async fn model(check: &'static str, config: &config::Model, name: &str, offline:
     }
 }
 
-async fn bot(config: &config::Telegram, offline: bool) -> Finding {
-    if offline {
-        return Finding::note(says::TELEGRAM, &says::not_tried(says::BOT), "");
-    }
-    match probe::telegram(config).await {
-        Ok(bot) if bot.has_webhook => Finding::note(says::TELEGRAM, &says::webhook(&bot.username), says::FIX_WEBHOOK),
-        Ok(bot) => Finding::ok(says::TELEGRAM, &says::answers(&format!("@{}", bot.username))),
-        Err(trouble) => Finding::wrong(says::TELEGRAM, &trouble.what, &trouble.fix),
-    }
-}
-
-/// What the running gateway says of its channels.
-async fn gateway(place: &Place) -> Finding {
-    let status = ask::of_gateway(&["status".to_owned()], &place.home, true).await;
-    let Ok(Some(status)) = status else {
-        return match status {
-            Ok(_) => Finding::note(says::GATEWAY, says::NOT_RUNNING, ""),
-            Err(_) => Finding::wrong(says::GATEWAY, says::SILENT, says::FIX_SILENT),
-        };
+/// Groups that are allowed on a channel that there is not.
+fn groups(config: &Config) -> Vec<Finding> {
+    let absent = [("telegram", config.telegram.is_none()), ("signal", config.signal.is_none())];
+    let unheard = |(channel, is_absent): (&str, bool)| {
+        let count = config.groups.iter().filter(|group| group.split(':').next() == Some(channel)).count();
+        let fix = says::fix_unheard_groups(channel);
+        (is_absent && count > 0).then(|| Finding::wrong(says::GROUPS, &says::unheard_groups(channel, count), &fix))
     };
-    let mut troubles = Vec::new();
-    let status: Value = serde_json::from_str(&status.text).unwrap_or_default();
-    let parts = ["adapters", "servers"].into_iter().filter_map(|part| status.get(part).and_then(Value::as_array));
-    for adapter in parts.flatten() {
-        let name = adapter.get("name").and_then(Value::as_str).unwrap_or_default();
-        let trouble = adapter.get("trouble").and_then(Value::as_str).unwrap_or_default();
-        if !trouble.is_empty() {
-            troubles.push(format!("{name}: {trouble}"));
-        }
-    }
-    match troubles.as_slice() {
-        [] => Finding::ok(says::GATEWAY, says::RUNNING),
-        troubles => Finding::wrong(says::GATEWAY, &troubles.join("\n"), ""),
-    }
+    absent.into_iter().filter_map(unheard).collect()
 }

@@ -3,8 +3,9 @@
 use secrecy::SecretString;
 
 use super::dialogue::Dialogue;
-use super::{Gathered, Options, Typed};
+use super::{Gathered, Options, Typed, signal};
 use crate::cli::failure::Failure;
+use crate::cli::place::Place;
 use crate::cli::print;
 use crate::config::{Answers, Person, Provider, SecretFrom};
 use crate::people::Role;
@@ -29,13 +30,19 @@ pub(super) fn given(options: &Options) -> Result<Gathered, Failure> {
         base_url: options.base_url.clone(),
         api_key: named(&options.api_key_env, &options.api_key_file),
         telegram: named(&options.telegram_token_env, &options.telegram_token_file),
+        signal: signal::given(options),
         people: vec![owner(options, options.owner.clone())],
     };
     Ok(Gathered { answers, typed: Vec::new() })
 }
 
 /// What is not given is asked; whoever is asked again finds their last answers in the brackets.
-pub(super) fn ask(options: &Options, dialogue: &mut Dialogue, last: Option<&Answers>) -> Result<Gathered, Failure> {
+pub(super) fn ask(
+    options: &Options,
+    dialogue: &mut Dialogue,
+    place: &Place,
+    last: Option<&Answers>,
+) -> Result<Gathered, Failure> {
     let mut typed = Vec::new();
     let last_name = last.and_then(|last| last.people.first()).map(|owner| owner.name.clone());
     let name = match &options.owner {
@@ -57,6 +64,7 @@ pub(super) fn ask(options: &Options, dialogue: &mut Dialogue, last: Option<&Answ
         base_url: options.base_url.clone(),
         api_key: named(&options.api_key_env, &options.api_key_file),
         telegram: named(&options.telegram_token_env, &options.telegram_token_file),
+        signal: None,
         people: vec![owner(options, Some(name))],
     };
     if provider != Provider::Offline {
@@ -66,6 +74,11 @@ pub(super) fn ask(options: &Options, dialogue: &mut Dialogue, last: Option<&Answ
         print::aside(says::ABOUT_TELEGRAM);
         let given = dialogue.secret(says::ASK_TOKEN)?;
         answers.telegram = kept(&given, TOKEN_FILE, &mut typed);
+    }
+    answers.signal = signal::ask(options, dialogue, place, last.and_then(|last| last.signal.as_ref()))?;
+    if let (Some(_), Some(owner)) = (&answers.signal, answers.people.first_mut()) {
+        let last = last.and_then(|last| last.people.first()?.signal.as_deref());
+        owner.signal = signal::ask_owner(options, dialogue, last)?;
     }
     Ok(Gathered { answers, typed })
 }
@@ -136,7 +149,13 @@ fn named(variable: &Option<String>, file: &Option<String>) -> Option<SecretFrom>
 }
 
 fn owner(options: &Options, name: Option<String>) -> Person {
-    Person { name: name.unwrap_or_else(usual_name), role: Role::Owner, telegram: options.owner_telegram }
+    Person {
+        name: name.unwrap_or_else(usual_name),
+        role: Role::Owner,
+        telegram: options.owner_telegram,
+        signal: options.owner_signal.clone(),
+        prefer: None,
+    }
 }
 
 fn usual_zone() -> &'static str {

@@ -1,0 +1,54 @@
+//! The running gateway, asked how its channels are: it alone knows whether they are deaf.
+
+use serde_json::Value;
+
+use super::finding::Finding;
+use crate::cli::ask;
+use crate::cli::place::Place;
+use crate::wording::cli::doctor as says;
+
+/// What came of asking.
+pub(super) enum Gateway {
+    /// None runs.
+    Away,
+    /// It runs and does not answer.
+    Silent,
+    /// What it tells of itself.
+    Runs(Value),
+}
+
+impl Gateway {
+    /// Asks the gateway of that home.
+    pub(super) async fn ask(place: &Place) -> Self {
+        match ask::of_gateway(&["status".to_owned()], &place.home, true).await {
+            Ok(Some(status)) => Self::Runs(serde_json::from_str(&status.text).unwrap_or_default()),
+            Ok(None) => Self::Away,
+            Err(_) => Self::Silent,
+        }
+    }
+
+    /// Whether one holds the home.
+    pub(super) fn is_there(&self) -> bool {
+        !matches!(self, Self::Away)
+    }
+
+    /// What it says of all its channels and servers.
+    pub(super) fn finding(&self) -> Finding {
+        let status = match self {
+            Self::Away => return Finding::note(says::GATEWAY, says::NOT_RUNNING, ""),
+            Self::Silent => return Finding::wrong(says::GATEWAY, says::SILENT, says::FIX_SILENT),
+            Self::Runs(status) => status,
+        };
+        let parts = ["adapters", "servers"].into_iter().filter_map(|part| status.get(part).and_then(Value::as_array));
+        let troubles: Vec<String> = parts.flatten().filter_map(trouble).collect();
+        match troubles.as_slice() {
+            [] => Finding::ok(says::GATEWAY, says::RUNNING),
+            troubles => Finding::wrong(says::GATEWAY, &troubles.join("\n"), ""),
+        }
+    }
+}
+
+fn trouble(part: &Value) -> Option<String> {
+    let text = |key: &str| part.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    Some(format!("{}: {}", text("name").unwrap_or_default(), text("trouble").or_else(|| text("remark"))?))
+}

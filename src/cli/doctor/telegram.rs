@@ -1,0 +1,66 @@
+//! The Telegram bot: whether its token is good, and where its messages go.
+//!
+//! Where Telegram calls, the gateway tells it so whenever it starts; so an address that is not set is trouble only while one runs. The
+//! address at which we listen is tried by taking it for a moment, which disturbs nobody: if our own gateway has it, that is as it should be.
+
+use std::io;
+
+use super::finding::Finding;
+use super::gateway::Gateway;
+use crate::adapter::telegram::{Bot, Calls};
+use crate::cli::probe;
+use crate::config::{self, TelegramWay, Webhook};
+use crate::time::Zone;
+use crate::wording::cli::doctor as says;
+
+/// Asks Telegram.
+pub(super) async fn look(config: &config::Telegram, gateway: &Gateway, zone: Zone, offline: bool) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let TelegramWay::Webhook(webhook) = &config.way_in {
+        findings.extend(listening(webhook, gateway));
+    }
+    if offline {
+        findings.push(Finding::note(says::TELEGRAM, &says::not_tried(says::BOT), ""));
+        return findings;
+    }
+    match (probe::telegram(config).await, &config.way_in) {
+        (Err(trouble), _) => findings.push(Finding::wrong(says::TELEGRAM, &trouble.what, &trouble.fix)),
+        (Ok(bot), TelegramWay::Polling) => findings.push(polled(&bot)),
+        (Ok(bot), TelegramWay::Webhook(webhook)) => findings.push(called(&bot, webhook, gateway, zone)),
+    }
+    findings
+}
+
+fn polled(bot: &Bot) -> Finding {
+    match &bot.webhook {
+        Some(_) => Finding::note(says::TELEGRAM, &says::webhook(&bot.username), says::FIX_WEBHOOK),
+        None => Finding::ok(says::TELEGRAM, &says::answers(&format!("@{}", bot.username))),
+    }
+}
+
+fn called(bot: &Bot, webhook: &Webhook, gateway: &Gateway, zone: Zone) -> Finding {
+    match &bot.webhook {
+        Some(Calls { url, waiting: 1.., failed: Some((at, why)) }) if url == webhook.url.as_str() => {
+            let what = says::calls_fail(&bot.username, &zone.show(*at), why);
+            Finding::wrong(says::TELEGRAM, &what, says::FIX_CALLS_FAIL)
+        }
+        Some(calls) if calls.url == webhook.url.as_str() => {
+            Finding::ok(says::TELEGRAM, &says::is_called(&bot.username))
+        }
+        _ if gateway.is_there() => {
+            Finding::wrong(says::TELEGRAM, &says::called_elsewhere(&bot.username), says::FIX_CALLED_ELSEWHERE)
+        }
+        _ => Finding::note(says::TELEGRAM, &says::not_called_yet(&bot.username), ""),
+    }
+}
+
+/// Trouble, if the gateway cannot listen where Telegram's calls arrive.
+fn listening(webhook: &Webhook, gateway: &Gateway) -> Option<Finding> {
+    let error = std::net::TcpListener::bind(webhook.listen).err()?;
+    // Whether it is ours there, the gateway itself says with its channels.
+    if error.kind() == io::ErrorKind::AddrInUse && gateway.is_there() {
+        return None;
+    }
+    let what = says::cannot_listen(&webhook.listen.to_string(), &error.kind().to_string());
+    Some(Finding::wrong(says::TELEGRAM, &what, says::FIX_CANNOT_LISTEN))
+}

@@ -1,0 +1,162 @@
+//! Signal in the dialogue: is it wanted, does a daemon answer, which account has it, and if none, how it gets one.
+//!
+//! Each step is tried for real before the next question. A daemon that Compline is to start is started for the trial; what goes wrong is told
+//! with its mend, and the person may go on without: the configuration can be right before the daemon is.
+
+use std::collections::BTreeMap;
+
+use super::Options;
+use super::dialogue::Dialogue;
+use crate::adapter::signal::Look;
+use crate::cli::failure::Failure;
+use crate::cli::place::Place;
+use crate::cli::signal::{PROGRAM, daemon, daemon_at, installed_at, link};
+use crate::cli::{block_on, print, probe};
+use crate::config::{self, Answers, SignalAnswers, SignalEndpoint, commented};
+pub(super) use crate::wording::cli::signal as says;
+
+/// Where a daemon listens if nobody says otherwise.
+const USUAL_ENDPOINT: &str = "unix:HOME/signal.sock";
+/// What the phone calls the device that is linked.
+const DEVICE: &str = "Compline";
+
+/// What flags and environment say.
+pub(super) fn given(options: &Options) -> Option<SignalAnswers> {
+    let is_given = options.signal_endpoint.is_some() || options.signal_account.is_some();
+    is_given.then(|| SignalAnswers {
+        endpoint: options.signal_endpoint.clone().unwrap_or_else(|| USUAL_ENDPOINT.to_owned()),
+        account: options.signal_account.clone(),
+        command: Vec::new(),
+    })
+}
+
+/// What is not given is asked.
+pub(super) fn ask(
+    options: &Options,
+    dialogue: &mut Dialogue,
+    place: &Place,
+    last: Option<&SignalAnswers>,
+) -> Result<Option<SignalAnswers>, Failure> {
+    if let Some(given) = given(options) {
+        return Ok(Some(given));
+    }
+    print::aside(says::ABOUT);
+    if !dialogue.yes(says::ASK)? {
+        return Ok(None);
+    }
+    let (mut answers, config) = ask_endpoint(dialogue, place, last)?;
+    reach(&mut answers, config, dialogue, place)?;
+    Ok(Some(answers))
+}
+
+/// The owner's own account, if they want to name it.
+pub(super) fn ask_owner(
+    options: &Options,
+    dialogue: &mut Dialogue,
+    last: Option<&str>,
+) -> Result<Option<String>, Failure> {
+    match &options.owner_signal {
+        Some(given) => Ok(Some(given.clone())),
+        None => Ok(Some(dialogue.line(says::ASK_OWNER, last.unwrap_or_default())?).filter(|typed| !typed.is_empty())),
+    }
+}
+
+fn ask_endpoint(
+    dialogue: &mut Dialogue,
+    place: &Place,
+    last: Option<&SignalAnswers>,
+) -> Result<(SignalAnswers, config::Signal), Failure> {
+    let usual = last.map_or(USUAL_ENDPOINT, |last| &last.endpoint);
+    loop {
+        let endpoint = dialogue.line(says::ASK_ENDPOINT, usual)?;
+        let answers = SignalAnswers { endpoint, account: None, command: Vec::new() };
+        match meant(&answers, place) {
+            Ok(config) => return Ok((answers, config)),
+            Err(Failure::Wrong(faults)) => print::aside(&faults),
+            Err(other) => return Err(other),
+        }
+    }
+}
+
+/// Until a daemon answers that has an account, or the person has had enough.
+fn reach(
+    answers: &mut SignalAnswers,
+    mut config: config::Signal,
+    dialogue: &mut Dialogue,
+    place: &Place,
+) -> Result<(), Failure> {
+    loop {
+        let looked = block_on(daemon::with(&config, &place.home, async |signal| {
+            probe::of_signal(signal, &config).await.map_err(Failure::from)
+        }));
+        match looked {
+            Ok(look) => {
+                print::aside(&says::found(&look.version));
+                if settle(&look, answers, &config, dialogue, place)? {
+                    return Ok(());
+                }
+            }
+            Err(failure) => {
+                failure.tell();
+                if let Some(command) = may_start(answers, &config, dialogue)? {
+                    answers.command = command;
+                    config = meant(answers, place)?;
+                } else if !dialogue.yes(says::ASK_AGAIN)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+/// The command with which Compline may start the daemon, if that can be offered and is wanted.
+fn may_start(
+    answers: &SignalAnswers,
+    config: &config::Signal,
+    dialogue: &mut Dialogue,
+) -> Result<Option<Vec<String>>, Failure> {
+    let SignalEndpoint::Unix(_) = &config.endpoint else { return Ok(None) };
+    let is_possible = answers.command.is_empty() && installed_at(PROGRAM).is_some();
+    let socket = answers.endpoint.trim_start_matches("unix:");
+    Ok((is_possible && dialogue.yes(says::ASK_START)?).then(|| daemon_at(socket)))
+}
+
+/// Which account is the assistant's. Whether that is settled, or a daemon has to be looked at again.
+fn settle(
+    look: &Look,
+    answers: &mut SignalAnswers,
+    config: &config::Signal,
+    dialogue: &mut Dialogue,
+    place: &Place,
+) -> Result<bool, Failure> {
+    match look.accounts.as_deref() {
+        Some([only]) => print::aside(&says::account(only)),
+        Some([]) => {
+            print::aside(says::NO_ACCOUNT_YET);
+            if !dialogue.yes(says::ASK_LINK)? {
+                print::aside(says::HOW_TO_REGISTER);
+                return Ok(true);
+            }
+            match link::link(config, &place.home, DEVICE) {
+                Ok(number) => print::aside(&says::linked(&number)),
+                Err(failure) => {
+                    failure.tell();
+                    return Ok(false);
+                }
+            }
+        }
+        several => {
+            print::aside(&says::which(several.unwrap_or_default()));
+            let number = dialogue.line(says::ASK_ACCOUNT, "")?;
+            answers.account = Some(number).filter(|number| !number.is_empty());
+        }
+    }
+    Ok(true)
+}
+
+/// What a `[signal]` with these answers means.
+fn meant(answers: &SignalAnswers, place: &Place) -> Result<config::Signal, Failure> {
+    let text = commented(&Answers::with_signal(answers.clone()));
+    let read = config::parse(&text, &place.config.to_string_lossy(), &BTreeMap::new(), place.home.clone())?;
+    read.config.signal.ok_or_else(|| anyhow::anyhow!("The section for Signal was not understood").into())
+}

@@ -1,0 +1,80 @@
+//! The daemon for as long as a command needs it: the one that runs, or the one of the configuration, started and ended with the command.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::OptionFuture;
+use tokio::net::UnixStream;
+use tokio_util::sync::CancellationToken;
+
+use crate::adapter::signal::Signal;
+use crate::cli::failure::Failure;
+use crate::cli::print;
+use crate::cli::probe;
+use crate::config::{self, Home};
+use crate::time::SystemClock;
+use crate::time::clock::grace;
+use crate::wording::cli::signal as says;
+
+/// How long a daemon may take until it answers: on a slow computer Java takes its time.
+const START_WITHIN: Duration = Duration::from_secs(60);
+/// How often it is asked meanwhile.
+const ASK_EVERY: Duration = Duration::from_millis(500);
+
+/// Does `work` with the daemon. Ctrl-c ends it, and a daemon that was started for it.
+pub async fn with<T>(
+    config: &config::Signal,
+    home: &Home,
+    work: impl AsyncFnOnce(&Signal) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    crate::model::install_tls();
+    let signal = Signal::new(config, Arc::new(SystemClock::default()))?;
+    let stop = CancellationToken::new();
+    let is_to_start = !config.command.is_empty() && signal.look().await.is_err();
+    if !is_to_start {
+        return or_left(work(&signal)).await;
+    }
+    // A gateway starts it by itself; two of them would only be in each other's way.
+    let daemon = if UnixStream::connect(home.socket()).await.is_ok() { None } else { signal.daemon(stop.clone()) };
+    if daemon.is_some() {
+        print::aside(says::STARTING);
+        // Its socket lies there, and the home may not have been made yet.
+        DirBuilder::new().recursive(true).mode(0o700).create(home.path())?;
+    }
+    let started = async {
+        answers(&signal, config).await?;
+        work(&signal).await
+    };
+    let started = or_left(started).map(|done| {
+        stop.cancel();
+        done
+    });
+    let (done, _) = tokio::join!(started, OptionFuture::from(daemon));
+    done
+}
+
+async fn or_left<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::select! {
+        done = work => done,
+        _ = tokio::signal::ctrl_c() => Err(Failure::Failed(says::LEFT.to_owned())),
+    }
+}
+
+/// Waits until it answers.
+async fn answers(signal: &Signal, config: &config::Signal) -> Result<(), Failure> {
+    let asking = async {
+        while signal.look().await.is_err() {
+            grace(ASK_EVERY).await;
+        }
+    };
+    tokio::select! {
+        () = asking => Ok(()),
+        () = grace(START_WITHIN) => match probe::of_signal(signal, config).await {
+            Ok(_) => Ok(()),
+            Err(trouble) => Err(trouble.into()),
+        },
+    }
+}

@@ -1,0 +1,34 @@
+//! Linking: the daemon asks Signal for a link, a phone scans it, and the daemon is a further device of that phone's account.
+//!
+//! The link is good for a minute or two, and once. Whoever scans it hands their own account to the daemon, so it is shown and never kept.
+
+use std::io::IsTerminal;
+
+use super::{code, daemon};
+use crate::adapter::signal::Signal;
+use crate::cli::block_on;
+use crate::cli::failure::Failure;
+use crate::cli::print;
+use crate::config::{self, Home};
+use crate::wording::cli::signal as says;
+
+/// Shows a link and waits until a phone has scanned it; the number of the account that the daemon has then.
+pub fn link(config: &config::Signal, home: &Home, name: &str) -> Result<String, Failure> {
+    block_on(daemon::with(config, home, async |signal| scan(signal, name).await))
+}
+
+async fn scan(signal: &Signal, name: &str) -> Result<String, Failure> {
+    print::aside(says::ASKING_FOR_LINK);
+    let link = signal.start_link().await.map_err(|error| not_linked(&error))?;
+    print::aside(says::SCAN);
+    // Without a terminal's colours it could come out light on dark, which phones do not read.
+    if std::io::stderr().is_terminal() {
+        print::aside(&code::drawn(&link).unwrap_or_default());
+    }
+    print::aside(&says::or_copy(&link));
+    signal.finish_link(&link, name).await.map_err(|error| not_linked(&error))
+}
+
+fn not_linked(error: &anyhow::Error) -> Failure {
+    Failure::Failed(crate::wording::cli::with_fix(&format!("{error:#}"), says::FIX_NOT_LINKED))
+}

@@ -1,0 +1,74 @@
+//! What the doctor says of a bot that Telegram calls: the address, the calls, and where we listen.
+
+use std::net::{Ipv4Addr, TcpListener};
+
+use super::program::{Home, PLAIN};
+use super::support::telegram::FakeTelegram;
+
+const URL: &str = "https://bot.example.org/telegram";
+
+/// A home whose bot is called at that port.
+fn home(fake: &FakeTelegram, port: u16) -> Home {
+    let (token, api) = (fake.token(), fake.url());
+    Home::new().with(
+        "compline.toml",
+        format!(
+            "{PLAIN}telegram = 7\n[telegram]\ntoken = \"{token}\"\napi_url = \"{api}\"\nmode = \"webhook\"\nwebhook_url = \
+             \"{URL}\"\nwebhook_listen = \"127.0.0.1:{port}\"\nwebhook_secret = \"a-secret-of-24-letters_x\"\n"
+        ),
+    )
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}
+
+#[track_caller]
+fn finds(home: &Home, code: i32, line: &str) {
+    let report = home.run("doctor");
+    assert!(report.code == code && report.out.contains(line), "{line:?} is missing in {}", report.out);
+}
+
+#[test]
+fn where_telegram_calls_is_compared_with_the_configuration() {
+    let fake = FakeTelegram::start_sync();
+    let home = home(&fake, free_port());
+    finds(&home, 0, "`compline run` tells Telegram where to call");
+    fake.set_webhook(URL);
+    finds(&home, 0, "its messages come to telegram.webhook_url");
+    // Beside a running gateway a foreign address is somebody else's doing.
+    let gateway = home.gateway();
+    let begun = std::time::Instant::now();
+    while !home.run("doctor").out.contains("hears all its channels") {
+        assert!(begun.elapsed().as_secs() < 30, "it never connected: {}", home.run("doctor").out);
+    }
+    finds(&home, 0, "its messages come to telegram.webhook_url");
+    fake.set_webhook("https://elsewhere.example.org/bot");
+    finds(&home, 1, "its messages do not go to telegram.webhook_url");
+    gateway.stop();
+}
+
+#[test]
+fn calls_that_fail_are_told_with_what_telegram_says() {
+    let fake = FakeTelegram::start_sync();
+    let ada = fake.person(7, "Ada", None);
+    let home = home(&fake, free_port());
+    fake.set_webhook(URL);
+    fake.leads_nowhere();
+    fake.says(ada, "Good evening");
+    let begun = std::time::Instant::now();
+    while fake.called().is_empty() {
+        assert!(begun.elapsed().as_secs() < 30, "nobody called");
+        std::thread::yield_now();
+    }
+    finds(&home, 1, "Telegram's last call failed at");
+    finds(&home, 1, "503 Service Unavailable");
+}
+
+#[test]
+fn an_address_that_another_program_has_is_told() {
+    let fake = FakeTelegram::start_sync();
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    finds(&home(&fake, port), 1, &format!("cannot be received at 127.0.0.1:{port}: address in use"));
+}
