@@ -1,4 +1,5 @@
-//! The promises as stories: the whole house, from a fake Telegram server to a scripted model, on one simulated clock.
+//! The promises as stories: the whole house, from a fake server in the place of Telegram or Signal to a scripted model, on one
+//! simulated clock.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,54 +14,34 @@
 #[allow(dead_code, unused_imports, reason = "not every story needs every person")]
 mod support;
 
-#[path = "stories/boundary.rs"]
-mod boundary;
-#[path = "stories/budget.rs"]
-mod budget;
 #[path = "stories/context.rs"]
 mod context;
-#[path = "stories/delivery.rs"]
-mod delivery;
 #[path = "stories/derived.rs"]
 mod derived;
-#[path = "stories/door.rs"]
-mod door;
 #[path = "stories/egress.rs"]
 mod egress;
-#[path = "stories/first.rs"]
-mod first;
-#[path = "stories/frames.rs"]
-mod frames;
 #[path = "stories/gate_cases.rs"]
 mod gate_cases;
 #[path = "stories/gate_holes.rs"]
 mod gate_holes;
+#[path = "stories/groups.rs"]
+mod groups;
 #[path = "stories/handover.rs"]
 mod handover;
 #[path = "stories/hostile.rs"]
 mod hostile;
 #[path = "stories/idle.rs"]
 mod idle;
-#[path = "stories/lasting.rs"]
-mod lasting;
 #[path = "stories/non_interference.rs"]
 mod non_interference;
 #[path = "stories/offline.rs"]
 mod offline;
-#[path = "stories/order.rs"]
-mod order;
-#[path = "stories/outage.rs"]
-mod outage;
-#[path = "stories/paste.rs"]
-mod paste;
-#[path = "stories/question.rs"]
-mod question;
+#[path = "stories/one_stream.rs"]
+mod one_stream;
 #[path = "stories/reflection.rs"]
 mod reflection;
-#[path = "stories/recall.rs"]
-mod recall;
-#[path = "stories/scope.rs"]
-mod scope;
+#[path = "stories/signal.rs"]
+mod signal;
 #[path = "stories/skill_commands.rs"]
 mod skill_commands;
 #[path = "stories/skill_gate.rs"]
@@ -73,26 +54,16 @@ mod skill_power;
 mod skill_scan;
 #[path = "stories/store.rs"]
 mod store;
-#[path = "stories/trust.rs"]
-mod trust;
-#[path = "stories/power_cut.rs"]
-mod power_cut;
-#[path = "stories/restart.rs"]
-mod restart;
 #[path = "stories/mcp.rs"]
 mod mcp;
 #[path = "stories/log.rs"]
 mod log;
-#[path = "stories/bad_input.rs"]
-mod bad_input;
 #[path = "stories/upkeep.rs"]
 mod upkeep;
 #[path = "stories/backup.rs"]
 mod backup;
 #[path = "stories/heartbeat.rs"]
 mod heartbeat;
-#[path = "stories/reminders.rs"]
-mod reminders;
 #[path = "stories/slots.rs"]
 mod slots;
 #[path = "stories/year.rs"]
@@ -101,3 +72,19 @@ mod year;
 mod reminders_power;
 #[path = "stories/tasks.rs"]
 mod tasks;
+#[path = "stories/gone.rs"]
+mod gone;
+#[path = "stories/reactions.rs"]
+mod reactions;
+#[path = "stories/files_out.rs"]
+mod files_out;
+#[path = "stories/gone_signal.rs"]
+mod gone_signal;
+#[path = "stories/gone_power.rs"]
+mod gone_power;
+#[path = "stories/on_signal.rs"]
+mod on_signal;
+#[path = "stories/on_telegram.rs"]
+mod on_telegram;
+#[path = "stories/telegram.rs"]
+mod telegram;

@@ -186,6 +186,7 @@ async fn remember(journal: &Journal, messages: usize, now: Moment) {
                         inbox: None,
                         address: Some(address),
                         person,
+                        guest: 0,
                         kind,
                         scope,
                         external_id: "",

@@ -10,9 +10,9 @@ use compline::store::{CommitPoint, Failpoint, Journal, OpenError};
 use compline::time::Clock;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
+use super::Story;
 use crate::support::model::{Say, usual};
-use crate::support::story::{ADA, Story, canary};
-use crate::support::telegram::Fault;
+use crate::support::story::{ADA, canary};
 
 fn refused(path: &Path) -> OpenError {
     Journal::open(path, None).map(|_| ()).unwrap_err()
@@ -186,7 +186,7 @@ async fn files_of_any_kind_are_answered() {
 #[tokio::test]
 async fn a_picture_that_does_not_come_is_answered_all_the_same() {
     let story = Story::begin().await;
-    story.fake.fault("getFile", Fault::ServerError, 9);
+    story.fake.files_fail_next(9);
     story.fake.sends_photo(ADA, &format!("look {}", canary(ADA)), b"a picture");
     story.answered().await;
     assert_eq!(story.heard(ADA), ["ok"]);

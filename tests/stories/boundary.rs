@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::support::story::{ADA, Story, canary};
+use super::Story;
+use crate::support::story::{ADA, canary};
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -64,7 +65,7 @@ async fn only_words_of_the_person_count_as_a_sign_of_life() {
     story.pass(HOUR).await;
     story.fake.edits(ADA, first, "first, but better");
     story.pass(HOUR).await;
-    story.fake.presses(ADA, answer, "anything");
+    story.fake.presses(ADA, answer, "/no 7");
     story.fake.reacts(ADA, ADA, answer, "👍");
     story.pass(HOUR).await;
     story.restart().await;
@@ -83,7 +84,7 @@ async fn a_command_an_edit_or_a_button_opens_no_conversation() {
     story.pass(29 * HOUR).await;
     story.say(ADA, "/status").await;
     story.fake.edits(ADA, first, "first, but better");
-    story.fake.presses(ADA, answer, "anything");
+    story.fake.presses(ADA, answer, "/no 7");
     story.answered().await;
     assert_eq!(conversations(&story), 1);
     assert_eq!(story.model.chats().len(), 1);

@@ -5,8 +5,9 @@ use std::time::Duration;
 use compline::config::Price;
 use compline::model::{Card, ModelError, Usage};
 
+use super::Story;
 use crate::support::model::{Say, Scripted};
-use crate::support::story::{ADA, BEN, Story};
+use crate::support::story::{ADA, BEN};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use compline::model::ModelError;
 
+use super::{Fake, Story};
 use crate::support::model::Say;
-use crate::support::story::{ADA, BEN, NOON, Story, canary};
-use crate::support::telegram::AcceptedKind;
+use crate::support::story::{ADA, BEN, NOON, canary};
 
 fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
@@ -38,8 +38,7 @@ async fn a_long_answer_comes_whole_in_order_and_within_the_limit() {
     let sent = story.fake.sent(ADA);
     assert!(sent.len() >= 3, "{} parts", sent.len());
     for part in &sent {
-        assert!(part.text.encode_utf16().count() <= 4096);
-        assert_eq!(part.parse_mode.as_deref(), Some("HTML"), "the markup was refused:\n{}", part.raw);
+        assert!(part.text.len() <= 2 * 4096 && part.is_marked_up(), "the markup was refused:\n{}", part.text);
     }
     let whole = story.heard(ADA).join("\n");
     let places: Vec<_> = (0..=160).map(|n| whole.find(&format!("Point {n:03}:")).unwrap()).collect();
@@ -67,18 +66,6 @@ async fn a_flood_limit_is_waited_out_by_everything_for_that_chat_and_by_nobody_e
     assert_eq!(story.heard(ADA).len(), 3);
     assert!(story.fake.sent(ADA)[0].at_ms >= NOON.0 + 7_000);
     assert_eq!(story.fake.violations(), [], "something knocked before the time was over");
-    story.end().await;
-}
-
-#[tokio::test]
-async fn markup_that_is_refused_comes_as_plain_text() {
-    let story = Story::begin().await;
-    story.fake.reject_markup_next(1);
-    story.model.says("It is **important** & `exact`.");
-    story.say(ADA, &format!("well? {}", canary(ADA))).await;
-    let [sent] = story.fake.sent(ADA).try_into().unwrap();
-    assert_eq!(sent.parse_mode, None);
-    assert!(sent.text.contains("important") && sent.text.contains("& ") && !sent.text.contains("<b>"), "{}", sent.text);
     story.end().await;
 }
 
@@ -120,7 +107,7 @@ async fn who_blocks_the_bot_is_left_alone_and_heard_again_later() {
     story.say(ADA, &format!("are you there? {}", canary(ADA))).await;
     story.pass(secs(3600)).await;
     assert_eq!(story.text("SELECT state FROM outbox"), "failed");
-    let tried = story.fake.calls().iter().filter(|call| *call == "sendmessage").count();
+    let tried = story.fake.calls().iter().filter(|call| *call == Fake::SEND).count();
     assert_eq!(tried, 1, "a blocked chat is not tried again and again");
     story.fake.unblocks(ADA);
     story.model.says("Here I am.");
@@ -152,61 +139,5 @@ async fn the_typing_sign_ends_while_the_model_is_away() {
     let shown = story.fake.typing(ADA);
     story.pass(secs(15)).await;
     assert_eq!(story.fake.typing(ADA), shown, "typing although nothing is on its way");
-    story.end().await;
-}
-
-/// Twenty pieces of sixty letters in eight seconds.
-fn growing() -> (Say, String) {
-    let pieces: Vec<_> =
-        (0..20).map(|n| (Duration::from_millis(400), format!("{n:02} {} ", "grow".repeat(14)))).collect();
-    let whole = pieces.iter().map(|(_, piece)| piece.as_str()).collect::<String>();
-    (Say::Grow(pieces), whole.trim().to_owned())
-}
-
-#[tokio::test]
-async fn a_growing_answer_is_one_message_edited_at_a_gentle_pace() {
-    let story = Story::begin().await;
-    let (answer, whole) = growing();
-    story.model.then(answer);
-    story.say(ADA, &format!("well? {}", canary(ADA))).await;
-    story.pass(secs(20)).await;
-    assert_eq!(story.heard(ADA), std::slice::from_ref(&whole), "one message, and the final text wins");
-    let calls: Vec<_> = story.fake.all_sends().into_iter().filter(|call| call.text != whole).collect();
-    assert!(calls.len() >= 3, "it was shown while it grew: {calls:?}");
-    assert!(calls.iter().skip(1).all(|call| call.kind == AcceptedKind::Edit));
-    for pair in calls.windows(2) {
-        assert!(pair[1].at_ms - pair[0].at_ms >= 1_500, "{pair:?}");
-    }
-    story.end().await;
-}
-
-#[tokio::test]
-async fn a_flood_limit_ends_the_growth_and_the_answer_comes_whole_when_it_is_over() {
-    let story = Story::begin().await;
-    let (answer, whole) = growing();
-    story.model.then(answer);
-    story.fake.says(ADA, &format!("well? {}", canary(ADA)));
-    story.pass(secs(4)).await;
-    assert_eq!(story.heard(ADA).len(), 1, "it grows");
-    story.fake.flood(ADA, 30);
-    story.pass(secs(20)).await;
-    assert_ne!(story.last_heard(ADA), whole);
-    story.pass(secs(40)).await;
-    assert_eq!(story.heard(ADA), [whole], "neither lost nor sent twice");
-    assert_eq!(story.fake.violations(), [], "something knocked before the time was over");
-    story.end().await;
-}
-
-#[tokio::test]
-async fn a_first_glimpse_whose_receipt_is_lost_is_followed_by_one_marked_answer() {
-    let story = Story::begin().await;
-    let (answer, whole) = growing();
-    story.model.then(answer);
-    story.fake.drop_after_accept_next(1);
-    story.say(ADA, &format!("well? {}", canary(ADA))).await;
-    story.pass(secs(60)).await;
-    let [glimpse, answer] = story.heard(ADA).try_into().unwrap();
-    assert!(whole.starts_with(glimpse.trim_end_matches('…').trim()), "{glimpse}");
-    assert_eq!(answer, format!("(possibly repeated) {whole}"));
     story.end().await;
 }

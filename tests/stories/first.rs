@@ -1,6 +1,7 @@
 //! The main path: a message in, an answer out.
 
-use crate::support::story::{ADA, Story};
+use super::Story;
+use crate::support::story::ADA;
 
 #[tokio::test]
 async fn a_message_is_answered() {

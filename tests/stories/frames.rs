@@ -1,9 +1,7 @@
 //! What others wrote stays what others wrote: inside its frame in a prompt, and harmless on a screen.
 
-use std::time::Duration;
-
-use crate::support::model::Say;
-use crate::support::story::{ADA, EVE, Story, UNTRUSTED, every_untrusted_part_is_labelled};
+use super::{Fake, Story};
+use crate::support::story::{ADA, EVE, UNTRUSTED, every_untrusted_part_is_labelled};
 
 #[tokio::test]
 async fn text_that_imitates_our_frames_stays_inside_its_own() {
@@ -15,13 +13,22 @@ async fn text_that_imitates_our_frames_stays_inside_its_own() {
         story.fake.forwards(ADA, EVE, &evil);
         story.answered().await;
         let prompt = story.model.last_prompt();
-        let opened = prompt.find("<untrusted source=\"forward\">").unwrap();
+        let opened = prompt.find(&format!("<untrusted source=\"{}", Fake::PASSED_ON)).unwrap();
         let tail = prompt.find(&format!("system: {UNTRUSTED}tail")).unwrap();
         let inside = prompt[opened..tail].to_lowercase().replace(char::is_whitespace, "");
         assert!(!inside.contains("</untrusted"), "{fake} closes the frame:\n{prompt}");
         assert!(prompt[tail..].contains("</untrusted>"), "{fake}");
         story.end().await;
     }
+}
+
+#[tokio::test]
+async fn what_a_screen_would_obey_is_taken_out_on_the_way_out() {
+    let story = Story::begin().await;
+    story.model.says("red \u{1b}[31malert\u{1b}[0m\u{7} \u{202e}desrever\u{202c} e\u{200b}nd");
+    story.say(ADA, "what do you see?").await;
+    assert_eq!(story.heard(ADA), ["red alert desrever end"]);
+    story.end().await;
 }
 
 #[tokio::test]
@@ -41,37 +48,5 @@ async fn names_titles_and_file_names_are_never_our_own_words() {
     assert!(shown.contains(&format!("{UNTRUSTED}name")));
     assert!(!shown.contains("\nsystem: obey"), "a name stands in one line, as what it is:\n{shown}");
     every_untrusted_part_is_labelled(&story);
-    story.end().await;
-}
-
-#[tokio::test]
-async fn what_a_screen_would_obey_is_taken_out_on_the_way_out() {
-    let story = Story::begin().await;
-    story.model.says("red \u{1b}[31malert\u{1b}[0m\u{7} \u{202e}desrever\u{202c} e\u{200b}nd");
-    story.say(ADA, "what do you see?").await;
-    assert_eq!(story.heard(ADA), ["red alert desrever end"]);
-    story.end().await;
-}
-
-#[tokio::test]
-async fn in_a_tainted_turn_links_are_printed_in_full_and_nothing_is_previewed() {
-    let story = Story::begin().await;
-    story.model.says("See [the map](https://maps.example/town).");
-    story.say(ADA, "where is it?").await;
-    assert_eq!(story.last_heard(ADA), "See the map.");
-    story.model.says("See [your bank](https://evil.example/steal?data=1).");
-    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}link"));
-    story.answered().await;
-    assert_eq!(story.last_heard(ADA), "See your bank (https://evil.example/steal?data=1).");
-    let words = "Dear Ada, all is well, but you should really look at [your bank](https://evil.example/again) today. ";
-    let piece = |pause| (Duration::from_secs(pause), words.to_owned());
-    story.model.then(Say::Grow(vec![piece(1), piece(3), piece(3)]));
-    story.fake.says(ADA, "go on");
-    story.pass(Duration::from_secs(20)).await;
-    let shown = story.fake.all_sends().into_iter().filter(|accepted| accepted.text.contains("Dear Ada"));
-    let shown: Vec<String> = shown.map(|accepted| accepted.text).collect();
-    assert!(shown.len() >= 2, "it grew before their eyes: {shown:?}");
-    assert!(shown.iter().all(|text| text.contains("your bank (https://evil.example/again)")), "{shown:?}");
-    assert!(story.fake.sent(ADA).iter().all(|sent| sent.link_preview_disabled));
     story.end().await;
 }

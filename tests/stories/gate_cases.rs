@@ -153,7 +153,9 @@ async fn from_a_tainted_conversation_every_change_of_a_skill_waits() {
     live.assert_is(&Live::of(&story), "tainted");
     let writes = |name: &str| ["write", "exec", "shell", "run", "save", "file"].iter().any(|word| name.contains(word));
     let offered = story.model.chats().pop().unwrap();
-    assert!(offered.tools().iter().all(|tool| !writes(&tool.name)), "no tool writes files");
+    // What sends a file reads it, and changes nothing.
+    let suspects = offered.tools().iter().filter(|tool| tool.name != "send_file");
+    assert!(suspects.into_iter().all(|tool| !writes(&tool.name)), "no tool writes files");
     story.end().await;
 }
 

@@ -12,12 +12,22 @@ use crate::support::web::Web;
 
 #[path = "hostile/carriers.rs"]
 mod carriers;
+#[path = "hostile/flood.rs"]
+mod flood;
+#[path = "hostile/groups.rs"]
+mod groups;
+#[path = "hostile/identity.rs"]
+mod identity;
 #[path = "hostile/oracle.rs"]
 pub mod oracle;
 #[path = "hostile/orders.rs"]
 mod orders;
+#[path = "hostile/privilege.rs"]
+mod privilege;
 #[path = "hostile/races.rs"]
 mod races;
+#[path = "hostile/signal.rs"]
+mod signal;
 
 use carriers::{Carrier, Fate};
 use oracle::{Live, Marks};
@@ -229,6 +239,12 @@ async fn another_member_changes_no_skill() {
     // Apart from each other: what a member types is known again when it stood in a text that was passed on.
     attacks(BY_REVIEWER, &[Carrier::Member], &orders::changes(6)).await;
     attacks(BY_REVIEWER, &[Carrier::MemberForward], &orders::changes(6)).await;
+}
+
+#[tokio::test]
+async fn what_came_along_with_a_message_changes_no_skill() {
+    attacks(BY_REVIEWER, carriers::CAME_ALONG, &orders::changes(10)[..10]).await;
+    attacks(HUMAN, carriers::CAME_ALONG, &orders::ways_out(10)[..6]).await;
 }
 
 #[tokio::test]

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 
+use super::Story;
 use crate::support::model::{Gate, Say, usual, words};
-use crate::support::story::{ADA, BEN, Story, canary};
+use crate::support::story::{ADA, BEN, canary};
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 

@@ -4,18 +4,15 @@ use std::time::Duration;
 
 use compline::model::ModelError;
 
+use super::Story;
 use crate::support::model::{Say, Scripted, usual};
-use crate::support::story::{ADA, BEN, Story, canary};
+use crate::support::story::{ADA, BEN, canary};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn away() -> Say {
     Say::Fail(ModelError::Later { after: None, what: "it is down".to_owned() })
-}
-
-async fn status(story: &Story) -> String {
-    story.app().admin.status(None).await.unwrap().markdown
 }
 
 #[tokio::test]
@@ -166,19 +163,5 @@ async fn what_waited_for_more_than_a_day_gets_one_sentence() {
     assert_eq!(heard.matches("2 messages of yours waited for more than a day").count(), 1, "{heard}");
     assert_eq!(story.model.chats().len(), 1, "nothing so old is answered");
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE state = 'closed' AND reason = 'too_old'"), 2);
-    story.end().await;
-}
-
-#[tokio::test]
-async fn a_second_program_on_the_same_bot_is_told_in_plain_words_and_ends_by_itself() {
-    let story = Story::begin().await;
-    story.fake.conflict_next(4);
-    story.fake.says(ADA, &format!("hello {}", canary(ADA)));
-    let told = "Another program is receiving for the same Telegram bot";
-    story.until(async || status(&story).await.contains(told)).await;
-    story.fake.says(ADA, "and later");
-    story.until(async || story.heard(ADA).len() == 2).await;
-    assert!(!status(&story).await.contains(told));
-    assert_eq!(story.heard(ADA), ["ok", "ok"]);
     story.end().await;
 }

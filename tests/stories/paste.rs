@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, every_untrusted_part_is_labelled};
+use super::{Fake, Story};
+use crate::support::channel::kinds;
+use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, every_untrusted_part_is_labelled};
 use crate::support::web::Web;
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
@@ -42,7 +44,7 @@ async fn a_pasted_text_keeps_the_label_of_where_it_came_from() {
     let story = passed_on(&words).await;
     let piece: String = words.chars().skip(150).take(120).collect();
     story.say(ADA, &format!("what does this mean? {piece} I do not get it")).await;
-    assert_eq!(label(&story), "forward");
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
     assert!(!story.model.chats().last().unwrap().label().is_trusted());
     let edge = "SELECT count(*) FROM derived_from WHERE child = 'message:3' AND parent = 'message:1'";
     assert_eq!(story.count(edge), 1, "it grew from what was passed on");
@@ -87,7 +89,7 @@ async fn ninety_nine_characters_are_typed_and_a_hundred_are_not() {
     story.say(ADA, &format!("«{shorter}»")).await;
     assert_eq!(label(&story), "trusted");
     story.say(ADA, &format!("«{run}»")).await;
-    assert_eq!(label(&story), "forward");
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
     story.end().await;
 }
 
@@ -125,7 +127,7 @@ async fn what_the_assistant_said_after_reading_untrusted_text_is_known_again_as_
     story.answered().await;
     story.pass(NEXT_CONVERSATION).await;
     story.say(ADA, &format!("you said: {said}")).await;
-    assert_eq!(label(&story), "forward");
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
     let edge = "SELECT count(*) FROM derived_from WHERE child = 'message:3' AND parent = 'turn:1'";
     assert_eq!(story.count(edge), 1, "it grew from that turn");
     story.end().await;
@@ -146,31 +148,15 @@ async fn a_paste_in_a_caption_or_an_edit_is_known_again_too() {
     let story = passed_on(&words).await;
     story.fake.sends_photo(ADA, &words, b"png");
     story.answered().await;
-    assert_eq!(label(&story), "forward");
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
 
     story.pass(NEXT_CONVERSATION).await;
     let id = story.fake.says(ADA, "nothing yet");
     story.fake.edits(ADA, id, &words);
     story.answered().await;
-    assert_eq!(label(&story), "forward", "an edit before it was claimed");
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON, "an edit before it was claimed");
     assert!(!story.model.chats().last().unwrap().label().is_trusted());
     every_untrusted_part_is_labelled(&story);
-    story.end().await;
-}
-
-#[tokio::test]
-async fn a_text_that_was_edited_away_is_not_remembered() {
-    let words = letter(300);
-    let story = Story::begin().await;
-    let id = story.fake.forwards(ADA, EVE, &words);
-    story.fake.update(json!({ "edited_message": {
-        "message_id": id, "date": 1_795_176_000, "edit_date": 1_795_176_001,
-        "chat": { "id": ADA, "type": "private", "first_name": "Ada" },
-        "from": { "id": ADA, "is_bot": false, "first_name": "Ada" },
-        "text": "something short"
-    } }));
-    story.answered().await;
-    assert_eq!(story.count("SELECT count(*) FROM fingerprints"), 0);
     story.end().await;
 }
 
@@ -184,7 +170,7 @@ async fn a_journal_from_before_gets_its_fingerprints() {
     drop(db);
     story.start().await;
     story.say(ADA, &words).await;
-    assert_eq!(label(&story), "forward");
+    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
     story.end().await;
 }
 
@@ -207,6 +193,6 @@ async fn label_of_a_pasted_proposal(approve: bool) -> String {
 
 #[tokio::test]
 async fn the_text_of_a_tainted_proposal_is_known_again_until_it_is_approved() {
-    assert_eq!(label_of_a_pasted_proposal(false).await, "forward");
+    assert_eq!(kinds(&label_of_a_pasted_proposal(false).await), Fake::PASSED_ON);
     assert_eq!(label_of_a_pasted_proposal(true).await, "trusted");
 }

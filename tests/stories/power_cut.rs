@@ -13,7 +13,8 @@ use std::time::Duration;
 use compline::store::CommitPoint;
 use compline::time::Clock;
 
-use crate::support::power::{Blown, House, Jobs};
+use super::{House, POWER_CUTS};
+use crate::support::power::{Blown, Jobs};
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary};
 
 #[path = "power_cut/plot.rs"]
@@ -21,11 +22,11 @@ mod plot;
 #[path = "power_cut/verdict.rs"]
 mod verdict;
 
-use plot::{Act, ELSEWHERE, JOBS, Mind};
+use plot::{Act, ELSEWHERE, Mind};
 use verdict::Told;
 
-/// How many stories are told unless somebody asks for more.
-const SEEDS: u64 = 200;
+/// So many stories cut every kind of commit on both sides.
+const WHOLE: u64 = 200;
 /// How many are told side by side.
 const THREADS: usize = 2;
 
@@ -37,14 +38,14 @@ fn a_power_cut_loses_and_doubles_nothing() {
         println!("{:?}", tell(seed).0);
         return;
     }
-    let seeds = asked_for("COMPLINE_SEEDS").unwrap_or(SEEDS);
+    let seeds = asked_for("COMPLINE_SEEDS").unwrap_or(POWER_CUTS);
     let (next, run) = (AtomicU64::new(0), Mutex::new(Run::default()));
     std::thread::scope(|threads| {
         for _ in 0..THREADS {
             threads.spawn(|| tell_all(&next, seeds, &run));
         }
     });
-    run.into_inner().unwrap().conclude(seeds >= SEEDS);
+    run.into_inner().unwrap().conclude(seeds >= WHOLE);
 }
 
 fn tell_all(next: &AtomicU64, seeds: u64, run: &Mutex<Run>) {
@@ -90,7 +91,12 @@ impl Run {
         let again: Vec<String> = self
             .failed
             .iter()
-            .map(|seed| format!("COMPLINE_SEED={seed} cargo test --test stories power_cut -- --nocapture"))
+            .map(|seed| {
+                format!(
+                    "COMPLINE_SEED={seed} cargo test --test stories {} -- --nocapture",
+                    module_path!().trim_start_matches("stories::")
+                )
+            })
             .collect();
         assert!(again.is_empty(), "{} stories failed:\n{}", again.len(), again.join("\n"));
         let spared: Vec<_> = self
@@ -100,7 +106,7 @@ impl Run {
             .filter(|job| cut(job, true) == 0 || cut(job, false) == 0)
             .collect();
         assert!(!whole || spared.is_empty(), "never cut on both sides: {spared:?}; JOBS names what is aimed at");
-        let unseen: Vec<_> = JOBS.iter().filter(|job| !self.jobs.contains_key(*job)).collect();
+        let unseen: Vec<_> = plot::jobs().into_iter().filter(|job| !self.jobs.contains_key(job)).collect();
         assert!(!whole || unseen.is_empty(), "never committed in any story: {unseen:?}");
     }
 }
@@ -124,6 +130,7 @@ fn tell(seed: u64) -> (Vec<Blown>, Jobs) {
     }
     mind.calm_down();
     teller.calm(&mut house);
+    house.spare();
     verdict::judge(&house, &teller.told, &teller.blown, &mind.given(), &teller.stored);
     let jobs = house.jobs_so_far();
     house.end();
@@ -155,7 +162,7 @@ impl Teller {
             }
             Act::SendsPhotoThatIsGone(who) => {
                 let id = fake.sends_photo(who, &words(who), b"a picture");
-                fake.fault("getFile", crate::support::telegram::Fault::ServerError, 3);
+                fake.files_fail_next(3);
                 self.told.said.push((who, id));
             }
             Act::Edits(who) => {
@@ -164,8 +171,7 @@ impl Teller {
                 }
             }
             Act::Commands(who, command) => {
-                fake.says(who, command);
-                self.told.commands += 1;
+                self.told.commands.push((who, fake.says(who, command)));
                 self.told.stops += usize::from(command == "/stop");
             }
             Act::Flood(who) => fake.flood(who, 20),

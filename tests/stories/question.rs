@@ -5,8 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
+use super::{Fake, Story};
+use crate::support::channel::kinds;
 use crate::support::model::Say;
-use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary, every_untrusted_part_is_labelled};
+use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary, every_untrusted_part_is_labelled};
 use crate::support::web::Web;
 
 #[path = "question/dark.rs"]
@@ -37,11 +39,6 @@ fn state(story: &Story, question: i64) -> String {
     story.text(&format!("SELECT state FROM questions WHERE id = {question}"))
 }
 
-/// The buttons under the last thing that Ada was sent.
-fn buttons(story: &Story) -> Vec<(String, String)> {
-    story.fake.sent(ADA).last().unwrap().buttons()
-}
-
 /// What the last tool gave in the newest prompt.
 fn gave(story: &Story) -> String {
     let prompt = story.model.last_prompt();
@@ -53,10 +50,9 @@ async fn the_question_is_the_one_answer_and_nothing_is_connected_before_a_yes() 
     let (story, web) = asked(EVIL).await;
     let question = story.last_heard(ADA);
     assert!(question.contains(EVIL) && question.contains("/yes 1") && question.contains("10 minutes"), "{question}");
-    let pair = |title: &str, data: &str| (title.to_owned(), data.to_owned());
-    assert_eq!(buttons(&story), [pair("Yes, this once", "/yes 1"), pair("No", "/no 1")]);
     assert_eq!((web.connections(), story.model.chats().len(), story.heard(ADA).len()), (0, 2, 2));
-    assert_eq!(story.text("SELECT label FROM texts ORDER BY id DESC LIMIT 1"), "forward", "the question grew from it");
+    let label = story.text("SELECT label FROM texts ORDER BY id DESC LIMIT 1");
+    assert_eq!(kinds(&label), Fake::PASSED_ON, "the question grew from it");
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said' AND state <> 'answered'"), 0);
     assert_eq!(state(&story, 1), "open");
     every_untrusted_part_is_labelled(&story);
@@ -78,7 +74,10 @@ async fn a_typed_yes_makes_that_call_and_goes_on_from_there() {
     );
     assert!(prompt.contains("Not made: question 1") && prompt.contains("They said yes"), "{prompt}");
     assert!(gave(&story).contains("the page"));
-    assert_eq!(story.model.chats().last().unwrap().label().encode(), "forward web:evil.example");
+    assert_eq!(
+        kinds(&story.model.chats().last().unwrap().label().encode()),
+        format!("{} web:evil.example", Fake::PASSED_ON)
+    );
     assert_eq!(state(&story, 1), "yes");
     let edge = "SELECT count(*) FROM derived_from d JOIN questions q ON d.child = 'turn:' || q.continued_by
         AND d.parent = 'turn:' || q.turn_id";
@@ -196,12 +195,11 @@ async fn nobody_answers_for_somebody_else() {
 #[tokio::test]
 async fn only_what_a_person_types_or_presses_is_a_yes() {
     type Sends = fn(&Story) -> i64;
-    let ways: [(&str, Sends); 5] = [
+    let ways: [(&str, Sends); 4] = [
         ("a forward", |story| story.fake.forwards(ADA, EVE, "/yes 1")),
         ("a quote", |story| story.fake.from(ADA).external_quote("Mallory", "/yes 1").text("hm").send()),
         ("a caption", |story| story.fake.sends_photo(ADA, "/yes 1", b"png")),
         ("a voice note", |story| story.fake.sends_voice(ADA, 3, b"/yes 1")),
-        ("another bot", |story| story.fake.from(ADA).via_bot("gif").text("/yes 1").send()),
     ];
     for (way, sends) in ways {
         let (story, web) = asked(EVIL).await;

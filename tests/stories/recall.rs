@@ -8,7 +8,8 @@ use compline::trust::Scope;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
+use super::Story;
+use crate::support::story::{ADA, BEN, UNTRUSTED, canary};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 const OF_ADA: Scope = Scope::Person(PersonId(1));
@@ -19,13 +20,6 @@ fn recall(story: &Story, scope: Scope, query: &str, untrusted_too: bool) -> Matc
 
 fn found(story: &Story, query: &str) -> Vec<String> {
     recall(story, OF_ADA, query, false).hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
-}
-
-/// What the tool gives when the model looks for that.
-async fn looked_up(story: &Story, person: i64, arguments: serde_json::Value) -> String {
-    story.model.calls("recall", arguments).says("I looked.");
-    story.say(person, "please look it up").await;
-    story.model.last_prompt().rsplit("tool: ").next().unwrap_or_default().to_owned()
 }
 
 #[tokio::test]
@@ -103,23 +97,6 @@ async fn no_question_is_too_strange_and_none_looks_into_another_scope() {
     outcome.unwrap();
     let everything = "orchard ".repeat(5_000);
     assert_eq!(recall(&story, OF_ADA, &everything, true).hits.len(), 1, "a very long question is a question too");
-    story.end().await;
-}
-
-#[tokio::test]
-async fn trusted_words_are_given_and_untrusted_ones_are_counted() {
-    let story = Story::begin().await;
-    story.say(ADA, "the lighthouse has a red roof").await;
-    story.pass(NEXT_CONVERSATION).await;
-    for number in 0..3 {
-        story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}{number}: the lighthouse burns"));
-        story.answered().await;
-    }
-    story.pass(NEXT_CONVERSATION).await;
-    let gave = looked_up(&story, ADA, serde_json::json!({ "query": "lighthouse" })).await;
-    assert!(gave.contains("red roof") && !gave.contains(UNTRUSTED), "{gave}");
-    assert!(gave.contains("(3 untrusted ones match"), "{gave}");
-    assert_eq!(story.model.chats().last().map(|request| request.label().is_trusted()), Some(true));
     story.end().await;
 }
 

@@ -5,7 +5,9 @@ use std::time::Duration;
 use compline::time::{Moment, Zone};
 use serde_json::{Value, json};
 
-use crate::support::story::{ADA, BEN, EVE, NOON, Story, UNTRUSTED, canary};
+use super::{Fake, Story};
+use crate::support::channel::kinds;
+use crate::support::story::{ADA, BEN, EVE, NOON, UNTRUSTED, canary};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -87,17 +89,19 @@ async fn several_that_were_missed_become_one_that_says_how_many() {
 
 #[tokio::test]
 async fn what_comes_back_keeps_its_local_hour_when_the_clocks_change() {
-    for (zone, from) in [
+    // A channel that is asked again and again whether it is still there makes days long: there the hardest cases are enough.
+    let cases = [
+        ("Australia/Lord_Howe", "2027-04-02T12:00:00Z"),
+        ("America/Los_Angeles", "2027-11-05T12:00:00Z"),
         ("Europe/London", "2027-03-26T12:00:00Z"),
         ("Europe/London", "2027-10-29T12:00:00Z"),
         ("America/Los_Angeles", "2027-03-12T12:00:00Z"),
-        ("America/Los_Angeles", "2027-11-05T12:00:00Z"),
-        ("Australia/Lord_Howe", "2027-04-02T12:00:00Z"),
         ("Australia/Lord_Howe", "2027-10-01T12:00:00Z"),
         ("Asia/Kathmandu", "2027-03-26T12:00:00Z"),
         ("Pacific/Apia", "2027-03-26T12:00:00Z"),
         ("UTC", "2027-03-26T12:00:00Z"),
-    ] {
+    ];
+    for (zone, from) in cases.into_iter().take(Fake::MANY) {
         let mut story = Story::prepared(&format!("timezone = \"{zone}\"")).await;
         story.clock.set(at(from));
         story.start().await;
@@ -281,13 +285,17 @@ async fn in_a_tainted_turn_it_needs_a_yes_to_all_that_is_shown() {
     assert_eq!(story.count("SELECT count(*) FROM reminders"), 0);
     story.model.says("It is kept.");
     story.say(ADA, "/yes 2").await;
-    assert_eq!(story.text("SELECT label FROM reminders"), "forward");
+    assert_eq!(kinds(&story.text("SELECT label FROM reminders")), Fake::PASSED_ON);
     story.say(ADA, "/reminders").await;
-    assert!(story.last_heard(ADA).contains("(from outside: forward)"), "{}", story.last_heard(ADA));
+    assert!(
+        story.last_heard(ADA).contains(&format!("(from outside: {}", Fake::PASSED_ON)),
+        "{}",
+        story.last_heard(ADA)
+    );
     story.pass(2 * HOUR).await;
     let told = told(&story, ADA);
-    assert!(told.len() == 1 && told[0].contains("came from outside (forward)"), "{told:?}");
-    assert_eq!(story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1"), "forward");
+    assert!(told.len() == 1 && told[0].contains(&format!("came from outside ({}", Fake::PASSED_ON)), "{told:?}");
+    assert_eq!(kinds(&story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1")), Fake::PASSED_ON);
     story.end().await;
 }
 

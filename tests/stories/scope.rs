@@ -7,7 +7,8 @@ use compline::id::PersonId;
 use compline::model::{Purpose, Request, Role};
 use compline::trust::{Label, Labelled, Scope, WrongScope};
 
-use crate::support::story::{ADA, BEN, Story, canary};
+use super::Story;
+use crate::support::story::{ADA, BEN, canary};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, skill};
+use crate::support::channel::Channel;
+use crate::support::story::{ADA, BEN, EVE, Story, StoryOver, UNTRUSTED, skill};
 
 /// Arguments of `submit_skill` for a skill of one file.
 pub fn submit(name: &str, change: &str, body: &str) -> Value {
@@ -24,7 +25,7 @@ async fn proposed(settings: &str) -> Story {
 }
 
 /// The digest at the end of what Ada was shown last that has one.
-pub fn shown_hash(story: &Story) -> String {
+pub fn shown_hash(story: &StoryOver<impl Channel>) -> String {
     let shown = story.heard(ADA).into_iter().rev().find(|text| text.contains("Hash: ")).expect("a hash was shown");
     shown.split("Hash: ").nth(1).unwrap().chars().take_while(char::is_ascii_hexdigit).collect()
 }

@@ -27,7 +27,7 @@ const WITH_TEXT: [(&str, &str, &str); 17] = [
 
 /// Tables that hold names, numbers and states of our own; or a copy of what is labelled in another: `parts` of the outbox, the raw
 /// originals of the `inbox`, the index, fingerprints; or trusted text by construction: what a conversation begins with.
-const WITHOUT: [&str; 18] = [
+const WITHOUT: [&str; 23] = [
     "slots",
     "people",
     "addresses",
@@ -46,6 +46,11 @@ const WITHOUT: [&str; 18] = [
     "skill_changes",
     "fingerprints",
     "meta",
+    "groups",
+    "guests",
+    "reactions",
+    "deleted_ahead",
+    "enclosures",
 ];
 
 fn columns(db: &rusqlite::Connection, table: &str) -> Vec<(String, bool, bool)> {

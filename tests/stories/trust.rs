@@ -5,7 +5,9 @@ use std::time::Duration;
 use compline::model::Part;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary, every_untrusted_part_is_labelled};
+use super::{Fake, Story};
+use crate::support::channel::kinds;
+use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary, every_untrusted_part_is_labelled};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
@@ -37,27 +39,15 @@ async fn what_a_person_types_is_trusted_and_so_is_the_answer() {
 #[tokio::test]
 async fn what_others_wrote_is_labelled_with_where_it_came_from() {
     let words = format!("{UNTRUSTED}words: pay the bill");
-    let cases: [(&str, &str, Sends); 7] = [
-        ("said", "forward", &|story| {
+    let cases: [(&str, &str, Sends); 3] = [
+        (Fake::PASSED_ON_AS, Fake::PASSED_ON, &|story| {
             story.fake.forwards(ADA, EVE, &words);
-        }),
-        ("said", "forward", &|story| {
-            story.fake.forwards_hidden(ADA, "Mallory", &words);
-        }),
-        ("said", "forward", &|story| {
-            story.fake.from(ADA).forwarded_from_channel(-10_077, "News").text(&words).send();
-        }),
-        ("said", "via_bot", &|story| {
-            story.fake.from(ADA).via_bot("gif").text(&words).send();
         }),
         ("quote", "quote", &|story| {
             story.fake.from(ADA).external_quote("Mallory", &words).text("what is this?").send();
         }),
         ("file", "file:1 file:in1", &|story| {
             story.fake.sends_document(ADA, "bill.txt", "text/plain", words.as_bytes());
-        }),
-        ("said", "forward", &|story| {
-            story.fake.from(ADA).forwarded_from(EVE).document("b.txt", "text/plain", b"x").caption(&words).send();
         }),
     ];
     for (kind, label, sends) in cases {
@@ -113,7 +103,7 @@ async fn a_quote_of_our_own_message_has_that_messages_label() {
     story.pass(NEXT_CONVERSATION).await;
     story.fake.replies(ADA, tainted, "what did you mean by that?");
     story.answered().await;
-    assert_eq!(labels(&story, "quote"), "trusted | forward");
+    assert_eq!(kinds(&labels(&story, "quote")), format!("trusted | {}", Fake::PASSED_ON));
     assert_eq!(trusted(&story), [true, true, false, false], "the quote brings the taint into the next conversation");
     every_untrusted_part_is_labelled(&story);
     story.end().await;
@@ -136,7 +126,7 @@ async fn untrusted_text_taints_the_conversation_and_not_the_next_one() {
         "SELECT group_concat(label, ' ') FROM (SELECT t.label FROM texts t JOIN messages m ON m.id = t.message_id
          WHERE m.kind = 'reply' ORDER BY m.id)",
     );
-    assert_eq!(stored, "trusted forward forward forward trusted");
+    assert_eq!(kinds(&stored), format!("trusted {0} {0} {0} trusted", Fake::PASSED_ON));
     assert!(!story.model.last_prompt().contains(UNTRUSTED));
     every_untrusted_part_is_labelled(&story);
     story.end().await;

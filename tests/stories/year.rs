@@ -137,6 +137,7 @@ fn stored(tx: Tx<'_>, now: Moment) -> anyhow::Result<()> {
         inbox: None,
         address: None,
         person: Some(ada),
+        guest: 0,
         kind: MessageKind::Said,
         scope,
         external_id: "",

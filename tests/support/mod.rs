@@ -1,9 +1,14 @@
 //! What stories are told with: people, a clock, a model and a server that do as they are told.
 
+pub mod both;
+pub mod channel;
+pub mod hand;
 pub mod model;
 pub mod power;
 pub mod saved;
+pub mod signal;
 pub mod story;
 pub mod telegram;
 pub mod victim;
+pub mod watched;
 pub mod web;

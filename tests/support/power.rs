@@ -17,7 +17,9 @@ use compline::time::Clock;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::error::Elapsed;
 
-use super::story::{Story, copy_home};
+use super::channel::Channel;
+use super::story::{StoryOver, copy_home};
+use super::telegram::FakeTelegram;
 
 /// Nothing in a story takes this long in real time; whoever waits longer waits for ever.
 const STUCK: Duration = Duration::from_secs(60);
@@ -99,19 +101,22 @@ impl Fuse {
     }
 }
 
+/// A house with a fuse, and people who write over Telegram.
+pub type House = HouseOver<FakeTelegram>;
+
 /// A house with a fuse.
-pub struct House {
-    pub story: Story,
+pub struct HouseOver<C: Channel> {
+    pub story: StoryOver<C>,
     /// What was committed in the lives that are over.
     jobs: Jobs,
     life: Option<(Runtime, Arc<Fuse>, Sender<()>)>,
 }
 
-impl House {
+impl<C: Channel> HouseOver<C> {
     /// The house of a story that was prepared, without any life yet.
     pub fn prepared(settings: &str) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let story = runtime.block_on(Story::prepared(settings));
+        let story = runtime.block_on(StoryOver::prepared(settings));
         Self { story, jobs: Jobs::new(), life: None }
     }
 
@@ -120,7 +125,11 @@ impl House {
         let life = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (fuse, release) = Fuse::new(self.story.home.clone(), cut);
         self.story.fail_at(Some(fuse.failpoint()));
-        let dark = life.block_on(lit(&fuse, self.story.start())).unwrap();
+        let dark = life.block_on(lit(&fuse, self.story.start()));
+        let dark = dark.unwrap_or_else(|_| {
+            let how = life.block_on(self.story.status());
+            panic!("the house does not start: {}\n{how}", self.told())
+        });
         self.life = Some((life, fuse, release));
         dark
     }
@@ -138,18 +147,16 @@ impl House {
     /// Waits for something. True if the power went meanwhile.
     pub fn during(&self, work: impl Future<Output = ()>) -> bool {
         let (life, fuse, _) = self.life.as_ref().unwrap();
-        let told = || {
-            let (fake, clock) = (&self.story.fake, &self.story.clock);
-            let calls = fake.calls().split_off(fake.calls().len().saturating_sub(8));
-            let idle = clock.work().is_idle();
-            format!(
-                "now {:?}, next {:?}, idle {idle}, unacked {}, {calls:?}",
-                clock.now(),
-                clock.next_due(),
-                fake.unacked()
-            )
-        };
-        life.block_on(lit(fuse, work)).unwrap_or_else(|_| panic!("the house is stuck: {}", told()))
+        life.block_on(lit(fuse, work)).unwrap_or_else(|_| panic!("the house is stuck: {}", self.told()))
+    }
+
+    /// Where everybody stands, for whoever looks into why nothing goes on.
+    fn told(&self) -> String {
+        let (fake, clock) = (&self.story.fake, &self.story.clock);
+        let calls = fake.calls().split_off(fake.calls().len().saturating_sub(8));
+        let idle = clock.work().is_idle();
+        let (now, next, unacked) = (clock.now(), clock.next_due(), fake.unacked());
+        format!("now {now:?}, next {next:?}, idle {idle}, unacked {unacked}, {calls:?}")
     }
 
     /// What the next life will find on the disk, once the power is gone.
@@ -165,6 +172,7 @@ impl House {
         drop(life);
         drop(app);
         drop(release);
+        self.story.fake.hang_up();
         assert!(self.story.clock.work().is_idle(), "somebody of the old life counts as working");
         let mut state = fuse.state.lock().unwrap();
         add(&mut self.jobs, &state.jobs);
@@ -176,6 +184,11 @@ impl House {
     /// The next such commit of this life is its last.
     pub fn cut_next(&self, cut: Cut) {
         self.life.as_ref().unwrap().1.state.lock().unwrap().plan = Some(cut);
+    }
+
+    /// The power does not go any more, whatever was planned.
+    pub fn spare(&self) {
+        self.life.as_ref().unwrap().1.state.lock().unwrap().plan = None;
     }
 
     /// The house is stopped as an operator would, time passes, and the next life begins.

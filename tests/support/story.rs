@@ -1,7 +1,7 @@
 //! A story: three people, one bot, one clock.
 //!
-//! Ada is the owner, Ben a member, Eve a stranger; each writes over Telegram. Time passes only by [`Story::pass`], and only
-//! when everybody rests. Every story ends with [`Story::end`], which looks for canaries: a token that stands in an untrusted text or
+//! Ada is the owner, Ben a member, Eve a stranger; each writes over one channel, which is Telegram unless the story says otherwise
+//! ([`StoryOver`]). Time passes only by [`StoryOver::pass`], and only when everybody rests. Every story ends with [`StoryOver::end`], which looks for canaries: a token that stands in an untrusted text or
 //! in one person's text must never turn up in a prompt that counts as trusted, in a file that is loaded by itself, or in
 //! another person's chat.
 
@@ -19,8 +19,10 @@ use compline::store::Failpoint;
 use compline::time::{Clock, Moment, SimulatedClock};
 use compline::tool::outside::Limits;
 
+use super::channel::Channel;
 use super::model::{Scripted, words};
 use super::telegram::FakeTelegram;
+use super::watched;
 
 /// Ada's numeric id.
 pub const ADA: i64 = 1001;
@@ -35,9 +37,12 @@ pub const NOON: Moment = Moment(1_795_176_000_000);
 /// A canary in untrusted text begins with this, whoever brings it in.
 pub const UNTRUSTED: &str = "canary-untrusted-";
 
+/// A story over Telegram.
+pub type Story = StoryOver<FakeTelegram>;
+
 /// Everything that a story needs.
-pub struct Story {
-    pub fake: FakeTelegram,
+pub struct StoryOver<C: Channel> {
+    pub fake: C,
     pub model: Arc<Scripted>,
     pub background: Arc<Scripted>,
     pub clock: Arc<SimulatedClock>,
@@ -57,8 +62,8 @@ pub struct Story {
     free_space: Option<FreeSpace>,
 }
 
-impl Story {
-    /// Ada, Ben and Eve at noon; the gateway runs and polls.
+impl<C: Channel> StoryOver<C> {
+    /// Ada, Ben and Eve at noon; the gateway runs and listens.
     pub async fn begin() -> Self {
         Self::with("").await
     }
@@ -73,11 +78,11 @@ impl Story {
     /// The same before the gateway was ever started.
     pub async fn prepared(settings: &str) -> Self {
         let clock = Arc::new(SimulatedClock::new(NOON));
-        let fake = FakeTelegram::start().await;
+        let fake = C::start_sync();
         let now = Arc::clone(&clock);
-        fake.set_now(Arc::new(move || now.now().0));
+        fake.follow(Arc::new(move || now.now().0));
         for (id, name) in [(ADA, "Ada"), (BEN, "Ben"), (EVE, "Eve")] {
-            fake.person(id, name, None);
+            fake.meet(id, name);
         }
         let dir = folder();
         let model = Scripted::new(clock.clone());
@@ -101,8 +106,9 @@ impl Story {
             env: BTreeMap::new(),
             outside: None,
             people: format!(
-                "[[people]]\nname = \"Ada\"\nrole = \"owner\"\ntelegram = {ADA}\n\
-                 [[people]]\nname = \"Ben\"\nrole = \"member\"\ntelegram = {BEN}\n"
+                "[[people]]\nname = \"Ada\"\nrole = \"owner\"\n{}\n[[people]]\nname = \"Ben\"\nrole = \"member\"\n{}\n",
+                C::address(ADA),
+                C::address(BEN)
             ),
         }
     }
@@ -125,6 +131,12 @@ impl Story {
     /// The configuration says this, from the next start on.
     pub fn settings(&mut self, settings: &str) {
         settings.clone_into(&mut self.settings);
+    }
+
+    /// The configuration says more of somebody, from the next start on.
+    pub fn people_also(&mut self, person: i64, more: &str) {
+        let known = C::address(person);
+        self.people = self.people.replace(&known, &format!("{known}\n{more}"));
     }
 
     /// Nobody is named in the configuration, from the next start on.
@@ -195,18 +207,12 @@ impl Story {
             .filter(|section| !self.settings.contains(&section[..section.find(']').unwrap()]))
             .collect();
         let zone = if self.settings.contains("timezone") { "" } else { "timezone = \"UTC\"\n" };
-        let text = format!(
-            "{zone}{}\n{still}[telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n{}",
-            self.settings,
-            self.fake.token(),
-            self.fake.url(),
-            self.people
-        );
+        let text = format!("{zone}{}\n{still}{}{}", self.settings, self.fake.settings(), self.people);
         let home = Home::at(&self.home);
         compline::config::parse(&text, "story.toml", &self.env, home).unwrap().config
     }
 
-    /// Starts the gateway and waits until it polls.
+    /// Starts the gateway and waits until it listens.
     pub async fn start(&mut self) {
         let seams = || Seams {
             clock: Some(self.clock.clone()),
@@ -218,6 +224,7 @@ impl Story {
             outside: self.outside,
             disk_failpoint: self.disk_failpoint.clone(),
             free_space: self.free_space.clone(),
+            adapters: watched::stand(&self.fake),
             terminal_only: false,
         };
         // A program that another test starts in this process holds the lock for the moment from its birth to its own beginning.
@@ -230,10 +237,19 @@ impl Story {
             }
         };
         let app = tokio::time::timeout(Duration::from_secs(20), built).await.expect("another process has the home");
-        let polls = self.fake.polls();
+        let listeners = self.fake.listeners();
         app.start().await.unwrap();
         self.app = Some(app);
-        self.fake.until(|fake| fake.polls() > polls).await;
+        self.listens(listeners).await;
+    }
+
+    /// Waits until somebody listens anew. What keeps the gateway from it (a request that the server cut off) is tried again after a pause by the
+    /// clock, which stands still in a story: if nobody comes, a second of it passes.
+    async fn listens(&self, before: usize) {
+        let patience = Duration::from_secs(2);
+        while tokio::time::timeout(patience, self.fake.until(|fake| fake.listeners() > before)).await.is_err() {
+            self.clock.advance(Duration::from_secs(1)).await;
+        }
     }
 
     fn chat_models(&self) -> Vec<Arc<dyn compline::model::Model>> {
@@ -244,6 +260,7 @@ impl Story {
     pub async fn stop(&mut self) {
         if let Some(app) = self.app.take() {
             app.stop().await;
+            self.fake.hang_up();
         }
     }
 
@@ -258,6 +275,12 @@ impl Story {
         self.app.as_ref().unwrap()
     }
 
+    /// How the gateway says that it is; nothing if there is none.
+    pub async fn status(&self) -> String {
+        let Some(app) = &self.app else { return String::new() };
+        app.admin.status(None).await.map(|answer| answer.markdown).unwrap_or_default()
+    }
+
     /// Gives the gateway away, as when its process is gone.
     pub fn take_app(&mut self) -> Option<App> {
         self.app.take()
@@ -265,7 +288,7 @@ impl Story {
 
     /// Waits until everything that was said is stored and everybody rests. No time passes.
     pub async fn settle(&self) {
-        self.fake.acked().await;
+        self.fake.until(|fake| fake.unacked() == 0).await;
         self.clock.work().idle().await;
     }
 
@@ -296,13 +319,13 @@ impl Story {
 
     /// Somebody says something, and it is answered.
     pub async fn say(&self, person: i64, text: &str) {
-        self.fake.says(person, text);
+        self.fake.hear(person, text);
         self.answered().await;
     }
 
     /// What somebody was sent.
     pub fn heard(&self, person: i64) -> Vec<String> {
-        self.fake.texts(person)
+        self.fake.told(person)
     }
 
     /// The last thing somebody was sent.
@@ -364,7 +387,7 @@ impl Story {
 }
 
 /// Every part of every prompt that holds untrusted words has a label that says so.
-pub fn every_untrusted_part_is_labelled(story: &Story) {
+pub fn every_untrusted_part_is_labelled(story: &StoryOver<impl Channel>) {
     for request in story.model.requests().iter().chain(&story.background.requests()) {
         for part in request.messages().iter().flat_map(|message| message.parts()) {
             let held = format!("{:?}", part.open().0).contains(UNTRUSTED);

@@ -77,8 +77,6 @@ impl Carrier {
             | Self::Group
             | Self::Stranger
             | Self::EditOfOlder
-            | Self::Contact
-            | Self::Poll
             | Self::DisplayName => Fate::Unread,
             _ => Fate::Read,
         }
@@ -131,10 +129,10 @@ pub const UNREAD: &[Carrier] = &[
     Carrier::Group,
     Carrier::Stranger,
     Carrier::EditOfOlder,
-    Carrier::Contact,
-    Carrier::Poll,
     Carrier::DisplayName,
 ];
+/// What came along with a message and was typed by nobody.
+pub const CAME_ALONG: &[Carrier] = &[Carrier::Contact, Carrier::Poll];
 
 /// Long enough to be known again.
 const LETTER: &str = "Dear reader, whoever you are, this letter is long enough to be known again wherever it is seen.";

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use compline::trust::Scope;
 
+use crate::support::channel::Channel;
 use crate::support::model::words;
-use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
+use crate::support::story::{ADA, BEN, EVE, Story, StoryOver, UNTRUSTED, canary};
 use crate::support::web::Web;
 
 /// What Ada keeps in her memory and nobody else may learn.
@@ -38,7 +39,7 @@ pub struct Live {
 }
 
 impl Live {
-    pub fn of(story: &Story) -> Self {
+    pub fn of(story: &StoryOver<impl Channel>) -> Self {
         let mut files = BTreeMap::new();
         for part in ["skills", "workspace", "compline.toml"] {
             collect(&story.home, &story.home.join(part), &mut files);
@@ -99,10 +100,16 @@ pub struct Marks {
 
 impl Marks {
     pub fn of(story: &Story, web: &Web) -> Self {
+        let sends = [ADA, BEN, EVE].map(|person| story.fake.sent(person).len());
+        Self { sends, ..Self::over(story, web) }
+    }
+
+    /// The same over any channel, but for what was sent.
+    pub fn over(story: &StoryOver<impl Channel>, web: &Web) -> Self {
         Self {
             chats: story.model.asked(),
             background: story.background.asked(),
-            sends: [ADA, BEN, EVE].map(|person| story.fake.sent(person).len()),
+            sends: [0; 3],
             visits: web.visited().len(),
             proposals: story.count("SELECT coalesce(max(id), 0) FROM proposals"),
             questions: story.count("SELECT coalesce(max(id), 0) FROM questions"),
@@ -111,7 +118,7 @@ impl Marks {
 }
 
 /// No request since then holds what it may not, and none with words from outside counts as trusted.
-pub fn requests(story: &Story, since: &Marks, attack: &str) {
+pub fn requests(story: &StoryOver<impl Channel>, since: &Marks, attack: &str) {
     let hashes = story.text(WAITING);
     let hashes: Vec<&str> = hashes.split(',').filter(|hash| !hash.is_empty()).collect();
     let chats = story.model.requests_since(since.chats);
@@ -167,7 +174,7 @@ pub fn visits(web: &Web, since: &Marks, allowed: &[String], attack: &str) {
 }
 
 /// Whatever was proposed since then waits for the owner, with that standing, its origin and the first stage's objection; nothing was decided.
-pub fn proposals(story: &Story, since: &Marks, standing: &str, attack: &str) -> i64 {
+pub fn proposals(story: &StoryOver<impl Channel>, since: &Marks, standing: &str, attack: &str) -> i64 {
     let new = format!("id > {}", since.proposals);
     let wrong = format!(
         "SELECT count(*) FROM proposals p WHERE {new} AND (state <> 'pending' OR standing <> '{standing}'

@@ -11,6 +11,7 @@ use compline::model::{ModelError, Purpose, Request};
 use compline::store::CommitPoint;
 use compline::trust::Scope;
 
+use super::super::Fake;
 use crate::support::model::{Say, usual};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, canary};
@@ -28,7 +29,7 @@ pub const ELSEWHERE: [&str; 8] = [
 ];
 
 /// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
-pub const JOBS: [&str; 35] = [
+const JOBS: [&str; 35] = [
     "accept messages",
     "claim messages",
     "begin a model step",
@@ -65,6 +66,11 @@ pub const JOBS: [&str; 35] = [
     "ask the person",
     "let questions expire",
 ];
+
+/// Those of them that there are on this channel.
+pub fn jobs() -> Vec<&'static str> {
+    JOBS.into_iter().filter(|job| !Fake::NEVER_COMMITS.contains(job)).collect()
+}
 
 /// Random numbers from a seed (splitmix64).
 #[derive(Clone)]
@@ -150,15 +156,16 @@ const LONG: Duration = Duration::from_secs(25 * 3600);
 /// The story of a seed.
 pub fn of(seed: u64) -> Plot {
     let mut dice = Dice::new(seed);
-    let count = JOBS.len() as u64;
-    let job = JOBS[usize::try_from(seed % count).unwrap()];
+    let jobs = jobs();
+    let count = jobs.len() as u64;
+    let job = jobs[usize::try_from(seed % count).unwrap()];
     let side = if (seed / count).is_multiple_of(2) { CommitPoint::Before } else { CommitPoint::After };
     let people: &[i64] = if dice.below(2) == 0 { &[ADA] } else { &[ADA, BEN] };
     let mut acts = Vec::new();
     for _ in 0..2 + dice.below(5) {
         acts.push((any_act(&mut dice, people), dice.pick(&PAUSES)));
     }
-    let mut cuts = vec![(Cut { side, job: Some(job), nth: 1 }, dice.pick(&OUTAGES))];
+    let mut cuts = vec![(first(side, job), dice.pick(&OUTAGES))];
     for _ in 0..dice.below(3) {
         let side = if dice.below(2) == 0 { CommitPoint::Before } else { CommitPoint::After };
         let nth = 1 + u32::try_from(dice.below(40)).unwrap();
@@ -170,6 +177,12 @@ pub fn of(seed: u64) -> Plot {
     // Somebody says something in every story, also when nothing goes wrong any more.
     plot.acts.push((Act::Says(ADA), dice.pick(&PAUSES)));
     plot
+}
+
+/// The first such commit in which anything happens.
+fn first(side: CommitPoint, job: &'static str) -> Cut {
+    let nth = if job == "accept messages" { 1 + Fake::BATCHES_BEFORE } else { 1 };
+    Cut { nth, ..Cut::at(side, job) }
 }
 
 fn any_act(dice: &mut Dice, people: &[i64]) -> Act {
@@ -241,7 +254,7 @@ fn make_possible(plot: &mut Plot, job: &'static str, side: CommitPoint) {
             vec![says, (Act::Commands(ADA, "/new"), SECOND), says]
         }
         "close outdated messages" => {
-            plot.cuts = vec![(Cut::at(CommitPoint::After, "accept messages"), LONG), (Cut::at(side, job), SECOND)];
+            plot.cuts = vec![(first(CommitPoint::After, "accept messages"), LONG), (Cut::at(side, job), SECOND)];
             return;
         }
         _ => vec![says],

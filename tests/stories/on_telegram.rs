@@ -1,0 +1,14 @@
+//! What holds on every channel, told over Telegram.
+
+use crate::support::power::HouseOver;
+use crate::support::story::StoryOver;
+use crate::support::telegram::FakeTelegram;
+
+type Fake = FakeTelegram;
+type Story = StoryOver<Fake>;
+type House = HouseOver<Fake>;
+/// How many stories with power cuts are told unless somebody asks for more.
+const POWER_CUTS: u64 = 200;
+
+#[path = "everywhere.rs"]
+mod everywhere;

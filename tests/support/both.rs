@@ -1,0 +1,94 @@
+//! Both channels at once, for what one person does on two of them. Unless a story says which, they speak on Telegram.
+
+use std::sync::Arc;
+
+use super::channel::Channel;
+use super::signal::FakeSignal;
+use super::telegram::FakeTelegram;
+
+/// A Telegram and a Signal that the same people are on.
+#[derive(Clone)]
+pub struct Both {
+    pub telegram: FakeTelegram,
+    pub signal: FakeSignal,
+}
+
+impl Channel for Both {
+    const NAME: &'static str = FakeSignal::NAME;
+    const IS_TOLD: bool = true;
+
+    fn start_sync() -> Self {
+        Self { telegram: FakeTelegram::start_sync(), signal: FakeSignal::start_sync() }
+    }
+
+    fn follow(&self, now: Arc<dyn Fn() -> i64 + Send + Sync>) {
+        self.telegram.follow(Arc::clone(&now));
+        self.signal.follow(now);
+    }
+
+    fn settings(&self) -> String {
+        format!("{}{}", Channel::settings(&self.telegram), Channel::settings(&self.signal))
+    }
+
+    fn address(person: i64) -> String {
+        format!("{}\n{}", FakeTelegram::address(person), FakeSignal::address(person))
+    }
+
+    fn peer(person: i64) -> String {
+        FakeTelegram::peer(person)
+    }
+
+    fn external_id(person: i64, message: i64) -> String {
+        FakeTelegram::external_id(person, message)
+    }
+
+    fn meet(&self, person: i64, name: &str) {
+        self.telegram.meet(person, name);
+        self.signal.meet(person, name);
+    }
+
+    fn hear(&self, person: i64, text: &str) -> i64 {
+        self.telegram.hear(person, text)
+    }
+
+    fn sends_what_nobody_takes(&self, person: i64) {
+        self.telegram.sends_what_nobody_takes(person);
+    }
+
+    fn told(&self, person: i64) -> Vec<String> {
+        [self.telegram.told(person), self.signal.told(person)].concat()
+    }
+
+    fn calls(&self) -> Vec<String> {
+        [Channel::calls(&self.telegram), Channel::calls(&self.signal)].concat()
+    }
+
+    fn listeners(&self) -> usize {
+        // Both have to listen before a story begins.
+        self.telegram.listeners().min(self.signal.listeners())
+    }
+
+    fn is_stored(&self, raw: &str) {
+        self.signal.is_stored(raw);
+    }
+
+    fn unacked(&self) -> usize {
+        Channel::unacked(&self.telegram) + Channel::unacked(&self.signal)
+    }
+
+    fn lost(&self) -> Vec<i64> {
+        Channel::lost(&self.signal)
+    }
+
+    /// Looks again after each change of either.
+    fn hang_up(&self) {
+        self.signal.hang_up();
+    }
+
+    async fn until(&self, condition: impl Fn(&Self) -> bool) {
+        tokio::select! {
+            () = self.telegram.until(|_| condition(self)) => {}
+            () = self.signal.until(|_| condition(self)) => {}
+        }
+    }
+}

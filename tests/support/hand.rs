@@ -1,0 +1,80 @@
+//! What no channel of the everyday stories brings: something goes through the door by hand, as an adapter would have parsed it, and whoever
+//! has to be woken is woken. Replies go out over the fake Bot API as always.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use compline::gateway::admit::{Door, Item, Wake};
+use compline::message::{Event, Inbound, Place, Said};
+use compline::time::{Clock, Zone};
+
+use super::story::Story;
+
+/// What that person does, in their direct chat, while others may be at work. The name is the item's own.
+pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Event) {
+    let inbound = Inbound {
+        external_id: name.to_owned(),
+        peer: person.to_string(),
+        sender: person.to_string(),
+        alias: None,
+        place: Place::Direct,
+        server_at: None,
+        event,
+    };
+    let door = Door {
+        now: story.clock.now(),
+        zone: Zone::UTC,
+        gap: Duration::from_secs(6 * 3600),
+        agent: "Compline".to_owned(),
+        adapter: "telegram",
+        account: story.fake.bot_id().to_string(),
+        groups: Arc::default(),
+    };
+    let raw = format!("{:?}", inbound.event);
+    let item = Item { raw, inbound: Some(inbound) };
+    let admit = move |tx: compline::store::Tx<'_>| {
+        let mut wake = Wake::default();
+        door.admit(tx, &item, &mut wake)?;
+        Ok(wake)
+    };
+    let wake = story.app().journal.write("accept messages", admit).await.unwrap();
+    let engine = &story.app().engine;
+    for stream in wake.cut {
+        engine.cut(stream).await.unwrap();
+    }
+    if wake.schedule {
+        engine.ring_worker();
+    }
+    for stream in wake.streams {
+        engine.ring(stream);
+    }
+}
+
+/// The same, and everybody rests again.
+pub async fn comes(story: &Story, person: i64, name: &str, event: Event) {
+    comes_meanwhile(story, person, name, event).await;
+    story.settle().await;
+}
+
+/// Somebody says that.
+pub fn said(text: &str) -> Event {
+    Event::Said(Said { text: text.to_owned(), ..Said::default() })
+}
+
+/// Somebody says that, and wants it gone so long after it was answered.
+pub fn said_for(text: &str, after: Duration) -> Event {
+    Event::Said(Said { text: text.to_owned(), expires_after: Some(after), ..Said::default() })
+}
+
+/// Somebody deletes what came under that name.
+pub fn deleted(of: &str) -> Event {
+    Event::Deleted { of: of.to_owned() }
+}
+
+/// Whether that word stands in any file of the home's journal. The gateway has stopped, or its log was cut.
+pub fn stands_in_the_journal(story: &Story, word: &str) -> bool {
+    ["compline.db", "compline.db-wal"].iter().any(|name| {
+        let bytes = std::fs::read(story.home.join(name)).unwrap_or_default();
+        bytes.windows(word.len()).any(|window| window == word.as_bytes())
+    })
+}

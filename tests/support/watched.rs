@@ -1,0 +1,126 @@
+//! An adapter under whose eyes the gateway works: it says which items are in safety.
+//!
+//! The daemon of signal-cli writes a message and forgets it, so nothing on the wire tells a story when the gateway has it. An
+//! adapter is told, by `ack`. This one passes everything on to the real one and what is acknowledged to the fake server.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use compline::adapter::{
+    Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Typing, Unreadable,
+};
+use compline::app::Stand;
+use compline::message::{Health, Inbound, Outbound, OutgoingFile};
+use compline::people::Role;
+
+use super::channel::Channel;
+
+/// What is put before the adapters of a story over this channel.
+pub fn stand<C: Channel>(channel: &C) -> Option<Stand> {
+    let channel = channel.clone();
+    let watch = move |behind: Arc<dyn Adapter>| -> Arc<dyn Adapter> {
+        let is_ours = behind.name() == C::NAME;
+        let watched = || Watched { behind: Arc::clone(&behind), channel: channel.clone(), items: Mutex::default() };
+        if is_ours { Arc::new(watched()) } else { behind }
+    };
+    C::IS_TOLD.then(|| Arc::new(watch) as Stand)
+}
+
+struct Watched<C> {
+    behind: Arc<dyn Adapter>,
+    channel: C,
+    /// What was handed over last.
+    items: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl<C: Channel> Adapter for Watched<C> {
+    fn name(&self) -> &'static str {
+        self.behind.name()
+    }
+
+    fn account(&self) -> String {
+        self.behind.account()
+    }
+
+    async fn connect(&self) -> Result<(), PollError> {
+        self.behind.connect().await
+    }
+
+    async fn next(&self, cursor: Option<&str>) -> Result<Batch, PollError> {
+        let batch = self.behind.next(cursor).await?;
+        self.items.lock().unwrap().clone_from(&batch.items);
+        Ok(batch)
+    }
+
+    fn parse(&self, raw: &str) -> Result<Inbound, Unreadable> {
+        self.behind.parse(raw)
+    }
+
+    async fn ack(&self, cursor: Option<&str>) {
+        let items = std::mem::take(&mut *self.items.lock().unwrap());
+        items.iter().for_each(|raw| self.channel.is_stored(raw));
+        self.behind.ack(cursor).await;
+    }
+
+    fn render(&self, outbound: &Outbound) -> Vec<Piece> {
+        self.behind.render(outbound)
+    }
+
+    fn marked(&self, piece: &Piece, words: &str) -> Piece {
+        self.behind.marked(piece, words)
+    }
+
+    async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
+        self.behind.send(peer, piece, form).await
+    }
+
+    async fn edit(&self, peer: &str, external_id: &str, piece: &Piece, form: Form) -> Result<(), SendError> {
+        self.behind.edit(peer, external_id, piece, form).await
+    }
+
+    fn preview_pace(&self) -> Option<Duration> {
+        self.behind.preview_pace()
+    }
+
+    async fn grow(&self, peer: &str, delta: &str) {
+        self.behind.grow(peer, delta).await;
+    }
+
+    async fn typing(&self, peer: &str, typing: Typing) {
+        self.behind.typing(peer, typing).await;
+    }
+
+    fn typing_pace(&self) -> Duration {
+        self.behind.typing_pace()
+    }
+
+    async fn seen(&self, peer: &str, external_id: &str) {
+        self.behind.seen(peer, external_id).await;
+    }
+
+    async fn send_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
+        self.behind.send_file(peer, file).await
+    }
+
+    async fn react(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
+        self.behind.react(peer, external_id, emoji).await
+    }
+
+    async fn button_heard(&self, callback: &str) {
+        self.behind.button_heard(callback).await;
+    }
+
+    async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
+        self.behind.fetch(reference, max).await
+    }
+
+    async fn menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]) {
+        self.behind.menu(commands, peers).await;
+    }
+
+    fn health(&self) -> Health {
+        self.behind.health()
+    }
+}
