@@ -4,9 +4,26 @@
 //! within a stream, silence, cached tokens of Anthropic and Gemini) is played by the wires' own tests. A public collection of
 //! skills, also from npm, shows that what many people wrote loads; the reference validator of the format, from PyPI, shows that
 //! we judge as it does.
+//!
+//! The whole program meets three more: an emulator of the Bot API, a real llama.cpp whose model says nothing but nonsense, and the real
+//! daemon of signal-cli, which has no account and no network.
 
 // A test may fail.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice, clippy::panic)]
+
+#[path = "peers/llama.rs"]
+mod llama;
+#[path = "peers/program.rs"]
+mod program;
+#[path = "peers/signal.rs"]
+mod signal;
+#[path = "peers/telegram.rs"]
+mod telegram;
+
+mod support {
+    #[allow(dead_code, unused_imports, reason = "these tests need little of the server")]
+    pub mod telegram;
+}
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
