@@ -156,7 +156,7 @@ fn settle(
 
 /// What a `[signal]` with these answers means.
 fn meant(answers: &SignalAnswers, place: &Place) -> Result<config::Signal, Failure> {
-    let text = commented(&Answers::with_signal(answers.clone()));
+    let text = commented(&Answers { signal: Some(answers.clone()), ..Answers::default() });
     let read = config::parse(&text, &place.config.to_string_lossy(), &BTreeMap::new(), place.home.clone())?;
     read.config.signal.ok_or_else(|| anyhow::anyhow!("The section for Signal was not understood").into())
 }

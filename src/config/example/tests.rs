@@ -90,16 +90,7 @@ fn what_init_writes_loads_as_it_was_answered() {
 
 #[test]
 fn the_shortest_init_is_the_offline_model() {
-    let answers = Answers {
-        zone: "UTC".to_owned(),
-        provider: Provider::Offline,
-        model: None,
-        base_url: None,
-        api_key: None,
-        telegram: None,
-        signal: None,
-        people: Vec::new(),
-    };
+    let answers = Answers::default();
     let text = commented(&answers);
     assert_eq!(load(&text).model.provider, Provider::Offline);
     // Nothing else is set than what was answered.
