@@ -8,6 +8,7 @@ mod channels;
 pub mod error;
 pub mod example;
 pub mod keys;
+mod knowledge;
 mod mcp;
 mod meaning;
 pub mod mode;
@@ -73,6 +74,10 @@ pub struct Config {
     pub people: Vec<Person>,
     /// `[agent]`
     pub agent: Agent,
+    /// `[memory]`
+    pub memory: Memory,
+    /// `[embedding]`
+    pub embedding: Option<Embedding>,
     /// `[tools]`
     pub tools: Tools,
     /// `[skills]`
@@ -120,6 +125,11 @@ impl Home {
     /// The configuration, unless another file is named.
     pub fn config(&self) -> PathBuf {
         self.0.join("compline.toml")
+    }
+
+    /// What profiles have learned: layer A, beside the workspace.
+    pub fn experience(&self) -> PathBuf {
+        self.0.join("experience")
     }
 
     /// Log files.
@@ -323,6 +333,56 @@ pub struct Agent {
     pub name: String,
     /// Its profile.
     pub profile: String,
+}
+
+/// `[memory]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// Whether anything is extracted, kept by a tool, or shown of it.
+    pub enabled: bool,
+    /// Where the dynamic block stands in a prompt.
+    pub placement: Placement,
+    /// Extraction runs after so many turns.
+    pub extract_every: u32,
+    /// The room for the agent's own memory, in tokens; as much again for the global block.
+    pub max_tokens: u64,
+    /// The share of layer A in it, in per cent.
+    pub split: u32,
+    /// Whether layer A of a profile is shown to everybody else.
+    pub experience_for_all: bool,
+}
+
+/// Where the dynamic block stands in a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// Right before the newest message.
+    Tail,
+    /// With the instructions at the beginning.
+    System,
+}
+
+/// `[embedding]`
+#[derive(Debug, Clone)]
+pub struct Embedding {
+    /// Which wire.
+    pub provider: EmbeddingProvider,
+    /// Never ends in a slash: up to and with `/v1` for OpenAI, the root for Ollama.
+    pub base_url: String,
+    /// The model's name.
+    pub name: String,
+    /// How many numbers to ask for, if not the model's own.
+    pub dimensions: Option<u32>,
+    /// The key, if one is needed.
+    pub api_key: Option<SecretString>,
+}
+
+/// Which wire an embedding model speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbeddingProvider {
+    /// Any server that speaks OpenAI's embeddings.
+    OpenAi,
+    /// Ollama's own.
+    Ollama,
 }
 
 /// `[tools]`

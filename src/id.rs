@@ -74,4 +74,16 @@ ids! {
     ActionId;
     /// A reminder, or a task that comes back.
     ReminderId;
+    /// A version of a file that we wrote, or found changed by hand.
+    FileId;
+    /// One taking down of facts from a stretch of a conversation.
+    ExtractionId;
+    /// One replacing of the older part of a conversation by its summary.
+    CompactionId;
+    /// A text from outside that a person is asked about keeping.
+    KeepId;
+    /// One unit of knowledge in the index; not stable, its key is.
+    EntryId;
+    /// Something that a person wants forgotten.
+    ForgettingId;
 }

@@ -10,7 +10,7 @@ use super::error::Trouble;
 use super::reader::Reader;
 use super::units::{self, quoted};
 use super::{Agent, Budget, Config, Conversation, Home, Limit, Person, Retention, Skills, Tools};
-use super::{channels, mcp, models, rhythm, secret, suggest};
+use super::{channels, knowledge, mcp, models, rhythm, secret, suggest};
 use crate::people::Role;
 use crate::time::Zone;
 
@@ -45,6 +45,8 @@ impl Meaning<'_> {
             groups: channels::groups(self),
             people: self.people(),
             agent: self.agent(),
+            memory: knowledge::memory(self),
+            embedding: knowledge::embedding(self),
             tools: Tools { web_fetch: self.reader.get("tools", "web_fetch", units::flag).unwrap_or_default() },
             skills: self.skills(),
             mcp: mcp::servers(self, &workspace),
@@ -159,7 +161,7 @@ impl Meaning<'_> {
     fn agent(&mut self) -> Agent {
         Agent {
             name: self.reader.get("agent", "name", name).unwrap_or_default(),
-            profile: self.reader.get("agent", "profile", name).unwrap_or_default(),
+            profile: self.reader.get("agent", "profile", profile).unwrap_or_default(),
         }
     }
 }
@@ -191,6 +193,11 @@ fn role(text: &str) -> Result<Role, Trouble> {
         let what = format!("{} is no role that can be given", quoted(text));
         Trouble::new(what, "write \"owner\" (may do everything) or \"member\" (may chat)")
     })
+}
+
+/// A name, or nothing: an agent without a profile.
+fn profile(text: &str) -> Result<String, Trouble> {
+    if text.is_empty() { Ok(String::new()) } else { name(text) }
 }
 
 fn name(text: &str) -> Result<String, Trouble> {

@@ -94,7 +94,8 @@ fn name(meaning: &mut Meaning<'_>, at: &str, provider: Provider, is_orphan: bool
     meaning.reader.need(at, "name", model_name).unwrap_or_default()
 }
 
-fn model_name(text: &str) -> Result<String, Trouble> {
+/// The name of a model, as its provider spells it.
+pub fn model_name(text: &str) -> Result<String, Trouble> {
     let is_sound = !text.is_empty() && text.len() <= 200 && text.chars().all(|c| !c.is_control() && !c.is_whitespace());
     if is_sound {
         return Ok(text.to_owned());
@@ -137,7 +138,8 @@ fn check_key(
     warn_of_open_wire(meaning, at, base_url, key);
 }
 
-fn warn_of_open_wire(meaning: &mut Meaning<'_>, at: &str, base_url: Option<&str>, key: Option<&SecretString>) {
+/// Warns of a key that goes over a network unencrypted.
+pub fn warn_of_open_wire(meaning: &mut Meaning<'_>, at: &str, base_url: Option<&str>, key: Option<&SecretString>) {
     let Some(url) = base_url.and_then(|url| url::Url::parse(url).ok()) else {
         return;
     };

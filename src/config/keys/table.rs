@@ -15,12 +15,14 @@ pub static SECTIONS: &[Section] = &[
     again("model.background", "For summaries and other work nobody waits for. Unless set, the main model.", MODEL),
     price("model.background.price"),
     table("transcription", "Voice notes to text, by an OpenAI-compatible server. Off unless set.", TRANSCRIPTION),
+    table("embedding", "Meaning as numbers, so that a search finds what is said in other words. Off unless set.", EMBEDDING),
     table("budget", "Limits of a local day: in money, and in tokens for models without a price.", BUDGET),
     table("telegram", "The Telegram bot. Off unless set.", TELEGRAM),
     table("signal", "Signal, through the daemon of signal-cli. Off unless set.", SIGNAL),
     repeated("people", "Somebody who is allowed in; repeat the section for each.", PEOPLE),
     table("groups", "Groups in which the assistant answers. None unless set.", GROUPS),
     table("agent", "The assistant itself.", AGENT),
+    table("memory", "What the assistant keeps of what it is told.", MEMORY),
     table("skills", "What the assistant has learned to do, and who decides about it.", SKILLS),
     table("reflection", "Looking back on each day, week and month, and what may come of it.", REFLECTION),
     table("heartbeat", "Seeing again and again to what the owner wrote in HEARTBEAT.md.", HEARTBEAT),
@@ -76,6 +78,16 @@ const TRANSCRIPTION: &[Key] = &[
         "The key, if one is needed: itself, or where it stands (one of the three)."),
     key("api_key_env", SecretEnv, Instead, "COMPLINE_TRANSCRIPTION_KEY", "The environment variable that holds the key."),
     key("api_key_file", SecretFile, Instead, "HOME/transcription.key", "The file that holds the key."),
+];
+
+const EMBEDDING: &[Key] = &[
+    key("provider", Text, Is("none"), "openai", "Who computes it: \"none\", \"openai\" (any compatible server) or \"ollama\"."),
+    key("base_url", Url, Depends("the provider's own"), "http://127.0.0.1:11434", "Another server than the provider's own."),
+    key("name", Text, Nothing, "nomic-embed-text", "The model, exactly as the server spells it; needed unless \"none\"."),
+    key("dimensions", Count, Depends("the model's own"), "768", "How many numbers to ask for, where the model can give fewer; 8 to 8192."),
+    key("api_key", Secret, Nothing, "put-your-key-here", "The key, if one is needed: itself, or where it stands (one of the three)."),
+    key("api_key_env", SecretEnv, Instead, "COMPLINE_EMBEDDING_KEY", "The environment variable that holds the key."),
+    key("api_key_file", SecretFile, Instead, "HOME/embedding.key", "The file that holds the key."),
 ];
 
 const BUDGET: &[Key] = &[
@@ -134,7 +146,17 @@ const GROUPS: &[Key] = &[
 
 const AGENT: &[Key] = &[
     key("name", Text, Is("compline"), "compline", "What the assistant is called."),
-    key("profile", Text, Is("default"), "default", "Its profile."),
+    key("profile", Text, Is("default"), "default", "Its profile: what it learns about you travels under this name. Blank for none; then it stays in the workspace."),
+];
+
+const MEMORY: &[Key] = &[
+    key("enabled", Flag, Is("true"), "true", "Whether facts are taken down by themselves and shown to the assistant; files that you write are read either way."),
+    key("placement", Text, Is("tail"), "tail",
+        "Where memory stands in a prompt: \"tail\" (before the newest message, which keeps the provider's cache warm) or \"system\" (at its beginning)."),
+    key("extract_every", Count, Is("10"), "10", "Facts are taken down after so many turns, and at the end of a conversation; 1 to 1000."),
+    key("max_tokens", Count, Is("2000"), "2000", "Room for the assistant's own memory in a prompt, and as much again for what is shared, in tokens; 0 to 100000."),
+    key("split", Count, Is("60"), "60", "How much of that room goes to what it learned about you, in per cent; the rest to this workspace. 5 to 95."),
+    key("experience_for_all", Flag, Is("false"), "false", "Whether what a profile has learned is shown to other profiles too."),
 ];
 
 const SKILLS: &[Key] = &[
