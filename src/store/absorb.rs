@@ -14,8 +14,12 @@ use crate::trust::Scope;
 /// The tables whose text goes with the person.
 const SCOPED: &[&str] = &[
     "attachments",
+    "compactions",
     "conversations",
+    "extractions",
     "files",
+    "forgettings",
+    "keeps",
     "messages",
     "outbox",
     "proposals",
@@ -30,6 +34,8 @@ const SCOPED: &[&str] = &[
 ];
 /// Those that name a person or a stream: table and column. Rows that would stand twice stay as they are.
 const NAMED: &[(&str, &str)] = &[
+    ("forgettings", "person_id"),
+    ("keeps", "person_id"),
     ("messages", "person_id"),
     ("proposals", "person_id"),
     ("questions", "person_id"),
@@ -79,8 +85,13 @@ impl Tx<'_> {
                 .prepare_cached(&format!("UPDATE OR IGNORE {table} SET {column} = ?2 WHERE {column} = ?1"))?
                 .execute(params![from, into])?;
         }
-        // The index knows whose each text is.
+        // The indexes know whose each text is.
         self.rebuild_index()?;
+        self.drop_entries_of(Scope::Person(from))?;
+        self.0
+            .0
+            .prepare_cached("UPDATE unindexed SET scope = ?2 WHERE scope = ?1")?
+            .execute(params![Scope::Person(from), Scope::Person(into)])?;
         self.disallow(from, now)?;
         // Whoever is let in under that name later is somebody else, with files of their own.
         self.0.0.prepare_cached("UPDATE people SET name = name || ' #' || id WHERE id = ?1")?.execute([from])?;
@@ -110,6 +121,8 @@ mod tests {
     use crate::people::{Address, Role};
     use crate::store::Journal;
 
+    /// What is derived is dropped, and made anew of what moved.
+    const DERIVED: &[&str] = &["entries", "indexed", "unindexed"];
     /// What stays: it belongs to the house, or only one of the two can have it.
     const STAYS: &[&str] = &[
         "actions.scope",
@@ -140,6 +153,7 @@ mod tests {
         });
         let mut known: Vec<String> = SCOPED.iter().map(|table| format!("{table}.scope")).collect();
         known.extend(NAMED.iter().map(|(table, column)| format!("{table}.{column}")));
+        known.extend(DERIVED.iter().map(|table| format!("{table}.scope")));
         known.extend(IN_STREAM.iter().map(|table| format!("{table}.stream_id")));
         known.extend(STAYS.iter().map(|column| (*column).to_owned()));
         known.sort();

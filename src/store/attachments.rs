@@ -20,7 +20,11 @@ pub struct Attachment {
     pub state: String,
     /// Where it lies, relative to the workspace.
     pub path: String,
-    /// Why it could not be fetched.
+    /// Where its words lie, if not in itself; relative to the workspace.
+    pub text_path: String,
+    /// Whether prompts hold only the beginning of its words.
+    pub is_part: bool,
+    /// Why it could not be fetched, or not be read.
     pub trouble: String,
     /// Where it came from.
     pub label: Label,
@@ -46,6 +50,8 @@ fn attachment(row: &Row<'_>) -> rusqlite::Result<Attachment> {
         trouble: row.get(9)?,
         label: row.get(10)?,
         scope: row.get(11)?,
+        text_path: row.get(12)?,
+        is_part: row.get(13)?,
     })
 }
 
@@ -56,7 +62,8 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn attachments_of(&self, id: MessageId) -> anyhow::Result<Vec<Attachment>> {
         let mut query = self.0.prepare_cached(
-            "SELECT id, message_id, kind, reference, mime, name, size, state, path, trouble, label, scope FROM attachments
+            "SELECT id, message_id, kind, reference, mime, name, size, state, path, trouble, label, scope, text_path, is_part
+             FROM attachments
              WHERE message_id = ?1 ORDER BY id",
         )?;
         Ok(query.query_map([id], attachment)?.collect::<Result<_, _>>()?)
@@ -98,6 +105,26 @@ impl Tx<'_> {
                  WHERE id = ?1",
             )?
             .execute(params![id, path, digest, size])?;
+        Ok(())
+    }
+
+    /// A file of a message was read: where its words lie if not in itself, whether prompts hold only their beginning, and why there are none.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn attachment_read(
+        &self,
+        id: AttachmentId,
+        text_path: &str,
+        is_part: bool,
+        trouble: &str,
+    ) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE attachments SET text_path = ?2, is_part = ?3, trouble = CASE state WHEN 'gone' THEN '' ELSE ?4 END WHERE id = ?1",
+            )?
+            .execute(params![id, text_path, is_part, trouble])?;
         Ok(())
     }
 

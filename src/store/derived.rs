@@ -6,7 +6,9 @@ use std::fmt;
 use rusqlite::OptionalExtension;
 
 use super::{Db, Tx};
-use crate::id::{AttachmentId, MessageId, ProposalId, SummaryId, TurnId, VersionId};
+use crate::id::{
+    AttachmentId, CompactionId, ExtractionId, ForgettingId, MessageId, ProposalId, SummaryId, TurnId, VersionId,
+};
 use crate::time::Moment;
 use crate::trust::Label;
 
@@ -27,6 +29,12 @@ pub enum Node {
     Proposal(ProposalId),
     /// A version of a skill.
     Version(VersionId),
+    /// A taking down of facts.
+    Extraction(ExtractionId),
+    /// A summary in the place of the older part of a conversation.
+    Compaction(CompactionId),
+    /// Something that is forgotten: its parents are the messages that it grew from.
+    Forgetting(ForgettingId),
 }
 
 impl fmt::Display for Node {
@@ -39,6 +47,9 @@ impl fmt::Display for Node {
             Self::Attachment(id) => write!(f, "attachment:{id}"),
             Self::Proposal(id) => write!(f, "proposal:{id}"),
             Self::Version(id) => write!(f, "version:{id}"),
+            Self::Extraction(id) => write!(f, "extraction:{id}"),
+            Self::Compaction(id) => write!(f, "compaction:{id}"),
+            Self::Forgetting(id) => write!(f, "forgetting:{id}"),
         }
     }
 }
@@ -56,6 +67,9 @@ impl Node {
             "attachment" => Some(Self::Attachment(AttachmentId(id))),
             "proposal" => Some(Self::Proposal(ProposalId(id))),
             "version" => Some(Self::Version(VersionId(id))),
+            "extraction" => Some(Self::Extraction(ExtractionId(id))),
+            "compaction" => Some(Self::Compaction(CompactionId(id))),
+            "forgetting" => Some(Self::Forgetting(ForgettingId(id))),
             _ => None,
         }
     }
@@ -112,6 +126,9 @@ impl Db<'_> {
             ),
             Node::Proposal(id) => ("SELECT created_at, label FROM proposals WHERE id = ?1", id.0),
             Node::Version(id) => ("SELECT made_at, label FROM skill_versions WHERE id = ?1", id.0),
+            Node::Extraction(id) => ("SELECT wanted_at, label FROM extractions WHERE id = ?1", id.0),
+            Node::Compaction(id) => ("SELECT wanted_at, label FROM compactions WHERE id = ?1", id.0),
+            Node::Forgetting(id) => ("SELECT wanted_at, label FROM forgettings WHERE id = ?1", id.0),
         };
         Ok(self.0.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
     }

@@ -38,10 +38,10 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn files_of_the_gone(&self, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
         let mut query = self.0.prepare_cached(
-            "SELECT id, path, digest FROM attachments WHERE state = 'gone' AND path <> '' AND id > ?1 ORDER BY id LIMIT ?2",
+            "SELECT id, path, digest, text_path FROM attachments WHERE state = 'gone' AND path <> '' AND id > ?1 ORDER BY id LIMIT ?2",
         )?;
         let rows = query.query_map(params![after, limit], |row| {
-            Ok(OldFile { id: row.get(0)?, path: row.get(1)?, digest: row.get(2)? })
+            Ok(OldFile { id: row.get(0)?, path: row.get(1)?, digest: row.get(2)?, text_path: row.get(3)? })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -160,6 +160,13 @@ impl Tx<'_> {
                          state = CASE state WHEN 'open' THEN 'refused' ELSE state END WHERE turn_id = ?1",
                 )?
                 .execute(params![turn, now])?;
+            self.0
+                .0
+                .prepare_cached(
+                    "UPDATE keeps SET shown = '', decided_at = coalesce(decided_at, ?2),
+                         state = CASE state WHEN 'new' THEN 'no' WHEN 'open' THEN 'no' ELSE state END WHERE turn_id = ?1",
+                )?
+                .execute(params![turn, now])?;
         }
         Ok(cut)
     }
@@ -173,6 +180,8 @@ impl Tx<'_> {
     /// Whoever read the conversation has to read it again; what was not made of it yet is made of what is left.
     fn words_left(&self, id: ConversationId) -> anyhow::Result<()> {
         self.0.0.prepare_cached("UPDATE conversations SET revision = revision + 1 WHERE id = ?1")?.execute([id])?;
+        self.answers_void(id)?;
+        self.void_compactions(id)?;
         let dropped = self
             .0
             .0
@@ -247,16 +256,24 @@ impl Tx<'_> {
         Ok(late)
     }
 
-    /// The file of a message that is gone does not lie in the workspace any more: its path, which holds its name, goes too.
+    /// The file of a message that is gone, and the one with its words, do not lie in the workspace any more: their paths, which hold its name, go too.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn file_gone(&self, id: AttachmentId) -> anyhow::Result<()> {
+        let mut query = self.0.0.prepare_cached("SELECT path, text_path FROM attachments WHERE id = ?1")?;
+        let lay: Option<[String; 2]> = query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?])).optional()?;
+        lay.iter().flatten().filter(|path| !path.is_empty()).try_for_each(|path| self.drop_indexed(path))?;
         for sql in [
-            "DELETE FROM files WHERE path = (SELECT path FROM attachments WHERE id = ?1 AND path <> '')",
-            "UPDATE parts SET file = 'gone' WHERE file <> '' AND file = (SELECT path FROM attachments WHERE id = ?1 AND path <> '')",
-            "DELETE FROM enclosures WHERE what = (SELECT path FROM attachments WHERE id = ?1 AND path <> '')",
-            "UPDATE attachments SET path = '', digest = '', size = NULL WHERE id = ?1",
+            "DELETE FROM file_contents WHERE file_id IN (SELECT f.id FROM files f JOIN attachments a ON f.path IN (a.path, a.text_path)
+             WHERE a.id = ?1 AND f.path <> '')",
+            "DELETE FROM files WHERE path <> '' AND path IN (
+                 SELECT path FROM attachments WHERE id = ?1 UNION SELECT text_path FROM attachments WHERE id = ?1)",
+            "UPDATE parts SET file = 'gone' WHERE file <> '' AND file IN (SELECT path FROM attachments WHERE id = ?1 AND path <> ''
+                 UNION SELECT text_path FROM attachments WHERE id = ?1 AND text_path <> '')",
+            "DELETE FROM enclosures WHERE what IN (SELECT path FROM attachments WHERE id = ?1 AND path <> ''
+                 UNION SELECT text_path FROM attachments WHERE id = ?1 AND text_path <> '')",
+            "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE id = ?1",
         ] {
             self.0.0.prepare_cached(sql)?.execute([id])?;
         }

@@ -6,7 +6,6 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Db, Tx};
 use crate::id::{AddressId, ConversationId, InboxId, MessageId, PersonId, StreamId, TurnId};
-use crate::text::fold::fold;
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope, Text};
 
@@ -442,7 +441,7 @@ impl Tx<'_> {
             .execute(params![message, kind.as_str(), &**words, label, scope])?;
         let row = self.0.0.last_insert_rowid();
         self.fingerprint_text(row, words, label)?;
-        self.index_text(row, words, label, scope)
+        self.index_text(row)
     }
 
     /// Adds a text to a message that is not to be searched for. A message that is gone takes none.
@@ -459,15 +458,6 @@ impl Tx<'_> {
             .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
             .execute(params![message, kind.as_str(), &**words, label, scope])?;
         self.fingerprint_text(self.0.0.last_insert_rowid(), words, label)
-    }
-
-    pub(super) fn index_text(&self, row: i64, words: &str, label: &Label, scope: Scope) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("INSERT INTO texts_fts (rowid, body, place) VALUES (?1, ?2, ?3)")?.execute(params![
-            row,
-            fold(words),
-            super::recall::place(scope, label)
-        ])?;
-        Ok(())
     }
 
     /// Those of these messages that still wait.
@@ -547,7 +537,7 @@ impl Tx<'_> {
             .collect::<Result<_, _>>()?;
         for (row, words) in old {
             self.drop_fingerprints(super::fingerprints::Keeper::Text(row), &words)?;
-            self.0.0.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([row])?;
+            self.unindex_text(row)?;
             self.0.0.prepare_cached("DELETE FROM texts WHERE id = ?1")?.execute([row])?;
         }
         self.add_text(id, TextKind::Said, text)?;

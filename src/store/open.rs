@@ -243,6 +243,13 @@ impl Drop for Borrowed<'_> {
 fn catch_up(connection: &mut Connection) -> anyhow::Result<()> {
     let transaction = connection.transaction()?;
     Tx(Db(&transaction)).catch_up_fingerprints()?;
+    Tx(Db(&transaction)).catch_up_index()?;
+    Tx(Db(&transaction)).catch_up_index()?;
+    Tx(Db(&transaction)).catch_up_index()?;
+    Tx(Db(&transaction)).catch_up_index()?;
+    Tx(Db(&transaction)).catch_up_index()?;
+    Tx(Db(&transaction)).catch_up_index()?;
+    Tx(Db(&transaction)).catch_up_index()?;
     Ok(transaction.commit()?)
 }
 

@@ -5,8 +5,9 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Db, Tx};
 use crate::id::PersonId;
-use crate::people::{Person, Role};
+use crate::people::{Party, Person, Role};
 use crate::time::Moment;
+use crate::trust::Scope;
 
 const COLUMNS: &str = "id, name, role";
 
@@ -35,6 +36,18 @@ impl Db<'_> {
         let mut query =
             self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM people WHERE id = ?1 AND removed_at IS NULL"))?;
         Ok(query.query_row([id], person).optional()?)
+    }
+
+    /// Whose text that is; `None` if they are not allowed in any more, or if it is everybody's.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn party_of(&self, scope: Scope) -> anyhow::Result<Option<Party>> {
+        match scope {
+            Scope::Person(id) => Ok(self.person(id)?.map(Party::One)),
+            Scope::Group(stream) => Ok(Some(Party::Group(stream))),
+            Scope::Shared => Ok(None),
+        }
     }
 
     /// When a person was first named in the configuration, or paired.

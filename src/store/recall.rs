@@ -1,15 +1,26 @@
-//! Full-text search over what was said. The scope is a token inside the index, so a question can only ever match text of the
-//! scope that asks, and what matches in untrusted text is counted without being shown unless it is asked for.
+//! Search over what was said. Every word in the index begins with whose it is and whether it is trusted, so a question can only ever meet words of
+//! the scope that asks; what matches in untrusted text is counted without being shown unless it is asked for.
+//!
+//! First the index gives candidates by their words, and whoever knows about meaning may add some ([`Looked::near`]); then all of them are ranked together,
+//! in the light of what stands around them. What holds the question word for word stands before everything else.
 
+mod find;
+mod keep;
+mod rank;
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
-use super::{Db, Tx};
+use super::Db;
+use super::upkeep::SEARCHED;
 use crate::id::{ConversationId, MessageId, PersonId};
-use crate::text::fold;
+use crate::text::question::Question;
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope, Text};
+use rank::{Candidate, Speaker};
 
 /// A text that matches.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,30 +48,45 @@ pub struct Matches {
     pub untrusted: usize,
 }
 
+/// What is looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Looked<'a> {
+    /// Among whose texts.
+    pub scope: Scope,
+    /// The words.
+    pub words: &'a str,
+    /// Untrusted texts as well.
+    pub untrusted_too: bool,
+    /// At most so many hits.
+    pub limit: usize,
+    /// Only what was said before this message.
+    pub before: Option<MessageId>,
+    /// What the assistant is called; blank if nobody calls it.
+    pub agent: &'a str,
+    /// Texts that match nothing but stand next to one that does, too: an answer need not repeat the words of its question.
+    pub with_company: bool,
+    /// Digests of texts that are near in meaning, with how near they are. Empty: words alone decide.
+    pub near: &'a [(String, f64)],
+}
+
 /// Counting stops here: "99 or more" is as good for a person.
 pub const COUNT_UP_TO: usize = 99;
 
-/// At most so many newer texts are passed over: more than one turn ever joins.
-const NEWER: i64 = 500;
+/// The neighbours of so many of the best matches are looked at.
+const COMPANY: usize = 30;
 
-/// Whose text it is and whether it is trusted, as one word of the index: `person3trusted`.
-pub(super) fn place(scope: Scope, label: &Label) -> String {
-    let trust = if label.is_trusted() { TRUSTED } else { UNTRUSTED };
-    format!("{}{trust}", scope.encode().replace(':', ""))
-}
-
-const TRUSTED: &str = "trusted";
-const UNTRUSTED: &str = "untrusted";
-
-/// The places of a scope that a question looks into, as an expression.
-fn places(scope: Scope, trust: &[&str]) -> String {
-    let words: Vec<String> = trust.iter().map(|trust| format!("{}{trust}", scope.encode().replace(':', ""))).collect();
-    format!("place : ({})", words.join(" OR "))
+/// Whose text it is and whether it is trusted, as the beginning of every word in the index: `p3t`. Ends in a letter, so that no number runs on.
+pub(super) fn place(scope: Scope, is_trusted: bool) -> String {
+    let trust = if is_trusted { 't' } else { 'x' };
+    match scope {
+        Scope::Person(id) => format!("p{id}{trust}"),
+        Scope::Group(id) => format!("g{id}{trust}"),
+        Scope::Shared => format!("s{trust}"),
+    }
 }
 
 impl Db<'_> {
-    /// The best matches of `question` among the texts of `scope`, before the given message. First texts that hold all words
-    /// are looked for; only if these are fewer than `limit`, those that hold some.
+    /// The best matches of `question` by its words among the texts of `scope`, before the given message.
     ///
     /// # Errors
     /// If the journal cannot be read. No question text is an error.
@@ -72,89 +98,199 @@ impl Db<'_> {
         limit: usize,
         before: Option<MessageId>,
     ) -> anyhow::Result<Matches> {
-        let Some(any) = fold::question(question) else { return Ok(Matches::default()) };
-        let all = any.replace(" OR ", " AND ");
-        let trust: &[&str] = if untrusted_too { &[TRUSTED, UNTRUSTED] } else { &[TRUSTED] };
-        let frame = |words: &str| format!("body : ({words}) AND {}", places(scope, trust));
-        let before = before.map_or(i64::MAX, |id| id.0);
-        let mut hits = self.matching(&frame(&all), limit, before)?;
-        if hits.len() < limit && all != any {
-            for hit in self.matching(&frame(&any), limit, before)? {
-                if hits.len() < limit
-                    && !hits.iter().any(|known| known.message == hit.message && known.text == hit.text)
-                {
-                    hits.push(hit);
-                }
-            }
+        self.recall_by(&Looked {
+            scope,
+            words: question,
+            untrusted_too,
+            limit,
+            before,
+            agent: "",
+            with_company: false,
+            near: &[],
+        })
+    }
+
+    /// The best matches by words and meaning.
+    ///
+    /// # Errors
+    /// If the journal cannot be read. No question text is an error.
+    pub fn recall_by(&self, looked: &Looked<'_>) -> anyhow::Result<Matches> {
+        let people = self.who_talks(looked.scope, looked.agent)?;
+        let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();
+        let question = Question::of(looked.words, &names);
+        if question.is_empty() {
+            return Ok(Matches::default());
         }
-        let untrusted = if untrusted_too { 0 } else { self.count_untrusted(scope, &any, before)? };
+        let places: Vec<String> = if looked.untrusted_too {
+            vec![place(looked.scope, true), place(looked.scope, false)]
+        } else {
+            vec![place(looked.scope, true)]
+        };
+        let terms = self.text_terms(&question, &places)?;
+        let mut candidates = self.texts_by_words(&terms, looked)?;
+        self.add_texts_by_meaning(&mut candidates, looked)?;
+        let exact = self.word_for_word(&question, &terms, &places, &candidates)?;
+        let named: HashSet<Speaker> =
+            question.named.iter().filter_map(|at| people.get(*at).map(|(speaker, _)| *speaker)).collect();
+        let mut around = self.around_texts(&candidates)?;
+        if looked.with_company {
+            let company = self.company(&candidates, &around, looked)?;
+            around.absorb(self.around_texts(&company)?);
+            candidates.extend(company);
+        }
+        let ranked = rank::rank(&candidates, &rank::Light { question: &question, named, around, terms: &terms, exact });
+        let mut hits = Vec::new();
+        for (at, score) in ranked.into_iter().take(looked.limit) {
+            hits.extend(candidates.get(at).map(|candidate| self.text_hit(candidate, score)).transpose()?.flatten());
+        }
+        let untrusted = if looked.untrusted_too { 0 } else { self.count_untrusted(&question, looked)? };
         Ok(Matches { hits, untrusted })
     }
 
-    fn matching(&self, expression: &str, limit: usize, before: i64) -> anyhow::Result<Vec<Hit>> {
-        // The inner query ranks by the index alone; only the best rows are looked up.
-        let mut query = self.0.prepare_cached(
-            "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.text, t.label, t.scope, f.score
-             FROM (SELECT rowid, rank AS score FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rank LIMIT ?2) f
-             JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
-             WHERE m.id < ?3 ORDER BY f.score, m.id DESC",
-        )?;
-        // What is newer than asked for must not crowd out what is wanted.
-        let wanted = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(self.texts_from(before)?);
-        let rows = query.query_map(params![expression, wanted, before], |row| {
-            let words: Arc<str> = row.get(4)?;
-            let rank: f64 = row.get(7)?;
-            Ok(Hit {
-                message: row.get(0)?,
-                conversation: row.get(1)?,
-                person: row.get(2)?,
-                at: row.get(3)?,
-                text: Labelled::new(words, row.get(5)?, row.get(6)?),
-                score: -rank,
-            })
-        })?;
-        let mut hits = rows.collect::<Result<Vec<_>, _>>()?;
-        hits.truncate(limit);
-        Ok(hits)
+    /// Who talks where texts of that scope come from, and by what names. In a group that is anybody who is let in.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn names_of(&self, scope: Scope, agent: &str) -> anyhow::Result<Vec<String>> {
+        Ok(self.who_talks(scope, agent)?.into_iter().map(|(_, name)| name).collect())
     }
 
-    /// How many texts there are from that message on, counted up to a bound.
-    fn texts_from(&self, message: i64) -> anyhow::Result<i64> {
-        let mut query =
-            self.0.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM texts WHERE message_id >= ?1 LIMIT ?2)")?;
-        Ok(query.query_row([message, NEWER], |row| row.get(0))?)
+    fn who_talks(&self, scope: Scope, agent: &str) -> anyhow::Result<Vec<(Speaker, String)>> {
+        let mut people = match scope {
+            Scope::Person(id) => self.person(id)?.into_iter().collect(),
+            Scope::Group(_) => self.people()?,
+            Scope::Shared => Vec::new(),
+        };
+        let assistant = (!agent.is_empty()).then(|| (None, agent.to_owned()));
+        Ok(people.drain(..).map(|person| (Some(person.id), person.name)).chain(assistant).collect())
     }
 
-    fn count_untrusted(&self, scope: Scope, words: &str, before: i64) -> anyhow::Result<usize> {
-        let expression = format!("{} AND body : ({words})", places(scope, &[UNTRUSTED]));
+    fn text_hit(&self, candidate: &Candidate, score: f64) -> anyhow::Result<Option<Hit>> {
+        let mut query = self.0.prepare_cached("SELECT text, label, scope FROM texts WHERE id = ?1")?;
+        let text = query.query_row([candidate.text], |row| {
+            let words: Arc<str> = row.get(0)?;
+            Ok(Labelled::new(words, row.get(1)?, row.get(2)?))
+        });
+        Ok(text.optional()?.map(|text| Hit {
+            message: candidate.message,
+            conversation: candidate.conversation,
+            person: candidate.person,
+            at: candidate.at,
+            text,
+            score,
+        }))
+    }
+
+    fn count_untrusted(&self, question: &Question, looked: &Looked<'_>) -> anyhow::Result<usize> {
+        let untrusted = [place(looked.scope, false)];
+        let any: Vec<String> = question.words.iter().map(|word| find::phrase(&untrusted, word)).collect();
         let mut query = self.0.prepare_cached(
             "SELECT count(*) FROM (SELECT 1 FROM texts_fts f JOIN texts t ON t.id = f.rowid
-             WHERE texts_fts MATCH ?1 AND t.message_id < ?2 LIMIT ?3)",
+             WHERE texts_fts MATCH ?1 AND t.message_id < ?2 AND t.scope = ?3 AND t.label <> 'trusted' LIMIT ?4)",
         )?;
-        let limit = i64::try_from(COUNT_UP_TO).unwrap_or(i64::MAX);
-        let count: i64 = query.query_row(params![expression, before, limit], |row| row.get(0))?;
+        let (before, limit) = (before(looked), i64::try_from(COUNT_UP_TO).unwrap_or(i64::MAX));
+        let count: i64 = query.query_row(params![any.join(" OR "), before, looked.scope, limit], |row| row.get(0))?;
         Ok(usize::try_from(count).unwrap_or(0))
     }
 }
 
-impl Tx<'_> {
-    /// Throws the index away and builds it again from the texts.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
-    pub fn rebuild_index(&self) -> anyhow::Result<()> {
-        self.0.0.execute("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
-        let mut query = self.0.0.prepare(&format!(
-            "SELECT t.id, t.text, t.label, t.scope FROM texts t JOIN messages m ON m.id = t.message_id
-             WHERE {} AND t.text <> '' ORDER BY t.id",
-            super::upkeep::SEARCHED
+fn before(looked: &Looked<'_>) -> i64 {
+    looked.before.map_or(i64::MAX, |id| id.0)
+}
+
+/// What stands around candidates: the messages next to them, and how much was said in their conversations.
+#[derive(Debug, Default)]
+struct Around {
+    beside: HashMap<MessageId, [Option<MessageId>; 2]>,
+    lengths: HashMap<ConversationId, f64>,
+}
+
+impl Around {
+    fn absorb(&mut self, other: Self) {
+        self.beside.extend(other.beside);
+        self.lengths.extend(other.lengths);
+    }
+}
+
+impl Db<'_> {
+    /// What stands next to the best candidates and is none itself.
+    fn company(&self, of: &[Candidate], around: &Around, looked: &Looked<'_>) -> anyhow::Result<Vec<Candidate>> {
+        let known: HashSet<MessageId> = of.iter().map(|candidate| candidate.message).collect();
+        let best = rank::best(of, COMPANY).into_iter().filter_map(|at| of.get(at));
+        let beside = best.filter_map(|candidate| around.beside.get(&candidate.message)).flatten().flatten();
+        let beside: HashSet<MessageId> = beside.filter(|message| !known.contains(message)).copied().collect();
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id
+             FROM messages m JOIN texts t ON t.message_id = m.id
+             WHERE m.id = ?1 AND m.id < ?2 AND t.scope = ?3 AND (?4 OR t.label = 'trusted') AND t.text <> '' AND {SEARCHED}"
         ))?;
-        let mut insert = self.0.0.prepare("INSERT INTO texts_fts (rowid, body, place) VALUES (?1, ?2, ?3)")?;
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
-            let (id, words, label, scope): (i64, String, Label, Scope) =
-                (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-            insert.execute(params![id, fold::fold(&words), place(scope, &label)])?;
+        let mut company = Vec::new();
+        for message in beside {
+            let rows = query
+                .query_map(params![message, before(looked), looked.scope, looked.untrusted_too], |row| {
+                    Candidate::of_row(row, 0, row.get(4)?)
+                })?;
+            for row in rows {
+                company.push(row?);
+            }
+        }
+        Ok(company)
+    }
+
+    fn around_texts(&self, candidates: &[Candidate]) -> anyhow::Result<Around> {
+        let mut around = Around::default();
+        let mut beside = self.0.prepare_cached(
+            "SELECT (SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < ?2),
+                    (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND id > ?2)",
+        )?;
+        let mut length = self.0.prepare_cached("SELECT messages FROM conversations WHERE id = ?1")?;
+        for candidate in candidates {
+            let Some(conversation) = candidate.conversation else { continue };
+            let both =
+                beside.query_row(params![conversation, candidate.message], |row| Ok([row.get(0)?, row.get(1)?]))?;
+            around.beside.insert(candidate.message, both);
+            if let Entry::Vacant(unknown) = around.lengths.entry(conversation) {
+                let messages: Option<f64> = length.query_row([conversation], |row| row.get(0)).optional()?;
+                unknown.insert(messages.unwrap_or(1.0).max(1.0));
+            }
+        }
+        Ok(around)
+    }
+}
+
+/// The label that a text has to have if only trusted ones are asked for.
+fn is_wanted(looked: &Looked<'_>, label: &Label) -> bool {
+    looked.untrusted_too || label.is_trusted()
+}
+
+impl Db<'_> {
+    /// Adds what is near in meaning, and says of what is there already how near it is.
+    fn add_texts_by_meaning(&self, candidates: &mut Vec<Candidate>, looked: &Looked<'_>) -> anyhow::Result<()> {
+        let mut known: HashMap<i64, usize> =
+            candidates.iter().enumerate().map(|(at, candidate)| (candidate.text, at)).collect();
+        let mut query = self.0.prepare_cached(
+            "SELECT t.id, t.label, m.id, m.conversation_id, m.person_id, m.effective_at
+             FROM text_digests d JOIN texts t ON t.id = d.text_id JOIN messages m ON m.id = t.message_id
+             WHERE d.digest = ?1 AND t.scope = ?2 AND t.text <> '' AND t.message_id < ?3 ORDER BY t.id DESC LIMIT 20",
+        )?;
+        for (digest, similarity) in looked.near {
+            let rows = query.query_map(params![digest, looked.scope, before(looked)], |row| {
+                let label: Label = row.get(1)?;
+                Ok((label, Candidate::of_row(row, 2, row.get(0)?)?))
+            })?;
+            for row in rows {
+                let (label, candidate) = row?;
+                if !is_wanted(looked, &label) {
+                    continue;
+                }
+                let at = *known.entry(candidate.text).or_insert_with(|| {
+                    candidates.push(candidate);
+                    candidates.len() - 1
+                });
+                if let Some(candidate) = candidates.get_mut(at) {
+                    candidate.meaning = Some(*similarity);
+                }
+            }
         }
         Ok(())
     }

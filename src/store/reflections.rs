@@ -67,6 +67,8 @@ pub enum ActionState {
     Taken,
     /// It is a proposal.
     Proposed,
+    /// It is remembered, or waits to be.
+    Kept,
     /// It stays a suggestion.
     Suggested,
     /// A stage of the gate refused it.
@@ -79,8 +81,16 @@ pub enum ActionState {
 
 impl ActionState {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::New, Self::Taken, Self::Proposed, Self::Suggested, Self::Refused, Self::OverLimit, Self::Malformed];
+    pub const ALL: [Self; 8] = [
+        Self::New,
+        Self::Taken,
+        Self::Proposed,
+        Self::Kept,
+        Self::Suggested,
+        Self::Refused,
+        Self::OverLimit,
+        Self::Malformed,
+    ];
 
     /// The stored word.
     pub fn as_str(self) -> &'static str {
@@ -88,6 +98,7 @@ impl ActionState {
             Self::New => "new",
             Self::Taken => "taken",
             Self::Proposed => "proposed",
+            Self::Kept => "kept",
             Self::Suggested => "suggested",
             Self::Refused => "refused",
             Self::OverLimit => "over_limit",

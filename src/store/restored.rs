@@ -88,7 +88,8 @@ impl Tx<'_> {
             proposals: over(
                 "UPDATE proposals SET state = 'expired', reason = ?1, decided_at = ?2 WHERE state = 'pending'",
             )?,
-            questions: at("UPDATE questions SET state = 'expired', decided_at = ?1 WHERE state = 'open'")?,
+            questions: at("UPDATE questions SET state = 'expired', decided_at = ?1 WHERE state = 'open'")?
+                + at("UPDATE keeps SET state = 'expired', decided_at = ?1 WHERE state IN ('new', 'open', 'yes')")?,
             slots: over(
                 "UPDATE slots SET state = 'failed', reason = ?1, ended_at = ?2 WHERE state IN ('claimed', 'working')",
             )?,
@@ -107,6 +108,8 @@ impl Tx<'_> {
             "UPDATE parts SET state = 'failed' WHERE state IN ('waiting', 'sending');
              DELETE FROM previews; DELETE FROM cursors;",
         )?;
+        // The tree is another one now.
+        self.clear_entries()?;
         self.set_fact(RESTORED_AT, &now.0.to_string())?;
         self.note_parked(&parked)?;
         Ok(parked)
@@ -128,7 +131,7 @@ impl Tx<'_> {
         self.0
             .0
             .prepare_cached(
-                "UPDATE attachments SET state = 'remote', path = '', digest = '' WHERE state = 'here' AND path = ?1",
+                "UPDATE attachments SET state = 'remote', path = '', text_path = '', digest = '' WHERE state = 'here' AND path = ?1",
             )?
             .execute([path])?;
         Ok(())

@@ -27,8 +27,10 @@ pub struct Reservation<'a> {
     pub at: Moment,
     /// Whether the money counts, or the tokens do.
     pub priced: bool,
-    /// Input tokens at a guess.
+    /// Input tokens at a guess, corrected by what was counted before.
     pub input: u64,
+    /// The guess itself.
+    pub guessed: u64,
     /// The most output tokens.
     pub output: u64,
     /// The most money, in micro-units.
@@ -78,6 +80,21 @@ fn signed(value: u64) -> i64 {
 }
 
 impl Db<'_> {
+    /// What the provider counted for our guesses at the newest calls of a model, as (guessed, counted) input tokens each, oldest first.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn counts_of(&self, model: &str, limit: u32) -> anyhow::Result<Vec<(u64, u64)>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT guessed_tokens, input_tokens FROM (
+                 SELECT id, guessed_tokens, input_tokens FROM spending
+                 WHERE model = ?1 AND state = 'spent' AND guessed_tokens > 0 AND input_tokens > 0 ORDER BY id DESC LIMIT ?2)
+             ORDER BY id",
+        )?;
+        let rows = query.query_map(params![model, limit], |row| Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// What was spent on that local day: by everybody, by one purse, and for what nobody waits for.
     ///
     /// # Errors
@@ -135,8 +152,8 @@ impl Tx<'_> {
             .0
             .prepare_cached(
                 "INSERT INTO spending (turn_id, person_id, scope, purpose, model, day, at, state, priced, input_tokens,
-                     output_tokens, micros)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'reserved', ?8, ?9, ?10, ?11)",
+                     output_tokens, micros, guessed_tokens)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'reserved', ?8, ?9, ?10, ?11, ?12)",
             )?
             .execute(params![
                 call.turn,
@@ -150,6 +167,7 @@ impl Tx<'_> {
                 signed(call.input),
                 signed(call.output),
                 signed(call.micros),
+                signed(call.guessed),
             ])?;
         Ok(SpendId(self.0.0.last_insert_rowid()))
     }

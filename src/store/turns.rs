@@ -26,6 +26,8 @@ pub struct NewTurn<'a> {
     pub at: Moment,
     /// The dynamic block, blank when it is the same as the last copy.
     pub context: &'a Text,
+    /// What came to mind at the beginning of the conversation; trusted as the block is, or blank.
+    pub recalled: &'a Text,
     /// The join of all that it has read so far.
     pub label: &'a Label,
 }
@@ -51,6 +53,10 @@ pub struct TurnRow {
     pub claimed_at: Moment,
     /// The dynamic block.
     pub context: Text,
+    /// What came to mind at the beginning of the conversation, shown once.
+    pub recalled: Text,
+    /// How many tokens its last model call took, as the provider counted; zero if none was made.
+    pub counted: u64,
     /// The join of all that it has read so far.
     pub label: Label,
     /// Failed tries of its current model call.
@@ -70,11 +76,12 @@ impl TurnRow {
 
 const COLUMNS: &str =
     "id, stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context, context_label,
-    label, attempts, retry_at, noticed";
+    label, attempts, retry_at, noticed, recalled, counted";
 
 fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
     let scope: Scope = row.get(5)?;
     let context: Arc<str> = row.get(8)?;
+    let (recalled, counted): (Arc<str>, i64) = (row.get(14)?, row.get(15)?);
     Ok(TurnRow {
         id: row.get(0)?,
         stream: row.get(1)?,
@@ -89,6 +96,8 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
         attempts: row.get(11)?,
         retry_at: row.get(12)?,
         noticed: row.get(13)?,
+        recalled: Labelled::new(recalled, row.get(9)?, scope),
+        counted: u64::try_from(counted).unwrap_or(0),
     })
 }
 
@@ -211,11 +220,12 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn begin_turn(&self, new: &NewTurn<'_>) -> anyhow::Result<TurnId> {
         let (context, context_label, _) = new.context.open();
+        let (recalled, recalled_label, _) = new.recalled.open();
         self.0.0
             .prepare_cached(
                 "INSERT INTO turns (stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context,
-                     context_label, label)
-                 VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9)",
+                     context_label, label, recalled)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10)",
             )?
             .execute(params![
                 new.stream,
@@ -225,10 +235,21 @@ impl Tx<'_> {
                 new.scope,
                 new.at,
                 &**context,
-                context_label,
+                context_label.join(recalled_label),
                 new.label,
+                &**recalled,
             ])?;
         Ok(TurnId(self.0.0.last_insert_rowid()))
+    }
+
+    /// The last model call of a turn took so many tokens.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn count_turn(&self, id: TurnId, tokens: u64) -> anyhow::Result<()> {
+        let tokens = i64::try_from(tokens).unwrap_or(i64::MAX);
+        self.0.0.prepare_cached("UPDATE turns SET counted = ?2 WHERE id = ?1")?.execute(params![id, tokens])?;
+        Ok(())
     }
 
     /// A step begins: from now on it may have happened.

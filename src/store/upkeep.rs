@@ -26,6 +26,8 @@ pub struct OldFile {
     pub path: String,
     /// SHA-256 of what we wrote there.
     pub digest: String,
+    /// Where its words lie, if not in itself.
+    pub text_path: String,
 }
 
 /// Rows of the search index that do not go with the texts.
@@ -72,12 +74,12 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn old_files(&self, before: Moment, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
         let mut query = self.0.prepare_cached(
-            "SELECT a.id, a.path, a.digest FROM attachments a JOIN messages m ON m.id = a.message_id
-             WHERE a.state = 'here' AND a.id > ?2 AND m.received_at < ?1 AND m.state NOT IN ('queued', 'claimed')
+            "SELECT a.id, a.path, a.digest, a.text_path FROM attachments a JOIN messages m ON m.id = a.message_id
+             WHERE a.state IN ('here', 'failed') AND a.path <> '' AND a.id > ?2 AND m.received_at < ?1 AND m.state NOT IN ('queued', 'claimed')
              ORDER BY a.id LIMIT ?3",
         )?;
         let rows = query.query_map(params![before, after, limit], |row| {
-            Ok(OldFile { id: row.get(0)?, path: row.get(1)?, digest: row.get(2)? })
+            Ok(OldFile { id: row.get(0)?, path: row.get(1)?, digest: row.get(2)?, text_path: row.get(3)? })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -152,6 +154,7 @@ impl Tx<'_> {
         for sql in [
             "UPDATE turns SET context = '', reacted = '' WHERE conversation_id = ?1 AND (context <> '' OR reacted <> '')",
             "UPDATE questions SET call = '{}' WHERE conversation_id = ?1",
+            "UPDATE keeps SET shown = '' WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1)",
             // Of what was sent the pieces are blank already; what was given up still has them.
             "UPDATE parts SET rich = '', plain = '' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
                  (SELECT o.id FROM messages m JOIN outbox o ON o.message_id = m.id WHERE m.conversation_id = ?1)",
@@ -229,7 +232,7 @@ impl Tx<'_> {
     pub fn file_dropped(&self, id: AttachmentId, why: &str) -> anyhow::Result<()> {
         self.0
             .0
-            .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2, path = '' WHERE id = ?1")?
+            .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2, path = '', text_path = '', is_part = 0 WHERE id = ?1")?
             .execute(params![id, why])?;
         Ok(())
     }
@@ -273,11 +276,7 @@ impl Tx<'_> {
             self.0.0.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([id])?;
         }
         for id in &astray.missing {
-            let mut query = self.0.0.prepare_cached("SELECT text, label, scope FROM texts WHERE id = ?1")?;
-            let row = query.query_row([id], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?)));
-            if let Some((words, label, scope)) = row.optional()? {
-                self.index_text(*id, &words, &label, scope)?;
-            }
+            self.index_text(*id)?;
         }
         Ok(())
     }
@@ -289,10 +288,17 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn merge_index(&self, pages: i64, all: bool) -> anyhow::Result<bool> {
         let pages = if all { -pages } else { pages };
-        let before = self.0.0.total_changes();
-        self.0.0.prepare_cached("INSERT INTO texts_fts (texts_fts, rank) VALUES ('merge', ?1)")?.execute([pages])?;
-        // The insert itself counts as one.
-        Ok(self.0.0.total_changes().saturating_sub(before) >= 2)
+        let mut more = false;
+        for sql in [
+            "INSERT INTO texts_fts (texts_fts, rank) VALUES ('merge', ?1)",
+            "INSERT INTO entries_fts (entries_fts, rank) VALUES ('merge', ?1)",
+        ] {
+            let before = self.0.0.total_changes();
+            self.0.0.prepare_cached(sql)?.execute([pages])?;
+            // The insert itself counts as one.
+            more |= self.0.0.total_changes().saturating_sub(before) >= 2;
+        }
+        Ok(more)
     }
 
     /// Lets the database look whether its notion of how many rows there are of what is out of date. It reads a few hundred rows of each index.
@@ -312,7 +318,7 @@ impl Tx<'_> {
             .collect::<Result<_, _>>()?;
         for (id, words) in &texts {
             self.drop_fingerprints(Keeper::Text(*id), words)?;
-            self.0.0.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([id])?;
+            self.unindex_text(*id)?;
             self.0.0.prepare_cached("UPDATE texts SET text = '' WHERE id = ?1")?.execute([id])?;
         }
         Ok(texts.len())

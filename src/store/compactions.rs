@@ -1,0 +1,207 @@
+//! Where the older part of a conversation is shown as a summary. A row is the job before it is the result; the conversation's pointer moves in the
+//! transaction that stores the summary, and no message is touched by it.
+
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Db, Tx};
+use crate::id::{CompactionId, ConversationId, MessageId, TurnId};
+use crate::time::Moment;
+use crate::trust::{Label, Labelled, Scope, Text};
+
+/// One replacing of the older part of a conversation by its summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compaction {
+    /// Its row.
+    pub id: CompactionId,
+    /// Of what.
+    pub conversation: ConversationId,
+    /// The last turn that the summary stands for.
+    pub upto_turn: TurnId,
+    /// And its last message.
+    pub upto_message: MessageId,
+    /// Failed tries.
+    pub attempts: u32,
+    /// What prompts show in the place of those turns; blank until it is made.
+    pub summary: Text,
+}
+
+const COLUMNS: &str = "id, conversation_id, upto_turn, upto_message, attempts, summary, label, scope";
+
+fn compaction(row: &Row<'_>) -> rusqlite::Result<Compaction> {
+    let summary: Arc<str> = row.get(5)?;
+    Ok(Compaction {
+        id: row.get(0)?,
+        conversation: row.get(1)?,
+        upto_turn: row.get(2)?,
+        upto_message: row.get(3)?,
+        attempts: row.get(4)?,
+        summary: Labelled::new(summary, row.get(6)?, row.get(7)?),
+    })
+}
+
+impl Db<'_> {
+    /// What prompts of a conversation show in the place of its older part, if they do.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn compacted(&self, conversation: ConversationId) -> anyhow::Result<Option<Compaction>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM compactions WHERE conversation_id = ?1 AND state = 'made'
+             AND upto_turn = (SELECT compacted_upto FROM conversations WHERE id = ?1)"
+        ))?;
+        Ok(query.query_row([conversation], compaction).optional()?)
+    }
+
+    /// The last turn that prompts of a conversation show as a summary only; zero if there is none.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn compacted_upto(&self, conversation: ConversationId) -> anyhow::Result<TurnId> {
+        let mut query = self.0.prepare_cached("SELECT compacted_upto FROM conversations WHERE id = ?1")?;
+        Ok(query.query_row([conversation], |row| row.get(0)).optional()?.unwrap_or(TurnId(0)))
+    }
+
+    /// Whether facts were taken down because the window filled, since the last summary.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn has_pressed(&self, conversation: ConversationId) -> anyhow::Result<bool> {
+        let mut query = self.0.prepare_cached(
+            "SELECT 1 FROM extractions WHERE conversation_id = ?1 AND cause = 'pressure' AND upto_message > coalesce(
+                 (SELECT max(upto_message) FROM compactions WHERE conversation_id = ?1 AND state = 'made'), 0)",
+        )?;
+        Ok(query.exists([conversation])?)
+    }
+
+    /// What persons said in a turn and what was answered, in order.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn said_in(&self, turn: TurnId) -> anyhow::Result<Vec<MessageId>> {
+        let mut query = self
+            .0
+            .prepare_cached("SELECT id FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'reply') ORDER BY id")?;
+        Ok(query.query_map([turn], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// How many characters of a turn a prompt shows: what was said, and what tools gave.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn size_of_turn(&self, turn: TurnId) -> anyhow::Result<u64> {
+        let mut query = self.0.prepare_cached(
+            "SELECT coalesce((SELECT sum(length(t.text)) FROM texts t JOIN messages m ON m.id = t.message_id WHERE m.turn_id = ?1), 0)
+                  + coalesce((SELECT sum(length(text) + length(call)) FROM steps WHERE turn_id = ?1 AND kind = 'tool'), 0)",
+        )?;
+        let size: i64 = query.query_row([turn], |row| row.get(0))?;
+        Ok(u64::try_from(size).unwrap_or(0))
+    }
+
+    /// Whether one is wanted and not made.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn is_being_compacted(&self, conversation: ConversationId) -> anyhow::Result<bool> {
+        let mut query =
+            self.0.prepare_cached("SELECT 1 FROM compactions WHERE conversation_id = ?1 AND state = 'wanted'")?;
+        Ok(query.exists([conversation])?)
+    }
+
+    /// The one that is to be made next, and may be made at `now`.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn due_compaction(&self, now: Moment) -> anyhow::Result<Option<Compaction>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM compactions WHERE state = 'wanted' AND retry_at <= ?1 ORDER BY retry_at, id LIMIT 1"
+        ))?;
+        Ok(query.query_row([now], compaction).optional()?)
+    }
+
+    /// When the next one may be made.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn next_compaction_at(&self) -> anyhow::Result<Option<Moment>> {
+        let mut query = self.0.prepare_cached("SELECT min(retry_at) FROM compactions WHERE state = 'wanted'")?;
+        Ok(query.query_row([], |row| row.get(0))?)
+    }
+}
+
+impl Tx<'_> {
+    /// The turns of a conversation up to that one are to be shown as a summary. Wanting it again changes nothing.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn want_compaction(
+        &self,
+        of: ConversationId,
+        turn: TurnId,
+        message: MessageId,
+        scope: Scope,
+        now: Moment,
+    ) -> anyhow::Result<()> {
+        // What it grew from is joined when it is made; until then nothing is known of it.
+        let label = Label::untrusted(crate::trust::Source::unknown());
+        self.0
+            .0
+            .prepare_cached(
+                "INSERT INTO compactions (conversation_id, upto_turn, upto_message, state, retry_at, label, scope, wanted_at)
+                 VALUES (?1, ?2, ?3, 'wanted', ?6, ?4, ?5, ?6)
+                 ON CONFLICT (conversation_id, upto_turn) DO UPDATE SET state = 'wanted', retry_at = ?6, attempts = 0 WHERE state = 'void'",
+            )?
+            .execute(params![of, turn, message, label, scope, now])?;
+        Ok(())
+    }
+
+    /// The summary is there: prompts show it from now on in the place of those turns. False, and nothing changed, if it is not wanted any more.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn keep_compaction(&self, made: &Compaction, model: &str, now: Moment) -> anyhow::Result<bool> {
+        let (words, label, _) = made.summary.open();
+        let kept = self
+            .0
+            .0
+            .prepare_cached(
+                "UPDATE compactions SET state = 'made', summary = ?2, label = ?3, model = ?4, made_at = ?5
+                 WHERE id = ?1 AND state = 'wanted'",
+            )?
+            .execute(params![made.id, &**words, label, model, now])?;
+        if kept == 1 {
+            self.0
+                .0
+                .prepare_cached("UPDATE conversations SET compacted_upto = ?2 WHERE id = ?1 AND compacted_upto < ?2")?
+                .execute(params![made.conversation, made.upto_turn])?;
+        }
+        Ok(kept == 1)
+    }
+
+    /// It could not be made now.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn postpone_compaction(&self, id: CompactionId, attempts: u32, retry_at: Moment) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached("UPDATE compactions SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
+            .execute(params![id, attempts, retry_at])?;
+        Ok(())
+    }
+
+    /// Words of the conversation went: its summaries are thrown away, and its turns are shown again as they are now.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn void_compactions(&self, of: ConversationId) -> anyhow::Result<()> {
+        for sql in [
+            "UPDATE compactions SET state = 'void', summary = '' WHERE conversation_id = ?1 AND state <> 'void'",
+            "UPDATE conversations SET compacted_upto = 0 WHERE id = ?1",
+        ] {
+            self.0.0.prepare_cached(sql)?.execute([of])?;
+        }
+        Ok(())
+    }
+}

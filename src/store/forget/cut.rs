@@ -1,0 +1,372 @@
+//! The words of one note or fact go, wherever they were copied to.
+//!
+//! First everything of the scope is looked through, without holding up whoever writes ([`Db::held`]); then what was found is changed, some rows at a
+//! time, each read again before. Where something is known to have grown from the conversation in which it was told, what says the same in other
+//! words goes too. Steps that are still needed by a turn that runs are for the caller to end first.
+
+use std::collections::BTreeSet;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension, params};
+
+use super::places::{As, PLACES, Place, Stays, Way};
+use super::{Counts, ForgettingRow};
+use crate::id::{ConversationId, ForgettingId, MessageId};
+use crate::store::gone::{FORGOT, UNCUT};
+use crate::store::{Db, Node, Tx};
+use crate::text::needle::Needles;
+use crate::time::Moment;
+use crate::trust::{Label, Scope};
+
+/// A row that holds something of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    place: usize,
+    row: i64,
+}
+
+/// What still holds it because it was not asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Messages.
+    pub messages: BTreeSet<MessageId>,
+    /// Reminders and tasks.
+    pub reminders: usize,
+    /// Proposals for skills.
+    pub proposals: usize,
+    /// Anything else: it came while this was going on.
+    pub other: usize,
+    /// Files that only a person's hand changes, as their owner sees them.
+    pub files: Vec<String>,
+}
+
+impl Left {
+    /// Whether nothing holds it any more.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What is looked for, and where it is known to have come from.
+struct Wanted<'a> {
+    needles: &'a Needles,
+    /// The conversations in which it was told.
+    told_in: BTreeSet<ConversationId>,
+}
+
+impl Wanted<'_> {
+    fn is_in(&self, place: &Place, conversation: Option<ConversationId>, text: &str) -> bool {
+        if self.is_about(place, conversation) { self.needles.is_near(text) } else { self.needles.are_in(text) }
+    }
+
+    /// Whether a row is a summary of where it was told.
+    fn is_about(&self, place: &Place, conversation: Option<ConversationId>) -> bool {
+        let Some(conversation) = conversation.filter(|_| place.counts == As::Summary) else { return false };
+        match place.table {
+            "conversations" => self.told_in.iter().any(|told| *told < conversation),
+            _ => self.told_in.contains(&conversation),
+        }
+    }
+}
+
+impl Db<'_> {
+    /// The messages that it grew from, as far as that is known.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn messages_it_grew_from(&self, id: ForgettingId) -> anyhow::Result<Vec<MessageId>> {
+        let parents = self.parents(Node::Forgetting(id))?;
+        Ok(parents.into_iter().filter_map(|node| if let Node::Message(id) = node { Some(id) } else { None }).collect())
+    }
+
+    /// Everything in the journal that holds something of it. Reads all that is of the scope.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn held(&self, row: &ForgettingRow) -> anyhow::Result<Vec<Held>> {
+        let wanted = self.wanted_of(row)?;
+        let mut held = Vec::new();
+        for (index, place) in PLACES.iter().enumerate() {
+            let Place { table, column, rows, conversation, .. } = place;
+            let sql = format!("SELECT rowid, {column}, {conversation} FROM {table} WHERE ({rows}) AND {column} <> ''");
+            let mut query = self.0.prepare(&sql)?;
+            let mut rows = query.query([row.scope])?;
+            while let Some(found) = rows.next()? {
+                if wanted.is_in(place, found.get(2)?, &words(found.get_ref(1)?)) {
+                    held.push(Held { place: index, row: found.get(0)? });
+                }
+            }
+        }
+        Ok(held)
+    }
+
+    /// What still holds it.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn left(&self, row: &ForgettingRow) -> anyhow::Result<Left> {
+        let mut left = Left::default();
+        for held in self.held(row)? {
+            match self.stays(held)? {
+                Some((Stays::Message, Some(message))) => drop(left.messages.insert(message)),
+                Some((Stays::Message, None)) => left.other = left.other.saturating_add(1),
+                Some((Stays::Reminder, _)) => left.reminders = left.reminders.saturating_add(1),
+                Some((Stays::Proposal, _)) => left.proposals = left.proposals.saturating_add(1),
+                None => left.other = left.other.saturating_add(1),
+            }
+        }
+        Ok(left)
+    }
+
+    fn wanted_of<'r>(&self, row: &'r ForgettingRow) -> anyhow::Result<Wanted<'r>> {
+        let mut told_in = BTreeSet::new();
+        for message in self.messages_it_grew_from(row.id)? {
+            told_in.extend(self.message(message)?.and_then(|message| message.conversation));
+        }
+        Ok(Wanted { needles: &row.needles, told_in })
+    }
+
+    /// As what something stays if it is not asked for, with the message that it is a part of; `None` if it does not stay.
+    fn stays(&self, held: Held) -> anyhow::Result<Option<(Stays, Option<MessageId>)>> {
+        let Some(place) = PLACES.get(held.place) else { return Ok(None) };
+        let sql = match (place.way, place.table) {
+            (Way::Told(Stays::Message), table) => format!("SELECT message_id FROM {table} WHERE rowid = ?1"),
+            (Way::Told(stays), _) => return Ok(Some((stays, None))),
+            (Way::Text, _) => "SELECT m.id FROM texts t JOIN messages m ON m.id = t.message_id
+                 WHERE t.id = ?1 AND m.kind IN ('said', 'reply')"
+                .to_owned(),
+            // The last step of a turn is its reply once more.
+            (Way::Step, _) => "SELECT m.id FROM steps s JOIN messages m ON m.turn_id = s.turn_id AND m.kind = 'reply'
+                 WHERE s.id = ?1 AND s.kind = 'model' AND s.call = '[]' ORDER BY m.id DESC LIMIT 1"
+                .to_owned(),
+            _ => return Ok(None),
+        };
+        let message = self.0.prepare_cached(&sql)?.query_row([held.row], |row| row.get(0)).optional()?;
+        Ok(message.map(|message| (Stays::Message, Some(message))))
+    }
+}
+
+impl Tx<'_> {
+    /// Cuts it out of those rows, but for what stays until it is asked for.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn cut_out(&self, row: &ForgettingRow, held: &[Held]) -> anyhow::Result<Counts> {
+        let wanted = self.wanted_of(row)?;
+        let mut counts = Counts::default();
+        for one in held {
+            let Some(place) = PLACES.get(one.place) else { continue };
+            if self.stays(*one)?.is_none() && self.cut_out_of(&wanted, place, one.row)? {
+                counts = counts.and(counted(place.counts));
+            }
+        }
+        self.set_fact(FORGOT, "1")?;
+        self.set_fact(UNCUT, &format!("forgetting {} {}", row.id, held.len()))?;
+        Ok(counts)
+    }
+
+    fn cut_out_of(&self, wanted: &Wanted<'_>, place: &Place, row: i64) -> anyhow::Result<bool> {
+        let Place { table, column, conversation, .. } = place;
+        let sql = format!("SELECT {column}, {conversation} FROM {table} WHERE rowid = ?1");
+        let mut query = self.0.0.prepare_cached(&sql)?;
+        let found = query.query_row([row], |found| Ok((words(found.get_ref(0)?), found.get(1)?))).optional()?;
+        let Some((text, conversation)) = found else { return Ok(false) };
+        if text.is_empty() || !wanted.is_in(place, conversation, &text) {
+            return Ok(false);
+        }
+        let holds = |text: &str| wanted.is_in(place, conversation, text);
+        match place.way {
+            Way::Lines => self.put_words(place, row, &cut_lines(&text, holds))?,
+            Way::List => self.put_words(place, row, &cut_list(&text, holds))?,
+            Way::Whole(instead) => self.put_words(place, row, instead)?,
+            Way::Row if *table == "entries" => self.drop_entries_beside(row)?,
+            Way::Row => self.drop_row(table, row)?,
+            Way::Text => self.cut_text(row, &cut_lines(&text, holds))?,
+            Way::Step => self.blank_step(row)?,
+            Way::Told(_) => return Ok(false),
+        }
+        if let Some(conversation) = conversation {
+            let sql = "UPDATE conversations SET revision = revision + 1 WHERE id = ?1";
+            self.0.0.prepare_cached(sql)?.execute([conversation])?;
+        }
+        self.after(place, row)?;
+        Ok(true)
+    }
+
+    fn drop_row(&self, table: &str, row: i64) -> anyhow::Result<()> {
+        self.0.0.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?.execute([row])?;
+        Ok(())
+    }
+
+    fn blank_step(&self, row: i64) -> anyhow::Result<()> {
+        self.blank_steps("SELECT id, text FROM steps WHERE id = ?1", [row])?;
+        Ok(())
+    }
+
+    fn put_words(&self, place: &Place, row: i64, text: &str) -> anyhow::Result<()> {
+        let sql = format!("UPDATE {} SET {} = ?2 WHERE rowid = ?1", place.table, place.column);
+        self.0.0.prepare_cached(&sql)?.execute(params![row, text])?;
+        Ok(())
+    }
+
+    /// What the program asked or wrote down keeps its other lines, and is searched by them.
+    fn cut_text(&self, id: i64, left: &str) -> anyhow::Result<()> {
+        let sql = "SELECT m.kind, t.label FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = ?1";
+        let mut query = self.0.0.prepare_cached(sql)?;
+        let (kind, label): (String, Label) = query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        self.blank_texts("SELECT id, text FROM texts WHERE id = ?1", [id])?;
+        if kind == "command" || left.trim().is_empty() {
+            return Ok(());
+        }
+        self.0.0.prepare_cached("UPDATE texts SET text = ?2 WHERE id = ?1")?.execute(params![id, left])?;
+        self.fingerprint_text(id, left, &label)?;
+        if kind == "reflection" { self.index_text(id) } else { Ok(()) }
+    }
+
+    /// What cannot go on without the words that went.
+    fn after(&self, place: &Place, row: i64) -> anyhow::Result<()> {
+        let sql = match (place.table, place.column) {
+            ("questions", "call") => "UPDATE questions SET state = 'refused' WHERE id = ?1 AND state = 'open'",
+            ("actions", "payload") => {
+                "UPDATE actions SET state = 'refused' WHERE id = ?1 AND state IN ('new', 'taken')"
+            }
+            ("outbox", "text") => {
+                "UPDATE outbox SET state = 'failed', trouble = 'forgotten' WHERE id = ?1 AND text = '' AND state = 'pending'"
+            }
+            ("summaries", "title") => {
+                "UPDATE summaries SET title = '' WHERE id = ?1 AND state NOT IN ('made', 'standin')"
+            }
+            _ => return Ok(()),
+        };
+        self.0.0.prepare_cached(sql)?.execute([row])?;
+        Ok(())
+    }
+
+    /// Messages go that hold it or that it grew from, as if their senders had deleted them. What only quotes it loses the quote.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn messages_forgotten(
+        &self,
+        row: &ForgettingRow,
+        messages: &[MessageId],
+        now: Moment,
+    ) -> anyhow::Result<(Counts, Vec<super::super::Parting>)> {
+        let (mut counts, mut partings) = (Counts::default(), Vec::new());
+        for id in messages {
+            let quotes =
+                "SELECT id, text FROM texts WHERE message_id = ?1 AND kind IN ('quote', 'carried') AND text <> ''";
+            let own = self.texts_of(*id)?;
+            let only_quoted = own.iter().any(|text| row.needles.are_in(text.text.open().0))
+                && own.iter().all(|text| {
+                    matches!(text.kind, crate::store::TextKind::Quote | crate::store::TextKind::Carried)
+                        || !row.needles.are_in(text.text.open().0)
+                });
+            if only_quoted {
+                self.blank_texts(quotes, [id])?;
+            } else {
+                partings.extend(self.words_gone(*id, now)?);
+            }
+            counts.messages = counts.messages.saturating_add(1);
+        }
+        Ok((counts, partings))
+    }
+
+    /// A file is gone that was forgotten: nothing says any more what it was called and what it held.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn file_forgotten(&self, path: &str, id: ForgettingId) -> anyhow::Result<Counts> {
+        let mut count = self.0.0.prepare_cached("SELECT count(*) FROM entries WHERE path = ?1")?;
+        let entries: i64 = count.query_row([path], |row| row.get(0))?;
+        self.drop_entries_at(path)?;
+        let contents = "DELETE FROM file_contents WHERE file_id IN (SELECT id FROM files WHERE path = ?1)";
+        let versions = self.0.0.prepare_cached(contents)?.execute([path])?;
+        self.0
+            .0
+            .prepare_cached("UPDATE files SET path = 'forgotten/' || ?2, digest = '', replaces = NULL WHERE path = ?1")?
+            .execute(params![path, id])?;
+        Ok(Counts { versions, entries: usize::try_from(entries)?, ..Counts::default() })
+    }
+
+    /// The index lets go of a file; what is left of it is looked at anew.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn drop_entries_at(&self, path: &str) -> anyhow::Result<()> {
+        self.drop_entries("path = ?1", path)
+    }
+
+    /// The index lets go of everything of that scope; what is left of it is looked at anew.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn drop_entries_of(&self, scope: Scope) -> anyhow::Result<()> {
+        self.drop_entries("scope = ?1", &scope.encode())
+    }
+
+    /// The index lets go of everything, and is made anew.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn drop_all_entries(&self) -> anyhow::Result<()> {
+        self.drop_entries("?1 = ?1", "")
+    }
+
+    fn drop_entries(&self, which: &str, of: &str) -> anyhow::Result<()> {
+        let sql = format!("SELECT DISTINCT digest FROM entries WHERE {which}");
+        let digests: Vec<String> =
+            self.0.0.prepare_cached(&sql)?.query_map([of], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        for sql in [
+            format!("DELETE FROM entries_fts WHERE rowid IN (SELECT id FROM entries WHERE {which})"),
+            format!("DELETE FROM entries WHERE {which}"),
+            // Of the journal only what is marked is looked at.
+            format!(
+                "INSERT OR REPLACE INTO unindexed (path, scope) SELECT path, scope FROM indexed
+                     WHERE ({which}) AND (path LIKE 'conversations/%' OR path LIKE 'reflections/%')"
+            ),
+            format!("DELETE FROM indexed WHERE ({which}) AND path NOT IN (SELECT path FROM entries)"),
+        ] {
+            self.0.0.prepare_cached(&sql)?.execute([of])?;
+        }
+        digests.iter().try_for_each(|digest| self.drop_embedding(digest))
+    }
+
+    /// The file of that entry is looked at anew; the entry's counts go.
+    fn drop_entries_beside(&self, row: i64) -> anyhow::Result<()> {
+        let mut query = self.0.0.prepare_cached("SELECT path, key FROM entries WHERE id = ?1")?;
+        let (path, key): (String, String) = query.query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        self.0.0.prepare_cached("DELETE FROM entry_uses WHERE key = ?1")?.execute([key])?;
+        self.drop_entries_at(&path)
+    }
+}
+
+fn counted(kind: As) -> Counts {
+    let mut counts = Counts::default();
+    match kind {
+        As::Entry => counts.entries = 1,
+        As::Version => counts.versions = 1,
+        As::Summary => counts.summaries = 1,
+        As::Copy => counts.copies = 1,
+    }
+    counts
+}
+
+/// What a column holds as text, whatever its type.
+pub(super) fn words(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        _ => String::new(),
+    }
+}
+
+fn cut_lines(text: &str, holds: impl Fn(&str) -> bool) -> String {
+    text.split_inclusive('\n').filter(|line| !holds(line)).collect()
+}
+
+/// The list without the entries that hold it; an empty one if it is none.
+fn cut_list(text: &str, holds: impl Fn(&str) -> bool) -> String {
+    let Ok(serde_json::Value::Array(mut list)) = serde_json::from_str(text) else { return "[]".to_owned() };
+    list.retain(|entry| !holds(&entry.to_string()) && !entry.as_str().is_some_and(&holds));
+    serde_json::Value::Array(list).to_string()
+}

@@ -1,0 +1,278 @@
+//! Every column of the journal that holds words, whose they are, and what becomes of it when some of them are forgotten.
+//!
+//! A test reads the schema: a new column that can hold text is in this list, or in the test's list of those that hold none.
+
+/// What becomes of a column that holds forgotten words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// The lines that hold them are cut.
+    Lines,
+    /// The entries of a JSON list that hold them are cut.
+    List,
+    /// All of it goes; this stands there instead.
+    Whole(&'static str),
+    /// The row goes.
+    Row,
+    /// What was said, what was answered, what the program asked or wrote down as a message.
+    Text,
+    /// A step of a turn.
+    Step,
+    /// It stays if it is not asked for, and the person is told.
+    Told(Stays),
+}
+
+/// What stays if it is not asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stays {
+    /// A part of a message.
+    Message,
+    /// What somebody wants to be told.
+    Reminder,
+    /// What is proposed for a skill.
+    Proposal,
+}
+
+/// As what it counts for the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum As {
+    Entry,
+    Version,
+    Summary,
+    Copy,
+}
+
+/// One column.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) table: &'static str,
+    pub(super) column: &'static str,
+    /// Which rows are of the scope `?1`.
+    pub(super) rows: &'static str,
+    pub(super) way: Way,
+    pub(super) counts: As,
+    /// An expression for the conversation that a row is about; `NULL` if it is about none.
+    pub(super) conversation: &'static str,
+}
+
+const OWN: &str = "scope = ?1";
+const OF_OUTBOX: &str = "outbox_id IN (SELECT id FROM outbox WHERE scope = ?1)";
+const OF_TURN: &str = "turn_id IN (SELECT id FROM turns WHERE scope = ?1)";
+const OF_MESSAGE: &str = "id IN (SELECT inbox_id FROM messages WHERE scope = ?1) OR message_id IN (SELECT id FROM messages WHERE scope = ?1)";
+const OF_FILE: &str = "file_id IN (SELECT id FROM files WHERE scope = ?1)";
+const NONE: &str = "NULL";
+const ITS: &str = "conversation_id";
+const OF_ITS_TURN: &str = "(SELECT u.conversation_id FROM turns u WHERE u.id = turn_id)";
+
+const fn own(table: &'static str, column: &'static str, way: Way, counts: As, conversation: &'static str) -> Place {
+    Place { table, column, rows: OWN, way, counts, conversation }
+}
+
+const fn of(table: &'static str, column: &'static str, rows: &'static str, way: Way, counts: As) -> Place {
+    Place { table, column, rows, way, counts, conversation: NONE }
+}
+
+/// All of them. What points to others comes before what it points to; contents of files come last, because they say what grew from what.
+pub(super) const PLACES: &[Place] = &[
+    own("texts", "text", Way::Text, As::Copy, "(SELECT m.conversation_id FROM messages m WHERE m.id = message_id)"),
+    own("attachments", "name", Way::Told(Stays::Message), As::Copy, NONE),
+    own("steps", "text", Way::Step, As::Copy, OF_ITS_TURN),
+    own("steps", "call", Way::Step, As::Copy, OF_ITS_TURN),
+    own("turns", "context", Way::Lines, As::Copy, ITS),
+    own("turns", "recalled", Way::Lines, As::Copy, ITS),
+    own("turns", "reacted", Way::Lines, As::Copy, ITS),
+    own("questions", "call", Way::Whole("{}"), As::Copy, ITS),
+    own("summaries", "title", Way::Whole("…"), As::Summary, ITS),
+    own("summaries", "topics", Way::List, As::Summary, ITS),
+    own("summaries", "decisions", Way::List, As::Summary, ITS),
+    own("summaries", "preferences", Way::List, As::Summary, ITS),
+    own("summaries", "pending", Way::List, As::Summary, ITS),
+    own("compactions", "summary", Way::Lines, As::Summary, ITS),
+    own("extractions", "facts", Way::List, As::Summary, ITS),
+    own("extractions", "corrections", Way::List, As::Summary, ITS),
+    own("conversations", "opening", Way::Lines, As::Summary, "id"),
+    own("reflections", "title", Way::Whole("…"), As::Summary, NONE),
+    own("actions", "title", Way::Whole("…"), As::Summary, NONE),
+    own("actions", "payload", Way::Whole("{}"), As::Summary, NONE),
+    own("keeps", "shown", Way::Row, As::Copy, NONE),
+    own("keeps", "path", Way::Row, As::Copy, NONE),
+    own("reminders", "text", Way::Told(Stays::Reminder), As::Copy, NONE),
+    own("proposals", "rationale", Way::Told(Stays::Proposal), As::Copy, NONE),
+    own("verdicts", "note", Way::Told(Stays::Proposal), As::Copy, NONE),
+    own("verdicts", "findings", Way::Told(Stays::Proposal), As::Copy, NONE),
+    of(
+        "skill_files",
+        "bytes",
+        "proposal_id IN (SELECT id FROM proposals WHERE scope = ?1)",
+        Way::Told(Stays::Proposal),
+        As::Copy,
+    ),
+    own("outbox", "text", Way::Lines, As::Copy, NONE),
+    own("outbox", "buttons", Way::Whole("[]"), As::Copy, NONE),
+    of("parts", "rich", OF_OUTBOX, Way::Lines, As::Copy),
+    of("parts", "plain", OF_OUTBOX, Way::Lines, As::Copy),
+    of("parts", "buttons", OF_OUTBOX, Way::Whole("[]"), As::Copy),
+    of("parts", "file", OF_OUTBOX, Way::Whole("gone"), As::Copy),
+    of("enclosures", "what", OF_TURN, Way::Row, As::Copy),
+    of("inbox", "raw", OF_MESSAGE, Way::Whole(""), As::Copy),
+    own("entries", "name", Way::Row, As::Entry, NONE),
+    own("entries", "text", Way::Row, As::Entry, NONE),
+    of("file_contents", "content", OF_FILE, Way::Row, As::Version),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::store::Journal;
+
+    /// Columns that hold no words of anybody: states, ids, digests, labels, what adapters and our own program call things. Those whose name says so
+    /// are left out by [`is_plain`].
+    const NO_WORDS: &[&str] = &[
+        "addresses.account",
+        "addresses.adapter",
+        "addresses.alias",
+        "addresses.peer",
+        "attachments.mime",
+        "attachments.path",
+        "attachments.reference",
+        "attachments.text_path",
+        "compactions.model",
+        "conversations.began_because",
+        "conversations.opening_state",
+        "cursors.account",
+        "cursors.adapter",
+        "cursors.cursor",
+        "decisions.act",
+        "decisions.decider",
+        "decisions.outcome",
+        "decisions.skill",
+        "decisions.way",
+        "deleted_ahead.sender",
+        "embeddings.model",
+        "embeddings.vector",
+        "entries.category",
+        "entries.path",
+        "entries.section",
+        "entry_uses.key",
+        "extractions.model",
+        "files.author",
+        "files.path",
+        "files.replaces",
+        "forgettings.counts",
+        "forgettings.needles",
+        "forgettings.target",
+        "groups.account",
+        "groups.adapter",
+        "groups.allowed_as",
+        "groups.chat",
+        "guests.sender",
+        "inbox.account",
+        "inbox.adapter",
+        "inbox.fate",
+        "indexed.path",
+        "indexed.stamp",
+        "messages.album",
+        "messages.also",
+        "meta.key",
+        "meta.value",
+        "outbox.quotes",
+        "outside_tools.description",
+        "outside_tools.name",
+        "outside_tools.schema",
+        "outside_tools.server",
+        "pairing_codes.name",
+        "parts.form",
+        "people.declared",
+        "people.name",
+        "people.prefer",
+        "proposals.base",
+        "proposals.change",
+        "proposals.content",
+        "proposals.new_name",
+        "proposals.nonce",
+        "proposals.skill",
+        "proposals.standing",
+        "questions.covers",
+        "reactions.emoji",
+        "reactions.told",
+        "reminders.cron",
+        "skill_changes.base",
+        "skill_changes.skill",
+        "skill_files.path",
+        "skill_versions.skill",
+        "skills.description",
+        "skills.installed",
+        "skills.name",
+        "skills.shipped",
+        "skills.title",
+        "slots.job",
+        "slots.period",
+        "spending.day",
+        "spending.model",
+        "spending.purpose",
+        "steps.model",
+        "steps.tool",
+        "strangers.adapter",
+        "strangers.account",
+        "strangers.sender",
+        "strangers.guess_day",
+        "strangers.told_day",
+        "summaries.model",
+        "summaries.view",
+        "turns.context_label",
+        "unindexed.path",
+        "verdicts.outcome",
+        "verdicts.stage",
+    ];
+
+    fn is_plain(column: &str) -> bool {
+        matches!(
+            column,
+            "state"
+                | "kind"
+                | "label"
+                | "scope"
+                | "digest"
+                | "trouble"
+                | "reason"
+                | "cause"
+                | "external_id"
+                | "origin"
+                | "role"
+                | "day"
+                | "key"
+                | "child"
+                | "parent"
+                | "node"
+                | "accepted_digest"
+        )
+    }
+
+    #[tokio::test]
+    async fn every_column_that_can_hold_words_is_thought_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let columns = journal.read(|db| {
+            let mut query = db.0.prepare(
+                "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'
+                 AND c.type IN ('TEXT', 'BLOB') AND m.name NOT LIKE '%\\_fts%' ESCAPE '\\' AND m.name <> 'refinery_schema_history'",
+            )?;
+            let rows = query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+            Ok(rows.collect::<Result<Vec<_>, _>>()?)
+        });
+        let known = |table: &str, column: &str| {
+            PLACES.iter().any(|place| place.table == table && place.column == column)
+                || NO_WORDS.contains(&format!("{table}.{column}").as_str())
+                || is_plain(column)
+        };
+        let columns = columns.await.unwrap();
+        let unknown: Vec<_> = columns.iter().filter(|(table, column)| !known(table, column)).collect();
+        assert_eq!(unknown, Vec::<&(String, String)>::new());
+        let all: BTreeSet<String> = columns.iter().map(|(table, column)| format!("{table}.{column}")).collect();
+        let listed = PLACES.iter().map(|place| format!("{}.{}", place.table, place.column));
+        let gone: Vec<String> =
+            listed.chain(NO_WORDS.iter().map(|name| (*name).to_owned())).filter(|name| !all.contains(name)).collect();
+        assert_eq!(gone, Vec::<String>::new(), "These are listed and do not exist");
+    }
+}

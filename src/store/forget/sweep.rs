@@ -1,0 +1,99 @@
+//! What is left of knowledge that is gone: counts of entries that nobody has, meanings of words that stand nowhere, and what deleted files held.
+
+use rusqlite::params;
+
+use crate::store::{Tx, VERSIONS_KEPT};
+use crate::time::Moment;
+
+impl Tx<'_> {
+    /// Deletes some of it, as far as it is older than that. Says how many rows there were.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn sweep_knowledge(&self, before: Moment, limit: u32) -> anyhow::Result<usize> {
+        let mut swept = 0_usize;
+        for sql in [
+            "DELETE FROM entry_uses WHERE key IN (SELECT u.key FROM entry_uses u WHERE u.last_at < ?1
+                 AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.key = u.key) LIMIT ?2)",
+            // A file that is deleted can be brought back for as long.
+            "DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
+                 WHERE EXISTS (SELECT 1 FROM files l WHERE l.path = f.path AND l.digest = '' AND l.written_at < ?1
+                     AND NOT EXISTS (SELECT 1 FROM files n WHERE n.path = l.path AND n.id > l.id)) LIMIT ?2)",
+        ] {
+            swept = swept.saturating_add(self.0.0.prepare_cached(sql)?.execute(params![before, limit])?);
+        }
+        let many = "DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
+             WHERE (SELECT count(*) FROM files n JOIN file_contents d ON d.file_id = n.id WHERE n.path = f.path AND n.id > f.id) >= ?1 LIMIT ?2)";
+        swept = swept.saturating_add(self.0.0.prepare_cached(many)?.execute(params![VERSIONS_KEPT, limit])?);
+        let nowhere = "DELETE FROM embeddings WHERE id IN (SELECT e.id FROM embeddings e
+             WHERE NOT EXISTS (SELECT 1 FROM text_digests d WHERE d.digest = e.digest)
+             AND NOT EXISTS (SELECT 1 FROM entries n WHERE n.digest = e.digest) LIMIT ?1)";
+        Ok(swept.saturating_add(self.0.0.prepare_cached(nowhere)?.execute([limit])?))
+    }
+}
+
+impl crate::store::Db<'_> {
+    /// Archives that somebody took along, written before that: path and digest.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn old_exports(&self, before: Moment) -> anyhow::Result<Vec<(String, String)>> {
+        let sql = "SELECT path, digest FROM files WHERE (path LIKE 'exports/%' OR path LIKE '%/exports/%') AND path LIKE '%.tar'
+             AND digest <> '' AND written_at < ?1 ORDER BY id";
+        let mut query = self.0.prepare_cached(sql)?;
+        Ok(query.query_map([before], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Tx<'_> {
+    /// An archive does not lie there any more.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn export_dropped(&self, path: &str, digest: &str) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("DELETE FROM files WHERE path = ?1 AND digest = ?2")?.execute([path, digest])?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::PersonId;
+    use crate::store::{Journal, NewFile};
+    use crate::trust::{Label, Scope};
+
+    #[tokio::test]
+    async fn what_a_deleted_file_held_and_meanings_of_nothing_go_and_what_is_known_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let left = journal
+            .write("sweep", |tx| {
+                for (path, digest, content, at) in
+                    [("gone.md", "a", Some("words"), 1), ("gone.md", "", None, 2), ("kept.md", "b", Some("words"), 1)]
+                {
+                    tx.file_version_of(&NewFile {
+                        path,
+                        digest,
+                        label: &Label::trusted(),
+                        scope: Scope::Person(PersonId(1)),
+                        author: "person",
+                        cause: "",
+                        content: content.map(str::as_bytes),
+                        at: Moment(at),
+                    })?;
+                }
+                tx.0.0.execute("INSERT INTO embeddings (model, digest, vector) VALUES ('m', 'nowhere', x'00')", [])?;
+                tx.0.0
+                    .execute("INSERT INTO entry_uses (key, uses, last_at) VALUES ('old', 1, 1), ('new', 1, 9)", [])?;
+                while tx.sweep_knowledge(Moment(5), 1)? > 0 {}
+                let one = |sql: &str| tx.0.0.query_row(sql, [], |row| row.get::<_, i64>(0));
+                let uses: String =
+                    tx.0.0.query_row("SELECT group_concat(key) FROM entry_uses", [], |row| row.get(0))?;
+                Ok((one("SELECT count(*) FROM file_contents")?, one("SELECT count(*) FROM embeddings")?, uses))
+            })
+            .await
+            .unwrap();
+        assert_eq!(left, (1, 0, "new".to_owned()));
+    }
+}

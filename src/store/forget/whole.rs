@@ -1,0 +1,249 @@
+//! Everything of one person goes. Numbers stay (what models took, when slots ran, how many messages there were); words, names and addresses do not.
+
+use rusqlite::params;
+
+use super::Counts;
+use super::places::{PLACES, Place, Way};
+use crate::id::{ForgettingId, MessageId, PersonId};
+use crate::store::gone::{FORGOT, UNCUT};
+use crate::store::{Db, Tx};
+use crate::time::Moment;
+use crate::trust::Scope;
+
+/// How a table still holds words of somebody: its name and how many rows do.
+pub type Holding = (String, usize);
+
+impl Db<'_> {
+    /// The person of that name who is allowed in, or was last.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn person_once_named(&self, name: &str) -> anyhow::Result<Option<PersonId>> {
+        use rusqlite::OptionalExtension;
+        let mut query = self.0.prepare_cached(
+            "SELECT id FROM people WHERE lower(name) = lower(?1) ORDER BY removed_at IS NULL DESC, id DESC LIMIT 1",
+        )?;
+        Ok(query.query_row([name], |row| row.get(0)).optional()?)
+    }
+
+    /// Their messages in groups whose words are there.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn said_in_groups(&self, person: PersonId, limit: u32) -> anyhow::Result<Vec<MessageId>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id FROM messages WHERE person_id = ?1 AND scope LIKE 'group:%' AND gone_at IS NULL ORDER BY id LIMIT ?2",
+        )?;
+        Ok(query.query_map(params![person, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// How many messages with a person still have words.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn messages_with_words(&self, person: PersonId) -> anyhow::Result<usize> {
+        let sql = "SELECT count(DISTINCT message_id) FROM texts WHERE scope = ?1 AND text <> ''";
+        let count: i64 = self.0.prepare_cached(sql)?.query_row([Scope::Person(person)], |row| row.get(0))?;
+        Ok(usize::try_from(count)?)
+    }
+
+    /// Where files lie that were written for a person, by their rows.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn paths_of(&self, person: PersonId) -> anyhow::Result<Vec<String>> {
+        let sql = "SELECT DISTINCT path FROM files WHERE scope = ?1 AND path NOT LIKE 'forgotten/%' ORDER BY path";
+        let mut query = self.0.prepare_cached(sql)?;
+        Ok(query.query_map([Scope::Person(person)], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// The tables that still hold words of a person, looked through row by row; none if they are forgotten.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn holding(&self, person: PersonId) -> anyhow::Result<Vec<Holding>> {
+        let scope = Scope::Person(person);
+        let mut holding: Vec<Holding> = Vec::new();
+        for place in PLACES {
+            let sql =
+                format!("SELECT count(*) FROM {} WHERE ({}) AND {}", place.table, place.rows, says_something(place));
+            let count: i64 = self.0.prepare(&sql)?.query_row([scope], |row| row.get(0))?;
+            if count > 0 {
+                holding.push((format!("{}.{}", place.table, place.column), usize::try_from(count)?));
+            }
+        }
+        for (name, sql) in [
+            (
+                "messages",
+                "SELECT count(*) FROM texts t JOIN messages m ON m.id = t.message_id WHERE m.person_id = ?1 AND t.text <> ''",
+            ),
+            ("addresses", "SELECT count(*) FROM addresses WHERE person_id = ?1"),
+            (
+                "people",
+                "SELECT count(*) FROM people WHERE id = ?1 AND (removed_at IS NULL OR name NOT LIKE 'forgotten %')",
+            ),
+            ("reactions", "SELECT count(*) FROM reactions WHERE person_id = ?1"),
+        ] {
+            let count: i64 = self.0.prepare(sql)?.query_row([person], |row| row.get(0))?;
+            if count > 0 {
+                holding.push((name.to_owned(), usize::try_from(count)?));
+            }
+        }
+        Ok(holding)
+    }
+}
+
+impl Tx<'_> {
+    /// Blanks some of the words of a person. Zero when none are left.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn blank_some_of(&self, person: PersonId, limit: u32) -> anyhow::Result<usize> {
+        let scope = Scope::Person(person);
+        for place in PLACES {
+            let blanked = self.blank_some_in(place, scope, limit)?;
+            if blanked > 0 {
+                self.set_fact(FORGOT, "1")?;
+                self.set_fact(UNCUT, &format!("person {person} {blanked} {}", place.table))?;
+                return Ok(blanked);
+            }
+        }
+        Ok(0)
+    }
+
+    fn blank_some_in(&self, place: &Place, scope: Scope, limit: u32) -> anyhow::Result<usize> {
+        let Place { table, column, rows, .. } = place;
+        let some = format!("SELECT rowid FROM {table} WHERE ({rows}) AND {} LIMIT ?2", says_something(place));
+        let these = params![scope, limit];
+        let sql = match place.way {
+            Way::Text => {
+                let texts = "SELECT id, text FROM texts WHERE scope = ?1 AND text <> '' LIMIT ?2";
+                return self.blank_texts(texts, these);
+            }
+            Way::Step => {
+                let steps =
+                    "SELECT id, text FROM steps WHERE scope = ?1 AND (text <> '' OR call NOT IN ('', '[]')) LIMIT ?2";
+                return self.blank_steps(steps, these);
+            }
+            Way::Row if *table == "entries" => {
+                let mut count = self.0.0.prepare_cached("SELECT count(*) FROM entries WHERE scope = ?1")?;
+                let count: i64 = count.query_row([scope], |row| row.get(0))?;
+                self.0
+                    .0
+                    .prepare_cached("DELETE FROM entry_uses WHERE key IN (SELECT key FROM entries WHERE scope = ?1)")?
+                    .execute([scope])?;
+                self.drop_entries_of(scope)?;
+                return Ok(usize::try_from(count)?);
+            }
+            Way::Row => format!("DELETE FROM {table} WHERE rowid IN ({some})"),
+            Way::Lines | Way::List | Way::Whole(_) | Way::Told(_) => {
+                format!("UPDATE {table} SET {column} = {} WHERE rowid IN ({some})", blank(place))
+            }
+        };
+        Ok(self.0.0.prepare_cached(&sql)?.execute(these)?)
+    }
+
+    /// Ends what was under way for a person, and takes them out of everything that names them. Their words go by [`Tx::blank_some_of`].
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn end_all_of(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
+        let scope = Scope::Person(person);
+        for sql in [
+            "UPDATE messages SET state = 'closed', reason = 'deleted' WHERE scope = ?1 AND state IN ('queued', 'claimed') AND ?2 = ?2",
+            "UPDATE messages SET gone_at = ?2 WHERE scope = ?1 AND gone_at IS NULL",
+            "UPDATE turns SET state = 'stopped', reason = 'deleted', ended_at = ?2, retry_at = NULL WHERE scope = ?1 AND state IN ('running', 'waiting')",
+            "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE scope = ?1 AND state = 'open'",
+            "UPDATE proposals SET state = 'expired', reason = 'deleted', decided_at = ?2 WHERE scope = ?1 AND state = 'pending'",
+            "UPDATE reminders SET state = 'cancelled', ended_at = ?2, next_at = NULL WHERE scope = ?1 AND state = 'waiting'",
+            "UPDATE outbox SET state = 'failed', trouble = 'deleted', ended_at = ?2 WHERE scope = ?1 AND state = 'pending'",
+            "UPDATE actions SET state = 'refused', reason = 'deleted', ended_at = ?2 WHERE scope = ?1 AND state IN ('new', 'taken')",
+            "UPDATE slots SET state = 'failed', reason = 'deleted', ended_at = ?2 WHERE scope = ?1 AND state IN ('claimed', 'working')",
+            "UPDATE extractions SET state = 'given_up', ended_at = ?2 WHERE scope = ?1 AND state IN ('wanted', 'asked')",
+            "UPDATE compactions SET state = 'void' WHERE scope = ?1 AND ?2 = ?2",
+            "UPDATE summaries SET state = 'void' WHERE scope = ?1 AND ?2 = ?2",
+            "UPDATE conversations SET revision = revision + 1, written_down = 1, closed_at = coalesce(closed_at, ?2) WHERE scope = ?1",
+        ] {
+            self.0.0.prepare_cached(sql)?.execute(params![scope, now])?;
+        }
+        self.disallow_wholly(person, now)
+    }
+
+    /// They and their addresses have no names any more.
+    fn disallow_wholly(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
+        let whose = "(SELECT DISTINCT a.id FROM addresses a WHERE a.person_id = ?1 OR (a.person_id IS NULL
+             AND a.id IN (SELECT address_id FROM messages WHERE person_id = ?1 AND scope = 'person:' || ?1)))";
+        for sql in [
+            format!("DELETE FROM strangers WHERE (adapter, account, sender) IN (SELECT adapter, account, peer FROM addresses WHERE id IN {whose})"),
+            format!("DELETE FROM deleted_ahead WHERE address_id IN {whose}"),
+            format!("DELETE FROM previews WHERE address_id IN {whose}"),
+            format!("UPDATE guests SET sender = 'forgotten:' || id WHERE sender IN (SELECT peer FROM addresses WHERE id IN {whose})"),
+            format!("UPDATE parts SET external_id = '' WHERE outbox_id IN (SELECT id FROM outbox WHERE address_id IN {whose})"),
+            format!(
+                "UPDATE inbox SET raw = '' WHERE raw <> '' AND EXISTS (SELECT 1 FROM addresses a WHERE a.id IN {whose}
+                     AND a.adapter = inbox.adapter AND a.account = inbox.account AND instr(inbox.raw, a.peer) > 0)"
+            ),
+            "UPDATE inbox SET external_id = 'forgotten:' || id WHERE id IN (SELECT inbox_id FROM messages WHERE person_id = ?1)".to_owned(),
+            "UPDATE messages SET external_id = '', also = '', album = '' WHERE person_id = ?1 OR scope = 'person:' || ?1".to_owned(),
+            "UPDATE attachments SET state = 'gone', reference = '', mime = '', trouble = '' WHERE scope = 'person:' || ?1".to_owned(),
+            "DELETE FROM reactions WHERE person_id = ?1 OR message_id IN (SELECT id FROM messages WHERE scope = 'person:' || ?1)".to_owned(),
+            "UPDATE pairing_codes SET name = '' WHERE lower(name) = (SELECT lower(name) FROM people WHERE id = ?1)".to_owned(),
+            format!("UPDATE addresses SET peer = 'forgotten:' || id, alias = '', person_id = NULL WHERE id IN {whose}"),
+        ] {
+            self.0.0.prepare_cached(&sql)?.execute([person])?;
+        }
+        self.disallow(person, now)?;
+        let sql = "UPDATE people SET name = 'forgotten ' || id, prefer = '', declared = 'pairing' WHERE id = ?1";
+        self.0.0.prepare_cached(sql)?.execute([person])?;
+        Ok(())
+    }
+
+    /// The files of a person are gone from the disk: nothing says any more what they were called and what they held.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn files_forgotten(&self, person: PersonId, folder: &str, id: ForgettingId) -> anyhow::Result<Counts> {
+        let scope = Scope::Person(person);
+        let these = "SELECT id FROM files WHERE scope = ?1 OR (?2 <> '' AND (path LIKE ?2 || '/%' OR path LIKE '//experience/' || ?2 || '/%'))";
+        let versions = self
+            .0
+            .0
+            .prepare_cached(&format!("DELETE FROM file_contents WHERE file_id IN ({these})"))?
+            .execute(params![scope, folder])?;
+        self.0
+            .0
+            .prepare_cached(&format!(
+                "UPDATE files SET path = 'forgotten/' || ?3, digest = '', replaces = NULL WHERE id IN ({these})"
+            ))?
+            .execute(params![scope, folder, id])?;
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE scope = ?1",
+            )?
+            .execute([scope])?;
+        Ok(Counts { versions, ..Counts::default() })
+    }
+}
+
+/// What stands in a column that says nothing.
+fn blank(place: &Place) -> &'static str {
+    match place.way {
+        Way::List => "'[]'",
+        Way::Whole("{}") => "'{}'",
+        Way::Whole("[]") => "'[]'",
+        Way::Told(_) if place.column == "findings" => "'[]'",
+        Way::Told(_) if place.column == "bytes" => "x''",
+        _ => "''",
+    }
+}
+
+fn says_something(place: &Place) -> String {
+    let Place { column, .. } = place;
+    match place.way {
+        Way::Row if place.table == "file_contents" => "1".to_owned(),
+        Way::Row => format!("{column} <> ''"),
+        Way::Step if *column == "call" => "call NOT IN ('', '[]')".to_owned(),
+        _ => format!("{column} <> '' AND {column} <> {}", blank(place)),
+    }
+}

@@ -1,0 +1,353 @@
+//! What tainted turns wanted to keep, and what their person says to each of it.
+//!
+//! `new` → `open` (asked) → `yes` → `kept`, or `no`, `expired`, `changed` (what was shown is not what lies there any more). A yes is stored before anything is
+//! done; whoever does it reads the rows in `yes`, so a crash loses none and repeats none that is over. The number under which a person is asked comes
+//! from the same counter as those of the other questions, so `/yes 7` can only mean one thing.
+
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Db, Tx};
+use crate::id::{AddressId, KeepId, PersonId, QuestionId, TurnId};
+use crate::time::Moment;
+use crate::trust::{Labelled, Scope, Text};
+
+/// How it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeepState {
+    /// Nobody was asked.
+    New,
+    /// Nobody has answered.
+    Open,
+    /// They said yes, and it is about to be done.
+    Yes,
+    /// It is theirs now.
+    Kept,
+    /// They said no.
+    No,
+    /// They said nothing in time.
+    Expired,
+    /// Something else lies there now, or nothing.
+    Changed,
+}
+
+impl KeepState {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Open => "open",
+            Self::Yes => "yes",
+            Self::Kept => "kept",
+            Self::No => "no",
+            Self::Expired => "expired",
+            Self::Changed => "changed",
+        }
+    }
+
+    fn parse(word: &str) -> Self {
+        match word {
+            "new" => Self::New,
+            "open" => Self::Open,
+            "yes" => Self::Yes,
+            "kept" => Self::Kept,
+            "expired" => Self::Expired,
+            "changed" => Self::Changed,
+            _ => Self::No,
+        }
+    }
+}
+
+/// A text that may be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeepRow {
+    /// Its row.
+    pub id: KeepId,
+    /// The number under which it is asked about.
+    pub number: Option<QuestionId>,
+    /// Which turn wanted it.
+    pub turn: TurnId,
+    /// Who is asked.
+    pub person: PersonId,
+    /// Where the question was put.
+    pub address: Option<AddressId>,
+    /// Where it lies, as its owner sees it.
+    pub path: String,
+    /// SHA-256 of the file; a yes is for just that.
+    pub digest: String,
+    /// The exact words.
+    pub shown: Text,
+    /// How it stands.
+    pub state: KeepState,
+    /// It means no from then on.
+    pub expires_at: Option<Moment>,
+    /// When it was answered, or was over.
+    pub decided_at: Option<Moment>,
+}
+
+impl KeepRow {
+    /// Whether an answer still counts.
+    pub fn is_open(&self, now: Moment) -> bool {
+        self.state == KeepState::Open && self.expires_at.is_some_and(|end| now < end)
+    }
+}
+
+const COLUMNS: &str =
+    "id, number, turn_id, person_id, address_id, path, digest, shown, label, scope, state, expires_at, decided_at";
+
+fn keep(row: &Row<'_>) -> rusqlite::Result<KeepRow> {
+    let (shown, scope): (Arc<str>, Scope) = (row.get(7)?, row.get(9)?);
+    let state: String = row.get(10)?;
+    Ok(KeepRow {
+        id: row.get(0)?,
+        number: row.get(1)?,
+        turn: row.get(2)?,
+        person: row.get(3)?,
+        address: row.get(4)?,
+        path: row.get(5)?,
+        digest: row.get(6)?,
+        shown: Labelled::new(shown, row.get(8)?, scope),
+        state: KeepState::parse(&state),
+        expires_at: row.get(11)?,
+        decided_at: row.get(12)?,
+    })
+}
+
+impl Db<'_> {
+    /// What that turn wanted to keep and nobody was asked about yet.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn wanted_keeps(&self, turn: TurnId) -> anyhow::Result<Vec<KeepRow>> {
+        self.keeps("turn_id = ?1 AND state = 'new'", turn)
+    }
+
+    /// What that person was asked about and may still answer.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn open_keeps(&self, person: PersonId, now: Moment) -> anyhow::Result<Vec<KeepRow>> {
+        let open = self.keeps("person_id = ?1 AND state = 'open'", person)?;
+        Ok(open.into_iter().filter(|keep| keep.is_open(now)).collect())
+    }
+
+    /// The question of that number, if it is one about keeping.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn keep_asked(&self, number: QuestionId) -> anyhow::Result<Option<KeepRow>> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE number = ?1"))?;
+        Ok(query.query_row([number], keep).optional()?)
+    }
+
+    /// The first one that a person said yes to and that is not done.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn keep_to_do(&self) -> anyhow::Result<Option<KeepRow>> {
+        let mut query =
+            self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE state = 'yes' ORDER BY id LIMIT 1"))?;
+        Ok(query.query_row([], keep).optional()?)
+    }
+
+    /// Where a person's yes of that moment led: the first file that was written by it.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn promoted_at(&self, scope: Scope, at: Moment) -> anyhow::Result<Option<String>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT path FROM files WHERE written_at = ?2 AND scope = ?1 AND cause = 'promote' AND digest <> ''
+             ORDER BY id LIMIT 1",
+        )?;
+        Ok(query.query_row(params![scope, at], |row| row.get(0)).optional()?)
+    }
+
+    fn keeps(&self, whose: &str, id: impl rusqlite::ToSql) -> anyhow::Result<Vec<KeepRow>> {
+        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE {whose} ORDER BY id"))?;
+        Ok(query.query_map([id], keep)?.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Tx<'_> {
+    /// A turn of that person wanted to keep what now lies there under `memory/untrusted/`; `path` is as its owner sees it, `digest` that of the
+    /// file, `shown` its exact words. What the same turn had put there before is not asked about any more.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn want_to_keep(
+        &self,
+        turn: TurnId,
+        person: PersonId,
+        path: &str,
+        digest: &str,
+        shown: &Text,
+        now: Moment,
+    ) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE keeps SET state = 'changed', decided_at = ?4
+                 WHERE turn_id = ?1 AND path = ?2 AND digest <> ?3 AND state = 'new'",
+            )?
+            .execute(params![turn, path, digest, now])?;
+        let (words, label, scope) = shown.open();
+        self.0
+            .0
+            .prepare_cached(
+                "INSERT INTO keeps (turn_id, person_id, path, digest, shown, label, scope, state, wanted_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'new', ?8)
+                 ON CONFLICT (turn_id, path, digest) DO UPDATE SET state = 'new', decided_at = NULL WHERE state = 'changed'",
+            )?
+            .execute(params![turn, person, path, digest, &**words, label, scope, now])?;
+        Ok(())
+    }
+
+    /// Somebody is asked about it, at that address, under a number that no other question has.
+    ///
+    /// # Errors
+    /// If it was asked about before, or the journal cannot be written.
+    pub fn ask_to_keep(&self, id: KeepId, address: AddressId, expires_at: Moment) -> anyhow::Result<QuestionId> {
+        let number = self.next_question_number()?;
+        let asked = self
+            .0
+            .0
+            .prepare_cached(
+                "UPDATE keeps SET state = 'open', number = ?2, address_id = ?3, expires_at = ?4
+                 WHERE id = ?1 AND state = 'new'",
+            )?
+            .execute(params![id, number, address, expires_at])?;
+        anyhow::ensure!(asked == 1, "A person was asked twice about text {id}");
+        Ok(number)
+    }
+
+    /// It stands differently now. `false` if it did not stand as `before` any more: then nothing is changed.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn decide_keep(
+        &self,
+        id: KeepId,
+        before: KeepState,
+        state: KeepState,
+        address: Option<AddressId>,
+        now: Moment,
+    ) -> anyhow::Result<bool> {
+        let decided = self
+            .0
+            .0
+            .prepare_cached(
+                "UPDATE keeps SET state = ?3, decided_at = ?5, address_id = coalesce(?4, address_id)
+                 WHERE id = ?1 AND state = ?2",
+            )?
+            .execute(params![id, before.as_str(), state.as_str(), address, now])?;
+        Ok(decided == 1)
+    }
+
+    /// The next number of the questions' counter; no row of theirs will have it.
+    fn next_question_number(&self) -> anyhow::Result<QuestionId> {
+        self.0
+            .0
+            .prepare_cached(
+                "INSERT INTO sqlite_sequence (name, seq) SELECT 'questions', 0
+                 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'questions')",
+            )?
+            .execute([])?;
+        let mut query = self
+            .0
+            .0
+            .prepare_cached("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'questions' RETURNING seq")?;
+        Ok(query.query_row([], |row| row.get(0))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::ConversationId;
+    use crate::people::{Address, Role};
+    use crate::store::{Journal, NewConversation, NewTurn};
+    use crate::trust::{Label, Source};
+
+    const NOW: Moment = Moment(1_000);
+
+    fn text(words: &str) -> Text {
+        Labelled::new(Arc::from(words), Label::untrusted(Source::forward()), Scope::Person(PersonId(1)))
+    }
+
+    /// A journal with Ada, an address of hers and a turn.
+    async fn journal(folder: &std::path::Path) -> Journal {
+        let journal = Journal::open(&folder.join("j.db"), None).unwrap();
+        let begin = |tx: Tx<'_>| {
+            let ada = tx.allow("Ada", Role::Owner, "config", NOW)?;
+            tx.link(&Address::new("telegram", "1", "2"), Some(ada.id), NOW)?;
+            let (stream, scope) = (tx.stream_for(ada.id)?, Scope::Person(ada.id));
+            let begun = NewConversation { stream, kind: "chat", scope, because: "first", at: NOW };
+            tx.open_conversation(&begun)?;
+            tx.begin_turn(&NewTurn {
+                stream,
+                conversation: ConversationId(1),
+                person: Some(ada.id),
+                address: AddressId(1),
+                scope,
+                at: NOW,
+                context: &text(""),
+                label: text("").label(),
+                recalled: &text(""),
+            })
+        };
+        journal.write("begin", begin).await.unwrap();
+        journal
+    }
+
+    #[tokio::test]
+    async fn numbers_are_those_of_the_questions_and_each_is_given_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let job = |tx: Tx<'_>| {
+            let mut numbers = Vec::new();
+            for path in ["a", "b"] {
+                tx.want_to_keep(TurnId(1), PersonId(1), path, "d", &text("words"), NOW)?;
+                let wanted = tx.wanted_keeps(TurnId(1))?;
+                numbers.push(tx.ask_to_keep(wanted[0].id, AddressId(1), Moment(2_000))?);
+            }
+            assert_eq!(tx.keep_asked(QuestionId(2))?.unwrap().path, "b");
+            assert_eq!(tx.keep_asked(QuestionId(3))?, None);
+            // The one before this was the last of both kinds.
+            numbers.push(tx.next_question_number()?);
+            assert!(tx.ask_to_keep(KeepId(1), AddressId(1), Moment(2_000)).is_err(), "it was asked about");
+            Ok(numbers)
+        };
+        let numbers = journal(folder.path()).await.write("ask", job).await.unwrap();
+        assert_eq!(numbers, [1, 2, 3].map(QuestionId));
+    }
+
+    #[tokio::test]
+    async fn what_a_turn_writes_over_is_not_asked_about() {
+        let folder = tempfile::tempdir().unwrap();
+        let job = |tx: Tx<'_>| {
+            for (digest, words) in [("1", "first"), ("2", "second"), ("2", "second"), ("1", "first")] {
+                tx.want_to_keep(TurnId(1), PersonId(1), "a", digest, &text(words), NOW)?;
+            }
+            Ok(tx.wanted_keeps(TurnId(1))?.into_iter().map(|keep| keep.digest).collect::<Vec<_>>())
+        };
+        assert_eq!(journal(folder.path()).await.write("want", job).await.unwrap(), ["1"]);
+    }
+
+    #[tokio::test]
+    async fn an_answer_counts_once_and_in_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let job = |tx: Tx<'_>| {
+            tx.want_to_keep(TurnId(1), PersonId(1), "a", "d", &text("words"), NOW)?;
+            let id = tx.wanted_keeps(TurnId(1))?[0].id;
+            tx.ask_to_keep(id, AddressId(1), Moment(2_000))?;
+            let open = tx.open_keeps(PersonId(1), Moment(1_999))?;
+            assert!(open.len() == 1 && open[0].is_open(Moment(1_999)) && !open[0].is_open(Moment(2_000)));
+            assert_eq!(tx.open_keeps(PersonId(2), Moment(1_999))?, []);
+            assert!(tx.decide_keep(id, KeepState::Open, KeepState::Yes, None, NOW)?);
+            assert!(!tx.decide_keep(id, KeepState::Open, KeepState::No, None, NOW)?, "it was answered");
+            assert_eq!(tx.keep_to_do()?.map(|keep| (keep.id, keep.address)), Some((id, Some(AddressId(1)))));
+            assert!(tx.decide_keep(id, KeepState::Yes, KeepState::Kept, None, NOW)?);
+            tx.keep_to_do()
+        };
+        assert_eq!(journal(folder.path()).await.write("answer", job).await.unwrap(), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! Keeping the index: each text that is searched stands in it once, with the day on which it was said, and can be put there again at any time.
+
+use chrono::Datelike;
+use rusqlite::{OptionalExtension, params};
+
+use super::place;
+use crate::store::Tx;
+use crate::store::upkeep::SEARCHED;
+use crate::text::{fold, question};
+use crate::time::Moment;
+use crate::trust::{Label, Scope};
+
+impl Tx<'_> {
+    /// Puts a text into the index.
+    pub(in crate::store) fn index_text(&self, row: i64) -> anyhow::Result<()> {
+        let mut query = self.0.0.prepare_cached(
+            "SELECT t.text, t.label, t.scope, m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = ?1",
+        )?;
+        let found = query
+            .query_row([row], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Label>(1)?, row.get(2)?, row.get(3)?)))
+            .optional()?;
+        let Some((words, label, scope, at)) = found else { return Ok(()) };
+        self.put_text(row, &words, place(scope, label.is_trusted()), at)
+    }
+
+    /// Takes a text out of the index, and forgets what its words mean.
+    pub(in crate::store) fn unindex_text(&self, row: i64) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([row])?;
+        self.drop_digest(row)
+    }
+
+    /// Throws the index away and builds it again from the texts.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn rebuild_index(&self) -> anyhow::Result<()> {
+        self.0.0.execute("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
+        let mut query = self.0.0.prepare(&format!(
+            "SELECT t.id, t.text, t.label, t.scope, m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id
+             WHERE {SEARCHED} AND t.text <> '' ORDER BY t.id"
+        ))?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let (label, scope): (Label, Scope) = (row.get(2)?, row.get(3)?);
+            self.put_text(row.get(0)?, &row.get::<_, String>(1)?, place(scope, label.is_trusted()), row.get(4)?)?;
+        }
+        Ok(())
+    }
+
+    /// Fills an index that is empty, as after a change of its shape, while there is something to find.
+    pub(in crate::store) fn catch_up_index(&self) -> anyhow::Result<()> {
+        let is_empty = !self.0.0.prepare("SELECT 1 FROM texts_fts_docsize LIMIT 1")?.exists([])?;
+        if is_empty && self.0.0.prepare("SELECT 1 FROM texts WHERE text <> '' LIMIT 1")?.exists([])? {
+            self.rebuild_index()?;
+        }
+        Ok(())
+    }
+
+    fn put_text(&self, row: i64, words: &str, place: String, at: Moment) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("INSERT INTO texts_fts (rowid, body, day) VALUES (?1, ?2, ?3)")?.execute(params![
+            row,
+            fold::under(&place, words),
+            fold::under(&place, &day(at))
+        ])?;
+        Ok(())
+    }
+}
+
+/// The day as words to look for: `2026 november 21`. In UTC, so that it is the same wherever the index is built.
+fn day(at: Moment) -> String {
+    chrono::DateTime::from_timestamp_millis(at.0).map_or_else(String::new, |day| {
+        format!("{} {} {}", day.year(), question::month_word(day.month()).unwrap_or_default(), day.day())
+    })
+}
