@@ -29,6 +29,7 @@
 //! clock; money is the spend room's business.
 
 pub mod build;
+pub mod embed;
 pub mod fallback;
 mod fault;
 pub mod offline;
@@ -48,8 +49,9 @@ use async_trait::async_trait;
 
 pub use crate::config::Price;
 pub use build::build;
+pub use embed::{Embedded, Embedder, EmbedderCard};
 pub use reply::{Reply, Stop, ToolCall, Usage};
-pub use request::{Message, Part, Purpose, Request, Role, ToolSpec};
+pub use request::{Message, Part, Purpose, Request, Role, ToolSpec, guess_tools};
 pub use wire::install_tls;
 
 /// A language model behind some wire.

@@ -9,9 +9,11 @@
 //! refused. Which model is asked next and what a person is told is the engine's business.
 
 mod cost;
+mod embed;
 mod ledger;
 mod limits;
 mod purse;
+mod scale;
 mod watch;
 
 #[cfg(test)]

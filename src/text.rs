@@ -1,6 +1,8 @@
 //! Small pure operations on text: cutting, measuring, and folding for search.
 
 pub mod fold;
+pub mod needle;
+pub mod question;
 pub mod winnow;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -55,12 +57,76 @@ pub fn is_emoji(text: &str) -> bool {
     text.len() <= LONGEST_EMOJI && !text.contains(spells)
 }
 
-/// How many tokens a text is at a guess: four ASCII characters make one, every other character one of its own. Used where no
-/// provider has counted; erring upwards is the safe side for budgets and windows.
+/// How many tokens a text is at a guess, where no provider has counted.
+///
+/// Four letters make one token, half as many digits, and hardly two signs; where kinds of characters change within a word (identifiers, base64) there is a border. An
+/// ideograph is one token, a letter of another script than Latin somewhat more than half a one. Against two tokenizers that are in wide use (`o200k` and
+/// `cl100k`) the guess is between 0.65 and 1.8 of the count for prose in eight languages, JSON, code, base64, hexadecimal, digits and emoji; what a provider counts
+/// corrects it from the first call on.
 pub fn estimate_tokens(text: &str) -> u64 {
-    let ascii = text.bytes().filter(u8::is_ascii).count();
-    let others = text.chars().count() - ascii;
-    u64::try_from(ascii.div_ceil(4) + others).unwrap_or(u64::MAX)
+    let (mut parts, mut before) = (0_u64, Kind::Blank);
+    for c in text.chars() {
+        let kind = Kind::of(c);
+        parts += kind.parts(before);
+        if before.has_border_to(kind) {
+            parts += BORDER;
+        }
+        before = kind;
+    }
+    parts.div_ceil(TOKEN)
+}
+
+/// Parts of which a token is made, so that everything is counted in whole numbers.
+const TOKEN: u64 = 20;
+/// What a border within a word is worth.
+const BORDER: u64 = 12;
+
+/// What a character is to a tokenizer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Blank,
+    Small,
+    Capital,
+    Digit,
+    Sign,
+    Ideograph,
+    Letter,
+    Other,
+}
+
+impl Kind {
+    fn of(c: char) -> Self {
+        match c {
+            'a'..='z' | '\u{c0}'..='\u{24f}' => Self::Small,
+            'A'..='Z' => Self::Capital,
+            '0'..='9' => Self::Digit,
+            c if c.is_ascii_whitespace() => Self::Blank,
+            c if c.is_ascii() => Self::Sign,
+            '\u{3000}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' => Self::Ideograph,
+            '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}' => Self::Ideograph,
+            c if c.is_alphabetic() => Self::Letter,
+            _ => Self::Other,
+        }
+    }
+
+    fn parts(self, before: Self) -> u64 {
+        match self {
+            Self::Blank if before == Self::Blank => 0,
+            Self::Blank => 2,
+            Self::Small | Self::Capital => 5,
+            Self::Digit => 10,
+            Self::Sign => 11,
+            Self::Ideograph => 20,
+            Self::Letter => 12,
+            Self::Other => 36,
+        }
+    }
+
+    /// A capital at the beginning of a word is no border.
+    fn has_border_to(self, next: Self) -> bool {
+        let in_word = |kind| matches!(kind, Self::Small | Self::Capital | Self::Digit);
+        in_word(self) && in_word(next) && self != next && !(self == Self::Capital && next == Self::Small)
+    }
 }
 
 /// The text at most `max` bytes long, cut at a character border.
@@ -95,6 +161,36 @@ mod tests {
             assert!(defused.ends_with(mark.trim_start_matches('<')) && defused.contains("<\u{200b}"), "{defused}");
         }
         assert_eq!(defuse("1 < 2, <b>pages</b> </pag", "page"), "1 < 2, <b>pages</b> </pag");
+    }
+
+    #[test]
+    fn the_guess_is_near_what_tokenizers_count() {
+        // Counted with o200k and cl100k.
+        for (text, times, counted) in [
+            (
+                "We went to the lighthouse on Sunday, and the keeper told us a story about the storm of 1953 that took his boat. ",
+                20,
+                [541, 561],
+            ),
+            ("星期天我们去了灯塔，守塔人给我们讲了一九五三年那场带走他小船的暴风雨的故事。", 40, [1280, 2000]),
+            (
+                "В воскресенье мы пошли к маяку, и смотритель рассказал нам о буре, которая унесла его лодку. ",
+                20,
+                [541, 861],
+            ),
+            (
+                "fn main() { let x: Vec<u32> = (0..10).map(|n| n * 2).collect(); println!(\"{:?}\", x); }\n",
+                20,
+                [700, 700],
+            ),
+        ] {
+            let guess = estimate_tokens(&text.repeat(times));
+            for counted in counted {
+                assert!(guess * 100 >= counted * 65 && guess * 100 <= counted * 180, "{guess} for {counted}: {text}");
+            }
+        }
+        let base64 = "AB8ujY6+ZkQ3nO1pXcV9bGt2Lr/sWyE0hMdKqF7TzIxU5vCaJwoHlNRmSgPiDyBe".repeat(20);
+        assert!(estimate_tokens(&base64) > 600, "what looks like one long word is many tokens");
     }
 
     #[test]

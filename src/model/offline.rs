@@ -9,6 +9,7 @@ mod answer;
 pub mod extract;
 mod reflection;
 mod sums;
+mod taken;
 mod transcript;
 mod view;
 mod words;
@@ -46,7 +47,8 @@ impl Model for Offline {
             // It understands no list of what to look at, so it never has anything to report.
             Purpose::Heartbeat => answer::Answer::text(phrases::NOTHING_TO_REPORT.to_owned()),
             Purpose::Task => answer::Answer::text(phrases::time_for(&text::one_line(&View::of(request).question))),
-            Purpose::Chat | Purpose::Review => answer::to(&View::of(request)),
+            Purpose::Extraction => answer::Answer::text(taken::answer(request)),
+            Purpose::Chat | Purpose::Review | Purpose::Embedding => answer::to(&View::of(request)),
         };
         for word in answer.text.split_inclusive(' ') {
             live.grow(word);

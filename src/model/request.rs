@@ -11,6 +11,10 @@ pub enum Purpose {
     Chat,
     /// Writing the end of a conversation down.
     Summary,
+    /// Taking down facts.
+    Extraction,
+    /// Computing embeddings.
+    Embedding,
     /// Reviewing a change to a skill.
     Review,
     /// Looking back on a day, a week or a month.
@@ -27,6 +31,8 @@ impl Purpose {
         match self {
             Self::Chat => "chat",
             Self::Summary => "summary",
+            Self::Extraction => "extraction",
+            Self::Embedding => "embedding",
             Self::Review => "review",
             Self::Reflection => "reflection",
             Self::Heartbeat => "heartbeat",
@@ -276,9 +282,14 @@ impl Request {
 
     /// How many tokens the request is at a guess.
     pub fn estimate_tokens(&self) -> u64 {
-        let tools = self.tools.iter().map(|tool| {
-            crate::text::estimate_tokens(&tool.description) + crate::text::estimate_tokens(&tool.schema.to_string())
-        });
-        self.tokens + tools.sum::<u64>()
+        self.tokens + guess_tools(&self.tools)
     }
+}
+
+/// How many tokens the descriptions of tools are at a guess.
+pub fn guess_tools(tools: &[ToolSpec]) -> u64 {
+    let one = |tool: &ToolSpec| {
+        crate::text::estimate_tokens(&tool.description) + crate::text::estimate_tokens(&tool.schema.to_string())
+    };
+    tools.iter().map(one).sum()
 }

@@ -28,10 +28,20 @@ impl Cost {
         Self { priced: true, input: 0, cached: 0, output: 0, micros: 0 }
     }
 
-    /// The most that the call can cost: nothing cached, and an answer as long as it may get.
-    pub(super) fn worst(card: &Card, request: &Request) -> Self {
+    /// A call that only reads so many tokens, at a price that is not known.
+    pub(super) fn of_reading(input: u64) -> Self {
+        Self { priced: false, input, cached: 0, output: 0, micros: 0 }
+    }
+
+    /// The most that the call can cost: nothing cached, and an answer as long as it may get. `scale` corrects our guess, upwards only.
+    pub(super) fn worst(card: &Card, request: &Request, scale: f64) -> Self {
         let output = request.max_output().map_or(card.max_output, |most| most.min(card.max_output));
-        Self::at(tariff(card), request.estimate_tokens(), 0, output)
+        Self::at(tariff(card), upwards(request.estimate_tokens(), scale), 0, output)
+    }
+
+    /// What is reserved at least for any call: a question of one token, and an answer as long as it may get.
+    pub(super) fn least(card: &Card) -> Self {
+        Self::at(tariff(card), 1, 0, card.max_output)
     }
 
     /// What the call took by the provider's own count; where it did not count, by our estimate.
@@ -56,6 +66,16 @@ impl Cost {
 /// The offline model has a price whatever the configuration says: none.
 fn tariff(card: &Card) -> Option<Price> {
     if card.provider == "offline" { Some(Price { input: 0, cached: 0, output: 0 }) } else { card.price }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "token counts are far below 2^52, and the factor is at least one"
+)]
+fn upwards(guess: u64, scale: f64) -> u64 {
+    (guess as f64 * scale.max(1.0)).ceil() as u64
 }
 
 fn money(price: Price, fresh: u64, cached: u64, output: u64) -> u64 {

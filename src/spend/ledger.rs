@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::cost::Cost;
 use super::limits::{self, Which};
+use super::scale::{self, Scales};
 use super::watch::Watch;
 use crate::config::{Budget, Limit};
 use crate::id::{PersonId, SpendId, TurnId};
-use crate::model::{Card, Live, Model, ModelError, Reply, Request};
-use crate::store::{Journal, Reservation};
+use crate::model::{Card, Live, Model, ModelError, Purpose, Reply, Request};
+use crate::store::{Db, Journal, Reservation};
 use crate::time::{Clock, Zone};
+use crate::trust::Scope;
 
 /// Keeps the spending of each local day within the budget.
 pub struct Ledger {
@@ -17,6 +19,7 @@ pub struct Ledger {
     clock: Arc<dyn Clock>,
     zone: Zone,
     budget: Budget,
+    scales: Scales,
 }
 
 /// For what a call is made, as `usage` shows it later.
@@ -26,6 +29,20 @@ pub struct OnBehalf {
     pub turn: Option<TurnId>,
     /// For whom.
     pub person: Option<PersonId>,
+}
+
+/// A call about to be made.
+pub(super) struct Wanted {
+    /// Whose purse.
+    pub scope: Scope,
+    /// What for.
+    pub purpose: Purpose,
+    /// `provider/name`.
+    pub model: String,
+    /// Input tokens at a guess.
+    pub guessed: u64,
+    /// The most that it can cost.
+    pub worst: Cost,
 }
 
 /// What is left of today's budget. Reservations of calls in flight count as spent.
@@ -42,7 +59,29 @@ pub struct Left {
 impl Ledger {
     /// A ledger that is kept in the journal.
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, zone: Zone, budget: Budget) -> Self {
-        Self { journal, clock, zone, budget }
+        Self { journal, clock, zone, budget, scales: Scales::default() }
+    }
+
+    /// Takes up what was counted for the last calls of that model.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn recollect(&self, card: &Card) -> anyhow::Result<()> {
+        let (name, of) = (name(card), name(card));
+        for (guessed, counted) in self.journal.read(move |db| db.counts_of(&of, scale::CALLS)).await? {
+            self.scales.learn(&name, guessed, counted);
+        }
+        Ok(())
+    }
+
+    /// What the provider counts for one token of our guess.
+    pub(super) fn scale(&self, card: &Card) -> f64 {
+        self.scales.of(&name(card))
+    }
+
+    /// What may be spent in a day for what nobody waits for.
+    pub(super) fn background_limit(&self) -> Limit {
+        self.budget.background_daily
     }
 
     /// What is left today.
@@ -61,6 +100,13 @@ impl Ledger {
         })
     }
 
+    /// Whether every limit has room for the least that an answer within that scope can cost.
+    pub(super) async fn has_room(&self, card: &Card, scope: Scope) -> anyhow::Result<bool> {
+        let (budget, day, least) = (self.budget.clone(), self.zone.day(self.clock.now()), Cost::least(card));
+        let look = move |db: Db<'_>| limits::exceeded(db, &budget, &day, scope, false, least);
+        Ok(self.journal.read(look).await?.is_none())
+    }
+
     /// One metered call.
     pub(super) async fn call(
         &self,
@@ -70,32 +116,35 @@ impl Ledger {
         on_behalf: &OnBehalf,
     ) -> Result<Reply, ModelError> {
         let card = model.card();
-        let worst = Cost::worst(card, request);
-        let id = match self.reserve(card, request, worst, *on_behalf).await {
-            Ok(Ok(id)) => id,
-            Ok(Err(which)) => return Err(ModelError::OverBudget(which.as_str().to_owned())),
-            Err(error) => {
-                tracing::error!("No model is called, because its cost cannot be reserved: {error:#}");
-                return Err(ModelError::Later { after: None, what: "its cost cannot be written down".to_owned() });
-            }
-        };
+        let worst = Cost::worst(card, request, self.scale(card));
+        let (scope, purpose) = (request.scope(), request.purpose());
+        let wanted = Wanted { scope, purpose, model: name(card), guessed: request.estimate_tokens(), worst };
+        let id = self.reserve(wanted, *on_behalf).await?;
         let watch = Watch::new(live);
         let result = model.call(request, &watch).await;
+        if let Ok(reply) = &result {
+            self.scales.learn(&name(card), request.estimate_tokens(), reply.usage.input);
+        }
         if let Some(cost) = cost_of(&result, card, request, watch.grew()) {
             self.settle(id, cost).await;
         }
         result
     }
 
-    async fn reserve(
-        &self,
-        card: &Card,
-        request: &Request,
-        worst: Cost,
-        on_behalf: OnBehalf,
-    ) -> anyhow::Result<Result<SpendId, Which>> {
-        let (scope, purpose) = (request.scope(), request.purpose());
-        let model = format!("{}/{}", card.provider, card.name);
+    /// Reserves the worst case, if every limit has room for it.
+    pub(super) async fn reserve(&self, wanted: Wanted, on_behalf: OnBehalf) -> Result<SpendId, ModelError> {
+        match self.try_reserve(wanted, on_behalf).await {
+            Ok(Ok(id)) => Ok(id),
+            Ok(Err(which)) => Err(ModelError::OverBudget(which.as_str().to_owned())),
+            Err(error) => {
+                tracing::error!("No model is called, because its cost cannot be reserved: {error:#}");
+                Err(ModelError::Later { after: None, what: "its cost cannot be written down".to_owned() })
+            }
+        }
+    }
+
+    async fn try_reserve(&self, wanted: Wanted, on_behalf: OnBehalf) -> anyhow::Result<Result<SpendId, Which>> {
+        let Wanted { scope, purpose, model, guessed, worst } = wanted;
         let at = self.clock.now();
         let day = self.zone.day(at);
         let budget = self.budget.clone();
@@ -114,6 +163,7 @@ impl Ledger {
                     at,
                     priced: worst.priced,
                     input: worst.input,
+                    guessed,
                     output: worst.output,
                     micros: worst.micros,
                 })?;
@@ -123,7 +173,7 @@ impl Ledger {
     }
 
     /// If this fails the reservation stands, and too much is counted rather than too little.
-    async fn settle(&self, id: SpendId, cost: Cost) {
+    pub(super) async fn settle(&self, id: SpendId, cost: Cost) {
         let settled = self
             .journal
             .write("settle a call", move |tx| tx.settle(id, cost.input, cost.cached, cost.output, cost.micros))
@@ -132,6 +182,11 @@ impl Ledger {
             tracing::warn!(spend.id = %id, "Call {id} stays at its worst case, because its cost cannot be stored: {error:#}");
         }
     }
+}
+
+/// The name by which its calls are counted.
+fn name(card: &Card) -> String {
+    format!("{}/{}", card.provider, card.name)
 }
 
 /// What a call is to be settled with; `None` leaves it at its worst case.

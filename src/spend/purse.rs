@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::ledger::{Ledger, OnBehalf};
 use crate::model::{Card, Live, Model, ModelError, Reply, Request};
+use crate::trust::Scope;
 
 /// The models of one use, each metered. Which one comes first can be changed while it runs; after a restart it is the
 /// configured one again.
@@ -35,6 +36,22 @@ impl Purse {
         self.models.get(index).map(|model| model.card())
     }
 
+    /// What the provider of the model at that place counts for one token of our guess; one until it has counted.
+    pub fn scale(&self, index: usize) -> f64 {
+        self.card(index).map_or(1.0, |card| self.ledger.scale(card))
+    }
+
+    /// Takes up what was counted before the program started.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn recollect(&self) -> anyhow::Result<()> {
+        for model in &self.models {
+            self.ledger.recollect(model.card()).await?;
+        }
+        Ok(())
+    }
+
     /// The places of the models in the order in which they are asked: the preferred one, then the others as configured.
     pub fn order(&self) -> Vec<usize> {
         let first = self.first.load(Ordering::Relaxed);
@@ -54,6 +71,18 @@ impl Purse {
             self.first.store(place, Ordering::Relaxed);
         }
         place.is_some()
+    }
+
+    /// Whether every limit has room for an answer within that scope, were it the shortest.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn has_room(&self, scope: Scope) -> anyhow::Result<bool> {
+        let order = self.order();
+        match order.first().and_then(|first| self.card(*first)) {
+            Some(card) => self.ledger.has_room(card, scope).await,
+            None => Ok(false),
+        }
     }
 
     /// Calls the model at that place, if every limit has room for the worst that it can cost.

@@ -21,6 +21,9 @@ const PRICE: Price = Price { input: 1_000_000, cached: 100_000, output: 10_000_0
 /// The worst case of [`asks`]: 40 characters are 10 tokens, and 4 more for the frame; the answer is 100 tokens at most.
 const WORST: u64 = 14 + 1_000;
 
+/// What a provider counts that agrees with our guess.
+const AS_GUESSED: Usage = Usage { input: 14, cached: 0, output: 5 };
+
 /// A model that waits until it may answer, and then does what its script says.
 struct Told {
     card: Card,
@@ -159,15 +162,39 @@ async fn a_new_local_day_has_a_new_budget() {
     let mut budget = wide();
     budget.daily.micros = WORST;
     let house = house(card("openai", Some(PRICE)), budget);
+    house.will(false, Ok(AS_GUESSED));
     assert!(house.chat().await.is_ok());
     assert_eq!(house.chat().await, over("today's budget"));
     let left = house.ledger.left().await.unwrap();
-    assert_eq!((left.day.as_str(), left.all.micros), ("2026-11-21", WORST - 70));
+    assert_eq!((left.day.as_str(), left.all.micros), ("2026-11-21", WORST - 64));
     house.clock.advance(Duration::from_secs(15 * 60)).await;
     let left = house.ledger.left().await.unwrap();
     assert_eq!((left.day.as_str(), left.all.micros), ("2026-11-22", WORST));
     assert!(house.chat().await.is_ok());
     assert_eq!(house.calls(), 2);
+}
+
+#[tokio::test]
+async fn what_the_provider_counted_is_reserved_from_then_on_and_after_a_restart() {
+    let house = house(card("openai", Some(PRICE)), wide());
+    house.will(false, Ok(Usage { input: 28, ..AS_GUESSED }));
+    assert!(house.chat().await.is_ok());
+    assert!((house.purse.scale(0) - 2.0).abs() < 1e-9);
+    let ledger = Ledger::new(house.journal.clone(), house.clock.clone(), Zone::UTC, wide());
+    let purse = Purse::new(vec![house.model.clone()], Arc::new(ledger));
+    purse.recollect().await.unwrap();
+    assert!((purse.scale(0) - 2.0).abs() < 1e-9, "the journal remembers it");
+    house.model.gate.forget_permits(100);
+    let waiting = tokio::spawn({
+        let purse = Arc::clone(&house.purse);
+        async move { purse.call(0, &asks(ADA, Purpose::Chat), &Unwatched, &OnBehalf::default()).await }
+    });
+    while house.calls() < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(house.spent().await.micros, 28 + 50 + 28 + 1_000, "twice the guess, and the longest answer");
+    house.model.gate.add_permits(1);
+    assert!(waiting.await.unwrap().is_ok());
 }
 
 #[tokio::test]
@@ -184,6 +211,7 @@ async fn each_limit_is_its_own() {
         ),
     ] {
         let house = house(card("openai", Some(PRICE)), budget);
+        house.will(false, Ok(AS_GUESSED));
         assert!(house.call(scope, purpose).await.is_ok());
         let before = house.spent().await;
         assert_eq!(house.call(scope, purpose).await, over(which));

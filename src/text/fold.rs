@@ -32,6 +32,12 @@ pub fn fold(text: &str) -> String {
 /// The words of a question as an FTS5 expression that cannot be a syntax error: each word quoted, joined by OR.
 /// A run of ideographs becomes a phrase. `None` when there is nothing to look for.
 pub fn question(text: &str) -> Option<String> {
+    let terms = terms(text);
+    if terms.is_empty() { None } else { Some(terms.join(" OR ")) }
+}
+
+/// The words of a question, each once and quoted, as FTS5 wants them. A run of ideographs becomes a phrase.
+pub fn terms(text: &str) -> Vec<String> {
     let mut terms: Vec<String> = Vec::new();
     for word in text.split(|c: char| !c.is_alphanumeric() && !is_mark(c)) {
         let words: Vec<String> = fold(word).split_whitespace().map(str::to_owned).collect();
@@ -43,7 +49,20 @@ pub fn question(text: &str) -> Option<String> {
             terms.push(term);
         }
     }
-    if terms.is_empty() { None } else { Some(terms.join(" OR ")) }
+    terms
+}
+
+/// The text as an index sees it in which each word begins with whose it is. A question asked under one place can then meet no word of another, and walks
+/// only through words of its own.
+pub fn under(place: &str, text: &str) -> String {
+    let folded = fold(text);
+    let mut placed = String::with_capacity(folded.len() + folded.len() / 2);
+    for word in folded.split(|c: char| !c.is_alphanumeric() && !is_mark(c)).filter(|word| !word.is_empty()) {
+        placed.push_str(place);
+        placed.push_str(word);
+        placed.push(' ');
+    }
+    placed
 }
 
 /// More words than this add nothing to a question but time.
@@ -55,7 +74,7 @@ fn stands_alone(c: char) -> bool {
 }
 
 /// Combining marks belong to the word around them.
-fn is_mark(c: char) -> bool {
+pub(super) fn is_mark(c: char) -> bool {
     matches!(u32::from(c), 0x0300..=0x036F | 0x0483..=0x0487 | 0x0591..=0x05BD | 0x0610..=0x061A | 0x064B..=0x065F
         | 0x0900..=0x0903 | 0x093A..=0x094F | 0x0E31..=0x0E3A | 0x0E47..=0x0E4E)
 }
@@ -74,6 +93,11 @@ mod tests {
     #[test]
     fn ideographs_are_words() {
         assert_eq!(question("東京 tower").as_deref(), Some("\"東 京\" OR \"tower\""));
+    }
+
+    #[test]
+    fn each_word_says_whose_it_is() {
+        assert_eq!(under("p1t", "Let's go: 東京"), "p1tLet p1ts p1tgo p1t東 p1t京 ");
     }
 
     #[test]

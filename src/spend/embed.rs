@@ -1,0 +1,61 @@
+//! Metered embeddings. Their price is not configured, so they count in tokens; and they leave half of what the background may spend to others, because
+//! computing vectors of old words can wait for years and a summary cannot.
+
+use std::time::Duration;
+
+use super::cost::Cost;
+use super::ledger::{Ledger, OnBehalf, Wanted};
+use crate::model::{Embedded, Embedder, ModelError, Purpose};
+use crate::text;
+use crate::trust::{Scope, Text};
+
+impl Ledger {
+    /// The vectors of these texts, if every limit has room for them.
+    ///
+    /// # Errors
+    /// [`ModelError::OverBudget`] without any call, or the model's own.
+    pub async fn embed(
+        &self,
+        embedder: &dyn Embedder,
+        texts: &[Text],
+        scope: Scope,
+        patience: Duration,
+    ) -> Result<Embedded, ModelError> {
+        let card = embedder.card();
+        let guessed = texts.iter().map(|text| text::estimate_tokens(text.open().0)).sum();
+        let wanted = Wanted {
+            scope,
+            purpose: Purpose::Embedding,
+            model: format!("{}/{}", card.provider, card.name),
+            guessed,
+            worst: Cost::of_reading(guessed),
+        };
+        let id = self.reserve(wanted, on_behalf_of(scope)).await?;
+        let result = embedder.embed(texts, patience).await;
+        let cost = match &result {
+            Ok(embedded) if embedded.input > 0 => Some(Cost::of_reading(embedded.input)),
+            // It was read, and nobody knows what it was counted as.
+            Ok(_) | Err(ModelError::Cut) => None,
+            Err(_) => Some(Cost::nothing()),
+        };
+        if let Some(cost) = cost {
+            self.settle(id, cost).await;
+        }
+        result
+    }
+
+    /// Whether more than half of what may be spent in the background today is left.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn has_spare(&self) -> anyhow::Result<bool> {
+        let left = self.left().await?.background;
+        let limit = self.background_limit();
+        Ok(left.tokens > limit.tokens / 2 || limit.tokens == u64::MAX)
+    }
+}
+
+fn on_behalf_of(scope: Scope) -> OnBehalf {
+    let person = if let Scope::Person(person) = scope { Some(person) } else { None };
+    OnBehalf { turn: None, person }
+}

@@ -1,0 +1,250 @@
+//! Words that nothing may hold any more, and looking for them in whatever was made of them.
+//!
+//! What is forgotten is known by its lines. A line is looked for as a run of words: case, punctuation and white space do not count, and
+//! the ends of words do. A line that is too short to be told from other talk ("yes", "42") is looked for together with what it is about, on one line.
+//! In JSON the strings are looked at, however they are escaped. Nothing here knows what was *meant*: other words for the same thing are found
+//! only by [`Needles::is_near`], which is for the few texts that are known to have grown from it.
+
+use serde::{Deserialize, Serialize};
+
+use super::fold::fold;
+
+/// A line of fewer letters is looked for together with what it is about.
+const ENOUGH: usize = 8;
+/// A line of fewer words likewise: one long word stands in other talk too.
+const WORDS: usize = 2;
+/// What stands beside a title in a line that leads to a note.
+const FILE: &str = "md";
+/// A title of fewer letters and words says too little to be looked for by itself.
+const TITLE: (usize, usize) = (12, 3);
+/// A word of so many letters says something, as does one with a digit.
+const TELLING: usize = 5;
+/// JSON within JSON is looked into so deep.
+const DEEPEST: usize = 6;
+/// At most so many lines of one note are looked for.
+const MOST: usize = 400;
+
+/// What is looked for: of each needle all parts, on one line.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Needles(Vec<Vec<String>>);
+
+impl Needles {
+    /// Those of a fact.
+    pub fn of_fact(key: &str, value: &str) -> Self {
+        let mut needles = Self::default();
+        needles.add(key, value);
+        needles
+    }
+
+    /// Those of a note with that title. Its front matter counts as lines like all others.
+    pub fn of_note(title: &str, text: &str) -> Self {
+        let mut needles = Self::default();
+        let about = plain(title);
+        let lines = text
+            .lines()
+            .map(without_mark)
+            .filter(|line| !matches!(plain(line), line if line.is_empty() || line == about));
+        for line in lines.take(MOST) {
+            needles.add(title, line);
+        }
+        let (letters, count) = measure(title);
+        if letters >= TITLE.0 && count >= TITLE.1 {
+            needles.add("", title);
+        } else if !about.is_empty() {
+            // A short title is a word of everyday talk: only where it leads to a file it is this note.
+            needles.0.push(vec![about, FILE.to_owned()]);
+        }
+        needles
+    }
+
+    /// These and those.
+    pub fn join(&mut self, others: Self) {
+        self.0.extend(others.0.into_iter().filter(|needle| !self.0.contains(needle)).collect::<Vec<_>>());
+    }
+
+    fn add(&mut self, about: &str, line: &str) {
+        let (line, about) = (plain(line), plain(about));
+        let (letters, count) = measure(&line);
+        let alone = letters >= ENOUGH && count >= WORDS || about.is_empty() || about == line;
+        let parts = if alone { vec![line] } else { vec![about, line] };
+        if parts.iter().all(|part| !part.is_empty()) && !self.0.contains(&parts) {
+            self.0.push(parts);
+        }
+    }
+
+    /// Whether there is nothing to look for.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a text holds one of them on some line, or in some string if it is JSON.
+    pub fn are_in(&self, text: &str) -> bool {
+        strings(text).iter().any(|text| text.lines().any(|line| self.are_on(line)))
+    }
+
+    /// Whether a text that grew from it says the same in other words: half of the telling words of one of them.
+    pub fn is_near(&self, text: &str) -> bool {
+        let here = plain(text);
+        self.are_in(text)
+            || self.0.iter().any(|parts| {
+                let telling: Vec<&str> = parts.iter().flat_map(|part| part.split(' ')).filter(is_telling).collect();
+                let found = telling.iter().filter(|word| has(&here, word)).count();
+                found > 0 && found.saturating_mul(2) >= telling.len()
+            })
+    }
+
+    /// The text without the lines that hold one of them; `None` if no line does.
+    pub fn cut(&self, text: &str) -> Option<String> {
+        let kept: Vec<&str> = text.split_inclusive('\n').filter(|line| !self.are_on(line)).collect();
+        let kept = kept.concat();
+        (kept.len() != text.len()).then_some(kept)
+    }
+
+    fn are_on(&self, line: &str) -> bool {
+        let here = plain(line);
+        !here.is_empty() && self.0.iter().any(|parts| parts.iter().all(|part| has(&here, part)))
+    }
+}
+
+fn is_telling(word: &&str) -> bool {
+    word.chars().count() >= TELLING || word.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a run of words stands in another one; both are plain.
+fn has(here: &str, part: &str) -> bool {
+    format!(" {here} ").contains(&format!(" {part} "))
+}
+
+/// Lower case, folded, one space between words, nothing else.
+fn plain(text: &str) -> String {
+    let folded = fold(&text.to_lowercase());
+    folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// How many letters and words a text has.
+fn measure(text: &str) -> (usize, usize) {
+    let plain = plain(text);
+    (plain.chars().filter(|c| *c != ' ').count(), plain.split(' ').filter(|word| !word.is_empty()).count())
+}
+
+/// A line of front matter without its name, an entry of a list without its mark.
+fn without_mark(line: &str) -> &str {
+    let line = line.trim().trim_start_matches(['-', '*', '#', '>', ' ']);
+    ["name:", "description:"]
+        .iter()
+        .find_map(|name| line.strip_prefix(name))
+        .unwrap_or_else(|| if line.starts_with("type:") { "" } else { line })
+}
+
+/// The strings of a JSON text; any other text as it is.
+fn strings(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    gather(text, 0, &mut found);
+    found
+}
+
+fn gather(text: &str, depth: usize, found: &mut Vec<String>) {
+    let json = text.trim_start().starts_with(['{', '[']) && depth < DEEPEST;
+    match json.then(|| serde_json::from_str(text)) {
+        Some(Ok(value)) => gather_in(&value, depth.saturating_add(1), found),
+        _ => found.push(text.to_owned()),
+    }
+}
+
+fn gather_in(value: &serde_json::Value, depth: usize, found: &mut Vec<String>) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => gather(text, depth, found),
+        Value::Array(list) => list.iter().for_each(|value| gather_in(value, depth, found)),
+        // Key and value of a fact, title and content of a note: what belongs together is also looked at together.
+        Value::Object(map) => {
+            let plain: Vec<&str> = map.values().filter_map(Value::as_str).collect();
+            found.push(super::one_line(&plain.join(" ")));
+            map.values().for_each(|value| gather_in(value, depth, found));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_fact_is_found_however_it_is_written() {
+        let needles = Needles::of_fact("wifi password", "Xylophon-Musik 7");
+        for text in [
+            "- **wifi password**: Xylophon-Musik 7 (2026-11-21)",
+            "it is xylophon musik 7.",
+            "XYLOPHON — MUSIK, 7!",
+            r#"{"calls":[{"arguments":"{\"content\":\"first\\nXylophon-Musik 7\\nlast\"}"}]}"#,
+        ] {
+            assert!(needles.are_in(text), "{text}");
+        }
+        for text in ["", "xylophon", "Xylophon-Musik 70", "The wifi password is gone", r#"{"a": ["Musik 7"]}"#] {
+            assert!(!needles.are_in(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_short_is_looked_for_with_what_it_is_about() {
+        let needles = Needles::of_fact("shoe size", "42");
+        assert!(needles.are_in("- **shoe size**: 42") && needles.are_in("42 is my shoe size"));
+        assert!(needles.are_in(r#"[{"key":"Shoe size","value":"42"}]"#));
+        assert!(!needles.are_in("The answer is 42") && !needles.are_in("shoe size\n42"));
+    }
+
+    #[test]
+    fn a_note_is_known_by_its_lines() {
+        let text = "---\nname: Garden gate\ndescription: how it opens\ntype: reference\n---\n\n# The gate\n- Turn the Quietschrad twice\nyes\n";
+        let needles = Needles::of_note("Garden gate", text);
+        assert!(needles.are_in("turn the quietschrad twice") && needles.are_in("Garden gate? Yes."));
+        assert!(!needles.are_in("yes") && !needles.are_in("a reference") && !needles.are_in("turn it twice"));
+    }
+
+    #[test]
+    fn only_the_lines_that_hold_it_are_cut() {
+        let needles = Needles::of_fact("pet", "a tortoise called Emil");
+        let text = "# Memory\r\n\r\n- **pet**: A tortoise, called EMIL\n- **car**: blue";
+        assert_eq!(needles.cut(text).as_deref(), Some("# Memory\r\n\r\n- **car**: blue"));
+        assert_eq!(needles.cut("- **car**: blue"), None);
+    }
+
+    #[test]
+    fn what_grew_from_it_is_known_in_other_words_too() {
+        let needles = Needles::of_fact("safe", "The code of the safe is 4711");
+        assert!(needles.is_near("They told the code 4711") && !needles.is_near("They bought a safe"));
+        assert!(!needles.are_in("They told the code 4711"));
+    }
+
+    proptest! {
+        #[test]
+        fn after_a_cut_nothing_is_found(value in "\\PC{1,40}", text in "(?s).{0,200}") {
+            let needles = Needles::of_fact("some key", &value);
+            let whole = format!("{text}\n- **some key**: {value}\nend");
+            let cut = needles.cut(&whole).unwrap_or(whole);
+            prop_assert!(!cut.lines().any(|line| needles.are_on(line)));
+        }
+
+        #[test]
+        fn no_text_is_too_strange(text in "(?s).{0,300}", key in ".{0,20}", value in ".{0,20}") {
+            let needles = Needles::of_fact(&key, &value);
+            let _ = (needles.are_in(&text), needles.is_near(&text), needles.cut(&text));
+        }
+    }
+
+    #[test]
+    fn a_word_of_everyday_talk_is_no_needle() {
+        let needles = Needles::of_note(
+            "Tea",
+            "---\nname: \"Tea\"\ntype: \"fact\"\n---\n\n# Tea\n\nGreen, with two spoons of honey.\n- Rotterdam\n",
+        );
+        for kept in ["- **drink**: tea in the morning", "We met in Rotterdam.", "# Tea"] {
+            assert!(!needles.are_in(kept), "{kept}");
+        }
+        for gone in ["- [Tea](tea.md): Green", "green, with two spoons of honey", "Tea from Rotterdam"] {
+            assert!(needles.are_in(gone), "{gone}");
+        }
+    }
+}
