@@ -8,22 +8,65 @@
 //! and [`Loaded::notes`] says so: a broken file never keeps the assistant from answering. Nothing outside the tree is read or
 //! written, wherever a link in it points. Each person has files of their own; the first owner's are the root of the tree.
 
+mod before;
+mod belongings;
+mod browse;
+mod agent;
 mod disk;
+mod exported;
+mod facts;
+mod finish;
 mod first;
+mod forget;
+mod forget_person;
+mod health;
+mod index;
 mod label;
+mod learn;
+mod load;
+pub mod memo;
+pub mod note;
 mod own;
 mod page;
+mod past;
+mod passage;
 mod place;
+mod read;
+mod recall;
+mod received;
+mod remember;
+pub mod section;
+mod seeded;
 mod shelf;
+mod text_of;
 mod tree;
+mod vectors;
+mod undo;
+mod way;
+mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::store::{Pool, fuse};
+pub use belongings::OwnPath;
+pub use browse::{Listed, NoteLine};
+pub use forget::{Forgettable, Outcome};
+pub use forget_person::PersonGone;
+pub use health::{TreeHealth, TreeMended};
+pub use index::{EntryHit, Found, Index, IndexHealth, Question};
 pub use label::{of_file as label_of_file, of_found_file};
 pub use own::{NotGiven, OwnFile};
 pub use page::digest;
-pub use tree::{Received, Tree};
+pub use passage::Section;
+pub use place::{EXPERIENCE, normal as normal_path};
+pub use recall::{Asked, Recollection};
+pub use received::Received;
+pub use remember::{Kept, NoteDraft};
+pub use text_of::received_path;
+pub use tree::Tree;
+pub use vectors::{Near, VectorHealth, VectorParts, Vectors};
+pub use write::{Author, New, NotWritten, Origin, Written};
 
 use crate::trust::Text;
 
@@ -40,6 +83,10 @@ pub struct Loaded {
     pub memory: Text,
     /// Their note of the day.
     pub today: Text,
+    /// What the agent itself keeps in mind: about the person, and about this workspace.
+    pub agent: Text,
+    /// What other profiles have learned, if that is to be shown.
+    pub experience: Text,
     /// The rows of those file versions that we wrote ourselves.
     pub nodes: Vec<i64>,
     /// What was left out or cut and why, for the log; never a word of a file.

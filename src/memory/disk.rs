@@ -1,30 +1,30 @@
 //! The folder of the tree: finding, reading, making folders and putting files, never outside of it.
 //!
-//! Links are followed only where they stay inside: what counts is where a path really leads. All of this blocks.
+//! Links are followed only where they stay inside: what counts is where a path really leads, and everything is done in the folder that was found there
+//! and is held open (`way`). A new content gets its name once it is whole and on the disk. Where the filesystem can exchange two files, the
+//! old one is compared after it was taken out, so what a person saved at the last moment is seen and put back; elsewhere it is compared right
+//! before. All of this blocks.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
 
-use super::place;
-use super::tree::Received;
+use super::received::Received;
+use super::way::{Absent, Folder, Lies, Reached, walk};
+use super::{page, place};
+use crate::time::Moment;
 
 /// The folder of the tree.
 #[derive(Debug, Clone)]
 pub(super) struct Disk {
     root: PathBuf,
-}
-
-/// Something inside the tree, by where it really is.
-#[derive(Debug, Clone)]
-pub(super) struct Found {
-    /// Its path.
-    pub path: PathBuf,
-    /// The same, relative to the root.
-    pub inside: String,
+    /// Taken for a filesystem that has nothing but the plain rename.
+    plain: bool,
 }
 
 /// What to do where a file stands already.
@@ -36,9 +36,37 @@ pub(super) enum Existing {
     Replace,
 }
 
+/// Something that lies in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a folder.
+    pub folder: bool,
+    /// In bytes; 0 for a folder.
+    pub size: u64,
+    /// When it was written.
+    pub at: Moment,
+}
+
+/// What came of putting one content in the place of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Placed {
+    /// It stands there.
+    Done,
+    /// Something else stood there than was expected, and stands there still.
+    Changed,
+}
+
 impl Disk {
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root }
+        Self { root, plain: false }
+    }
+
+    /// For a filesystem that has nothing but the plain rename.
+    #[cfg(test)]
+    pub(super) fn plain(root: PathBuf) -> Self {
+        Self { root, plain: true }
     }
 
     /// The root as configured, for messages.
@@ -51,55 +79,88 @@ impl Disk {
         self.root.join(inside)
     }
 
-    /// Where that path really leads.
-    pub(super) fn find(&self, inside: &str) -> anyhow::Result<Found> {
+    /// Where that path really leads; there may be nothing.
+    pub(super) fn seek(&self, inside: &str) -> anyhow::Result<Reached> {
         ensure!(place::is_plain(inside), "The path is not a plain one");
-        let root = self.root.canonicalize().context("The workspace is not there")?;
-        let path = root.join(inside).canonicalize()?;
-        located(&root, path)
+        walk(&self.root, inside, Absent::Missing)
+    }
+
+    /// Where that path really leads, which is somewhere.
+    pub(super) fn find(&self, inside: &str) -> anyhow::Result<Reached> {
+        let reached = self.seek(inside)?;
+        match reached.lies {
+            Lies::Nothing => Err(io::Error::from(ErrorKind::NotFound).into()),
+            _ => Ok(reached),
+        }
+    }
+
+    /// Where that path really leads, be there anything or not.
+    pub(super) fn real(&self, inside: &str) -> anyhow::Result<String> {
+        if is_there(&self.root) { Ok(self.seek(inside)?.inside()) } else { Ok(inside.to_owned()) }
+    }
+
+    /// What stands at that path: where it really lies, and its bytes, of which there may be `max`. `None` if there is nothing.
+    pub(super) fn standing(&self, inside: &str, max: u64) -> anyhow::Result<(String, Option<Vec<u8>>)> {
+        if !is_there(&self.root) {
+            return Ok((inside.to_owned(), None));
+        }
+        let reached = self.seek(inside)?;
+        let bytes = match reached.lies {
+            Lies::Nothing => None,
+            _ => Some(read_up_to(open(&reached)?, max)?),
+        };
+        Ok((reached.inside(), bytes))
+    }
+
+    /// The files and folders that lie in the folder at that path, by name; none if there is no such folder. What is a link, or no text as a name, is left out.
+    pub(super) fn list(&self, inside: &str) -> anyhow::Result<Vec<Entry>> {
+        ensure!(inside.is_empty() || place::is_plain(inside), "The path is not a plain one");
+        let folder = match is_there(&self.root).then(|| walk(&self.root, inside, Absent::Missing)).transpose()? {
+            Some(Reached { folder, lies: Lies::Folder, .. }) => folder,
+            _ => return Ok(Vec::new()),
+        };
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&folder.fd).map_err(io::Error::from)? {
+            let entry = entry.map_err(io::Error::from)?;
+            let name = entry.file_name().to_str().ok().filter(|name| !matches!(*name, "." | ".."));
+            entries.extend(name.and_then(|name| entry_at(&folder, name)));
+        }
+        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(entries)
     }
 
     /// The folder at that path, made if it is not there; a blank path is the root.
-    pub(super) fn folder(&self, inside: &str) -> anyhow::Result<Found> {
-        private_folders().recursive(true).create(&self.root)?;
-        let root = self.root.canonicalize()?;
-        let mut here = Found { path: root.clone(), inside: String::new() };
+    pub(super) fn folder(&self, inside: &str) -> anyhow::Result<Folder> {
+        use std::os::unix::fs::DirBuilderExt;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.root)?;
         ensure!(inside.is_empty() || place::is_plain(inside), "The path is not a plain one");
-        for part in inside.split('/').filter(|part| !part.is_empty()) {
-            let next = here.path.join(part);
-            match private_folders().create(&next) {
-                Ok(()) => sync(&here.path)?,
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error.into()),
-            }
-            here = located(&root, next.canonicalize()?)?;
-            ensure!(here.path.is_dir(), "{part} is not a folder");
-        }
-        Ok(here)
+        let reached = walk(&self.root, inside, Absent::Make)?;
+        ensure!(reached.lies == Lies::Folder, "{inside} is not a folder");
+        Ok(reached.folder)
     }
 
     /// Deletes the file that stands just there, if it is `ours`. What is a link, or lies behind one that leads out, is none.
     pub(super) fn remove(&self, inside: &str, max: u64, ours: impl Fn(&[u8]) -> bool) -> anyhow::Result<Received> {
         ensure!(place::is_plain(inside), "The path is not a plain one");
         let (folder, name) = inside.rsplit_once('/').unwrap_or(("", inside));
-        let root = self.root.canonicalize().context("The workspace is not there")?;
-        let folder = match root.join(folder).canonicalize() {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Received::Gone),
-            found => located(&root, found?)?,
+        let folder = match walk(&self.root, folder, Absent::Missing) {
+            Err(error) if is_missing(&error) => return Ok(Received::Gone),
+            found => found?,
         };
+        match folder.lies {
+            Lies::Nothing => return Ok(Received::Gone),
+            Lies::Folder => {}
+            _ => anyhow::bail!("The folder is none"),
+        }
+        let folder = folder.folder;
         ensure!(place::is_inbox(&folder.inside), "The folder leads elsewhere");
-        let path = folder.path.join(name);
-        match path.symlink_metadata() {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Received::Gone),
-            Err(error) => return Err(error.into()),
-            Ok(found) if !found.is_file() => return Ok(Received::Changed),
-            Ok(_) => {}
+        match read_at(&folder.fd, name, max) {
+            Ok(Some(bytes)) if ours(&bytes) => {}
+            Ok(None) => return Ok(Received::Gone),
+            _ => return Ok(Received::Changed),
         }
-        if !read_up_to(File::open(&path)?, max).is_ok_and(|bytes| ours(&bytes)) {
-            return Ok(Received::Changed);
-        }
-        fs::remove_file(&path)?;
-        sync(&folder.path)?;
+        unlink(&folder.fd, name)?;
+        sync(&folder)?;
         Ok(Received::Gone)
     }
 
@@ -107,34 +168,145 @@ impl Disk {
     pub(super) fn read(&self, inside: &str, max: u64) -> anyhow::Result<Vec<u8>> {
         read_up_to(open(&self.find(inside)?)?, max)
     }
-}
-/// Puts a whole file into a folder: after a crash there is the old file or the new one.
-pub(super) fn put(folder: &Found, name: &str, bytes: &[u8], existing: Existing) -> anyhow::Result<()> {
-    let temporary = folder.path.join(format!(".{name}.new"));
-    // Left over from a crash; and were it a link, it would not be followed.
-    match fs::remove_file(&temporary) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-        _ => {}
+
+    /// Puts a content, or nothing, in the place of one with that digest, which is blank for nothing.
+    pub(super) fn swap(&self, folder: &Folder, name: &str, base: &str, new: Option<&[u8]>) -> anyhow::Result<Placed> {
+        let spare = format!(".{name}.new");
+        let placed = match new {
+            Some(bytes) => {
+                prepare(folder, name, bytes)?;
+                self.swap_in(folder, name, &spare, base, bytes)
+            }
+            None => self.swap_out(folder, name, &spare, base),
+        };
+        sync(folder)?;
+        placed
     }
-    let target = folder.path.join(name);
-    let result = write_whole(&temporary, bytes).and_then(|()| {
-        if existing == Existing::Keep && is_taken(&target) {
-            return fs::remove_file(&temporary);
+
+    fn swap_in(&self, folder: &Folder, name: &str, spare: &str, base: &str, bytes: &[u8]) -> anyhow::Result<Placed> {
+        if base.is_empty() {
+            return self.name_new(folder, spare, name);
         }
-        fs::rename(&temporary, &target)
-    });
+        match self.rename_with(folder, spare, name, RenameFlags::EXCHANGE) {
+            Err(Errno::NOENT) => {
+                unlink(&folder.fd, spare)?;
+                return Ok(Placed::Changed);
+            }
+            Err(error) if is_unsupported(error) => {
+                return self.swap_plainly(folder, name, spare, base);
+            }
+            exchanged => exchanged.map_err(io::Error::from)?,
+        }
+        if digest_at(folder, spare) == base {
+            unlink(&folder.fd, spare)?;
+            return Ok(Placed::Done);
+        }
+        self.put_back(folder, name, spare, &page::digest(bytes))
+    }
+
+    /// A person was quicker by an instant: theirs goes back to its place.
+    fn put_back(&self, folder: &Folder, name: &str, spare: &str, ours: &str) -> anyhow::Result<Placed> {
+        self.rename_with(folder, spare, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
+        if digest_at(folder, spare) == ours {
+            unlink(&folder.fd, spare)?;
+        } else {
+            // They have saved once more since, in place of ours. The later work stays; the earlier one is found as what was left.
+            self.rename_with(folder, spare, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
+        }
+        Ok(Placed::Changed)
+    }
+
+    fn swap_out(&self, folder: &Folder, name: &str, spare: &str, base: &str) -> anyhow::Result<Placed> {
+        match self.rename_with(folder, name, spare, RenameFlags::NOREPLACE) {
+            Err(Errno::NOENT) => return Ok(Placed::Changed),
+            Err(error) if is_unsupported(error) => {
+                if digest_at(folder, name) != base {
+                    return Ok(Placed::Changed);
+                }
+                unlink(&folder.fd, name)?;
+                return Ok(Placed::Done);
+            }
+            moved => moved.map_err(io::Error::from)?,
+        }
+        if digest_at(folder, spare) == base {
+            unlink(&folder.fd, spare)?;
+            return Ok(Placed::Done);
+        }
+        // Back, unless something newer stands there by now.
+        let _ = self.rename_with(folder, spare, name, RenameFlags::NOREPLACE);
+        Ok(Placed::Changed)
+    }
+
+    fn swap_plainly(&self, folder: &Folder, name: &str, spare: &str, base: &str) -> anyhow::Result<Placed> {
+        if digest_at(folder, name) != base {
+            unlink(&folder.fd, spare)?;
+            return Ok(Placed::Changed);
+        }
+        rustix::fs::renameat(&folder.fd, spare, &folder.fd, name).map_err(io::Error::from)?;
+        Ok(Placed::Done)
+    }
+
+    /// Gives a new file its name, where nothing may stand.
+    fn name_new(&self, folder: &Folder, spare: &str, name: &str) -> anyhow::Result<Placed> {
+        let taken = match self.rename_with(folder, spare, name, RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(Placed::Done),
+            Err(Errno::EXIST) => true,
+            Err(error) if is_unsupported(error) => is_taken(folder, name),
+            Err(error) => return Err(io::Error::from(error).into()),
+        };
+        if taken {
+            unlink(&folder.fd, spare)?;
+            return Ok(Placed::Changed);
+        }
+        rustix::fs::renameat(&folder.fd, spare, &folder.fd, name).map_err(io::Error::from)?;
+        Ok(Placed::Done)
+    }
+
+    fn rename_with(&self, folder: &Folder, from: &str, to: &str, flags: RenameFlags) -> Result<(), Errno> {
+        if self.plain {
+            return Err(Errno::INVAL);
+        }
+        rustix::fs::renameat_with(&folder.fd, from, &folder.fd, to, flags)
+    }
+}
+
+/// Puts a whole file into a folder, whatever stands there: after a crash there is the old file or the new one.
+pub(super) fn put(folder: &Folder, name: &str, bytes: &[u8], existing: Existing) -> anyhow::Result<()> {
+    prepare(folder, name, bytes)?;
+    let spare = format!(".{name}.new");
+    let kept = existing == Existing::Keep && is_taken(folder, name);
+    let result = match kept {
+        true => unlink(&folder.fd, &spare),
+        false => rustix::fs::renameat(&folder.fd, &spare, &folder.fd, name).map_err(io::Error::from),
+    };
     if result.is_err() {
         // What is left is removed next time; the error that counts is the first.
-        let _ = fs::remove_file(&temporary);
+        let _ = unlink(&folder.fd, &spare);
     }
     result?;
-    Ok(sync(&folder.path)?)
+    Ok(sync(folder)?)
+}
+
+/// What a change that was cut off, or a person who was quicker, has left beside that file: a whole content, which may be a person's work.
+pub(super) fn left_over(folder: &Folder, name: &str, max: u64) -> Option<Vec<u8>> {
+    read_at(&folder.fd, &format!(".{name}.new"), max).ok().flatten()
+}
+
+fn entry_at(folder: &Folder, name: &str) -> Option<Entry> {
+    let found = rustix::fs::statat(&folder.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let at = Moment(found.st_mtime * 1000 + i64::try_from(found.st_mtime_nsec).unwrap_or_default() / 1_000_000);
+    let entry = |folder, size| Some(Entry { name: name.to_owned(), folder, size, at });
+    match FileType::from_raw_mode(found.st_mode) {
+        FileType::Directory => entry(true, 0),
+        FileType::RegularFile => entry(false, u64::try_from(found.st_size).unwrap_or_default()),
+        _ => None,
+    }
 }
 
 /// Opens a file; opening a pipe or a device would wait for somebody, or worse.
-pub(super) fn open(found: &Found) -> anyhow::Result<File> {
-    ensure!(fs::metadata(&found.path)?.is_file(), "It is not a file");
-    Ok(File::open(&found.path)?)
+pub(super) fn open(found: &Reached) -> anyhow::Result<File> {
+    ensure!(found.lies == Lies::File, "It is not a file");
+    open_at(&found.folder.fd, &found.name)
 }
 
 /// All bytes of a file that may be up to `max` long.
@@ -146,28 +318,74 @@ pub(super) fn read_up_to(file: File, max: u64) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Whether anything stands there, be it a link that leads nowhere.
-pub(super) fn is_taken(path: &Path) -> bool {
-    !matches!(path.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound)
+pub(super) fn is_taken(folder: &Folder, name: &str) -> bool {
+    !matches!(rustix::fs::statat(&folder.fd, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
 }
 
-fn located(root: &Path, path: PathBuf) -> anyhow::Result<Found> {
-    let inside = path.strip_prefix(root).ok().context("A link leads out of the workspace")?;
-    let inside = inside.to_string_lossy().into_owned();
-    Ok(Found { path, inside })
+/// Whether there is a workspace at all.
+fn is_there(root: &Path) -> bool {
+    !matches!(root.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound)
 }
 
-fn private_folders() -> DirBuilder {
-    let mut builder = DirBuilder::new();
-    builder.mode(0o700);
-    builder
+/// Whether the error says that there is no such thing.
+pub(super) fn is_missing(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+/// Writes a content down to the disk, under its second name beside the file that it is for. Only a whole one bears that name.
+fn prepare(folder: &Folder, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+    let (part, spare) = (format!(".{name}.part"), format!(".{name}.new"));
+    // Left over from a crash; and were it a link, it would not be followed.
+    unlink(&folder.fd, &part)?;
+    let written = write_whole(&folder.fd, &part, bytes)
+        .and_then(|()| Ok(rustix::fs::renameat(&folder.fd, &part, &folder.fd, &spare)?));
+    if written.is_err() {
+        // Makes room again; the error that counts is the first.
+        let _ = unlink(&folder.fd, &part);
+    }
+    Ok(written?)
+}
+
+fn write_whole(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?);
     file.write_all(bytes)?;
     file.sync_all()
 }
 
-fn sync(folder: &Path) -> std::io::Result<()> {
-    File::open(folder)?.sync_all()
+/// The digest of the file of that name in a folder; blank if it is none, or too large for one of ours.
+fn digest_at(folder: &Folder, name: &str) -> String {
+    let bytes = read_at(&folder.fd, name, place::MAX_TEXT_FILE).ok().flatten();
+    bytes.map(|bytes| page::digest(&bytes)).unwrap_or_default()
+}
+
+fn read_at(folder: &OwnedFd, name: &str, max: u64) -> anyhow::Result<Option<Vec<u8>>> {
+    match open_at(folder, name) {
+        Err(error) if is_missing(&error) => Ok(None),
+        file => read_up_to(file?, max).map(Some),
+    }
+}
+
+/// Without waiting, should a pipe have come there since somebody looked.
+fn open_at(folder: &OwnedFd, name: &str) -> anyhow::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::openat(folder, name, flags, Mode::empty()).map_err(io::Error::from)?);
+    ensure!(file.metadata()?.is_file(), "It is not a file");
+    Ok(file)
+}
+
+fn unlink(folder: &OwnedFd, name: &str) -> io::Result<()> {
+    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+        Err(Errno::NOENT) => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+fn sync(folder: &Folder) -> io::Result<()> {
+    Ok(rustix::fs::fsync(&folder.fd)?)
+}
+
+/// Whether the filesystem has no such rename.
+fn is_unsupported(error: Errno) -> bool {
+    [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&error)
 }

@@ -31,3 +31,14 @@ pub fn of_file(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow::R
     }
     Ok((row, label))
 }
+
+/// The label of the name of a file: whoever gave it its words may have chosen that too.
+pub(super) fn of_name(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
+    Ok(of_file(db, spot, spot, "")?.1)
+}
+
+/// The label of the name of a folder: that of all that was ever written into it, but for the folders that the program makes itself.
+pub(super) fn of_folder(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
+    let below = if place::is_ours(spot) { Vec::new() } else { db.labels_below(spot)? };
+    Ok(below.iter().fold(Label::trusted(), |label, below| label.join(below)))
+}

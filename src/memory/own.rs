@@ -32,9 +32,23 @@ pub enum NotGiven {
     /// It lies in somebody else's folder, or outside of the workspace.
     #[error("It lies elsewhere")]
     Elsewhere,
+    /// It is no text.
+    #[error("It is no text")]
+    NoText,
     /// It is larger than asked for.
     #[error("It is too large")]
     TooLarge,
+}
+
+impl NotGiven {
+    /// Why a path leads to nothing that could be given out.
+    pub(super) fn of(error: &anyhow::Error) -> Self {
+        match error.downcast_ref::<std::io::Error>() {
+            Some(error) if error.kind() == ErrorKind::NotFound => Self::Missing,
+            Some(_) => Self::BadPath,
+            None => Self::Elsewhere,
+        }
+    }
 }
 
 impl Tree {
@@ -62,32 +76,16 @@ impl Tree {
 
 fn look(root: &disk::Disk, folder: &str, asked: &str, max: u64) -> Result<OwnFile, NotGiven> {
     let path = place::within(folder, asked);
-    if !place::is_plain(&path) || is_hidden(asked) {
+    if !place::is_plain(&path) || place::is_hidden(asked) {
         return Err(NotGiven::BadPath);
     }
-    let found = root.find(&path).map_err(|error| match error.downcast_ref::<std::io::Error>() {
-        Some(error) if error.kind() == ErrorKind::NotFound => NotGiven::Missing,
-        Some(_) => NotGiven::BadPath,
-        None => NotGiven::Elsewhere,
-    })?;
-    let own = if folder.is_empty() { Some(found.inside.as_str()) } else { below(&found.inside, folder) };
-    let own = own.filter(|own| !is_hidden(own)).ok_or(NotGiven::Elsewhere)?;
-    if folder.is_empty() && place::is_of_others(own) {
-        return Err(NotGiven::Elsewhere);
-    }
+    let found = root.find(&path).map_err(|error| NotGiven::of(&error))?;
+    place::own(folder, &found.inside()).ok_or(NotGiven::Elsewhere)?;
     let file = disk::open(&found).map_err(|_| NotGiven::Missing)?;
     let size = file.metadata().map_err(|_| NotGiven::Missing)?.len();
     if size > max {
         return Err(NotGiven::TooLarge);
     }
     let bytes = disk::read_up_to(file, max).map_err(|_| NotGiven::TooLarge)?;
-    Ok(OwnFile { path: found.inside.clone(), digest: page::digest(&bytes), size })
-}
-
-fn below<'p>(inside: &'p str, folder: &str) -> Option<&'p str> {
-    inside.strip_prefix(folder)?.strip_prefix('/')
-}
-
-fn is_hidden(path: &str) -> bool {
-    path.split('/').any(|part| part.starts_with('.'))
+    Ok(OwnFile { path: found.inside(), digest: page::digest(&bytes), size })
 }

@@ -45,9 +45,84 @@ pub(super) fn within(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
+/// What a path begins with that lies not in the workspace but beside it, with what profiles have learned. No path of the workspace begins like this.
+pub const EXPERIENCE: &str = "//experience/";
+
+/// The most of one text file that is read for a change, in bytes.
+pub(super) const MAX_TEXT_FILE: u64 = 1024 * 1024;
+
+/// Where a path of a folder lies, relative to the workspace; `None` if it could lead anywhere else. `a/../b` is `b`.
+pub(super) fn spot(folder: &str, path: &str) -> Option<String> {
+    let (beside, path) = match path.strip_prefix(EXPERIENCE) {
+        Some(path) => (EXPERIENCE, path),
+        None => ("", path),
+    };
+    let path = normal(path)?;
+    let of_others = folder.is_empty() && is_of_others(&path);
+    (is_plain(&path) && !is_hidden(&path) && !of_others).then(|| format!("{beside}{}", within(folder, &path)))
+}
+
+/// The path without its steps to the same folder and back up; `None` if it is absolute or leads above its beginning.
+pub fn normal(path: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    (!path.starts_with('/')).then(|| parts.join("/"))
+}
+
+/// The path where something really lies, spelt like the one that it was asked for by.
+pub(super) fn spelt(spot: &str, inside: &str) -> String {
+    if spot.starts_with(EXPERIENCE) { format!("{EXPERIENCE}{inside}") } else { inside.to_owned() }
+}
+
+/// The path as its owner sees it; `None` if it lies in no place that is theirs.
+pub(super) fn own(folder: &str, spot: &str) -> Option<String> {
+    let (beside, inside) = match spot.strip_prefix(EXPERIENCE) {
+        Some(inside) => (EXPERIENCE, inside),
+        None => ("", spot),
+    };
+    let own = if folder.is_empty() { inside } else { inside.strip_prefix(folder)?.strip_prefix('/')? };
+    let of_others = folder.is_empty() && is_of_others(own);
+    (!of_others && !is_hidden(own)).then(|| format!("{beside}{own}"))
+}
+
+/// Whether a part of the path begins with a dot: those are nobody's business.
+pub(super) fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|part| part.starts_with('.'))
+}
+
+/// Whether only the owner's own hand changes it; the path is as its owner sees it. On some disks a name in other letters is the same name.
+pub(super) fn is_owners_hand(path: &str) -> bool {
+    ["AGENTS.md", "SOUL.md", "HEARTBEAT.md"].iter().any(|hand| path.eq_ignore_ascii_case(hand))
+}
+
+/// Whether it is loaded by itself, now or on some day; the path is as its owner sees it.
+pub(super) fn is_loaded(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let memory = lower.strip_prefix("memory/").is_some_and(|name| !name.contains('/'));
+    let agents = lower.starts_with("agents/") || lower.starts_with("learnings/") || lower.starts_with(EXPERIENCE);
+    memory || agents || is_owners_hand(path) || lower == "user.md"
+}
+
+/// The most that a file may become by our doing, in bytes. What is loaded by itself may not become more than is loaded of it.
+pub(super) fn most_bytes(spot: &str) -> usize {
+    let own = within_folder(spot).to_ascii_lowercase();
+    match own.strip_prefix("memory/") {
+        Some(name) if name.starts_with("index-") => 1024 * 1024,
+        _ if own.starts_with("learnings/") => 48 * 1024,
+        _ if is_loaded(&own) => 64 * 1024,
+        _ => 256 * 1024,
+    }
+}
+
 /// Whether nothing at that place can be trusted, whoever wrote it.
 pub(super) fn is_untrusted(inside: &str) -> bool {
-    let own = within_folder(inside);
+    let own = within_folder(inside).to_ascii_lowercase();
     is_inbox(inside) || own == "memory/untrusted" || own.starts_with("memory/untrusted/")
 }
 
@@ -57,23 +132,34 @@ pub(super) fn is_note(inside: &str) -> bool {
     file.and_then(|file| file.strip_suffix(".md")).is_some_and(|stem| !stem.is_empty() && !stem.starts_with('.'))
 }
 
+/// Whether it is a folder that the program makes itself, so that nobody else chose its name.
+pub(super) fn is_ours(spot: &str) -> bool {
+    let ours = ["agents", "exports", "images", "inbox", "learnings", "memory", "memory/untrusted"];
+    ours.contains(&within_folder(spot))
+}
+
 /// Whether received files are kept at that place.
 pub(super) fn is_inbox(inside: &str) -> bool {
-    let own = within_folder(inside);
+    let own = within_folder(inside).to_ascii_lowercase();
     own == "inbox" || own.starts_with("inbox/")
 }
 
 /// Whether that path of the root is in the folder of somebody who is not the first owner.
 pub(super) fn is_of_others(inside: &str) -> bool {
-    matches!(inside.split('/').next(), Some("people" | "groups"))
+    inside.split('/').next().is_some_and(is_for_others)
 }
 
 /// The path as its owner sees it, without the folder of a person or a group.
 fn within_folder(inside: &str) -> &str {
     match inside.split_once('/') {
-        Some(("people" | "groups", rest)) => rest.split_once('/').map_or("", |(_, own)| own),
+        Some((first, rest)) if is_for_others(first) => rest.split_once('/').map_or("", |(_, own)| own),
         _ => inside,
     }
+}
+
+/// Whether a folder of that name holds the folders of others.
+fn is_for_others(name: &str) -> bool {
+    ["people", "groups"].iter().any(|folder| name.eq_ignore_ascii_case(folder))
 }
 
 /// Whether the path can only lead downwards.

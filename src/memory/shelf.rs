@@ -9,15 +9,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::disk::{self, Disk};
 use super::first::Kept;
 use super::page::Page;
+use super::place;
 
 /// A larger file is not read at all: it is no text that a person keeps by hand.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
+
+/// The most profiles that are looked at.
+const MOST_PROFILES: usize = 20;
 
 /// The pages that were read, one of each kind for each folder; so it grows with the people and not with the days.
 #[derive(Debug)]
 pub(super) struct Shelf {
     disk: Disk,
-    pages: Mutex<HashMap<(String, Kept), Shelved>>,
+    /// What profiles have learned, beside the workspace.
+    experience: Disk,
+    pages: Mutex<HashMap<Place, Shelved>>,
+}
+
+/// Which page it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Place {
+    /// One of that folder.
+    Own(String, Kept),
+    /// Any other, by its path.
+    At(String),
 }
 
 /// What a look at a file gave.
@@ -59,46 +74,73 @@ impl Stamp {
 }
 
 impl Shelf {
-    pub(super) fn new(disk: Disk) -> Self {
-        Self { disk, pages: Mutex::default() }
+    pub(super) fn new(disk: Disk, experience: Disk) -> Self {
+        Self { disk, experience, pages: Mutex::default() }
     }
 
     /// The page of that kind for that folder. Blocks.
     pub(super) fn look(&self, folder: &str, kind: Kept, day: &str) -> Look {
-        let asked = kind.path(folder, day);
-        let stamp = match fs::metadata(self.disk.unchecked(&asked)) {
+        self.look_at(Place::Own(folder.to_owned(), kind), &kind.path(folder, day), &kind.name(day))
+    }
+
+    /// The page at that path, which its owner finds under that name. Blocks.
+    pub(super) fn look_there(&self, asked: &str, name: &str) -> Look {
+        self.look_at(Place::At(asked.to_owned()), asked, name)
+    }
+
+    /// What profiles have learned with the person of that folder: the names of the files, sorted. Blocks.
+    pub(super) fn profiles(&self, folder: &str) -> Vec<String> {
+        let found = fs::read_dir(self.experience.unchecked(folder)).into_iter().flatten();
+        let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut profiles: Vec<String> = names.filter(|file| file.ends_with(".md") && !file.starts_with('.')).collect();
+        profiles.sort();
+        profiles.truncate(MOST_PROFILES);
+        profiles
+    }
+
+    fn look_at(&self, place: Place, asked: &str, name: &str) -> Look {
+        let (disk, inside) = self.disk_of(asked);
+        let stamp = match fs::metadata(disk.unchecked(inside)) {
             Ok(metadata) => Stamp::of(&metadata),
             Err(error) if error.kind() == ErrorKind::NotFound => return Look::Missing,
-            Err(error) => return Look::Unreadable(format!("{} cannot be read: {error}", kind.name(day))),
+            Err(error) => return Look::Unreadable(format!("{name} cannot be read: {error}")),
         };
-        let key = (folder.to_owned(), kind);
         let shelved = self
             .lock()
-            .get(&key)
+            .get(&place)
             .filter(|old| old.asked == asked && old.stamp == stamp)
             .map(|old| Arc::clone(&old.page));
         if let Some(page) = shelved {
             return Look::Page(page);
         }
-        match self.read(&asked, &kind.name(day)) {
+        match self.read(asked, name) {
             Ok((stamp, page)) => {
                 let page = Arc::new(page);
-                self.lock().insert(key, Shelved { asked, stamp, page: Arc::clone(&page) });
+                let shelved = Shelved { asked: asked.to_owned(), stamp, page: Arc::clone(&page) };
+                self.lock().insert(place, shelved);
                 Look::Page(page)
             }
-            Err(error) => Look::Unreadable(format!("{} is left out: {error:#}", kind.name(day))),
+            Err(error) => Look::Unreadable(format!("{name} is left out: {error:#}")),
         }
     }
 
     fn read(&self, asked: &str, name: &str) -> anyhow::Result<(Stamp, Page)> {
-        let found = self.disk.find(asked)?;
+        let (disk, inside) = self.disk_of(asked);
+        let found = disk.find(inside)?;
         let file = disk::open(&found)?;
         let stamp = Stamp::of(&file.metadata()?);
         let bytes = disk::read_up_to(file, MAX_FILE)?;
-        Ok((stamp, Page::of(found.inside, name, &bytes)))
+        Ok((stamp, Page::of(place::spelt(asked, &found.inside()), name, &bytes)))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(String, Kept), Shelved>> {
+    fn disk_of<'a>(&self, asked: &'a str) -> (&Disk, &'a str) {
+        match asked.strip_prefix(place::EXPERIENCE) {
+            Some(inside) => (&self.experience, inside),
+            None => (&self.disk, asked),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Place, Shelved>> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

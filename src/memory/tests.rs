@@ -1,5 +1,7 @@
 //! What the tree promises, against real folders and the real journal.
 
+mod writing;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -35,7 +37,7 @@ async fn home_in(folder: tempfile::TempDir, failpoint: Option<Failpoint>) -> Hom
         Ok((ada, tx.allow("Ben", Role::Member, "config", NOW)?))
     });
     let (ada, ben) = people.await.unwrap();
-    let tree = Tree::new(folder.path().join("workspace"), journal.clone(), Zone::UTC);
+    let tree = Tree::new(folder.path().join("workspace"), folder.path().join("experience"), journal.clone(), Zone::UTC);
     Home { folder, journal, tree, ada, ben }
 }
 
@@ -295,7 +297,7 @@ async fn a_workspace_that_cannot_be_written_is_named_and_keeps_nobody_from_an_an
 async fn without_an_owner_only_what_is_everybodys_is_seeded() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
-    let tree = Tree::new(folder.path().join("workspace"), journal, Zone::UTC);
+    let tree = Tree::new(folder.path().join("workspace"), folder.path().join("experience"), journal, Zone::UTC);
     tree.seed(NOW).await.unwrap();
     assert!(folder.path().join("workspace/SOUL.md").exists() && !folder.path().join("workspace/USER.md").exists());
 }

@@ -172,6 +172,13 @@ pub fn read<'a>(text: &'a str, folder: &str) -> Result<(Manifest, &'a str), Prob
     Ok((manifest, body))
 }
 
+/// The keys and values of the front matter of any file, each as text, and what comes after. Without front matter all of it comes after.
+pub fn plain(text: &str) -> (Vec<(String, String)>, &str) {
+    let Ok(Parts { front, body, .. }) = split(text) else { return (Vec::new(), text) };
+    let front = front::parse(front).unwrap_or_else(|_| front::by_lines(front));
+    (front.entries.into_iter().map(|Entry { key, value, .. }| (key, value.text())).collect(), body)
+}
+
 /// A file taken apart.
 struct Parts<'a> {
     /// What stands between the two lines of dashes; blank if there are none.

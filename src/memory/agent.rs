@@ -1,0 +1,306 @@
+//! What the agent itself keeps in mind: whose memory it is, where it lies, and how much of it a prompt has room for.
+//!
+//! Two layers. What is true of the person (A) lies beside the workspace under the name of the agent's profile and travels with it; what belongs to this workspace (B) lies in
+//! `agents/<name>/memory.md`. An agent without a profile has nothing that travels: both layers lie there. In a prompt each layer has its own part of the room, so neither
+//! pushes the other out; what other profiles have learned, where that is wanted, has a room of its own of the same size. What does not fit is cut at the border of an
+//! entry, the newest stays, and the text says what is missing.
+
+use super::memo::{INSIGHTS, RECENT};
+use super::{place, section};
+use crate::config::{self, Placement};
+use crate::text::estimate_tokens;
+use crate::wording::agent as says;
+
+/// The heading of layer A in the file of an agent without a profile.
+const EXPERIENCE: &str = "Experience";
+
+/// Which agent it is that remembers, and how.
+#[derive(Debug, Clone)]
+pub(super) struct Habits {
+    pub(super) agent: config::Agent,
+    pub(super) memory: config::Memory,
+}
+
+/// A list of facts: a section of a file, as the file's owner sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Home {
+    pub(super) path: String,
+    pub(super) section: &'static str,
+}
+
+/// What the two layers say, as their files have it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Layers {
+    pub(super) person: String,
+    pub(super) workspace: String,
+}
+
+impl Habits {
+    /// Those of a program that nobody configured.
+    pub(super) fn usual() -> Self {
+        let agent = config::Agent { name: "compline".to_owned(), profile: "default".to_owned() };
+        let memory = config::Memory {
+            enabled: true,
+            placement: Placement::Tail,
+            extract_every: 10,
+            max_tokens: 2000,
+            split: 60,
+            experience_for_all: false,
+        };
+        Self { agent, memory }
+    }
+
+    /// The agent's memory of this workspace, as its owner sees it.
+    pub(super) fn workspace_file(&self) -> String {
+        format!("agents/{}/memory.md", file_name(&self.agent.name))
+    }
+
+    /// What the agent's profile has learned; none without a profile.
+    pub(super) fn profile_file(&self) -> Option<String> {
+        let profile = Some(self.agent.profile.as_str()).filter(|name| !name.is_empty())?;
+        Some(format!("{}{}.md", place::EXPERIENCE, file_name(profile)))
+    }
+
+    /// Where facts live: what was said to be remembered, layer A, layer B.
+    pub(super) fn homes(&self) -> [Home; 3] {
+        let (recent, workspace) = ("memory/MEMORY.md".to_owned(), self.workspace_file());
+        let person = match self.profile_file() {
+            Some(path) => Home { path, section: INSIGHTS },
+            None => Home { path: workspace.clone(), section: EXPERIENCE },
+        };
+        [Home { path: recent, section: RECENT }, person, Home { path: workspace, section: INSIGHTS }]
+    }
+
+    /// The two layers in the files of the agent and of its profile.
+    pub(super) fn layers(&self, of_agent: &str, of_profile: &str) -> Layers {
+        if self.profile_file().is_some() {
+            return Layers { person: of_profile.to_owned(), workspace: of_agent.to_owned() };
+        }
+        let person = section::read(of_agent, EXPERIENCE).unwrap_or_default();
+        Layers { person: format!("## {INSIGHTS}\n\n{person}"), workspace: section::replace(of_agent, EXPERIENCE, "") }
+    }
+
+    /// Both layers, each within its part of the room.
+    pub(super) fn shown(&self, layers: &Layers) -> String {
+        let (person, workspace) = shares(self.memory.max_tokens, self.memory.split);
+        let at = self.profile_file().unwrap_or_else(|| self.workspace_file());
+        let shown = fit(says::OF_PERSON, &entries(&layers.person), person, at.trim_start_matches('/'));
+        let title = below(&shown, says::OF_WORKSPACE);
+        let workspace = fit(&title, &entries(&layers.workspace), workspace, &self.workspace_file());
+        shown + &workspace
+    }
+
+    /// What other profiles have learned, each under its name, within the room for all of them.
+    pub(super) fn shown_of_others(&self, others: &[(String, String)]) -> String {
+        let (mut shown, mut left) = (String::new(), self.memory.max_tokens);
+        for (name, text) in others {
+            let title = below(&shown, &says::of_profile(name));
+            let part = fit(&title, &entries(text), left, &format!("experience/{name}.md"));
+            left = left.saturating_sub(estimate_tokens(&part));
+            shown.push_str(&part);
+        }
+        shown
+    }
+}
+
+/// What a configured name is called on the disk: names that differ in case or spaces alone are one.
+fn file_name(name: &str) -> String {
+    name.to_lowercase().replace(' ', "-")
+}
+
+/// The room of layer A and that of layer B. Layer B has some as soon as there is any to share.
+fn shares(total: u64, percent: u32) -> (u64, u64) {
+    let least = u64::from(total >= 2);
+    let person = (total.saturating_mul(u64::from(percent)) / 100).min(total.saturating_sub(least));
+    (person, total - person)
+}
+
+/// A title, apart from what stands above it.
+fn below(above: &str, title: &str) -> String {
+    if above.is_empty() { title.to_owned() } else { format!("\n\n{title}") }
+}
+
+/// As many entries as have room under their title, from the first on, and what is said of the rest.
+fn fit(title: &str, entries: &[String], room: u64, rest_in: &str) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
+    let remark = |left: usize| if left == 0 { String::new() } else { format!("\n{}", says::cut(left, rest_in)) };
+    let (mut shown, mut used) = (title.to_owned(), estimate_tokens(title));
+    let mut kept = 0;
+    for entry in entries {
+        let line = format!("\n{entry}");
+        // A sum of guesses is never below the guess of the whole.
+        let (more, rest) = (estimate_tokens(&line), estimate_tokens(&remark(entries.len() - kept - 1)));
+        if used + more + rest > room {
+            break;
+        }
+        shown.push_str(&line);
+        used += more;
+        kept += 1;
+    }
+    let remark = remark(entries.len() - kept);
+    if used + estimate_tokens(&remark) > room {
+        return String::new();
+    }
+    shown + &remark
+}
+
+/// The entries of a memory in the order in which they are shown: what somebody put into sections of its own, as it stands; then the insights, the newest first.
+fn entries(text: &str) -> Vec<String> {
+    let mut entries = Vec::new();
+    for part in section::sections(text).iter().filter(|part| part.name != INSIGHTS) {
+        let mut blocks = blocks(part.own);
+        if let Some(first) = blocks.first_mut().filter(|_| part.level > 1) {
+            *first = format!("{} {}\n{first}", "#".repeat(part.level.max(3)), part.name);
+        }
+        entries.extend(blocks);
+    }
+    let mut insights = blocks(section::read(text, INSIGHTS).unwrap_or_default());
+    insights.reverse();
+    insights.sort_by(|one, other| day(other).cmp(day(one)));
+    entries.extend(insights);
+    entries
+}
+
+/// The day at the end of an entry; blank if there is none.
+fn day(entry: &str) -> &str {
+    let inner = entry.strip_suffix(')').and_then(|entry| entry.rsplit_once('(')).map_or("", |(_, inner)| inner);
+    let is_day = inner.len() == 10 && inner.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    if is_day { inner } else { "" }
+}
+
+/// The bullets and paragraphs of a section, each with the lines that belong to it. Code stays in one piece.
+fn blocks(text: &str) -> Vec<String> {
+    let (mut blocks, mut open, mut in_code) = (Vec::<String>::new(), false, false);
+    for line in text.lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        let begins = !in_code && ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark));
+        if line.trim().is_empty() && !in_code {
+            open = false;
+            continue;
+        }
+        match blocks.last_mut().filter(|_| open && !begins) {
+            Some(block) => {
+                block.push('\n');
+                block.push_str(line.trim_end());
+            }
+            None => blocks.push(line.trim_end().to_owned()),
+        }
+        open = true;
+        in_code ^= is_fence;
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn habits(max_tokens: u64, profile: &str) -> Habits {
+        let usual = Habits::usual();
+        let agent = config::Agent { profile: profile.to_owned(), ..usual.agent };
+        Habits { agent, memory: config::Memory { max_tokens, ..usual.memory } }
+    }
+
+    fn long(what: &str) -> String {
+        let facts =
+            (1..=400).map(|n| format!("- **{what} {n}**: is number {n} of its kind (2026-11-{:02})\n", n % 28 + 1));
+        format!("## Insights\n\n{}", facts.collect::<String>())
+    }
+
+    #[test]
+    fn the_room_is_shared_and_the_workspace_always_has_some() {
+        for (total, person, workspace) in [(0, 0, 0), (1, 0, 1), (2, 1, 1), (3, 1, 2), (10, 6, 4), (2000, 1200, 800)] {
+            assert_eq!(shares(total, 60), (person, workspace), "{total}");
+        }
+        assert_eq!((shares(2, 95), shares(100, 95), shares(100, 5)), ((1, 1), (95, 5), (5, 95)));
+    }
+
+    #[test]
+    fn each_layer_keeps_to_its_part_and_says_what_is_missing() {
+        let layers = Layers { person: long("Habit"), workspace: long("Server") };
+        for total in [0, 1, 2, 3, 2000] {
+            let shown = habits(total, "default").shown(&layers);
+            assert!(estimate_tokens(&shown) <= total, "{total}: {shown}");
+            let (person, workspace) = shown.split_once("\n\n").unwrap_or((shown.as_str(), ""));
+            let (most_person, most_workspace) = shares(total, 60);
+            assert!(estimate_tokens(person) <= most_person && estimate_tokens(workspace) <= most_workspace, "{total}");
+        }
+        let shown = habits(2000, "default").shown(&layers);
+        let (person, workspace) = shown.split_once("\n\n").unwrap();
+        assert!(
+            person.contains("- **Habit 391**") && workspace.contains("- **Server 391**"),
+            "the newest day\n{shown}"
+        );
+        assert!(person.ends_with("older entries are in experience/default.md)"), "{person}");
+        assert!(workspace.ends_with("older entries are in agents/compline/memory.md)"), "{workspace}");
+        let lines = person.lines().filter(|line| line.starts_with("- "));
+        assert!(lines.clone().count() > 20 && lines.clone().all(|line| line.ends_with(')')), "whole entries only");
+    }
+
+    #[test]
+    fn sections_come_as_they_stand_before_the_newest_insights() {
+        let text = "# Compline\n\n## Plans\n\nMove the server.\nSoon.\n\n- Order disks\n  (two)\n\n## Insights\n\n- **a**: 1 (2026-01-01)\n\
+            - **b**: 2\n- **c**: 3 (2026-01-02)\n";
+        let shown = entries(text);
+        assert_eq!(
+            shown,
+            [
+                "### Plans\nMove the server.\nSoon.",
+                "- Order disks\n  (two)",
+                "- **c**: 3 (2026-01-02)",
+                "- **a**: 1 (2026-01-01)",
+                "- **b**: 2"
+            ]
+        );
+        assert_eq!(entries(""), Vec::<String>::new());
+        assert_eq!(habits(2000, "default").shown(&Layers::default()), "");
+    }
+
+    #[test]
+    fn without_a_profile_nothing_travels() {
+        let (with, without) = (habits(2000, "P"), habits(2000, ""));
+        assert_eq!(with.homes()[1].path, "//experience/p.md");
+        assert_eq!((without.profile_file(), without.homes()[1].section), (None, "Experience"));
+        assert_eq!(without.homes()[1].path, without.homes()[2].path);
+        let layers = without.layers("## Experience\n\n- **Tea**: green\n\n## Insights\n\n- **Disk**: full\n", "");
+        assert!(layers.person.contains("green") && !layers.person.contains("full"));
+        assert!(layers.workspace.contains("full") && !layers.workspace.contains("green"));
+    }
+
+    #[test]
+    fn what_others_learned_has_its_own_room() {
+        let others = [("chef".to_owned(), long("Dish")), ("nurse".to_owned(), long("Pill"))];
+        for total in [0, 1, 2, 3, 2000, 20_000] {
+            assert!(estimate_tokens(&habits(total, "default").shown_of_others(&others)) <= total, "{total}");
+        }
+        assert!(habits(2000, "default").shown_of_others(&others).contains("Dish 391"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_and_no_room_break_the_layers(person in "(?s).{0,300}", workspace in "(- [a-z]{0,9}\n|## [A-Z]\n|\n|```\n){0,30}", total in 0_u64..200, split in 5_u32..=95) {
+            let mut habits = habits(total, "default");
+            habits.memory.split = split;
+            let (a, b) = shares(total, split);
+            prop_assert!(a + b == total && (total < 2 || b >= 1));
+            let shown = habits.shown(&Layers { person, workspace });
+            prop_assert!(estimate_tokens(&shown) <= total);
+        }
+
+        #[test]
+        fn only_whole_entries_are_shown(count in 0_usize..40, room in 0_u64..300) {
+            let entries: Vec<String> = (0..count).map(|n| format!("- entry {n} {}", "x".repeat(n))).collect();
+            let shown = fit("Title", &entries, room, "file");
+            prop_assert!(estimate_tokens(&shown) <= room);
+            for line in shown.lines().filter(|line| line.starts_with("- ")) {
+                prop_assert!(entries.iter().any(|entry| entry == line));
+            }
+            let missing = entries.len() - shown.lines().filter(|line| line.starts_with("- ")).count();
+            let says = says::cut(missing, "file");
+            prop_assert!(shown.is_empty() || missing == 0 || shown.ends_with(&says));
+        }
+    }
+}

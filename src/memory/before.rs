@@ -1,0 +1,101 @@
+//! What stands in a file before it is changed, and what a person made of it since we wrote it last.
+
+use super::disk;
+use super::tree::{Tree, blocking};
+use super::way::Lies;
+use super::write::NotWritten;
+use super::{label, page, place};
+use crate::store::{Db, NewFile, Tx};
+use crate::time::Moment;
+use crate::trust::{Label, Scope};
+
+/// What stands in a file before a change.
+#[derive(Debug)]
+pub(super) struct Before {
+    /// Its words; `None` if there is no file.
+    pub text: Option<String>,
+    /// SHA-256 of them; blank if there is no file.
+    pub digest: String,
+    /// Where it really lies, relative to the workspace.
+    pub inside: String,
+    /// What a change that was cut off has left beside it.
+    left: Option<String>,
+}
+
+/// A version that nobody wrote through us.
+struct ByHand {
+    text: Option<String>,
+    digest: String,
+    label: Label,
+}
+
+impl Tree {
+    pub(super) async fn before(&self, spot: &str) -> anyhow::Result<Result<Before, NotWritten>> {
+        let (tree, spot) = (self.clone(), spot.to_owned());
+        blocking(move || tree.look_at(&spot)).await
+    }
+
+    fn look_at(&self, spot: &str) -> anyhow::Result<Result<Before, NotWritten>> {
+        let (disk, asked) = self.disk_of(spot);
+        let nothing = || Before { text: None, digest: String::new(), inside: spot.to_owned(), left: None };
+        let reached = match disk.seek(asked) {
+            Ok(reached) => reached,
+            Err(error) if disk::is_missing(&error) => return Ok(Ok(nothing())),
+            Err(_) => return Ok(Err(NotWritten::Elsewhere)),
+        };
+        let inside = place::spelt(spot, &reached.inside());
+        let left = disk::left_over(&reached.folder, &reached.name, place::MAX_TEXT_FILE);
+        let left = left.and_then(|bytes| String::from_utf8(bytes).ok());
+        let bytes = match reached.lies {
+            Lies::Nothing => return Ok(Ok(Before { inside, left, ..nothing() })),
+            Lies::File => disk::read_up_to(disk::open(&reached)?, place::MAX_TEXT_FILE)?,
+            Lies::Folder | Lies::Other => return Ok(Err(NotWritten::NoText)),
+        };
+        let digest = page::digest(&bytes);
+        let text = String::from_utf8(bytes);
+        Ok(text.map(|text| Before { text: Some(text), digest, inside, left }).map_err(|_| NotWritten::NoText))
+    }
+
+    /// The label of what stands there. What a person made of it by hand becomes a version of its own.
+    pub(super) async fn adopt(&self, spot: &str, before: &Before, scope: Scope, now: Moment) -> anyhow::Result<Label> {
+        let (asked, inside, digest) = (spot.to_owned(), before.inside.clone(), before.digest.clone());
+        let (text, left) = (before.text.clone(), before.left.clone());
+        let look = move |db: Db<'_>| {
+            let label = label::of_file(db, &asked, &inside, &digest)?.1;
+            let left = left.map(|text| by_hand(db, &asked, &inside, Some(text))).transpose()?.flatten();
+            let newest = db.last_digest_of(&inside)?;
+            let known = newest.as_deref().unwrap_or_default() == digest;
+            let now = (!known).then(|| ByHand { text, digest, label: label.clone() });
+            Ok((label, left.into_iter().chain(now).collect::<Vec<_>>()))
+        };
+        let (label, versions) = self.0.journal.read(look).await?;
+        if !versions.is_empty() {
+            let inside = before.inside.clone();
+            let job =
+                move |tx: Tx<'_>| versions.iter().try_for_each(|version| record(tx, &inside, version, scope, now));
+            self.0.journal.write("record a change by hand", job).await?;
+        }
+        Ok(label)
+    }
+}
+
+/// The content as a version, if there is none of it.
+fn by_hand(db: Db<'_>, asked: &str, inside: &str, text: Option<String>) -> anyhow::Result<Option<ByHand>> {
+    let digest = text.as_ref().map(|text| page::digest(text.as_bytes())).unwrap_or_default();
+    let (row, label) = label::of_file(db, asked, inside, &digest)?;
+    Ok(row.is_none().then_some(ByHand { text, digest, label }))
+}
+
+fn record(tx: Tx<'_>, inside: &str, version: &ByHand, scope: Scope, at: Moment) -> anyhow::Result<()> {
+    let new = NewFile {
+        path: inside,
+        digest: &version.digest,
+        label: &version.label,
+        scope,
+        author: "hand",
+        cause: "hand",
+        content: version.text.as_deref().map(str::as_bytes),
+        at,
+    };
+    tx.file_version_of(&new).map(drop)
+}

@@ -1,0 +1,211 @@
+//! Looking around in somebody's own folder: what lies there, and the words of a file with their label.
+//!
+//! Only what really lies in the folder is given, wherever a link in it points; hidden names and, in the first owner's folder, those of everybody else are not there.
+
+use std::sync::Arc;
+
+use super::disk::{Disk, Entry};
+use super::own::NotGiven;
+use super::tree::{Tree, blocking};
+use super::{disk, label, memo, note, page, place, section};
+use crate::people::Party;
+use crate::store::{Db, Node};
+use crate::time::Moment;
+use crate::trust::{Label, Labelled, Text};
+
+/// Something that lies in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name, without the folder.
+    pub name: String,
+    /// Whether it is a folder.
+    pub folder: bool,
+    /// In bytes; 0 for a folder.
+    pub size: u64,
+    /// When it was written.
+    pub at: Moment,
+    /// Where its name came from.
+    pub label: Label,
+}
+
+/// A note, as a person is shown it in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteLine {
+    /// Where it lies, as its owner sees it.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// What it says, in one line.
+    pub hook: String,
+    /// What it says of itself that it is.
+    pub kind: String,
+    /// In bytes.
+    pub size: u64,
+    /// When it was written.
+    pub at: Moment,
+    /// Whether it is trusted.
+    pub trusted: bool,
+}
+
+/// A file that was read: by what path, where it really lies, and its words.
+struct Read {
+    asked: String,
+    inside: String,
+    words: String,
+    digest: String,
+}
+
+impl Tree {
+    /// The words of a text file, what in the journal they stand for, and the SHA-256 of its bytes.
+    ///
+    /// # Errors
+    /// If the journal cannot be read; inside, why the file is not given.
+    pub async fn read_text(
+        &self,
+        who: &Party,
+        path: &str,
+    ) -> anyhow::Result<Result<(Text, Vec<Node>, String), NotGiven>> {
+        let folder = self.folder_of(who).await?;
+        let (tree, path) = (self.clone(), path.trim().to_owned());
+        let read = match blocking(move || Ok(tree.read_own(&folder, &path))).await? {
+            Ok(read) => read,
+            Err(why) => return Ok(Err(why)),
+        };
+        let Read { asked, inside, words, digest } = read;
+        let of = digest.clone();
+        let (row, label) = self.0.journal.read(move |db| label::of_file(db, &asked, &inside, &of)).await?;
+        let text = Labelled::new(Arc::from(words), label, who.scope());
+        Ok(Ok((text, row.map(Node::File).into_iter().collect(), digest)))
+    }
+
+    /// The words of one section of a file; `None` if there is no such section.
+    ///
+    /// # Errors
+    /// If the journal cannot be read; inside, why the file is not given.
+    pub async fn read_section(
+        &self,
+        who: &Party,
+        path: &str,
+        section: &str,
+    ) -> anyhow::Result<Result<Option<(Text, Vec<Node>)>, NotGiven>> {
+        let read = self.read_text(who, path).await?;
+        Ok(read.map(|(text, nodes, _)| {
+            let (words, label, scope) = text.open();
+            let part: Arc<str> = Arc::from(section::read(words, section)?.trim_matches(['\n', '\r']));
+            Some((Labelled::new(part, label.clone(), scope), nodes))
+        }))
+    }
+
+    /// What lies in a folder, by name; a blank path is the party's own folder.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be read; inside, why the folder is not given.
+    pub async fn list(&self, who: &Party, path: &str) -> anyhow::Result<Result<Vec<Listed>, NotGiven>> {
+        let folder = self.folder_of(who).await?;
+        let Some(path) = place::normal(path.trim().trim_end_matches('/')) else { return Ok(Err(NotGiven::BadPath)) };
+        let (real, entries) = match self.on_disk(move |disk| list(disk, &folder, &path)).await? {
+            Ok(listed) => listed,
+            Err(why) => return Ok(Err(why)),
+        };
+        let look = move |db: Db<'_>| entries.into_iter().map(|entry| named(db, &real, entry)).collect();
+        self.0.journal.read(look).await.map(Ok)
+    }
+
+    /// The notes of the memory, by path: also the notes of days, and what waits in `memory/untrusted/`.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be read.
+    pub async fn notes(&self, who: &Party) -> anyhow::Result<Vec<NoteLine>> {
+        let folder = self.folder_of(who).await?;
+        let (tree, at) = (self.clone(), folder.clone());
+        let found = blocking(move || Ok(tree.all_notes(&at))).await?;
+        let look = move |db: Db<'_>| found.into_iter().map(|found| found.with_label(db)).collect();
+        self.0.journal.read_much(look).await
+    }
+
+    /// Where that path of the party's folder really lies, relative to the workspace; also if nothing lies there.
+    pub(super) async fn real_spot(&self, who: &Party, path: &str) -> anyhow::Result<Result<String, NotGiven>> {
+        let folder = self.folder_of(who).await?;
+        let (tree, path) = (self.clone(), path.to_owned());
+        blocking(move || {
+            let Some(spot) = place::spot(&folder, &path) else { return Ok(Err(NotGiven::BadPath)) };
+            let (disk, inside) = tree.disk_of(&spot);
+            let Ok(real) = disk.real(inside) else { return Ok(Err(NotGiven::Elsewhere)) };
+            let real = place::spelt(&spot, &real);
+            Ok(if place::own(&folder, &real).is_some() { Ok(real) } else { Err(NotGiven::Elsewhere) })
+        })
+        .await
+    }
+
+    /// Blocks.
+    fn read_own(&self, folder: &str, path: &str) -> Result<Read, NotGiven> {
+        let asked = place::spot(folder, path).ok_or(NotGiven::BadPath)?;
+        let (disk, inside) = self.disk_of(&asked);
+        let found = disk.find(inside).map_err(|error| NotGiven::of(&error))?;
+        let inside = place::spelt(&asked, &found.inside());
+        place::own(folder, &inside).ok_or(NotGiven::Elsewhere)?;
+        let file = disk::open(&found).map_err(|_| NotGiven::Missing)?;
+        let bytes = disk::read_up_to(file, place::MAX_TEXT_FILE).map_err(|_| NotGiven::TooLarge)?;
+        let digest = page::digest(&bytes);
+        let words = String::from_utf8(bytes).map_err(|_| NotGiven::NoText)?;
+        Ok(Read { asked, inside, words, digest })
+    }
+
+    fn all_notes(&self, folder: &str) -> Vec<FoundNote> {
+        let mut notes = Vec::new();
+        for at in ["memory", "memory/untrusted"] {
+            let (_, entries) = list(&self.0.disk, folder, at).ok().and_then(Result::ok).unwrap_or_default();
+            let is_note = |entry: &Entry| !entry.folder && entry.name.ends_with(".md") && entry.name != "MEMORY.md";
+            for entry in entries.into_iter().filter(is_note) {
+                let path = format!("{at}/{}", entry.name);
+                if let Ok(read) = self.read_own(folder, &path) {
+                    notes.push(FoundNote { path, entry, read });
+                }
+            }
+        }
+        notes
+    }
+}
+
+/// A note that was found, before anything is known of where its words came from.
+struct FoundNote {
+    path: String,
+    entry: Entry,
+    read: Read,
+}
+
+impl FoundNote {
+    fn with_label(self, db: Db<'_>) -> anyhow::Result<NoteLine> {
+        let (_, label): (_, Label) = label::of_file(db, &self.read.asked, &self.read.inside, &self.read.digest)?;
+        let note = note::read(&self.read.words);
+        let stem = self.entry.name.trim_end_matches(".md");
+        let title = if note.name.is_empty() { stem.to_owned() } else { note.name };
+        let hook = if note.description.is_empty() { note::hook(&note.body) } else { note.description };
+        let kind = if memo::is_day(stem) { "day".to_owned() } else { note.kind };
+        let (size, at) = (self.entry.size, self.entry.at);
+        Ok(NoteLine { path: self.path, title, hook, kind, size, at, trusted: label.is_trusted() })
+    }
+}
+
+/// The folder by where it really is, and what lies in it.
+fn list(disk: &Disk, folder: &str, path: &str) -> anyhow::Result<Result<(String, Vec<Entry>), NotGiven>> {
+    let asked = if path.is_empty() { folder.to_owned() } else { place::within(folder, path) };
+    if place::is_hidden(path) || !(asked.is_empty() || place::is_plain(&asked)) {
+        return Ok(Err(NotGiven::BadPath));
+    }
+    let real = if asked.is_empty() { Ok(asked) } else { disk.find(&asked).map(|found| found.inside()) };
+    let real = match real {
+        Ok(real) if real == folder || place::own(folder, &real).is_some() => real,
+        Ok(_) => return Ok(Err(NotGiven::Elsewhere)),
+        Err(error) => return Ok(Err(NotGiven::of(&error))),
+    };
+    let is_own = |entry: &Entry| place::own(folder, &place::within(&real, &entry.name)).is_some();
+    let entries = disk.list(&real)?.into_iter().filter(is_own).collect();
+    Ok(Ok((real, entries)))
+}
+
+fn named(db: Db<'_>, folder: &str, entry: Entry) -> anyhow::Result<Listed> {
+    let spot = place::within(folder, &entry.name);
+    let label = if entry.folder { label::of_folder(db, &spot)? } else { label::of_name(db, &spot)? };
+    Ok(Listed { name: entry.name, folder: entry.folder, size: entry.size, at: entry.at, label })
+}

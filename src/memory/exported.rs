@@ -1,0 +1,51 @@
+//! What somebody took away with them lies in their folder for a while, because it is sent from there.
+
+use super::disk::Existing;
+use super::seeded::Draft;
+use super::tree::{Tree, blocking};
+use super::{page, place};
+use crate::people::Party;
+use crate::time::Moment;
+use crate::trust::Label;
+
+/// The largest one that is looked at again, in bytes: more than is ever sent.
+const LARGEST: u64 = 64 << 20;
+
+impl Tree {
+    /// Keeps an archive under the `exports/` of a party. Gives its path relative to the workspace, and its SHA-256.
+    ///
+    /// # Errors
+    /// If the workspace or the journal cannot be written.
+    pub async fn save_export(
+        &self,
+        who: &Party,
+        name: &str,
+        bytes: Vec<u8>,
+        label: &Label,
+        now: Moment,
+    ) -> anyhow::Result<(String, String)> {
+        let folder = place::within(&self.folder_of(who).await?, "exports");
+        let (path, digest) = (place::within(&folder, name), page::digest(&bytes));
+        let (name, label) = (name.to_owned(), label.clone());
+        self.write(Draft { folder, name, bytes, label, scope: who.scope(), existing: Existing::Replace }, now).await?;
+        Ok((path, digest))
+    }
+
+    /// Takes an archive off the disk whose time is over, if it is still the one that we wrote.
+    ///
+    /// # Errors
+    /// If it cannot be deleted.
+    pub async fn drop_export(&self, path: &str, digest: &str) -> anyhow::Result<()> {
+        let (tree, path, digest) = (self.clone(), path.to_owned(), digest.to_owned());
+        let alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;
+        blocking(move || {
+            let _alone = alone;
+            let (disk, inside) = tree.disk_of(&path);
+            if disk.read(inside, LARGEST).is_ok_and(|bytes| page::digest(&bytes) == digest) {
+                tree.drop_at(&path)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+}

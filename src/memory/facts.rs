@@ -1,0 +1,240 @@
+//! Where facts live: each has one home, a line `- **key**: value` in a list.
+//!
+//! There are three lists. What somebody told the assistant to remember stands under `## Recent facts` in `MEMORY.md`. What was taken down from talk goes by its layer: what is
+//! true of the person goes to what the agent's profile has learned, beside the workspace, and travels with it; what belongs to this workspace goes to the agent's memory in it.
+//! A fact stays where it was put first: a new value of the same key takes the place of the old one there, whichever layer it is said to have now. The old value stays in the
+//! file's history. The same value in other words (case, spaces, a full stop) is no news, and nothing is written.
+//!
+//! A list is bounded. What has no room any more, the oldest first, moves to the note of the month, in one change of both. Doing all of it again changes nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::agent::Home;
+use super::memo;
+use super::tree::{Tree, blocking};
+use super::write::{New, NotWritten, Origin};
+use super::{label, page, place};
+use crate::people::Party;
+use crate::store::{Fact, Layer};
+use crate::text::one_line;
+use crate::trust::{Label, Labelled, Text};
+use crate::wording::agent as says;
+
+/// The most that one list of facts takes, in bytes.
+const MOST: usize = 16 * 1024;
+/// The most of what is known that the extractor is shown, in bytes, from the newest on.
+const KNOWN: usize = 8 * 1024;
+/// Where the note of a month is listed.
+const MEMORY: &str = "memory/MEMORY.md";
+
+/// What stands in a file.
+pub(super) struct Standing {
+    pub(super) text: String,
+    pub(super) label: Label,
+    /// Its row, if we wrote just that.
+    pub(super) row: Option<i64>,
+}
+
+impl Tree {
+    /// Keeps these facts, each in its one home. Keeping them again changes nothing.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; inside, why they are not kept.
+    pub async fn keep_facts(&self, origin: &Origin, facts: &[Fact]) -> anyhow::Result<Result<(), NotWritten>> {
+        let homes = self.1.homes();
+        let mut standing = Vec::new();
+        for home in &homes {
+            let text = self.standing(&origin.who, &home.path).await?.map(|found| found.text).unwrap_or_default();
+            standing.push(memo::facts_in(&text, home.section));
+        }
+        let day = self.0.zone.day(origin.now);
+        let mut routed: BTreeMap<usize, Vec<memo::Fact>> = BTreeMap::new();
+        for fact in facts {
+            let (home, key) = home_of(fact, &standing);
+            let (value, day) = (fact.value.clone(), day.clone());
+            routed.entry(home).or_default().push(memo::Fact { key, value, day });
+        }
+        for (home, facts) in routed {
+            let Some(home) = homes.get(home) else { continue };
+            if let Err(why) = self.put_facts(origin, home, facts).await? {
+                return Ok(Err(why));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// What is known of a party, one line for each fact: what the extractor need not take down again, and what it may supersede. Trusted only; a file that
+    /// cannot be read says nothing.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn known_facts(&self, who: &Party) -> anyhow::Result<Text> {
+        let mut label = crate::wording::own("", who.scope()).label().clone();
+        let mut lines = Vec::new();
+        for home in self.1.homes() {
+            let Ok(Some(found)) = self.standing(who, &home.path).await else { continue };
+            if found.label.is_trusted() {
+                label.absorb(&found.label);
+                lines.extend(memo::facts_in(&found.text, home.section));
+            }
+        }
+        lines.sort_by(|one, other| other.day.cmp(&one.day));
+        let mut known = String::new();
+        for fact in lines {
+            let line = format!("- {}: {}\n", fact.key, fact.value);
+            if known.len() + line.len() > KNOWN {
+                break;
+            }
+            known.push_str(&line);
+        }
+        Ok(Labelled::new(Arc::from(known.trim_end()), label, who.scope()))
+    }
+
+    /// What stands at that path of the party's folder, if it is a text.
+    pub(super) async fn standing(&self, who: &Party, path: &str) -> anyhow::Result<Option<Standing>> {
+        let Ok(spot) = self.spot_of(who, path).await? else { return Ok(None) };
+        let (tree, asked) = (self.clone(), spot.clone());
+        let read = blocking(move || {
+            let (disk, inside) = tree.disk_of(&asked);
+            let (found, bytes) = disk.standing(inside, place::MAX_TEXT_FILE)?;
+            Ok(bytes.map(|bytes| (place::spelt(&asked, &found), bytes)))
+        });
+        let Some((inside, bytes)) = read.await? else { return Ok(None) };
+        let digest = page::digest(&bytes);
+        let Ok(text) = String::from_utf8(bytes) else { return Ok(None) };
+        let (row, label) = self.0.journal.read(move |db| label::of_file(db, &spot, &inside, &digest)).await?;
+        Ok(Some(Standing { text, label, row }))
+    }
+
+    /// Puts facts into their list; what has no room there any more goes to the note of the month, and the note to the index, all at once.
+    async fn put_facts(
+        &self,
+        origin: &Origin,
+        home: &Home,
+        facts: Vec<memo::Fact>,
+    ) -> anyhow::Result<Result<(), NotWritten>> {
+        let month: String = self.0.zone.day(origin.now).chars().take("2026-11".len()).collect();
+        let (file, title) = (format!("facts-{month}.md"), says::facts_of(&month));
+        let note = format!("memory/{file}");
+        let listed = home.path != MEMORY;
+        let paths = if listed { vec![home.path.as_str(), &note, MEMORY] } else { vec![home.path.as_str(), &note] };
+        let section = home.section;
+        let make = move |texts: &[Option<&str>]| {
+            let text = |at: usize| texts.get(at).copied().flatten();
+            let (list, demoted) = with_facts(text(0).unwrap_or_default(), section, &facts);
+            if demoted.is_empty() {
+                return Ok(vec![New::Text(list), New::Same, New::Same]);
+            }
+            let lined = |text: &str| New::Text(memo::index_line(text, &title, &file, says::FACTS_NOTE));
+            let noted = New::Text(noted(text(1), &title, &demoted));
+            if listed {
+                return Ok(vec![New::Text(list), noted, lined(text(2).unwrap_or_default())]);
+            }
+            Ok(vec![lined(&list), noted])
+        };
+        Ok(self.change_together(origin, &paths, make).await?.map(drop))
+    }
+}
+
+/// Where a fact belongs, and the key under which it stands there: where one of its key stands already, else by its layer.
+fn home_of(fact: &Fact, standing: &[Vec<memo::Fact>]) -> (usize, String) {
+    let key = plain(&fact.key);
+    let known = standing.iter().enumerate().find_map(|(home, facts)| {
+        facts.iter().find(|known| plain(&known.key) == key).map(|known| (home, known.key.clone()))
+    });
+    let by_layer = match fact.layer {
+        Layer::A => 1,
+        Layer::B => 2,
+    };
+    known.unwrap_or_else(|| (by_layer, fact.key.clone()))
+}
+
+/// Words without what makes no difference: case, spaces, the shape of an apostrophe, a full stop at the end.
+fn plain(words: &str) -> String {
+    one_line(&words.to_lowercase().replace('\u{2019}', "'")).trim_end_matches(['.', '!', ' ']).to_owned()
+}
+
+/// The text with the facts in that list, and what has no room any more.
+fn with_facts(text: &str, section: &str, facts: &[memo::Fact]) -> (String, Vec<memo::Fact>) {
+    let (mut text, mut demoted) = (text.to_owned(), Vec::new());
+    for fact in facts {
+        let standing = memo::facts_in(&text, section);
+        let is_known = |known: &memo::Fact| known.key == fact.key && plain(&known.value) == plain(&fact.value);
+        if standing.iter().any(is_known) {
+            continue;
+        }
+        let added = memo::add_fact(&text, section, fact, MOST);
+        text = added.text;
+        demoted.extend(added.demoted);
+    }
+    (text, demoted)
+}
+
+/// The note of a month with those facts in it, each once.
+fn noted(text: Option<&str>, title: &str, facts: &[memo::Fact]) -> String {
+    let head = || format!("---\nname: {title}\ndescription: {}\ntype: fact\n---\n\n", says::FACTS_NOTE);
+    let mut text = text.map_or_else(head, str::to_owned);
+    for fact in facts {
+        let line = memo::line_of(fact);
+        if !text.lines().any(|standing| standing == line) {
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Category;
+
+    fn fact(key: &str, value: &str) -> memo::Fact {
+        memo::Fact { key: key.to_owned(), value: value.to_owned(), day: "2026-11-20".to_owned() }
+    }
+
+    #[test]
+    fn a_fact_stays_where_it_was_put_first_and_goes_by_its_layer_else() {
+        let standing = [vec![fact("Cat’s name", "Tom")], Vec::new(), vec![fact("Server", "Bert")]];
+        for (key, layer, home, known) in [
+            ("cat's  NAME", Layer::B, 0, "Cat’s name"),
+            ("server", Layer::A, 2, "Server"),
+            ("Tea", Layer::A, 1, "Tea"),
+            ("Disk", Layer::B, 2, "Disk"),
+        ] {
+            let new = Fact {
+                key: key.to_owned(),
+                value: String::new(),
+                category: Category::Fact,
+                layer,
+                sources: Vec::new(),
+            };
+            assert_eq!(home_of(&new, &standing), (home, known.to_owned()), "{key}");
+        }
+    }
+
+    #[test]
+    fn the_same_again_changes_no_byte() {
+        let (text, _) = with_facts("## Insights\n\n- **a**: One\n", "Insights", &[fact("b", "2")]);
+        assert_eq!(with_facts(&text, "Insights", &[fact("b", "2"), fact("a", "one."), fact("b", " 2 ")]).0, text);
+        let (text, demoted) = with_facts(&text, "Insights", &[fact("b", "3")]);
+        assert_eq!((text.contains("3 (2026-11-20)"), text.contains("**: 2"), demoted), (true, false, Vec::new()));
+        assert!(with_facts("", "Insights", &[fact("language", "C++")]).0.contains("C++"));
+    }
+
+    #[test]
+    fn the_note_of_a_month_holds_each_fact_once() {
+        let facts = [fact("a", "1"), fact("b", "2")];
+        let once = noted(None, "Facts of 2026-11", &facts);
+        assert!(
+            once.starts_with("---\nname: Facts of 2026-11\n")
+                && once.ends_with("\n\n- **a**: 1 (2026-11-20)\n- **b**: 2 (2026-11-20)\n"),
+            "{once}"
+        );
+        assert_eq!(noted(Some(&once), "Facts of 2026-11", &facts), once);
+    }
+}

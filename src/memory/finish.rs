@@ -1,0 +1,47 @@
+//! Changes that were announced and not made, because the power went or the turn was stopped in between.
+//!
+//! A change is a row first. Where what it replaces still stands untouched, it is made now; where its words stand there already, only that is written down;
+//! where anything else stands there, a person has changed the file since, and theirs stays.
+
+use super::disk::Placed;
+use super::tree::{Tree, blocking};
+use super::{page, place};
+use crate::store::{Tx, Unplaced};
+
+impl Tree {
+    /// Makes the changes that were announced and not made. To be called at the start, before anybody reads.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used.
+    pub async fn finish(&self) -> anyhow::Result<()> {
+        let _alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;
+        self.finish_open().await
+    }
+
+    /// The same for whoever holds the lock.
+    pub(super) async fn finish_open(&self) -> anyhow::Result<()> {
+        for open in self.0.journal.read(|db| db.files_to_place()).await? {
+            let (tree, id) = (self.clone(), open.id);
+            blocking(move || tree.make_up(&open)).await?;
+            let job = move |tx: Tx<'_>| tx.file_placed(id);
+            self.0.journal.write("an open change of a file is over", job).await?;
+        }
+        Ok(())
+    }
+
+    /// Blocks.
+    fn make_up(&self, open: &Unplaced) -> anyhow::Result<()> {
+        let (disk, asked) = self.disk_of(&open.path);
+        let Ok((inside, bytes)) = disk.standing(asked, place::MAX_TEXT_FILE) else { return Ok(()) };
+        let stands = bytes.map(|bytes| page::digest(&bytes)).unwrap_or_default();
+        let forgotten = open.content.is_none() && !open.digest.is_empty();
+        if inside != asked || stands != open.replaces || forgotten {
+            return Ok(());
+        }
+        if self.place(&open.path, &open.replaces, open.content.as_deref())? == Placed::Done {
+            self.touched(&open.path);
+            tracing::info!(file.id = %open.id, "Change {} of a file was cut off, and is made now", open.id);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! A person is forgotten as a whole: first they are nobody any more, then their words go piece by piece, then their files, and at last every table and
+//! the folder are looked through for what is left. Each part can be done again.
+
+use crate::id::{ForgettingId, PersonId};
+use crate::people::{Party, Person, Role};
+use crate::store::{Counts, Db, Forgotten, Tx};
+use crate::time::Moment;
+
+use super::tree::{Tree, blocking, first_owner};
+use super::{disk, place};
+
+/// How many rows one transaction changes at most.
+const ROWS: u32 = 200;
+/// How many pages of the search indexes are merged at a time, and how often at most; what is left then goes in the night.
+const PAGES: i64 = 64;
+const MERGES: u32 = 5_000;
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PersonGone {
+    /// How many files went.
+    pub files: usize,
+    /// How many messages lost their words.
+    pub messages: usize,
+    /// What still holds something of theirs, and how often; nothing when it worked.
+    pub left: Vec<(String, usize)>,
+}
+
+impl Tree {
+    /// The folder of somebody who is let in, or was once.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn folder_once_of(&self, id: PersonId, name: &str) -> anyhow::Result<String> {
+        let owner = self.0.journal.read(first_owner).await?;
+        let person = Person { id, name: name.to_owned(), role: Role::Member };
+        Ok(place::folder_of(&Party::One(person), owner))
+    }
+
+    /// Forgets a person, or goes on with it.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; then it is gone on with later.
+    pub async fn forget_person(&self, id: ForgettingId, now: Moment) -> anyhow::Result<PersonGone> {
+        let row = self.0.journal.read(move |db| db.forgetting(id)).await?;
+        let Some(row) = row.filter(|row| row.what == Forgotten::Person) else { return Ok(PersonGone::default()) };
+        let Some(person) = row.person else { return Ok(PersonGone::default()) };
+        self.0.journal.write("end all of a person", move |tx| tx.end_all_of(person, now)).await?;
+        let said = self.drop_words_in_groups(person, now).await?;
+        let own = self.0.journal.read(move |db| db.messages_with_words(person)).await?;
+        while self.0.journal.write("forget words of a person", move |tx| tx.blank_some_of(person, ROWS)).await? > 0 {}
+        let files = self.drop_files_of(person, &row.target).await?;
+        let folder = row.target.clone();
+        let bury = move |tx: Tx<'_>| tx.files_forgotten(person, &folder, id);
+        self.0.journal.write("forget files of a person", bury).await?;
+        self.purge_index().await?;
+        self.0.journal.cut_log().await?;
+        let left = self.left_of(person, &row.target).await?;
+        let messages = said.saturating_add(own);
+        let (is_left, counts) = (!left.is_empty(), Counts { notes: files, messages, ..Counts::default() });
+        let end = move |tx: Tx<'_>| {
+            tx.count_forgotten(id, counts)?;
+            tx.end_forgetting(id, is_left, now)
+        };
+        self.0.journal.write("end a forgetting", end).await?;
+        Ok(PersonGone { files, messages, left })
+    }
+
+    async fn drop_words_in_groups(&self, person: PersonId, now: Moment) -> anyhow::Result<usize> {
+        let mut count = 0_usize;
+        loop {
+            let some = self.0.journal.read(move |db| db.said_in_groups(person, ROWS)).await?;
+            if some.is_empty() {
+                return Ok(count);
+            }
+            count = count.saturating_add(some.len());
+            let go = move |tx: Tx<'_>| some.into_iter().try_for_each(|id| tx.words_gone(id, now).map(drop));
+            self.0.journal.write("forget words in groups", go).await?;
+        }
+    }
+
+    /// Their folder, and whatever was written for them elsewhere in the workspace.
+    async fn drop_files_of(&self, person: PersonId, folder: &str) -> anyhow::Result<usize> {
+        let mut dropped = self.drop_all_in(folder).await?;
+        let spots = self.0.journal.read(move |db| db.paths_of(person)).await?;
+        for spot in spots.into_iter().filter(|spot| !place::is_owners_hand(spot)) {
+            dropped = dropped.saturating_add(usize::from(self.drop_spot(&spot).await?));
+        }
+        Ok(dropped)
+    }
+
+    /// The search indexes let go of single words only when they are put together anew. For one message the night is soon enough, for a person it is now.
+    async fn purge_index(&self) -> anyhow::Result<()> {
+        for step in 0..MERGES {
+            let merge = move |tx: Tx<'_>| tx.merge_index(PAGES, step == 0);
+            if !self.0.journal.write("merge the index", merge).await? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn left_of(&self, person: PersonId, folder: &str) -> anyhow::Result<Vec<(String, usize)>> {
+        let mut left = self.0.journal.read_much(move |db: Db<'_>| db.holding(person)).await?;
+        let (tree, folder) = (self.clone(), folder.to_owned());
+        let look = move || {
+            let files = tree.belongings(&folder)?.into_iter().filter(|file| !place::is_owners_hand(&file.path)).count();
+            Ok(files)
+        };
+        let files = blocking(look).await?;
+        if files > 0 {
+            left.push(("files".to_owned(), files));
+        }
+        Ok(left)
+    }
+
+    /// Takes a file off the disk that was written for somebody. What leads elsewhere is none of ours.
+    async fn drop_spot(&self, spot: &str) -> anyhow::Result<bool> {
+        let (tree, spot) = (self.clone(), spot.to_owned());
+        let alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;
+        blocking(move || {
+            let _alone = alone;
+            match tree.drop_at(&spot) {
+                Err(error) if disk::is_missing(&error) => Ok(false),
+                dropped => dropped,
+            }
+        })
+        .await
+    }
+}

@@ -1,0 +1,196 @@
+//! How the tree is: what an operator would want to know of it, in numbers, and the mending of what can be mended without deciding anything.
+//!
+//! Nothing here names a file or quotes a word, because what `doctor` prints may be pasted anywhere.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use super::belongings::OwnPath;
+use super::tree::{Tree, blocking, first_owner};
+use super::write::{Author, New, Origin};
+use super::{memo, note, place};
+use crate::people::{Party, Role};
+use crate::time::Moment;
+use crate::wording;
+
+/// The folders that everything else counts on, of the workspace.
+const FOLDERS: [&str; 2] = ["memory", "inbox"];
+
+/// How it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TreeHealth {
+    /// How many files there are.
+    pub files: usize,
+    /// How much they are, in bytes.
+    pub bytes: u64,
+    /// Folders that are missing.
+    pub missing: Vec<&'static str>,
+    /// Text files of the memory that cannot be read as text.
+    pub unreadable: usize,
+    /// Notes that no line of `MEMORY.md` leads to.
+    pub unlisted: usize,
+    /// How full the fullest `MEMORY.md` is, in percent.
+    pub fullest: u64,
+    /// Files that are loaded by themselves and are larger than they may become.
+    pub overfull: usize,
+    /// Folders of people of whom none is called so.
+    pub nobodys: usize,
+}
+
+/// What was mended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TreeMended {
+    /// Folders that were made.
+    pub folders: usize,
+    /// Lines that lead to notes now.
+    pub lines: usize,
+}
+
+impl Tree {
+    /// Looks at the folders of everybody.
+    ///
+    /// # Errors
+    /// If the journal or a folder cannot be read.
+    pub async fn health(&self) -> anyhow::Result<TreeHealth> {
+        let people = self.0.journal.read(|db| db.people()).await?;
+        let owner = self.0.journal.read(first_owner).await?;
+        let mut health = TreeHealth { missing: self.missing_folders(), ..TreeHealth::default() };
+        let mut known = BTreeSet::new();
+        for person in people {
+            let who = Party::One(person);
+            known.insert(place::folder_of(&who, owner));
+            self.look_over(&who, &mut health).await?;
+        }
+        health.nobodys = self.folders_of_nobody(known).await?;
+        Ok(health)
+    }
+
+    /// Makes the folders that are missing, and leads to notes that nothing leads to.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used.
+    pub async fn mend(&self, now: Moment) -> anyhow::Result<TreeMended> {
+        let mut mended = TreeMended::default();
+        for folder in self.missing_folders() {
+            self.on_disk(move |disk| disk.folder(folder).map(drop)).await?;
+            mended.folders = mended.folders.saturating_add(1);
+        }
+        for person in
+            self.0.journal.read(|db| db.people()).await?.into_iter().filter(|person| person.role > Role::Guest)
+        {
+            let who = Party::One(person);
+            let lines = self.list_unlisted(&who, now).await?;
+            mended.lines = mended.lines.saturating_add(lines);
+        }
+        Ok(mended)
+    }
+
+    fn missing_folders(&self) -> Vec<&'static str> {
+        FOLDERS.into_iter().filter(|folder| !self.0.disk.unchecked(folder).is_dir()).collect()
+    }
+
+    async fn look_over(&self, who: &Party, health: &mut TreeHealth) -> anyhow::Result<()> {
+        let files = self.files_of(who).await?;
+        health.files = health.files.saturating_add(files.len());
+        health.bytes = files.iter().fold(health.bytes, |bytes, file| bytes.saturating_add(file.size));
+        for file in files.iter().filter(|file| place::is_loaded(&file.path) && file.path.ends_with(".md")) {
+            let most = u64::try_from(place::most_bytes(&file.path)).unwrap_or(u64::MAX);
+            health.overfull = health.overfull.saturating_add(usize::from(file.size > most));
+            if file.path == MEMORY {
+                health.fullest = health.fullest.max(file.size.saturating_mul(100) / most.max(1));
+            }
+            let broken = file.size <= place::MAX_TEXT_FILE && self.words_of(file).await?.is_none();
+            health.unreadable = health.unreadable.saturating_add(usize::from(broken));
+        }
+        health.unlisted = health.unlisted.saturating_add(self.unlisted(&files).await?.len());
+        Ok(())
+    }
+
+    /// The notes that no line of `MEMORY.md` leads to.
+    async fn unlisted<'f>(&self, files: &'f [OwnPath]) -> anyhow::Result<Vec<&'f OwnPath>> {
+        let memory = match files.iter().find(|file| file.path == MEMORY) {
+            Some(file) => self.words_of(file).await?.unwrap_or_default(),
+            None => String::new(),
+        };
+        let leads = |file: &OwnPath| memo::drop_index_line(&memory, name_of(&file.path)) != memory;
+        Ok(files.iter().filter(|file| is_listed_note(&file.path) && !leads(file)).collect())
+    }
+
+    async fn list_unlisted(&self, who: &Party, now: Moment) -> anyhow::Result<usize> {
+        let files = self.files_of(who).await?;
+        let mut lines = Vec::new();
+        for file in self.unlisted(&files).await? {
+            let Some(words) = self.words_of(file).await? else { continue };
+            let (note, name) = (note::read(&words), name_of(&file.path).to_owned());
+            let title = if note.name.is_empty() { name.trim_end_matches(".md").to_owned() } else { note.name };
+            let says = if note.description.is_empty() { note::hook(&note.body) } else { note.description };
+            lines.push((title, name, says));
+        }
+        let count = lines.len();
+        if count == 0 {
+            return Ok(0);
+        }
+        let origin = Origin {
+            who: who.clone(),
+            label: wording::own("", who.scope()).label().clone(),
+            author: Author::Program,
+            cause: "mend",
+            from: Vec::new(),
+            now,
+        };
+        let list = move |text: Option<&str>| {
+            let begun = text.unwrap_or_default().to_owned();
+            Ok(New::Text(
+                lines.iter().fold(begun, |text, (title, file, says)| memo::index_line(&text, title, file, says)),
+            ))
+        };
+        Ok(self.change(&origin, MEMORY, list).await?.map_or(0, |_| count))
+    }
+
+    async fn folders_of_nobody(&self, known: BTreeSet<String>) -> anyhow::Result<usize> {
+        let tree = self.clone();
+        blocking(move || {
+            let here = fs::read_dir(tree.0.disk.unchecked("people")).into_iter().flatten().flatten();
+            let folders = here.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
+            Ok(names.filter(|name| !name.starts_with('.') && !known.contains(&format!("people/{name}"))).count())
+        })
+        .await
+    }
+}
+
+const MEMORY: &str = "memory/MEMORY.md";
+
+/// Whether a file is a note that a line should lead to: not one of a day.
+fn is_listed_note(path: &str) -> bool {
+    let stem =
+        path.strip_prefix("memory/").and_then(|name| name.strip_suffix(".md")).filter(|name| !name.contains('/'));
+    stem.is_some_and(|stem| stem != "MEMORY" && !is_day(stem))
+}
+
+fn is_day(stem: &str) -> bool {
+    stem.len() == 10
+        && stem
+            .bytes()
+            .enumerate()
+            .all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() })
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_of_days_need_no_line() {
+        for path in ["memory/tea.md", "memory/2026-11-2.md", "memory/2026-11-xx.md"] {
+            assert!(is_listed_note(path), "{path}");
+        }
+        for path in ["memory/MEMORY.md", "memory/2026-11-21.md", "memory/untrusted/a.md", "memory/a.txt", "USER.md"] {
+            assert!(!is_listed_note(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! A text file as entries. What a line or a passage is depends on the file's place and on nothing else, so reading the same file again gives the same
+//! entries with the same keys.
+//!
+//! A line `- **key**: value` is a fact by itself, whatever stands around it; ` (preference, 2026-11-21)` at its end gives its category and its day. A
+//! point of a daily note is one entry. A note is one entry as long as it is short. Everything else is passages, each under its heading, and the
+//! first one of a section has the heading in front, so that its words are found too. Comments are not searched, as they are not shown. Lines of the
+//! managed index of notes are not entries: the notes are.
+
+use std::collections::HashMap;
+
+use super::super::{memo, note, section};
+use super::passages::{Passage, passages};
+use super::shape::{Shape, day_of, shape_of};
+use crate::store::{EntryKind, NewEntry};
+use crate::time::{Moment, Period, Span, Zone};
+use crate::wording;
+
+/// A note of at most so many characters is one entry.
+const SHORT_NOTE: usize = 2_400;
+
+/// The categories that the end of a fact's line may name.
+const CATEGORIES: [&str; 4] = ["preference", "decision", "fact", "context"];
+
+/// What stands in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Parsed {
+    pub(super) entries: Vec<NewEntry>,
+    /// What is wrong with it; blank if nothing is.
+    pub(super) trouble: &'static str,
+}
+
+/// The entries of the file at that path, which is as its owner sees it.
+pub(super) fn parse(own: &str, text: &str, zone: Zone) -> Parsed {
+    let shape = shape_of(own);
+    let mut reader = Reader::new(own, shape, zone);
+    if shape.markdown {
+        let (front, body, above) = front_matter(text);
+        reader.markdown(text, body, above, front);
+        let trouble = if front == Front::Endless { wording::index::ENDLESS_FRONT_MATTER } else { "" };
+        return Parsed { entries: reader.entries, trouble };
+    }
+    let lines: Vec<(u32, &str)> = (1..).zip(text.lines()).collect();
+    reader.running("", &lines);
+    Parsed { entries: reader.entries, trouble: "" }
+}
+
+/// Whether a file begins with lines that say what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Front {
+    None,
+    Whole,
+    /// They never end.
+    Endless,
+}
+
+/// The text after the front matter, and how many lines stand above it.
+fn front_matter(text: &str) -> (Front, &str, u32) {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut lines = text.split_inclusive('\n');
+    let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else { return (Front::None, text, 0) };
+    let mut length = first.len();
+    for (above, line) in (2..).zip(lines) {
+        length += line.len();
+        if line.trim_end() == "---" {
+            return (Front::Whole, text.get(length..).unwrap_or_default(), above);
+        }
+    }
+    (Front::Endless, text, 0)
+}
+
+/// The text without the inside of `<!-- … -->`, with as many lines as before.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, inner)) = rest.split_once("<!--") {
+        let Some((comment, after)) = inner.split_once("-->") else { break };
+        kept.push_str(before);
+        kept.extend(comment.chars().filter(|c| *c == '\n'));
+        rest = after;
+    }
+    kept.push_str(rest);
+    kept
+}
+
+struct Reader {
+    shape: Shape,
+    zone: Zone,
+    day: Option<Moment>,
+    name: String,
+    category: String,
+    entries: Vec<NewEntry>,
+    ordinals: HashMap<(String, String), u32>,
+}
+
+impl Reader {
+    fn new(own: &str, shape: Shape, zone: Zone) -> Self {
+        let file = own.rsplit_once('/').map_or(own, |(_, file)| file);
+        let day = day_of(file).filter(|_| shape.kind == EntryKind::Day).and_then(|day| begin_of(day, zone));
+        let name = if shape.kind == EntryKind::File { file.to_owned() } else { String::new() };
+        Self { shape, zone, day, name, category: String::new(), entries: Vec::new(), ordinals: HashMap::new() }
+    }
+
+    fn markdown(&mut self, text: &str, body: &str, above: u32, front: Front) {
+        let mut about = String::new();
+        if front == Front::Whole {
+            let note = note::read(text);
+            if !note.name.trim().is_empty() {
+                self.name = note.name.trim().to_owned();
+            }
+            self.category = note.kind.trim().to_owned();
+            about = note.description.trim().to_owned();
+        }
+        let body = if self.shape.facts { without_comments(body) } else { body.to_owned() };
+        let mut left: Vec<(String, Vec<(u32, &str)>)> = Vec::new();
+        for part in section::sections(&body) {
+            let first = u32::try_from(part.first).unwrap_or(u32::MAX).saturating_add(above);
+            let mut lines: Vec<(u32, &str)> = Vec::new();
+            let heading = u32::try_from(part.line).unwrap_or(u32::MAX).saturating_add(above);
+            let numbered: Vec<(u32, &str)> = (first..).zip(part.own.lines()).collect();
+            let rest = self.take_points(part.name, &numbered);
+            let bare = rest.iter().all(|(_, line)| line.trim().is_empty());
+            let managed = [memo::RECENT, memo::INDEX, memo::INSIGHTS].contains(&part.name);
+            if !part.name.is_empty() && !(bare && (managed || rest.len() < numbered.len())) {
+                lines.push((heading, part.name));
+                lines.push((heading, ""));
+            }
+            lines.extend(rest);
+            left.push((part.name.to_owned(), lines));
+        }
+        self.rest(&about, left);
+    }
+
+    /// What stands beside facts and points: a short note is one entry, all else is passages.
+    fn rest(&mut self, about: &str, parts: Vec<(String, Vec<(u32, &str)>)>) {
+        let lines = |(_, lines): &(String, Vec<(u32, &str)>)| {
+            lines.iter().map(|(_, line)| line.chars().count() + 1).sum::<usize>()
+        };
+        let short = self.shape.kind == EntryKind::Note && parts.iter().map(lines).sum::<usize>() <= SHORT_NOTE;
+        let title = self.title(about);
+        if short {
+            let body: Vec<&str> = parts.iter().flat_map(|(_, lines)| lines.iter().map(|(_, line)| *line)).collect();
+            let text = format!("{title}\n{}", body.join("\n").trim());
+            self.push("", 1, text.trim());
+            return;
+        }
+        let mut title = (!title.is_empty()).then_some(title);
+        for (section, lines) in &parts {
+            let Some(title) = title.take() else {
+                self.running(section, lines);
+                continue;
+            };
+            let with: Vec<(u32, &str)> =
+                [(1, title.as_str()), (1, "")].into_iter().chain(lines.iter().copied()).collect();
+            self.running(section, &with);
+        }
+        if let Some(title) = title {
+            self.push("", 1, &title);
+        }
+    }
+
+    /// What a note says of itself above its words.
+    fn title(&self, about: &str) -> String {
+        let own_name = self.shape.kind != EntryKind::File;
+        let name = if own_name { self.name.as_str() } else { "" };
+        [name, about].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Takes out what is an entry by itself: facts, and the points of a daily note. Gives the lines that are left.
+    fn take_points<'t>(&mut self, section: &str, lines: &[(u32, &'t str)]) -> Vec<(u32, &'t str)> {
+        let mut left = Vec::new();
+        let mut rest = lines;
+        let mut fenced = false;
+        while let Some(((number, line), after)) = rest.split_first() {
+            rest = after;
+            fenced ^= is_fence(line);
+            let point = if fenced { None } else { point(line) };
+            let Some(words) = point.filter(|words| self.is_entry(section, words)) else {
+                if fenced || !(section == memo::INDEX && point.is_some_and(is_index_line)) {
+                    left.push((*number, *line));
+                }
+                continue;
+            };
+            let more = after.iter().take_while(|(_, line)| is_continued(line)).count();
+            let (continued, after) = after.split_at(more);
+            rest = after;
+            let words = std::iter::once(words).chain(continued.iter().map(|(_, line)| line.trim())).collect::<Vec<_>>();
+            self.point(section, *number, &words.join(" "));
+        }
+        left
+    }
+
+    fn is_entry(&self, section: &str, words: &str) -> bool {
+        let fact = self.shape.facts && fact(words).is_some();
+        fact || (self.shape.kind == EntryKind::Day && !(section == memo::INDEX && is_index_line(words)))
+    }
+
+    fn point(&mut self, section: &str, line: u32, words: &str) {
+        let Some((key, value)) = fact(words).filter(|_| self.shape.facts) else {
+            let at = self.day.map(|day| day.plus(minutes_of(words)));
+            self.push(section, line, words);
+            self.entries.last_mut().into_iter().for_each(|entry| entry.at = at);
+            return;
+        };
+        let (value, category, day) = ending(value);
+        let at = if day.is_empty() { self.day } else { begin_of(day, self.zone) };
+        let ordinal = self.ordinal(section, key);
+        self.entries.push(NewEntry {
+            section: section.to_owned(),
+            line,
+            name: key.to_owned(),
+            kind: EntryKind::Fact,
+            category: category.to_owned(),
+            text: format!("{key}: {value}"),
+            ordinal,
+            at,
+            label: None,
+        });
+    }
+
+    fn running(&mut self, section: &str, lines: &[(u32, &str)]) {
+        for Passage { line, text } in passages(lines) {
+            self.push(section, line, &text);
+        }
+    }
+
+    fn push(&mut self, section: &str, line: u32, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let name = self.name.clone();
+        let ordinal = self.ordinal(section, &name);
+        self.entries.push(NewEntry {
+            section: section.to_owned(),
+            line,
+            name,
+            kind: self.shape.kind,
+            category: self.category.clone(),
+            text: text.to_owned(),
+            ordinal,
+            at: self.day,
+            label: None,
+        });
+    }
+
+    fn ordinal(&mut self, section: &str, name: &str) -> u32 {
+        let next = self.ordinals.entry((section.to_owned(), name.to_owned())).or_default();
+        *next += 1;
+        *next - 1
+    }
+}
+
+/// The words of a point of a list that stands at the left edge.
+fn point(line: &str) -> Option<&str> {
+    line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).map(str::trim).filter(|words| !words.is_empty())
+}
+
+/// Whether a line goes on with the point above it.
+fn is_continued(line: &str) -> bool {
+    line.starts_with("  ") && !line.trim().is_empty() && point(line.trim_start()).is_none()
+}
+
+fn is_fence(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("```") || line.starts_with("~~~")
+}
+
+/// Key and value of `**key**: value`.
+fn fact(words: &str) -> Option<(&str, &str)> {
+    let (key, value) = words.strip_prefix("**")?.split_once("**:")?;
+    let (key, value) = (key.trim(), value.trim());
+    (!key.is_empty() && !value.is_empty()).then_some((key, value))
+}
+
+/// Whether it is a line of the managed index of notes: `[Title](slug.md): hook`.
+fn is_index_line(words: &str) -> bool {
+    words.starts_with('[') && words.split_once("](").is_some_and(|(_, rest)| rest.contains(".md)"))
+}
+
+/// A value without the ` (preference, 2026-11-21)` at its end, and what that says: category and day.
+fn ending(value: &str) -> (&str, &str, &str) {
+    let whole = (value, "", "");
+    let Some((before, inside)) = value.strip_suffix(')').and_then(|value| value.rsplit_once(" (")) else {
+        return whole;
+    };
+    let (mut category, mut day) = ("", "");
+    for word in inside.split(',').map(str::trim) {
+        match word {
+            word if CATEGORIES.contains(&word) => category = word,
+            word if Period::named(Span::Day, word).is_some() => day = word,
+            _ => return whole,
+        }
+    }
+    (before.trim_end(), category, day)
+}
+
+fn begin_of(day: &str, zone: Zone) -> Option<Moment> {
+    Period::named(Span::Day, day).map(|period| period.begins(zone))
+}
+
+/// How long after midnight `[13:05] …` was written down.
+fn minutes_of(words: &str) -> std::time::Duration {
+    let time = words.strip_prefix('[').and_then(|words| words.split_once(']')).map_or("", |(time, _)| time);
+    let parse = |(hours, minutes): (&str, &str)| Some((hours.parse::<u64>().ok()?, minutes.parse::<u64>().ok()?));
+    let minutes = time.split_once(':').and_then(parse).filter(|(hours, minutes)| *hours < 24 && *minutes < 60);
+    std::time::Duration::from_secs(minutes.map_or(0, |(hours, minutes)| (hours * 60 + minutes) * 60))
+}

@@ -1,0 +1,376 @@
+//! Keeping the index with the tree and the journal.
+//!
+//! First it is noticed what changed: what the writer touched, what the kernel tells of the folders that are watched, and now and then (always, where
+//! nobody tells) a walk through all of a party's folder that compares stamps. Then the changed files are read, a few at a time, each few in one short
+//! transaction. A file that is other than its last version was changed by hand, and that becomes a version first; so its label, its time and its history are
+//! right before it is found. What cannot be read as text is noted with a sentence. Everything may be done twice and may stop anywhere: what was
+//! noticed and not read stays noticed, and a walk finds it again after a restart.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::Metadata;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::super::tree::blocking;
+use super::super::way::Lies;
+use super::super::write::NotWritten;
+use super::super::{disk, label, place};
+use super::listing::{Listing, stamp};
+use super::parse::{Parsed, parse};
+use super::shape::should_be_text;
+use super::watch::Watch;
+use super::{EntryHit, Index, Inner, told};
+use crate::people::Party;
+use crate::store::{EntryKind, Indexed, NewEntry, Node, Tx};
+use crate::time::Moment;
+use crate::trust::Scope;
+use crate::wording::index as says;
+
+/// So many files go into one transaction.
+const BATCH: usize = 16;
+/// So many rows of the journal go into one.
+const TOLD: u32 = 32;
+/// A walk is good for this long, even where the kernel tells of every change.
+const WALK_EVERY: Duration = Duration::from_secs(60);
+/// In a folder of more files than this it is good for longer, by as much.
+const FEW_FILES: usize = 10_000;
+/// The files at the root that are everybody's.
+const SHARED: [&str; 2] = ["AGENTS.md", "SOUL.md"];
+
+/// Whose files are looked at, and where they lie.
+#[derive(Debug, Clone)]
+pub(super) struct Room {
+    pub(super) folder: String,
+    pub(super) scope: Scope,
+}
+
+/// What is known of the disk and not in the index yet.
+#[derive(Debug)]
+pub(super) struct Noticed {
+    watch: Watch,
+    waiting: BTreeSet<String>,
+    walked: HashMap<String, (Moment, usize)>,
+}
+
+/// One file as it was read just now.
+enum Reading {
+    Gone { path: String },
+    Text { file: Indexed, parsed: Parsed },
+    NoText { file: Indexed },
+}
+
+impl Noticed {
+    pub(super) fn nothing() -> Self {
+        Self { watch: Watch::new(), waiting: BTreeSet::new(), walked: HashMap::new() }
+    }
+
+    /// As on a system that tells of no change.
+    #[cfg(test)]
+    pub(super) fn stop_watching(&mut self) {
+        self.watch = Watch::deaf();
+    }
+
+    fn walk_is_due(&self, folder: &str, now: Moment) -> bool {
+        let Some((at, files)) = self.walked.get(folder) else { return true };
+        let longer = u32::try_from(files / FEW_FILES).unwrap_or(u32::MAX).saturating_add(1);
+        !self.watch.is_working() || now < *at || now.since(*at) >= WALK_EVERY.saturating_mul(longer)
+    }
+}
+
+impl Room {
+    /// The path as whose file it is sees it; `None` if it is not looked at for this party.
+    fn own(&self, spot: &str) -> Option<String> {
+        if is_shared(spot) { Some(spot.to_owned()) } else { place::own(&self.folder, spot) }
+    }
+
+    /// Gives a hit the path that its owner knows.
+    pub(super) fn show(&self, hit: &mut EntryHit) {
+        if let Some(own) = self.own(&hit.path) {
+            hit.path = own;
+        }
+    }
+
+    fn scope_of(&self, spot: &str) -> Scope {
+        if is_shared(spot) { Scope::Shared } else { self.scope }
+    }
+}
+
+fn is_shared(spot: &str) -> bool {
+    SHARED.contains(&spot)
+}
+
+impl Index {
+    pub(super) async fn room(&self, party: &Party) -> anyhow::Result<Room> {
+        Ok(Room { folder: self.0.tree.folder_of(party).await?, scope: party.scope() })
+    }
+
+    /// Takes in what changed, at most `most` files of it.
+    pub(super) async fn sync(&self, room: &Room, most: usize) -> anyhow::Result<()> {
+        {
+            let _alone = self.0.reading.lock().await;
+            self.notice(room).await?;
+        }
+        self.read_waiting(room, most).await?;
+        self.read_told(room.scope).await
+    }
+
+    /// How many files of a party wait to be read.
+    pub(super) fn waiting_of(&self, room: &Room) -> usize {
+        self.0.noticed().waiting.iter().filter(|path| room.own(path).is_some()).count()
+    }
+
+    /// The next look at any folder looks at every file.
+    pub(super) fn walk_again(&self) {
+        self.0.noticed().walked.clear();
+    }
+
+    async fn notice(&self, room: &Room) -> anyhow::Result<()> {
+        let (inner, room, now) = (Arc::clone(&self.0), room.clone(), self.0.clock.now());
+        let walking = room.clone();
+        let Some(listing) = blocking(move || Ok(inner.look(&walking, now))).await? else { return Ok(()) };
+        let mut known = self.0.journal.read_much(|db| db.indexed_stamps()).await?;
+        known.retain(|path, _| !told::is_told(path) && room.own(path).is_some());
+        let files = listing.files.len();
+        let mut changed: Vec<String> = Vec::new();
+        for file in listing.files {
+            let now = (file.stamp, room.scope_of(&file.path));
+            if known.remove(&file.path).is_none_or(|before| before != now) {
+                changed.push(file.path);
+            }
+        }
+        changed.extend(known.into_keys());
+        let mut noticed = self.0.noticed();
+        noticed.waiting.extend(changed);
+        noticed.walked.insert(room.folder, (now, files));
+        Ok(())
+    }
+
+    async fn read_waiting(&self, room: &Room, most: usize) -> anyhow::Result<()> {
+        let mut left = most;
+        while left > 0 {
+            // Whoever else reads at the moment has taken up some of what waits: it is not in the index before they are done.
+            let _alone = self.0.reading.lock().await;
+            let some = self.0.take_waiting(room, BATCH.min(left));
+            if some.is_empty() {
+                break;
+            }
+            left -= some.len();
+            if let Err(error) = self.read_some(room, &some).await {
+                self.0.noticed().waiting.extend(some);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    async fn read_some(&self, room: &Room, paths: &[String]) -> anyhow::Result<()> {
+        let mut readings = Vec::new();
+        for path in paths {
+            readings.push(self.read_one(room, path).await?);
+        }
+        self.add_categories(room.scope, &mut readings).await?;
+        let job = move |tx: Tx<'_>| readings.iter().try_for_each(|reading| store(tx, reading));
+        self.0.journal.write("index files", job).await
+    }
+
+    /// A line does not say under which category its fact was taken down; the journal does.
+    async fn add_categories(&self, scope: Scope, readings: &mut [Reading]) -> anyhow::Result<()> {
+        let mut bare: Vec<&mut NewEntry> = readings
+            .iter_mut()
+            .filter_map(
+                |reading| if let Reading::Text { parsed, .. } = reading { Some(&mut parsed.entries) } else { None },
+            )
+            .flatten()
+            .filter(|entry| entry.kind == EntryKind::Fact && entry.category.is_empty())
+            .collect();
+        if bare.is_empty() {
+            return Ok(());
+        }
+        let categories = self.0.journal.read(|db| db.fact_categories(scope)).await?;
+        for entry in &mut bare {
+            if let Some(category) = categories.get(&entry.name.to_lowercase()) {
+                entry.category.clone_from(category);
+            }
+        }
+        Ok(())
+    }
+
+    async fn read_one(&self, room: &Room, path: &str) -> anyhow::Result<Reading> {
+        let Some(own) = room.own(path) else { return Ok(Reading::Gone { path: path.to_owned() }) };
+        let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
+        let found = blocking(move || Ok(inner.stat(&asked))).await?;
+        let Some(found) = found else { return self.gone(room, path).await };
+        let scope = room.scope_of(path);
+        let mut file = Indexed {
+            path: path.to_owned(),
+            scope,
+            stamp: stamp(&found),
+            digest: String::new(),
+            label: label::of_found_file(),
+            trouble: String::new(),
+            size: found.len(),
+            at: changed_at(&found),
+        };
+        let unlike = |mut file: Indexed, why: &str| {
+            file.trouble = if should_be_text(&own) { why.to_owned() } else { String::new() };
+            Reading::NoText { file }
+        };
+        if found.len() > place::MAX_TEXT_FILE {
+            return Ok(unlike(file, says::TOO_LARGE));
+        }
+        // Nobody writes between the look at the file and the row that says whose words they are.
+        let _alone = Arc::clone(&self.0.tree.0.writing).lock_owned().await;
+        let before = match self.0.tree.before(path).await {
+            Ok(Ok(before)) => before,
+            Ok(Err(NotWritten::NoText)) => return Ok(unlike(file, says::NOT_TEXT)),
+            Ok(Err(_)) => return Ok(Reading::Gone { path: path.to_owned() }),
+            Err(error) => {
+                tracing::warn!("A file of the workspace cannot be read: {error:#}");
+                return Ok(unlike(file, says::UNREADABLE));
+            }
+        };
+        let Some(text) = &before.text else { return Ok(Reading::Gone { path: path.to_owned() }) };
+        if text.contains('\0') {
+            return Ok(unlike(file, says::NOT_TEXT));
+        }
+        if before.inside != path {
+            // A link leads to it; it is found where it lies.
+            return Ok(Reading::Gone { path: path.to_owned() });
+        }
+        self.0.tree.adopt(path, &before, scope, self.0.clock.now()).await?;
+        let (text, zone) = (text.clone(), self.0.tree.0.zone);
+        let parsed = blocking(move || Ok(parse(&own, &text, zone))).await?;
+        file.digest.clone_from(&before.digest);
+        parsed.trouble.clone_into(&mut file.trouble);
+        Ok(Reading::Text { file, parsed })
+    }
+
+    /// It is not there any more. If we did not take it away ourselves, a person did; received files go when their time is over.
+    async fn gone(&self, room: &Room, path: &str) -> anyhow::Result<Reading> {
+        let gone = Reading::Gone { path: path.to_owned() };
+        if place::is_inbox(path) {
+            return Ok(gone);
+        }
+        let _alone = Arc::clone(&self.0.tree.0.writing).lock_owned().await;
+        let known = path.to_owned();
+        if self.0.journal.read(|db| db.last_digest_of(&known)).await?.is_none() {
+            return Ok(gone);
+        }
+        if let Ok(before) = self.0.tree.before(path).await?
+            && before.text.is_none()
+            && before.inside == path
+        {
+            self.0.tree.adopt(path, &before, room.scope_of(path), self.0.clock.now()).await?;
+        }
+        Ok(gone)
+    }
+
+    async fn read_told(&self, scope: Scope) -> anyhow::Result<()> {
+        loop {
+            if self.0.journal.read(|db| db.unindexed(scope, 1)).await?.is_empty() {
+                return Ok(());
+            }
+            let job = move |tx: Tx<'_>| {
+                for path in tx.unindexed(scope, TOLD)? {
+                    match told::told(*tx, &path)? {
+                        Some((file, entries)) => drop(tx.put_indexed(&file, &entries)?),
+                        None => tx.drop_indexed(&path)?,
+                    }
+                    tx.looked_at(&path)?;
+                }
+                Ok(())
+            };
+            self.0.journal.write("index what the journal tells", job).await?;
+        }
+    }
+
+    /// Drops what belongs to nobody that is known any more.
+    pub(super) async fn drop_strays(&self, rooms: &[Room]) -> anyhow::Result<()> {
+        let known = self.0.journal.read_much(|db| db.indexed_stamps()).await?;
+        let stray = |path: &String| !told::is_told(path) && rooms.iter().all(|room| room.own(path).is_none());
+        let strays: Vec<String> = known.into_keys().filter(stray).collect();
+        for some in strays.chunks(BATCH) {
+            let some = some.to_vec();
+            let job = move |tx: Tx<'_>| some.iter().try_for_each(|path| tx.drop_indexed(path));
+            self.0.journal.write("drop what belongs to nobody", job).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    pub(super) fn noticed(&self) -> MutexGuard<'_, Noticed> {
+        self.noticed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes up what was touched, and looks at every file if it is time for that. Without a workspace nothing is known to have gone. Blocks.
+    fn look(&self, room: &Room, now: Moment) -> Option<Listing> {
+        let root = self.tree.0.disk.root();
+        if !root.is_dir() {
+            return None;
+        }
+        let mut noticed = self.noticed();
+        let changes = noticed.watch.changes();
+        if changes.all {
+            noticed.walked.clear();
+        }
+        noticed.waiting.extend(changes.paths);
+        noticed.waiting.extend(self.tree.take_touched());
+        if !noticed.walk_is_due(&room.folder, now) {
+            return None;
+        }
+        let mut listing = Listing::default();
+        let watch = &mut noticed.watch;
+        listing.add(root, &room.folder, &mut |folder| watch.add(&root.join(folder), folder));
+        let (beside, from) = (self.tree.0.experience.root(), listing.files.len());
+        let known = |inside: &str| format!("{}{inside}", place::EXPERIENCE);
+        listing.add(beside, &room.folder, &mut |folder| watch.add(&beside.join(folder), &known(folder)));
+        listing.files.iter_mut().skip(from).for_each(|file| file.path = known(&file.path));
+        if !room.folder.is_empty() {
+            watch.add(root, "");
+            listing.add_files(root, &SHARED);
+        }
+        let mut unique = HashSet::new();
+        listing.files.retain(|file| unique.insert(file.path.clone()));
+        Some(listing)
+    }
+
+    fn take_waiting(&self, room: &Room, most: usize) -> Vec<String> {
+        let mut noticed = self.noticed();
+        let some: Vec<String> =
+            noticed.waiting.iter().filter(|path| room.own(path).is_some()).take(most).cloned().collect();
+        for path in &some {
+            noticed.waiting.remove(path);
+        }
+        some
+    }
+
+    /// How the file at that path is, if it is one and lies just there. Blocks.
+    fn stat(&self, path: &str) -> Option<Metadata> {
+        let (disk, asked) = self.tree.disk_of(path);
+        let reached =
+            disk.seek(asked).ok().filter(|reached| reached.lies == Lies::File && reached.inside() == asked)?;
+        disk::open(&reached).ok()?.metadata().ok()
+    }
+}
+
+fn store(tx: Tx<'_>, reading: &Reading) -> anyhow::Result<()> {
+    match reading {
+        Reading::Gone { path } => tx.drop_indexed(path),
+        Reading::NoText { file } => {
+            let file = Indexed { label: label::of_file(*tx, &file.path, &file.path, &file.digest)?.1, ..file.clone() };
+            tx.put_indexed(&file, &[]).map(drop)
+        }
+        Reading::Text { file, parsed } => {
+            let (row, label) = label::of_file(*tx, &file.path, &file.path, &file.digest)?;
+            let written = row.map(|row| tx.birth(Node::File(row))).transpose()?.flatten();
+            let at = written.map_or(file.at, |(at, _)| at);
+            tx.put_indexed(&Indexed { label, at, ..file.clone() }, &parsed.entries).map(drop)
+        }
+    }
+}
+
+fn changed_at(of: &Metadata) -> Moment {
+    use std::os::unix::fs::MetadataExt;
+    Moment(of.mtime().saturating_mul(1000).saturating_add(of.mtime_nsec() / 1_000_000))
+}

@@ -1,0 +1,243 @@
+//! First contents, and what a turn begins with.
+//!
+//! Only trusted text is loaded by itself. What cannot be read, does not belong in a prompt or is too long is left out or cut, and
+//! [`Loaded::notes`] says so: a broken file never keeps the assistant from answering.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use super::agent::Habits;
+use super::first::Kept;
+use super::page::Page;
+use super::shelf::{Look, Shelf};
+use super::tree::{Tree, blocking, first_owner};
+use super::{Loaded, label, place};
+use crate::people::Party;
+use crate::store::Db;
+use crate::time::Moment;
+use crate::trust::{Label, Labelled, Scope, Text};
+
+impl Tree {
+    /// Makes the folders and gives every file that is missing its first contents. What exists is left as it is. The owner's own
+    /// files wait until there is an owner.
+    ///
+    /// # Errors
+    /// If the workspace cannot be written.
+    pub async fn seed(&self, now: Moment) -> anyhow::Result<()> {
+        self.finish().await?;
+        for kind in Kept::SHARED {
+            self.create("", &kind.name(""), kind.first_contents(""), Scope::Shared, now).await?;
+        }
+        let inner = Arc::clone(&self.0);
+        blocking(move || inner.disk.folder("inbox").map(drop)).await.with_context(|| self.cannot_write("inbox"))?;
+        let Some(owner) = self.0.journal.read(first_owner).await? else {
+            return Ok(());
+        };
+        let scope = Scope::Person(owner);
+        for kind in [Kept::User, Kept::Memory] {
+            self.create("", &kind.name(""), kind.first_contents(""), scope, now).await?;
+        }
+        Ok(())
+    }
+
+    /// What a turn for that person or group on that local day begins with. What is missing of its own gets its first contents. If nothing is to be kept, nothing that was is
+    /// shown either.
+    ///
+    /// # Errors
+    /// If the journal cannot be read. Trouble with a file is no error but a note.
+    pub async fn load(&self, who: &Party, now: Moment, day: &str) -> anyhow::Result<Loaded> {
+        let owner = self.0.journal.read(first_owner).await?;
+        let folder = place::folder_of(who, owner);
+        let scope = who.scope();
+        let mut notes = Vec::new();
+        let mut seen = self.look(&folder, day).await?;
+        if self.create_missing(&seen, &folder, day, scope, now, &mut notes).await {
+            seen = self.look(&folder, day).await?;
+        }
+        let judged = self.0.journal.read(move |db| seen.into_iter().map(|seen| judge(db, seen)).collect()).await?;
+        Ok(Gathered::of(judged, scope, notes).loaded(&self.1))
+    }
+
+    async fn look(&self, folder: &str, day: &str) -> anyhow::Result<Vec<Seen>> {
+        let (inner, habits) = (Arc::clone(&self.0), Arc::clone(&self.1));
+        let (folder, day) = (folder.to_owned(), day.to_owned());
+        blocking(move || Ok(look(&inner.shelf, &habits, &folder, &day))).await
+    }
+
+    /// Whether anything was made.
+    async fn create_missing(
+        &self,
+        seen: &[Seen],
+        folder: &str,
+        day: &str,
+        scope: Scope,
+        now: Moment,
+        notes: &mut Vec<String>,
+    ) -> bool {
+        let mut made = false;
+        let date = self.0.zone.show_day(now);
+        let missing = seen.iter().filter(|seen| matches!(seen.look, Look::Missing));
+        for kind in missing.filter_map(|seen| seen.what.is_made()) {
+            match self.create(folder, &kind.name(day), kind.first_contents(&date), scope, now).await {
+                Ok(()) => made = true,
+                Err(error) => notes.push(format!("{error:#}")),
+            }
+        }
+        made
+    }
+}
+
+/// What a file is loaded for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum What {
+    /// To be shown as it is.
+    File(Kept),
+    /// The agent's memory of the workspace.
+    Workspace,
+    /// What the agent's profile has learned.
+    Profile,
+    /// What that other profile has learned.
+    OtherProfile(String),
+}
+
+impl What {
+    /// The kind, if it gets first contents where it is missing.
+    fn is_made(&self) -> Option<Kept> {
+        match self {
+            Self::File(kind) if !kind.is_shared() => Some(*kind),
+            _ => None,
+        }
+    }
+}
+
+/// A look at a file.
+struct Seen {
+    what: What,
+    /// How the person whose file it is finds it.
+    name: String,
+    /// Where it was looked for.
+    asked: String,
+    look: Look,
+}
+
+/// A look at a file with the row and the label of what was seen.
+struct Judged {
+    seen: Seen,
+    row: Option<i64>,
+    label: Label,
+}
+
+/// Looks at everything that a turn begins with. Blocks.
+fn look(shelf: &Shelf, habits: &Habits, folder: &str, day: &str) -> Vec<Seen> {
+    let file = |kind: Kept| Seen {
+        what: What::File(kind),
+        name: kind.name(day),
+        asked: kind.path(folder, day),
+        look: shelf.look(folder, kind, day),
+    };
+    if !habits.memory.enabled {
+        return Kept::SHARED.into_iter().chain([Kept::User]).map(file).collect();
+    }
+    let mut seen: Vec<Seen> = Kept::SHARED.into_iter().chain(Kept::OWN).map(file).collect();
+    let mut there = |what: What, name: String| {
+        let asked = place::spot(folder, &name).unwrap_or_default();
+        let look = shelf.look_there(&asked, &name);
+        seen.push(Seen { what, name, asked, look });
+    };
+    there(What::Workspace, habits.workspace_file());
+    let own = habits.profile_file();
+    if let Some(own) = own.clone() {
+        there(What::Profile, own);
+    }
+    if habits.memory.experience_for_all {
+        for file in shelf.profiles(folder) {
+            let name = format!("{}{file}", place::EXPERIENCE);
+            if own.as_ref() != Some(&name) {
+                there(What::OtherProfile(file.trim_end_matches(".md").to_owned()), name);
+            }
+        }
+    }
+    seen
+}
+
+fn judge(db: Db<'_>, seen: Seen) -> anyhow::Result<Judged> {
+    let (row, label) = match &seen.look {
+        Look::Page(page) => label::of_file(db, &seen.asked, &page.inside, &page.digest)?,
+        Look::Missing | Look::Unreadable(_) => (None, Label::join_of([])),
+    };
+    Ok(Judged { seen, row, label })
+}
+
+/// What was found of what a turn begins with: the trusted pages, and notes about the rest.
+struct Gathered {
+    own: Scope,
+    pages: Vec<(What, Arc<Page>, Label)>,
+    nodes: Vec<i64>,
+    notes: Vec<String>,
+}
+
+impl Gathered {
+    fn of(judged: Vec<Judged>, own: Scope, notes: Vec<String>) -> Self {
+        let mut gathered = Self { own, pages: Vec::new(), nodes: Vec::new(), notes };
+        for Judged { seen, row, label } in judged {
+            match seen.look {
+                Look::Missing => {}
+                Look::Unreadable(note) => gathered.notes.push(note),
+                Look::Page(_) if !label.is_trusted() => {
+                    gathered.notes.push(format!("{} is left out: untrusted text had a part in it", seen.name));
+                }
+                Look::Page(page) => {
+                    gathered.nodes.extend(row);
+                    gathered.notes.extend(page.notes.iter().cloned());
+                    gathered.pages.push((seen.what, page, label));
+                }
+            }
+        }
+        gathered
+    }
+
+    /// The page that is loaded for that.
+    fn page(&self, what: &What) -> Option<&(What, Arc<Page>, Label)> {
+        self.pages.iter().find(|(of, ..)| of == what)
+    }
+
+    fn file(&self, kind: Kept) -> Text {
+        let scope = if kind.is_shared() { Scope::Shared } else { self.own };
+        match self.page(&What::File(kind)) {
+            Some((_, page, label)) => Labelled::new(Arc::clone(&page.text), label.clone(), scope),
+            None => Labelled::new(Arc::from(""), Label::join_of([]), scope),
+        }
+    }
+
+    fn agent(&self, habits: &Habits) -> Text {
+        let (workspace, profile) = (self.page(&What::Workspace), self.page(&What::Profile));
+        let words = |page: Option<&(What, Arc<Page>, Label)>| page.map_or("", |(_, page, _)| &*page.text).to_owned();
+        let shown = habits.shown(&habits.layers(&words(workspace), &words(profile)));
+        let label = Label::join_of(workspace.into_iter().chain(profile).map(|(.., label)| label));
+        Labelled::new(Arc::from(shown), label, self.own)
+    }
+
+    fn experience(&self, habits: &Habits) -> Text {
+        let others = self.pages.iter().filter_map(|(what, page, label)| match what {
+            What::OtherProfile(profile) => Some(((profile.clone(), page.text.to_string()), label)),
+            _ => None,
+        });
+        let (others, labels): (Vec<_>, Vec<_>) = others.unzip();
+        Labelled::new(Arc::from(habits.shown_of_others(&others)), Label::join_of(labels), self.own)
+    }
+
+    fn loaded(self, habits: &Habits) -> Loaded {
+        Loaded {
+            agents: self.file(Kept::Agents),
+            soul: self.file(Kept::Soul),
+            user: self.file(Kept::User),
+            memory: self.file(Kept::Memory),
+            today: self.file(Kept::Today),
+            agent: self.agent(habits),
+            experience: self.experience(habits),
+            nodes: self.nodes,
+            notes: self.notes,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Making an index shorter that has become too long: first the oldest lines say less, then all lines of one kind move to a file of their own.
+
+use std::collections::BTreeMap;
+
+use super::{INDEX, index_lines, line_of_note, note_of, own_lines, without_lines};
+use crate::text::shorten;
+
+/// The most characters that a shortened line says of its note.
+const SHORT: usize = 32;
+
+/// An index that fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folded {
+    /// The text now.
+    pub text: String,
+    /// The lines that belong into a file of their kind now, by kind.
+    pub moved: BTreeMap<String, Vec<String>>,
+}
+
+/// Makes the index at most `most` bytes long. `kind_of` says of what kind the note in that file is.
+pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> String) -> Folded {
+    let mut text = text.to_owned();
+    for keep in [SHORT, 0] {
+        if size(&text) > most {
+            text = shortened(&text, most, keep);
+        }
+    }
+    let mut moved = BTreeMap::new();
+    if size(&text) > most {
+        let mut kinds: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let notes = index_lines(&text).filter_map(|line| Some((note_of(line)?.1, line)));
+        for (file, line) in notes.filter(|(file, _)| !is_fold(file)) {
+            kinds.entry(kind_of(file)).or_default().push(line.to_owned());
+        }
+        let mut kinds: Vec<_> = kinds.into_iter().collect();
+        kinds.sort_by_key(|(_, lines)| lines.len());
+        // To the half, so that the next note does not move everything again.
+        while size(&text) > most / 2
+            && let Some((kind, lines)) = kinds.pop()
+        {
+            text = without_lines(&text, INDEX, |line| lines.iter().any(|moved| moved == line));
+            moved.insert(kind, lines);
+        }
+    }
+    Folded { text, moved }
+}
+
+/// Whether a file of the memory holds lines of the index.
+pub fn is_fold(file: &str) -> bool {
+    file.starts_with("index-")
+}
+
+fn size(text: &str) -> usize {
+    index_lines(text).map(|line| line.len() + 1).sum()
+}
+
+/// The text with as many of the oldest lines shortened as it takes.
+fn shortened(text: &str, most: usize, keep: usize) -> String {
+    let mut over = size(text).saturating_sub(most);
+    let mut shorter: BTreeMap<&str, String> = BTreeMap::new();
+    for line in own_lines(text, INDEX) {
+        let Some((title, file, hook)) = note_of(line).filter(|(_, file, _)| over > 0 && !is_fold(file)) else {
+            continue;
+        };
+        let hook = if keep == 0 { String::new() } else { shorten(hook, keep) };
+        let short = line_of_note(title, file, &hook);
+        if short.len() < line.len() {
+            over = over.saturating_sub(line.len() - short.len());
+            shorter.insert(line, short);
+        }
+    }
+    text.split_inclusive('\n')
+        .map(|whole| {
+            let line = whole.trim_end_matches(['\n', '\r']);
+            shorter.get(line).map_or_else(|| whole.to_owned(), |short| whole.replacen(line, short, 1))
+        })
+        .collect()
+}

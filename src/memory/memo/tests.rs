@@ -1,0 +1,172 @@
+//! What the managed regions promise: each fact once, nothing dropped, nothing else moved.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const SEED: &str = include_str!("../../../config/prompts/workspace-MEMORY.md");
+
+fn fact(key: &str, value: &str) -> Fact {
+    Fact { key: key.to_owned(), value: value.to_owned(), day: String::new() }
+}
+
+fn added(text: &str, key: &str, value: &str) -> String {
+    add_fact(text, RECENT, &fact(key, value), usize::MAX).text
+}
+
+fn said(text: &str) -> Vec<String> {
+    recent_facts(text).iter().map(|fact| format!("{}={}", fact.key, fact.value)).collect()
+}
+
+#[test]
+fn facts_are_lines_of_their_section() {
+    let text = "- **a**: no\n## Recent facts\n- **Cat**: Tom\n* **Tea:** green (2026-11-21)\n- no fact\n  - **b**: no\n```\n- **c**: in code\n```\n";
+    let facts = recent_facts(text);
+    assert_eq!(facts[0], fact("Cat", "Tom"));
+    assert_eq!(facts[1], Fact { day: "2026-11-21".to_owned(), ..fact("Tea", "green") });
+    assert_eq!(line_of(&facts[1]), "- **Tea**: green (2026-11-21)");
+    assert_eq!(line_of(&fact("a **b**\nc:", "x\ny")), "- **a b c**: x y");
+}
+
+#[test]
+fn another_value_of_a_key_takes_the_place_of_the_old_one() {
+    let text = added(&added(SEED, "Cat", "Tom"), "Tea", "green");
+    assert_eq!(said(&added(&text, " cat ", "Jerry")), ["Tea=green", "cat=Jerry"]);
+    assert_eq!(added(&text, "CAT", "tom"), text, "The same fact is not added twice");
+    let twice = text.replace("- **Cat**: Tom\n", "- **Cat**: Tom\n- **cat**: Tim\n");
+    assert_eq!(said(&added(&twice, "Cat", "Tom")), ["Tea=green", "Cat=Tom"]);
+    let meetings = added(&added(SEED, "Meeting at 10:30", "with Ben"), "Meeting at 10:45", "with Eve");
+    assert_eq!(said(&meetings).len(), 2);
+    assert_eq!(added(SEED, "  ", "x"), SEED);
+}
+
+#[test]
+fn a_key_is_what_comes_before_a_colon_or_a_dash_and_never_a_time_or_an_address() {
+    assert_eq!(key_of("Cat: Tom"), Some(("Cat", "Tom")));
+    assert_eq!(key_of("Wifi - password: on the router"), Some(("Wifi", "password: on the router")));
+    for none in ["Meeting at 10:30", "see http://a.example/b", "Likes tea", ": x", "x: ", "One. Two: three", ""] {
+        assert_eq!(key_of(none), None, "{none}");
+    }
+    assert_eq!(key_of(&format!("{}: x", "k".repeat(81))), None);
+}
+
+#[test]
+fn the_oldest_facts_are_handed_back_when_there_is_no_room() {
+    let mut text = SEED.replace("## Recent facts\n", "## Recent facts\n\nWhat I wrote myself.\n");
+    let mut demoted = Vec::new();
+    for number in 0..50 {
+        let added = add_fact(&text, RECENT, &fact(&format!("key {number}"), "some value"), 300);
+        text = added.text;
+        demoted.extend(added.demoted);
+    }
+    let kept = recent_facts(&text);
+    assert_eq!(demoted.len() + kept.len(), 50);
+    assert_eq!((demoted[0].key.as_str(), kept.last().unwrap().key.as_str()), ("key 0", "key 49"));
+    assert!(
+        text.contains("What I wrote myself.") && kept.iter().map(|fact| line_of(fact).len() + 1).sum::<usize>() <= 300
+    );
+    let huge = add_fact(SEED, RECENT, &fact("a", &"x".repeat(500)), 100);
+    assert_eq!((recent_facts(&huge.text).len(), huge.demoted.len()), (1, 0), "The newest stays in any case");
+}
+
+#[test]
+fn a_note_has_exactly_one_line() {
+    let text = index_line(SEED, "Deploy key", "deploy-key.md", "lies in the safe");
+    assert!(text.ends_with("## Index\n\n- [Deploy key](deploy-key.md): lies in the safe\n"), "{text}");
+    assert_eq!(index_line(&text, "Deploy key", "deploy-key.md", "lies in the safe"), text);
+    let text = index_line(&index_line(&text, "Tea [green]", "tea.md", ""), "Deploy key", "Deploy-Key.md", "moved");
+    assert!(text.ends_with("## Index\n\n- [Tea (green)](tea.md)\n- [Deploy key](Deploy-Key.md): moved\n"), "{text}");
+    let text = drop_index_line(&drop_index_line(&text, "tea.md"), "deploy-key.md");
+    assert_eq!(index_lines(&text).count(), 0);
+    assert_eq!(note_of("- [a](b.md): c: d"), Some(("a", "b.md", "c: d")));
+}
+
+#[test]
+fn an_index_that_is_too_long_says_less_and_then_folds_by_kind() {
+    let mut text = SEED.to_owned();
+    for number in 0..40 {
+        text = index_line(&text, &format!("Note {number}"), &format!("note-{number}.md"), &"many words ".repeat(8));
+    }
+    let kind = |file: &str| if file.len().is_multiple_of(2) { "user".to_owned() } else { "project".to_owned() };
+    let whole = fit_index(&text, usize::MAX, kind);
+    assert_eq!((whole.text.as_str(), whole.moved.len()), (text.as_str(), 0));
+    let shorter = fit_index(&text, 3_500, kind);
+    assert!(shorter.moved.is_empty() && index_lines(&shorter.text).count() == 40);
+    assert!(shorter.text.contains("- [Note 0](note-0.md): many words many words many word…\n"), "{}", shorter.text);
+    assert!(
+        shorter.text.contains(&format!("- [Note 39](note-39.md): {}\n", "many words ".repeat(8).trim())),
+        "The newest say all"
+    );
+    let folded = fit_index(&text, 900, kind);
+    let moved: Vec<&String> = folded.moved.values().flatten().collect();
+    assert_eq!(moved.len() + index_lines(&folded.text).count(), 40);
+    assert_eq!(folded.moved.keys().collect::<Vec<_>>(), ["user"], "The most of one kind");
+}
+
+proptest! {
+    #[test]
+    fn no_fact_is_dropped_and_none_stands_twice(
+        facts in prop::collection::vec(("[a-d]{1,2}", "[a-z:*() ]{0,12}[a-z]"), 0..30), most in 20_usize..400,
+    ) {
+        let mut text = SEED.to_owned();
+        let mut last = std::collections::BTreeMap::new();
+        let mut demoted = std::collections::BTreeMap::new();
+        for (key, value) in &facts {
+            let added = add_fact(&text, RECENT, &fact(key, value), most);
+            text = added.text;
+            demoted.remove(key);
+            demoted.extend(added.demoted.into_iter().map(|fact| (fact.key, fact.value)));
+            last.insert(key.clone(), one_line(value));
+        }
+        let kept = recent_facts(&text);
+        let stand: std::collections::BTreeMap<_, _> = kept.iter().map(|fact| (fact.key.clone(), fact.value.clone())).collect();
+        prop_assert_eq!(stand.len(), kept.len());
+        for (key, value) in last {
+            prop_assert_eq!(stand.get(&key).or_else(|| demoted.get(&key)), Some(&value));
+        }
+        prop_assert!(text.ends_with("## Index\n") && text.starts_with("<!--"));
+    }
+
+    #[test]
+    fn an_index_keeps_every_note(count in 0_usize..40, most in 0_usize..4_000, words in "[a-z ]{0,90}") {
+        let mut text = SEED.to_owned();
+        for number in 0..count {
+            text = index_line(&text, &format!("N {number}"), &format!("n-{number}.md"), &words);
+        }
+        let folded = fit_index(&text, most, |_| "user".to_owned());
+        let moved = folded.moved.values().flatten().filter_map(|line| note_of(line)).map(|(_, file, _)| file);
+        let stand = index_lines(&folded.text).filter_map(note_of).map(|(_, file, _)| file);
+        let all: std::collections::BTreeSet<&str> = moved.chain(stand).collect();
+        prop_assert_eq!(all.len(), count);
+        let size: usize = index_lines(&folded.text).map(|line| line.len() + 1).sum();
+        prop_assert!(size <= most);
+    }
+
+    #[test]
+    fn any_text_may_stand_in_the_file(text in "(?s).{0,200}", key in ".{0,20}", value in "(?s).{0,40}") {
+        let added = add_fact(&text, RECENT, &fact(&key, &value), 100);
+        let _ = (index_line(&added.text, &key, "a.md", &value), remove_fact(&text, INDEX, &key));
+    }
+}
+
+#[test]
+fn a_heading_that_a_person_put_into_a_list_keeps_nothing_from_being_found() {
+    let text = "## Recent facts\n\n- **cat**: Tom\n\n### Work\n\n- **boss**: Eve\n\n## Index\n\n- [Tea](tea.md): green\n\n### Old\n\nwords\n";
+    let fact = Fact { key: "cat".to_owned(), value: "Jerry".to_owned(), day: String::new() };
+    let added = add_fact(text, RECENT, &fact, 10_000).text;
+    assert!(added.contains("- **cat**: Jerry") && !added.contains("Tom"), "{added}");
+    assert!(added.find("Jerry") < added.find("### Work") && added.contains("- **boss**: Eve"), "{added}");
+    let indexed = index_line(&index_line(text, "Coffee", "coffee.md", "black"), "Coffee", "coffee.md", "white");
+    assert_eq!((indexed.matches("coffee.md").count(), indexed.matches("tea.md").count()), (1, 1), "{indexed}");
+    assert!(indexed.find("coffee.md") < indexed.find("### Old"), "{indexed}");
+}
+
+#[test]
+fn of_two_lines_of_one_key_only_the_oldest_moves() {
+    let text = "## Recent facts\n\n- **tea**: green\n- **tea**: black\n- **dog**: Rex\n";
+    let added =
+        add_fact(text, RECENT, &Fact { key: "cat".to_owned(), value: "Tom".to_owned(), day: String::new() }, 50);
+    let moved: Vec<&str> = added.demoted.iter().map(|fact| fact.value.as_str()).collect();
+    assert_eq!(moved, ["green", "black"].get(..moved.len()).unwrap(), "{}", added.text);
+    assert!(moved.len() == 2 || added.text.contains("black"), "{}", added.text);
+}

@@ -1,0 +1,178 @@
+//! A note: one Markdown file about one thing, with a few words in front that say what it is.
+
+use super::{memo, page};
+use crate::skill::manifest;
+use crate::text::{cut_bytes, one_line, shorten};
+
+/// What a note can be said to be.
+pub const KINDS: [&str; 5] = ["user", "project", "simulator", "preference", "reference"];
+
+/// The most bytes of the name of a note's file, without `.md`.
+const SLUG: usize = 48;
+/// The most characters of a title, and of what is said of a note in one line.
+const TITLE: usize = 120;
+const HOOK: usize = 100;
+
+/// A note as it is written down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Its title; blank if it does not say.
+    pub name: String,
+    /// What it says, in one line; blank if it does not say.
+    pub description: String,
+    /// `user`, `project`, `simulator`, `preference`, `reference`, … ; blank if it does not say.
+    pub kind: String,
+    /// The words.
+    pub body: String,
+}
+
+impl Note {
+    /// A note of these words under that title. A kind that there is not is taken for `project`.
+    pub fn new(title: &str, content: &str, kind: &str) -> Self {
+        let kind = kind.trim().to_lowercase();
+        let kind = if KINDS.contains(&kind.as_str()) { kind } else { "project".to_owned() };
+        let body = content.trim().to_owned();
+        Self { name: shorten(&one_line(title), TITLE), description: hook(&body), kind, body }
+    }
+}
+
+/// The name of the file of a note with that title, without `.md`. A title of which no letter can stand in it is named by its own digest; so is one that
+/// would be taken for something else: a day, `memory`, `untrusted`, or a file that holds what moved out of `MEMORY.md`.
+pub fn slug(title: &str) -> String {
+    let lower = one_line(title).to_lowercase();
+    let dashed: String = lower.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let joined = dashed.split('-').filter(|run| !run.is_empty()).collect::<Vec<_>>().join("-");
+    let slug = cut_bytes(&joined, SLUG).trim_end_matches('-').to_owned();
+    // Letters that were left out may be all that two titles differ in.
+    let lost = lower.chars().any(|c| c.is_alphanumeric() && !c.is_ascii());
+    if !lost && !slug.is_empty() && !is_reserved(&slug) {
+        return slug;
+    }
+    with_digest(if slug.is_empty() { "note" } else { &slug }, &lower)
+}
+
+/// Another name for the same title, where the first one is taken by another note.
+pub fn other_slug(title: &str) -> String {
+    with_digest(&slug(title), &one_line(title))
+}
+
+/// Reads a note. Without front matter all of it is body.
+pub fn read(text: &str) -> Note {
+    let (pairs, body) = manifest::plain(text);
+    let of =
+        |key: &str| pairs.iter().find(|(name, _)| name == key).map(|(_, value)| one_line(value)).unwrap_or_default();
+    Note { name: of("name"), description: of("description"), kind: of("type"), body: body.to_owned() }
+}
+
+/// The text of a note.
+pub fn write(note: &Note) -> String {
+    let quoted = |words: &str| serde_json::Value::from(one_line(words)).to_string();
+    let (name, description, kind) = (quoted(&note.name), quoted(&note.description), quoted(&note.kind));
+    // A JSON string is YAML as well, whatever stands in it.
+    format!("---\nname: {name}\ndescription: {description}\ntype: {kind}\n---\n\n{}\n", note.body.trim())
+}
+
+/// The first line of a body that says anything, in at most 100 characters.
+pub fn hook(body: &str) -> String {
+    let words = |line: &str| one_line(line.trim_start_matches(['#', '>', ' ']));
+    body.lines().map(words).find(|line| !line.is_empty()).map(|line| shorten(&line, HOOK)).unwrap_or_default()
+}
+
+/// Whether a file of that name is something else than a note of its own.
+pub(super) fn is_reserved(slug: &str) -> bool {
+    let managed = ["index-", "facts-"].iter().any(|start| slug.starts_with(start));
+    memo::is_day(slug) || managed || matches!(slug, "memory" | "untrusted")
+}
+
+fn with_digest(slug: &str, words: &str) -> String {
+    let digest = page::digest(words.as_bytes());
+    let digest = cut_bytes(&digest, 8);
+    format!("{}-{digest}", cut_bytes(slug, SLUG - 9).trim_end_matches('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn slugs_are_plain_and_never_mean_something_else() {
+        for (title, name) in [
+            ("Deploy key", "deploy-key"),
+            ("  Wi-Fi: at *home* ", "wi-fi-at-home"),
+            ("../../etc/passwd", "etc-passwd"),
+            ("index of books", "index-of-books-"),
+            ("2026-11-21", "2026-11-21-"),
+            ("2026 11 21", "2026-11-21-"),
+            ("Memory", "memory-"),
+            ("MEMORY", "memory-"),
+            ("Untrusted", "untrusted-"),
+            ("秘密", "note-"),
+            ("Café", "caf-"),
+            ("", "note-"),
+            ("!", "note-"),
+        ] {
+            let slug = slug(title);
+            let rest = slug.strip_prefix(name).unwrap_or_else(|| panic!("{title}: {slug}"));
+            assert!(rest.len() == if name.ends_with('-') { 8 } else { 0 }, "{title}: {slug}");
+        }
+        assert_ne!(slug("秘密"), slug("公開"));
+        assert_ne!(slug("Café"), slug("Cafë"));
+        assert_eq!(slug(&"long words ".repeat(9)).len(), 48);
+        assert_ne!(other_slug("Deploy key!"), slug("Deploy key!"));
+    }
+
+    #[test]
+    fn a_note_says_what_it_is() {
+        let note = Note::new(" Deploy\nkey ", "# Where\n\nIn the safe: \"left\" drawer.\n", "Simulator");
+        let text = write(&note);
+        let front = "---\nname: \"Deploy key\"\ndescription: \"Where\"\ntype: \"simulator\"\n---\n\n# Where\n";
+        assert!(text.starts_with(front), "{text}");
+        assert_eq!(Note { body: note.body.clone(), ..read(&text) }, note);
+        assert_eq!(read(&text).body.trim(), note.body);
+        assert_eq!(Note::new("a", "b", "poem").kind, "project");
+    }
+
+    #[test]
+    fn notes_that_others_wrote_are_read_too() {
+        let read = read("---\nname: Tea\ntype: preference\ndescription: >\n  green,\n  hot\n---\nbody\n");
+        assert_eq!(
+            (read.name.as_str(), read.description.as_str(), read.body.as_str()),
+            ("Tea", "green, hot", "body\n")
+        );
+        assert_eq!(super::read("Just words.\n").body, "Just words.\n");
+        assert_eq!(super::read("---\nname: : [\n---\nx").body, "x");
+        assert_eq!(super::read("---\nnever closed").body, "---\nnever closed");
+    }
+
+    #[test]
+    fn a_hook_is_the_first_line_that_says_anything() {
+        assert_eq!(hook("\n  \n## The   tea\nmore"), "The tea");
+        assert_eq!(hook(&"x".repeat(200)).chars().count(), 100);
+        assert_eq!(hook(" \n#\n"), "");
+    }
+
+    proptest! {
+        #[test]
+        fn slugs_are_one_plain_part(title in "(?s).{0,80}") {
+            for slug in [slug(&title), other_slug(&title)] {
+                prop_assert!(!slug.is_empty() && slug.len() <= 48, "{}", slug);
+                prop_assert!(slug.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'), "{}", slug);
+                prop_assert!(!slug.starts_with('-') && !slug.ends_with('-') && !is_reserved(&slug), "{}", slug);
+            }
+        }
+
+        #[test]
+        fn different_titles_of_letters_that_cannot_stand_in_a_name_differ(one in "\\p{Han}{1,6}", other in "\\p{Han}{1,6}") {
+            prop_assert_eq!(slug(&one) == slug(&other), one == other);
+        }
+
+        #[test]
+        fn what_was_written_is_read_back(title in "\\PC{0,60}", body in "\\PC{0,80}(\n\\PC{0,40})?") {
+            let note = Note::new(&title, &body, "user");
+            let again = read(&write(&note));
+            prop_assert_eq!((again.name, again.description, again.kind), (note.name, note.description, note.kind));
+            prop_assert_eq!(again.body.trim(), note.body);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What a file of somebody's own folder was before, and where it lies for the hand of its person.
+
+use std::path::PathBuf;
+
+use super::own::NotGiven;
+use super::place;
+use super::tree::{Tree, blocking};
+use super::write::{New, NotWritten, Origin, Written};
+use crate::people::Party;
+use crate::store::FileRow;
+
+/// So many versions are looked at.
+const VERSIONS: u32 = 200;
+
+impl Tree {
+    /// The versions of the file at that path of the party's folder, newest first; none if it is no path of theirs.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn past(&self, who: &Party, path: &str) -> anyhow::Result<Vec<FileRow>> {
+        let Ok(spot) = self.real_spot(who, path).await? else { return Ok(Vec::new()) };
+        let scope = who.scope();
+        let rows = self.0.journal.read(move |db| db.file_history(&spot, VERSIONS)).await?;
+        // Whoever had that folder before them had it under another scope.
+        Ok(rows.into_iter().filter(|row| row.scope == scope).collect())
+    }
+
+    /// Where the file at that path of the party's folder lies on the disk, whether it is there or not. Its folder is made.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; inside, why the place is not given.
+    pub async fn by_hand(&self, who: &Party, path: &str) -> anyhow::Result<Result<PathBuf, NotGiven>> {
+        let spot = match self.real_spot(who, path).await? {
+            Ok(spot) => spot,
+            Err(why) => return Ok(Err(why)),
+        };
+        let tree = self.clone();
+        blocking(move || {
+            let (disk, inside) = tree.disk_of(&spot);
+            disk.folder(inside.rsplit_once('/').map_or("", |(folder, _)| folder))?;
+            Ok(Ok(disk.unchecked(inside)))
+        })
+        .await
+    }
+
+    /// Records what a person has made of a file by hand, if they have.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; inside, why it is not looked at.
+    pub async fn take_note_of(&self, origin: &Origin, path: &str) -> anyhow::Result<Result<Written, NotWritten>> {
+        let written = self.change(origin, path, |_| Ok(New::Same)).await?;
+        if let Ok(written) = &written {
+            self.touched(&written.path);
+        }
+        Ok(written)
+    }
+
+    /// The most that the file at that path may hold by our doing, in bytes.
+    pub fn room_for(path: &str) -> usize {
+        place::most_bytes(path)
+    }
+}

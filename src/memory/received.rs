@@ -1,0 +1,75 @@
+//! Files that came with messages: kept under `inbox/`, read back, and deleted when their time is over.
+
+use anyhow::Context;
+
+use super::disk::Existing;
+use super::seeded::Draft;
+use super::tree::{Tree, blocking, first_owner};
+use super::{page, place};
+use crate::id::AttachmentId;
+use crate::people::Party;
+use crate::time::Moment;
+use crate::trust::{Label, Scope};
+use std::sync::Arc;
+
+/// The most of one received file that is read back: somewhat more than is ever received.
+const MAX_RECEIVED: u64 = 64 * 1024 * 1024;
+
+/// What became of a received file that was to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// It is gone now, or was before.
+    Gone,
+    /// Somebody put something else there, which stays.
+    Changed,
+}
+
+impl Tree {
+    /// Keeps a file that came with a message, under the `inbox/` of the person's or group's folder. Gives its path relative to the workspace,
+    /// and its SHA-256. The same file of the same message replaces itself.
+    ///
+    /// # Errors
+    /// If the workspace or the journal cannot be written.
+    #[allow(clippy::too_many_arguments, reason = "each is one fact about the file, and none has a default")]
+    pub async fn save_inbox(
+        &self,
+        scope: Scope,
+        who: &Party,
+        id: AttachmentId,
+        name_hint: &str,
+        bytes: &[u8],
+        label: &Label,
+        now: Moment,
+    ) -> anyhow::Result<(String, String)> {
+        let owner = self.0.journal.read(first_owner).await?;
+        let folder = place::within(&place::folder_of(who, owner), "inbox");
+        let name = place::file_name(id, name_hint);
+        let (path, digest) = (place::within(&folder, &name), page::digest(bytes));
+        let draft =
+            Draft { folder, name, bytes: bytes.to_vec(), label: label.clone(), scope, existing: Existing::Replace };
+        self.write(draft, now).await?;
+        Ok((path, digest))
+    }
+
+    /// The bytes of a file that [`Tree::save_inbox`] kept.
+    ///
+    /// # Errors
+    /// If it is not there, or the path leads anywhere else than to an inbox.
+    pub async fn read_inbox(&self, path: &str) -> anyhow::Result<Vec<u8>> {
+        anyhow::ensure!(place::is_inbox(path), "Only received files are read here");
+        let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
+        blocking(move || inner.disk.read(&asked, MAX_RECEIVED)).await.context("Cannot read a received file")
+    }
+
+    /// Deletes a file that [`Tree::save_inbox`] kept, if it is still the one that we wrote. No link is followed.
+    ///
+    /// # Errors
+    /// If the path leads anywhere else than to an inbox, or the file cannot be deleted.
+    pub async fn drop_received(&self, path: &str, digest: &str) -> anyhow::Result<Received> {
+        anyhow::ensure!(place::is_inbox(path), "Only received files are deleted here");
+        let (inner, asked, digest) = (Arc::clone(&self.0), path.to_owned(), digest.to_owned());
+        blocking(move || inner.disk.remove(&asked, MAX_RECEIVED, |bytes| page::digest(bytes) == digest))
+            .await
+            .context("Cannot delete a received file")
+    }
+}

@@ -1,0 +1,281 @@
+//! Notes: one file each, and exactly one line of the index for each of them.
+//!
+//! The note and the index change together or not at all. Where the index has become too long, lines move to a file of their kind, which has a line of its own; so the line
+//! of a note stands in one of these, and is looked for in all of them. Words of a tainted turn go to `memory/untrusted/` instead, in a file of their own.
+
+use std::collections::BTreeMap;
+
+use super::first::Kept as First;
+use super::note::{self, Note};
+use super::tree::Tree;
+use super::write::{New, NotWritten, Origin, Written};
+use super::{memo, page, place};
+use crate::wording::knowledge as says;
+
+/// The most bytes that the index in `MEMORY.md` has.
+const INDEX_MOST: usize = 16 * 1024;
+
+/// Where everything that is loaded by itself stands.
+pub(super) const MEMORY: &str = "memory/MEMORY.md";
+
+/// Something to remember under a title.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteDraft {
+    /// What it is about, in a few words.
+    pub title: String,
+    /// What is to be remembered.
+    pub content: String,
+    /// `user`, `project`, `simulator`, `preference` or `reference`; anything else is taken for `project`.
+    pub kind: String,
+}
+
+/// What was kept, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// What came of it.
+    pub written: Written,
+    /// Where it lies, as its owner sees it.
+    pub path: String,
+    /// Whether it went to `memory/untrusted/` because untrusted words had a part in it.
+    pub redirected: bool,
+}
+
+/// Where the lines of the index stand, and what a change of them has to know.
+struct Shelves {
+    /// The files that lines have moved to, and those that they may move to now.
+    folds: Vec<String>,
+    /// The kinds of the notes, by file; only where the index has become too long.
+    kinds: BTreeMap<String, String>,
+    /// The names of all files of the memory.
+    names: Vec<String>,
+}
+
+impl Tree {
+    /// Keeps a note, and exactly one line for it in the index of `MEMORY.md`. A note of the same title is replaced.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; inside, why nothing was kept.
+    pub async fn remember(&self, origin: &Origin, draft: &NoteDraft) -> anyhow::Result<Result<Kept, NotWritten>> {
+        if draft.title.trim().is_empty() || draft.content.trim().is_empty() {
+            return Ok(Err(NotWritten::Impossible(says::NO_TITLE.to_owned())));
+        }
+        if !origin.label.is_trusted() {
+            return self.set_aside(origin, draft, &note::slug(&draft.title)).await;
+        }
+        self.file_note(origin, draft, None).await
+    }
+
+    /// Files a note; what waited in `from` with that digest goes in the same moment.
+    pub(super) async fn file_note(
+        &self,
+        origin: &Origin,
+        draft: &NoteDraft,
+        from: Option<(&str, &str)>,
+    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+        let shelves = self.shelves(origin, Some(&draft.title)).await?;
+        let (first, other) = (note::slug(&draft.title), note::other_slug(&draft.title));
+        for slug in [first, other] {
+            let name = format!("{slug}.md");
+            if shelves.names.iter().any(|known| *known != name && known.eq_ignore_ascii_case(&name)) {
+                continue;
+            }
+            let filed = self.file_under(origin, draft, &name, &shelves, from).await?;
+            if filed != Err(NotWritten::Impossible(says::TAKEN.to_owned())) {
+                return Ok(filed);
+            }
+        }
+        Ok(Err(NotWritten::Impossible(says::TAKEN.to_owned())))
+    }
+
+    async fn file_under(
+        &self,
+        origin: &Origin,
+        draft: &NoteDraft,
+        name: &str,
+        shelves: &Shelves,
+        from: Option<(&str, &str)>,
+    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+        let path = format!("memory/{name}");
+        let folds: Vec<String> = shelves.folds.iter().map(|fold| format!("memory/{fold}")).collect();
+        let mut paths = vec![path.as_str()];
+        paths.extend(folds.iter().map(String::as_str));
+        paths.push(MEMORY);
+        paths.extend(from.map(|(path, _)| path));
+        let made = Note::new(&draft.title, &draft.content, &draft.kind);
+        let index = Index { file: name.to_owned(), folds: shelves.folds.clone(), kinds: shelves.kinds.clone() };
+        let shown = from.map(|(_, digest)| digest.to_owned());
+        let make = move |texts: &[Option<&str>]| {
+            let Some((stood, texts)) = texts.split_first() else { return Ok(Vec::new()) };
+            let (indexes, waited) = texts.split_at_checked(index.folds.len() + 1).unwrap_or((texts, &[]));
+            // What comes from outside chose its title itself: it takes no other note's place.
+            if shown.is_some() && stood.is_some() {
+                return Err(NotWritten::Impossible(says::TAKEN.to_owned()));
+            }
+            let mut news = vec![replaced(*stood, &made)?];
+            news.extend(index.with_line(indexes, &made));
+            for text in waited {
+                news.push(gone_if(*text, shown.as_deref())?);
+            }
+            Ok(news)
+        };
+        let written = self.change_together(origin, &paths, make).await?;
+        Ok(written.and_then(|written| {
+            let written = written.into_iter().next().ok_or(NotWritten::Elsewhere)?;
+            Ok(Kept { written, path: path.clone(), redirected: false })
+        }))
+    }
+
+    /// Deletes a file, and its line in the index if it is a note.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; inside, why nothing was deleted.
+    pub async fn drop_note(&self, origin: &Origin, path: &str) -> anyhow::Result<Result<Written, NotWritten>> {
+        let name = place::normal(path).and_then(|path| Some(path.strip_prefix("memory/")?.to_owned()));
+        let Some(name) = name.filter(|name| !name.contains('/') && origin.label.is_trusted()) else {
+            return self.change(origin, path, gone).await;
+        };
+        let shelves = self.shelves(origin, None).await?;
+        let folds: Vec<String> = shelves.folds.iter().map(|fold| format!("memory/{fold}")).collect();
+        let mut paths = vec![path];
+        paths.extend(folds.iter().map(String::as_str));
+        paths.extend((!name.eq_ignore_ascii_case("MEMORY.md")).then_some(MEMORY));
+        let index = Index { file: name, folds: shelves.folds, kinds: BTreeMap::new() };
+        let make = move |texts: &[Option<&str>]| {
+            let Some((stood, texts)) = texts.split_first() else { return Ok(Vec::new()) };
+            let mut news = vec![gone(*stood)?];
+            news.extend(texts.iter().map(|text| text.map_or(New::Same, |text| index.without_line(text))));
+            Ok(news)
+        };
+        let written = self.change_together(origin, &paths, make).await?;
+        Ok(written.and_then(|written| written.into_iter().next().ok_or(NotWritten::Elsewhere)))
+    }
+
+    /// Keeps words that may not be loaded by themselves, as a note that waits for its person's yes.
+    pub(super) async fn set_aside(
+        &self,
+        origin: &Origin,
+        draft: &NoteDraft,
+        slug: &str,
+    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+        let path = format!("memory/untrusted/{slug}.md");
+        let text = note::write(&Note::new(&draft.title, &draft.content, &draft.kind));
+        let written = self.change(origin, &path, move |_| Ok(New::Text(text.clone()))).await?;
+        Ok(written.map(|written| Kept { written, path, redirected: true }))
+    }
+
+    /// The same for words that were meant for another file: a file of their own, whatever else waits.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; inside, why nothing was kept.
+    pub async fn set_words_aside(
+        &self,
+        origin: &Origin,
+        title: &str,
+        words: &str,
+    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+        let draft = NoteDraft { title: title.to_owned(), content: words.to_owned(), kind: "project".to_owned() };
+        let digest = page::digest(words.as_bytes());
+        let slug = format!("{}-{}", crate::text::cut_bytes(&note::slug(title), 39), crate::text::cut_bytes(&digest, 8));
+        self.set_aside(origin, &draft, &slug).await
+    }
+
+    async fn shelves(&self, origin: &Origin, title: Option<&str>) -> anyhow::Result<Shelves> {
+        let folder = place::within(&self.folder_of(&origin.who).await?, "memory");
+        let (title, at) = (title.map_or(0, str::len), folder.clone());
+        self.on_disk(move |disk| {
+            let names: Vec<String> = disk.list(&at)?.into_iter().map(|entry| entry.name).collect();
+            let mut folds: Vec<String> = names.iter().filter(|name| memo::is_fold(name)).cloned().collect();
+            let memory =
+                disk.standing(&place::within(&at, "MEMORY.md"), place::MAX_TEXT_FILE).ok().and_then(|(_, bytes)| bytes);
+            let memory = String::from_utf8(memory.unwrap_or_default()).unwrap_or_default();
+            let size: usize = memo::index_lines(&memory).map(|line| line.len() + 1).sum();
+            let mut kinds = BTreeMap::new();
+            if size + title + 200 > INDEX_MOST {
+                for (_, file, _) in memo::index_lines(&memory).filter_map(memo::note_of) {
+                    let bytes =
+                        place::is_plain(file).then(|| disk.read(&place::within(&at, file), place::MAX_TEXT_FILE));
+                    let text = bytes.and_then(Result::ok).and_then(|bytes| String::from_utf8(bytes).ok());
+                    kinds.insert(file.to_owned(), fold_kind(&note::read(&text.unwrap_or_default()).kind));
+                }
+                folds.extend(note::KINDS.iter().map(|kind| fold_name(kind)));
+                folds.sort();
+                folds.dedup();
+            }
+            Ok(Shelves { folds, kinds, names })
+        })
+        .await
+    }
+}
+
+/// The change of the index for one note.
+struct Index {
+    file: String,
+    folds: Vec<String>,
+    kinds: BTreeMap<String, String>,
+}
+
+impl Index {
+    /// The files that lines have moved to, and `MEMORY.md` last, with exactly one line for that note among them.
+    fn with_line(&self, texts: &[Option<&str>], note: &Note) -> Vec<New> {
+        let Some((memory, folds)) = texts.split_last() else { return Vec::new() };
+        let memory = memory.map_or_else(|| First::Memory.first_contents(""), str::to_owned);
+        let memory = memo::index_line(&memory, &note.name, &self.file, &note.description);
+        let fitted =
+            memo::fit_index(&memory, INDEX_MOST, |file| self.kinds.get(file).cloned().unwrap_or_else(|| fold_kind("")));
+        let mut memory = fitted.text;
+        let mut news = Vec::new();
+        for (name, text) in self.folds.iter().zip(folds) {
+            let moved = fitted.moved.iter().find(|(kind, _)| fold_name(kind) == *name);
+            let text = text.map(|text| memo::drop_index_line(text, &self.file));
+            let Some((kind, lines)) = moved else {
+                news.push(text.map_or(New::Same, New::Text));
+                continue;
+            };
+            let mut text = text.unwrap_or_else(|| format!("# {}\n\n## {}\n", says::more_notes(kind), memo::INDEX));
+            for (title, file, hook) in lines.iter().filter_map(|line| memo::note_of(line)) {
+                text = memo::index_line(&text, title, file, hook);
+            }
+            let hook = says::more_notes_hook(memo::index_lines(&text).count());
+            memory = memo::index_line(&memory, &says::more_notes(kind), name, &hook);
+            news.push(New::Text(text));
+        }
+        news.push(New::Text(memory));
+        news
+    }
+
+    fn without_line(&self, text: &str) -> New {
+        New::Text(memo::drop_index_line(text, &self.file))
+    }
+}
+
+/// What a note becomes: only one of the same title is replaced.
+fn replaced(stood: Option<&str>, made: &Note) -> Result<New, NotWritten> {
+    let title = |name: &str| crate::text::one_line(name).to_lowercase();
+    match stood.map(note::read) {
+        Some(old) if title(&old.name) != title(&made.name) => Err(NotWritten::Impossible(says::TAKEN.to_owned())),
+        _ => Ok(New::Text(note::write(made))),
+    }
+}
+
+fn gone(stood: Option<&str>) -> Result<New, NotWritten> {
+    stood.map(|_| New::Gone).ok_or_else(|| NotWritten::Impossible(says::NOTHING_THERE.to_owned()))
+}
+
+/// Nothing, if what stands there is what was shown.
+fn gone_if(stood: Option<&str>, shown: Option<&str>) -> Result<New, NotWritten> {
+    match stood {
+        None => Ok(New::Same),
+        Some(text) if shown == Some(page::digest(text.as_bytes()).as_str()) => Ok(New::Gone),
+        Some(_) => Err(NotWritten::Impossible(says::CHANGED_SINCE.to_owned())),
+    }
+}
+
+/// The file that lines of that kind move to.
+fn fold_name(kind: &str) -> String {
+    format!("index-{kind}.md")
+}
+
+fn fold_kind(kind: &str) -> String {
+    let known = note::KINDS.iter().find(|known| **known == kind);
+    (*known.unwrap_or(&"project")).to_owned()
+}

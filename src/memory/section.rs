@@ -1,0 +1,232 @@
+//! Sections of a Markdown file: found by their headings, changed without touching another byte.
+//!
+//! A heading is a line that begins with `#`; one in a code fence, a comment, a list, a quotation or front matter is none. A section reaches to the next heading
+//! of the same or a higher level, so it has its subsections in it. What is added goes after the last words of a section, before the empty
+//! lines that part it from the next. Line ends are written as the file has them.
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use crate::text::one_line;
+
+/// Sections that come last in their file, so that a new one is made before them.
+const LAST: [&str; 2] = [super::memo::INDEX, super::memo::INSIGHTS];
+
+/// A heading with what stands under it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part<'t> {
+    /// The words of the heading; blank for what stands above the first one.
+    pub name: &'t str,
+    /// From 1 to 6; 0 for what stands above the first one.
+    pub level: usize,
+    /// The line of the heading, from 1.
+    pub line: usize,
+    /// The line after the heading, from 1: where `own` begins.
+    pub first: usize,
+    /// What stands under it, up to the next heading of any level.
+    pub own: &'t str,
+}
+
+/// A heading, by where it lies in the text.
+#[derive(Debug, Clone, Copy)]
+struct Heading<'t> {
+    name: &'t str,
+    level: usize,
+    /// Where its line begins, and where the next one does.
+    from: usize,
+    to: usize,
+}
+
+/// All headings of a text in their order. What stands above the first one comes first, if there is anything.
+pub fn sections(text: &str) -> Vec<Part<'_>> {
+    let headings = headings(text);
+    let mut parts = Vec::with_capacity(headings.len() + 1);
+    let above = between(text, 0, headings.first().map_or(text.len(), |first| first.from));
+    if !above.is_empty() {
+        parts.push(Part { name: "", level: 0, line: 1, first: 1, own: above });
+    }
+    let ends = headings.iter().skip(1).map(|next| next.from).chain([text.len()]);
+    let (mut line, mut at) = (1, 0);
+    for (heading, end) in headings.iter().zip(ends) {
+        line += between(text, at, heading.from).matches('\n').count();
+        at = heading.from;
+        let own = between(text, heading.to, end);
+        parts.push(Part { name: heading.name, level: heading.level, line, first: line + 1, own });
+    }
+    parts
+}
+
+/// What stands in the section of that name, with its subsections; `None` if there is no such heading.
+pub fn read<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (from, to) = span(text, name)?;
+    Some(between(text, from, to))
+}
+
+/// The text with `add` at the end of that section, which is made if it is not there.
+pub fn append(text: &str, name: &str, add: &str) -> String {
+    let (from, to) = match span(text, name) {
+        Some(span) => span,
+        None => return made(text, name, add),
+    };
+    let end = from + between(text, from, to).trim_end().len();
+    let end = if end == from { from } else { line_end(text, end) };
+    let new = Piece { before: between(text, 0, end), after: between(text, end, text.len()), is_first: end == from };
+    new.with(text, add)
+}
+
+/// The text with that section holding only `with`; it is made if it is not there.
+pub fn replace(text: &str, name: &str, with: &str) -> String {
+    let (from, to) = match span(text, name) {
+        Some(span) => span,
+        None => return made(text, name, with),
+    };
+    let body = between(text, from, to);
+    if body.trim().is_empty() {
+        return append(text, name, with);
+    }
+    let begin = from + line_start(body, body.len() - body.trim_start().len());
+    let end = line_end(text, from + body.trim_end().len());
+    let new = with_line_ends(text, with.trim_matches(['\n', '\r']));
+    let after = between(text, end, text.len());
+    let ends_line = between(text, begin, end).ends_with('\n') && !new.trim().is_empty();
+    let line_end = if ends_line { eol(text) } else { "" };
+    format!("{}{new}{line_end}{after}", between(text, 0, begin))
+}
+
+/// Whether nothing but that section was changed or made: words that are put in can close it early, or swallow what comes after.
+pub fn keeps_others(before: &str, after: &str, name: &str) -> bool {
+    let rest = |text, (_, to): (usize, usize)| -> &str { between(text, to, usize::MAX) };
+    match (span(before, name), span(after, name)) {
+        (Some(old), Some(new)) => before.get(..old.0) == after.get(..new.0) && rest(before, old) == rest(after, new),
+        (None, Some(new)) => before.strip_suffix(rest(after, new)).is_some_and(|head| after.starts_with(head)),
+        _ => false,
+    }
+}
+
+/// From after the heading of that name to the next one that is not below it.
+fn span(text: &str, name: &str) -> Option<(usize, usize)> {
+    let headings = headings(text);
+    let wanted = wanted(name);
+    let at = headings.iter().position(|heading| is_same(heading.name, &wanted))?;
+    let this = headings.get(at)?;
+    let next = headings.iter().skip(at + 1).find(|next| next.level <= this.level);
+    Some((this.to, next.map_or(text.len(), |next| next.from)))
+}
+
+/// A name as it is looked for: it may be given with its hashes.
+fn wanted(name: &str) -> String {
+    one_line(name.trim().trim_start_matches('#'))
+}
+
+fn is_same(name: &str, wanted: &str) -> bool {
+    one_line(name).to_lowercase() == wanted.to_lowercase()
+}
+
+/// A new section at the end, or before the one that comes last in such files.
+fn made(text: &str, name: &str, words: &str) -> String {
+    let headings = headings(text);
+    let last = headings.iter().rev().find(|heading| heading.level <= 2);
+    let managed = last.filter(|last| last.level == 2 && LAST.iter().any(|name| is_same(last.name, name)));
+    let at = managed.map_or(text.len(), |last| last.from);
+    let (before, after) = (between(text, 0, at), between(text, at, text.len()));
+    let eol = eol(text);
+    let missing = match before {
+        "" => 0,
+        before if before.ends_with("\n\n") || before.ends_with("\r\n\r\n") => 0,
+        before if before.ends_with('\n') => 1,
+        _ => 2,
+    };
+    let gap = eol.repeat(missing);
+    let words = with_line_ends(text, words.trim_matches(['\n', '\r']));
+    let words = if words.trim().is_empty() { String::new() } else { format!("{eol}{words}{eol}") };
+    let gap_after = if after.is_empty() { "" } else { eol };
+    format!("{before}{gap}## {}{eol}{words}{gap_after}{after}", wanted(name))
+}
+
+/// Where something is put in.
+struct Piece<'t> {
+    before: &'t str,
+    after: &'t str,
+    /// Whether nothing else stands in the section.
+    is_first: bool,
+}
+
+impl Piece<'_> {
+    fn with(&self, text: &str, add: &str) -> String {
+        let eol = eol(text);
+        let add = with_line_ends(text, add.trim_matches(['\n', '\r']));
+        if add.trim().is_empty() {
+            return text.to_owned();
+        }
+        let ends = self.before.ends_with('\n');
+        let apart = self.is_first || !continues(self.before, &add);
+        let lead = format!("{}{}", if ends || self.before.is_empty() { "" } else { eol }, if apart { eol } else { "" });
+        let tail = if ends || self.is_first { eol } else { "" };
+        let gap = if self.after.is_empty() || self.after.starts_with(['\n', '\r']) { "" } else { eol };
+        format!("{}{lead}{add}{tail}{gap}{}", self.before, self.after)
+    }
+}
+
+/// Whether the words go on with a list.
+fn continues(before: &str, add: &str) -> bool {
+    let last = before.trim_end().rsplit('\n').next().unwrap_or_default();
+    let is_item = |line: &str| ["- ", "* ", "+ "].iter().any(|mark| line.trim_start().starts_with(mark));
+    is_item(last) && is_item(add)
+}
+
+/// The headings that count, in their order.
+fn headings(text: &str) -> Vec<Heading<'_>> {
+    let mut headings = Vec::new();
+    let mut depth = 0_usize;
+    for (event, range) in Parser::new_ext(text, Options::ENABLE_YAML_STYLE_METADATA_BLOCKS).into_offset_iter() {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
+                headings.extend(heading(text, level as usize, range.start))
+            }
+            Event::Start(Tag::Heading { .. }) | Event::End(TagEnd::Heading(_)) => {}
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    headings
+}
+
+/// The heading that begins there, if it is one of hashes: a line under a line makes none.
+fn heading(text: &str, level: usize, at: usize) -> Option<Heading<'_>> {
+    let from = line_start(text, at);
+    let to = line_end(text, at);
+    let line = between(text, from, to).trim();
+    let name = line.strip_prefix("#".repeat(level).as_str())?.trim_start();
+    let closed = name.trim_end_matches('#');
+    let name = if closed.is_empty() || closed.ends_with([' ', '\t']) { closed.trim_end() } else { name };
+    Some(Heading { name, level, from, to })
+}
+
+/// Where the line of that place begins.
+fn line_start(text: &str, at: usize) -> usize {
+    between(text, 0, at).rfind('\n').map_or(0, |end| end + 1)
+}
+
+/// Where the line after that place begins.
+fn line_end(text: &str, at: usize) -> usize {
+    between(text, at, text.len()).find('\n').map_or(text.len(), |end| at + end + 1)
+}
+
+fn eol(text: &str) -> &'static str {
+    match text.find('\n') {
+        Some(end) if between(text, 0, end).ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
+fn with_line_ends(text: &str, words: &str) -> String {
+    let plain = words.replace("\r\n", "\n");
+    if eol(text) == "\n" { plain } else { plain.replace('\n', "\r\n") }
+}
+
+fn between(text: &str, from: usize, to: usize) -> &str {
+    text.get(from..to.min(text.len())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

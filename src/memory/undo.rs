@@ -1,0 +1,102 @@
+//! What a person decides about words that are there already: that they are theirs, or that an earlier version counts again.
+
+use super::note;
+use super::remember::{Kept, NoteDraft};
+use super::tree::Tree;
+use super::write::{New, NotWritten, Origin, Words, Written};
+use super::{page, place};
+use crate::id::FileId;
+use crate::people::Party;
+use crate::store::Db;
+use crate::trust::Label;
+use crate::wording::knowledge as says;
+
+/// A version as it is put back: its words, or nothing, and where they came from.
+type Version = (Option<String>, Label);
+
+impl Tree {
+    /// Makes an untrusted text a person's own by their yes: what lies in `memory/untrusted/` becomes a note with a line in the index, what lies elsewhere
+    /// is trusted from now on. `digest` is what they were shown.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; inside, why nothing was kept.
+    pub async fn promote(&self, origin: &Origin, path: &str, digest: &str) -> anyhow::Result<Result<Kept, NotWritten>> {
+        let path = place::normal(path).unwrap_or_default();
+        if !origin.label.is_trusted() {
+            return Ok(Err(NotWritten::Untrusted));
+        }
+        if place::is_inbox(&path) {
+            return Ok(Err(NotWritten::Impossible(says::STAYS_RECEIVED.to_owned())));
+        }
+        if place::is_untrusted(&path) {
+            return self.file_what_waited(origin, &path, digest).await;
+        }
+        let shown = digest.to_owned();
+        let make = move |texts: &[Option<&str>]| Ok(vec![same(texts.first().copied().flatten(), &shown)?]);
+        let written = self.change_with(origin, &[&path], Words::Whole, make).await?;
+        Ok(written.and_then(|written| {
+            let written = written.into_iter().next().ok_or(NotWritten::Elsewhere)?;
+            Ok(Kept { written, path: path.clone(), redirected: false })
+        }))
+    }
+
+    async fn file_what_waited(
+        &self,
+        origin: &Origin,
+        path: &str,
+        digest: &str,
+    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+        let Ok((text, _, now)) = self.read_text(&origin.who, path).await? else {
+            return Ok(Err(NotWritten::Impossible(says::NOTHING_THERE.to_owned())));
+        };
+        if now != digest {
+            return Ok(Err(NotWritten::Impossible(says::CHANGED_SINCE.to_owned())));
+        }
+        let waited = note::read(text.open().0);
+        let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
+        let title = if waited.name.is_empty() { stem.replace('-', " ") } else { waited.name };
+        let draft = NoteDraft { title, content: waited.body, kind: waited.kind };
+        self.file_note(origin, &draft, Some((path, digest))).await
+    }
+
+    /// Puts an earlier version of a file back, with the label that it had.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; inside, why it is not put back.
+    pub async fn restore_version(
+        &self,
+        origin: &Origin,
+        path: &str,
+        version: FileId,
+    ) -> anyhow::Result<Result<Written, NotWritten>> {
+        let (text, label) = match self.version(&origin.who, path, version).await? {
+            Some(version) => version,
+            None => return Ok(Err(NotWritten::Impossible(says::NO_VERSION.to_owned()))),
+        };
+        let origin = Origin { label, ..origin.clone() };
+        let new = text.map_or(New::Gone, New::Text);
+        let written = self.change_with(&origin, &[path], Words::Whole, move |_| Ok(vec![new.clone()])).await?;
+        Ok(written.and_then(|written| written.into_iter().next().ok_or(NotWritten::Elsewhere)))
+    }
+
+    /// That version, if it is one of the file at that path and its words are kept.
+    async fn version(&self, who: &Party, path: &str, version: FileId) -> anyhow::Result<Option<Version>> {
+        let Ok(spot) = self.real_spot(who, path).await? else { return Ok(None) };
+        let look = move |db: Db<'_>| {
+            let Some(row) = db.file_row(version)?.filter(|row| row.path == spot) else { return Ok(None) };
+            let content = db.file_content(version)?;
+            let text = content.and_then(|content| String::from_utf8(content).ok());
+            Ok((row.digest.is_empty() || text.is_some()).then_some((text, row.label)))
+        };
+        self.0.journal.read(look).await
+    }
+}
+
+/// What stands there, if it is what was shown.
+fn same(stood: Option<&str>, shown: &str) -> Result<New, NotWritten> {
+    match stood {
+        Some(text) if page::digest(text.as_bytes()) == shown => Ok(New::Text(text.to_owned())),
+        Some(_) => Err(NotWritten::Impossible(says::CHANGED_SINCE.to_owned())),
+        None => Err(NotWritten::Impossible(says::NOTHING_THERE.to_owned())),
+    }
+}

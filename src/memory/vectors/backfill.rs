@@ -1,0 +1,302 @@
+//! Computing what lacks: a task that looks once a minute for words without a vector, newest first, and works until there are none.
+//!
+//! Which rows were looked at is remembered only while the program runs, to save looking again; what lacks is a question to the journal, so a restart, a change
+//! of model or an index made anew need no care. A batch is of one scope, for its purse. What a server takes from nobody, because of its words, gets an empty
+//! vector; whether it is the words or the server shows a probe.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::Vectors;
+use crate::memory::page::digest;
+use crate::model::ModelError;
+use crate::model::embed::BATCH;
+use crate::store::{Lacking, Pool};
+use crate::time::Moment;
+use crate::time::task::guarded;
+use crate::trust::{Scope, Text};
+use crate::wording;
+
+/// How often it looks whether something is new.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
+/// How long it rests when the budget has no room, or the journal failed.
+const REST: Duration = Duration::from_secs(15 * 60);
+/// How long a server may take for a batch. A small computer needs a while.
+const BATCH_WITHIN: Duration = Duration::from_secs(90);
+/// How many rows are looked at together.
+const ROWS: i64 = 1000;
+/// How often vectors are dropped that nobody needs.
+const SWEEP_EVERY: Duration = Duration::from_secs(24 * 3600);
+/// How many of them at a time.
+const SWEPT: u32 = 500;
+
+/// The rows that were not looked at since the program started.
+#[derive(Debug, Default)]
+pub(super) struct Backlog {
+    said: Rows,
+    known: Rows,
+    swept_at: Option<Moment>,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    /// The newest row that is in a range, or was.
+    newest: i64,
+    /// Ranges, the newest last.
+    ranges: Vec<(i64, i64)>,
+    has_looked: bool,
+}
+
+impl Backlog {
+    /// Whether everything that is there was looked at.
+    pub(super) fn is_done(&self) -> bool {
+        [&self.said, &self.known].into_iter().all(|rows| rows.has_looked && rows.ranges.is_empty())
+    }
+
+    fn rows(&mut self, pool: Pool) -> &mut Rows {
+        match pool {
+            Pool::Said => &mut self.said,
+            Pool::Known => &mut self.known,
+        }
+    }
+}
+
+impl Rows {
+    fn grow(&mut self, newest: i64) {
+        self.has_looked = true;
+        if newest > self.newest {
+            self.ranges.push((self.newest + 1, newest));
+            self.newest = newest;
+        }
+    }
+
+    /// The newest rows that were not looked at.
+    fn next(&self) -> Option<(i64, i64)> {
+        self.ranges.last().map(|(from, to)| ((*from).max(to - ROWS + 1), *to))
+    }
+
+    /// Those rows lack nothing any more.
+    fn done(&mut self, (from, to): (i64, i64)) {
+        if let Some(last) = self.ranges.last_mut().filter(|last| last.1 == to) {
+            last.1 = from - 1;
+            if last.0 > last.1 {
+                self.ranges.pop();
+            }
+        }
+    }
+}
+
+/// What one batch came to.
+enum Batch {
+    /// Something was computed, or looked at.
+    Went,
+    /// There is nothing that lacks.
+    Nothing,
+    /// The server has to be left alone.
+    Failed,
+}
+
+impl Vectors {
+    /// Computes what lacks until the program stops.
+    pub async fn run(self, stop: CancellationToken) {
+        let clock = std::sync::Arc::clone(&self.0.parts.clock);
+        let mut busy = clock.busy();
+        loop {
+            let worked = tokio::select! {
+                () = stop.cancelled() => return,
+                worked = guarded("Computing vectors", self.work()) => worked,
+            };
+            let next = worked.unwrap_or_else(|error| {
+                tracing::error!("Computing vectors failed, and is tried again: {error:#}");
+                clock.now().plus(REST)
+            });
+            busy = tokio::select! {
+                () = stop.cancelled() => return,
+                woken = busy.rest_until(&*clock, next) => woken,
+            };
+        }
+    }
+
+    /// Works until nothing lacks, or until it has to wait; says for how long.
+    async fn work(&self) -> anyhow::Result<Moment> {
+        self.take_up_key().await?;
+        loop {
+            let now = self.0.parts.clock.now();
+            if let Some(until) = self.state().away.as_ref().map(|away| away.until).filter(|until| *until > now) {
+                return Ok(until);
+            }
+            match self.batch().await? {
+                Batch::Went => {}
+                Batch::Failed => continue,
+                Batch::Nothing => {
+                    self.sweep().await?;
+                    return Ok(self.0.parts.clock.now().plus(LOOK_EVERY));
+                }
+            }
+            if !self.0.parts.ledger.has_spare().await? {
+                return Ok(self.0.parts.clock.now().plus(REST));
+            }
+        }
+    }
+
+    /// The length of the vectors as it was before the program started, if it is the same model.
+    async fn take_up_key(&self) -> anyhow::Result<()> {
+        if self.state().dimensions.is_some() {
+            return Ok(());
+        }
+        let card = self.0.parts.embedder.card();
+        let known = self.0.parts.journal.read(|db| db.fact(super::KEY)).await?;
+        let length = known.and_then(|key| key.strip_prefix(&format!("{}/{}/", card.provider, card.name))?.parse().ok());
+        let mut state = self.state();
+        state.dimensions = state.dimensions.or(length);
+        Ok(())
+    }
+
+    /// Computes the vectors of some words that lack them: what is known before what was said.
+    async fn batch(&self) -> anyhow::Result<Batch> {
+        for pool in [Pool::Known, Pool::Said] {
+            let newest = self.0.parts.journal.read(move |db| db.newest_words(pool)).await?;
+            self.state().backlog.rows(pool).grow(newest);
+            let Some(rows) = self.state().backlog.rows(pool).next() else { continue };
+            let key = self.key().unwrap_or_default();
+            let lacking = self.0.parts.journal.read_much(move |db| db.lacking(pool, &key, rows)).await?;
+            if lacking.is_empty() {
+                self.state().backlog.rows(pool).done(rows);
+                return Ok(Batch::Went);
+            }
+            return self.fill(pool, lacking).await;
+        }
+        Ok(Batch::Nothing)
+    }
+
+    async fn fill(&self, pool: Pool, lacking: Vec<Lacking>) -> anyhow::Result<Batch> {
+        let Some(scope) = lacking.first().map(|one| one.text.scope()) else { return Ok(Batch::Nothing) };
+        let mut words: BTreeMap<String, Text> = BTreeMap::new();
+        let mut places = Vec::new();
+        for one in lacking.into_iter().filter(|one| one.text.scope() == scope) {
+            if words.len() >= BATCH {
+                break;
+            }
+            let digest = one.digest.unwrap_or_else(|| digest(one.text.open().0.as_bytes()));
+            words.entry(digest.clone()).or_insert(one.text);
+            places.push((one.row, digest));
+        }
+        let key = self.key().unwrap_or_default();
+        let of = words.keys().cloned().collect::<Vec<_>>();
+        // The same words may stand elsewhere, and be paid for.
+        let there = self.0.parts.journal.read(move |db| {
+            of.into_iter().map(|one| Ok((db.has_embedding(&key, &one)?, one))).collect::<anyhow::Result<Vec<_>>>()
+        });
+        for (is_there, digest) in there.await? {
+            if is_there {
+                words.remove(&digest);
+            }
+        }
+        let (digests, texts): (Vec<String>, Vec<Text>) = words.into_iter().unzip();
+        let Ok(vectors) = self.of_words(&texts, scope).await else { return Ok(Batch::Failed) };
+        let key = self.key().unwrap_or_default();
+        let keep = move |tx: crate::store::Tx<'_>| {
+            for (row, digest) in places.iter().filter(|_| pool == Pool::Said) {
+                tx.keep_digest(*row, digest)?;
+            }
+            for (digest, vector) in digests.iter().zip(&vectors) {
+                tx.keep_embedding(&key, digest, vector)?;
+            }
+            Ok(())
+        };
+        self.0.parts.journal.write("keep vectors", keep).await?;
+        Ok(Batch::Went)
+    }
+
+    /// A vector for each text; an empty one for what the server does not take.
+    async fn of_words(&self, texts: &[Text], scope: Scope) -> Result<Vec<Vec<f32>>, ModelError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let error = match self.compute(texts, scope, BATCH_WITHIN).await {
+            Ok(vectors) => return Ok(vectors),
+            Err(error) => error,
+        };
+        let probe = [wording::own("Good morning", scope)];
+        if !may_be_the_words(&error) || self.compute(&probe, scope, BATCH_WITHIN).await.is_err() {
+            self.failed(&error);
+            return Err(error);
+        }
+        let mut vectors = Vec::with_capacity(texts.len());
+        for text in texts {
+            match self.compute(std::slice::from_ref(text), scope, BATCH_WITHIN).await {
+                Ok(one) => vectors.extend(one),
+                Err(error) if may_be_the_words(&error) => vectors.push(Vec::new()),
+                Err(error) => {
+                    self.failed(&error);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// Once a day, and when nothing lacks: vectors of another model, and of words that stand nowhere any more, go.
+    async fn sweep(&self) -> anyhow::Result<()> {
+        let now = self.0.parts.clock.now();
+        let Some(key) = self.key() else { return Ok(()) };
+        if self.state().backlog.swept_at.is_some_and(|at| now.since(at) < SWEEP_EVERY) {
+            return Ok(());
+        }
+        loop {
+            let key = key.clone();
+            let swept = self.0.parts.journal.write("drop vectors", move |tx| tx.sweep_embeddings(&key, SWEPT));
+            if swept.await? == 0 {
+                break;
+            }
+        }
+        self.state().backlog.swept_at = Some(now);
+        Ok(())
+    }
+}
+
+/// Whether an error may be due to what was sent, and not to the server.
+fn may_be_the_words(error: &ModelError) -> bool {
+    matches!(error, ModelError::TooLong | ModelError::Refused | ModelError::Rejected(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_newest_come_first_and_none_twice() {
+        let mut rows = Rows::default();
+        rows.grow(2_500);
+        assert_eq!(rows.next(), Some((1_501, 2_500)));
+        rows.done((1_501, 2_500));
+        rows.grow(2_510);
+        assert_eq!(rows.next(), Some((2_501, 2_510)));
+        rows.done((2_501, 2_510));
+        assert_eq!(rows.next(), Some((501, 1_500)));
+    }
+
+    proptest! {
+        #[test]
+        fn every_row_is_looked_at_once(steps in prop::collection::vec(0_i64..3_000, 1..8)) {
+            let (mut rows, mut newest, mut seen) = (Rows::default(), 0, Vec::new());
+            for step in steps {
+                newest += step;
+                rows.grow(newest);
+                if let Some(range) = rows.next() {
+                    seen.extend(range.0..=range.1);
+                    rows.done(range);
+                }
+            }
+            while let Some(range) = rows.next() {
+                seen.extend(range.0..=range.1);
+                rows.done(range);
+            }
+            seen.sort_unstable();
+            prop_assert_eq!(seen, (1..=newest).collect::<Vec<_>>());
+        }
+    }
+}
