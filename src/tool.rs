@@ -5,12 +5,19 @@
 //! says so; and in a tainted turn nothing leaves without a person's yes ([`Reach`], [`Way`]): not to an address that no person typed,
 //! not to a tool of another program, and not into what will be told or done later. Nobody is asked about what could not be done anyway, or about what cannot be shown whole.
 
+pub mod files;
+pub mod keeping;
 mod later;
 pub mod load_skill;
+pub mod memory_recall;
+pub mod memory_save;
+pub mod memory_search;
+pub mod memory_section;
 pub mod outside;
 pub mod react;
 pub mod read_reflection;
 pub mod recall;
+pub mod remember;
 pub mod remind;
 pub mod schedule;
 pub mod scheduled;
@@ -150,8 +157,8 @@ pub struct Given {
     pub text: Text,
     /// What in the journal its words grew from.
     pub from: Vec<Node>,
-    /// Whether it is an error.
-    pub failed: bool,
+    /// Our own word for what went wrong, if it did.
+    pub failed: Option<&'static str>,
 }
 
 /// Why a call gave nothing. The text goes to the model, in our own words.
@@ -166,6 +173,17 @@ pub enum ToolError {
     /// A rule forbids it.
     #[error("{0}")]
     Refused(String),
+}
+
+impl ToolError {
+    /// Our own word for it, which says nothing of what came from outside.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Arguments(_) => "bad arguments",
+            Self::Failed(_) => "failed",
+            Self::Refused(_) => "refused",
+        }
+    }
 }
 
 /// The tools of a conversation: the built-in ones, and those of other programs that may be offered.
@@ -196,6 +214,13 @@ impl Toolbox {
         let specs: Arc<[ToolSpec]> = tools.iter().map(|tool| tool.spec()).collect();
         let joined = Joined { outside: Arc::default(), all: Arc::clone(&specs) };
         Self { tools, specs, outside: None, joined: Arc::new(Mutex::new(joined)) }
+    }
+
+    /// With these tools besides.
+    #[must_use]
+    pub fn and(mut self, more: Vec<Arc<dyn Tool>>) -> Self {
+        self.tools.extend(more);
+        Self { outside: self.outside, ..Self::new(self.tools) }
     }
 
     /// With the tools of these servers besides.
@@ -266,7 +291,7 @@ impl Cleared {
         let (label, scope) = (call.label.clone(), call.scope);
         let call = Call { arguments: &self.arguments, ..call };
         let made = self.tool.run(&call).await;
-        let failed = made.is_err();
+        let failed = made.as_ref().err().map(ToolError::word);
         let output = made.unwrap_or_else(|error| Output {
             text: error.to_string(),
             label: Label::join_of([]),

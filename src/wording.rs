@@ -2,12 +2,21 @@
 //!
 //! Short, plain, in the first person where the assistant's program speaks: what happened, and what to do. Nothing here decides anything.
 
+pub mod agent;
 pub mod chat;
 pub mod cli;
 pub mod command;
+pub mod document;
 pub mod enclosed;
+pub mod extraction;
+pub mod export;
+pub mod forget;
 pub mod gate;
 pub mod heartbeat;
+pub mod index;
+pub mod memory;
+pub mod memory_search;
+pub mod knowledge;
 pub mod offline;
 pub mod outside;
 pub mod prompt;

@@ -4,16 +4,18 @@
 //! then carries their label into the turn.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::{Call, Output, Reach, Tool, ToolError};
 use crate::id::ConversationId;
+use crate::memory::{Asked, Recollection};
 use crate::model::ToolSpec;
-use crate::store::{Db, Hit, Journal, Node, Summary, View};
+use crate::store::{Db, Hit, Node, Summary, View};
 use crate::time::Zone;
-use crate::trust::Label;
+use crate::trust::{Label, Labelled};
 use crate::wording;
 
 /// As many hits as a model asks for, and no more than this.
@@ -26,16 +28,15 @@ const SUMMARIES: usize = 3;
 const SNIPPET: usize = 600;
 
 /// The tool.
-#[derive(Debug)]
 pub struct Recall {
-    journal: Journal,
+    recollection: Recollection,
     zone: Zone,
 }
 
 impl Recall {
-    /// Recall from this journal; times are shown in `zone`.
-    pub fn new(journal: Journal, zone: Zone) -> Self {
-        Self { journal, zone }
+    /// Recall from there; times are shown in `zone`.
+    pub fn new(recollection: Recollection, zone: Zone) -> Self {
+        Self { recollection, zone }
     }
 
     /// The whole of a conversation that read text from outside, as it was written down beside the trusted half.
@@ -95,11 +96,11 @@ impl Tool for Recall {
         let untrusted_too = call.arguments.get("include_untrusted").and_then(Value::as_bool).unwrap_or(false);
         let limit = call.arguments.get("limit").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
         let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
-        let (scope, before) = (call.scope, call.before);
+        let words = Labelled::new(Arc::from(query), call.label.clone(), call.scope);
+        let asked = Asked { words, untrusted_too, limit, before: Some(call.before) };
         let (found, from, summaries) = self
-            .journal
-            .read_much(move |db| {
-                let found = db.recall(scope, &query, untrusted_too, limit, Some(before))?;
+            .recollection
+            .search(&asked, move |db, found| {
                 let from =
                     found.hits.iter().map(|hit| db.node_of(hit.message)).collect::<anyhow::Result<Vec<Node>>>()?;
                 let summaries = if untrusted_too { full_summaries(db, &found.hits)? } else { Vec::new() };

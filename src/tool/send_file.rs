@@ -90,7 +90,7 @@ fn name_of(path: &str) -> &str {
 fn refusal(why: NotGiven) -> String {
     match why {
         NotGiven::BadPath => says::BAD_PATH.to_owned(),
-        NotGiven::Missing => says::NO_SUCH_FILE.to_owned(),
+        NotGiven::Missing | NotGiven::NoText => says::NO_SUCH_FILE.to_owned(),
         NotGiven::Elsewhere => says::NOT_THEIRS.to_owned(),
         NotGiven::TooLarge => says::too_large(MAX_FILE),
     }

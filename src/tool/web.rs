@@ -23,8 +23,10 @@ mod rule;
 mod tidy;
 
 pub use address::{addresses_in, host_name, parse, same_address};
+pub use charset::decode;
 pub use fetch::Fetcher;
 pub use names::{Names, SystemNames};
+pub use readable::{clean, whole};
 pub use rule::Rule;
 
 /// What one fetch may cost.

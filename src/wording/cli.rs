@@ -30,6 +30,19 @@ pub const NOT_RUNNING: &str = "(The gateway is not running; this comes from its 
 pub const GATEWAY_LOST: &str = "The gateway went away before it answered";
 /// The gateway is being stopped.
 pub const STOPPING: &str = "Stopping; ctrl-c once more ends at once.";
+/// A memory that is thrown away.
+pub const EPHEMERAL: &str = "Throw-away memory: the real one is neither read nor written, and everything that is said here is gone when this ends.";
+/// Somebody ended it.
+pub const ENDED: &str = "Ended.";
+
+/// A gateway runs, and a second one would take its messages.
+pub fn gateway_runs(home: &Path) -> String {
+    with_fix(
+        &format!("The gateway of {} is running, and two of them would take each other's messages", home.display()),
+        "stop it first, or talk with `compline chat --ephemeral-memory`, which needs no channel",
+    )
+}
+
 /// A second signal.
 pub const STOPPED_AT_ONCE: &str = "Stopped at once. What was in work is taken up at the next start.";
 

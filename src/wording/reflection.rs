@@ -177,6 +177,19 @@ pub fn refused_by_gate(reason: &str) -> String {
     with_reason("a check refused it", reason)
 }
 
+/// What became of an action that text from outside had a part in.
+pub const KEPT_APART: &str = "it is kept apart, where nothing is loaded by itself";
+
+/// What became of an action.
+pub fn kept(path: &str) -> String {
+    with_reason("it is kept", path)
+}
+
+/// Where an action is kept that text from outside had a part in.
+pub fn kept_apart(path: &str) -> String {
+    format!("{path}, which is not loaded: text from outside had a part in it. `/promote` makes it yours.")
+}
+
 /// What became of an action.
 pub fn over_limit(reason: &str) -> String {
     with_reason("there were too many", reason)

@@ -93,7 +93,7 @@ impl Way {
         }
     }
 
-    fn command(self, chat: &str, line: &str) -> String {
+    pub(super) fn command(self, chat: &str, line: &str) -> String {
         match self {
             Self::Chat => format!("/{chat}"),
             Self::CommandLine => format!("compline {line}"),

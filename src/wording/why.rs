@@ -20,6 +20,8 @@ pub enum Step {
     Attachment,
     /// A skill.
     Version,
+    /// Facts that were taken down.
+    Facts,
 }
 
 /// The journal does not know any more.
@@ -76,6 +78,7 @@ pub fn step(after: Step, step: Step, at: &str, between: usize) -> String {
         Step::Summary => "That summary",
         Step::File | Step::Attachment => "That file",
         Step::Version => "That skill",
+        Step::Facts => "That list of facts",
     };
     let verb = match (after, step) {
         (Step::Turn, Step::Message) => "was given to",
@@ -93,6 +96,7 @@ pub fn step(after: Step, step: Step, at: &str, between: usize) -> String {
         Step::File => format!("a file of the workspace, written on {at}"),
         Step::Attachment => format!("a file that was sent on {at}"),
         Step::Version => format!("a skill as it was on {at}"),
+        Step::Facts => format!("the facts that were taken down on {at}"),
     };
     format!("{subject} {verb} {thing}.")
 }
@@ -112,7 +116,13 @@ pub fn came_with(last: Step, source: &Source) -> Option<String> {
     let what = match last {
         Step::Proposal(_) if matches!(source.as_str(), "import" | "folder") => return None,
         Step::Message => "the message",
-        Step::Proposal(_) | Step::Turn | Step::Summary | Step::File | Step::Attachment | Step::Version => "it",
+        Step::Proposal(_)
+        | Step::Turn
+        | Step::Summary
+        | Step::File
+        | Step::Attachment
+        | Step::Version
+        | Step::Facts => "it",
     };
     Some(format!("There it came in: {what} held {}.", in_words(source)))
 }

@@ -11,8 +11,11 @@ const WINDOWS_1252: [char; 32] = [
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// The text of `bytes`, or the name of a character set that cannot be read.
-pub(super) fn decode(bytes: &[u8], header: Option<&str>) -> Result<String, String> {
+/// The text of `bytes`, or the name of a character set that cannot be read. `header` is the set that came with them.
+///
+/// # Errors
+/// The name of the set.
+pub fn decode(bytes: &[u8], header: Option<&str>) -> Result<String, String> {
     if let Some(rest) = bytes.strip_prefix(b"\xEF\xBB\xBF") {
         return Ok(String::from_utf8_lossy(rest).into_owned());
     }

@@ -45,6 +45,15 @@ pub(super) fn readable(body: &str, kind: Kind, url: &Url, max_chars: usize) -> R
     Ok(Readable { title: title.and_then(|title| one_line(&title)), text, truncated })
 }
 
+/// All words of a page that came as a file: nothing of it is left out for not being its article. Slow for large pages.
+///
+/// # Errors
+/// If a parser gives up on it.
+pub fn whole(html: &str) -> Result<String, FetchError> {
+    let nowhere = Url::parse("about:blank").map_err(|_| FetchError::Unreadable)?;
+    laid_out(&tidy(html, &nowhere)).map(|text| clean(&text))
+}
+
 fn from_html(body: &str, url: &Url) -> Result<(Option<String>, String), FetchError> {
     let page = tidy(body, url);
     let config = Config { disable_json_ld: true, ..Config::default() };
@@ -108,7 +117,7 @@ fn push_link(text: &mut String, link: Option<(&str, String)>) {
 }
 
 /// Without characters that steer a terminal, hide text or turn it round; at most one blank line in a row.
-fn clean(text: &str) -> String {
+pub fn clean(text: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     let mut blank = 0;
     for line in text.replace("\r\n", "\n").replace('\r', "\n").lines() {

@@ -27,6 +27,10 @@ pub const STRANGERS: &str = "strangers";
 /// A check.
 pub const WORKSPACE: &str = "workspace";
 /// A check.
+pub const KNOWLEDGE: &str = "knowledge";
+/// A check.
+pub const INDEX: &str = "index";
+/// A check.
 pub const SKILLS: &str = "skills";
 /// A check.
 pub const PROPOSALS: &str = "proposals";
@@ -288,4 +292,62 @@ pub fn held_skill(folder: &str) -> String {
 /// Proposals wait.
 pub fn proposals_wait(count: usize) -> String {
     if count == 1 { "1 proposal waits".to_owned() } else { format!("{count} proposals wait") }
+}
+
+/// The memory cannot be looked at.
+pub const FIX_KNOWLEDGE: &str = "see that the workspace and all in it belong to the user who runs this";
+/// A file that is no text.
+pub const FIX_UNREADABLE: &str =
+    "open the files under memory/, agents/ and learnings/ in an editor and save them as UTF-8";
+/// Notes that nothing leads to.
+pub const FIX_UNLISTED: &str = "`compline doctor --fix` adds a line for each to `## Index` in MEMORY.md";
+/// Files that are too large.
+pub const FIX_OVERFULL: &str = "`compline memory` shows how full it is; move what is old into notes, or forget it";
+/// Folders whose owner has another name now.
+pub const FIX_NOBODYS: &str =
+    "a folder under people/ goes by the configured name: rename it after whose it is, or delete it";
+/// What the index cannot take in.
+pub const FIX_INDEX: &str =
+    "give it a moment while the gateway runs; what stays is no text, or too large to be searched";
+
+/// How much is known.
+pub fn knowledge(files: usize, bytes: u64, percent: u64) -> String {
+    format!("{files} files, {} KiB; the fullest MEMORY.md is {percent} % full", bytes.div_ceil(1024))
+}
+
+/// What was mended of it.
+pub fn mended_knowledge(folders: usize, lines: usize) -> String {
+    format!("made {folders} folders, and {lines} lines that lead to notes")
+}
+
+/// Files of the memory that are no text.
+pub fn unreadable(count: usize) -> String {
+    format!("{count} of the files that are loaded by themselves are no text")
+}
+
+/// Notes that no line leads to.
+pub fn unlisted(count: usize) -> String {
+    format!("{count} notes without a line in MEMORY.md: they are found by search, and not listed")
+}
+
+/// Files that are larger than they may be.
+pub fn overfull(count: usize) -> String {
+    format!(
+        "{count} of the files that are loaded by themselves are larger than they may become: nothing is added to them"
+    )
+}
+
+/// A memory that is nearly full.
+pub fn nearly_full(percent: u64) -> String {
+    format!("a MEMORY.md is {percent} % full")
+}
+
+/// Folders of nobody.
+pub fn nobodys(count: usize) -> String {
+    format!("{count} folders under people/ belong to nobody who is let in")
+}
+
+/// How the index is.
+pub fn index(entries: usize, troubled: usize, waiting: usize) -> String {
+    format!("{entries} entries; {troubled} files cannot be searched as they should be, {waiting} are not read yet")
 }

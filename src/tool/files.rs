@@ -1,0 +1,156 @@
+//! `read_file`, `write_file`, `edit_file`, `list_files`: the text files of the person's own folder.
+//!
+//! What is read carries the file's label. What is written carries that of the turn; a tainted one does not reach what is loaded by itself, its words wait in
+//! `memory/untrusted/`. An edit needs to know what it changes: the file was read in this turn as it stands now, or its hash is given. That is seen
+//! in the stored steps of the turn, so it holds over a restart. Skills are not files here.
+
+mod edit;
+mod list;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+pub use edit::EditFile;
+pub use list::ListFiles;
+
+use super::keeping::{Keeping, failed, no_skill, not_given, refused, short, shown_path, text_of};
+use super::{Call, Output, Reach, Tool, ToolError};
+use crate::memory::{Kept, New, NotWritten, Origin, Written, note};
+use crate::model::ToolSpec;
+use crate::wording::knowledge as says;
+
+/// `read_file`
+pub struct ReadFile(Keeping);
+
+/// `write_file`
+pub struct WriteFile(Keeping);
+
+impl ReadFile {
+    /// Reads files there.
+    pub fn new(keeping: Keeping) -> Self {
+        Self(keeping)
+    }
+}
+
+impl WriteFile {
+    /// Writes files there.
+    pub fn new(keeping: Keeping) -> Self {
+        Self(keeping)
+    }
+
+    async fn delete(&self, call: &Call<'_>, origin: &Origin, path: &str) -> Result<Output, ToolError> {
+        let written = self.0.tree.drop_note(origin, path).await.map_err(failed)?.map_err(refused)?;
+        Ok(self.0.output(call, says::deleted(path), &written))
+    }
+}
+
+#[async_trait]
+impl Tool for ReadFile {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "read_file".to_owned(),
+            description: says::READ_FILE.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string", "description": says::PATH },
+                    "from_line": { "type": "integer", "minimum": 1, "description": says::FROM_LINE }
+                },
+                "required": ["path"]
+            }),
+        }
+    }
+
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let path = shown_path(text_of(call, "path"));
+        no_skill(&path)?;
+        let party = self.0.party(call).await?;
+        let (text, from, digest) = self.0.tree.read_text(&party, &path).await.map_err(failed)?.map_err(not_given)?;
+        let (words, label, _) = text.open();
+        let first = call.arguments.get("from_line").and_then(Value::as_u64).unwrap_or(1);
+        let skipped = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
+        let words: String = words.split_inclusive('\n').skip(skipped).collect();
+        Ok(Output { text: format!("{}\n{words}", says::file_line(&path, short(&digest))), label: label.clone(), from })
+    }
+}
+
+#[async_trait]
+impl Tool for WriteFile {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "write_file".to_owned(),
+            description: says::WRITE_FILE.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string", "description": says::PATH },
+                    "content": { "type": "string", "description": says::WRITE_FILE_CONTENT }
+                },
+                "required": ["path", "content"]
+            }),
+        }
+    }
+
+    /// The same content twice is one change.
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let path = shown_path(text_of(call, "path"));
+        let Some(content) = call.arguments.get("content").and_then(Value::as_str) else {
+            return Err(ToolError::Arguments(says::NO_CONTENT.to_owned()));
+        };
+        no_skill(&path)?;
+        let origin = self.0.origin(call, "file").await?;
+        if content.is_empty() {
+            return self.delete(call, &origin, &path).await;
+        }
+        let new = content.to_owned();
+        let written = self.0.tree.change(&origin, &path, move |_| Ok(New::Text(new.clone()))).await.map_err(failed)?;
+        said(&self.0, call, &origin, &path, written, content).await
+    }
+}
+
+/// What is said of a file that was to be changed. Words that may not go there wait for their person.
+async fn said(
+    keeping: &Keeping,
+    call: &Call<'_>,
+    origin: &Origin,
+    path: &str,
+    written: Result<Written, NotWritten>,
+    words: &str,
+) -> Result<Output, ToolError> {
+    match written {
+        Ok(written) => Ok(keeping.output(call, says::written(path, short(&written.digest)), &written)),
+        Err(NotWritten::Untrusted) if !words.trim().is_empty() => {
+            let kept = aside(keeping, origin, path, words).await;
+            keeping.answer(call, kept, words).await
+        }
+        Err(why) => Err(refused(why)),
+    }
+}
+
+async fn aside(
+    keeping: &Keeping,
+    origin: &Origin,
+    path: &str,
+    words: &str,
+) -> anyhow::Result<Result<Kept, NotWritten>> {
+    let meant = note::read(words);
+    let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
+    let title = if meant.name.is_empty() { stem.replace('-', " ") } else { meant.name };
+    keeping.tree.set_words_aside(origin, &title, &meant.body).await
+}

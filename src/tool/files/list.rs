@@ -1,0 +1,67 @@
+//! `list_files`: what lies in a folder. The names of what others sent are their words, and carry their label.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use crate::memory::Listed;
+use crate::model::ToolSpec;
+use crate::time::Zone;
+use crate::tool::keeping::{Keeping, failed, no_skill, not_given, shown_path, text_of};
+use crate::tool::{Call, Output, Reach, Tool, ToolError};
+use crate::wording::knowledge as says;
+
+/// The most entries that are listed.
+const MOST: usize = 300;
+
+/// The tool.
+pub struct ListFiles(Keeping);
+
+impl ListFiles {
+    /// Lists folders there.
+    pub fn new(keeping: Keeping) -> Self {
+        Self(keeping)
+    }
+}
+
+#[async_trait]
+impl Tool for ListFiles {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "list_files".to_owned(),
+            description: says::LIST_FILES.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": { "path": { "type": "string", "description": says::LIST_FILES_PATH } }
+            }),
+        }
+    }
+
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let path = shown_path(text_of(call, "path"));
+        no_skill(&path)?;
+        let party = self.0.party(call).await?;
+        let listed = self.0.tree.list(&party, &path).await.map_err(failed)?.map_err(not_given)?;
+        let label = listed.iter().take(MOST).fold(call.label.clone(), |label, entry| label.join(&entry.label));
+        let mut lines: Vec<String> = listed.iter().take(MOST).map(|entry| line(entry, self.0.zone)).collect();
+        if listed.len() > MOST {
+            lines.push(says::more_entries(listed.len() - MOST));
+        }
+        let text = if lines.is_empty() { says::EMPTY_FOLDER.to_owned() } else { lines.join("\n") };
+        Ok(Output { text, label, from: Vec::new() })
+    }
+}
+
+fn line(entry: &Listed, zone: Zone) -> String {
+    match entry.folder {
+        true => format!("{}/", entry.name),
+        false => format!("{} ({} bytes, {})", entry.name, entry.size, zone.show_short(entry.at)),
+    }
+}

@@ -1,0 +1,57 @@
+//! `memory_recall`: what was put down to be remembered, and nothing else: facts, notes, and the points of daily notes, of one category if one is named.
+//!
+//! The same rules hold as for [`super::memory_search`].
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::memory_search::{Looking, USUAL};
+use super::{Call, Output, Reach, Tool, ToolError};
+use crate::memory::Index;
+use crate::model::ToolSpec;
+use crate::store::{EntryKind, Journal};
+use crate::time::Zone;
+use crate::wording::memory_search as says;
+
+/// The tool.
+#[derive(Debug)]
+pub struct MemoryRecall(Looking);
+
+impl MemoryRecall {
+    /// Looks into this index; times are shown in `zone`.
+    pub fn new(index: Index, journal: Journal, zone: Zone) -> Self {
+        Self(Looking { index, journal, zone })
+    }
+}
+
+#[async_trait]
+impl Tool for MemoryRecall {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "memory_recall".to_owned(),
+            description: says::MEMORY_RECALL.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "query": { "type": "string", "description": says::QUERY },
+                    "category": { "type": "string", "description": says::CATEGORY },
+                    "include_untrusted": { "type": "boolean", "description": says::UNTRUSTED }
+                },
+                "required": ["query"]
+            }),
+        }
+    }
+
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let kept = vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day];
+        self.0.answer(call, &[kept], USUAL).await
+    }
+}

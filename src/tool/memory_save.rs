@@ -1,0 +1,50 @@
+//! `memory_save`: a line of the note of the day.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::keeping::{Keeping, text_of};
+use super::{Call, Output, Reach, Tool, ToolError};
+use crate::model::ToolSpec;
+use crate::wording::knowledge as says;
+
+/// The tool.
+pub struct MemorySave(Keeping);
+
+impl MemorySave {
+    /// Keeps lines there.
+    pub fn new(keeping: Keeping) -> Self {
+        Self(keeping)
+    }
+}
+
+#[async_trait]
+impl Tool for MemorySave {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "memory_save".to_owned(),
+            description: says::MEMORY_SAVE.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": { "content": { "type": "string", "description": says::MEMORY_SAVE_CONTENT } },
+                "required": ["content"]
+            }),
+        }
+    }
+
+    /// The same line is not added twice.
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let words = text_of(call, "content");
+        let origin = self.0.origin(call, "save").await?;
+        let kept = self.0.tree.save_today(&origin, words).await;
+        self.0.answer(call, kept, words).await
+    }
+}

@@ -1,0 +1,161 @@
+//! `memory_search`: everything that is known in the scope of the turn, facts and whatever else stands in the workspace.
+//!
+//! It gives trusted entries, and says how many untrusted ones match besides. Asking for those is explicit, and what comes back then carries their label
+//! into the turn. What a clean turn is given counts as used; nothing else does.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{Call, Output, Reach, Tool, ToolError};
+use crate::memory::{EntryHit, Found, Index, Question};
+use crate::model::ToolSpec;
+use crate::people::Party;
+use crate::store::{EntryKind, Journal};
+use crate::time::Zone;
+use crate::trust::{Label, Labelled, Scope};
+use crate::wording;
+use crate::wording::memory_search as says;
+
+/// As many entries of each sort as a model asks for, and no more than this.
+const MOST: usize = 20;
+/// As many if it does not say.
+pub(super) const USUAL: usize = 5;
+/// Characters shown of one entry.
+const SNIPPET: usize = 600;
+
+/// The tool.
+#[derive(Debug)]
+pub struct MemorySearch(Looking);
+
+impl MemorySearch {
+    /// Searches this index; times are shown in `zone`.
+    pub fn new(index: Index, journal: Journal, zone: Zone) -> Self {
+        Self(Looking { index, journal, zone })
+    }
+}
+
+/// What it takes to look something up and to put it before a model.
+#[derive(Debug)]
+pub(super) struct Looking {
+    pub(super) index: Index,
+    pub(super) journal: Journal,
+    pub(super) zone: Zone,
+}
+
+#[async_trait]
+impl Tool for MemorySearch {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "memory_search".to_owned(),
+            description: says::MEMORY_SEARCH.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "query": { "type": "string", "description": says::QUERY },
+                    "category": { "type": "string", "description": says::CATEGORY },
+                    "limit": { "type": "integer", "minimum": 1, "maximum": MOST },
+                    "include_untrusted": { "type": "boolean", "description": says::UNTRUSTED }
+                },
+                "required": ["query"]
+            }),
+        }
+    }
+
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let limit = call.arguments.get("limit").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+        let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
+        let rest: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| *kind != EntryKind::Fact).collect();
+        self.0.answer(call, &[vec![EntryKind::Fact], rest], limit).await
+    }
+}
+
+impl Looking {
+    /// What matches among each of these sorts of entries, `limit` of each, as a model gets to read it.
+    pub(super) async fn answer(
+        &self,
+        call: &Call<'_>,
+        sorts: &[Vec<EntryKind>],
+        limit: usize,
+    ) -> Result<Output, ToolError> {
+        let found = self.find(call, sorts, limit).await.map_err(|error| {
+            tracing::warn!("A search of the memory failed: {error:#}");
+            ToolError::Failed(says::FAILED.to_owned())
+        })?;
+        let mut lines: Vec<String> = found.hits.iter().map(|hit| self.line(hit)).collect();
+        if lines.is_empty() {
+            lines.push(says::NOTHING.to_owned());
+        }
+        if found.untrusted > 0 {
+            lines.push(wording::tool::recall_untrusted(found.untrusted));
+        }
+        let label = Label::join_of(found.hits.iter().map(|hit| hit.text.label()));
+        self.count(call, &label, &found.hits).await;
+        let from = self.index.origins(&found.hits).await.map_err(|_| ToolError::Failed(says::FAILED.to_owned()))?;
+        Ok(Output { text: lines.join("\n"), label, from })
+    }
+
+    async fn find(&self, call: &Call<'_>, sorts: &[Vec<EntryKind>], limit: usize) -> anyhow::Result<Found> {
+        let word = |name: &str| {
+            call.arguments.get(name).and_then(Value::as_str).map(str::trim).filter(|word| !word.is_empty())
+        };
+        let Some(party) = self.party(call).await? else { return Ok(Found::default()) };
+        let words = Labelled::new(Arc::from(word("query").unwrap_or_default()), call.label.clone(), call.scope);
+        let mut all = Found::default();
+        for kinds in sorts {
+            let question = Question {
+                kinds: kinds.clone(),
+                category: word("category").map(str::to_owned),
+                untrusted_too: call.arguments.get("include_untrusted").and_then(Value::as_bool).unwrap_or(false),
+                limit,
+                ..Question::of(&party, words.clone())
+            };
+            let found = self.index.search(&question).await?;
+            all.hits.extend(found.hits);
+            all.untrusted += found.untrusted;
+        }
+        Ok(all)
+    }
+
+    async fn party(&self, call: &Call<'_>) -> anyhow::Result<Option<Party>> {
+        match call.scope {
+            Scope::Group(stream) => Ok(Some(Party::Group(stream))),
+            Scope::Person(id) => Ok(self.journal.read(move |db| db.person(id)).await?.map(Party::One)),
+            Scope::Shared => Ok(None),
+        }
+    }
+
+    /// Only a turn that nothing untrusted had a part in says what is of use.
+    async fn count(&self, call: &Call<'_>, given: &Label, hits: &[EntryHit]) {
+        if !call.label.is_trusted() || !given.is_trusted() {
+            return;
+        }
+        let keys: Vec<String> = hits.iter().map(|hit| hit.key.clone()).collect();
+        if let Err(error) = self.index.used(&keys).await {
+            tracing::warn!("The use of entries cannot be counted: {error:#}");
+        }
+    }
+
+    /// One line each: what stands in a file cannot pass for another entry.
+    fn line(&self, hit: &EntryHit) -> String {
+        let (words, label, _) = hit.text.open();
+        let sort = if hit.category.is_empty() || hit.category == hit.kind.as_str() {
+            hit.kind.as_str().to_owned()
+        } else {
+            format!("{}, {}", hit.kind.as_str(), crate::text::one_line(&hit.category))
+        };
+        let sort = if label.is_trusted() { sort } else { wording::tool::from_outside(&sort, &label.encode()) };
+        let words = crate::text::shorten(&crate::text::one_line(words), SNIPPET);
+        let place = crate::text::one_line(&format!("{}:{}", hit.path, hit.line));
+        format!("[{}] {sort}: {words} ({place})", self.zone.show_short(hit.at))
+    }
+}

@@ -1,0 +1,74 @@
+//! `memory_section`: one section of a Markdown file is read, extended or replaced.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::keeping::{Keeping, no_skill, not_given, shown_path, text_of};
+use super::{Call, Output, Reach, Tool, ToolError};
+use crate::memory::Section;
+use crate::model::ToolSpec;
+use crate::wording::knowledge as says;
+
+/// The tool.
+pub struct MemorySection(Keeping);
+
+impl MemorySection {
+    /// Works on the files there.
+    pub fn new(keeping: Keeping) -> Self {
+        Self(keeping)
+    }
+
+    async fn read(&self, call: &Call<'_>, path: &str, section: &str) -> Result<Output, ToolError> {
+        let party = self.0.party(call).await?;
+        let read = self.0.tree.read_section(&party, path, section).await.map_err(super::keeping::failed)?;
+        let found = read.map_err(not_given)?;
+        let (text, from) = found.ok_or_else(|| ToolError::Arguments(says::NO_SUCH_SECTION.to_owned()))?;
+        let (words, label, _) = text.open();
+        Ok(Output { text: words.to_string(), label: label.clone(), from })
+    }
+}
+
+#[async_trait]
+impl Tool for MemorySection {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "memory_section".to_owned(),
+            description: says::MEMORY_SECTION.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string", "description": says::PATH },
+                    "section": { "type": "string", "description": says::SECTION },
+                    "action": { "type": "string", "enum": ["read", "append", "replace"], "description": says::SECTION_ACTION },
+                    "content": { "type": "string", "description": says::SECTION_CONTENT }
+                },
+                "required": ["path", "section", "action"]
+            }),
+        }
+    }
+
+    /// The same words are not appended twice.
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let (path, section) = (shown_path(text_of(call, "path")), text_of(call, "section"));
+        let words = text_of(call, "content");
+        no_skill(&path)?;
+        let change = match text_of(call, "action") {
+            "read" => return self.read(call, &path, section).await,
+            "append" if words.trim().is_empty() => return Err(ToolError::Arguments(says::NO_CONTENT.to_owned())),
+            "append" => Section::Append(words.to_owned()),
+            "replace" => Section::Replace(words.to_owned()),
+            _ => return Err(ToolError::Arguments(says::BAD_ACTION.to_owned())),
+        };
+        let origin = self.0.origin(call, "section").await?;
+        let kept = self.0.tree.section(&origin, &path, section, change).await;
+        self.0.answer(call, kept, words).await
+    }
+}

@@ -1,0 +1,56 @@
+//! `remember`: a note under a title, with its line in the index.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::keeping::{Keeping, text_of};
+use super::{Call, Output, Reach, Tool, ToolError};
+use crate::memory::{NoteDraft, note};
+use crate::model::ToolSpec;
+use crate::wording::knowledge as says;
+
+/// The tool.
+pub struct Remember(Keeping);
+
+impl Remember {
+    /// Keeps notes there.
+    pub fn new(keeping: Keeping) -> Self {
+        Self(keeping)
+    }
+}
+
+#[async_trait]
+impl Tool for Remember {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "remember".to_owned(),
+            description: says::REMEMBER.to_owned(),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "title": { "type": "string", "description": says::REMEMBER_TITLE },
+                    "content": { "type": "string", "description": says::REMEMBER_CONTENT },
+                    "kind": { "type": "string", "enum": note::KINDS, "description": says::REMEMBER_KIND }
+                },
+                "required": ["title", "content"]
+            }),
+        }
+    }
+
+    /// The same note twice is one note.
+    fn repeatable(&self) -> bool {
+        true
+    }
+
+    fn reach(&self, _: &Value) -> Reach {
+        Reach::Inside
+    }
+
+    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let part = |name| text_of(call, name).trim().to_owned();
+        let note = NoteDraft { title: part("title"), content: part("content"), kind: part("kind") };
+        let origin = self.0.origin(call, "remember").await?;
+        let kept = self.0.tree.remember(&origin, &note).await;
+        self.0.answer(call, kept, &format!("{}\n\n{}", note.title, note.content)).await
+    }
+}

@@ -1,0 +1,43 @@
+//! What people read about taking their own away with them.
+
+/// What /export does.
+pub const DOES: &str = "send you everything that is kept of you, as one file";
+/// The first words of the archive's own description.
+pub fn readme(name: &str, at: &str) -> String {
+    format!(
+        "# What is kept of {name}\n\nMade on {at}.\n\n\
+         - `conversations/`: every conversation as Markdown\n\
+         - `messages.jsonl`: every message, one JSON object a line; those in groups are only your own\n\
+         - `summaries.jsonl`: what was written down at the end of conversations\n\
+         - `reflections/`: what was thought of past days, weeks and months\n\
+         - `reminders.jsonl`: what waits to be told or done\n\
+         - `knowledge/`: the files of the memory as they lie there, with what you sent under `inbox/`\n\
+         - `experience/`: what the assistant has learned about you beside them\n"
+    )
+}
+/// Goes before the file.
+pub fn comes(kib: u64) -> String {
+    format!("Here is everything that is kept of you ({kib} KiB). The file goes from the workspace after a week.")
+}
+/// The answer to the command.
+pub const SENT: &str = "Everything that is kept of you comes to your direct chat as a file.";
+/// Nobody could be reached.
+pub const NO_ADDRESS: &str =
+    "There is no chat to which a file could be sent. The owner can make one: compline export NAME FILE";
+
+/// It is larger than a channel takes.
+pub fn too_large(most_mib: u64) -> String {
+    format!(
+        "It is larger than {most_mib} MiB, which is more than a chat takes. The owner can make it on the computer: compline export NAME FILE"
+    )
+}
+
+/// It was written.
+pub fn written(name: &str, file: &str, kib: u64) -> String {
+    format!("Everything that is kept of {name} is in {file} ({kib} KiB). Nothing of anybody else is in it.")
+}
+
+/// It could not be written there.
+pub fn not_written(file: &str, why: &str) -> String {
+    format!("{file} cannot be written: {why}")
+}

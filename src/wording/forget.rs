@@ -1,0 +1,109 @@
+//! What people read about forgetting.
+
+use crate::id::ForgettingId;
+
+/// What /forget does.
+pub const DOES: &str = "forget a note or a fact for good: /forget NOTE";
+/// How /forget is written.
+pub const HOW: &str = "/forget NOTE, or /forget NOTE messages to delete the messages that it grew from too";
+/// Nothing holds it any more.
+pub const PROVED: &str = "A search for it finds nothing any more.";
+/// Where this does not reach.
+pub const BACKUPS: &str = "Backups that were made before still hold it.";
+/// What had been left of it is gone as well by now.
+pub const NOTHING_LEFT: &str = "Nothing of it is left.";
+/// An owner is left who could give orders.
+pub const LAST_OWNER: &str =
+    "The only owner cannot be forgotten: nobody could give orders any more. Remove the home instead.";
+
+/// There is no such note and no such fact.
+pub fn none_such(name: &str) -> String {
+    format!("There is no note and no fact called {name}. /memory shows what there is.")
+}
+
+/// How much of what went: words with how many of it there were.
+pub fn forgotten(parts: &[String]) -> String {
+    if parts.is_empty() { "Forgotten.".to_owned() } else { format!("Forgotten: {}.", parts.join(", ")) }
+}
+
+/// One kind of what went or is left; `None` if there was none.
+pub fn counted(count: usize, one: &str, many: &str) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        more => Some(format!("{more} {many}")),
+    }
+}
+
+/// What the parts of a count are called, for one and for many.
+pub const KINDS: [(&str, &str); 7] = [
+    ("note", "notes"),
+    ("line", "lines"),
+    ("entry", "entries"),
+    ("earlier version", "earlier versions"),
+    ("place in summaries", "places in summaries"),
+    ("copy", "copies"),
+    ("message", "messages"),
+];
+
+/// Messages hold it still.
+pub fn in_messages(messages: &str, id: ForgettingId) -> String {
+    format!(
+        "Still in {messages}: what was said stays until you want it gone. `/forget {id} messages` deletes those too."
+    )
+}
+
+/// Reminders hold it still.
+pub fn in_reminders(reminders: &str) -> String {
+    format!("Still in {reminders}: /reminders shows and cancels them.")
+}
+
+/// Proposals for skills hold it still.
+pub fn in_proposals(proposals: &str) -> String {
+    format!("Still in {proposals} for skills, which the owner keeps or rejects.")
+}
+
+/// Files hold it still that only a person changes.
+pub fn in_files(files: &str) -> String {
+    format!("Still in {files}: what you wrote or sent yourself is yours to change.")
+}
+
+/// Something holds it that came meanwhile.
+pub fn elsewhere(places: &str, id: ForgettingId) -> String {
+    format!("Still in {places} that came meanwhile: `/forget {id}` goes on.")
+}
+
+/// Somebody is forgotten.
+pub fn person(name: &str, files: usize, messages: usize) -> String {
+    let files = counted(files, "file", "files").unwrap_or_else(|| "no file".to_owned());
+    let messages = counted(messages, "message", "messages").unwrap_or_else(|| "no message".to_owned());
+    format!(
+        "{name} is forgotten: {files}, {messages} and everything that was made of them are gone, their addresses are unknown again. Every table and \
+         the workspace were looked through, and nothing of theirs is left but numbers. Backups that were made before still hold it."
+    )
+}
+
+/// Something of somebody is left after all.
+pub fn person_left(name: &str, places: &str) -> String {
+    format!("Of {name} something is left in {places}. Give the command again to go on.")
+}
+
+/// Nobody is called that.
+pub fn no_such_person(name: &str) -> String {
+    format!("Nobody is or was called {name}.")
+}
+
+/// The configuration lets them in.
+pub fn stands_in_configuration(name: &str) -> String {
+    format!("{name} stands in the configuration. Take them out of it, restart, and give the command again.")
+}
+
+/// Asked on the command line before somebody is forgotten.
+pub fn confirm(name: &str) -> String {
+    format!("Everything of {name} is deleted, and nothing brings it back. Type the name to go on: ")
+}
+
+/// Another name was typed, or none.
+pub const NOT_CONFIRMED: &str = "Nothing was changed.";
+/// Nobody can be asked.
+pub const NEEDS_YES: &str = "There is nobody to ask here. Say --yes if you mean it.";
