@@ -9,16 +9,23 @@
 
 pub mod boundary;
 pub mod closer;
+pub mod compact;
 pub mod context;
 pub mod continuation;
+pub mod extractor;
 pub mod files;
+pub mod fit;
 pub mod history;
+pub mod pressure;
 pub mod reacted;
+mod recalled;
+pub mod room;
 pub mod stream;
 pub mod summary;
 pub mod turn;
 pub mod work;
 
+use self::files::reader::Reader;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -28,7 +35,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::config;
 use crate::id::{AddressId, StreamId, TurnId};
-use crate::memory::Tree;
+use crate::memory::{Index, Tree};
 use crate::model::{Live, Unwatched};
 use crate::review::Review;
 use crate::spend::Purse;
@@ -36,6 +43,8 @@ use crate::store::Journal;
 use crate::time::clock::Ringer;
 use crate::time::{Clock, Zone};
 use crate::tool::Toolbox;
+
+pub use recalled::recalled;
 
 /// Who sees answers before they are finished, and is told when something waits to be delivered.
 pub trait Audience: Send + Sync {
@@ -88,10 +97,14 @@ pub struct Parts {
     pub conversation: config::Conversation,
     /// The assistant's name.
     pub agent: String,
+    /// `[memory]`
+    pub memory: config::Memory,
     /// The most rounds of tool calls in one turn.
     pub tool_rounds: u32,
     /// The knowledge tree.
     pub tree: Tree,
+    /// What finds in it.
+    pub index: Index,
     /// The skills.
     pub review: Review,
     /// The tools.
@@ -106,6 +119,8 @@ pub struct Parts {
     pub audience: Arc<dyn Audience>,
     /// Who fetches files.
     pub courier: Arc<dyn Courier>,
+    /// Who reads documents.
+    pub reader: Reader,
 }
 
 /// The engine.
@@ -113,6 +128,8 @@ pub struct Engine {
     pub(crate) parts: Parts,
     streams: Mutex<HashMap<StreamId, Handle>>,
     closer: Mutex<Option<Ringer>>,
+    extractor: Mutex<Option<Ringer>>,
+    readers: extractor::Readers,
     worker: Mutex<Option<Ringer>>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -131,6 +148,8 @@ impl Engine {
             parts,
             streams: Mutex::default(),
             closer: Mutex::default(),
+            extractor: Mutex::default(),
+            readers: extractor::Readers::default(),
             worker: Mutex::default(),
             tasks: TaskTracker::new(),
             stop,
@@ -143,6 +162,7 @@ impl Engine {
     /// If the journal cannot be read.
     pub async fn start(self: &Arc<Self>) -> anyhow::Result<()> {
         closer::start(self);
+        extractor::start(self);
         for stream in self.parts.journal.read(|db| db.streams_with_work()).await? {
             self.ring(stream);
         }
@@ -161,6 +181,13 @@ impl Engine {
     /// The ends of conversations may have moved.
     pub fn ring_closer(&self) {
         if let Some(ringer) = &*self.closer.lock().unwrap_or_else(PoisonError::into_inner) {
+            ringer.ring(&*self.parts.clock);
+        }
+    }
+
+    /// Facts of a conversation may be wanted.
+    pub fn ring_extractor(&self) {
+        if let Some(ringer) = &*self.extractor.lock().unwrap_or_else(PoisonError::into_inner) {
             ringer.ring(&*self.parts.clock);
         }
     }

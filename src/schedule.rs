@@ -7,6 +7,7 @@
 
 mod asked;
 mod due;
+mod forget;
 mod gone;
 mod heartbeat;
 mod reminders;

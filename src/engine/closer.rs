@@ -8,16 +8,17 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::{Engine, boundary, summary};
+use super::{Engine, boundary, compact, extractor, summary};
 use crate::id::ConversationId;
 use crate::store::{Conversation, Db, Node, Summary, View};
 use crate::time::Moment;
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
-use crate::trust::Label;
+use crate::trust::{Label, Scope};
+use crate::wording::agent as says;
 
 /// After so many failures a stand-in stays for good.
-const TRIES: u32 = 12;
+pub(super) const TRIES: u32 = 12;
 /// How many titles of earlier conversations the next one is told.
 const TITLES: u32 = 3;
 
@@ -66,15 +67,17 @@ async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
     while let Some(due) = engine.parts.journal.read(move |db| db.due_summary(now)).await? {
         make(engine, due).await?;
     }
+    let next_part = compact::work(engine).await?;
     let (silence, job) = engine.parts.journal.read(|db| Ok((db.longest_silence()?, db.next_summary_at()?))).await?;
     // One millisecond past the gap, because a silence must be strictly longer.
     let ends = silence.map(|last| last.plus(gap).plus(Duration::from_millis(1)));
-    Ok(ends.into_iter().chain(job).min().map(|at| at.max(now.plus(Duration::from_millis(1)))))
+    Ok(ends.into_iter().chain(job).chain(next_part).min().map(|at| at.max(now.plus(Duration::from_millis(1)))))
 }
 
 /// Stores the jobs of a conversation that is over, with their stand-ins.
 async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<()> {
     while !want_what_stands(engine, conversation).await? {}
+    engine.ring_extractor();
     Ok(())
 }
 
@@ -91,6 +94,7 @@ async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> 
         })
         .await?;
     let tainted = full.len() > trusted.len();
+    let keeps = engine.parts.memory.enabled;
     let of = conversation.clone();
     engine
         .parts
@@ -113,6 +117,9 @@ async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> 
                 }
                 let standin = summary::extractive(&lines, of.scope);
                 tx.keep_summary(row, "standin", &standin, "extract", now)?;
+            }
+            if keeps {
+                extractor::want_the_rest(tx, of.id, now)?;
             }
             Ok(true)
         })
@@ -163,7 +170,7 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
 }
 
 /// A minute, doubling up to six hours: twelve tries take about two days.
-fn pause(attempts: u32) -> Duration {
+pub(super) fn pause(attempts: u32) -> Duration {
     Duration::from_secs(60_u64.saturating_mul(1 << attempts.saturating_sub(1).min(10)).min(6 * 3600))
 }
 
@@ -191,12 +198,23 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
     }
     let (of, zone) = (current.clone(), engine.parts.zone);
     let (words, state) = engine.parts.journal.read(move |db| compose(db, &of, zone)).await?;
+    let words = [words, learned(engine, current.scope).await?].join("\n\n").trim().to_owned();
     if state == current.opening_state {
         return Ok(current);
     }
     let (to_store, of) = (words.clone(), current.id);
     engine.parts.journal.write("fix an opening", move |tx| tx.set_opening(of, &to_store, state)).await?;
     Ok(Conversation { opening: words, opening_state: state.to_owned(), ..current })
+}
+
+/// What was learned from what went wrong, under its heading; blank if that is nothing.
+async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<String> {
+    let Some(party) = engine.parts.journal.read(move |db| db.party_of(scope)).await? else { return Ok(String::new()) };
+    let learnings = engine.parts.tree.learnings(&party).await?;
+    let (words, label, _) = learnings.open();
+    // Only what grew from trusted text alone is loaded by itself.
+    let shown = label.is_trusted() && !words.is_empty();
+    Ok(if shown { format!("## {}\n\n{words}", says::LEARNINGS) } else { String::new() })
 }
 
 fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyhow::Result<(String, &'static str)> {

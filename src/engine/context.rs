@@ -8,17 +8,22 @@
 
 use std::sync::Arc;
 
+use crate::config::Placement;
 use crate::id::MessageId;
 use crate::memory::Loaded;
+use crate::memory::received_path;
 use crate::message::FileKind;
 use crate::model::{Message, Part, Request, Role};
 use crate::people::Party;
 use crate::store::{Attachment, Node, StoredMessage, StoredText, TextKind};
 use crate::time::{Moment, Zone};
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
+use crate::wording::document::{self, Sent};
 use crate::wording::{self, prompt};
 
+use super::fit;
 use super::history::{History, Record};
+use super::room::{Block, Room};
 
 /// What a turn begins with: the files that are loaded by themselves, and the skills that can be used.
 #[derive(Debug, Clone)]
@@ -32,19 +37,21 @@ pub struct Known {
 }
 
 /// Block 1.
-pub fn identity(known: &Known, agent: &str, party: &Party) -> Text {
+pub fn identity(known: &Known, agent: &str, party: &Party, room: &Room) -> Text {
     let loaded = &known.loaded;
     let mut words = match party {
         Party::One(person) => prompt::rules(agent, &person.name),
         Party::Group(_) => prompt::group_rules(agent),
     };
     let mut label = Label::join_of([]);
-    for (heading, file) in
-        [(prompt::SOUL, &loaded.soul), (prompt::AGENTS, &loaded.agents), (prompt::USER, &loaded.user)]
-    {
+    for (heading, file, block, name) in [
+        (prompt::SOUL, &loaded.soul, Block::Soul, "SOUL.md"),
+        (prompt::AGENTS, &loaded.agents, Block::Agents, "AGENTS.md"),
+        (prompt::USER, &loaded.user, Block::User, "USER.md"),
+    ] {
         let (text, of, _) = file.open();
         if !text.trim().is_empty() {
-            words.push_str(&format!("\n\n## {heading}\n\n{}", text.trim()));
+            words.push_str(&format!("\n\n## {heading}\n\n{}", fit::file(text.trim(), room.block(block), name)));
             label.absorb(of);
         }
     }
@@ -58,19 +65,44 @@ pub fn identity(known: &Known, agent: &str, party: &Party) -> Text {
 }
 
 /// Block 4.
-pub fn dynamic(loaded: &Loaded, zone: Zone, now: Moment, scope: Scope) -> Text {
+pub fn dynamic(loaded: &Loaded, zone: Zone, now: Moment, scope: Scope, room: &Room) -> Text {
     let mut words = String::from("<context>\n");
     let mut label = Label::join_of([]);
     words.push_str(&prompt::today(&zone.show_day(now), zone.name()));
-    for (heading, file) in [(prompt::MEMORY, &loaded.memory), (prompt::TODAY, &loaded.today)] {
+    for (heading, file, block) in
+        [(prompt::MEMORY, &loaded.memory, Block::Memory), (prompt::TODAY, &loaded.today, Block::Today)]
+    {
         let (text, of, _) = file.open();
         if !text.trim().is_empty() {
-            words.push_str(&format!("\n\n## {heading}\n\n{}", text.trim()));
+            let fitted = match block {
+                Block::Memory => fit::memory(text.trim(), room.block(block)),
+                _ => fit::newest(text.trim(), room.block(block), prompt::TODAYS_FILE),
+            };
+            words.push_str(&format!("\n\n## {heading}\n\n{}", defused(&fitted)));
+            label.absorb(of);
+        }
+    }
+    for (heading, block) in
+        [(wording::agent::AGENT_MEMORY, &loaded.agent), (wording::agent::SUPPLEMENTARY, &loaded.experience)]
+    {
+        let (text, of, _) = block.open();
+        if !text.is_empty() {
+            words.push_str(&format!("\n\n## {heading}\n\n{}", defused(text)));
             label.absorb(of);
         }
     }
     words.push_str("\n</context>");
     Labelled::new(Arc::from(words), label, scope)
+}
+
+/// Words that cannot end the frame around what is known: facts come from a model, and notes from anywhere.
+fn defused(words: &str) -> String {
+    crate::text::defuse(words, "context")
+}
+
+/// How many tokens these are together, as our guess.
+pub fn guess(texts: &[&Text]) -> u64 {
+    texts.iter().map(|text| crate::text::estimate_tokens(text.open().0)).sum()
 }
 
 /// A picture of the newest message, as it goes to a model that can see.
@@ -87,11 +119,13 @@ pub struct Picture {
 }
 
 /// Blocks 4 and 5 of a turn as one message of the person.
-pub fn question(record: &Record, zone: Zone, pictures: &[Picture]) -> Message {
+pub fn question(record: &Record, zone: Zone, pictures: &[Picture], placement: Placement) -> Message {
     let scope = record.turn.scope;
     let mut question = Message::new(Role::User);
-    if !record.turn.context.open().0.is_empty() {
-        question.push_text(record.turn.context.clone());
+    for block in [&record.turn.context, &record.turn.recalled] {
+        if placement == Placement::Tail && !block.open().0.is_empty() {
+            question.push_text(block.clone());
+        }
     }
     if !record.reacted.is_empty() {
         question.push_text(wording::own(&record.reacted, scope));
@@ -134,7 +168,15 @@ fn message_parts<'a>(
     let mut parts: Vec<Text> = texts.map(|text| framed(text, message, &time)).collect();
     for file in files {
         // The name is the sender's: it travels as labelled text, never as our own words.
-        let words = prompt::file(file.remote.kind, &file.remote.name, &file.remote.mime, &file.state, &file.trouble);
+        let words = document::sent(&Sent {
+            kind: file.remote.kind,
+            name: &file.remote.name,
+            mime: &file.remote.mime,
+            trouble: &file.trouble,
+            path: received_path(&file.path),
+            text: received_path(&file.text_path),
+            is_part: file.is_part,
+        });
         parts.push(Labelled::new(Arc::from(format!("{time}\n{words}")), file.label.clone(), scope));
     }
     if parts.is_empty() {
@@ -160,16 +202,32 @@ fn framed(text: &StoredText, message: &StoredMessage, time: &str) -> Text {
     Labelled::new(Arc::from(framed), label.clone(), scope)
 }
 
-/// Everything before the newest message.
+/// The summary that stands for the older part of a conversation: something to refer to, and no request.
+pub fn summarised(summary: &Text) -> Message {
+    let (words, label, scope) = summary.open();
+    let framed = prompt::framed(prompt::OLDER_PART, label, words);
+    Message::of(Role::User, Labelled::new(Arc::from(framed), label.clone(), scope))
+}
+
+/// Everything before the newest message. `now` is what stands in the prompt as of this turn, where memory is placed with the instructions.
 ///
 /// # Errors
 /// If a text belongs to another scope: that is a bug, and the turn must not run.
-pub fn begin(request: &mut Request, identity: Text, opening: &str, history: &History) -> Result<(), WrongScope> {
+pub fn begin(
+    request: &mut Request,
+    identity: Text,
+    opening: &str,
+    now: &[Text],
+    history: &History,
+) -> Result<(), WrongScope> {
     let scope = request.scope();
     request.push(Arc::new(Message::of(Role::System, identity).cached()))?;
     if !opening.is_empty() {
         // Summaries of the trusted projection only: the closer keeps the others apart.
         request.push(Arc::new(Message::of(Role::System, wording::own(opening, scope)).cached()))?;
+    }
+    for block in now.iter().filter(|block| !block.open().0.is_empty()) {
+        request.push(Arc::new(Message::of(Role::System, block.clone())))?;
     }
     if history.left_out() > 0 {
         request.text(Role::System, wording::own(&prompt::left_out(history.left_out()), scope))?;

@@ -36,6 +36,7 @@ pub fn begin(tx: Tx<'_>, question: &QuestionRow, address: AddressId, now: Moment
         at: now,
         // What the turn that asked was shown stands in the history.
         context: &wording::own("", asking.scope),
+        recalled: &wording::own("", asking.scope),
         label: &label,
     })?;
     tx.derive(Node::Turn(turn), Node::Turn(asking.id))?;

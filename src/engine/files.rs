@@ -1,22 +1,46 @@
-//! Files that came with the messages of a turn: fetched before the first model call, and told to the model for what they are.
+//! Files that came with the messages of a turn: fetched before the first model call, kept in the inbox of the workspace, and told to the model for
+//! what they are.
 //!
-//! Pictures go to a model that can see; voice notes are written down if there is an endpoint for it; small text files are read.
-//! Whatever cannot be taken is said in the prompt in a plain sentence, so that the assistant can say it too: nothing is dropped.
+//! Pictures go to a model that can see; voice notes are written down if there is an endpoint for it; the words of texts and documents are read ([`kind`]),
+//! documents by a process of their own ([`reader`]). The beginning of the words goes into the prompt, as much as any text from outside may take of it; all of them lie in the
+//! workspace, in the file itself or beside it. Whatever cannot be taken is said in the prompt in a plain sentence, so that the assistant can say it too: nothing
+//! is dropped.
+//!
+//! What somebody in a group sends is not even fetched when the group has spent its share of the day.
+
+pub mod document;
+mod kind;
+pub mod reader;
 
 use std::sync::Arc;
 
+use self::kind::Kind;
+use self::reader::{Document, Found, MAX_WORDS};
 use super::context::{Picture, is_picture};
 use super::{Engine, Fetch};
 use crate::message::FileKind;
 use crate::people::Party;
 use crate::store::{Attachment, Node, TextKind, TurnRow};
-use crate::trust::{Label, Labelled, Source, Text};
-use crate::wording::prompt;
+use crate::trust::{Label, Labelled, Scope, Source, Text};
+use crate::wording::{document as says, prompt};
 
 /// The largest file that is fetched: the Bot API's own limit.
 const MAX_FILE: u64 = 20 * 1024 * 1024;
-/// The largest text file whose words go into the prompt.
+/// The most of a file's words that goes into the prompt, in bytes.
 const MAX_TEXT: usize = 48 * 1024;
+
+/// What was read of a file.
+#[derive(Default)]
+struct Words {
+    /// The beginning, for the prompt.
+    begin: Option<Text>,
+    /// All of them, if the file does not hold them as they are.
+    beside: Option<Text>,
+    /// Whether there are more than the beginning.
+    is_part: bool,
+    /// Why there are none, or not all.
+    trouble: &'static str,
+}
 
 /// Fetches what is still remote, and returns the pictures.
 ///
@@ -36,12 +60,23 @@ pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> any
         })
         .await?;
     let mut pictures = Vec::new();
+    if files.is_empty() || !may_fetch(engine, turn).await? {
+        return Ok(pictures);
+    }
     for file in files {
         if let Some(picture) = prepare_one(engine, turn, party, &file).await? {
             pictures.push(picture);
         }
     }
     Ok(pictures)
+}
+
+/// Whether anything is left of the group's share of today. Anybody in a group can send files, and without an answer they are of no use.
+async fn may_fetch(engine: &Arc<Engine>, turn: &TurnRow) -> anyhow::Result<bool> {
+    match turn.scope {
+        Scope::Group(_) => engine.parts.chat.has_room(turn.scope).await,
+        Scope::Person(_) | Scope::Shared => Ok(true),
+    }
 }
 
 async fn prepare_one(
@@ -74,8 +109,8 @@ async fn prepare_one(
         "here" | "failed" => return Ok(None),
         _ => match fetch(engine, turn, file).await? {
             Ok(bytes) => {
-                let found = (!picture && !voice).then(|| read_text(turn, file, &bytes));
-                keep(engine, turn, party, file, &bytes, found).await?;
+                let words = if picture || voice { Words::default() } else { read(engine, turn, file, &bytes).await };
+                keep(engine, turn, party, file, &bytes, words).await?;
                 bytes
             }
             Err(trouble) => return refuse(engine, file, trouble).await,
@@ -100,45 +135,53 @@ async fn fetch(
     file: &Attachment,
 ) -> anyhow::Result<Result<Vec<u8>, &'static str>> {
     if file.remote.size.is_some_and(|size| size > MAX_FILE) {
-        return Ok(Err(prompt::FILE_TOO_LARGE));
+        return Ok(Err(says::TOO_LARGE));
     }
     let mut tries = 0;
     loop {
         tries += 1;
         match engine.parts.courier.fetch(turn.address, &file.remote.reference, MAX_FILE).await {
             Ok(bytes) => return Ok(Ok(bytes)),
-            Err(Fetch::TooLarge) => return Ok(Err(prompt::FILE_TOO_LARGE)),
-            Err(Fetch::Gone) => return Ok(Err(prompt::FILE_GONE)),
-            Err(Fetch::Later) if tries >= 3 => return Ok(Err(prompt::FILE_NOT_FETCHED)),
+            Err(Fetch::TooLarge) => return Ok(Err(says::TOO_LARGE)),
+            Err(Fetch::Gone) => return Ok(Err(says::GONE)),
+            Err(Fetch::Later) if tries >= 3 => return Ok(Err(says::NOT_FETCHED)),
             Err(Fetch::Later) => {}
         }
     }
 }
 
-/// Keeps a file in the inbox of the workspace, in one transaction with the words that were found in it: a turn that is cut off in
-/// between would take a file that is here for one that was read.
+/// Keeps a file in the inbox of the workspace, with its words beside it if it does not hold them itself, and then one transaction with what was read of it: a turn that
+/// is cut off in between would take a file that is here for one that was read.
 async fn keep(
     engine: &Arc<Engine>,
     turn: &TurnRow,
     party: &Party,
     file: &Attachment,
     bytes: &[u8],
-    found: Option<Result<Text, &'static str>>,
+    words: Words,
 ) -> anyhow::Result<()> {
-    let now = engine.parts.clock.now();
+    let (tree, now) = (&engine.parts.tree, engine.parts.clock.now());
     let (path, digest) =
-        engine.parts.tree.save_inbox(turn.scope, party, file.id, &file.remote.name, bytes, &file.label, now).await?;
+        tree.save_inbox(turn.scope, party, file.id, &file.remote.name, bytes, &file.label, now).await?;
+    let beside = match &words.beside {
+        Some(all) => tree.save_text_of(&path, all, now).await?,
+        None => String::new(),
+    };
     let (id, message, size, of) = (file.id, file.message, i64::try_from(bytes.len())?, turn.id);
     let gone = engine
         .parts
         .journal
         .write("keep a file", move |tx| {
             tx.attachment_here(id, &path, &digest, size)?;
+            tx.attachment_read(id, &beside, words.is_part, words.trouble)?;
             tx.derive(Node::Turn(of), Node::Attachment(id))?;
-            match found {
-                Some(Ok(text)) => tx.add_text(message, TextKind::File, &text)?,
-                Some(Err(trouble)) => tx.attachment_failed(id, trouble)?,
-                None => {}
+            for written in [&path, &beside].into_iter().filter(|path| !path.is_empty()) {
+                for version in tx.file_history(written, 1)? {
+                    tx.file_grew_from(version.id, &[Node::Attachment(id)])?;
+                }
+            }
+            if let Some(begin) = &words.begin {
+                tx.add_text(message, TextKind::File, begin)?;
             }
             Ok(tx.message(message)?.is_some_and(|message| message.gone))
         })
@@ -181,15 +224,39 @@ async fn write_down(
     }
 }
 
-/// The words of a small text file, framed as what they are.
-fn read_text(turn: &TurnRow, file: &Attachment, bytes: &[u8]) -> Result<Text, &'static str> {
+/// What a file says, if anything can read it.
+async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[u8]) -> Words {
+    let trouble = |trouble| Words { trouble, ..Words::default() };
     if bytes.is_empty() {
-        return Err(prompt::FILE_EMPTY);
+        return trouble(says::EMPTY);
     }
-    let words = match std::str::from_utf8(bytes) {
-        Ok(words) if !words.contains('\0') => crate::text::cut_bytes(words, MAX_TEXT),
-        _ => return Err(prompt::CANNOT_READ),
-    };
+    match Kind::of(bytes, &file.remote.mime, &file.remote.name) {
+        Kind::Plain(words) => words_of(turn, file, &words, false),
+        Kind::Foreign(words) => words_of(turn, file, crate::text::cut_bytes(&words, MAX_WORDS), true),
+        Kind::Document(kind) => match engine.parts.reader.read(&*engine.parts.clock, kind, bytes).await {
+            Found::Words { text, whole } => {
+                let trouble = if whole { "" } else { says::NOT_ALL };
+                Words { trouble, ..words_of(turn, file, &text, true) }
+            }
+            Found::Locked => trouble(says::PDF_LOCKED),
+            Found::Nothing if kind == Document::Html => trouble(says::PAGE_WITHOUT_WORDS),
+            Found::Nothing => trouble(says::PDF_WITHOUT_WORDS),
+            Found::Broken if kind == Document::Html => trouble(says::PAGE_BROKEN),
+            Found::Broken => trouble(says::PDF_BROKEN),
+        },
+        Kind::Unknown => trouble(says::CANNOT_READ),
+    }
+}
+
+/// Words as what they are: from that file, whoever sent it.
+fn words_of(turn: &TurnRow, file: &Attachment, words: &str, is_beside: bool) -> Words {
     let label = file.label.join(&Label::untrusted(Source::file(file.id)));
-    Ok(Labelled::new(Arc::from(words), label, turn.scope))
+    let text = |words: &str| Labelled::new(Arc::from(words), label.clone(), turn.scope);
+    let begin = crate::text::cut_bytes(words, MAX_TEXT);
+    Words {
+        begin: Some(text(begin)),
+        beside: is_beside.then(|| text(words)),
+        is_part: begin.len() < words.len(),
+        trouble: "",
+    }
 }

@@ -1,5 +1,6 @@
 //! The current conversation as a model sees it: one exchange per past turn, append-only, built from the journal alone.
 //!
+//! The older part of a long conversation gives way to its summary ([`super::compact`]), which then stands at the beginning.
 //! The stream's task keeps it between turns, so a turn costs the same after five messages as after five thousand. When it outgrows its
 //! budget the oldest exchanges are left out in blocks, by a rule that depends only on the exchanges themselves: after a restart the
 //! same ones are left out, and between two blocks the prompt's beginning stays byte for byte the same.
@@ -7,9 +8,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use crate::config::Placement;
 use crate::id::{ConversationId, MessageId, TurnId};
 use crate::model::{Message, Part, Role, ToolCall, ToolSpec};
 use crate::store::{Attachment, Db, MessageKind, QuestionRow, StepRow, StoredMessage, StoredText, TextKind, TurnRow};
+use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 use super::context;
@@ -27,8 +30,11 @@ pub struct Exchange {
 #[derive(Debug)]
 pub struct History {
     conversation: ConversationId,
+    /// The summary of what is not shown any more, and its last turn.
+    compacted: Option<(TurnId, Arc<Message>)>,
     exchanges: VecDeque<Exchange>,
     tokens: u64,
+    shape: Shape,
     left_out: usize,
     /// How often words of the conversation had gone when it was read.
     pub revision: i64,
@@ -40,6 +46,17 @@ pub struct History {
     pub typed: Vec<Text>,
     /// The tools as they were when the conversation was first looked at: while it lasts, the beginning of its prompts stays the same.
     pub tools: Arc<[ToolSpec]>,
+}
+
+/// How a history is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// The zone of its times.
+    pub zone: Zone,
+    /// How many tokens the exchanges may be together, as our guess.
+    pub budget: u64,
+    /// Whether the dynamic block stands in it.
+    pub placement: Placement,
 }
 
 /// Everything that the journal has of one turn.
@@ -106,13 +123,16 @@ impl History {
         db: Db<'_>,
         conversation: ConversationId,
         tools: Arc<[ToolSpec]>,
-        zone: crate::time::Zone,
-        budget: u64,
+        shape: Shape,
     ) -> anyhow::Result<Self> {
+        let compacted = db.compacted(conversation)?;
+        let upto = compacted.as_ref().map(|compacted| compacted.upto_turn);
         let mut history = Self {
             conversation,
+            compacted: compacted.map(|found| (found.upto_turn, Arc::new(context::summarised(&found.summary)))),
             exchanges: VecDeque::new(),
             tokens: 0,
+            shape,
             left_out: 0,
             revision: db.revision_of(conversation)?,
             last_turn: None,
@@ -121,7 +141,14 @@ impl History {
             tools,
         };
         for turn in db.past_turns(conversation)? {
-            history.append(&Record::read(db, turn)?, zone, budget);
+            let record = Record::read(db, turn)?;
+            if upto.is_some_and(|upto| record.turn.id <= upto) {
+                // What persons typed counts, whether it is still shown or not.
+                history.typed.extend(record.typed().cloned());
+                history.last_turn = Some(record.turn.id);
+            } else {
+                history.append(&record);
+            }
         }
         Ok(history)
     }
@@ -132,9 +159,10 @@ impl History {
     }
 
     /// Adds a turn that is over, and leaves out the oldest ones if the budget asks for it.
-    pub fn append(&mut self, record: &Record, zone: crate::time::Zone, budget: u64) {
-        let exchange = exchange(record, zone);
-        if !record.turn.context.open().0.is_empty() {
+    pub fn append(&mut self, record: &Record) {
+        let Shape { zone, budget, placement } = self.shape;
+        let exchange = exchange(record, zone, placement);
+        if placement == Placement::Tail && !record.turn.context.open().0.is_empty() {
             self.last_context = Some(record.turn.context.clone());
         }
         self.last_turn = Some(record.turn.id);
@@ -158,6 +186,16 @@ impl History {
         }
     }
 
+    /// How it is shown.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The last turn that is shown as a summary only; zero if there is none.
+    pub fn compacted_upto(&self) -> TurnId {
+        self.compacted.as_ref().map_or(TurnId(0), |(upto, _)| *upto)
+    }
+
     /// How many exchanges are left out.
     pub fn left_out(&self) -> usize {
         self.left_out
@@ -165,14 +203,15 @@ impl History {
 
     /// The messages in order.
     pub fn messages(&self) -> impl Iterator<Item = &Arc<Message>> {
-        self.exchanges.iter().flat_map(|exchange| exchange.messages.iter())
+        let summary = self.compacted.iter().map(|(_, message)| message);
+        summary.chain(self.exchanges.iter().flat_map(|exchange| exchange.messages.iter()))
     }
 }
 
 /// One turn as a model sees it afterwards: like it saw it then, but for pictures, of which only the mention stays.
-fn exchange(record: &Record, zone: crate::time::Zone) -> Exchange {
-    let mut messages = vec![Arc::new(context::question(record, zone, &[]))];
-    messages.extend(answered(&record.steps, record.turn.scope));
+fn exchange(record: &Record, zone: Zone, placement: Placement) -> Exchange {
+    let mut messages = vec![Arc::new(context::question(record, zone, &[], placement))];
+    messages.extend(answered(&record.steps, record.turn.scope, None));
     if record.turn.state != "done" {
         let note = crate::wording::own(crate::wording::prompt::NOT_ANSWERED, record.turn.scope);
         messages.push(Arc::new(Message::of(Role::Assistant, note)));
@@ -200,8 +239,10 @@ pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<Str
     Ok(person.map(|person| person.name))
 }
 
-/// The messages of the steps that are done. A call whose result is missing is left out with it: the two are never parted.
-pub fn answered(steps: &[StepRow], scope: Scope) -> Vec<Arc<Message>> {
+/// The messages of the steps that are done. A call whose result is missing is left out with it: the two are never parted. With `most`, results of all but
+/// the newest calls are cut to so many characters, and say so.
+pub fn answered(steps: &[StepRow], scope: Scope, most: Option<usize>) -> Vec<Arc<Message>> {
+    let newest = steps.iter().rposition(|step| step.kind == "model" && step.done).unwrap_or(0);
     let mut messages = Vec::new();
     for (index, step) in steps.iter().enumerate() {
         if step.kind != "model" || !step.done {
@@ -218,8 +259,13 @@ pub fn answered(steps: &[StepRow], scope: Scope) -> Vec<Arc<Message>> {
         for (call, result) in calls.iter().zip(&results) {
             spoken.push(Labelled::new(call_part(call), step.text.label().clone(), scope));
             let (words, label, _) = result.text.open();
-            let part =
-                Part::Result { id: call.id.as_str().into(), name: call.name.as_str().into(), text: Arc::clone(words) };
+            let text = match most {
+                Some(most) if index < newest && words.chars().count() > most => {
+                    Arc::from(crate::wording::prompt::cut_result(words, most))
+                }
+                _ => Arc::clone(words),
+            };
+            let part = Part::Result { id: call.id.as_str().into(), name: call.name.as_str().into(), text };
             heard.push(Labelled::new(part, label.clone(), scope));
         }
         // The words of a step may be gone.

@@ -9,13 +9,15 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::context::Known;
-use super::history::{History, Record};
+use super::history::{History, Record, Shape};
+use super::room::Room;
 use super::turn::{self, End, Turn};
 use super::work::{self, Kind};
-use super::{Engine, PATIENCE, closer, context, reacted};
+use super::{Engine, PATIENCE, closer, context, pressure, reacted};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId};
 use crate::model::ToolSpec;
 use crate::people::Party;
+use crate::spend::Purse;
 use crate::store::{Conversation, Db, MessageKind, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
@@ -179,14 +181,21 @@ impl Stream {
         let Some((party, address)) = self.who_and_where(&together).await? else { return Ok(None) };
         let Ready { party, opening, known } = self.ready(party, conversation, now).await?;
         let scope = opening.scope;
-        let block = context::dynamic(&known.loaded, self.engine.parts.zone, now, scope);
-        let history = self.history_of(&opening).await?;
+        let room = self.engine.room(&self.engine.parts.chat);
+        let block = context::dynamic(&known.loaded, self.engine.parts.zone, now, scope, &room);
+        let identity = context::identity(&known, &self.engine.parts.agent, &party, &room);
+        let others = context::guess(&[&identity, &block]);
+        let history = self.history_of(&opening, others).await?;
+        let begins = history.last_turn.is_none();
         let context = if history.last_context.as_ref() == Some(&block) { wording::own("", scope) } else { block };
         let ids: Vec<MessageId> = together.iter().map(|message| message.id).collect();
         let parents = turn::parents(history, &ids, &known);
         let mut label = super::history::label_of(history.messages());
         label.absorb(context.label());
         let is_chat = Kind::of(&opening).is_none();
+        let recalled =
+            if begins && is_chat { self.recalled(&party, &ids, &known).await? } else { wording::own("", scope) };
+        label.absorb(recalled.label());
         let late = together
             .first()
             .filter(|_| is_chat)
@@ -213,9 +222,17 @@ impl Stream {
                         label.absorb(&file.label);
                     }
                 }
-                let new =
-                    NewTurn { stream, conversation, person, address, scope, at: now, context: &context, label: &label };
-                let turn = tx.begin_turn(&new)?;
+                let turn = tx.begin_turn(&NewTurn {
+                    stream,
+                    conversation,
+                    person,
+                    address,
+                    scope,
+                    at: now,
+                    context: &context,
+                    recalled: &recalled,
+                    label: &label,
+                })?;
                 tx.claim(turn, &ids)?;
                 if is_chat {
                     reacted::tell(tx, stream, turn, zone)?;
@@ -236,6 +253,17 @@ impl Stream {
             self.engine.parts.audience.posted(address);
         }
         Ok(row.map(|row| (row, Ready { party, opening, known })))
+    }
+
+    /// What comes to mind at the first words of a conversation.
+    async fn recalled(&self, party: &Party, said: &[MessageId], known: &Known) -> anyhow::Result<Text> {
+        let said = said.to_owned();
+        let read = move |db: Db<'_>| {
+            let texts: Vec<_> = said.iter().map(|id| db.texts_of(*id)).collect::<anyhow::Result<_>>()?;
+            Ok(texts.into_iter().flatten().map(|text| text.text).collect::<Vec<Text>>())
+        };
+        let words = self.engine.parts.journal.read(read).await?;
+        Ok(super::recalled(&self.engine, party, &words, &known.loaded).await)
     }
 
     /// What a turn begins with.
@@ -277,7 +305,9 @@ impl Stream {
         let party = self.engine.parts.journal.read(move |db| party(db, person, scope)).await?;
         let Some(party) = party else { return self.abandon(row).await };
         let ready = self.ready(party, row.conversation, row.claimed_at).await?;
-        self.history_of(&ready.opening).await?;
+        let room = self.engine.room(&self.engine.parts.chat);
+        let identity = context::identity(&ready.known, &self.engine.parts.agent, &ready.party, &room);
+        self.history_of(&ready.opening, context::guess(&[&identity, &row.context])).await?;
         self.run_turn(row, ready, busy, stop).await
     }
 
@@ -305,7 +335,9 @@ impl Stream {
             End::Cut if stop.is_cancelled() => Ok(Now::Nothing),
             End::Over | End::Cut => {
                 self.remember(id).await?;
+                pressure::after(&self.engine, id).await?;
                 self.engine.ring_closer();
+                self.engine.ring_extractor();
                 self.engine.ring_worker();
                 Ok(Now::Again)
             }
@@ -337,7 +369,7 @@ impl Stream {
         if let (Some(history), Some(record)) = (&mut self.history, record)
             && record.turn.conversation == history.conversation()
         {
-            history.append(&record, self.engine.parts.zone, self.engine.history_budget());
+            history.append(&record);
         }
         Ok(())
     }
@@ -354,16 +386,21 @@ impl Stream {
         all.iter().filter(|tool| !work::withholds(conversation, &tool.name)).cloned().collect()
     }
 
-    async fn history_of(&mut self, conversation: &Conversation) -> anyhow::Result<&mut History> {
+    /// The history as it is to be shown beside `others`: how many tokens the rest of the prompt is, as our guess.
+    async fn history_of(&mut self, conversation: &Conversation, others: u64) -> anyhow::Result<&mut History> {
         let id = conversation.id;
-        let stands = move |db: crate::store::Db<'_>| Ok((db.last_past_turn(id)?, db.revision_of(id)?));
+        let stands = move |db: Db<'_>| Ok((db.last_past_turn(id)?, db.revision_of(id)?, db.compacted_upto(id)?));
         let stands = self.engine.parts.journal.read(stands).await?;
-        // A turn that was stopped while it waited ended without this task; and words may have gone.
-        let holds = |history: &History| history.conversation() == id && (history.last_turn, history.revision) == stands;
+        // A turn that was stopped while it waited ended without this task; words may have gone, or given way to a summary.
+        let holds = |history: &History| {
+            history.conversation() == id && (history.last_turn, history.revision, history.compacted_upto()) == stands
+        };
         if !self.history.as_ref().is_some_and(holds) {
-            let (zone, budget) = (self.engine.parts.zone, self.engine.history_budget());
             let tools = self.tools_of(conversation);
-            let load = move |db: Db<'_>| History::load(db, id, tools, zone, budget);
+            let others =
+                others + crate::model::guess_tools(&tools) + crate::text::estimate_tokens(&conversation.opening);
+            let shape = self.engine.shape_of(conversation, others);
+            let load = move |db: Db<'_>| History::load(db, id, tools, shape);
             self.history = Some(self.engine.parts.journal.read_much(load).await?);
         }
         self.history.as_mut().ok_or_else(|| anyhow::anyhow!("A history vanished"))
@@ -410,12 +447,16 @@ fn party(db: Db<'_>, person: Option<PersonId>, scope: Scope) -> anyhow::Result<O
 }
 
 impl Engine {
-    /// How many tokens the history may be: what the first model's window leaves after the answer, the blocks around the history
-    /// and the steps of the turn itself.
-    pub(super) fn history_budget(&self) -> u64 {
-        let purse = &self.parts.chat;
-        let card = purse.order().first().and_then(|first| purse.card(*first));
-        let (window, output) = card.map_or((16_384, 2_048), |card| (card.context_window, card.max_output));
-        (window.saturating_sub(output) / 2).max(1_000)
+    /// The room that the first model of a purse leaves.
+    pub(super) fn room(&self, purse: &Purse) -> Room {
+        let first = purse.order().first().copied().unwrap_or_default();
+        Room::of(purse.card(first), purse.scale(first))
+    }
+
+    /// How the history of a conversation is shown beside `others`.
+    fn shape_of(&self, conversation: &Conversation, others: u64) -> Shape {
+        let purse = if Kind::of(conversation).is_some() { &*self.parts.background } else { &self.parts.chat };
+        let budget = self.room(purse).history(others);
+        Shape { zone: self.parts.zone, budget, placement: self.parts.memory.placement }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::history::speaker;
+use crate::id::MessageId;
 use crate::model::offline::extract::{self, Speaker};
 use crate::model::{ModelError, Purpose, Request, Role, Unwatched};
 use crate::spend::{OnBehalf, Purse};
@@ -33,6 +34,8 @@ pub struct Line {
     pub speaker: Option<String>,
     /// The message that a person said, or the turn that answered.
     pub from: Node,
+    /// The message whose words they are.
+    pub message: MessageId,
     /// The words.
     pub text: Text,
 }
@@ -50,17 +53,21 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: View) -> anyhow::Res
             speakers.extend(speaker(db, &message)?.map(|name| (message.id, name)));
         }
     }
+    // What somebody wanted forgotten is not written down again, although it was said.
+    let forgotten = db.forgotten_words(conversation.scope)?;
     Ok(db
         .texts_of_conversation(conversation.id)?
         .into_iter()
         .filter(|text| text.kind != TextKind::Edit && !text.text.open().0.is_empty())
+        .filter(|text| !forgotten.iter().any(|needles| needles.are_in(text.text.open().0)))
         .filter(|text| view == View::Full || text.text.label().is_trusted())
         .map(|text| match by_assistant.get(&text.message) {
-            Some(from) => Line { by_person: false, speaker: None, from: *from, text: text.text },
+            Some(from) => Line { by_person: false, speaker: None, from: *from, message: text.message, text: text.text },
             None => Line {
                 by_person: true,
                 speaker: speakers.get(&text.message).cloned(),
                 from: Node::Message(text.message),
+                message: text.message,
                 text: text.text,
             },
         })
@@ -187,21 +194,32 @@ fn tidy(content: SummaryContent) -> SummaryContent {
     }
 }
 
+/// A summary in words, as prompts show it.
+pub fn written(summary: &SummaryContent) -> String {
+    format!("{}\n{}", summary.title, lists(summary)).trim().to_owned()
+}
+
+fn lists(summary: &SummaryContent) -> String {
+    let mut words = String::new();
+    for (heading, entries) in [
+        (prompt::TOPICS, &summary.topics),
+        (prompt::DECISIONS, &summary.decisions),
+        (prompt::PREFERENCES, &summary.preferences),
+        (prompt::PENDING, &summary.pending),
+    ] {
+        if !entries.is_empty() {
+            words.push_str(&format!("\n{heading}:\n- {}", entries.join("\n- ")));
+        }
+    }
+    words
+}
+
 /// What the next conversation begins with: the last summary, and the titles of up to three conversations with their dates.
 pub fn opening(last: Option<&SummaryContent>, titles: &[(String, String)], ended: &str, zone: Zone) -> String {
     let mut words = String::new();
     if let Some(summary) = last {
         words.push_str(&prompt::previous(ended, zone.name(), &summary.title));
-        for (heading, entries) in [
-            (prompt::TOPICS, &summary.topics),
-            (prompt::DECISIONS, &summary.decisions),
-            (prompt::PREFERENCES, &summary.preferences),
-            (prompt::PENDING, &summary.pending),
-        ] {
-            if !entries.is_empty() {
-                words.push_str(&format!("\n{heading}:\n- {}", entries.join("\n- ")));
-            }
-        }
+        words.push_str(&lists(summary));
     }
     if !titles.is_empty() {
         let list: Vec<String> = titles.iter().map(|(day, title)| format!("- {day}: {title}")).collect();
@@ -223,6 +241,7 @@ mod tests {
             by_person: true,
             speaker: None,
             from: Node::Message(MessageId(1)),
+            message: MessageId(1),
             text: Labelled::new(Arc::from(words), Label::trusted(), ADA),
         }
     }

@@ -6,6 +6,7 @@
 
 mod call;
 mod enclosed;
+mod keep;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,8 @@ use tokio_util::sync::CancellationToken;
 use super::context::Known;
 use super::history::{self, History, Record};
 use super::work::Kind;
-use super::{Engine, PATIENCE, Watcher, context, files};
+use super::{Engine, PATIENCE, Watcher, context, extractor, files};
+use crate::config::Placement;
 use crate::id::MessageId;
 use crate::model::{Message, ModelError, Purpose, Reply, Request, Role, Stop, Unwatched, retry};
 use crate::people::Party;
@@ -26,6 +28,9 @@ use crate::store::{
 use crate::time::{Busy, Moment};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording;
+
+/// Characters that stay of a result of an earlier call when the window is nearly full.
+const SHORT_RESULT: usize = 1_000;
 
 /// How a run of a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +53,13 @@ pub struct Turn<'a> {
     conversation: Conversation,
     stop: CancellationToken,
     watcher: Box<dyn Watcher>,
+}
+
+/// The last step of a turn.
+struct Answered {
+    step: crate::id::StepId,
+    model: String,
+    counted: u64,
 }
 
 /// What the stored steps say about what comes next.
@@ -139,12 +151,12 @@ impl<'a> Turn<'a> {
 
     /// What the journal has of the turn. If words of earlier ones went, they are read again.
     async fn record(&mut self) -> anyhow::Result<Record> {
-        let (row, known, zone) = (self.row.clone(), self.history.revision, self.engine.parts.zone);
-        let (tools, budget) = (Arc::clone(&self.history.tools), self.engine.history_budget());
+        let (row, known) = (self.row.clone(), self.history.revision);
+        let (tools, shape) = (Arc::clone(&self.history.tools), self.history.shape());
         let read = move |db: crate::store::Db<'_>| {
             let id = row.conversation;
             let stale = db.revision_of(id)? != known;
-            let history = if stale { Some(History::load(db, id, tools, zone, budget)?) } else { None };
+            let history = if stale { Some(History::load(db, id, tools, shape)?) } else { None };
             Ok((Record::read(db, row)?, history))
         };
         let (record, history) = self.engine.parts.journal.read(read).await?;
@@ -154,15 +166,35 @@ impl<'a> Turn<'a> {
         Ok(record)
     }
 
-    /// Builds the request from the blocks, the newest message and the steps so far.
+    /// Builds the request from the blocks, the newest message and the steps so far. Where that is more than the window holds, long results of this turn's
+    /// earlier calls are cut.
     fn request(&self, record: &Record, pictures: &[context::Picture]) -> anyhow::Result<Request> {
+        let whole = self.request_with(record, pictures, None)?;
+        if whole.estimate_tokens() <= self.engine.room(self.purse()).most_guessed() {
+            return Ok(whole);
+        }
+        self.request_with(record, pictures, Some(SHORT_RESULT))
+    }
+
+    fn request_with(
+        &self,
+        record: &Record,
+        pictures: &[context::Picture],
+        most: Option<usize>,
+    ) -> anyhow::Result<Request> {
         let scope = self.row.scope;
         let mut request = Request::new(scope, self.work().map_or(Purpose::Chat, Kind::purpose));
-        let identity = context::identity(&self.known, &self.engine.parts.agent, &self.party);
-        context::begin(&mut request, identity, &self.conversation.opening, self.history)?;
-        let question = context::question(record, self.engine.parts.zone, pictures);
+        let identity =
+            context::identity(&self.known, &self.engine.parts.agent, &self.party, &self.engine.room(self.purse()));
+        let placement = self.engine.parts.memory.placement;
+        let now: &[Text] = match placement {
+            Placement::Tail => &[],
+            Placement::System => &[record.turn.context.clone(), record.turn.recalled.clone()],
+        };
+        context::begin(&mut request, identity, &self.conversation.opening, now, self.history)?;
+        let question = context::question(record, self.engine.parts.zone, pictures, placement);
         request.push(Arc::new(question.cached()))?;
-        for message in history::answered(&record.steps, scope) {
+        for message in history::answered(&record.steps, scope, most) {
             request.push(message)?;
         }
         let rounds = record.steps.iter().filter(|step| step.kind == "model").count();
@@ -261,19 +293,33 @@ impl<'a> Turn<'a> {
     ) -> anyhow::Result<Option<End>> {
         let calls: Vec<_> = reply.calls().iter().map(|call| call.open().0.clone()).collect();
         let now = self.engine.parts.clock.now();
+        let counted = self.counted(request, &reply);
         if !calls.is_empty() && !request.tools().is_empty() {
             let stored = serde_json::to_string(&calls)?;
-            let (text, model) = (reply.text().clone(), reply.model.clone());
+            let (text, model, turn) = (reply.text().clone(), reply.model.clone(), self.row.id);
             self.engine
                 .parts
                 .journal
-                .write("store a model step", move |tx| tx.finish_step(step, &text, Some(&stored), &model, now))
+                .write("store a model step", move |tx| {
+                    tx.count_turn(turn, counted)?;
+                    tx.finish_step(step, &text, Some(&stored), &model, now)
+                })
                 .await?;
             return Ok(None);
         }
         let text = readable(&reply);
-        self.finish(Some((step, reply.model)), text).await?;
+        self.finish(Some(Answered { step, model: reply.model, counted }), text).await?;
         Ok(Some(End::Over))
+    }
+
+    /// How much of the window the call took: by the provider's own count, or by our guess.
+    fn counted(&self, request: &Request, reply: &Reply) -> u64 {
+        let usage = reply.usage;
+        let room = self.engine.room(self.purse());
+        let input = if usage.input == 0 { room.counted(request.estimate_tokens()) } else { usage.input };
+        let guess = || crate::text::estimate_tokens(reply.text().open().0);
+        let output = if usage.output == 0 { room.counted(guess()) } else { usage.output };
+        input.saturating_add(output)
     }
 
     /// The reply is stored already, but not as the end of the turn.
@@ -285,25 +331,29 @@ impl<'a> Turn<'a> {
     }
 
     /// Reply, end of the turn and delivery, in one transaction.
-    async fn finish(&mut self, step: Option<(crate::id::StepId, String)>, text: Text) -> anyhow::Result<()> {
+    async fn finish(&mut self, step: Option<Answered>, text: Text) -> anyhow::Result<()> {
         self.watcher.over();
         let (row, work) = (self.row.clone(), self.work());
+        let memory = &self.engine.parts.memory;
+        let every = memory.enabled.then_some(memory.extract_every);
         let now = self.engine.parts.clock.now();
         self.engine
             .parts
             .journal
             .write("store a reply", move |tx| {
-                if let Some((step, model)) = &step {
-                    tx.finish_step(*step, &text, Some("[]"), model, now)?;
+                if let Some(answered) = &step {
+                    tx.count_turn(row.id, answered.counted)?;
+                    tx.finish_step(answered.step, &text, Some("[]"), &answered.model, now)?;
                 }
                 if !tx.turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     // Stopped while the answer was on its way: it is kept as a step and not delivered.
                     return Ok(());
                 }
                 match work {
-                    None => answer(tx, &row, &text, &[], now),
-                    Some(_) => keep_result(tx, &row, &text, now),
+                    None => answer(tx, &row, &text, &[], now)?,
+                    Some(_) => return keep_result(tx, &row, &text, now),
                 }
+                every.map_or(Ok(()), |every| extractor::count_turn(tx, row.conversation, every, now))
             })
             .await?;
         self.engine.parts.audience.posted(self.row.address);
@@ -366,6 +416,7 @@ impl<'a> Turn<'a> {
                 }
                 if work.is_none() {
                     tx.post(&NewOutbox::notice(row.address, &notice, now))?;
+                    keep::ask(tx, &row, now)?;
                 }
                 tx.drop_preview(row.id)?;
                 tx.settle_turn(row.id, "closed", reason)?;
@@ -396,6 +447,7 @@ fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], 
     let quotes = answered(tx, row)?;
     tx.post(&NewOutbox { address, kind, message: Some(message), text, buttons, quotes: &quotes, at: now })?;
     enclosed::post_reaction(tx, row, now)?;
+    keep::ask(tx, row, now)?;
     tx.settle_turn(row.id, "answered", "")?;
     tx.end_turn(row.id, "done", "", now)
 }

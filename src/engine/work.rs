@@ -26,6 +26,8 @@ pub enum Kind {
 const LATER: &[&str] = &["remind", "schedule", "cancel_scheduled"];
 /// Tools that need somebody who reads along.
 const TALK: &[&str] = &["send_file", "react"];
+/// What a reflection says in its result, where its limits are kept.
+const PROPOSED: &[&str] = &["submit_skill", "remember", "memory_save", "memory_section", "write_file", "edit_file"];
 
 impl Kind {
     /// The stored word.
@@ -47,9 +49,9 @@ impl Kind {
         }
     }
 
-    /// Whether a run of this kind may not use that tool. A reflection proposes in its result, where its limits are kept.
+    /// Whether a run of this kind may not use that tool.
     fn withholds(self, tool: &str) -> bool {
-        LATER.contains(&tool) || TALK.contains(&tool) || self == Self::Reflection && tool == "submit_skill"
+        LATER.contains(&tool) || TALK.contains(&tool) || self == Self::Reflection && PROPOSED.contains(&tool)
     }
 
     /// What its model calls are for.

@@ -1,18 +1,21 @@
 //! What becomes of what stored reflections propose.
 //!
-//! Each open action is seen to in its order. Most stay suggestions. A change of a skill that an owner's reflection proposes goes to the gate, like one
+//! Each open action is seen to in its order. A change of a skill that an owner's reflection proposes goes to the gate, like one
 //! that is asked for in a chat, if the owner wants that and the day has room: that is decided and written down first, by the one writer, so the
-//! limit holds whoever asks at the same time. The proposal and the action's end are one transaction of the gate. A crash between the two
-//! leaves the action taken, and it is taken up.
+//! limit holds whoever asks at the same time. The proposal and the action's end are one transaction of the gate. Within the same limits, what an
+//! owner's reflection wants to remember becomes a note through the one writer of the knowledge, with the label of the reflection: text from outside in it, and
+//! the note waits where nothing is loaded by itself. The rest stays a suggestion. A crash in between leaves the action taken, and it is taken up.
 
 use std::sync::Arc;
 
 use super::form::{Kind, Payload};
 use super::{Reflector, keep};
 use crate::id::{PersonId, TurnId};
+use crate::memory::{self, NoteDraft};
+use crate::people::Party;
 use crate::review::{Change, Draft, Origin, Refused, Staged};
 use crate::skill::{Folder, MAIN, note};
-use crate::store::{ActionRow, ActionState, Tx};
+use crate::store::{ActionRow, ActionState, Db, Node, Tx};
 use crate::time::Moment;
 use crate::trust::Scope;
 use crate::wording::reflection as says;
@@ -23,6 +26,8 @@ type Drafted = Result<Draft, String>;
 /// What is decided about an action before anything is done.
 struct Rule {
     auto_action: bool,
+    /// `[memory] enabled`
+    remembers: bool,
     most: u32,
     day: String,
     now: Moment,
@@ -49,12 +54,16 @@ impl Reflector {
     async fn take(&self, action: &ActionRow) -> anyhow::Result<bool> {
         let (config, now) = (&self.parts.config, self.parts.clock.now());
         let most = config.max_actions_per_day;
-        let rule = Rule { auto_action: config.auto_action, most, day: self.parts.zone.day(now), now };
+        let remembers = self.parts.engine.parts.memory.enabled;
+        let rule = Rule { auto_action: config.auto_action, remembers, most, day: self.parts.zone.day(now), now };
         let action = action.clone();
         self.parts.journal.write("take an action", move |tx| rule.take(tx, &action)).await
     }
 
     async fn propose(&self, action: &ActionRow) -> anyhow::Result<()> {
+        if Kind::parse(&action.kind) == Some(Kind::Memory) {
+            return self.remember(action).await;
+        }
         let draft = match self.draft(action).await? {
             Ok(draft) => draft,
             Err(why) => return self.refuse(action, why).await,
@@ -64,6 +73,42 @@ impl Reflector {
             Ok(Staged::Known(id)) => self.refuse(action, says::waits_already(id)).await,
             Err(Refused(why)) => self.refuse(action, why.join(" ")).await,
         }
+    }
+
+    /// The same note twice is one note, so this can be done again after a crash.
+    async fn remember(&self, action: &ActionRow) -> anyhow::Result<()> {
+        let Some((origin, note)) = self.note_of(action).await? else {
+            return self.refuse(action, says::UNREADABLE.to_owned()).await;
+        };
+        let kept = match self.parts.engine.parts.tree.remember(&origin, &note).await? {
+            Ok(kept) => kept,
+            Err(why) => return self.refuse(action, why.to_string()).await,
+        };
+        let place = if kept.redirected { says::kept_apart(&kept.path) } else { kept.path };
+        let (id, now) = (action.id, origin.now);
+        let end = move |tx: Tx<'_>| tx.end_action(id, ActionState::Kept, &place, now).map(drop);
+        self.parts.journal.write("keep what a reflection remembers", end).await
+    }
+
+    /// What is to be remembered, for whom and because of what.
+    async fn note_of(&self, action: &ActionRow) -> anyhow::Result<Option<(memory::Origin, NoteDraft)>> {
+        let (id, scope) = (action.reflection, action.scope);
+        let look = move |db: Db<'_>| {
+            let Scope::Person(person) = scope else { return Ok(None) };
+            Ok(db.reflection(id)?.zip(db.person(person)?))
+        };
+        let Some((reflection, person)) = self.parts.journal.read(look).await? else { return Ok(None) };
+        let Ok(payload) = serde_json::from_str::<Payload>(&action.payload) else { return Ok(None) };
+        let origin = memory::Origin {
+            who: Party::One(person),
+            label: action.label.clone(),
+            author: memory::Author::Program,
+            cause: "reflection",
+            from: vec![Node::Turn(reflection.turn)],
+            now: self.parts.clock.now(),
+        };
+        let note = NoteDraft { title: action.title.clone(), content: payload.text, kind: "project".to_owned() };
+        Ok(Some((origin, note)))
     }
 
     async fn refuse(&self, action: &ActionRow, why: String) -> anyhow::Result<()> {
@@ -124,12 +169,16 @@ impl Reflector {
 }
 
 impl Rule {
+    fn does(&self, kind: Kind) -> bool {
+        kind.is_done() && (self.remembers || kind != Kind::Memory)
+    }
+
     fn take(&self, tx: Tx<'_>, action: &ActionRow) -> anyhow::Result<bool> {
         let stays = if !self.auto_action {
             Some(says::AUTO_ACTION_IS_OFF)
         } else if !keep::is_owners(*tx, action.scope)? {
             Some(says::ONLY_OF_OWNERS)
-        } else if !Kind::parse(&action.kind).is_some_and(Kind::is_for_the_gate) {
+        } else if !Kind::parse(&action.kind).is_some_and(|kind| self.does(kind)) {
             Some(says::NOT_BY_THE_PROGRAM)
         } else {
             None

@@ -92,6 +92,11 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
+    /// Whether the program does it, within its limits.
+    pub fn is_done(self) -> bool {
+        self.is_for_the_gate() || self == Self::Memory
+    }
+
     /// Whether it would change a skill, and so could go to the gate.
     pub fn is_for_the_gate(self) -> bool {
         matches!(self, Self::CreateSkill | Self::ChangeSkill | Self::PromoteNote)

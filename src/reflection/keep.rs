@@ -132,10 +132,10 @@ impl Keeping {
 
     fn add_actions(&self, tx: Tx<'_>, reflection: ReflectionId, of_owner: bool) -> anyhow::Result<()> {
         let most = self.most.filter(|_| of_owner);
-        let mut for_the_gate = 0;
+        let mut to_do = 0;
         for (seq, proposed) in (0_u32..).zip(&self.form.actions) {
-            for_the_gate += u32::from(is_for_the_gate(proposed));
-            let too_many = most.filter(|most| is_for_the_gate(proposed) && for_the_gate > *most);
+            to_do += u32::from(is_done(proposed));
+            let too_many = most.filter(|most| is_done(proposed) && to_do > *most);
             self.add_action(tx, reflection, seq, proposed, too_many)?;
         }
         Ok(())
@@ -182,8 +182,8 @@ impl Keeping {
     }
 }
 
-fn is_for_the_gate(proposed: &Proposed) -> bool {
-    matches!(proposed, Proposed::Good(action) if action.kind.is_for_the_gate())
+fn is_done(proposed: &Proposed) -> bool {
+    matches!(proposed, Proposed::Good(action) if action.kind.is_done())
 }
 
 /// Whether the journal says, now, that it is an owner's.

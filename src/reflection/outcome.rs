@@ -25,6 +25,8 @@ pub fn told(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
     Ok(match action.state {
         ActionState::New | ActionState::Taken => says::NOT_SEEN_TO.to_owned(),
         ActionState::Suggested => says::SUGGESTED.to_owned(),
+        ActionState::Kept if reason.is_empty() && !action.label.is_trusted() => says::KEPT_APART.to_owned(),
+        ActionState::Kept => says::kept(&reason),
         ActionState::Refused => says::refused_by_gate(&reason),
         ActionState::OverLimit => says::over_limit(&reason),
         ActionState::Malformed => says::malformed(&reason),

@@ -224,6 +224,7 @@ mod tests {
             scope,
             at: Moment(1),
             context: &text("", Label::join_of([]), person),
+            recalled: &text("", Label::join_of([]), person),
             label: &Label::join_of([]),
         })?;
         tx.claim(turn, &[message])?;

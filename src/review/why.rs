@@ -121,5 +121,7 @@ fn kind(node: Node) -> says::Step {
         Node::File(_) => says::Step::File,
         Node::Attachment(_) => says::Step::Attachment,
         Node::Version(_) => says::Step::Version,
+        Node::Extraction(_) | Node::Forgetting(_) => says::Step::Facts,
+        Node::Compaction(_) => says::Step::Summary,
     }
 }

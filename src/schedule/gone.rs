@@ -25,6 +25,7 @@ impl Schedule {
     /// # Errors
     /// If the journal cannot be used.
     pub async fn let_go(&self) -> anyhow::Result<()> {
+        self.finish_forgetting().await?;
         self.gone().await.map(drop)
     }
 
@@ -77,6 +78,11 @@ impl Schedule {
         let id = file.id;
         if self.parts.tree.drop_received(&file.path, &file.digest).await? == Received::Changed {
             tracing::warn!("Where file {id} of a message that is gone was, something else lies now; it stays");
+        }
+        if !file.text_path.is_empty() && self.parts.tree.drop_text_of(&file.text_path).await? == Received::Changed {
+            tracing::warn!(
+                "Where the words of file {id} of a message that is gone were, something else lies now; it stays"
+            );
         }
         self.parts.journal.write("let a file go", move |tx| tx.file_gone(id)).await
     }

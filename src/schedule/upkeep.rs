@@ -9,6 +9,7 @@
 //!
 //! A step that fails is logged and left for tomorrow. Upkeep says nothing to anybody, unless the disk is nearly full or the journal damaged.
 
+mod knowledge;
 mod rows;
 mod steps;
 mod words;

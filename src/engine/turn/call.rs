@@ -63,12 +63,17 @@ impl Turn<'_> {
             (Way::Open(cleared), _) => {
                 let step = self.begin_tool_step(seq, call, &label).await?;
                 let given = cleared.run(about).await;
-                return self.keep_tool_step(step, given).await.map(|()| None);
+                let failed = given.failed;
+                self.keep_tool_step(step, given).await?;
+                if let Some(how) = failed {
+                    self.learn_failure(&call.name, how).await;
+                }
+                return Ok(None);
             }
         };
         let step = self.begin_tool_step(seq, call, &label).await?;
         let text = Labelled::new(Arc::from(sentence), label, self.row.scope);
-        self.keep_tool_step(step, Given { text, from: Vec::new(), failed: true }).await.map(|()| None)
+        self.keep_tool_step(step, Given { text, from: Vec::new(), failed: Some("not made") }).await.map(|()| None)
     }
 
     /// Who can be asked: the person whose chat it is. Where a turn runs for nobody who reads along, the answer is no at once.
@@ -91,12 +96,20 @@ impl Turn<'_> {
                 for grew_from in given.from {
                     tx.derive(Node::Turn(turn), grew_from)?;
                 }
-                if given.failed {
+                if given.failed.is_some() {
                     tx.step_failed(step)?;
                 }
                 tx.finish_step(step, &given.text, None, "", now)
             })
             .await
+    }
+
+    /// Counts a failure of a tool, which is one that there is. That it cannot be written down keeps nobody from being answered.
+    async fn learn_failure(&self, tool: &str, how: &'static str) {
+        let now = self.engine.parts.clock.now();
+        if let Err(error) = self.engine.parts.tree.learn_failure(&self.party, tool, how, now).await {
+            tracing::warn!(turn.id = %self.row.id, "Turn {}: a failure is not written down: {error:#}", self.row.id);
+        }
     }
 
     /// Puts the question, in one transaction with everything that it means.
@@ -220,6 +233,8 @@ mod tests {
             state: "running".to_owned(),
             claimed_at: Moment(0),
             context: words(""),
+            recalled: words(""),
+            counted: 0,
             label,
             attempts: 0,
             retry_at: None,

@@ -33,6 +33,8 @@ pub(super) enum Step {
     },
     /// Small rows that nobody asks for any more.
     Rows,
+    /// What is left behind of knowledge that is gone.
+    Knowledge,
     /// The search index, compared with the texts.
     Index,
     /// The search index, put together.
@@ -73,7 +75,8 @@ impl Step {
             Self::Commands => Some(Self::Originals),
             Self::Originals => Some(Self::Files { after: 0 }),
             Self::Files { .. } => Some(Self::Rows),
-            Self::Rows => Some(Self::Index),
+            Self::Rows => Some(Self::Knowledge),
+            Self::Knowledge => Some(Self::Index),
             Self::Index => Some(Self::Merge { times: 0 }),
             Self::Merge { .. } => Some(Self::Tables { left: None, found: Vec::new() }),
             Self::Tables { .. } => Some(Self::Log),
@@ -84,7 +87,7 @@ impl Step {
 
     /// Whether it deletes what is old.
     fn goes_by_age(&self) -> bool {
-        matches!(self, Self::Conversations | Self::Commands | Self::Files { .. } | Self::Rows)
+        matches!(self, Self::Conversations | Self::Commands | Self::Files { .. } | Self::Rows | Self::Knowledge)
     }
 
     /// The same step once more if it did something.
@@ -104,6 +107,7 @@ impl Schedule {
             Step::Originals => self.purge_originals(now).await,
             Step::Files { after } => self.drop_files(*after, now).await,
             Step::Rows => self.sweep_rows(now).await,
+            Step::Knowledge => self.sweep_knowledge(now).await,
             Step::Index => self.compare_index(now).await,
             Step::Merge { times } => self.merge_index(*times).await,
             Step::Tables { left: None, .. } => self.begin_check(now).await,
@@ -149,6 +153,6 @@ mod tests {
     #[test]
     fn every_round_comes_to_an_end() {
         let steps: Vec<Step> = std::iter::successors(Some(Step::first()), Step::next).take(50).collect();
-        assert_eq!((steps.len(), steps.last()), (10, Some(&Step::Room)));
+        assert_eq!((steps.len(), steps.last()), (11, Some(&Step::Room)));
     }
 }

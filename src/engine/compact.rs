@@ -1,0 +1,163 @@
+//! The older part of a long conversation gives way to its summary: take down, summarise, move the pointer, in this order and each stored before the next.
+//!
+//! Nothing is discarded: every message stays in the journal, is found by `recall`, and is read once more when the conversation ends. If facts cannot be taken down
+//! nothing gives way. What gives way are whole exchanges, so a tool call and its result are never parted, and the newest messages stay as they were said.
+//!
+//! The summary is made from everything that was shown (messages, answers, the beginnings of what tools gave), so it carries their labels. It has
+//! the one form that all summaries have, whose lists are bounded: it cannot grow by being summarised again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::room::Room;
+use super::summary::{self, Line};
+use super::{Engine, extractor};
+use crate::id::{MessageId, TurnId};
+use crate::store::{Compaction, Conversation, Db, Node, View};
+use crate::time::Moment;
+use crate::trust::{Labelled, Text};
+use crate::wording::prompt;
+
+/// So many of the newest messages stay as they were said: the second seed's figure.
+const KEPT: usize = 4;
+/// Characters of what a tool gave that a summary is made from.
+const RESULT: usize = 2_000;
+/// After so many failures the summary is what rules can make of it.
+const TRIES: u32 = 6;
+
+/// The end of what is to give way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Told {
+    /// Its last turn.
+    pub turn: TurnId,
+    /// The last message of that.
+    pub message: MessageId,
+}
+
+/// What of a conversation is to give way, if anything can: all but the newest exchanges, of which at least four messages stay, as long as these are
+/// no more than half of the window.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn older_part(db: Db<'_>, conversation: &Conversation, room: &Room) -> anyhow::Result<Option<Told>> {
+    let upto = db.compacted_upto(conversation.id)?;
+    let (mut messages, mut tokens, mut stays) = (0, 0, true);
+    for turn in db.past_turns(conversation.id)?.into_iter().rev().take_while(|turn| turn.id > upto) {
+        let of_turn = db.said_in(turn.id)?;
+        if !stays {
+            return Ok(of_turn.last().map(|message| Told { turn: turn.id, message: *message }));
+        }
+        messages += of_turn.len();
+        // Four characters make a token; where they do not, less stays.
+        tokens += db.size_of_turn(turn.id)? / 4;
+        stays = messages < KEPT && tokens < room.half();
+    }
+    Ok(None)
+}
+
+/// Does what is due, and says when to look again.
+///
+/// # Errors
+/// If the journal cannot be used.
+pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
+    let now = engine.parts.clock.now();
+    while let Some(due) = engine.parts.journal.read(move |db| db.due_compaction(now)).await? {
+        make(engine, due).await?;
+    }
+    engine.parts.journal.read(|db| db.next_compaction_at()).await
+}
+
+async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
+    // Facts first: whatever keeps them from being stored keeps the conversation as it is.
+    if engine.parts.memory.enabled && !extractor::make_up_to(engine, wanted.conversation, wanted.upto_message).await? {
+        return postpone(engine, &wanted, "facts cannot be taken down yet").await;
+    }
+    let of = wanted.clone();
+    let read = move |db: Db<'_>| Ok((lines(db, &of)?, db.revision_of(of.conversation)?));
+    let (lines, revision) = engine.parts.journal.read_much(read).await?;
+    let scope = wanted.summary.scope();
+    let made = match summary::ask(&engine.parts.background, &lines, scope).await {
+        Ok(made) => made,
+        Err(error) if wanted.attempts + 1 < TRIES => {
+            return postpone(engine, &wanted, &error.to_string()).await;
+        }
+        Err(_) => (summary::extractive(&lines, scope), "extract".to_owned()),
+    };
+    let (content, model) = made;
+    let (says, label, _) = content.open();
+    let words = Arc::from(summary::written(says));
+    let made = Compaction { summary: Labelled::new(words, label.clone(), scope), ..wanted };
+    let now = engine.parts.clock.now();
+    let stored = engine
+        .parts
+        .journal
+        .write("keep a summary of an older part", move |tx| {
+            // Words went while it was made: it is made again of what is left.
+            if tx.revision_of(made.conversation)? == revision && tx.keep_compaction(&made, &model, now)? {
+                tx.derive(Node::Compaction(made.id), Node::Turn(made.upto_turn))?;
+            }
+            Ok(made)
+        })
+        .await?;
+    tracing::info!(
+        conversation.id = %stored.conversation,
+        "Conversation {}: what was said up to turn {} is shown as a summary from now on", stored.conversation, stored.upto_turn
+    );
+    Ok(())
+}
+
+async fn postpone(engine: &Arc<Engine>, wanted: &Compaction, why: &str) -> anyhow::Result<()> {
+    let (id, attempts) = (wanted.id, wanted.attempts.saturating_add(1));
+    let of = wanted.conversation;
+    tracing::warn!(conversation.id = %of, "Conversation {of}: its older part is not summarised yet: {why}");
+    let pause = Duration::from_secs(30_u64.saturating_mul(1 << attempts.min(8)).min(3600));
+    let retry_at = engine.parts.clock.now().plus(pause);
+    let job = move |tx: crate::store::Tx<'_>| tx.postpone_compaction(id, attempts, retry_at);
+    engine.parts.journal.write("postpone a summary of an older part", job).await
+}
+
+/// Everything that was shown of the part: the summary before it, then message by message, with what tools gave.
+fn lines(db: Db<'_>, of: &Compaction) -> anyhow::Result<Vec<Line>> {
+    let Some(conversation) = db.conversation(of.conversation)? else { return Ok(Vec::new()) };
+    let before = db.compacted(of.conversation)?;
+    let after = before.as_ref().map_or(MessageId(0), |before| before.upto_message);
+    let mut lines: Vec<Line> = before.iter().map(so_far).collect();
+    for line in summary::lines(db, &conversation, View::Full)? {
+        if line.message <= after || line.message > of.upto_message {
+            continue;
+        }
+        if let Node::Turn(turn) = line.from {
+            lines.extend(results(db, turn, line.message)?);
+        }
+        lines.push(line);
+    }
+    Ok(lines)
+}
+
+fn so_far(before: &Compaction) -> Line {
+    Line {
+        by_person: false,
+        speaker: Some(prompt::SUMMARY_SO_FAR.to_owned()),
+        from: Node::Compaction(before.id),
+        message: before.upto_message,
+        text: before.summary.clone(),
+    }
+}
+
+/// The beginnings of what the tools of a turn gave.
+fn results(db: Db<'_>, turn: TurnId, message: MessageId) -> anyhow::Result<Vec<Line>> {
+    let given = db.steps(turn)?.into_iter().filter(|step| step.kind == "tool" && step.done);
+    let line = |step: crate::store::StepRow| Line {
+        by_person: false,
+        speaker: Some(prompt::tool_gave(&step.tool)),
+        from: Node::Turn(turn),
+        message,
+        text: shortened(&step.text),
+    };
+    Ok(given.map(line).collect())
+}
+
+fn shortened(text: &Text) -> Text {
+    let (words, label, scope) = text.open();
+    Labelled::new(Arc::from(crate::text::shorten(words, RESULT)), label.clone(), scope)
+}

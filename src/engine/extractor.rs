@@ -1,0 +1,326 @@
+//! Takes down what is worth keeping of conversations, in the background and once.
+//!
+//! There is one extractor, and each conversation has a watermark up to which it was read. What is to be read is wanted by a row: after so many turns, when a
+//! prompt gets full, before a conversation is compacted, and when it is over; whichever comes first moves the watermark for all. A job goes from `wanted` over `asked` (the
+//! model's answer is stored) to `kept` (its facts stand in the files), each a commit of its own, and keeping a fact twice is keeping it once: so a power cut between any two
+//! steps neither loses a fact nor doubles one.
+//!
+//! Only the trusted projection is read: what persons typed, and what the assistant said before its turn had read anything untrusted; no results of tools. The model sees it whole,
+//! in pieces where it is long, together with what is known already, so that a fact that changed takes the place of the old one. An answer that is not what was asked for is a
+//! failure; it is tried again in growing distances, and given up with a line in the log after about two days. What was given up is read by the next job, because the watermark stayed.
+//!
+//! It decides nothing about where a fact lives, see `memory::facts`.
+
+mod answer;
+mod piece;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use super::closer::{TRIES, pause};
+use super::{Engine, summary};
+use crate::id::{ConversationId, ExtractionId, MessageId};
+use crate::memory::{Author, Origin};
+use crate::model::{ModelError, Purpose, Request, Role, Unwatched};
+use crate::people::Party;
+use crate::spend::OnBehalf;
+use crate::store::{Extraction, Node, Taken, Tx, View};
+use crate::time::Moment;
+use crate::time::clock::Bell;
+use crate::time::task::guarded;
+use crate::trust::{Labelled, Scope, Text};
+use crate::wording::{self, extraction};
+use piece::Piece;
+
+/// Of less talk than this, in characters, nothing is taken down.
+const LEAST: usize = 100;
+/// The most tokens of an answer.
+const MAX_ANSWER: u64 = 2_000;
+
+/// Which conversations somebody reads now: never two at once read the same one.
+#[derive(Debug, Default)]
+pub(super) struct Readers(Mutex<HashMap<ConversationId, Weak<tokio::sync::Mutex<()>>>>);
+
+impl Readers {
+    async fn alone(&self, with: ConversationId) -> tokio::sync::OwnedMutexGuard<()> {
+        let lock = {
+            let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            locks.retain(|_, lock| lock.strong_count() > 0);
+            let held = locks.get(&with).and_then(Weak::upgrade).unwrap_or_default();
+            locks.insert(with, Arc::downgrade(&held));
+            held
+        };
+        lock.lock_owned().await
+    }
+}
+
+/// What came of working at a job.
+enum Came {
+    /// It is over, or a piece further.
+    On,
+    /// Not now.
+    Later,
+}
+
+/// Starts the task, unless nothing is to be kept.
+pub fn start(engine: &Arc<Engine>) {
+    if !engine.parts.memory.enabled {
+        return;
+    }
+    let (ringer, bell) = crate::time::clock::bell();
+    ringer.ring(&*engine.parts.clock);
+    *engine.extractor.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
+    let stop = engine.stop.clone();
+    let task = run(Arc::clone(engine), bell);
+    engine.tasks.spawn(async move {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = task => {}
+        }
+    });
+}
+
+/// What stands in that conversation up to that message is to be taken down; `cause` is `turns`, `pressure`, `compaction` or `boundary`. Wanting it again changes nothing. Whoever
+/// wants it rings the extractor when that is committed.
+///
+/// # Errors
+/// If the journal cannot be written.
+pub fn want(
+    tx: Tx<'_>,
+    conversation: ConversationId,
+    upto: MessageId,
+    cause: &'static str,
+    now: Moment,
+) -> anyhow::Result<()> {
+    let Some(of) = tx.conversation(conversation)? else { return Ok(()) };
+    // Nothing is read yet, so nothing untrusted had a part in it.
+    let label = wording::own("", of.scope).label().clone();
+    tx.want_extraction(conversation, upto, cause, &label, of.scope, now)
+}
+
+/// What is still to be taken down of a conversation that is over.
+///
+/// # Errors
+/// If the journal cannot be written.
+pub fn want_the_rest(tx: Tx<'_>, conversation: ConversationId, now: Moment) -> anyhow::Result<()> {
+    let Some(newest) = tx.newest_message(conversation)? else { return Ok(()) };
+    want(tx, conversation, newest, "boundary", now)
+}
+
+/// A turn was answered: after every so many of them facts are wanted.
+///
+/// # Errors
+/// If the journal cannot be written.
+pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Moment) -> anyhow::Result<()> {
+    if tx.turns_since_extraction(conversation)? < every {
+        return Ok(());
+    }
+    let Some(newest) = tx.newest_message(conversation)? else { return Ok(()) };
+    want(tx, conversation, newest, "turns", now)
+}
+
+/// Takes down what is not taken down yet of a conversation up to that message, now. False if it could not be stored: then nothing of it may be discarded.
+///
+/// # Errors
+/// If the journal cannot be used.
+pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto: MessageId) -> anyhow::Result<bool> {
+    if !engine.parts.memory.enabled {
+        return Ok(true);
+    }
+    let now = engine.parts.clock.now();
+    let job = move |tx: Tx<'_>| {
+        want(tx, conversation, upto, "compaction", now)?;
+        tx.hurry_extractions(conversation, upto, now)
+    };
+    engine.parts.journal.write("want facts", job).await?;
+    while let Some(job) = engine.parts.journal.read(move |db| db.open_extraction(conversation, upto)).await? {
+        if let Came::Later = make(engine, job.id).await? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+async fn run(engine: Arc<Engine>, mut bell: Bell) {
+    let (mut wake_at, mut busy) = (None, None);
+    loop {
+        busy = bell.heard_or(&*engine.parts.clock, wake_at, busy).await;
+        if busy.is_none() {
+            return;
+        }
+        wake_at = match guarded("The extractor", work(&engine)).await {
+            Ok(next) => next,
+            Err(error) => {
+                tracing::error!("Taking down facts failed: {error:#}");
+                Some(engine.parts.clock.now().plus(Duration::from_secs(60)))
+            }
+        };
+    }
+}
+
+/// Does what is due, and says when to look again.
+async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
+    let now = engine.parts.clock.now();
+    while let Some(due) = engine.parts.journal.read(move |db| db.due_extraction(now)).await? {
+        make(engine, due.id).await?;
+    }
+    let next = engine.parts.journal.read(|db| db.next_extraction_at()).await?;
+    Ok(next.map(|at| at.max(now.plus(Duration::from_millis(1)))))
+}
+
+/// Does the next step of a job, and what follows from it for its first piece.
+async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Came> {
+    let Some(job) = engine.parts.journal.read(move |db| db.extraction(id)).await? else { return Ok(Came::On) };
+    let _alone = engine.readers.alone(job.conversation).await;
+    // Somebody else may have done it while we waited.
+    let Some(job) = engine.parts.journal.read(move |db| db.extraction(id)).await?.filter(Extraction::is_open) else {
+        return Ok(Came::On);
+    };
+    let scope = job.taken.scope();
+    let Some(party) = engine.parts.journal.read(move |db| db.party_of(scope)).await? else {
+        // They are not allowed in any more.
+        return end(engine, &job, "given_up").await;
+    };
+    let asked = if job.state == "asked" { Ok(Some(job.id)) } else { ask(engine, &job, &party).await? };
+    match asked {
+        Ok(Some(answered)) => keep(engine, answered, &party).await,
+        Ok(None) => Ok(Came::On),
+        Err(error) => postpone(engine, &job, &error.to_string()).await,
+    }
+}
+
+/// Asks about the first piece of a job, and stores the answer. The row of it; none if there was nothing to ask about, or if words went meanwhile.
+async fn ask(
+    engine: &Arc<Engine>,
+    job: &Extraction,
+    party: &Party,
+) -> anyhow::Result<Result<Option<ExtractionId>, ModelError>> {
+    let scope = job.taken.scope();
+    let (conversation, upto) = (job.conversation, job.upto);
+    let read = move |db: crate::store::Db<'_>| {
+        let Some(of) = db.conversation(conversation)? else { return Ok(None) };
+        let (after, revision) = (db.extracted_upto(conversation)?, db.revision_of(conversation)?);
+        let lines = summary::lines(db, &of, View::Trusted)?;
+        if lines.iter().map(|line| line.text.open().0.chars().count()).sum::<usize>() < LEAST {
+            return Ok(None);
+        }
+        let left: Vec<_> = lines.into_iter().filter(|line| line.message > after && line.message <= upto).collect();
+        Ok(piece::first(&left, scope).map(|piece| (piece, revision)))
+    };
+    let Some((piece, revision)) = engine.parts.journal.read_much(read).await? else {
+        return end(engine, job, "nothing").await.map(|_| Ok(None));
+    };
+    let known = engine.parts.tree.known_facts(party).await?;
+    let (taken, model) = match take_down(engine, &piece, &known, scope).await {
+        Ok(taken) => taken,
+        Err(error) => return Ok(Err(error)),
+    };
+    let (now, job) = (engine.parts.clock.now(), job.clone());
+    let answered = move |tx: Tx<'_>| {
+        if tx.revision_of(job.conversation)? != revision {
+            return Ok(None);
+        }
+        // What follows its last line up to the end of the job says nothing.
+        tx.answer_extraction(&job, piece.upto, &taken, &model, now).map(Some)
+    };
+    engine.parts.journal.write("store facts", answered).await.map(Ok)
+}
+
+/// Asks the background models about each text of a piece. Gives what they say with the name of the last that was asked.
+async fn take_down(
+    engine: &Arc<Engine>,
+    piece: &Piece,
+    known: &Text,
+    scope: Scope,
+) -> Result<(Labelled<Taken>, String), ModelError> {
+    let (mut all, mut label, mut model) = (Taken::default(), known.label().clone(), String::new());
+    for text in &piece.texts {
+        let (answer, by) = ask_once(engine, text, known, scope, &piece.sources).await?;
+        let (words, of, _) = answer.open();
+        let taken = answer::parse(words, &piece.sources).ok_or(ModelError::Cut)?;
+        all.facts.extend(taken.facts);
+        all.corrections.extend(taken.corrections);
+        label.absorb(of);
+        model = by;
+    }
+    Ok((Labelled::new(all, label, scope), model))
+}
+
+async fn ask_once(
+    engine: &Arc<Engine>,
+    text: &Text,
+    known: &Text,
+    scope: Scope,
+    lines: &[Node],
+) -> Result<(Text, String), ModelError> {
+    let refused = |_| ModelError::Rejected("text of another scope".to_owned());
+    let mut request = Request::new(scope, Purpose::Extraction).with_max_output(MAX_ANSWER);
+    request.text(Role::System, wording::own(extraction::TAKE_DOWN, scope)).map_err(refused)?;
+    let material = extraction::material(known.open().0, text.open().0);
+    let label = known.label().join(text.label());
+    request.text(Role::User, Labelled::new(Arc::from(material), label, scope)).map_err(refused)?;
+    let purse = &engine.parts.background;
+    let mut last = ModelError::Rejected("no model is configured".to_owned());
+    for index in purse.order() {
+        match purse.call(index, &request, &Unwatched, &OnBehalf { turn: None, person: None }).await {
+            Ok(reply) if answer::parse(reply.text().open().0, lines).is_some() => {
+                return Ok((reply.text().clone(), reply.model));
+            }
+            // Not what was asked for: as good as no answer, and worth another try later.
+            Ok(_) => last = ModelError::Cut,
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Puts what an answer holds into the files, and moves the watermark.
+async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::Result<Came> {
+    let Some(job) = engine.parts.journal.read(move |db| db.extraction(id)).await? else { return Ok(Came::On) };
+    let (taken, label, _) = job.taken.open();
+    let origin = Origin {
+        who: party.clone(),
+        label: label.clone(),
+        author: Author::Program,
+        cause: "facts",
+        from: vec![Node::Extraction(id)],
+        now: engine.parts.clock.now(),
+    };
+    let tree = &engine.parts.tree;
+    let kept = match tree.keep_facts(&origin, &taken.facts).await {
+        Ok(Ok(())) => tree.keep_corrections(&Origin { cause: "learned", ..origin }, &taken.corrections).await,
+        other => other,
+    };
+    match kept {
+        Ok(Ok(())) => {
+            let now = engine.parts.clock.now();
+            engine.parts.journal.write("facts are kept", move |tx| tx.extraction_kept(id, now)).await?;
+            Ok(Came::On)
+        }
+        Ok(Err(why)) => postpone(engine, &job, &why.to_string()).await,
+        Err(error) => postpone(engine, &job, &format!("{error:#}")).await,
+    }
+}
+
+async fn end(engine: &Arc<Engine>, job: &Extraction, state: &'static str) -> anyhow::Result<Came> {
+    let (id, now) = (job.id, engine.parts.clock.now());
+    engine.parts.journal.write("end taking down", move |tx| tx.end_extraction(id, state, now)).await?;
+    Ok(Came::On)
+}
+
+/// Tries again later, or gives up.
+async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::Result<Came> {
+    let (id, of, attempts) = (job.id, job.conversation, job.attempts.saturating_add(1));
+    let now = engine.parts.clock.now();
+    if attempts >= TRIES {
+        tracing::error!(conversation.id = %of, "Conversation {of}: no facts were taken down, and it is given up: {why}");
+        end(engine, job, "given_up").await?;
+        return Ok(Came::Later);
+    }
+    tracing::warn!(conversation.id = %of, "Conversation {of}: no facts taken down yet: {why}");
+    let retry_at = now.plus(pause(attempts));
+    let later = move |tx: Tx<'_>| tx.postpone_extraction(id, attempts, retry_at);
+    engine.parts.journal.write("postpone taking down", later).await?;
+    Ok(Came::Later)
+}

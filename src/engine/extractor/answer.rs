@@ -1,0 +1,206 @@
+//! What a model answered, read strictly: JSON and nothing around it but a fence. Prose, or an answer that was cut off, is a failure and never "nothing".
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::store::{Category, Correction, Fact, Layer, Node, Taken};
+use crate::text::one_line;
+
+/// The longest key of a fact, and the longest value, in characters.
+const MAX_KEY: usize = 80;
+const MAX_VALUE: usize = 500;
+/// The most facts that one answer may hold, and the most corrections.
+const MAX_FACTS: usize = 60;
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Answer {
+    Both {
+        facts: Vec<Said>,
+        #[serde(default)]
+        corrections: Vec<Righted>,
+    },
+    Facts(Vec<Said>),
+}
+
+#[derive(Deserialize)]
+struct Said {
+    key: String,
+    value: String,
+    #[serde(default)]
+    category: String,
+    #[serde(default)]
+    layer: String,
+    #[serde(default)]
+    sources: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Righted {
+    was: String,
+    now: String,
+    #[serde(default)]
+    sources: Vec<Value>,
+}
+
+/// What an answer holds; `lines` are the nodes of the lines that it was asked about. `None` if it is not what was asked for.
+///
+/// What names no line that it could come from, or fits in no line, is left out. If that is true of all of it the answer is none.
+pub(super) fn parse(answer: &str, lines: &[Node]) -> Option<Taken> {
+    let (facts, corrections) = match serde_json::from_str(unfenced(answer)).ok()? {
+        Answer::Both { facts, corrections } => (facts, corrections),
+        Answer::Facts(facts) => (facts, Vec::new()),
+    };
+    let said = facts.len() + corrections.len();
+    let taken = Taken {
+        facts: facts.into_iter().filter_map(|fact| fact.read(lines)).take(MAX_FACTS).collect(),
+        corrections: corrections.into_iter().filter_map(|put| put.read(lines)).take(MAX_FACTS).collect(),
+    };
+    (said == 0 || taken != Taken::default()).then_some(taken)
+}
+
+impl Said {
+    fn read(self, lines: &[Node]) -> Option<Fact> {
+        let (key, value) = (bare(&self.key), one_line(&self.value));
+        let sources = sources(&self.sources, lines);
+        let fits = (1..=MAX_KEY).contains(&key.chars().count()) && (1..=MAX_VALUE).contains(&value.chars().count());
+        let category = match self.category.trim().to_ascii_lowercase().as_str() {
+            "preference" => Category::Preference,
+            "decision" => Category::Decision,
+            "context" => Category::Context,
+            _ => Category::Fact,
+        };
+        // What travels has to be said to.
+        let layer = if self.layer.trim().eq_ignore_ascii_case("A") { Layer::A } else { Layer::B };
+        (fits && !sources.is_empty()).then_some(Fact { key, value, category, layer, sources })
+    }
+}
+
+impl Righted {
+    fn read(self, lines: &[Node]) -> Option<Correction> {
+        let (was, now) = (bare(&self.was), one_line(&self.now));
+        let sources = sources(&self.sources, lines);
+        let fits = |words: &str| (1..=MAX_VALUE).contains(&words.chars().count());
+        (fits(&was) && fits(&now) && !sources.is_empty()).then_some(Correction { was, now, sources })
+    }
+}
+
+/// On one line, and without the marks that end a key in a file.
+fn bare(words: &str) -> String {
+    one_line(&words.replace("**", ""))
+}
+
+fn sources(numbers: &[Value], lines: &[Node]) -> Vec<Node> {
+    let number = |value: &Value| match value {
+        Value::String(digits) => digits.trim().parse().ok(),
+        value => value.as_u64().and_then(|number| usize::try_from(number).ok()),
+    };
+    let mut nodes: Vec<Node> =
+        numbers.iter().filter_map(|value| lines.get(number(value)?.checked_sub(1)?).copied()).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
+/// Without the fence that many models put around JSON.
+fn unfenced(answer: &str) -> &str {
+    let answer = answer.trim();
+    let inner = answer.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    inner.map_or(answer, |inner| inner.split_once('\n').map_or(inner, |(_, body)| body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{MessageId, TurnId};
+    use proptest::prelude::*;
+
+    const LINES: &[Node] = &[Node::Message(MessageId(7)), Node::Turn(TurnId(3)), Node::Message(MessageId(9))];
+
+    fn one(fact: &str) -> Option<Taken> {
+        parse(&format!("[{fact}]"), LINES)
+    }
+
+    #[test]
+    fn facts_and_corrections_are_read_with_where_they_come_from() {
+        let answer = r#"```json
+            {"facts": [{"key": "Cat's  **name**", "value": "Tom\n the cat", "category": "Preference", "layer": "a", "sources": [3, 1, "1", 1]}],
+             "corrections": [{"was": "answered in English", "now": "answer in German", "sources": [2]}]}
+            ```"#;
+        let taken = parse(answer, LINES).unwrap();
+        let sources = vec![Node::Message(MessageId(7)), Node::Message(MessageId(9))];
+        let fact = Fact {
+            key: "Cat's name".to_owned(),
+            value: "Tom the cat".to_owned(),
+            category: Category::Preference,
+            layer: Layer::A,
+            sources,
+        };
+        assert_eq!(taken.facts, [fact]);
+        assert_eq!(taken.corrections[0].sources, [Node::Turn(TurnId(3))]);
+    }
+
+    #[test]
+    fn nothing_is_nothing_and_no_answer_is_none() {
+        for nothing in ["[]", " [] ", "{\"facts\": []}", "```\n[]\n```", "{\"facts\": [], \"corrections\": []}"] {
+            assert_eq!(parse(nothing, LINES), Some(Taken::default()), "{nothing}");
+        }
+        for none in [
+            "",
+            "{}",
+            "Nothing worth keeping.",
+            "Here you are: []",
+            "[] That is all.",
+            r#"[{"key": "a", "value": "b", "sources": [1]"#,
+            r#"{"facts": [{"key": "a", "value": "b", "sources": [1]}"#,
+            r#"{"error": "too many requests"}"#,
+            r#"["a: b"]"#,
+            "null",
+        ] {
+            assert_eq!(parse(none, LINES), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_fact_fits_in_a_line_and_says_where_it_was_said() {
+        assert!(one(r#"{"key": "a", "value": "b", "sources": [1]}"#).is_some());
+        let long = "x".repeat(501);
+        for broken in [
+            r#"{"key": "", "value": "b", "sources": [1]}"#.to_owned(),
+            r#"{"key": "a", "value": " ", "sources": [1]}"#.to_owned(),
+            r#"{"key": "a", "value": "b", "sources": []}"#.to_owned(),
+            r#"{"key": "a", "value": "b"}"#.to_owned(),
+            r#"{"key": "a", "value": "b", "sources": [0, 4, -1, "x"]}"#.to_owned(),
+            format!(r#"{{"key": "a", "value": "{long}", "sources": [1]}}"#),
+            format!(r#"{{"key": "{}", "value": "b", "sources": [1]}}"#, "k".repeat(81)),
+        ] {
+            assert_eq!(one(&broken), None, "{broken}");
+            let beside = format!(r#"[{broken}, {{"key": "a", "value": "b", "sources": [1]}}]"#);
+            assert_eq!(parse(&beside, LINES).unwrap().facts.len(), 1, "the others are kept");
+        }
+    }
+
+    #[test]
+    fn what_is_not_said_to_travel_stays() {
+        for layer in ["\"B\"", "\"\"", "\"personal\""] {
+            let fact = format!(r#"{{"key": "a", "value": "b", "sources": [1], "layer": {layer}, "category": "?"}}"#);
+            let taken = one(&fact).unwrap();
+            assert_eq!((taken.facts[0].layer, taken.facts[0].category), (Layer::B, Category::Fact), "{layer}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_breaks_the_reader(answer in "(?s).{0,200}") {
+            let _ = parse(&answer, LINES);
+        }
+
+        #[test]
+        fn what_is_read_stands_on_one_line(key in "(?s)[^\"\\\\\u{0}-\u{1f}]{1,100}", value in "(?s)[^\"\\\\\u{0}-\u{1f}]{1,600}") {
+            let answer = serde_json::json!([{ "key": key, "value": value, "sources": [1] }]).to_string();
+            for fact in parse(&answer, LINES).unwrap_or_default().facts {
+                prop_assert!(fact.key.lines().count() == 1 && fact.value.lines().count() == 1 && !fact.key.contains("**"));
+            }
+        }
+    }
+}

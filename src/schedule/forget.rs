@@ -1,0 +1,50 @@
+//! What somebody wanted forgotten, and was cut off: it is finished before anything begins that could show it.
+//!
+//! Whoever asks does the work at once and is told; here is only what was left of that by a crash, and a look now and then whether something
+//! that was left because nobody asked for it has gone by itself since. Then the words that were looked for go as well.
+
+use super::Schedule;
+use crate::store::{Forgotten, Left};
+use crate::time::Moment;
+
+impl Schedule {
+    /// Finishes what was begun. One that cannot be finished now keeps nothing else from starting; the next round tries it again.
+    pub(super) async fn finish_forgetting(&self) -> anyhow::Result<()> {
+        let now = self.parts.clock.now();
+        for row in self.parts.journal.read(|db| db.unfinished_forgettings()).await? {
+            let id = row.id;
+            let done = match row.what {
+                Forgotten::Person => self.parts.tree.forget_person(id, now).await.map(|_| Vec::new()),
+                Forgotten::Note | Forgotten::Fact => {
+                    let done = self.parts.tree.forget(id, now).await;
+                    done.map(|outcome| outcome.map(|outcome| outcome.partings).unwrap_or_default())
+                }
+            };
+            match done {
+                Ok(partings) => {
+                    for parting in partings.into_iter().filter(|parting| parting.cut) {
+                        self.parts.engine.cut(parting.stream).await?;
+                    }
+                }
+                Err(error) => tracing::error!("Forgetting {id} is not finished yet: {error:#}"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of the words of what nothing holds any more.
+    pub(super) async fn look_at_what_was_left(&self, now: Moment) -> anyhow::Result<()> {
+        for row in self.parts.journal.read(|db| db.forgettings_left()).await? {
+            let (id, of) = (row.id, row.clone());
+            let left = self.parts.journal.read_much(move |db| db.left(&of)).await?;
+            let files = self.parts.tree.files_that_hold(&row).await?;
+            if left == Left::default() && files.is_empty() {
+                self.parts
+                    .journal
+                    .write("let go of forgotten words", move |tx| tx.end_forgetting(id, false, now))
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,36 @@
+//! What is left behind of knowledge: archives that were sent, meanings and counts of what is gone, words that somebody wanted forgotten.
+
+use std::time::Duration;
+
+use crate::time::Moment;
+
+use super::super::Schedule;
+use super::steps::{Done, Step};
+
+/// How many rows one transaction changes at most.
+const ROWS: u32 = 200;
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// How long an archive lies in the folder of whom it was sent to.
+const KEEP_EXPORTS: Duration = Duration::from_secs(7 * 24 * 3600);
+
+impl Schedule {
+    pub(super) async fn sweep_knowledge(&self, now: Moment) -> anyhow::Result<Done> {
+        self.drop_exports(now.minus(KEEP_EXPORTS)).await?;
+        let before = now.minus(DAY * 90);
+        let swept = self.parts.journal.write("sweep knowledge", move |tx| tx.sweep_knowledge(before, ROWS)).await?;
+        if swept == 0 {
+            self.finish_forgetting().await?;
+            self.look_at_what_was_left(now).await?;
+        }
+        Ok(Step::Knowledge.while_some(swept))
+    }
+
+    /// The file goes first and its row after it.
+    async fn drop_exports(&self, before: Moment) -> anyhow::Result<()> {
+        for (path, digest) in self.parts.journal.read(move |db| db.old_exports(before)).await? {
+            self.parts.tree.drop_export(&path, &digest).await?;
+            self.parts.journal.write("drop an archive", move |tx| tx.export_dropped(&path, &digest)).await?;
+        }
+        Ok(())
+    }
+}
