@@ -10,7 +10,11 @@ pub mod backup;
 mod bring;
 pub mod command;
 mod conversations;
+pub mod export;
+mod forget;
+mod keep;
 mod line;
+mod memory;
 mod models;
 mod pairing;
 mod people;
@@ -32,13 +36,14 @@ mod usage;
 mod fixture;
 
 pub use answer::Answer;
-pub use search::Kind;
+pub use search::{Kind, Sought};
 
 use std::sync::Arc;
 
 use serde_json::json;
 
 use crate::engine::Engine;
+use crate::memory::{Index, Tree};
 use crate::message::Health;
 use crate::people::{Person, Role};
 use crate::review::Review;
@@ -48,9 +53,10 @@ use crate::store::Journal;
 use crate::time::{Clock, Zone};
 use crate::tool::outside::Servers;
 use crate::wording::command as says;
+use crate::wording::forget as of_forgetting;
 use crate::wording::reminder_command as of_reminders;
 use crate::wording::schedule as of_time;
-use command::{Command, ParseError};
+use command::{Command, ParseError, Parting};
 
 /// Who gives a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +87,10 @@ pub struct Parts {
     pub ledger: Arc<Ledger>,
     /// The gate.
     pub review: Review,
+    /// The knowledge tree.
+    pub tree: Tree,
+    /// What is found of all that.
+    pub index: Index,
     /// The assistant's name.
     pub agent: String,
     /// The program's version.
@@ -149,7 +159,9 @@ impl Admin {
             Command::Reminders => self.reminders(person).await,
             Command::CancelReminder { id: Some(id) } => self.cancel_reminder(person, id).await,
             Command::CancelReminder { id: None } => Ok(Answer::refusal(says::usage(of_reminders::HOW))),
-            Command::Search { words } => self.search(person, &words, HITS_IN_CHAT, &[Kind::Message]).await,
+            Command::Search { words } => {
+                self.search(person, &Sought { limit: HITS_IN_CHAT, ..Sought::of(&words) }).await
+            }
             Command::People => self.people().await,
             Command::Pair { name: Some(name), role } => self.pair(&name, role).await,
             Command::Pair { name: None, .. } => Ok(Answer::refusal(says::usage(says::HOW_PAIR))),
@@ -159,6 +171,10 @@ impl Admin {
             Command::Reflect(Some(wish)) => self.reflect(person.id, &wish).await,
             Command::Reflect(None) => Ok(Answer::refusal(says::usage(of_time::HOW_REFLECT))),
             Command::Gate(command) => self.gate(person, command).await,
+            Command::Memory(command) => self.memory(person, command).await,
+            Command::Part(Parting::Forget { name: Some(name), messages }) => self.forget(person, &name, messages).await,
+            Command::Part(Parting::Forget { name: None, .. }) => Ok(Answer::refusal(says::usage(of_forgetting::HOW))),
+            Command::Part(Parting::Export) => self.export(person).await,
         }
     }
 

@@ -3,6 +3,9 @@
 //! Whoever holds the lock of a home is its one writer: the journal is opened and brought up to date only then. Everything that comes from
 //! outside (the clock, the models, the adapters, the way to web pages) is a seam, so a test builds the same house with other walls.
 
+mod people;
+mod tools;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,13 +23,14 @@ use crate::adapter::terminal::Terminal;
 use crate::admin::restore::Settled;
 use crate::admin::{self, Admin, HealthSource};
 use crate::config::{Config, Home};
+use crate::engine::files::reader::Reader;
 use crate::engine::{self, Courier, Engine, Fetch};
 use crate::gateway::commands::Commands;
 use crate::gateway::desk::Desks;
-use crate::gateway::intake::{self, Intake};
+use crate::gateway::intake::Intake;
 use crate::gateway::socket::Local;
-use crate::id::{AddressId, PersonId};
-use crate::memory::Tree;
+use crate::id::AddressId;
+use crate::memory::{Index, Tree, VectorParts, Vectors};
 use crate::message::Health;
 use crate::model::Model;
 use crate::people::Address;
@@ -35,27 +39,15 @@ use crate::review::{self, DiskFailpoint, Herald, Policy, Review};
 use crate::schedule::{self, FreeSpace, Schedule};
 use crate::skill::builtin::{self, Builtin};
 use crate::spend::{Ledger, Purse};
-use crate::store::{Failpoint, Journal, NewOutbox, OpenError, Tx};
+use crate::store::{Failpoint, Journal, OpenError};
 use crate::time::clock::{Bell, Ringer};
-use crate::time::{Clock, Moment, SystemClock};
-use crate::tool::load_skill::{LoadSkill, LoadSkillResource};
+use crate::time::{Clock, SystemClock};
+use crate::tool::Later;
+use crate::tool::keeping::Keeping;
 use crate::tool::outside::{self, Servers};
-use crate::tool::react::React;
-use crate::tool::read_reflection::ReadReflection;
-use crate::tool::recall::Recall;
-use crate::tool::remind::Remind;
-use crate::tool::schedule::ScheduleTask;
-use crate::tool::scheduled::{CancelScheduled, ListScheduled};
-use crate::tool::send_file::SendFile;
-use crate::tool::submit_skill::SubmitSkill;
-use crate::tool::web::{Fetcher, Limits};
-use crate::tool::web_fetch::WebFetch;
-use crate::tool::{Later, Tool, Toolbox};
-use crate::trust::Scope;
+use crate::tool::web::Fetcher;
 use crate::wording;
 
-/// An absence longer than this may have lost messages: Telegram keeps them for a day.
-const LONG_ABSENCE: Duration = Duration::from_secs(24 * 3600);
 /// What is in work when the program stops gets this long to finish.
 const STOP_WITHIN: Duration = Duration::from_secs(8);
 
@@ -82,6 +74,8 @@ pub struct Seams {
     pub free_space: Option<FreeSpace>,
     /// Whether the terminal is the only adapter, as for `chat` without a running gateway.
     pub terminal_only: bool,
+    /// The program that reads documents.
+    pub reader: Option<PathBuf>,
     /// Stands between each other adapter and the house, and sees what passes.
     pub adapters: Option<Stand>,
 }
@@ -123,6 +117,10 @@ pub struct App {
     config: Config,
     review: Review,
     signal: Option<Arc<Signal>>,
+    /// Nearness in meaning, if it is set up.
+    pub vectors: Option<Vectors>,
+    /// What is found of what is kept.
+    pub index: Index,
     desks: Arc<Desks>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -172,15 +170,20 @@ impl App {
         let journal = Journal::open(&config.home.journal(), seams.failpoint)?;
         let clock = seams.clock.unwrap_or_else(|| Arc::new(SystemClock::default()));
         let stop = CancellationToken::new();
-        declare_people(&journal, &config, clock.now()).await?;
+        people::declare_people(&journal, &config, clock.now()).await?;
         let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&clock), config.zone, config.budget.clone()));
         let (chat, background) = purses(&config, seams.chat, seams.background, &ledger)?;
         if let Some(preferred) = journal.read(|db| db.fact("model")).await? {
             // A model that is not configured any more is simply not preferred.
             chat.prefer(Some(&preferred));
         }
-        let tree = Tree::new(config.workspace.clone(), journal.clone(), config.zone);
+        chat.recollect().await?;
+        background.recollect().await?;
+        let tree = Tree::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone)
+            .kept_by(&config.agent, &config.memory);
         tree.seed(clock.now()).await?;
+        let vectors = vectors(&config, &journal, &clock, &ledger)?;
+        let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock)).with_vectors(vectors.clone());
         let desks = Desks::new(journal.clone(), tree.clone(), Arc::clone(&clock), stop.clone());
         let terminal = Terminal::new(Arc::clone(&clock));
         desks.open(terminal.clone());
@@ -220,8 +223,14 @@ impl App {
         let (ringer, scheduled) = crate::time::clock::bell();
         desks.tell_of_timers(ringer.clone());
         let later = Later::new(journal.clone(), Arc::clone(&clock), config.zone, ringer.clone());
-        let toolbox =
-            toolbox(&config, &journal, &tree, &review, later, seams.fetcher)?.with_outside(Arc::clone(&outside));
+        let toolbox = tools::toolbox(&config, &journal, &tree, &review, later, vectors.as_ref(), seams.fetcher)?
+            .and(tools::keeping_tools(
+                &config,
+                &index,
+                &journal,
+                &Keeping::new(journal.clone(), tree.clone(), Arc::clone(&clock), config.zone),
+            ))
+            .with_outside(Arc::clone(&outside));
         let engine = Engine::new(
             engine::Parts {
                 journal: journal.clone(),
@@ -229,8 +238,10 @@ impl App {
                 zone: config.zone,
                 conversation: config.conversation.clone(),
                 agent: config.agent.name.clone(),
+                memory: config.memory.clone(),
                 tool_rounds: config.budget.tool_rounds,
                 tree: tree.clone(),
+                index: index.clone(),
                 review: review.clone(),
                 toolbox,
                 chat,
@@ -238,6 +249,7 @@ impl App {
                 transcription: config.transcription.clone(),
                 audience: Arc::new(Arc::clone(&desks)),
                 courier: Arc::new(Postman(Arc::clone(&desks))),
+                reader: Reader::new(&seams.reader.or_else(|| std::env::current_exe().ok()).unwrap_or_default()),
             },
             stop.clone(),
         );
@@ -248,7 +260,7 @@ impl App {
             reflection: config.reflection.clone(),
             heartbeat: config.heartbeat,
             retention: config.retention,
-            tree,
+            tree: tree.clone(),
             engine: Arc::clone(&engine),
             audience: Arc::new(Arc::clone(&desks)),
             reflector: Reflector::new(reflection::Parts {
@@ -269,6 +281,8 @@ impl App {
             engine: Arc::clone(&engine),
             ledger,
             review: review.clone(),
+            tree,
+            index: index.clone(),
             agent: config.agent.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             schedule: Arc::clone(&schedule),
@@ -294,6 +308,8 @@ impl App {
             config,
             review,
             signal,
+            vectors,
+            index,
             desks,
             tasks: TaskTracker::new(),
             stop,
@@ -323,6 +339,10 @@ impl App {
         }
         for work in self.outside.work(&self.stop) {
             self.tasks.spawn(work);
+        }
+        self.tasks.spawn(take_in(self.index.clone(), Arc::clone(&self.clock), self.stop.clone()));
+        if let Some(vectors) = &self.vectors {
+            self.tasks.spawn(vectors.clone().run(self.stop.clone()));
         }
         self.engine.start().await?;
         if let Some(bell) = self.scheduled.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -380,8 +400,8 @@ impl App {
             let (journal, config, clock) = (journal.clone(), config.clone(), Arc::clone(&clock));
             let (desks, adapter) = (Arc::clone(&desks), Arc::clone(&here));
             async move {
-                declare_addresses(&journal, &config, &*adapter, clock.now()).await?;
-                for address in tell_absence(&journal, &*adapter, clock.now()).await? {
+                people::declare_addresses(&journal, &config, &*adapter, clock.now()).await?;
+                for address in people::tell_absence(&journal, &*adapter, clock.now()).await? {
                     desks.ring(address);
                 }
                 Ok(())
@@ -402,97 +422,6 @@ impl App {
             connected: Box::new(connected),
         }
     }
-}
-
-/// The people of the configuration are let in, and those that it named once and no longer does are not.
-async fn declare_people(journal: &Journal, config: &Config, now: Moment) -> anyhow::Result<()> {
-    let people = config.people.clone();
-    journal
-        .write("declare people", move |tx| {
-            let mut declared: Vec<PersonId> = Vec::new();
-            for person in &people {
-                let known = tx.allow(&person.name, person.role, "config", now)?;
-                tx.set_prefer(known.id, person.prefer.as_deref().unwrap_or_default())?;
-                declared.push(known.id);
-            }
-            tx.disallow_undeclared(&declared, now)
-        })
-        .await
-}
-
-/// The configured addresses on an adapter whose account is known now.
-async fn declare_addresses(
-    journal: &Journal,
-    config: &Config,
-    adapter: &dyn Adapter,
-    now: Moment,
-) -> anyhow::Result<()> {
-    let (name, account, people) = (adapter.name(), adapter.account(), config.people.clone());
-    journal
-        .write("declare addresses", move |tx| {
-            for person in &people {
-                let peer = match name {
-                    "telegram" => person.telegram.map(|id| id.to_string()),
-                    "signal" => person.signal.clone(),
-                    _ => None,
-                };
-                let (Some(peer), Some(known)) = (peer, tx.person_named(&person.name)?) else { continue };
-                join(tx, &Address::new(name, &account, &peer), known.id, now)?;
-            }
-            Ok(())
-        })
-        .await
-}
-
-/// Joins a declared address to its person. Whoever came in by pairing under that address alone turns out to be the same person.
-fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Moment) -> anyhow::Result<()> {
-    let before = tx.declared_for(address)?.filter(|before| *before != person);
-    let is_only = |before| Ok::<_, anyhow::Error>(tx.was_paired(before)? && tx.addresses_of(before)?.len() == 1);
-    match before {
-        Some(before) if is_only(before)? && !tx.is_at_rest(before)? => {
-            tracing::warn!(person.id = %before, "Person {before} is still being answered; their address is joined at the next start");
-            Ok(())
-        }
-        Some(before) if is_only(before)? => {
-            tx.absorb(before, person, now)?;
-            tx.link(address, Some(person), now).map(|_| ())
-        }
-        _ => tx.link(address, Some(person), now).map(|_| ()),
-    }
-}
-
-/// After a long absence everybody who writes through this adapter is told, once.
-async fn tell_absence(journal: &Journal, adapter: &dyn Adapter, now: Moment) -> anyhow::Result<Vec<AddressId>> {
-    let (name, account) = (adapter.name(), adapter.account());
-    if name == "terminal" {
-        return Ok(Vec::new());
-    }
-    journal
-        .write("tell of an absence", move |tx| {
-            let fact = intake::alive_fact(name);
-            let alive_at = tx.fact(&fact)?.and_then(|at| at.parse().ok()).map_or(now, Moment);
-            tx.set_fact(&fact, &now.0.to_string())?;
-            if now.since(alive_at) <= LONG_ABSENCE {
-                return Ok(Vec::new());
-            }
-            let mut told = Vec::new();
-            for person in tx.people()? {
-                let here = tx
-                    .addresses_of(person.id)?
-                    .into_iter()
-                    .find(|known| known.address.adapter == name && known.address.account == account);
-                let Some(here) = here else { continue };
-                // Nobody misses what they never sent, and Telegram lets nobody be written to who has not written first.
-                if !tx.was_heard(here.id)? {
-                    continue;
-                }
-                let text = wording::own(&wording::turn::away(now.since(alive_at)), Scope::Person(person.id));
-                tx.post(&NewOutbox::notice(here.id, &text, now))?;
-                told.push(here.id);
-            }
-            Ok(told)
-        })
-        .await
 }
 
 /// How much room there is on the disk that holds a folder.
@@ -519,35 +448,27 @@ fn purses(
     Ok((Purse::new(chat, Arc::clone(ledger)), Purse::new(background, Arc::clone(ledger))))
 }
 
-fn toolbox(
+/// Vectors, if the configuration names somebody who computes them.
+fn vectors(
     config: &Config,
     journal: &Journal,
-    tree: &Tree,
-    review: &Review,
-    later: Later,
-    fetcher: Option<Fetcher>,
-) -> anyhow::Result<Toolbox> {
-    let mut tools: Vec<Arc<dyn Tool>> = vec![
-        Arc::new(Recall::new(journal.clone(), config.zone)),
-        Arc::new(ReadReflection::new(journal.clone())),
-        Arc::new(LoadSkill::new(review.clone())),
-        Arc::new(LoadSkillResource::new(review.clone())),
-        Arc::new(SubmitSkill::new(review.clone())),
-        Arc::new(Remind::new(later.clone())),
-        Arc::new(ScheduleTask::new(later.clone())),
-        Arc::new(ListScheduled::new(later.clone())),
-        Arc::new(CancelScheduled::new(later)),
-        Arc::new(SendFile::new(journal.clone(), tree.clone())),
-        Arc::new(React::new(journal.clone())),
-    ];
-    if config.tools.web_fetch {
-        let fetcher = match fetcher {
-            Some(fetcher) => fetcher,
-            None => Fetcher::new(Limits::default())?,
-        };
-        tools.push(Arc::new(WebFetch::new(fetcher)));
+    clock: &Arc<dyn Clock>,
+    ledger: &Arc<Ledger>,
+) -> anyhow::Result<Option<Vectors>> {
+    let Some(embedder) = config.embedding.as_ref().map(crate::model::embed::build).transpose()? else {
+        return Ok(None);
+    };
+    let (journal, clock, ledger) = (journal.clone(), Arc::clone(clock), Arc::clone(ledger));
+    Ok(Some(Vectors::new(VectorParts { journal, clock, ledger, embedder })))
+}
+
+/// Brings the index up to date at the start, so that the first search need not.
+async fn take_in(index: Index, clock: Arc<dyn Clock>, stop: CancellationToken) {
+    let _busy = clock.busy();
+    let work = crate::time::task::guarded("The index", index.refresh_all());
+    if let Some(Err(error)) = stop.run_until_cancelled(work).await {
+        tracing::error!("The index cannot be brought up to date, and every search tries again: {error:#}");
     }
-    Ok(Toolbox::new(tools))
 }
 
 /// Tells the desks that something waits to be delivered.

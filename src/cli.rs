@@ -11,13 +11,18 @@ pub mod chat;
 mod config;
 mod demo;
 mod doctor;
+mod ephemeral;
 mod failure;
+mod forget;
+mod hand;
 mod init;
 mod log;
+mod memory;
 mod place;
 mod print;
 mod probe;
 mod progress;
+mod read_document;
 mod reflect;
 mod review;
 mod run;
@@ -31,6 +36,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::engine::files::reader::LOCKED;
 use failure::Failure;
 pub use log::calm_panics;
 use place::Place;
@@ -45,6 +51,8 @@ pub enum Exit {
     Failed,
     /// Wrong usage or configuration.
     Wrong,
+    /// What was to be read is locked.
+    Locked,
 }
 
 impl From<Exit> for ExitCode {
@@ -53,6 +61,7 @@ impl From<Exit> for ExitCode {
             Exit::Done => 0,
             Exit::Failed => 1,
             Exit::Wrong => 2,
+            Exit::Locked => LOCKED,
         })
     }
 }
@@ -94,7 +103,7 @@ enum Command {
     /// Ask what is needed, test it, and write the configuration
     Init(Box<init::Options>),
     /// Run the gateway with every configured adapter
-    Run,
+    Run(run::Options),
     /// Talk in this terminal, through the running gateway if there is one
     Chat(talk::Options),
     /// Check everything, and say how to mend what is wrong
@@ -116,8 +125,10 @@ enum Command {
     /// Read past conversations
     #[command(subcommand)]
     Conversations(ask::Conversations),
-    /// Search everything that was said
+    /// Search what was said, what is kept, and the skills
     Search(ask::Search),
+    /// What the assistant knows: show it, edit it, lead it back
+    Memory(memory::Memory),
     /// The assistant's account on Signal: look at it, link one
     #[command(subcommand)]
     Signal(signal::Command),
@@ -134,10 +145,20 @@ enum Command {
     Reflect(reflect::Reflect),
     /// Show what the models took, by day, person, purpose and model
     Usage,
+    /// Write everything that is kept of one person into a file
+    Export(forget::Export),
+    /// Delete everything of one person, for good
+    Forget(forget::Forget),
     /// Write the whole state into one file, while the gateway runs or not
     Backup(backup::Backup),
     /// Put a backup in the place of the whole state
     Restore(backup::Restore),
+    /// Read a document on standard input, for the gateway
+    #[command(hide = true)]
+    ReadDocument {
+        /// pdf or html
+        kind: String,
+    },
 }
 
 /// Does what was typed.
@@ -159,7 +180,7 @@ fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exi
     match command {
         Command::Demo(options) => demo::run(&options, printer),
         Command::Init(options) => init::run(&options, &place()?, printer),
-        Command::Run => run::run(&place()?, printer, globals.verbose),
+        Command::Run(options) => run::run(&options, &place()?, printer, globals.verbose),
         Command::Chat(options) => talk::run(options, &place()?, globals.verbose),
         Command::Doctor(options) => doctor::run(&options, &place()?, printer),
         Command::Status => ask::run(&["status".to_owned()], ask::Look::Shown, &place()?, printer),
@@ -169,14 +190,18 @@ fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exi
         Command::Tools(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Conversations(command) => ask::run(&command.line(), command.look(), &place()?, printer),
         Command::Search(search) => ask::run(&search.line(), ask::Look::Shown, &place()?, printer),
+        Command::Memory(memory) => memory::run(&memory, &place()?, printer),
         Command::Signal(command) => signal::run(&command, &place()?, printer),
         Command::Skills(command) => skills::run(&command, &place()?, printer),
         Command::Review(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Reflections(command) => ask::run(&command.line(), command.look(), &place()?, printer),
         Command::Reflect(command) => ask::work(&command.line(), &place()?, printer),
         Command::Usage => ask::run(&["usage".to_owned()], ask::Look::Shown, &place()?, printer),
+        Command::Export(options) => forget::export(&options, &place()?, printer),
+        Command::Forget(options) => forget::forget(&options, &place()?, printer),
         Command::Backup(options) => backup::backup(&options, &place()?, printer),
         Command::Restore(options) => backup::restore(&options, &place()?, printer),
+        Command::ReadDocument { kind } => read_document::run(&kind),
     }
 }
 

@@ -134,13 +134,19 @@ fn write(sources: &Sources, part: &Path, copy: &Path, now: Moment, progress: Pro
 /// Enters what a person wrote by hand, with the label that it has now.
 fn vouch(tx: Tx<'_>, entries: &[Entry], now: Moment) -> anyhow::Result<()> {
     for entry in entries.iter().filter(|entry| entry.kind == Kind::File) {
-        let Some(inside) = entry.path.strip_prefix("workspace/") else { continue };
-        if let (None, label) = memory::label_of_file(*tx, inside, inside, &entry.digest)? {
-            let scope = tx.last_scope_of(inside)?;
-            tx.file_written(inside, &entry.digest, &label, scope, now)?;
+        let Some(inside) = known_as(&entry.path) else { continue };
+        if let (None, label) = memory::label_of_file(*tx, &inside, &inside, &entry.digest)? {
+            let scope = tx.last_scope_of(&inside)?;
+            tx.file_written(&inside, &entry.digest, &label, scope, now)?;
         }
     }
     Ok(())
+}
+
+/// By what path the journal knows a file of a backup; `None` for one of which it has no rows.
+pub(super) fn known_as(path: &str) -> Option<String> {
+    let of_workspace = path.strip_prefix("workspace/").map(str::to_owned);
+    of_workspace.or_else(|| path.strip_prefix("experience/").map(|inside| format!("{}{inside}", memory::EXPERIENCE)))
 }
 
 /// A name in the same folder that is easily told from a backup.
@@ -169,5 +175,22 @@ impl Sources {
     /// Where the folders of [`FOLDERS`] lie.
     fn folders(&self) -> [PathBuf; 3] {
         [self.workspace.clone(), self.skills.clone(), self.home.path().join("experience")]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_profiles_have_learned_is_known_beside_the_workspace() {
+        for (path, known) in [
+            ("workspace/memory/a.md", Some("memory/a.md")),
+            ("experience/people/ben/default.md", Some("//experience/people/ben/default.md")),
+            ("skills/tea/SKILL.md", None),
+            ("compline.toml", None),
+        ] {
+            assert_eq!(known_as(path).as_deref(), known, "{path}");
+        }
     }
 }

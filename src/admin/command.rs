@@ -5,13 +5,20 @@
 
 mod gate;
 mod looking;
+mod memory;
+mod parting;
 
 pub use gate::Gate;
 pub use looking::Looking;
+pub use memory::Memory;
+pub use parting::Parting;
 
 use crate::id::{QuestionId, ReminderId};
 use crate::people::Role;
 use crate::wording::command as says;
+use crate::wording::export as of_export;
+use crate::wording::forget as of_forgetting;
+use crate::wording::memory as of_memory;
 use crate::wording::reminder_command as of_reminders;
 use crate::wording::review_command as of_gate;
 use crate::wording::schedule as of_time;
@@ -80,6 +87,10 @@ pub enum Command {
     Reflect(Option<Looking>),
     /// Asks something of the gate.
     Gate(Gate),
+    /// Asks something of one's memory.
+    Memory(Memory),
+    /// Parts with something.
+    Part(Parting),
 }
 
 /// Why a line is no command.
@@ -126,7 +137,12 @@ const MENU: &[Entry] = &[
     everyone("no", says::DOES_NO),
     everyone("status", says::DOES_STATUS),
     everyone("usage", says::DOES_USAGE),
+    everyone("memory", of_memory::DOES_MEMORY),
+    everyone("remember", of_memory::DOES_REMEMBER),
+    everyone("promote", of_memory::DOES_PROMOTE),
     everyone("reminders", of_reminders::DOES),
+    everyone("forget", of_forgetting::DOES),
+    everyone("export", of_export::DOES),
     everyone("whoami", says::DOES_WHOAMI),
     everyone("link", says::DOES_LINK),
     owner("pending", of_gate::DOES_PENDING),
@@ -165,6 +181,8 @@ impl Command {
             | Self::Status
             | Self::Reminders
             | Self::CancelReminder { .. }
+            | Self::Memory(_)
+            | Self::Part(_)
             | Self::Usage => Role::Member,
             Self::Search { .. }
             | Self::People
@@ -213,7 +231,14 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "remove" if rest.is_empty() => Err(usage(says::HOW_REMOVE)),
         "remove" => Ok(Command::Remove { name: rest.to_owned() }),
         "model" => Ok(Command::Model { name: Some(rest.to_owned()).filter(|name| !name.is_empty()) }),
-        name => gate::parse(name, rest).map(Command::Gate).ok_or_else(|| unknown(typed)),
+        name => {
+            let of_memory = memory::parse(name, rest).map(Command::Memory);
+            let of_parting = || parting::parse(name, rest).map(Command::Part);
+            of_memory
+                .or_else(of_parting)
+                .or_else(|| gate::parse(name, rest).map(Command::Gate))
+                .ok_or_else(|| unknown(typed))
+        }
     }
 }
 

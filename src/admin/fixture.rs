@@ -153,6 +153,7 @@ impl House {
         self.write(move |tx| {
             let person = tx.person_named(name)?.unwrap().id;
             tx.reserve(&Reservation {
+                guessed: 0,
                 turn: None,
                 person: Some(person),
                 scope: Scope::Person(person),
@@ -298,6 +299,9 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         herald: Arc::new(Nobody),
         failpoint: None,
     });
+    let config =
+        crate::config::parse("timezone = \"UTC\"", "fixture.toml", &Default::default(), Home::at(home)).unwrap().config;
+    let tree = Tree::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
     let engine = Engine::new(
         crate::engine::Parts {
             journal: journal.clone(),
@@ -310,7 +314,9 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
             },
             agent: "compline".to_owned(),
             tool_rounds: 12,
-            tree: Tree::new(home.join("workspace"), journal.clone(), zone),
+            memory: config.memory.clone(),
+            tree: tree.clone(),
+            index: crate::memory::Index::new(tree, journal.clone(), Arc::clone(&dyn_clock)),
             review: review.clone(),
             toolbox: Toolbox::new(Vec::new()),
             chat: purse(&["first", "second"]),
@@ -318,12 +324,11 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
             transcription: None,
             audience: Arc::new(Nobody),
             courier: Arc::new(Nobody),
+            reader: crate::engine::files::reader::Reader::new(Path::new("/nowhere")),
         },
         CancellationToken::new(),
     );
     let outside = Servers::open(&[], journal.clone(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
-    let config =
-        crate::config::parse("timezone = \"UTC\"", "fixture.toml", &Default::default(), Home::at(home)).unwrap().config;
     let duties = crate::schedule::Parts {
         journal: journal.clone(),
         clock: Arc::clone(&dyn_clock),
@@ -331,7 +336,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         reflection: config.reflection.clone(),
         heartbeat: config.heartbeat,
         retention: config.retention,
-        tree: Tree::new(home.join("workspace"), journal.clone(), zone),
+        tree: Tree::new(home.join("workspace"), home.join("experience"), journal.clone(), zone),
         engine: Arc::clone(&engine),
         audience: Arc::new(Nobody),
         reflector: Reflector::new(crate::reflection::Parts {
@@ -345,6 +350,8 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         free_space: Arc::new(|| None),
     };
     let schedule = Schedule::new(duties, crate::time::clock::bell().0);
+    let index_clock = Arc::clone(&dyn_clock);
+    let index_tree = Tree::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
     Admin::new(Parts {
         journal: journal.clone(),
         schedule,
@@ -354,6 +361,8 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         engine,
         ledger,
         review,
+        tree: Tree::new(home.join("workspace"), home.join("experience"), journal.clone(), zone),
+        index: crate::memory::Index::new(index_tree, journal.clone(), index_clock),
         agent: "compline".to_owned(),
         version: "0.1.0".to_owned(),
         health: Arc::new(Nobody),

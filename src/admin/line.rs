@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::answer::Answer;
 use super::command::Looking;
-use super::{Admin, Kind};
+use super::forget::Messages;
+use super::{Admin, Sought};
 use crate::id::{ConversationId, ProposalId, ReminderId, VersionId};
 use crate::people::{Person, Role};
 use crate::review::By;
@@ -39,11 +40,12 @@ impl Admin {
                 Ok(id) => self.conversation(ConversationId(id), None).await,
                 Err(_) => Ok(not_understood(args)),
             },
-            ["search", rest @ ..] => match Wish::read(rest) {
-                Some(wish) => {
-                    let search = async |owner: &Person| self.search(owner, &wish.query, wish.limit, &wish.kinds).await;
-                    self.of_the_owner(search).await
-                }
+            ["search", rest @ ..] => match Sought::read(rest) {
+                Some(sought) => self.of_the_owner(async |owner| self.search(owner, &sought).await).await,
+                None => Ok(not_understood(args)),
+            },
+            ["memory", "search", rest @ ..] => match Sought::read(rest) {
+                Some(sought) => self.of_the_owner(async |owner| self.search_memory(owner, &sought).await).await,
                 None => Ok(not_understood(args)),
             },
             ["reflections", "list", rest @ ..] => match limit_of(rest) {
@@ -62,6 +64,15 @@ impl Admin {
             },
             ["tools", "list"] => self.tools().await,
             ["tools", "accept", name, hash] => self.accept_tool(name, hash).await,
+            ["memory", "forget", note] => {
+                self.of_the_owner(async |owner| self.forget(owner, note, Messages::Stay).await).await
+            }
+            ["memory", "forget", note, "--messages"] => {
+                self.of_the_owner(async |owner| self.forget(owner, note, Messages::Go).await).await
+            }
+            ["forget", name, "--yes"] => self.forget_person(name).await,
+            ["export", name, file] if Path::new(file).is_absolute() => self.export_to(name, file).await,
+            ["memory", words @ ..] => self.memory_line(words).await.unwrap_or_else(|| Ok(not_understood(args))),
             words => self.of_the_gate(words).await.unwrap_or_else(|| Ok(not_understood(args))),
         };
         answer.unwrap_or_else(|error| {
@@ -90,7 +101,7 @@ impl Admin {
     }
 
     /// The command line belongs to the first owner, as the root of the workspace does.
-    async fn of_the_owner(
+    pub(super) async fn of_the_owner(
         &self,
         command: impl AsyncFnOnce(&Person) -> anyhow::Result<Answer>,
     ) -> anyhow::Result<Answer> {
@@ -98,37 +109,6 @@ impl Admin {
         match people.iter().filter(|person| person.role == Role::Owner).min_by_key(|person| person.id) {
             Some(owner) => command(owner).await,
             None => Ok(Answer::refusal(says::NOBODY)),
-        }
-    }
-}
-
-/// What is searched for, and where.
-#[derive(Debug, PartialEq, Eq)]
-struct Wish {
-    query: String,
-    limit: usize,
-    kinds: Vec<Kind>,
-}
-
-impl Wish {
-    /// `[--limit N] [--in KIND]… -- QUERY`
-    fn read(words: &[&str]) -> Option<Self> {
-        let (mut limit, mut kinds, mut words) = (USUAL, Vec::new(), words);
-        loop {
-            match words {
-                ["--limit", number, rest @ ..] => (limit, words) = (number.parse().ok()?, rest),
-                ["--in", kind, rest @ ..] => {
-                    kinds.push(Kind::parse(kind)?);
-                    words = rest;
-                }
-                ["--", query @ ..] if !query.is_empty() => {
-                    if kinds.is_empty() {
-                        kinds = Kind::ALL.to_vec();
-                    }
-                    return Some(Self { query: query.join(" "), limit: usize::try_from(limit).ok()?, kinds });
-                }
-                _ => return None,
-            }
         }
     }
 }
@@ -243,9 +223,10 @@ mod tests {
         #[test]
         fn a_question_stays_as_it_was_typed(query in "\\PC{1,30}", limit in 0_u32..500) {
             let limit_word = limit.to_string();
-            let wish = Wish::read(&["--limit", &limit_word, "--in", "messages", "--", &query]);
-            let expected = Wish { query, limit: usize::try_from(limit).unwrap(), kinds: vec![Kind::Message] };
-            prop_assert_eq!(wish, Some(expected));
+            let sought = Sought::read(&["--limit", &limit_word, "--in", "messages", "--case", "--context", "2", "--", &query]);
+            let kinds = vec![crate::admin::Kind::Message];
+            let limit = usize::try_from(limit).unwrap();
+            prop_assert_eq!(sought, Some(Sought { limit, kinds, case: true, context: 2, ..Sought::of(&query) }));
         }
     }
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 
 use super::backup::manifest::{Entry, Kind, Manifest};
-use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, read, room};
+use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, known_as, read, room};
 use crate::config::{self, Home};
 use crate::memory;
 use crate::review;
@@ -133,9 +133,9 @@ async fn bring_up(staged: &Path, manifest: &Manifest, now: Moment) -> anyhow::Re
 fn close(tx: Tx<'_>, entries: &[Entry], skills: &Path, now: Moment) -> anyhow::Result<Parked> {
     let mut parked = tx.park(now)?;
     for entry in entries.iter().filter(|entry| entry.kind == Kind::File) {
-        let Some(inside) = entry.path.strip_prefix("workspace/") else { continue };
-        if tx.file_version(inside, &entry.digest)?.is_none() {
-            tx.file_found(inside, &entry.digest, &memory::of_found_file(), now)?;
+        let Some(inside) = known_as(&entry.path) else { continue };
+        if tx.file_version(&inside, &entry.digest)?.is_none() {
+            tx.file_found(&inside, &entry.digest, &memory::of_found_file(), now)?;
             parked.files = parked.files.saturating_add(1);
         }
     }
@@ -143,6 +143,8 @@ fn close(tx: Tx<'_>, entries: &[Entry], skills: &Path, now: Moment) -> anyhow::R
     for path in tx.received_files()?.into_iter().filter(|path| !lies(path)) {
         tx.received_file_missing(&path)?;
     }
+    // What was derived is made anew of what lies there now.
+    tx.drop_all_entries()?;
     parked.skills = review::distrust_unknown(tx, skills, now).context("The skills cannot be compared")?;
     tx.note_parked(&parked)?;
     Ok(parked)

@@ -1,77 +1,210 @@
-//! `/search`: full-text search over what was said, in the scope of the person who asks and no other.
+//! `/search` and `compline search`: over what was said, what was written down of it, what is kept, the files, and the skills that are used. Always in
+//! the scope of the person who asks and no other.
+//!
+//! Each source ranks by itself, on a scale of its own; so each is brought to a scale from nought to one before they are put together. Untrusted hits are
+//! shown and marked: a person reads this, and no model. Where lines around a hit are asked for, they are those of the file as it is now.
 
-use std::collections::HashMap;
+mod around;
+mod kept;
+mod said;
+mod skills;
 
-use serde_json::{Value, json};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
 
 use super::Admin;
 use super::answer::{Answer, Shown, plain, sources_in_words};
-use super::conversations::title_of;
 use super::snippet::{Snippet, Wanted};
 use crate::id::ConversationId;
 use crate::people::Person;
-use crate::store::{Db, Hit};
-use crate::trust::{Labelled, Scope};
+use crate::time::Moment;
+use crate::trust::{Labelled, Text};
 use crate::wording::command as says;
+use around::Around;
 
 /// What can be searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Single messages.
     Message,
-    /// Conversations, by their best message.
+    /// Conversations, by their best message and by what was written down of them.
     Conversation,
+    /// What the assistant wrote when it looked back.
+    Reflection,
+    /// What is kept: facts, notes, daily notes, and the files that say who is who.
+    Note,
+    /// All other files of the workspace.
+    File,
+    /// The skills that are used.
+    Skill,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Message, Self::Conversation];
+    pub const ALL: [Self; 6] =
+        [Self::Message, Self::Conversation, Self::Reflection, Self::Note, Self::File, Self::Skill];
 
     /// The kind of a word of `--in`.
     pub fn parse(word: &str) -> Option<Self> {
-        match word {
-            "messages" => Some(Self::Message),
-            "conversations" => Some(Self::Conversation),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|kind| word.strip_suffix('s') == Some(kind.as_str()))
     }
 
     fn as_str(self) -> &'static str {
         match self {
             Self::Message => "message",
             Self::Conversation => "conversation",
+            Self::Reflection => "reflection",
+            Self::Note => "note",
+            Self::File => "file",
+            Self::Skill => "skill",
         }
     }
 }
 
 /// The most hits that are shown, whatever is asked for.
 const MOST: usize = 200;
+/// The most lines that are shown above and below a hit.
+const MOST_AROUND: usize = 20;
+/// As many hits if nobody says how many.
+const USUAL: usize = 50;
 
-/// One line of the result.
-struct Found {
+/// What is searched for, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sought {
+    /// The words.
+    pub query: String,
+    /// At most so many hits.
+    pub limit: usize,
+    /// Among what.
+    pub kinds: Vec<Kind>,
+    /// Only where the words stand just as they are written.
+    pub case: bool,
+    /// So many lines above and below a hit in a file.
+    pub context: usize,
+    /// Only in the memory of this agent.
+    pub agent: Option<String>,
+    /// Only under this heading.
+    pub section: Option<String>,
+}
+
+impl Sought {
+    /// Everywhere, and nothing but the words.
+    pub fn of(query: &str) -> Self {
+        Self {
+            query: query.to_owned(),
+            limit: USUAL,
+            kinds: Kind::ALL.to_vec(),
+            case: false,
+            context: 0,
+            agent: None,
+            section: None,
+        }
+    }
+
+    /// `[--limit N] [--in KIND]… [--case] [--context N] [--agent A] [--section S] -- QUERY`
+    pub(super) fn read(words: &[&str]) -> Option<Self> {
+        let (mut sought, mut kinds, mut words) = (Self::of(""), Vec::new(), words);
+        loop {
+            match words {
+                ["--", query @ ..] if !query.is_empty() => {
+                    sought.query = query.join(" ");
+                    if !kinds.is_empty() {
+                        sought.kinds = kinds;
+                    }
+                    return Some(sought);
+                }
+                ["--case", rest @ ..] => {
+                    sought.case = true;
+                    words = rest;
+                }
+                [flag, value, rest @ ..] => {
+                    match *flag {
+                        "--limit" => sought.limit = value.parse().ok()?,
+                        "--context" => sought.context = value.parse().ok()?,
+                        "--agent" => sought.agent = Some((*value).to_owned()),
+                        "--section" => sought.section = Some((*value).to_owned()),
+                        "--in" => kinds.push(Kind::parse(value)?),
+                        _ => return None,
+                    }
+                    words = rest;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    fn wants(&self, kind: Kind) -> bool {
+        self.kinds.contains(&kind)
+    }
+
+    /// Whether a text holds the words as they are to stand there.
+    fn fits(&self, text: &str) -> bool {
+        !self.case || self.query.split_whitespace().all(|word| text.contains(word))
+    }
+}
+
+/// One hit, whatever it is.
+struct Row {
     kind: Kind,
     id: i64,
-    hit: Hit,
+    at: Moment,
+    /// Who said it, or where it stands.
+    by: By,
     title: Option<Labelled<String>>,
+    text: Text,
+    score: f64,
+}
+
+/// Who said something, or where it stands.
+enum By {
+    Person(Option<ConversationId>),
+    Assistant(Option<ConversationId>),
+    Nobody,
+    File { path: String, line: u32 },
 }
 
 impl Admin {
     /// What matches among a person's own texts, best first; untrusted texts are marked as such.
     ///
     /// # Errors
-    /// If the journal cannot be read.
-    pub async fn search(&self, person: &Person, query: &str, limit: usize, kinds: &[Kind]) -> anyhow::Result<Answer> {
-        let (scope, asked, kinds) = (Scope::Person(person.id), query.to_owned(), kinds.to_vec());
-        let limit = limit.clamp(1, MOST);
-        let found = self.parts.journal.read_much(move |db| find(db, scope, &asked, limit, &kinds)).await?;
-        let (wanted, mut shown) = (Wanted::new(query), Shown::nothing());
+    /// If the journal or the workspace cannot be read.
+    pub async fn search(&self, person: &Person, sought: &Sought) -> anyhow::Result<Answer> {
+        let sought =
+            Sought { limit: sought.limit.clamp(1, MOST), context: sought.context.min(MOST_AROUND), ..sought.clone() };
+        let mut rows = Vec::new();
+        for source in
+            [self.said(person, &sought).await?, self.kept(person, &sought).await?, self.of_skills(&sought).await?]
+        {
+            let best = source.iter().map(|row| row.score).fold(0.0, f64::max);
+            let scale = |row: Row| Row { score: if best > 0.0 { row.score / best } else { 0.0 }, ..row };
+            rows.extend(source.into_iter().map(scale));
+        }
+        rows.sort_by(|one, other| other.score.total_cmp(&one.score));
+        rows.truncate(sought.limit);
+        self.shown(person, &sought, &rows).await
+    }
+
+    /// The same among what is kept alone: in the memory of all agents, or of one.
+    ///
+    /// # Errors
+    /// If the journal or the workspace cannot be read.
+    pub async fn search_memory(&self, person: &Person, sought: &Sought) -> anyhow::Result<Answer> {
+        self.search(person, &Sought { kinds: vec![Kind::Note], ..sought.clone() }).await
+    }
+
+    async fn shown(&self, person: &Person, sought: &Sought, rows: &[Row]) -> anyhow::Result<Answer> {
+        let (wanted, mut shown) = (Wanted::new(&sought.query), Shown::nothing());
         let (mut lines, mut json) = (Vec::new(), Vec::new());
-        for one in &found {
-            let words = shown.words(&one.hit.text);
+        for row in rows {
+            let around = self.around(person, sought, row).await?;
+            let words = shown.words::<Arc<str>>(&row.text);
             let snippet = Snippet::new(words, &wanted);
-            let title = one.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default();
-            lines.push(self.line(person, one, title, &snippet));
-            json.push(found_json(one, title, &snippet));
+            let title = row.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default();
+            let around = around.map(|around| around.lines(&mut shown, &wanted, sought.context));
+            let piece = around.as_ref().map_or_else(|| snippet.markdown(), |lines| Around::markdown(lines));
+            lines.push(format!("{}\n{piece}", self.head(person, row, title)));
+            json.push(row_json(row, title, &snippet, around.as_deref()));
         }
         if lines.is_empty() {
             lines.push(says::NOTHING_FOUND.to_owned());
@@ -79,58 +212,40 @@ impl Admin {
         Ok(Answer::showing(shown, lines.join("\n\n"), Value::from(json)))
     }
 
-    fn line(&self, person: &Person, found: &Found, title: &str, snippet: &Snippet) -> String {
-        let at = self.parts.zone.show_short(found.hit.at);
-        let who = if found.hit.person.is_some() { &person.name } else { &self.parts.agent };
-        let head = match found.kind {
-            Kind::Message => says::hit(&at, who, &sources_in_words(found.hit.text.label())),
-            Kind::Conversation => says::conversation_head(found.id, &plain(title), &at),
-        };
-        format!("{head}\n{}", snippet.markdown())
+    fn head(&self, person: &Person, row: &Row, title: &str) -> String {
+        let (at, sources) = (self.parts.zone.show_short(row.at), sources_in_words(row.text.label()));
+        match (&row.by, row.kind) {
+            (By::File { path, line }, _) => says::hit(&at, &plain(&format!("{path}:{line}")), &sources),
+            (_, Kind::Conversation) => says::conversation_head(row.id, &plain(title), &at),
+            (_, Kind::Reflection | Kind::Skill) => says::hit(&at, &plain(title), &sources),
+            (By::Assistant(_), _) => says::hit(&at, &self.parts.agent, &sources),
+            _ => says::hit(&at, &person.name, &sources),
+        }
     }
 }
 
-fn find(db: Db<'_>, scope: Scope, query: &str, limit: usize, kinds: &[Kind]) -> anyhow::Result<Vec<Found>> {
-    // A conversation is found by its messages, so it takes more of them to find as many conversations.
-    let hits =
-        db.recall(scope, query, true, if kinds.contains(&Kind::Conversation) { MOST } else { limit }, None)?.hits;
-    let mut titles: HashMap<ConversationId, Option<Labelled<String>>> = HashMap::new();
-    let (mut messages, mut conversations): (Vec<Found>, Vec<Found>) = (Vec::new(), Vec::new());
-    for hit in hits {
-        let mut title = None;
-        if let Some(conversation) = hit.conversation {
-            let known = titles.get(&conversation).cloned();
-            title = match &known {
-                Some(known) => known.clone(),
-                None => title_of(db, conversation)?,
-            };
-            titles.insert(conversation, title.clone());
-            if known.is_none() && kinds.contains(&Kind::Conversation) {
-                let (id, hit, title) = (conversation.0, hit.clone(), title.clone());
-                conversations.push(Found { kind: Kind::Conversation, id, hit, title });
-            }
+fn row_json(row: &Row, title: &str, snippet: &Snippet, around: Option<&[around::Line]>) -> Value {
+    let mut json = Map::new();
+    let mut say = |name: &str, value: Value| drop(json.insert(name.to_owned(), value));
+    say("kind", json!(row.kind.as_str()));
+    say("id", json!(row.id));
+    say("at", json!(row.at.rfc3339()));
+    say("title", json!(title));
+    say("snippet", json!(snippet.text()));
+    say("score", json!(row.score));
+    say("tainted", json!(!row.text.label().is_trusted()));
+    match &row.by {
+        By::Person(conversation) | By::Assistant(conversation) => say("conversation", json!(conversation)),
+        By::File { path, line } => {
+            say("path", json!(path));
+            say("line", json!(line));
         }
-        if kinds.contains(&Kind::Message) {
-            messages.push(Found { kind: Kind::Message, id: hit.message.0, hit, title });
-        }
+        By::Nobody => {}
     }
-    messages.extend(conversations);
-    messages.sort_by(|one, other| other.hit.score.total_cmp(&one.hit.score));
-    messages.truncate(limit);
-    Ok(messages)
-}
-
-fn found_json(found: &Found, title: &str, snippet: &Snippet) -> Value {
-    json!({
-        "kind": found.kind.as_str(),
-        "id": found.id,
-        "at": found.hit.at.rfc3339(),
-        "title": title,
-        "snippet": snippet.text(),
-        "score": found.hit.score,
-        "tainted": !found.hit.text.label().is_trusted(),
-        "conversation": found.hit.conversation,
-    })
+    if let Some(around) = around {
+        say("lines", around.iter().map(around::Line::json).collect());
+    }
+    Value::Object(json)
 }
 
 #[cfg(test)]
@@ -139,11 +254,16 @@ mod tests {
     use super::*;
     use crate::trust::{Label, Source};
 
+    fn of(query: &str, kinds: &[Kind]) -> Sought {
+        Sought { kinds: kinds.to_vec(), ..Sought::of(query) }
+    }
+
     #[tokio::test]
     async fn hits_have_the_promised_shape() {
         let house = House::new().await;
         let said = house.says("Ada", "The red shoes are at the cobbler").await;
-        let answer = house.admin.search(&house.ada().person, "shoe", 10, &Kind::ALL).await.unwrap();
+        let answer =
+            house.admin.search(&house.ada().person, &of("shoe", &[Kind::Message, Kind::Conversation])).await.unwrap();
         assert_eq!(answer.json.as_array().unwrap().len(), 2);
         assert_eq!(keys(&answer.json[0]), ["kind", "id", "at", "title", "snippet", "score", "tainted", "conversation"],);
         let message = answer.json.as_array().unwrap().iter().find(|hit| hit["kind"] == "message").unwrap();
@@ -166,7 +286,7 @@ mod tests {
         for (mine, theirs, caller) in
             [("ada-19c0", "ben-7f3a", house.ada().person), ("ben-7f3a", "ada-19c0", house.ben().person)]
         {
-            let answer = house.admin.search(&caller, "canary", 50, &Kind::ALL).await.unwrap();
+            let answer = house.admin.search(&caller, &Sought::of("canary")).await.unwrap();
             let all = format!("{}{}", answer.markdown, answer.json).replace("**", "");
             assert!(all.contains("canary") && !all.contains(theirs), "{mine}: {all}");
         }

@@ -23,6 +23,14 @@ impl Wanted {
         Self(folded_words(question))
     }
 
+    /// How many of the words a text holds, as a share of all.
+    pub(super) fn share_in(&self, text: &str) -> f64 {
+        let words: Vec<String> = text.unicode_words().flat_map(folded_words).collect();
+        let found = self.0.iter().filter(|wanted| words.iter().any(|word| is_form_of(word, wanted))).count();
+        let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        if self.0.is_empty() { 0.0 } else { count(found) / count(self.0.len()) }
+    }
+
     fn matches(&self, word: &str) -> bool {
         let words = folded_words(word);
         !words.is_empty() && words.iter().all(|word| self.0.iter().any(|wanted| is_form_of(word, wanted)))

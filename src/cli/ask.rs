@@ -90,6 +90,12 @@ pub struct Search {
     /// At most so many
     #[arg(long, default_value_t = 10)]
     limit: u32,
+    /// Tell capital letters from small ones
+    #[arg(long)]
+    case: bool,
+    /// Lines to show above and below a hit in a file
+    #[arg(long, default_value_t = 0)]
+    context: u32,
 }
 
 /// What can be searched.
@@ -99,6 +105,14 @@ pub enum Kind {
     Messages,
     /// What was written down at the end of conversations
     Conversations,
+    /// What the assistant wrote when it looked back
+    Reflections,
+    /// Facts, notes, and what else is kept
+    Notes,
+    /// All other files of the workspace
+    Files,
+    /// The skills that are used
+    Skills,
 }
 
 /// How Markdown is printed.
@@ -154,10 +168,20 @@ impl Search {
     /// As the gateway understands it.
     pub fn line(&self) -> Vec<String> {
         let mut line = words(&["search", "--limit", &self.limit.to_string()]);
+        if self.case {
+            line.push("--case".to_owned());
+        }
+        if self.context > 0 {
+            line.extend(words(&["--context", &self.context.to_string()]));
+        }
         for kind in &self.kinds {
             let kind = match kind {
                 Kind::Messages => "messages",
                 Kind::Conversations => "conversations",
+                Kind::Reflections => "reflections",
+                Kind::Notes => "notes",
+                Kind::Files => "files",
+                Kind::Skills => "skills",
             };
             line.extend(words(&["--in", kind]));
         }
@@ -173,15 +197,21 @@ pub(super) fn words(words: &[&str]) -> Vec<String> {
 }
 
 /// An answer as it came, with whether the command failed.
-pub(super) struct Answered {
-    pub(super) text: String,
-    pub(super) failed: bool,
+pub struct Answered {
+    /// For a person, or for a program.
+    pub text: String,
+    /// Whether it did not do what was asked.
+    pub failed: bool,
+}
+
+/// Asks, and leaves it to the caller what becomes of the answer.
+pub(super) fn ask(line: &[String], place: &Place, printer: Printer) -> Result<Answered, Failure> {
+    block_on(answer(line, place, printer, Needs::Data))
 }
 
 /// Asks and prints the answer.
 pub fn run(line: &[String], look: Look, place: &Place, printer: Printer) -> Result<Exit, Failure> {
-    let answered = block_on(answer(line, place, printer, Needs::Data))?;
-    tell(&answered, look, printer)
+    tell(&ask(line, place, printer)?, look, printer)
 }
 
 /// The same for what the assistant has to work on: without a running gateway it works here meanwhile, with no adapter.
@@ -197,7 +227,8 @@ enum Needs {
     Work,
 }
 
-fn tell(Answered { text, failed }: &Answered, look: Look, printer: Printer) -> Result<Exit, Failure> {
+/// Prints an answer.
+pub(super) fn tell(Answered { text, failed }: &Answered, look: Look, printer: Printer) -> Result<Exit, Failure> {
     if *failed {
         let text = if printer.json { text.clone() } else { Screen::of_stderr().show(text, Links::Bare) };
         print::aside(text.trim_end());

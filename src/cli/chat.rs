@@ -4,6 +4,7 @@
 //! running gateway or to one in this process. What is typed and what is piped are never mixed; nothing that
 //! was said is lost without being printed back.
 
+mod by_hand;
 mod editor;
 mod growth;
 mod input;
@@ -16,12 +17,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use futures::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::ask::Answered;
 use crate::adapter::markdown::Links;
 use crate::adapter::terminal::Connection;
 use crate::wording::chat as words;
 
+use by_hand::ByHand;
 pub use input::{Input, NoInput, Question};
 use link::Link;
 pub use screen::Screen;
@@ -34,6 +38,9 @@ pub struct Options {
     /// Where the lines that were typed are kept.
     pub history: PathBuf,
 }
+
+/// Has a command of the command line run beside the conversation, with its answer as Markdown or as JSON; `None` if nobody is there any more.
+pub type Errand = Box<dyn Fn(Vec<String>, bool) -> BoxFuture<'static, Option<Answered>> + Send + Sync>;
 
 /// How it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +56,7 @@ pub async fn run(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     input: Input,
     options: Options,
+    errand: &Errand,
 ) -> anyhow::Result<Ending> {
     let (link, welcome) = match Link::greet(Connection::of_client(stream), options.person).await {
         Ok(greeted) => greeted,
@@ -62,7 +70,8 @@ pub async fn run(
     match input {
         Input::Interactive => {
             let editor = editor::open(&words::prompt(&welcome.person), &options.history, screen)?;
-            Ok(talk::talk(link, editor, screen, &mut std::io::stdout()).await)
+            let by_hand = ByHand { whose: welcome.person, errand };
+            Ok(talk::talk(link, editor, &by_hand, screen, &mut std::io::stdout()).await)
         }
         Input::Question(question) => {
             let asked = once::ask(link, question, screen, &mut std::io::stdout(), &mut std::io::stderr()).await;

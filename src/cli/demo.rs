@@ -10,6 +10,7 @@ mod theatre;
 use clap::Args;
 
 use super::Exit;
+use super::ephemeral::{Folder, until_ended};
 use super::failure::Failure;
 use super::print::Printer;
 use crate::wording::cli::demo::{self as says, SCENES, Scene};
@@ -22,12 +23,18 @@ pub struct Options {
     /// Without pauses for reading
     #[arg(long)]
     fast: bool,
+    /// As always: the demonstration keeps nothing, and neither reads nor writes a real memory
+    #[arg(long)]
+    ephemeral_memory: bool,
 }
 
 /// Plays the story.
 pub fn run(options: &Options, printer: Printer) -> Result<Exit, Failure> {
-    let home = theatre::Folder::new()?;
-    super::run::on_threads(play(home.path(), Stage::new(options.fast), printer))
+    let home = Folder::new("demo")?;
+    if options.ephemeral_memory {
+        super::print::aside(crate::wording::cli::EPHEMERAL);
+    }
+    super::run::on_threads(until_ended(play(home.path(), Stage::new(options.fast), printer)))
 }
 
 async fn play(home: &std::path::Path, mut stage: Stage, printer: Printer) -> Result<Exit, Failure> {

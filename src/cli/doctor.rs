@@ -8,6 +8,7 @@ mod disk;
 mod finding;
 mod gateway;
 mod journal;
+mod knowledge;
 mod outside;
 mod signal;
 mod skills;

@@ -3,13 +3,16 @@
 //! The first SIGTERM or ctrl-c lets what is in work finish, within ten seconds; a second one ends at once, which loses nothing: whatever
 //! was accepted is taken up at the next start.
 
+use std::os::unix::net::UnixStream;
+
+use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::channel::{Channel, awaits_claim};
 use super::failure::Failure;
 use super::place::Place;
 use super::print::{self, Printer};
-use super::{Exit, log};
+use super::{Exit, ephemeral, log};
 use crate::app::{App, Seams};
 use crate::config::{Config, Home};
 use crate::wording::cli as says;
@@ -17,9 +20,25 @@ use crate::wording::cli as says;
 /// As many as there is ever work for: the model and the network are waited for, not computed.
 const THREADS: usize = 2;
 
+/// `compline run …`
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Throw everything away at the end; the real memory is neither read nor written
+    #[arg(long)]
+    ephemeral_memory: bool,
+}
+
 /// Runs the gateway.
-pub fn run(place: &Place, printer: Printer, verbose: bool) -> Result<Exit, Failure> {
-    let loaded = place.load()?;
+pub fn run(options: &Options, place: &Place, printer: Printer, verbose: bool) -> Result<Exit, Failure> {
+    let mut loaded = place.load()?;
+    let _thrown_away = match options.ephemeral_memory {
+        // Two of them would take each other's messages.
+        true if UnixStream::connect(place.home.socket()).is_ok() => {
+            return Err(Failure::Failed(says::gateway_runs(place.home.path())));
+        }
+        true => Some(ephemeral::begin(&mut loaded.config)?),
+        false => None,
+    };
     log::begin(&loaded.config, verbose);
     for warning in &loaded.warnings {
         print::aside(&says::warning(warning));

@@ -1,15 +1,18 @@
 //! `compline chat`: attaches to the running gateway, and without one is the gateway itself, for this terminal alone.
 
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 use clap::Args;
+use futures::FutureExt;
 
-use super::chat::{self, Ending, Input, NoInput};
+use super::ask::{self, Answered};
+use super::chat::{self, Ending, Errand, Input, NoInput};
 use super::failure::Failure;
 use super::place::Place;
-use super::{Exit, block_on, log};
+use super::{Exit, block_on, ephemeral, log};
 use crate::app::{App, BuildError, Seams};
-use crate::config::Config;
+use crate::config::{Config, Home};
 use crate::wording::cli as says;
 
 /// How much of an answer may be on its way between the two ends in this process.
@@ -23,6 +26,9 @@ pub struct Options {
     /// As whom to talk [default: the owner]
     #[arg(long = "as", value_name = "NAME")]
     person: Option<String>,
+    /// Throw everything away at the end; the real memory is neither read nor written, and no running gateway is asked
+    #[arg(long)]
+    ephemeral_memory: bool,
 }
 
 impl From<NoInput> for Failure {
@@ -33,6 +39,9 @@ impl From<NoInput> for Failure {
 
 /// Talks.
 pub fn run(options: Options, place: &Place, verbose: bool) -> Result<Exit, Failure> {
+    if options.ephemeral_memory {
+        return thrown_away(options, place, verbose);
+    }
     let running = UnixStream::connect(place.home.socket());
     // What is wrong here is said before anything is typed.
     let config = match running {
@@ -42,22 +51,40 @@ pub fn run(options: Options, place: &Place, verbose: bool) -> Result<Exit, Failu
     let input = Input::gather(&options.words)?;
     let options = chat::Options { person: options.person, history: place.home.path().join("history") };
     let ending = match (running, config) {
-        (Ok(stream), _) => block_on(attached(stream, input, options))?,
+        (Ok(stream), _) => block_on(attached(stream, input, options, place.home.clone()))?,
         (Err(_), Some(config)) => {
             log::begin(&config, verbose);
             super::run::on_threads(alone(config, input, options))?
         }
         (Err(error), None) => return Err(error.into()),
     };
-    Ok(match ending {
-        Ending::Done => Exit::Done,
-        Ending::Failed => Exit::Failed,
-    })
+    Ok(exit(ending))
 }
 
-async fn attached(stream: UnixStream, input: Input, options: chat::Options) -> Result<Ending, Failure> {
+/// The same in a home that is thrown away.
+fn thrown_away(options: Options, place: &Place, verbose: bool) -> Result<Exit, Failure> {
+    let mut config = place.load()?.config;
+    let input = Input::gather(&options.words)?;
+    let folder = ephemeral::begin(&mut config)?;
+    log::begin(&config, verbose);
+    let options = chat::Options { person: options.person, history: folder.path().join("history") };
+    super::run::on_threads(ephemeral::until_ended(alone(config, input, options))).map(exit)
+}
+
+fn exit(ending: Ending) -> Exit {
+    match ending {
+        Ending::Done => Exit::Done,
+        Ending::Failed => Exit::Failed,
+    }
+}
+
+async fn attached(stream: UnixStream, input: Input, options: chat::Options, home: Home) -> Result<Ending, Failure> {
     stream.set_nonblocking(true)?;
-    Ok(chat::run(tokio::net::UnixStream::from_std(stream)?, input, options).await?)
+    let errand: Errand = Box::new(move |line, json| {
+        let home = home.clone();
+        async move { ask::of_gateway(&line, &home, json).await.ok().flatten() }.boxed()
+    });
+    Ok(chat::run(tokio::net::UnixStream::from_std(stream)?, input, options, &errand).await?)
 }
 
 async fn alone(config: Config, input: Input, options: chat::Options) -> Result<Ending, Failure> {
@@ -69,7 +96,17 @@ async fn alone(config: Config, input: Input, options: chat::Options) -> Result<E
         })?;
     app.start().await?;
     let (near, far) = tokio::io::duplex(PIPE);
-    let talking = chat::run(near, input, options);
+    let admin = Arc::clone(&app.admin);
+    let errand: Errand = Box::new(move |line, json| {
+        let admin = Arc::clone(&admin);
+        async move {
+            let answer = admin.command_line(&line).await;
+            let text = if json { answer.json.to_string() } else { answer.markdown };
+            Some(Answered { text, failed: answer.failed })
+        }
+        .boxed()
+    });
+    let talking = chat::run(near, input, options, &errand);
     let serving = app.local.client(far);
     tokio::pin!(talking);
     let ending = tokio::select! {

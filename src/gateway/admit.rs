@@ -247,7 +247,7 @@ impl Door {
         Ok(())
     }
 
-    /// Lets a yes or no count, and says at once what came of it.
+    /// Lets a yes or no count, and says at once what came of it, unless that is still to be done.
     fn consent(
         &self,
         tx: Tx<'_>,
@@ -260,6 +260,10 @@ impl Door {
         let voice = consent::Voice { person: person.id, stream: guest.stream, address: guest.address };
         let sentence = consent::decide(tx, reply, &voice, self.now)?;
         tx.settle_message(command, "answered", "")?;
+        let Some(sentence) = sentence else {
+            wake.commands = true;
+            return Ok(());
+        };
         let text = wording::own(sentence, guest.scope);
         tx.post(&NewOutbox { kind: OutboxKind::Answer, ..NewOutbox::notice(guest.address, &text, self.now) })?;
         wake.posted.push(guest.address);

@@ -43,9 +43,13 @@ impl Commands {
     async fn run_all(&self) -> anyhow::Result<()> {
         loop {
             let queued = self.journal.read(|db| db.queued_commands()).await?;
-            let Some(command) = queued.into_iter().next() else { return Ok(()) };
+            let Some(command) = queued.into_iter().next() else { break };
             self.run_one(command).await?;
         }
+        for address in self.admin.keep_what_was_allowed().await? {
+            self.desks.ring(address);
+        }
+        Ok(())
     }
 
     async fn run_one(&self, command: StoredMessage) -> anyhow::Result<()> {

@@ -2,14 +2,15 @@
 //!
 //! It counts only from the person who was asked, while the question is open and its conversation too, and once. What comes here was
 //! typed by them in their direct chat, or is the button under the question; the door lets no forward, quote, voice or edit be a command.
-//! Whatever else they say means no.
+//! Whatever else they say means no, but to a question about keeping something: that waits for its day, and its yes is carried out by the task that runs commands.
 
 use crate::admin::command::Command;
 use crate::engine::continuation;
 use crate::id::{AddressId, PersonId, QuestionId, StreamId};
-use crate::store::{QuestionRow, QuestionState, Tx};
+use crate::store::{KeepRow, KeepState, QuestionRow, QuestionState, Tx};
 use crate::time::Moment;
 use crate::wording::command as says;
+use crate::wording::memory as of_memory;
 
 /// Whose answer it is, and where it came from.
 pub(super) struct Voice {
@@ -34,11 +35,31 @@ pub(super) fn reply_in(command: Option<&Command>) -> Option<Reply> {
     }
 }
 
-/// Lets an answer count, or not. What comes of it is told in the sentence.
+/// Lets an answer count, or not. What comes of it is told in the sentence; there is none yet if it is still to be carried out.
 ///
 /// # Errors
 /// If the journal cannot be written.
-pub(super) fn decide(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Result<&'static str> {
+pub(super) fn decide(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Result<Option<&'static str>> {
+    let (Reply::Yes(id) | Reply::No(id)) = reply;
+    match tx.keep_asked(id)?.filter(|asked| asked.person == voice.person) {
+        Some(asked) => keep(tx, &asked, reply, voice, now),
+        None => answer(tx, reply, voice, now).map(Some),
+    }
+}
+
+/// An answer to the question whether something is to be kept.
+fn keep(tx: Tx<'_>, asked: &KeepRow, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Result<Option<&'static str>> {
+    let (state, sentence) = match reply {
+        _ if asked.state != KeepState::Open => return Ok(Some(says::QUESTION_OVER)),
+        _ if !asked.is_open(now) => (KeepState::Expired, Some(says::QUESTION_OVER)),
+        Reply::Yes(_) => (KeepState::Yes, None),
+        Reply::No(_) => (KeepState::No, Some(of_memory::LEFT)),
+    };
+    tx.decide_keep(asked.id, KeepState::Open, state, Some(voice.address), now)?;
+    Ok(sentence)
+}
+
+fn answer(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Result<&'static str> {
     tx.expire_questions(voice.stream, now)?;
     let (Reply::Yes(id) | Reply::No(id)) = reply;
     let asked = tx.question(id)?.filter(|asked| asked.person == voice.person && asked.stream == voice.stream);

@@ -5,8 +5,10 @@
 //! gateway goes away, the prompt cannot be closed under the person's hands: they are asked to press enter,
 //! and what stood there is printed back with everything that was not stored.
 
+use std::collections::VecDeque;
 use std::io::Write;
 
+use super::by_hand::{self, ByHand};
 use super::editor::{Editor, Typed};
 use super::growth::{Growth, Rest};
 use super::link::{Link, is_command};
@@ -19,21 +21,34 @@ use crate::wording::chat as words;
 const STOP: &str = "/stop";
 
 /// Talks until the person leaves. What goes to `last` is printed when no prompt is open any more.
-pub(super) async fn talk(mut link: Link, mut editor: Editor, screen: Screen, last: &mut impl Write) -> Ending {
+pub(super) async fn talk(
+    mut link: Link,
+    mut editor: Editor,
+    by_hand: &ByHand<'_>,
+    screen: Screen,
+    last: &mut impl Write,
+) -> Ending {
     let mut talk = Talk::new(screen);
     let mut in_line = None;
+    // What came while the person's own editor had the screen.
+    let mut missed = VecDeque::new();
     let ending = loop {
-        let step = tokio::select! {
-            frame = link.hear() => match frame {
-                Some(frame) => talk.heard(frame),
-                None => Step::GatewayGone(words::GONE.to_owned()),
+        let step = match missed.pop_front() {
+            Some(frame) => talk.heard_or_gone(frame),
+            None => tokio::select! {
+                frame = link.hear() => talk.heard_or_gone(frame),
+                typed = editor.typed() => talk.typed(typed),
             },
-            typed = editor.typed() => talk.typed(typed),
         };
         match step {
             Step::Nothing => {}
             Step::Print(text) => editor.print(text),
             Step::Say(text) => link.say(&text, false).await,
+            Step::Edit(note) => {
+                let (said, frames) = by_hand.edit(&note, &mut link).await;
+                editor.print(screen.show(&said, Links::Bare));
+                missed.extend(frames);
+            }
             Step::Leave => break Ending::Done,
             Step::Fail(why) => {
                 // The terminal is gone, perhaps with all that could be printed to.
@@ -70,6 +85,8 @@ enum Step {
     Nothing,
     Print(String),
     Say(String),
+    /// Opens the person's own editor on a note.
+    Edit(String),
     Leave,
     Fail(String),
     GatewayGone(String),
@@ -118,12 +135,20 @@ impl Talk {
             "/quit" | "/exit" => return Step::Leave,
             _ => {}
         }
+        if let Some(note) = by_hand::note_in(&line) {
+            return Step::Edit(note.to_owned());
+        }
         if is_command(&line) {
             self.commands += 1;
         } else {
             (self.in_work, self.signs) = (true, 0);
         }
         Step::Say(line)
+    }
+
+    /// What the gateway says, or that it is gone.
+    fn heard_or_gone(&mut self, frame: Option<FromGateway>) -> Step {
+        frame.map_or_else(|| Step::GatewayGone(words::GONE.to_owned()), |frame| self.heard(frame))
     }
 
     fn heard(&mut self, frame: FromGateway) -> Step {

@@ -1,7 +1,7 @@
 //! The house of the demonstration: a home in a temporary folder, a clock that stands until it is wound, one person at the terminal.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -216,29 +216,4 @@ fn config(home: &Path) -> anyhow::Result<config::Config> {
         "timezone = \"{zone}\"\n[tools]\nweb_fetch = false\n[reflection]\nmin_messages = 1\n[[people]]\nname = \"you\"\nrole = \"owner\"\n"
     );
     Ok(config::parse(&text, "demo", &BTreeMap::new(), Home::at(home))?.config)
-}
-
-/// A folder that is deleted with all that is in it.
-pub struct Folder(PathBuf);
-
-impl Folder {
-    /// A new one that nobody else can enter.
-    pub fn new() -> anyhow::Result<Self> {
-        use std::os::unix::fs::DirBuilderExt;
-        let path = std::env::temp_dir().join(format!("compline-demo-{:016x}", rand::random::<u64>()));
-        let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
-        made.with_context(|| format!("Cannot make the folder {}", path.display()))?;
-        Ok(Self(path))
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -50,6 +50,7 @@ pub(super) async fn look(config: &Config, fix: bool) -> Vec<Finding> {
             Err(error) => return vec![told(error.into())],
             Ok(journal) => {
                 findings.extend(workspace(config, &journal, now, fix).await);
+                findings.extend(super::knowledge::look(config, &journal, fix).await);
                 journal.close().await;
             }
         },
@@ -158,7 +159,7 @@ async fn workspace(config: &Config, journal: &Journal, now: Moment, fix: bool) -
     if !fix {
         return Some(Finding::note(says::WORKSPACE, &what, says::FIX_WORKSPACE));
     }
-    let tree = Tree::new(config.workspace.clone(), journal.clone(), config.zone);
+    let tree = Tree::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone);
     Some(match tree.seed(now).await {
         Ok(()) => Finding::mended(says::WORKSPACE, &what),
         Err(error) => Finding::wrong(says::WORKSPACE, &format!("{error:#}"), crate::wording::cli::FIX_READ_ONLY),

@@ -52,6 +52,20 @@ fn leaving() {
 }
 
 #[test]
+fn an_editor_is_no_message() {
+    let edit = |note: &str| Step::Edit(note.to_owned());
+    for (typed, step) in [
+        ("/memory edit", edit("")),
+        (" /Memory  EDIT  deploy key ", edit("deploy key")),
+        ("/memory edit.md", say("/memory edit.md")),
+        ("/memory editor", say("/memory editor")),
+        ("/memory", say("/memory")),
+    ] {
+        assert_eq!(begun().typed(line(typed)), step, "{typed}");
+    }
+}
+
+#[test]
 fn a_growing_answer_is_completed_and_not_repeated() {
     let mut talk = begun();
     talk.typed(line("hi"));
@@ -108,10 +122,12 @@ async fn when_the_gateway_goes_away_everything_unstored_is_given_back() {
         connection.writer.write(&bye).await.unwrap();
     };
     let (editor, keyboard, printed) = Editor::scripted(80);
+    let errand: crate::cli::chat::Errand = Box::new(|_, _| Box::pin(async { None }));
     let client = async {
         let (link, _) = Link::greet(Connection::of_client(ours), None).await.unwrap();
         let mut last = Vec::new();
-        (talk(link, editor, SCREEN, &mut last).await, String::from_utf8(last).unwrap())
+        let by_hand = ByHand { whose: "Ada".to_owned(), errand: &errand };
+        (talk(link, editor, &by_hand, SCREEN, &mut last).await, String::from_utf8(last).unwrap())
     };
     let person = async {
         keyboard.send(line("first")).await.unwrap();

@@ -1,0 +1,102 @@
+//! The commands about what is known, as they are typed. Everybody allowed has them, each for their own.
+
+use crate::id::FileId;
+
+/// What a person asks of their memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Memory {
+    /// What there is.
+    Overview,
+    /// One note whole.
+    Show {
+        /// Which, as it was typed.
+        note: String,
+    },
+    /// Opens an editor, where there is one.
+    Edit,
+    /// What a note was before.
+    History {
+        /// Which; blank if nobody said.
+        note: String,
+    },
+    /// Puts an earlier version of a note back.
+    Restore {
+        /// Of which note.
+        note: String,
+        /// Which version.
+        version: Option<FileId>,
+    },
+    /// Keeps a text as the person's own.
+    Remember {
+        /// The words.
+        text: String,
+    },
+    /// Makes an untrusted note the person's own.
+    Promote {
+        /// Which; blank if nobody said.
+        note: String,
+        /// The code under what they were shown; blank if there was none.
+        code: String,
+    },
+}
+
+/// The command of that name; `None` if it is another kind of command.
+pub(super) fn parse(name: &str, rest: &str) -> Option<Memory> {
+    Some(match name {
+        "memory" => of_memory(rest),
+        "remember" => Memory::Remember { text: rest.to_owned() },
+        "promote" => {
+            let (note, code) = super::first_word(rest);
+            Memory::Promote { note: note.to_owned(), code: code.trim_matches('`').to_owned() }
+        }
+        _ => return None,
+    })
+}
+
+/// A note that is called like one of these verbs is named with its `.md`.
+fn of_memory(rest: &str) -> Memory {
+    let (verb, more) = super::first_word(rest);
+    match verb.to_lowercase().as_str() {
+        "" => Memory::Overview,
+        "edit" => Memory::Edit,
+        "history" => Memory::History { note: more.to_owned() },
+        "restore" => {
+            let (note, version) = super::first_word(more);
+            Memory::Restore { note: note.to_owned(), version: number(version) }
+        }
+        _ => Memory::Show { note: rest.to_owned() },
+    }
+}
+
+/// Digits and nothing else.
+fn number(word: &str) -> Option<FileId> {
+    word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok().map(FileId)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_what_they_mean() {
+        let note = |note: &str| note.to_owned();
+        for (name, rest, meant) in [
+            ("memory", "", Memory::Overview),
+            ("memory", "tea", Memory::Show { note: note("tea") }),
+            ("memory", "edit", Memory::Edit),
+            ("memory", "EDIT tea", Memory::Edit),
+            ("memory", "edit.md", Memory::Show { note: note("edit.md") }),
+            ("memory", "history tea", Memory::History { note: note("tea") }),
+            ("memory", "history", Memory::History { note: note("") }),
+            ("memory", "restore tea 12", Memory::Restore { note: note("tea"), version: Some(FileId(12)) }),
+            ("memory", "restore tea last", Memory::Restore { note: note("tea"), version: None }),
+            ("memory", "restore tea +1", Memory::Restore { note: note("tea"), version: None }),
+            ("remember", "Cat: Tom\nDog: Rex", Memory::Remember { text: note("Cat: Tom\nDog: Rex") }),
+            ("promote", "tea", Memory::Promote { note: note("tea"), code: note("") }),
+            ("promote", "tea `0a1b2c3d`", Memory::Promote { note: note("tea"), code: note("0a1b2c3d") }),
+        ] {
+            assert_eq!(parse(name, rest), Some(meant), "{name} {rest}");
+        }
+        assert_eq!(parse("memories", ""), None);
+    }
+}

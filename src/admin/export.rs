@@ -1,0 +1,137 @@
+//! `/export` and `compline export`: everything that is kept of one person, as one file that can be opened without this program.
+//!
+//! It is a plain tar of Markdown, JSON lines and the files themselves. What goes in is read by scope and by folder, as prompts are, so nothing of anybody else
+//! gets in: of a group only what the person said there. In chat it goes out as a document, lies in their folder under `exports/` until it is
+//! a week old, and is no larger than what every channel takes; on the command line it is written where the owner says.
+
+mod archive;
+mod record;
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::Admin;
+use super::answer::{Answer, Shown, plain};
+use crate::engine::work;
+use crate::people::{Party, Person};
+use crate::store::{NewOutbox, NewPart, OutboxKind, Tx};
+use crate::time::Moment;
+use crate::tool::send_file::MAX_FILE;
+use crate::trust::{Label, Scope};
+use crate::wording::{self, command, export as says};
+use archive::{Archive, Full};
+
+/// What one file of a person may have in bytes to be put in whole; no channel brings larger ones.
+const LARGEST: u64 = 256 << 20;
+
+impl Admin {
+    /// Sends a person everything that is kept of them.
+    ///
+    /// # Errors
+    /// If the journal or the workspace cannot be used.
+    pub async fn export(&self, person: &Person) -> anyhow::Result<Answer> {
+        let id = person.id;
+        let Some(address) = self.parts.journal.read(move |db| work::address_of(db, id)).await? else {
+            return Ok(Answer::refusal(says::NO_ADDRESS));
+        };
+        let now = self.parts.clock.now();
+        let made = self.pack(person, Vec::new(), MAX_FILE, now).await;
+        let (bytes, label) = match made {
+            Err(error) if error.is::<Full>() => return Ok(Answer::refusal(says::too_large(MAX_FILE >> 20))),
+            made => made?,
+        };
+        let who = Party::One(person.clone());
+        let size = u64::try_from(bytes.len())?.div_ceil(1024);
+        let (path, digest) = self.parts.tree.save_export(&who, &file_name(now), bytes, &label, now).await?;
+        let words = says::comes(size);
+        let (file, scope) = (path.clone(), who.scope());
+        let post = move |tx: Tx<'_>| {
+            let text = wording::own(&words, scope);
+            let new = NewOutbox { kind: OutboxKind::Answer, ..NewOutbox::notice(address, &text, now) };
+            let outbox = tx.post(&new)?;
+            let said = NewPart { rich: words.clone(), plain: words, ..NewPart::default() };
+            tx.keep_parts(outbox, &[said, NewPart { file, digest, ..NewPart::default() }])
+        };
+        self.parts.journal.write("send what is kept of somebody", post).await?;
+        self.parts.engine.parts.audience.posted(address);
+        Ok(Answer::ours(says::SENT, json!({ "file": path, "kib": size })))
+    }
+
+    /// Writes everything that is kept of a person into a file that must not be there.
+    ///
+    /// # Errors
+    /// If the journal or the workspace cannot be read.
+    pub async fn export_to(&self, name: &str, file: &str) -> anyhow::Result<Answer> {
+        let asked = name.to_owned();
+        let Some(person) = self.parts.journal.read(move |db| db.person_named(&asked)).await? else {
+            return Ok(Answer::refusal(command::no_such_person(&plain(name))));
+        };
+        let shown = plain(file);
+        let out = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
+            Ok(out) => out,
+            Err(error) => return Ok(Answer::refusal(says::not_written(&shown, &error.to_string()))),
+        };
+        let made = self.pack(&person, std::io::BufWriter::new(out), u64::MAX, self.parts.clock.now()).await;
+        let written = made.and_then(|(out, _)| {
+            let out = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+            out.sync_all()?;
+            Ok(out.metadata()?.len())
+        });
+        match written {
+            Ok(size) => {
+                let kib = size.div_ceil(1024);
+                Ok(Answer::ours(says::written(&person.name, &shown, kib), json!({ "file": file, "bytes": size })))
+            }
+            Err(error) => {
+                let _ = std::fs::remove_file(Path::new(file));
+                Err(error)
+            }
+        }
+    }
+
+    /// Puts everything of a person into an archive of at most `most` bytes.
+    async fn pack<W: std::io::Write>(
+        &self,
+        person: &Person,
+        out: W,
+        most: u64,
+        now: Moment,
+    ) -> anyhow::Result<(W, Label)> {
+        let mut archive = Archive::new(out, most, now);
+        let mut shown = Shown::nothing();
+        archive.put("README.md", says::readme(&person.name, &self.parts.zone.show(now)).as_bytes())?;
+        self.record(person, &mut archive, &mut shown).await?;
+        let who = Party::One(person.clone());
+        for file in self.parts.tree.files_of(&who).await? {
+            if file.path.starts_with("exports/") {
+                continue;
+            }
+            let Some(bytes) = self.parts.tree.bytes_of(&file, LARGEST.min(most)).await? else {
+                // Larger than the whole may be; what went meanwhile is not missed.
+                anyhow::ensure!(file.size <= most, Full);
+                continue;
+            };
+            let place = match file.path.strip_prefix(crate::memory::EXPERIENCE) {
+                Some(beside) => format!("experience/{beside}"),
+                None => format!("knowledge/{}", file.path),
+            };
+            archive.put(&place, &bytes)?;
+        }
+        // Of files that nobody vouches for nothing is known here.
+        shown.also(&Label::untrusted(crate::trust::Source::new("export", "")));
+        Ok((archive.finish()?, Answer::showing(shown, "", json!(null)).label))
+    }
+}
+
+/// `compline-2026-11-21.tar`; the same day's takes its place.
+fn file_name(now: Moment) -> String {
+    format!("compline-{}.tar", now.rfc3339().chars().take(10).collect::<String>())
+}
+
+/// Whose text it is.
+fn scope_of(person: &Person) -> Scope {
+    Scope::Person(person.id)
+}

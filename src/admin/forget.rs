@@ -1,0 +1,215 @@
+//! `/forget` and `compline forget`: what a person wants gone goes, and whoever wanted it is told what a search finds afterwards.
+//!
+//! A note or a fact goes wherever it left traces; messages only if that is asked for, and what still holds it is named with the way to go on. A person goes
+//! as a whole. The row of a forgetting is written before anything goes, so one that is cut off is finished at the next start
+//! ([`crate::schedule::Schedule::let_go`]).
+
+use serde_json::{Value, json};
+
+use super::Admin;
+use super::answer::{Answer, plain};
+use crate::id::{ForgettingId, PersonId, StreamId};
+use crate::memory::Outcome;
+use crate::people::{Party, Person, Role};
+use crate::store::{Counts, Db, ForgettingRow, Forgotten, NewForgetting, Tx};
+use crate::text::needle::Needles;
+use crate::trust::Scope;
+use crate::wording::{self, forget as says};
+
+/// Whether messages go too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Messages {
+    /// They stay.
+    Stay,
+    /// Those that it grew from go.
+    Go,
+}
+
+impl Admin {
+    /// Forgets a note or a fact of that person, or goes on with a forgetting by its number.
+    ///
+    /// # Errors
+    /// If the journal or the workspace cannot be used.
+    pub async fn forget(&self, person: &Person, name: &str, messages: Messages) -> anyhow::Result<Answer> {
+        let who = Party::One(person.clone());
+        let scope = who.scope();
+        let id = match self.parts.tree.to_forget(&who, name).await? {
+            Some(found) => {
+                let (asks, now) = (person.id, self.parts.clock.now());
+                let want = move |tx: Tx<'_>| {
+                    tx.want_forgotten(&NewForgetting {
+                        person: Some(asks),
+                        what: found.what,
+                        target: &found.target,
+                        needles: &found.needles,
+                        messages: messages == Messages::Go,
+                        label: &found.label,
+                        scope,
+                        at: now,
+                    })
+                };
+                self.end_turns_of(scope).await?;
+                self.parts.journal.write("want something forgotten", want).await?
+            }
+            None => match self.begun(name, scope).await? {
+                Some(row) if row.target.is_empty() => {
+                    return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({})));
+                }
+                Some(row) => {
+                    self.end_turns_of(scope).await?;
+                    if messages == Messages::Go {
+                        let id = row.id;
+                        self.parts
+                            .journal
+                            .write("want messages forgotten", move |tx| tx.want_messages_forgotten(id))
+                            .await?;
+                    }
+                    row.id
+                }
+                None => return Ok(Answer::refusal(says::none_such(&plain(name)))),
+            },
+        };
+        let outcome = self.parts.tree.forget(id, self.parts.clock.now()).await?;
+        let Some(outcome) = outcome else { return Ok(Answer::refusal(says::none_such(&plain(name)))) };
+        self.part(&outcome).await?;
+        Ok(told(id, &outcome))
+    }
+
+    /// Forgets a person with everything that is theirs.
+    ///
+    /// # Errors
+    /// If the journal or the workspace cannot be used.
+    pub async fn forget_person(&self, name: &str) -> anyhow::Result<Answer> {
+        let asked = name.to_owned();
+        let look = move |db: Db<'_>| {
+            let Some(id) = db.person_once_named(&asked)? else { return Ok(None) };
+            let owners = db.people()?.iter().filter(|person| person.role == Role::Owner).count();
+            Ok(Some((id, db.person(id)?, db.was_paired(id)?, owners)))
+        };
+        let Some((id, known, paired, owners)) = self.parts.journal.read(look).await? else {
+            return Ok(Answer::refusal(says::no_such_person(&plain(name))));
+        };
+        if let Some(person) = &known {
+            if !paired {
+                return Ok(Answer::refusal(says::stands_in_configuration(&person.name)));
+            }
+            if person.role == Role::Owner && owners < 2 {
+                return Ok(Answer::refusal(says::LAST_OWNER));
+            }
+        }
+        self.end_turns_of(Scope::Person(id)).await?;
+        let job = self.want_person_forgotten(id, name).await?;
+        let gone = self.parts.tree.forget_person(job, self.parts.clock.now()).await?;
+        // The files that they sent to groups.
+        self.parts.schedule.let_go().await?;
+        let json = json!({ "forgotten": gone.files, "messages": gone.messages, "left": gone.left });
+        Ok(match gone.left.as_slice() {
+            [] => Answer::ours(says::person(&plain(name), gone.files, gone.messages), json),
+            left => {
+                let places: Vec<String> = left.iter().map(|(place, count)| format!("{place} ({count})")).collect();
+                Answer::refusal(says::person_left(&plain(name), &places.join(", ")))
+            }
+        })
+    }
+
+    async fn want_person_forgotten(&self, id: PersonId, name: &str) -> anyhow::Result<ForgettingId> {
+        let folder = self.parts.tree.folder_once_of(id, name).await?;
+        let (scope, now) = (Scope::Person(id), self.parts.clock.now());
+        let want = move |tx: Tx<'_>| {
+            tx.want_forgotten(&NewForgetting {
+                person: Some(id),
+                what: Forgotten::Person,
+                target: &folder,
+                needles: &Needles::default(),
+                messages: true,
+                label: wording::own("", scope).label(),
+                scope,
+                at: now,
+            })
+        };
+        self.parts.journal.write("want a person forgotten", want).await
+    }
+
+    /// The forgetting of that number, if it is of that scope.
+    async fn begun(&self, number: &str, scope: Scope) -> anyhow::Result<Option<ForgettingRow>> {
+        let Ok(id) = number.trim().parse().map(ForgettingId) else { return Ok(None) };
+        let row = self.parts.journal.read(move |db| db.forgetting(id)).await?;
+        Ok(row.filter(|row| row.scope == scope && row.what != Forgotten::Person))
+    }
+
+    /// Ends what runs there: it may have the words before it.
+    async fn end_turns_of(&self, scope: Scope) -> anyhow::Result<()> {
+        let open = move |db: Db<'_>| {
+            let streams: Vec<StreamId> =
+                db.streams()?.into_iter().filter(|(_, _, of)| *of == scope).map(|(id, ..)| id).collect();
+            let mut open = Vec::new();
+            for stream in streams {
+                open.extend(db.open_turn(stream)?.map(|_| stream));
+            }
+            Ok(open)
+        };
+        for stream in self.parts.journal.read(open).await? {
+            self.parts.engine.stop_turn(stream).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends what has nothing left to answer, and has written down anew what lost words.
+    async fn part(&self, outcome: &Outcome) -> anyhow::Result<()> {
+        for parting in &outcome.partings {
+            if parting.cut {
+                self.parts.engine.cut(parting.stream).await?;
+            }
+        }
+        self.parts.engine.ring_closer();
+        self.parts.schedule.ring();
+        Ok(())
+    }
+}
+
+fn told(id: ForgettingId, outcome: &Outcome) -> Answer {
+    let mut lines = vec![says::forgotten(&counted(&outcome.counts))];
+    let left = left(id, outcome);
+    if left.is_empty() {
+        lines.push(says::PROVED.to_owned());
+    }
+    lines.extend(left);
+    lines.push(says::BACKUPS.to_owned());
+    Answer::ours(lines.join("\n\n"), json_of(id, outcome))
+}
+
+fn counted(counts: &Counts) -> Vec<String> {
+    let Counts { notes, lines, entries, versions, summaries, copies, messages } = *counts;
+    let all = [notes, lines, entries, versions, summaries, copies, messages];
+    all.into_iter().zip(says::KINDS).filter_map(|(count, (one, many))| says::counted(count, one, many)).collect()
+}
+
+fn left(id: ForgettingId, outcome: &Outcome) -> Vec<String> {
+    let left = &outcome.left;
+    let files = left.files.iter().map(|file| plain(file)).collect::<Vec<_>>().join(", ");
+    [
+        says::counted(left.messages.len(), "message", "messages").map(|messages| says::in_messages(&messages, id)),
+        says::counted(left.reminders, "reminder", "reminders").map(|reminders| says::in_reminders(&reminders)),
+        says::counted(left.proposals, "proposal", "proposals").map(|proposals| says::in_proposals(&proposals)),
+        (!files.is_empty()).then(|| says::in_files(&files)),
+        says::counted(left.other, "place", "places").map(|places| says::elsewhere(&places, id)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn json_of(id: ForgettingId, outcome: &Outcome) -> Value {
+    let left = &outcome.left;
+    json!({
+        "id": id,
+        "forgotten": outcome.counts,
+        "left": {
+            "messages": left.messages.len(),
+            "reminders": left.reminders,
+            "proposals": left.proposals,
+            "files": left.files,
+            "other": left.other,
+        },
+    })
+}

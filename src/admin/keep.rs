@@ -1,0 +1,84 @@
+//! A person said yes to keeping something: here it becomes theirs.
+//!
+//! The yes was stored when it came; what is to be done is read off the rows, so it outlives a crash. Doing it and telling it are two things: if the
+//! program is cut off between them, the change is there already, and only the telling is left. A yes is for the exact file that was shown, and if
+//! something else lies there by now nothing is done.
+
+use super::Admin;
+use super::answer::plain;
+use crate::id::AddressId;
+use crate::memory::NotWritten;
+use crate::people::Party;
+use crate::store::{KeepRow, KeepState, NewOutbox, OutboxKind};
+use crate::wording;
+use crate::wording::memory as says;
+
+/// Why it changes, as it stands in the history of the file.
+const CAUSE: &str = "promote";
+
+impl Admin {
+    /// Does everything that persons said yes to. The addresses to which something was posted.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used.
+    pub async fn keep_what_was_allowed(&self) -> anyhow::Result<Vec<AddressId>> {
+        let mut told = Vec::new();
+        while let Some(row) = self.parts.journal.read(|db| db.keep_to_do()).await? {
+            let (state, sentence) = self.keep(&row).await?;
+            self.tell_kept(&row, state, sentence).await?;
+            told.extend(row.address);
+        }
+        Ok(told)
+    }
+
+    async fn keep(&self, row: &KeepRow) -> anyhow::Result<(KeepState, String)> {
+        let id = row.person;
+        let Some(person) = self.parts.journal.read(move |db| db.person(id)).await? else {
+            return Ok((KeepState::No, String::new()));
+        };
+        let origin = self.theirs(&person, CAUSE);
+        if let Some(path) = self.kept_before(&origin.who, row).await? {
+            return Ok((KeepState::Kept, says::promoted(&plain(&path))));
+        }
+        if !self.is_as_shown(&origin.who, row).await? {
+            return Ok((KeepState::Changed, says::KEEP_CHANGED.to_owned()));
+        }
+        Ok(match self.parts.tree.promote(&origin, &row.path, &row.digest).await? {
+            Ok(kept) => (KeepState::Kept, says::promoted(&plain(&kept.path))),
+            Err(NotWritten::TooLarge(most)) => (KeepState::Changed, says::full(&plain(&row.path), most)),
+            Err(why) => (KeepState::Changed, says::not_kept(&plain(&why.to_string()))),
+        })
+    }
+
+    /// Where it went, if the program was cut off after it was done: it was taken from where it lay, and made theirs, since they said yes.
+    async fn kept_before(&self, who: &Party, row: &KeepRow) -> anyhow::Result<Option<String>> {
+        let past = self.parts.tree.past(who, &row.path).await?;
+        let taken = past.first().filter(|newest| newest.digest.is_empty() && newest.cause == CAUSE);
+        let Some(at) = taken.map(|taken| taken.at).filter(|at| Some(*at) >= row.decided_at) else { return Ok(None) };
+        let scope = who.scope();
+        self.parts.journal.read(move |db| db.promoted_at(scope, at)).await
+    }
+
+    async fn is_as_shown(&self, who: &Party, row: &KeepRow) -> anyhow::Result<bool> {
+        let read = self.parts.tree.read_text(who, &row.path).await?;
+        Ok(read.is_ok_and(|(_, _, digest)| digest == row.digest))
+    }
+
+    async fn tell_kept(&self, row: &KeepRow, state: KeepState, sentence: String) -> anyhow::Result<()> {
+        let (row, now) = (row.clone(), self.parts.clock.now());
+        let text = wording::own(&sentence, row.shown.scope());
+        let tell = move |tx: crate::store::Tx<'_>| {
+            if !tx.decide_keep(row.id, KeepState::Yes, state, None, now)? {
+                return Ok(());
+            }
+            tracing::info!(turn.id = %row.turn, "What turn {} wanted to keep is settled: {state:?}", row.turn);
+            match row.address {
+                Some(address) if !sentence.is_empty() => {
+                    tx.post(&NewOutbox { kind: OutboxKind::Answer, ..NewOutbox::notice(address, &text, now) }).map(drop)
+                }
+                _ => Ok(()),
+            }
+        };
+        self.parts.journal.write("settle what is kept", tell).await
+    }
+}

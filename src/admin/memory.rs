@@ -1,0 +1,157 @@
+//! Commands about what is known: the list, a note whole, what it was before, and what a person makes theirs.
+//!
+//! Everybody has them for their own folder and for nothing else; the command line has those of the first owner. What came from outside is shown word for
+//! word, in a block in which nothing is hidden and nothing is markup, and with its sources. No model has a part in any of this.
+
+mod hand;
+mod line;
+mod mine;
+mod name;
+mod overview;
+mod past;
+
+use serde_json::{Value, json};
+
+use super::Admin;
+use super::answer::{Answer, Shown, sources, sources_in_words};
+use super::command::Memory;
+use crate::memory::{NotGiven, Tree};
+use crate::people::{Party, Person};
+use crate::review::diff::fenced;
+use crate::review::reveal::reveal;
+use crate::trust::Text;
+use crate::wording::command::usage;
+use crate::wording::memory as says;
+use crate::wording::review_command::Way;
+use name::Name;
+
+/// What is longer than this in bytes is not shown whole in a chat.
+const IN_CHAT: usize = 60_000;
+
+/// A file of somebody's memory.
+struct Page {
+    /// Where it lies, as its owner sees it.
+    path: String,
+    text: Text,
+    /// SHA-256 of its bytes.
+    digest: String,
+}
+
+impl Page {
+    /// The words, to be shown.
+    fn words(&self, shown: &mut Shown) -> &str {
+        shown.words::<std::sync::Arc<str>>(&self.text)
+    }
+
+    /// In bytes.
+    fn size(&self) -> u64 {
+        bytes(self.words(&mut Shown::nothing()).len())
+    }
+
+    /// How full it is.
+    fn gauge(&self) -> String {
+        gauge(&self.path, self.size())
+    }
+}
+
+impl Admin {
+    /// Does what somebody asks of their memory in chat.
+    pub(super) async fn memory(&self, person: &Person, command: Memory) -> anyhow::Result<Answer> {
+        let how = match command {
+            Memory::Overview => return self.overview(person, Way::Chat).await,
+            Memory::Show { note } => return self.note(person, &note, Way::Chat).await,
+            Memory::Edit => return Ok(Answer::ours(says::EDIT_WHERE, json!({}))),
+            Memory::History { note } if !note.is_empty() => return self.past_of(person, &note, Way::Chat).await,
+            Memory::Restore { note, version: Some(version) } => {
+                return self.restore_note(person, &note, version, Way::Chat).await;
+            }
+            Memory::Remember { text } if !text.is_empty() => return self.remember(person, &text).await,
+            Memory::Promote { note, code } if !note.is_empty() => {
+                return self.promote_note(person, &note, &code, Way::Chat).await;
+            }
+            Memory::History { .. } => says::HOW_HISTORY,
+            Memory::Restore { .. } => says::HOW_RESTORE,
+            Memory::Remember { .. } => says::HOW_REMEMBER,
+            Memory::Promote { .. } => says::HOW_PROMOTE,
+        };
+        Ok(Answer::refusal(usage(how)))
+    }
+
+    /// One note, word for word.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be read.
+    pub async fn note(&self, person: &Person, typed: &str, way: Way) -> anyhow::Result<Answer> {
+        let Some(name) = Name::read(typed) else { return Ok(no_such_note(way)) };
+        let who = Party::One(person.clone());
+        Ok(match self.page(&who, &name.paths()).await? {
+            Ok(page) => shown_whole(&page, way),
+            Err(why) => not_there(why, way),
+        })
+    }
+
+    /// The first of those files that is there.
+    async fn page(&self, who: &Party, paths: &[String]) -> anyhow::Result<Result<Page, NotGiven>> {
+        for path in paths {
+            match self.parts.tree.read_text(who, path).await? {
+                Ok((text, _, digest)) => return Ok(Ok(Page { path: path.clone(), text, digest })),
+                Err(NotGiven::Missing) => {}
+                Err(why) => return Ok(Err(why)),
+            }
+        }
+        Ok(Err(NotGiven::Missing))
+    }
+}
+
+fn shown_whole(page: &Page, way: Way) -> Answer {
+    let mut shown = Shown::nothing();
+    let words = page.words(&mut shown);
+    let mut lines = vec![says::note_head(&page.path, &page.gauge())];
+    let label = page.text.label();
+    if !label.is_trusted() {
+        lines.push(says::from_outside(&sources_in_words(label)));
+    }
+    let part = if way == Way::Chat { crate::text::cut_bytes(words, IN_CHAT) } else { words };
+    lines.push(fenced(&reveal(part)));
+    if part.len() < words.len() {
+        lines.push(says::CUT.to_owned());
+    }
+    let json = page_json(page, words);
+    Answer::showing(shown, lines.join("\n\n"), json)
+}
+
+fn page_json(page: &Page, words: &str) -> Value {
+    let label = page.text.label();
+    json!({
+        "note": name::short(&page.path),
+        "path": page.path,
+        "size": words.len(),
+        "limit": Tree::room_for(&page.path),
+        "tainted": !label.is_trusted(),
+        "sources": sources(label),
+        "text": words,
+    })
+}
+
+/// How full a file of that size would be there.
+fn gauge(path: &str, size: u64) -> String {
+    says::gauge(size, bytes(Tree::room_for(path)))
+}
+
+fn bytes(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+fn no_such_note(way: Way) -> Answer {
+    Answer::refusal(match way {
+        Way::Chat => says::NO_SUCH_NOTE,
+        Way::CommandLine => says::NO_SUCH_NOTE_HERE,
+    })
+}
+
+fn not_there(why: NotGiven, way: Way) -> Answer {
+    match why {
+        NotGiven::Missing | NotGiven::Elsewhere | NotGiven::BadPath => no_such_note(way),
+        _ => Answer::refusal(says::UNREADABLE),
+    }
+}

@@ -1,0 +1,49 @@
+//! `compline memory …`, in the words in which it reaches whoever holds the home. Without a name it is about what belongs to the first owner; the editor of a
+//! chat names its person.
+
+use crate::admin::Admin;
+use crate::admin::answer::Answer;
+use crate::id::FileId;
+use crate::people::Person;
+use crate::wording::review_command::Way;
+
+impl Admin {
+    /// Runs the words behind `memory`; `None` if they make no sense.
+    pub(in crate::admin) async fn memory_line(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
+        let way = Way::CommandLine;
+        Some(match words {
+            [] => self.of_the_owner(async |owner| self.overview(owner, way).await).await,
+            ["show", note] => self.of_the_owner(async |owner| self.note(owner, note, way).await).await,
+            ["history", note] => self.of_the_owner(async |owner| self.past_of(owner, note, way).await).await,
+            ["restore", note, version] => {
+                let version = FileId(version.parse().ok()?);
+                self.of_the_owner(async |owner| self.restore_note(owner, note, version, way).await).await
+            }
+            ["promote", note] => self.of_the_owner(async |owner| self.promote_note(owner, note, "", way).await).await,
+            ["promote", note, code] => {
+                self.of_the_owner(async |owner| self.promote_note(owner, note, code, way).await).await
+            }
+            ["place", whose, note] => self.of(whose, async |person| self.place_of_note(person, note).await).await,
+            ["edited", whose, path, digest] => {
+                self.of(whose, async |person| self.note_edited(person, path, digest).await).await
+            }
+            _ => return None,
+        })
+    }
+
+    /// What belongs to that person; a blank name is the first owner's.
+    async fn of(
+        &self,
+        name: &str,
+        command: impl AsyncFnOnce(&Person) -> anyhow::Result<Answer>,
+    ) -> anyhow::Result<Answer> {
+        if name.is_empty() {
+            return self.of_the_owner(command).await;
+        }
+        let wanted = name.to_owned();
+        match self.parts.journal.read(move |db| db.person_named(&wanted)).await? {
+            Some(person) => command(&person).await,
+            None => Ok(Answer::refusal(crate::wording::gate::no_such_person(Some(name)))),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What a person makes theirs: a text that they type, or a note that came from outside and that they have read.
+//!
+//! This file may mint trust: whoever gives one of these commands in their own chat, or at the home's command line, says that the words are to count
+//! as theirs, wherever they first stood. Nobody can make theirs what they were not shown: under a text stands a code, and only with that code is it
+//! promoted. A secret of the home goes into the code, so that no text from outside can hold one that works.
+
+use serde_json::json;
+
+use super::name::{self, Name};
+use super::overview::INDEX;
+use super::{Page, bytes, no_such_note, not_there};
+use crate::admin::Admin;
+use crate::admin::answer::{Answer, Shown, plain, sources, sources_in_words};
+use crate::memory::{self, Author, Kept, New, NotWritten, NoteDraft, Origin, memo, section};
+use crate::people::{Party, Person};
+use crate::review::diff::fenced;
+use crate::review::reveal::reveal;
+use crate::trust::Label;
+use crate::wording::memory as says;
+use crate::wording::review_command::Way;
+
+/// A text that is longer in characters, or has several lines, becomes a note of its own.
+const LINE: usize = 500;
+/// Characters of the title of such a note.
+const TITLE: usize = 60;
+/// What is longer than this in bytes is not promoted from a chat.
+const IN_CHAT: usize = 12_000;
+/// Digits of a code.
+const CODE: usize = 10;
+/// The fact that holds the secret of the codes.
+const SECRET: &str = "promotion_secret";
+
+impl Admin {
+    /// Keeps a text as the person's own. The same text twice is kept once.
+    pub(super) async fn remember(&self, person: &Person, text: &str) -> anyhow::Result<Answer> {
+        let origin = self.theirs(person, "remember");
+        // Whoever never spoke has no files yet.
+        let day = self.parts.zone.day(origin.now);
+        self.parts.tree.load(&origin.who, origin.now, &day).await?;
+        if text.contains('\n') || text.chars().count() > LINE {
+            return self.remember_note(&origin, text).await;
+        }
+        let line = text.to_owned();
+        let make = move |old: Option<&str>| Ok(New::Text(with_line(old.unwrap_or_default(), &line, &day)));
+        let written = match self.parts.tree.change(&origin, INDEX, make).await? {
+            Ok(written) => written,
+            Err(why) => return Ok(refused(INDEX, why)),
+        };
+        let gauge = match self.page(&origin.who, &[INDEX.to_owned()]).await? {
+            Ok(page) => page.gauge(),
+            Err(_) => String::new(),
+        };
+        let json = json!({ "path": INDEX, "changed": written.version.is_some() });
+        Ok(match (written.version.is_some(), written.label.is_trusted()) {
+            (false, _) => Answer::ours(says::known_already("MEMORY.md"), json),
+            (true, true) => Answer::ours(says::remembered("MEMORY.md", &gauge), json),
+            (true, false) => Answer::ours(says::REMEMBERED_UNREAD, json),
+        })
+    }
+
+    async fn remember_note(&self, origin: &Origin, text: &str) -> anyhow::Result<Answer> {
+        let first = text.lines().map(|line| line.trim_matches(['#', ' '])).find(|line| !line.is_empty());
+        let title = crate::text::shorten(first.unwrap_or_default(), TITLE);
+        let note = NoteDraft { title, content: text.to_owned(), kind: "user".to_owned() };
+        Ok(match self.parts.tree.remember(origin, &note).await? {
+            Ok(kept) => {
+                let json = json!({ "path": kept.path, "changed": kept.written.version.is_some() });
+                Answer::ours(says::remembered_as_note(&kept.path, bytes(text.len())), json)
+            }
+            Err(why) => refused(INDEX, why),
+        })
+    }
+
+    /// Shows a note that came from outside, with the code that makes it theirs; with the code, does it.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used.
+    pub async fn promote_note(&self, person: &Person, typed: &str, code: &str, way: Way) -> anyhow::Result<Answer> {
+        let Some(name) = Name::read(typed) else { return Ok(no_such_note(way)) };
+        let origin = self.theirs(person, "promote");
+        let page = match self.page_from_outside(&origin.who, &name).await? {
+            Ok(page) => page,
+            Err(answer) => return Ok(answer(way)),
+        };
+        let right = self.code_of(&page).await?;
+        if code.is_empty() {
+            return Ok(to_be_promoted(&page, &right, way));
+        }
+        if code != right {
+            return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), way)));
+        }
+        Ok(match self.parts.tree.promote(&origin, &page.path, &page.digest).await? {
+            Ok(kept) => promoted(&kept),
+            Err(why) => refused(&page.path, why),
+        })
+    }
+
+    /// The first file of that name that came from outside; how to say that there is none.
+    async fn page_from_outside(&self, who: &Party, name: &Name) -> anyhow::Result<Result<Page, NoPage>> {
+        let mut own = None;
+        for path in name.paths_from_outside() {
+            match self.page(who, &[path]).await? {
+                Ok(page) if !page.text.label().is_trusted() => return Ok(Ok(page)),
+                Ok(page) => own = own.or(Some(page.path)),
+                Err(memory::NotGiven::Missing) => {}
+                Err(why) => return Ok(Err(Box::new(move |way| not_there(why, way)))),
+            }
+        }
+        Ok(Err(match own {
+            Some(path) => Box::new(move |_| Answer::refusal(says::yours_already(&plain(&path)))),
+            None => Box::new(no_such_note),
+        }))
+    }
+
+    /// The code under exactly that text at that place.
+    async fn code_of(&self, page: &Page) -> anyhow::Result<String> {
+        let secret = self.parts.journal.read(|db| db.fact(SECRET)).await?;
+        let secret = match secret {
+            Some(secret) => secret,
+            None => {
+                let fresh = format!("{:032x}", rand::random::<u128>());
+                let keep = move |tx: crate::store::Tx<'_>| match tx.fact(SECRET)? {
+                    Some(known) => Ok(known),
+                    None => tx.set_fact(SECRET, &fresh).map(|()| fresh),
+                };
+                self.parts.journal.write("make a secret", keep).await?
+            }
+        };
+        let code = memory::digest(format!("{secret}\n{}\n{}", page.path, page.digest).as_bytes());
+        Ok(code.chars().take(CODE).collect())
+    }
+
+    /// A change that a person tells us to make to what is theirs.
+    pub(in crate::admin) fn theirs(&self, person: &Person, cause: &'static str) -> Origin {
+        Origin {
+            who: Party::One(person.clone()),
+            label: Label::trusted(),
+            author: Author::Person,
+            cause,
+            from: Vec::new(),
+            now: self.parts.clock.now(),
+        }
+    }
+}
+
+/// How to say that a note cannot be promoted.
+type NoPage = Box<dyn FnOnce(Way) -> Answer + Send>;
+
+/// `MEMORY.md` with that text among its recent facts. Another value of a fact takes the place of the old one.
+fn with_line(old: &str, text: &str, day: &str) -> String {
+    if let Some((key, value)) = memo::key_of(text) {
+        let fact = memo::Fact { key: key.to_owned(), value: value.to_owned(), day: day.to_owned() };
+        return memo::add_fact(old, memo::RECENT, &fact, usize::MAX).text;
+    }
+    let known = section::read(old, memo::RECENT).unwrap_or_default();
+    let same = |line: &str| {
+        let rest = line.strip_prefix("- ").and_then(|line| line.strip_prefix(text));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    };
+    if known.lines().any(same) {
+        return old.to_owned();
+    }
+    section::append(old, memo::RECENT, &format!("- {text} ({day})\n"))
+}
+
+fn to_be_promoted(page: &Page, code: &str, way: Way) -> Answer {
+    let mut shown = Shown::nothing();
+    let words = page.words(&mut shown);
+    let (label, short) = (page.text.label(), name::short(&page.path));
+    let mut lines = vec![says::note_head(&page.path, &page.gauge()), says::from_outside(&sources_in_words(label))];
+    let whole = way == Way::CommandLine || words.len() <= IN_CHAT;
+    let mut buttons = Vec::new();
+    if whole {
+        lines.push(fenced(&reveal(words)));
+        lines.push(says::how_to_promote(&short, code, way));
+        buttons.push((says::PROMOTE_BUTTON.to_owned(), format!("/promote {short} {code}")));
+    } else {
+        lines.push(says::too_long_to_promote(&short));
+    }
+    let json = json!({
+        "note": short,
+        "path": page.path,
+        "sources": sources(label),
+        "text": words,
+        "code": whole.then_some(code),
+    });
+    let buttons = if way == Way::Chat { buttons } else { Vec::new() };
+    Answer::showing(shown, lines.join("\n\n"), json).with_buttons(buttons)
+}
+
+fn promoted(kept: &Kept) -> Answer {
+    Answer::ours(says::promoted(&plain(&kept.path)), json!({ "path": kept.path, "promoted": true }))
+}
+
+/// Why nothing was written.
+pub(in crate::admin) fn refused(path: &str, why: NotWritten) -> Answer {
+    Answer::refusal(match why {
+        NotWritten::TooLarge(most) => says::full(&plain(path), most),
+        why => says::not_kept(&plain(&why.to_string())),
+    })
+}

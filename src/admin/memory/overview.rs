@@ -1,0 +1,207 @@
+//! What there is: `MEMORY.md`, the notes with their sizes, today's note, and what came from outside and waits.
+
+use serde_json::{Value, json};
+
+use super::{Page, gauge, name};
+use crate::admin::Admin;
+use crate::admin::answer::{Answer, Shown, plain};
+use crate::memory::{NotGiven, NoteLine, Tree};
+use crate::people::{Party, Person};
+use crate::review::diff::fenced;
+use crate::review::reveal::reveal;
+use crate::text::cut_bytes;
+use crate::time::Moment;
+use crate::trust::{Label, Source};
+use crate::wording::memory as says;
+use crate::wording::review_command::Way;
+
+/// Where the index is.
+pub(super) const INDEX: &str = "memory/MEMORY.md";
+
+/// Bytes of `MEMORY.md` that the list begins with.
+const BEGINNING: usize = 2_500;
+/// So many notes are listed for a person, and so many of those that wait.
+const LISTED: usize = 40;
+
+/// What lies in the memory, sorted by what it is.
+#[derive(Debug, Default)]
+struct Lying {
+    notes: Vec<NoteLine>,
+    today: Option<NoteLine>,
+    days: Vec<NoteLine>,
+    outside: Vec<NoteLine>,
+}
+
+impl Admin {
+    /// What there is.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be read.
+    pub async fn overview(&self, person: &Person, way: Way) -> anyhow::Result<Answer> {
+        let who = Party::One(person.clone());
+        let now = self.parts.clock.now();
+        let lying = sort(self.parts.tree.notes(&who).await?, &self.parts.zone.day(now));
+        let index = self.page(&who, &[INDEX.to_owned()]).await?;
+        let place = match way {
+            Way::Chat => None,
+            Way::CommandLine => self.parts.tree.by_hand(&who, INDEX).await?.ok(),
+        };
+        let place = place.and_then(|path| path.parent().map(|folder| folder.display().to_string()));
+        let mut shown = Shown::nothing();
+        let mut blocks = match &index {
+            Ok(page) => of_index(page, way, &mut shown),
+            Err(NotGiven::Missing) => vec![says::head(&gauge(INDEX, 0))],
+            Err(_) => vec![says::UNREADABLE.to_owned()],
+        };
+        let size = index.as_ref().map_or(0, Page::size);
+        blocks.extend(lying.blocks(&mut shown));
+        let (files, all) = lying.total();
+        blocks.push(says::total(files + usize::from(index.is_ok()), all + size, place.as_deref()));
+        let json = json!({
+            "index": index.ok().map(|page| super::page_json(&page, page.words(&mut shown))),
+            "folder": place,
+            "notes": lying.notes.iter().map(note_json).collect::<Vec<_>>(),
+            "today": lying.today.as_ref().map(note_json),
+            "days": lying.days.iter().map(note_json).collect::<Vec<_>>(),
+            "untrusted": lying.outside.iter().map(note_json).collect::<Vec<_>>(),
+            "size": all + size,
+        });
+        Ok(Answer::showing(shown, blocks.join("\n\n"), json))
+    }
+}
+
+/// The gauge, and the beginning of the text.
+fn of_index(page: &Page, way: Way, shown: &mut Shown) -> Vec<String> {
+    let words = page.words(shown);
+    let part = cut_bytes(words, BEGINNING);
+    let mut blocks = vec![says::head(&page.gauge()), fenced(&reveal(part))];
+    if part.len() < words.len() {
+        blocks.push(says::goes_on(match way {
+            Way::Chat => "/memory MEMORY",
+            Way::CommandLine => "`compline memory show MEMORY`",
+        }));
+    }
+    blocks
+}
+
+fn sort(notes: Vec<NoteLine>, today: &str) -> Lying {
+    let mut lying = Lying::default();
+    for note in notes.into_iter().filter(|note| note.path != INDEX) {
+        let stem = name::short(&note.path);
+        if !note.trusted {
+            lying.outside.push(note);
+        } else if stem == today {
+            lying.today = Some(note);
+        } else if is_day(&stem) {
+            lying.days.push(note);
+        } else {
+            lying.notes.push(note);
+        }
+    }
+    lying.days.sort_by(|one, other| one.path.cmp(&other.path));
+    lying
+}
+
+/// Whether a note is called like a day.
+fn is_day(stem: &str) -> bool {
+    let shape = |(place, byte): (usize, u8)| if matches!(place, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+    stem.len() == 10 && stem.bytes().enumerate().all(shape)
+}
+
+impl Lying {
+    fn blocks(&self, shown: &mut Shown) -> Vec<String> {
+        let mut blocks = vec![self.own()];
+        blocks.push(match &self.today {
+            Some(note) => says::today(&name::short(&note.path), note.size),
+            None => says::NOTHING_TODAY.to_owned(),
+        });
+        if let Some(newest) = self.days.last() {
+            blocks.push(says::days(self.days.len(), size(&self.days), &name::short(&newest.path)));
+        }
+        if !self.outside.is_empty() {
+            // The names of the files were made of words from outside.
+            shown.also(&Label::untrusted(Source::unknown()));
+            let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), "", note.size);
+            blocks.push(listed(says::waiting(self.outside.len(), size(&self.outside)), &self.outside, line));
+        }
+        blocks
+    }
+
+    fn own(&self) -> String {
+        if self.notes.is_empty() {
+            return says::NO_NOTES.to_owned();
+        }
+        let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), &plain(&note.title), note.size);
+        listed(says::notes_head(self.notes.len(), size(&self.notes)), &self.notes, line)
+    }
+
+    /// How many files, and their size.
+    fn total(&self) -> (usize, u64) {
+        let all = || [&self.notes[..], self.today.as_slice(), &self.days[..], &self.outside[..]];
+        (all().iter().map(|some| some.len()).sum(), all().iter().map(|some| size(some)).sum())
+    }
+}
+
+fn listed(head: String, notes: &[NoteLine], line: impl Fn(&NoteLine) -> String) -> String {
+    let lines = notes.iter().take(LISTED).map(line);
+    let more = notes.len().checked_sub(LISTED).filter(|more| *more > 0).map(says::more_notes);
+    std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
+}
+
+fn size(notes: &[NoteLine]) -> u64 {
+    notes.iter().map(|note| note.size).sum()
+}
+
+fn note_json(note: &NoteLine) -> Value {
+    let at: Moment = note.at;
+    json!({
+        "note": name::short(&note.path),
+        "path": note.path,
+        "title": note.title,
+        "kind": note.kind,
+        "size": note.size,
+        "limit": Tree::room_for(&note.path),
+        "changed_at": at.rfc3339(),
+        "tainted": !note.trusted,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(path: &str, trusted: bool) -> NoteLine {
+        let (title, hook, kind) = Default::default();
+        NoteLine { path: path.to_owned(), title, hook, kind, size: 10, at: Moment(0), trusted }
+    }
+
+    #[test]
+    fn files_are_sorted_by_what_they_are() {
+        let lying = sort(
+            vec![
+                note("memory/MEMORY.md", true),
+                note("memory/tea.md", true),
+                note("memory/2026-11-21.md", true),
+                note("memory/2026-11-20.md", true),
+                note("memory/2026-11-2.md", true),
+                note("memory/untrusted/tea.md", false),
+                note("memory/found.md", false),
+            ],
+            "2026-11-21",
+        );
+        let paths = |notes: &[NoteLine]| notes.iter().map(|note| note.path.clone()).collect::<Vec<_>>();
+        assert_eq!(paths(&lying.notes), ["memory/tea.md", "memory/2026-11-2.md"]);
+        assert_eq!(lying.today.as_ref().map(|note| note.path.as_str()), Some("memory/2026-11-21.md"));
+        assert_eq!(paths(&lying.days), ["memory/2026-11-20.md"]);
+        assert_eq!(paths(&lying.outside), ["memory/untrusted/tea.md", "memory/found.md"]);
+        assert_eq!(lying.total(), (6, 60));
+    }
+
+    #[test]
+    fn a_list_that_has_no_end_is_cut() {
+        let notes: Vec<NoteLine> = (0..50).map(|n| note(&format!("memory/n{n}.md"), true)).collect();
+        let list = listed("head".to_owned(), &notes, |note| note.path.clone());
+        assert_eq!(list.lines().count(), 42);
+        assert!(list.ends_with(&says::more_notes(10)));
+    }
+}

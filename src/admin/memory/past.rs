@@ -1,0 +1,137 @@
+//! What a note was before, and the way back to it.
+//!
+//! What a person made of a file by hand is recorded before its versions are listed or one of them comes back, so nothing that anybody wrote is lost by
+//! going back. A version comes back with the label that it had.
+
+use serde_json::{Value, json};
+
+use super::name::{self, Name};
+use super::{mine, no_such_note};
+use crate::admin::Admin;
+use crate::admin::answer::{Answer, Shown, plain, sources, sources_in_words};
+use crate::id::FileId;
+use crate::memory::NotWritten;
+use crate::people::Person;
+use crate::store::FileRow;
+use crate::wording::memory as says;
+use crate::wording::review_command::Way;
+
+/// So many versions are listed for a person.
+const VERSIONS: usize = 20;
+
+/// The versions of one path, newest first.
+struct Past {
+    path: String,
+    versions: Vec<FileRow>,
+}
+
+impl Past {
+    /// The version that stands there now; none if the file is gone.
+    fn present(&self) -> Option<FileId> {
+        self.versions.first().filter(|newest| !newest.digest.is_empty()).map(|newest| newest.id)
+    }
+}
+
+impl Admin {
+    /// What a note was before, newest first.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used.
+    pub async fn past_of(&self, person: &Person, typed: &str, way: Way) -> anyhow::Result<Answer> {
+        let Some(past) = self.pasts(person, typed).await?.into_iter().next() else { return Ok(no_such_note(way)) };
+        let mut shown = Shown::nothing();
+        let mut lines = vec![says::history_head(&plain(&past.path)), String::new()];
+        for version in past.versions.iter().take(VERSIONS) {
+            // Of the words nothing is shown, but where they came from may be news from outside.
+            shown.also(&version.label);
+            lines.push(self.past_line(version, past.present()));
+        }
+        if past.versions.len() > VERSIONS {
+            lines.push(says::older(past.versions.len() - VERSIONS));
+        }
+        lines.push(format!("\n{}", says::how_to_restore(&name::short(&past.path), way)));
+        let json: Value = past.versions.iter().map(|version| version_json(version, past.present())).collect();
+        Ok(Answer::showing(shown, lines.join("\n"), json))
+    }
+
+    /// Puts an earlier version back.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used.
+    pub async fn restore_note(
+        &self,
+        person: &Person,
+        typed: &str,
+        version: FileId,
+        way: Way,
+    ) -> anyhow::Result<Answer> {
+        let pasts = self.pasts(person, typed).await?;
+        let Some(first) = pasts.first() else { return Ok(no_such_note(way)) };
+        let found = |past: &Past| {
+            let row = past.versions.iter().find(|row| row.id == version && !row.digest.is_empty())?;
+            Some((past.path.clone(), row.has_content))
+        };
+        let Some((path, kept)) = pasts.iter().find_map(found) else {
+            return Ok(Answer::refusal(says::no_such_version(&plain(&name::short(&first.path)), way)));
+        };
+        if !kept {
+            return Ok(Answer::refusal(says::version_gone(version)));
+        }
+        let origin = self.theirs(person, "restore");
+        Ok(match self.parts.tree.restore_version(&origin, &path, version).await? {
+            Ok(written) => {
+                let trusted = written.label.is_trusted();
+                let sentence = match written.version {
+                    Some(_) => says::restored(&plain(&path), version, trusted),
+                    None => says::same_content(&plain(&path), version),
+                };
+                let changed = written.version.is_some();
+                Answer::ours(
+                    sentence,
+                    json!({ "path": path, "version": version, "changed": changed, "tainted": !trusted }),
+                )
+            }
+            Err(NotWritten::Untrusted) => Answer::refusal(says::STILL_FROM_OUTSIDE),
+            Err(why) => mine::refused(&path, why),
+        })
+    }
+
+    /// The past of each file that may be meant, with what was made of it by hand.
+    async fn pasts(&self, person: &Person, typed: &str) -> anyhow::Result<Vec<Past>> {
+        let Some(name) = Name::read(typed) else { return Ok(Vec::new()) };
+        let origin = self.theirs(person, "hand");
+        let mut pasts = Vec::new();
+        for path in name.paths() {
+            // A file that cannot be looked at may have a past all the same.
+            let _ = self.parts.tree.take_note_of(&origin, &path).await?;
+            let versions = self.parts.tree.past(&origin.who, &path).await?;
+            if !versions.is_empty() {
+                pasts.push(Past { path, versions });
+            }
+        }
+        Ok(pasts)
+    }
+
+    fn past_line(&self, version: &FileRow, present: Option<FileId>) -> String {
+        let deleted = version.digest.is_empty();
+        let size = version.has_content.then_some(version.size);
+        let sources = sources_in_words(&version.label);
+        let facts = says::version_facts(size, deleted, &sources, present == Some(version.id));
+        let at = self.parts.zone.show_short(version.at);
+        says::version(version.id, &at, says::author(&version.author), &says::cause(&version.cause), &facts)
+    }
+}
+
+fn version_json(version: &FileRow, present: Option<FileId>) -> Value {
+    json!({
+        "version": version.id,
+        "at": version.at.rfc3339(),
+        "author": version.author,
+        "cause": version.cause,
+        "size": version.has_content.then_some(version.size),
+        "deleted": version.digest.is_empty(),
+        "tainted": !version.label.is_trusted(),
+        "sources": sources(&version.label),
+        "present": present == Some(version.id),
+    })
+}

@@ -1,0 +1,72 @@
+//! What the index of entries finds: notes and facts, files, reflections, and what was written down of conversations.
+
+use std::sync::Arc;
+
+use super::super::Admin;
+use super::super::answer::Shown;
+use super::{By, Kind, Row, Sought};
+use crate::memory::{EntryHit, Question};
+use crate::people::{Party, Person};
+use crate::store::{EntryKind, Node};
+use crate::trust::{Labelled, Text};
+use crate::wording;
+
+/// Whatever stands in files is a note or a file to a person.
+const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day, EntryKind::Text];
+
+impl Admin {
+    pub(super) async fn kept(&self, person: &Person, sought: &Sought) -> anyhow::Result<Vec<Row>> {
+        let kinds: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| sought.wants(as_shown(*kind))).collect();
+        if kinds.is_empty() {
+            return Ok(Vec::new());
+        }
+        let party = Party::One(person.clone());
+        let question = Question {
+            kinds,
+            agent: sought.agent.clone(),
+            section: sought.section.clone(),
+            case: sought.case,
+            untrusted_too: true,
+            limit: sought.limit,
+            ..Question::of(&party, wording::own(&sought.query, party.scope()))
+        };
+        let found = self.parts.index.search(&question).await?;
+        let mut rows = Vec::new();
+        for hit in found.hits {
+            let origin = self.parts.index.origins(std::slice::from_ref(&hit)).await?;
+            rows.push(row(hit, &origin));
+        }
+        Ok(rows)
+    }
+}
+
+fn as_shown(kind: EntryKind) -> Kind {
+    match kind {
+        EntryKind::Conversation => Kind::Conversation,
+        EntryKind::Reflection => Kind::Reflection,
+        kind if NOTES.contains(&kind) => Kind::Note,
+        _ => Kind::File,
+    }
+}
+
+/// What is known of a conversation or a reflection has its number in its path; a file goes by the version of it that we know.
+fn row(hit: EntryHit, origin: &[Node]) -> Row {
+    let kind = as_shown(hit.kind);
+    let number = hit.path.rsplit_once('/').and_then(|(_, number)| number.parse().ok());
+    let version = origin.iter().find_map(|node| if let Node::File(id) = node { Some(*id) } else { None });
+    let is_file = matches!(kind, Kind::Note | Kind::File);
+    Row {
+        kind,
+        id: if is_file { version.unwrap_or(0) } else { number.unwrap_or(0) },
+        at: hit.at,
+        by: if is_file { By::File { path: hit.path, line: hit.line } } else { By::Nobody },
+        title: Some(title(&hit.name)),
+        text: hit.text,
+        score: hit.score,
+    }
+}
+
+fn title(name: &Text) -> Labelled<String> {
+    let words: &Arc<str> = Shown::nothing().words(name);
+    Labelled::new(words.to_string(), name.label().clone(), name.scope())
+}

@@ -1,0 +1,51 @@
+//! Messages, and conversations by their best message.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::super::Admin;
+use super::super::answer::Shown;
+use super::super::conversations::title_of;
+use super::{By, Kind, MOST, Row, Sought};
+use crate::id::ConversationId;
+use crate::people::Person;
+use crate::store::{Db, Hit};
+use crate::trust::Scope;
+
+impl Admin {
+    pub(super) async fn said(&self, person: &Person, sought: &Sought) -> anyhow::Result<Vec<Row>> {
+        if sought.agent.is_some()
+            || sought.section.is_some()
+            || !(sought.wants(Kind::Message) || sought.wants(Kind::Conversation))
+        {
+            return Ok(Vec::new());
+        }
+        let (scope, sought) = (Scope::Person(person.id), sought.clone());
+        self.parts.journal.read_much(move |db| find(db, scope, &sought)).await
+    }
+}
+
+fn find(db: Db<'_>, scope: Scope, sought: &Sought) -> anyhow::Result<Vec<Row>> {
+    // A conversation is found by its messages, so it takes more of them to find as many conversations.
+    let more = sought.case || sought.wants(Kind::Conversation);
+    let mut hits = db.recall(scope, &sought.query, true, if more { MOST } else { sought.limit }, None)?.hits;
+    hits.retain(|hit| sought.fits(Shown::nothing().words::<Arc<str>>(&hit.text)));
+    let mut rows = Vec::new();
+    let mut known: HashSet<ConversationId> = HashSet::new();
+    for hit in hits {
+        if let Some(conversation) = hit.conversation.filter(|id| sought.wants(Kind::Conversation) && known.insert(*id))
+        {
+            rows.push(row(db, Kind::Conversation, conversation.0, hit.clone())?);
+        }
+        if sought.wants(Kind::Message) {
+            rows.push(row(db, Kind::Message, hit.message.0, hit)?);
+        }
+    }
+    Ok(rows)
+}
+
+fn row(db: Db<'_>, kind: Kind, id: i64, hit: Hit) -> anyhow::Result<Row> {
+    let title = hit.conversation.map(|id| title_of(db, id)).transpose()?.flatten();
+    let by = if hit.person.is_some() { By::Person(hit.conversation) } else { By::Assistant(hit.conversation) };
+    Ok(Row { kind, id, at: hit.at, by, title, text: hit.text, score: hit.score })
+}

@@ -1,0 +1,52 @@
+//! The skills that are used: each as good as the share of the words that its own words hold.
+
+use std::sync::Arc;
+
+use super::super::Admin;
+use super::super::snippet::Wanted;
+use super::{By, Kind, Row, Sought};
+use crate::review::LiveSkill;
+use crate::skill::MAIN;
+use crate::store::Node;
+use crate::trust::{Labelled, Scope};
+
+impl Admin {
+    pub(super) async fn of_skills(&self, sought: &Sought) -> anyhow::Result<Vec<Row>> {
+        if !sought.wants(Kind::Skill) || sought.agent.is_some() || sought.section.is_some() {
+            return Ok(Vec::new());
+        }
+        let (wanted, live) = (Wanted::new(&sought.query), self.parts.review.live().await?);
+        let mut rows = Vec::new();
+        for skill in live.skills.values() {
+            let words = words_of(skill);
+            let score = wanted.share_in(&words);
+            if score > 0.0 && sought.fits(&words) {
+                rows.push(self.row_of_skill(skill, words, score).await?);
+            }
+        }
+        rows.sort_by(|one, other| other.score.total_cmp(&one.score));
+        rows.truncate(sought.limit);
+        Ok(rows)
+    }
+
+    async fn row_of_skill(&self, live: &LiveSkill, words: String, score: f64) -> anyhow::Result<Row> {
+        let version = live.version;
+        let born = self.parts.journal.read(move |db| db.birth(Node::Version(version))).await?;
+        let (label, name) = (live.label.clone(), live.skill.manifest.name.clone());
+        Ok(Row {
+            kind: Kind::Skill,
+            id: version.0,
+            at: born.map_or_else(|| self.parts.clock.now(), |(at, _)| at),
+            by: By::Nobody,
+            title: Some(Labelled::new(name, label.clone(), Scope::Shared)),
+            text: Labelled::new(Arc::from(words), label, Scope::Shared),
+            score,
+        })
+    }
+}
+
+fn words_of(live: &LiveSkill) -> String {
+    let manifest = &live.skill.manifest;
+    let main = live.skill.content.text(MAIN).unwrap_or_default();
+    format!("{}\n{}\n{main}", manifest.name, manifest.description)
+}

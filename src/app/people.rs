@@ -1,0 +1,111 @@
+//! Who is let in at the start, by what the configuration says, and what they are told after a long absence.
+
+use std::time::Duration;
+
+use crate::adapter::Adapter;
+use crate::config::Config;
+use crate::gateway::intake;
+use crate::id::{AddressId, PersonId};
+use crate::people::Address;
+use crate::store::{Journal, NewOutbox, Tx};
+use crate::time::Moment;
+use crate::trust::Scope;
+use crate::wording;
+
+/// An absence longer than this may have lost messages: Telegram keeps them for a day.
+const LONG_ABSENCE: Duration = Duration::from_secs(24 * 3600);
+
+/// The people of the configuration are let in, and those that it named once and no longer does are not.
+pub(super) async fn declare_people(journal: &Journal, config: &Config, now: Moment) -> anyhow::Result<()> {
+    let people = config.people.clone();
+    journal
+        .write("declare people", move |tx| {
+            let mut declared: Vec<PersonId> = Vec::new();
+            for person in &people {
+                let known = tx.allow(&person.name, person.role, "config", now)?;
+                tx.set_prefer(known.id, person.prefer.as_deref().unwrap_or_default())?;
+                declared.push(known.id);
+            }
+            tx.disallow_undeclared(&declared, now)
+        })
+        .await
+}
+
+/// The configured addresses on an adapter whose account is known now.
+pub(super) async fn declare_addresses(
+    journal: &Journal,
+    config: &Config,
+    adapter: &dyn Adapter,
+    now: Moment,
+) -> anyhow::Result<()> {
+    let (name, account, people) = (adapter.name(), adapter.account(), config.people.clone());
+    journal
+        .write("declare addresses", move |tx| {
+            for person in &people {
+                let peer = match name {
+                    "telegram" => person.telegram.map(|id| id.to_string()),
+                    "signal" => person.signal.clone(),
+                    _ => None,
+                };
+                let (Some(peer), Some(known)) = (peer, tx.person_named(&person.name)?) else { continue };
+                join(tx, &Address::new(name, &account, &peer), known.id, now)?;
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// Joins a declared address to its person. Whoever came in by pairing under that address alone turns out to be the same person.
+fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Moment) -> anyhow::Result<()> {
+    let before = tx.declared_for(address)?.filter(|before| *before != person);
+    let is_only = |before| Ok::<_, anyhow::Error>(tx.was_paired(before)? && tx.addresses_of(before)?.len() == 1);
+    match before {
+        Some(before) if is_only(before)? && !tx.is_at_rest(before)? => {
+            tracing::warn!(person.id = %before, "Person {before} is still being answered; their address is joined at the next start");
+            Ok(())
+        }
+        Some(before) if is_only(before)? => {
+            tx.absorb(before, person, now)?;
+            tx.link(address, Some(person), now).map(|_| ())
+        }
+        _ => tx.link(address, Some(person), now).map(|_| ()),
+    }
+}
+
+/// After a long absence everybody who writes through this adapter is told, once.
+pub(super) async fn tell_absence(
+    journal: &Journal,
+    adapter: &dyn Adapter,
+    now: Moment,
+) -> anyhow::Result<Vec<AddressId>> {
+    let (name, account) = (adapter.name(), adapter.account());
+    if name == "terminal" {
+        return Ok(Vec::new());
+    }
+    journal
+        .write("tell of an absence", move |tx| {
+            let fact = intake::alive_fact(name);
+            let alive_at = tx.fact(&fact)?.and_then(|at| at.parse().ok()).map_or(now, Moment);
+            tx.set_fact(&fact, &now.0.to_string())?;
+            if now.since(alive_at) <= LONG_ABSENCE {
+                return Ok(Vec::new());
+            }
+            let mut told = Vec::new();
+            for person in tx.people()? {
+                let here = tx
+                    .addresses_of(person.id)?
+                    .into_iter()
+                    .find(|known| known.address.adapter == name && known.address.account == account);
+                let Some(here) = here else { continue };
+                // Nobody misses what they never sent, and Telegram lets nobody be written to who has not written first.
+                if !tx.was_heard(here.id)? {
+                    continue;
+                }
+                let text = wording::own(&wording::turn::away(now.since(alive_at)), Scope::Person(person.id));
+                tx.post(&NewOutbox::notice(here.id, &text, now))?;
+                told.push(here.id);
+            }
+            Ok(told)
+        })
+        .await
+}

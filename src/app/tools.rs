@@ -1,0 +1,74 @@
+//! Which tools the assistant has.
+
+use std::sync::Arc;
+
+use crate::config::Config;
+use crate::memory::{Index, Recollection, Tree, Vectors};
+use crate::review::Review;
+use crate::store::Journal;
+use crate::tool::keeping::Keeping;
+use crate::tool::load_skill::{LoadSkill, LoadSkillResource};
+use crate::tool::memory_recall::MemoryRecall;
+use crate::tool::memory_search::MemorySearch;
+use crate::tool::react::React;
+use crate::tool::read_reflection::ReadReflection;
+use crate::tool::recall::Recall;
+use crate::tool::remind::Remind;
+use crate::tool::schedule::ScheduleTask;
+use crate::tool::scheduled::{CancelScheduled, ListScheduled};
+use crate::tool::send_file::SendFile;
+use crate::tool::submit_skill::SubmitSkill;
+use crate::tool::web::{Fetcher, Limits};
+use crate::tool::web_fetch::WebFetch;
+use crate::tool::{Later, Tool, Toolbox};
+
+/// The tools for talk, skills, times and files that go out.
+///
+/// # Errors
+/// If the way to web pages cannot be set up.
+pub(super) fn toolbox(
+    config: &Config,
+    journal: &Journal,
+    tree: &Tree,
+    review: &Review,
+    later: Later,
+    vectors: Option<&Vectors>,
+    fetcher: Option<Fetcher>,
+) -> anyhow::Result<Toolbox> {
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(Recall::new(Recollection::new(journal.clone(), vectors.cloned(), &config.agent.name), config.zone)),
+        Arc::new(ReadReflection::new(journal.clone())),
+        Arc::new(LoadSkill::new(review.clone())),
+        Arc::new(LoadSkillResource::new(review.clone())),
+        Arc::new(SubmitSkill::new(review.clone())),
+        Arc::new(Remind::new(later.clone())),
+        Arc::new(ScheduleTask::new(later.clone())),
+        Arc::new(ListScheduled::new(later.clone())),
+        Arc::new(CancelScheduled::new(later)),
+        Arc::new(SendFile::new(journal.clone(), tree.clone())),
+        Arc::new(React::new(journal.clone())),
+    ];
+    if config.tools.web_fetch {
+        let fetcher = match fetcher {
+            Some(fetcher) => fetcher,
+            None => Fetcher::new(Limits::default())?,
+        };
+        tools.push(Arc::new(WebFetch::new(fetcher)));
+    }
+    Ok(Toolbox::new(tools))
+}
+
+/// The tools that read, change and search what is known.
+pub(super) fn keeping_tools(
+    config: &Config,
+    index: &Index,
+    journal: &Journal,
+    keeping: &Keeping,
+) -> Vec<Arc<dyn Tool>> {
+    let mut tools = keeping.tools(&config.memory);
+    if config.memory.enabled {
+        tools.push(Arc::new(MemorySearch::new(index.clone(), journal.clone(), config.zone)));
+        tools.push(Arc::new(MemoryRecall::new(index.clone(), journal.clone(), config.zone)));
+    }
+    tools
+}

@@ -1,0 +1,64 @@
+//! `compline forget PERSON` and `compline export PERSON FILE`: one person's data, gone or taken along.
+//!
+//! Both are done by whoever holds the home: the running gateway if there is one, else this process. What is deleted for good is asked for twice.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Exit;
+use super::ask::{self, Look, words};
+use super::failure::Failure;
+use super::place::Place;
+use super::print::{Printer, aside};
+use crate::wording::forget as says;
+
+/// `compline forget …`
+#[derive(Debug, Args)]
+pub struct Forget {
+    /// Whose data
+    person: String,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+/// `compline export …`
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Whose data
+    person: String,
+    /// The file to be written; it must not be there
+    file: PathBuf,
+}
+
+/// Forgets a person, after the name was typed once more.
+pub fn forget(options: &Forget, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    if !options.yes && !is_confirmed(&options.person)? {
+        aside(says::NOT_CONFIRMED);
+        return Ok(Exit::Failed);
+    }
+    ask::run(&words(&["forget", &options.person, "--yes"]), Look::Shown, place, printer)
+}
+
+/// Writes everything that is kept of a person into a file.
+pub fn export(options: &Export, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let file = std::path::absolute(&options.file)?;
+    let Some(file) = file.to_str() else {
+        return Err(Failure::Wrong(crate::wording::export::not_written("FILE", "its name is no text")));
+    };
+    ask::run(&words(&["export", &options.person, file]), Look::Shown, place, printer)
+}
+
+fn is_confirmed(name: &str) -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::Wrong(says::NEEDS_YES.to_owned()));
+    }
+    let mut out = io::stderr().lock();
+    write!(out, "{}", says::confirm(name))?;
+    out.flush()?;
+    let mut typed = String::new();
+    io::stdin().lock().read_line(&mut typed)?;
+    Ok(typed.trim() == name.trim())
+}
