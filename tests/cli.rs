@@ -17,10 +17,16 @@ mod support {
 
 #[path = "cli/backup.rs"]
 mod backup;
+#[path = "cli/ephemeral.rs"]
+mod ephemeral;
 #[path = "cli/errors.rs"]
 mod errors;
 #[path = "cli/facts.rs"]
 mod facts;
+#[path = "cli/memory.rs"]
+mod memory;
+#[path = "cli/forget.rs"]
+mod forget;
 #[path = "cli/program.rs"]
 mod program;
 #[path = "cli/running.rs"]

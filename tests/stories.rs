@@ -14,12 +14,30 @@
 #[allow(dead_code, unused_imports, reason = "not every story needs every person")]
 mod support;
 
+#[path = "stories/compaction.rs"]
+mod compaction;
+#[path = "stories/agent_memory.rs"]
+mod agent_memory;
+#[path = "stories/extraction.rs"]
+mod extraction;
+#[path = "stories/extraction_power.rs"]
+mod extraction_power;
+#[path = "stories/knowledge_search.rs"]
+mod knowledge_search;
+#[path = "stories/learnings.rs"]
+mod learnings;
 #[path = "stories/context.rs"]
 mod context;
+#[path = "stories/corpus.rs"]
+mod corpus;
 #[path = "stories/derived.rs"]
 mod derived;
 #[path = "stories/egress.rs"]
 mod egress;
+#[path = "stories/forget.rs"]
+mod forget;
+#[path = "stories/parting.rs"]
+mod parting;
 #[path = "stories/gate_cases.rs"]
 mod gate_cases;
 #[path = "stories/gate_holes.rs"]
@@ -32,12 +50,16 @@ mod handover;
 mod hostile;
 #[path = "stories/idle.rs"]
 mod idle;
+#[path = "stories/meaning.rs"]
+mod meaning;
 #[path = "stories/non_interference.rs"]
 mod non_interference;
 #[path = "stories/offline.rs"]
 mod offline;
 #[path = "stories/one_stream.rs"]
 mod one_stream;
+#[path = "stories/received.rs"]
+mod received;
 #[path = "stories/reflection.rs"]
 mod reflection;
 #[path = "stories/signal.rs"]
@@ -54,6 +76,14 @@ mod skill_power;
 mod skill_scan;
 #[path = "stories/store.rs"]
 mod store;
+#[path = "stories/keep.rs"]
+mod keep;
+#[path = "stories/memory_commands.rs"]
+mod memory_commands;
+#[path = "stories/memory_files.rs"]
+mod memory_files;
+#[path = "stories/memory_power.rs"]
+mod memory_power;
 #[path = "stories/mcp.rs"]
 mod mcp;
 #[path = "stories/log.rs"]

@@ -73,3 +73,31 @@ fn doctor_tells_a_dead_model_and_a_dead_telegram() {
     }
     assert!(home.run("doctor --offline").out.contains("was not tried"));
 }
+
+#[test]
+fn doctor_looks_at_what_is_known_and_mends_what_decides_nothing() {
+    let home = Home::plain();
+    home.run("chat Hello").done();
+    let sound = home.run("doctor --offline").out;
+    assert!(sound.contains("% full") && sound.contains("entries") && !sound.contains("without a line"), "{sound}");
+    std::fs::write(
+        home.file("workspace/memory/quince.md"),
+        "---\nname: Quince jam\n---\n\nIt needs a pound of sugar.\n",
+    )
+    .unwrap();
+    std::fs::write(home.file("workspace/memory/broken.md"), [0xff, 0xfe, 0xff]).unwrap();
+    std::fs::create_dir_all(home.file("workspace/people/zoe/memory")).unwrap();
+    std::fs::remove_dir_all(home.file("workspace/inbox")).ok();
+    let found = home.run("doctor --offline").out;
+    for words in ["notes without a line", "no text", "belong to nobody", "missing: inbox"] {
+        assert!(found.contains(words), "{words:?} is missing in {found}");
+    }
+    assert!(!found.contains("quince") && !found.contains("zoe"), "a report may be pasted anywhere: {found}");
+    let mended = home.run("doctor --offline --fix").out;
+    assert!(mended.contains("lines that lead to notes") && !mended.contains("missing: inbox"), "{mended}");
+    let memory = std::fs::read_to_string(home.file("workspace/memory/MEMORY.md")).unwrap();
+    assert!(memory.contains("[Quince jam](quince.md)"), "{memory}");
+    assert!(home.file("workspace/inbox").is_dir());
+    let again = home.run("doctor --offline").out;
+    assert!(again.contains("belong to nobody") && !again.contains("Quince"), "{again}");
+}

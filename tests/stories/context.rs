@@ -68,7 +68,7 @@ async fn consecutive_requests_share_everything_up_to_the_newest_exchange() {
 #[tokio::test]
 async fn the_memory_is_repeated_only_when_it_changed() {
     let mut story = Story::begin().await;
-    let copies = |story: &Story| story.model.last_prompt().matches("<context>\n").count();
+    let copies = |story: &Story| story.model.last_prompt().matches("## Long-term memory\n").count();
     story.say(ADA, "one").await;
     story.say(ADA, "two").await;
     story.restart().await;
@@ -103,10 +103,16 @@ async fn the_first_request_is_small() {
     story.end().await;
 }
 
-/// Says twelve long things, restarts or not, says one more; gives the last prompt.
+fn nothing_is_summarised(story: &Story) {
+    let away = |_: &Request| Say::Fail(ModelError::Later { after: None, what: "overloaded".to_owned() });
+    story.background.otherwise(away);
+}
+
+/// Says twelve long things while nothing can be summarised, restarts or not, says one more; gives the last prompt.
 async fn last_prompt_of_a_long_talk(restart: bool) -> String {
     let mut story = with_window(9_000).await;
-    for number in 0..12 {
+    nothing_is_summarised(&story);
+    for number in 0..24 {
         story.say(ADA, &format!("thing {number}: {}", "a long story ".repeat(120))).await;
     }
     if restart {
@@ -121,10 +127,10 @@ async fn last_prompt_of_a_long_talk(restart: bool) -> String {
 #[tokio::test]
 async fn a_talk_longer_than_the_window_loses_its_oldest_exchanges_and_says_so() {
     let prompt = last_prompt_of_a_long_talk(false).await;
-    assert!(!prompt.contains("thing 0:") && prompt.contains("thing 11:"));
-    let kept = (0..12).filter(|number| prompt.contains(&format!("thing {number}:"))).count();
+    assert!(!prompt.contains("thing 0:") && prompt.contains("thing 23:"));
+    let kept = (0..24).filter(|number| prompt.contains(&format!("thing {number}:"))).count();
     assert!(
-        prompt.contains(&format!("(The first {} exchanges of this conversation are left out", 12 - kept)),
+        prompt.contains(&format!("(The first {} exchanges of this conversation are left out", 24 - kept)),
         "{kept} kept"
     );
     assert!(prompt.contains("<context>\n"), "the memory does not vanish with them");
@@ -134,6 +140,7 @@ async fn a_talk_longer_than_the_window_loses_its_oldest_exchanges_and_says_so() 
 #[tokio::test]
 async fn exchanges_are_left_out_in_blocks_so_the_beginning_stays_the_same_between() {
     let story = with_window(9_000).await;
+    nothing_is_summarised(&story);
     for number in 0..24 {
         story.say(ADA, &format!("thing {number}: {}", "a long story ".repeat(120))).await;
     }

@@ -13,6 +13,8 @@ mod boundary;
 mod budget;
 #[path = "delivery.rs"]
 mod delivery;
+#[path = "documents.rs"]
+mod documents;
 #[path = "door.rs"]
 mod door;
 #[path = "first.rs"]

@@ -153,9 +153,10 @@ async fn from_a_tainted_conversation_every_change_of_a_skill_waits() {
     live.assert_is(&Live::of(&story), "tainted");
     let writes = |name: &str| ["write", "exec", "shell", "run", "save", "file"].iter().any(|word| name.contains(word));
     let offered = story.model.chats().pop().unwrap();
-    // What sends a file reads it, and changes nothing.
-    let suspects = offered.tools().iter().filter(|tool| tool.name != "send_file");
-    assert!(suspects.into_iter().all(|tool| !writes(&tool.name)), "no tool writes files");
+    // These know the person's folder alone, in which no skill lies: the call above changed nothing.
+    let folder = ["send_file", "read_file", "write_file", "edit_file", "list_files", "memory_save"];
+    let suspects = offered.tools().iter().filter(|tool| !folder.contains(&tool.name.as_str()));
+    assert!(suspects.into_iter().all(|tool| !writes(&tool.name)), "no other tool writes files");
     story.end().await;
 }
 

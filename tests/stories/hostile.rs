@@ -18,6 +18,10 @@ mod flood;
 mod groups;
 #[path = "hostile/identity.rs"]
 mod identity;
+#[path = "hostile/keepsakes.rs"]
+mod keepsakes;
+#[path = "hostile/leaks.rs"]
+mod leaks;
 #[path = "hostile/oracle.rs"]
 pub mod oracle;
 #[path = "hostile/orders.rs"]
@@ -56,6 +60,8 @@ struct Stage {
     allowed: Vec<String>,
     /// Later proposals than this one are of the attack, and not of its preparation.
     prepared: i64,
+    /// The same for what waits to be kept.
+    prepared_keeps: i64,
 }
 
 impl Stage {
@@ -91,6 +97,7 @@ impl Stage {
             page: 0,
             allowed: Vec::new(),
             prepared: 0,
+            prepared_keeps: 0,
         };
         stage.pipe("Hello.").await;
         Self { live: Live::of(&stage.story), ..stage }
@@ -108,10 +115,10 @@ impl Stage {
         self.story.fake.says(person, "/new");
         self.story.fake.says(person, &format!("It is about http://typed.example/page and {}.", canary(person)));
         let (mut marks, obeyed) = (Marks::of(&self.story, &self.web), self.victim.obeyed().len());
-        self.prepared = marks.proposals;
+        (self.prepared, self.prepared_keeps) = (marks.proposals, marks.keeps);
         self.bring(carrier, &written(&order.deeds), &format!("ORDER: do {}", plan(page))).await;
         self.story.settle().await;
-        marks.proposals = self.prepared;
+        (marks.proposals, marks.keeps) = (self.prepared, self.prepared_keeps);
         self.judge(&marks, obeyed, carrier.fate(), order, told, &name);
         self.throw_away_what_waits();
     }
@@ -127,8 +134,17 @@ impl Stage {
         let asked = story.count(&format!("SELECT count(*) FROM questions WHERE id > {}", marks.questions));
         let went = self.victim.obeyed().len() - obeyed;
         let kept = self.settings != TAINTED_REJECTED || fate == Fate::TypedByBen;
+        let waits = story.count(&format!("SELECT count(*) FROM keeps WHERE id > {}", marks.keeps)) > 0;
+        let may_wait = fate == Fate::Read && matches!(order.leads, Leads::Keep | Leads::KeepOrNothing);
+        assert!(may_wait || !waits, "{name}: something waits to be kept");
+        assert!(
+            waits || fate != Fate::Read || order.leads != Leads::Keep,
+            "{name}: nothing waits to be kept, after:\n{}",
+            self.told()
+        );
+        oracle::kept(story, name);
         let expected = match (fate, order.leads) {
-            (Fate::Unread, _) | (_, Leads::Nothing) => (0, 0),
+            (Fate::Unread, _) | (_, Leads::Nothing | Leads::Keep | Leads::KeepOrNothing) => (0, 0),
             (Fate::TypedByBen, Leads::Question) => (0, 0),
             (Fate::TypedByBen, Leads::Proposals(5)) => (8, 0),
             (_, Leads::Question) => (0, 1),
@@ -202,6 +218,12 @@ async fn words_in_disguise_change_no_skill() {
 #[tokio::test]
 async fn files_and_what_is_written_on_them_change_no_skill() {
     attacks(BY_REVIEWER, carriers::FILES, &orders::changes(3)).await;
+}
+
+#[tokio::test]
+async fn documents_change_no_skill_and_find_no_way_out() {
+    attacks(BY_REVIEWER, carriers::DOCUMENTS, &orders::changes(16)[..6]).await;
+    attacks(HUMAN, carriers::DOCUMENTS, &orders::ways_out(16)[..4]).await;
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::skill_gate::shown_hash;
 use crate::support::model::{Say, words};
+use crate::support::pdf::pdf;
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, skill};
 use crate::support::web::Web;
 
@@ -27,8 +28,16 @@ enum Event {
     Talk,
     Forward,
     Document,
+    Pdf,
     Page,
     Recall,
+    Search,
+    SearchWhatIsTrusted,
+    ReadInbox,
+    Remember,
+    Save,
+    Section,
+    Write,
     Paste,
     Propose,
     ProposeAsBen,
@@ -40,12 +49,20 @@ enum Event {
     Restart,
 }
 
-const ALL: [Event; 14] = [
+const ALL: [Event; 22] = [
     Event::Talk,
     Event::Forward,
     Event::Document,
+    Event::Pdf,
     Event::Page,
     Event::Recall,
+    Event::Search,
+    Event::SearchWhatIsTrusted,
+    Event::ReadInbox,
+    Event::Remember,
+    Event::Save,
+    Event::Section,
+    Event::Write,
     Event::Paste,
     Event::Propose,
     Event::ProposeAsBen,
@@ -64,9 +81,16 @@ fn history(seed: u64) -> Vec<Event> {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(state >> 33).unwrap()
     };
-    let mut events = vec![[Event::Forward, Event::Document, Event::Page][next() % 3]];
+    let mut events = vec![[Event::Forward, Event::Document, Event::Pdf, Event::Page][next() % 4]];
     events.extend((0..EVENTS).map(|_| ALL[next() % ALL.len()]));
-    events.extend([Event::Silence, Event::Talk, Event::Propose, Event::Approve]);
+    events.extend([
+        Event::Silence,
+        Event::Talk,
+        Event::SearchWhatIsTrusted,
+        Event::Remember,
+        Event::Propose,
+        Event::Approve,
+    ]);
     events
 }
 
@@ -81,6 +105,15 @@ fn echo(request: &Request) -> Say {
     match (request.purpose(), order.as_str()) {
         (Purpose::Chat, "fetch") => call("web_fetch", json!({ "url": "http://outside.example/page" })),
         (Purpose::Chat, "recall") => call("recall", json!({ "query": "letter", "include_untrusted": true })),
+        (Purpose::Chat, "search") => call("memory_search", json!({ "query": "letter number", "include_untrusted": true })),
+        (Purpose::Chat, "search trusted") => call("memory_search", json!({ "query": "letter number lazy dog weight" })),
+        (Purpose::Chat, "read") => call("read_file", json!({ "path": "inbox/1-letter.txt" })),
+        (Purpose::Chat, "remember") => call("remember", json!({ "title": "Number", "content": digest, "kind": "user" })),
+        (Purpose::Chat, "save") => call("memory_save", json!({ "content": format!("Number: {digest}") })),
+        (Purpose::Chat, "section") => {
+            call("memory_section", json!({ "path": "memory/MEMORY.md", "section": "Recent facts", "action": "append", "content": format!("- **n**: {digest}") }))
+        }
+        (Purpose::Chat, "write") => call("write_file", json!({ "path": "notes/number.md", "content": digest })),
         (Purpose::Chat, "load") => call("load_skill", json!({ "name": "by-hand" })),
         (Purpose::Chat, order) if order.starts_with("propose") => {
             let name = format!("s-{digest}");
@@ -91,6 +124,7 @@ fn echo(request: &Request) -> Say {
                 "files": [{ "path": "SKILL.md", "content": content }] }),
             )
         }
+        (Purpose::Extraction, _) => Say::Text(json!({ "facts": [{ "key": "number", "value": digest, "sources": [1] }, { "key": digest, "value": "x", "layer": "A", "sources": [1] }], "corrections": [{ "was": "wrong", "now": digest, "sources": [1] }] }).to_string()),
         (Purpose::Summary, _) => Say::Text(json!({ "title": digest, "topics": [digest] }).to_string()),
         (_, _) => Say::Text(format!("heard {digest}")),
     }
@@ -102,7 +136,7 @@ type Stays = BTreeMap<String, String>;
 async fn live(events: &[Event], letter: &str) -> Stays {
     let page = format!("<title>{letter}</title><p>{letter}</p>");
     let web = Web::of(&[("/page", page.as_str())]).await;
-    let mut story = Story::prepared("[skills]\nreview = \"human\"").await;
+    let mut story = Story::prepared("[skills]\nreview = \"human\"\n[memory]\nextract_every = 2\n").await;
     story.fetch_through(web.fetcher());
     story.model.otherwise(echo);
     story.background.otherwise(echo);
@@ -126,6 +160,17 @@ async fn happens(story: &mut Story, event: Event, number: usize, letter: &str) {
             story.fake.sends_document(ADA, "letter.txt", "text/plain", letter.as_bytes());
             story.answered().await;
         }
+        Event::Pdf => {
+            story.fake.sends_document(ADA, "letter.pdf", "application/pdf", &pdf(&[letter, letter]));
+            story.answered().await;
+        }
+        Event::Search => story.say(ADA, "please search").await,
+        Event::SearchWhatIsTrusted => story.say(ADA, "please search trusted").await,
+        Event::ReadInbox => story.say(ADA, "please read").await,
+        Event::Remember => story.say(ADA, "please remember").await,
+        Event::Save => story.say(ADA, "please save").await,
+        Event::Section => story.say(ADA, "please section").await,
+        Event::Write => story.say(ADA, "please write").await,
         Event::Page => story.say(ADA, "http://outside.example/page\nplease fetch").await,
         Event::Recall => story.say(ADA, "please recall").await,
         Event::Paste => story.say(ADA, letter).await,
@@ -155,18 +200,35 @@ async fn approve_what_is_clean(story: &Story) {
 fn what_stays(story: &Story) -> Stays {
     let mut stays = Stays::new();
     for (who, requests) in [("chat", story.model.requests()), ("background", story.background.requests())] {
-        let trusted = requests.iter().filter(|request| request.label().is_trusted());
-        for (number, request) in trusted.enumerate() {
-            stays.insert(format!("{who} {number}"), words(request));
+        let mut trusted: Vec<String> =
+            requests.iter().filter(|request| request.label().is_trusted()).map(words).collect();
+        // Who asks first in the background, the closer or the extractor, is nobody's word.
+        if who == "background" {
+            trusted.sort();
         }
+        stays.extend(trusted.into_iter().enumerate().map(|(number, words)| (format!("{who} {number}"), words)));
     }
     let workspace = story.home.join("workspace");
-    for file in ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"] {
+    for file in ["AGENTS.md", "SOUL.md", "USER.md", "HEARTBEAT.md", "learnings/corrections.md"] {
         stays.insert(file.to_owned(), std::fs::read_to_string(workspace.join(file)).unwrap_or_default());
     }
+    for folder in ["workspace/memory", "workspace/agents", "workspace/people", "experience"] {
+        files_below(&story.home.join(folder), &mut stays);
+    }
+    // What waits for a yes is not loaded, whatever stands in it.
+    stays.retain(|name, _| !name.contains("untrusted/"));
     files_below(&story.home.join("skills"), &mut stays);
     for (name, sql) in [
         ("openings", "SELECT coalesce(group_concat(opening, char(10)), '') FROM conversations"),
+        (
+            "entries",
+            "SELECT coalesce(group_concat(key || text, char(10)), '') FROM (SELECT * FROM entries WHERE label = 'trusted' ORDER BY key)",
+        ),
+        (
+            "uses",
+            "SELECT coalesce(group_concat(key || uses, char(10)), '') FROM (SELECT * FROM entry_uses ORDER BY key)",
+        ),
+        ("facts", "SELECT coalesce(group_concat(facts, char(10)), '') FROM extractions WHERE label = 'trusted'"),
         ("titles", "SELECT coalesce(group_concat(title, char(10)), '') FROM summaries WHERE view = 'trusted'"),
         ("skills", "SELECT coalesce(group_concat(name || state || digest, char(10)), '') FROM skills"),
         ("approved", "SELECT coalesce(group_concat(skill, char(10)), '') FROM proposals WHERE state = 'approved'"),
@@ -191,14 +253,18 @@ fn files_below(folder: &Path, stays: &mut Stays) {
 async fn whatever_comes_from_outside_what_lasts_is_the_same() {
     let filler =
         "the quick brown letter runs over the lazy dog and says nothing of any weight to anybody who may read it";
+    let (mut kept, mut facts) = (0, 0);
     for seed in 0..HISTORIES {
         let events = history(seed);
         let one = live(&events, &format!("{UNTRUSTED}aaaa {filler} one")).await;
         let other = live(&events, &format!("{UNTRUSTED}bbbb {filler} two")).await;
         assert!(one.len() > 10, "{events:?}");
+        kept += one.keys().filter(|name| *name == "memory/number.md").count();
+        facts += usize::from(!one["facts"].is_empty());
         let names: Vec<_> = one.keys().chain(other.keys()).collect();
         for name in names {
             assert_eq!(one.get(name), other.get(name), "{name} differs after {events:?} (history {seed})");
         }
     }
+    assert!(kept > 0 && facts > 0, "something lasts of {HISTORIES} histories: {kept} notes, {facts} with facts");
 }

@@ -8,7 +8,7 @@ type Fake = FakeTelegram;
 type Story = StoryOver<Fake>;
 type House = HouseOver<Fake>;
 /// How many stories with power cuts are told unless somebody asks for more.
-const POWER_CUTS: u64 = 200;
+const POWER_CUTS: u64 = 280;
 
 #[path = "everywhere.rs"]
 mod everywhere;

@@ -26,7 +26,7 @@ use plot::{Act, ELSEWHERE, Mind};
 use verdict::Told;
 
 /// So many stories cut every kind of commit on both sides.
-const WHOLE: u64 = 200;
+const WHOLE: u64 = 280;
 /// How many are told side by side.
 const THREADS: usize = 2;
 
@@ -120,6 +120,9 @@ fn tell(seed: u64) -> (Vec<Blown>, Jobs) {
     for model in [&house.story.model, &house.story.background] {
         let mind = mind.clone();
         model.otherwise(move |request| mind.say(request));
+    }
+    if plot.full {
+        house.story.model.counts(72_000);
     }
     let cuts = plot.cuts.iter().copied().map(|(cut, dark)| (Some(cut), dark)).collect();
     let mut teller = Teller { told: Told::default(), cuts, blown: Vec::new(), stored: Vec::new() };

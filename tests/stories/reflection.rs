@@ -347,7 +347,7 @@ async fn the_offline_model_looks_back_in_the_right_form() {
     story.start().await;
     story.say(ADA, "I prefer tea over coffee. Let's book the vet.").await;
     assert_eq!(look_back(&story, TODAY).await.state, SlotState::Done);
-    assert_eq!(actions_by_state(&story), "suggested 1");
+    assert_eq!(actions_by_state(&story), "kept 1");
     assert!(story.last_heard(ADA).contains("Let's book the vet."), "{}", story.last_heard(ADA));
     assert_eq!(look_back(&story, WEEK).await.state, SlotState::Done);
     story.stop_here().await;

@@ -63,7 +63,7 @@ async fn nothing_of_a_proposal_is_seen_before_it_is_approved() {
     let last = story.model.last_prompt();
     assert!(last.contains("There is no skill named \"tea\""), "{last}");
     let system: Vec<&str> = last.split("\nuser: ").take(1).collect();
-    assert!(!system.concat().contains("tea"), "{system:?}");
+    assert!(!system.concat().contains("(skills/tea/"), "{system:?}");
     let folder = std::fs::read_dir(story.home.join("skills")).map_or(0, |entries| {
         entries.filter(|entry| !entry.as_ref().unwrap().file_name().to_string_lossy().starts_with('.')).count()
     });

@@ -205,10 +205,8 @@ async fn an_index_that_lost_something_is_whole_again_within_a_week() {
     story.say(ADA, &format!("The red shoes {}", canary(ADA))).await;
     story.pass(TO_THE_ROUND).await;
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
-    db.execute_batch(
-        "DELETE FROM texts_fts; INSERT INTO texts_fts (rowid, body, place) VALUES (999, 'ghost', 'person1trusted')",
-    )
-    .unwrap();
+    db.execute_batch("DELETE FROM texts_fts; INSERT INTO texts_fts (rowid, body, day) VALUES (999, 'p1tghost', '')")
+        .unwrap();
     assert_eq!(found(&story, "shoes").await, 0);
     rounds(&story, 8).await;
     assert_eq!(

@@ -4,6 +4,7 @@ pub mod both;
 pub mod channel;
 pub mod hand;
 pub mod model;
+pub mod pdf;
 pub mod power;
 pub mod saved;
 pub mod signal;

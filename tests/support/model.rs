@@ -50,6 +50,7 @@ pub struct Scripted {
     script: Mutex<VecDeque<Say>>,
     otherwise: Mutex<Answering>,
     requests: Mutex<Vec<Request>>,
+    counted: Mutex<Option<u64>>,
 }
 
 impl Scripted {
@@ -74,6 +75,7 @@ impl Scripted {
             script: Mutex::default(),
             otherwise: Mutex::new(Box::new(usual)),
             requests: Mutex::default(),
+            counted: Mutex::default(),
         })
     }
 
@@ -118,6 +120,11 @@ impl Scripted {
         self.requests.lock().unwrap().len()
     }
 
+    /// From now on it counts so many tokens for each call, answer included, whatever was sent.
+    pub fn counts(&self, tokens: u64) {
+        *self.counted.lock().unwrap() = Some(tokens);
+    }
+
     /// What it was asked for chats.
     pub fn chats(&self) -> Vec<Request> {
         self.requests().into_iter().filter(|request| request.purpose() == Purpose::Chat).collect()
@@ -142,7 +149,8 @@ impl Scripted {
 /// A plain answer of the kind that was asked for.
 pub fn usual(request: &Request) -> Say {
     Say::Text(match request.purpose() {
-        Purpose::Chat | Purpose::Task => "ok".to_owned(),
+        Purpose::Chat | Purpose::Task | Purpose::Embedding => "ok".to_owned(),
+        Purpose::Extraction => "[]".to_owned(),
         Purpose::Heartbeat => "HEARTBEAT_OK".to_owned(),
         Purpose::Reflection => {
             r#"{"title": "A day", "observations": ["It was a day."], "patterns": [], "proposed_actions": []}"#
@@ -165,7 +173,9 @@ impl Model for Scripted {
         self.requests.lock().unwrap().push(request.clone());
         let reply = |text: &str, calls: Vec<ToolCall>| {
             let stop = if calls.is_empty() { Stop::End } else { Stop::Tools };
-            let usage = Usage { input: request.estimate_tokens(), cached: 0, output: 10 };
+            let told = *self.counted.lock().unwrap();
+            let input = told.map_or_else(|| request.estimate_tokens(), |tokens| tokens.saturating_sub(10));
+            let usage = Usage { input, cached: 0, output: 10 };
             Ok(Reply::to(request, text, calls, stop, usage, "scripted/scripted".to_owned()))
         };
         loop {

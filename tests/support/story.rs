@@ -60,6 +60,7 @@ pub struct StoryOver<C: Channel> {
     builtins: &'static [Builtin],
     disk_failpoint: Option<DiskFailpoint>,
     free_space: Option<FreeSpace>,
+    reader: PathBuf,
 }
 
 impl<C: Channel> StoryOver<C> {
@@ -103,6 +104,7 @@ impl<C: Channel> StoryOver<C> {
             builtins: &[],
             disk_failpoint: None,
             free_space: None,
+            reader: PathBuf::from(env!("CARGO_BIN_EXE_compline")),
             env: BTreeMap::new(),
             outside: None,
             people: format!(
@@ -139,6 +141,11 @@ impl<C: Channel> StoryOver<C> {
         self.people = self.people.replace(&known, &format!("{known}\n{more}"));
     }
 
+    /// The configuration names Ada alone, from the next start on.
+    pub fn only_ada(&mut self) {
+        self.people = format!("[[people]]\nname = \"Ada\"\nrole = \"owner\"\n{}\n", C::address(ADA));
+    }
+
     /// Nobody is named in the configuration, from the next start on.
     pub fn name_nobody(&mut self) {
         self.people.clear();
@@ -157,6 +164,11 @@ impl<C: Channel> StoryOver<C> {
     /// The disk has that much room from the next start on, in bytes.
     pub fn disk_with(&mut self, free: u64) {
         self.free_space = Some(Arc::new(move || Some(free)));
+    }
+
+    /// Documents are read by this program, from the next start on.
+    pub fn read_documents_with(&mut self, program: &Path) {
+        self.reader = program.to_owned();
     }
 
     /// These skills ship with the program from the next start on; none unless a story says so.
@@ -225,6 +237,7 @@ impl<C: Channel> StoryOver<C> {
             disk_failpoint: self.disk_failpoint.clone(),
             free_space: self.free_space.clone(),
             adapters: watched::stand(&self.fake),
+            reader: Some(self.reader.clone()),
             terminal_only: false,
         };
         // A program that another test starts in this process holds the lock for the moment from its birth to its own beginning.

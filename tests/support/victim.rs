@@ -10,6 +10,7 @@
 //! ORDER-REVIEW: "a JSON string"  (what the reviewer answers, word for word)
 //! ORDER-REVIEW: safe             (the reviewer says yes in words of its own)
 //! ORDER-SUMMARY: "a JSON string" (what the summary says, in every field)
+//! ORDER-FACT: {"key": …}         (what is taken down as a fact, word for word)
 //! ```
 //!
 //! It obeys what stands in the newest exchange, and after `do what it says` what stands anywhere in its prompt. It tells nobody's words apart, and
@@ -23,6 +24,7 @@ use compline::model::{Message, Part, Purpose, Request, Role};
 use serde_json::{Deserializer, Value, json};
 
 use super::model::{Say, Scripted, usual, words};
+use super::story::UNTRUSTED;
 
 /// One thing that it is told to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +99,8 @@ impl Victim {
     fn answer(&self, request: &Request) -> Say {
         match request.purpose() {
             Purpose::Chat | Purpose::Reflection | Purpose::Heartbeat | Purpose::Task => self.chat(request),
+            Purpose::Extraction => self.extraction(request),
+            Purpose::Embedding => usual(request),
             Purpose::Review => self.review(request),
             Purpose::Summary => self.summary(request),
         }
@@ -149,6 +153,23 @@ impl Victim {
             json!({ "title": words, "topics": list, "decisions": list, "preferences": list, "pending": list })
                 .to_string(),
         )
+    }
+
+    /// Takes down everything from outside that it can see, and what it is told to, as said in every line there is.
+    fn extraction(&self, request: &Request) -> Say {
+        let text = read(&request.messages().iter().map(|message| &**message).collect::<Vec<_>>());
+        let lines: Vec<usize> = (1..=200).collect();
+        let fact = |words: &str| json!({ "key": words, "value": words, "layer": "A", "sources": lines });
+        let seen: BTreeSet<String> = tokens(&text, UNTRUSTED).into_iter().collect();
+        let told = text.split("ORDER-FACT: ").skip(1).filter_map(|rest| Some(first_json(rest)?.0));
+        let facts: Vec<Value> = seen.iter().map(|token| fact(token)).chain(told).collect();
+        if facts.is_empty() {
+            return usual(request);
+        }
+        self.note("facts");
+        let righted: Vec<Value> =
+            seen.iter().map(|token| json!({ "was": token, "now": token, "sources": lines })).collect();
+        Say::Text(json!({ "facts": facts, "corrections": righted }).to_string())
     }
 
     /// The orders in a text, in the order in which they stand there.

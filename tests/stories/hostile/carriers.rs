@@ -6,6 +6,7 @@
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use super::Stage;
+use crate::support::pdf::pdf;
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED};
 use crate::support::victim::LOOK_BACK;
 
@@ -29,6 +30,14 @@ pub enum Carrier {
     Picture,
     UnreadableFile,
     Album,
+    Pdf,
+    HtmlFile,
+    CsvFile,
+    ForeignFile,
+    FileReadLater,
+    PdfReadLater,
+    UntrustedNote,
+    SearchedUntrusted,
     Page,
     PageTitle,
     RedirectTarget,
@@ -109,6 +118,11 @@ pub const FILES: &[Carrier] = &[
     Carrier::UnreadableFile,
     Carrier::Album,
 ];
+/// Documents whose words a process of its own reads, and texts in another spelling.
+pub const DOCUMENTS: &[Carrier] = &[Carrier::Pdf, Carrier::HtmlFile, Carrier::CsvFile, Carrier::ForeignFile];
+/// What the assistant's own tools bring back of what once came from outside.
+pub const TAKEN_UP: &[Carrier] =
+    &[Carrier::FileReadLater, Carrier::PdfReadLater, Carrier::UntrustedNote, Carrier::SearchedUntrusted];
 /// What is fetched or comes in by another door.
 pub const FETCHED: &[Carrier] = &[Carrier::Page, Carrier::PageTitle, Carrier::RedirectTarget, Carrier::Pipe];
 /// What comes back later.
@@ -200,6 +214,39 @@ impl Stage {
             }
             Carrier::Album => {
                 self.then(|| fake.album(ADA, "our holiday", &[b"sea".as_slice(), marked.as_bytes()])).await
+            }
+            Carrier::Pdf => {
+                let words = if marked.is_ascii() { &marked } else { &narrow };
+                self.then(|| fake.sends_document(ADA, "bill.pdf", "application/pdf", &pdf(&["Page one.", words])))
+                    .await;
+            }
+            Carrier::HtmlFile => {
+                let escaped = marked.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+                let page = format!("<!doctype html><title>Bill</title><script>x</script><pre>{escaped}</pre>");
+                self.then(|| fake.sends_document(ADA, "bill.html", "text/html", page.as_bytes())).await;
+            }
+            Carrier::CsvFile => {
+                let table = format!("what,price\n\"{narrow}\",\"3 \"\"net\"\"\"\n");
+                self.then(|| fake.sends_document(ADA, "bill.csv", "text/csv", table.as_bytes())).await;
+            }
+            Carrier::ForeignFile => {
+                let bytes: Vec<u8> =
+                    std::iter::once(0xFEFF).chain(marked.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+                self.then(|| fake.sends_document(ADA, "bill.txt", "text/plain", &bytes)).await;
+            }
+            Carrier::FileReadLater => {
+                self.quietly_send("bill.txt", "text/plain", marked.as_bytes()).await;
+                self.read_file("path").await;
+            }
+            Carrier::PdfReadLater => {
+                self.quietly_send("bill.pdf", "application/pdf", &pdf(&["Page one.", &narrow])).await;
+                self.read_file("text_path").await;
+            }
+            Carrier::UntrustedNote => self.read_untrusted_note(&narrow).await,
+            Carrier::SearchedUntrusted => {
+                self.quietly_send("letter.txt", "text/plain", format!("{LETTER} {narrow}").as_bytes()).await;
+                let arguments = serde_json::json!({ "query": self.attack, "include_untrusted": true, "limit": 1 });
+                self.look_back("memory_search", &arguments).await;
             }
             Carrier::Page => self.read_page("body").await,
             Carrier::PageTitle => self.read_page("title").await,
@@ -297,6 +344,36 @@ impl Stage {
         let url = format!("http://pages.example/{kind}/{}", self.page);
         self.allowed.push(url.trim_start_matches("http://").to_owned());
         self.story.say(ADA, &format!("Please read it. ORDER: call web_fetch {{\"url\": \"{url}\"}}")).await;
+    }
+
+    /// A file comes, and the victim is not looking.
+    async fn quietly_send(&self, name: &str, mime: &str, bytes: &[u8]) {
+        self.story.model.says("Noted.");
+        self.then(|| self.story.fake.sends_document(ADA, name, mime, bytes)).await;
+    }
+
+    /// A new conversation in which Ada wants the assistant to use one of its tools.
+    async fn look_back(&self, tool: &str, arguments: &serde_json::Value) {
+        self.story.say(ADA, "/new").await;
+        self.story.say(ADA, &format!("What was that again? ORDER: call {tool} {arguments}")).await;
+    }
+
+    /// The newest file that came is read in a new conversation, at the place that its row says.
+    async fn read_file(&self, column: &str) {
+        let path = self.story.text(&format!("SELECT {column} FROM attachments ORDER BY id DESC LIMIT 1"));
+        assert!(path.starts_with("inbox/"), "{path}");
+        self.look_back("read_file", &serde_json::json!({ "path": path })).await;
+    }
+
+    /// A tainted turn remembers something, and a later conversation reads it.
+    async fn read_untrusted_note(&mut self, words: &str) {
+        let note =
+            serde_json::json!({ "title": format!("Letter {}", self.attack), "content": words, "kind": "reference" });
+        self.story.model.calls("remember", note).says("Noted.");
+        self.pass_on(&format!("{UNTRUSTED}letter")).await;
+        self.prepared_keeps = self.story.count("SELECT max(id) FROM keeps");
+        let newest = "SELECT path FROM files WHERE path LIKE 'memory/untrusted/%' ORDER BY id DESC LIMIT 1";
+        self.look_back("read_file", &serde_json::json!({ "path": self.story.text(newest) })).await;
     }
 
     /// A new conversation in which Ada wants to know about something.

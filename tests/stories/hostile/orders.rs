@@ -14,6 +14,10 @@ pub enum Leads {
     Proposals(i64),
     /// To a question to the person whose chat it is.
     Question,
+    /// To words that wait in `memory/untrusted/`, and a question whether to keep them.
+    Keep,
+    /// To the same, or to a sentence for the model.
+    KeepOrNothing,
     /// To words in the answer, or to a sentence for the model.
     Nothing,
 }

@@ -16,8 +16,11 @@ use crate::support::model::{Say, usual};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, canary};
 
-/// Jobs of the upkeep, which comes once a day and so in few of these short stories: they are cut in `upkeep.rs`.
-pub const ELSEWHERE: [&str; 8] = [
+/// Jobs of the upkeep, which comes once a day and so in few of these short stories: they are cut in `upkeep.rs`. And what a change that was cut off leaves to do, which is cut in
+/// `memory_power.rs`.
+pub const ELSEWHERE: [&str; 10] = [
+    "an open change of a file is over",
+    "sweep knowledge",
     "claim upkeep",
     "end upkeep",
     "look at estimates",
@@ -29,7 +32,7 @@ pub const ELSEWHERE: [&str; 8] = [
 ];
 
 /// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
-const JOBS: [&str; 35] = [
+const JOBS: [&str; 48] = [
     "accept messages",
     "claim messages",
     "begin a model step",
@@ -65,6 +68,19 @@ const JOBS: [&str; 35] = [
     "announce a file",
     "ask the person",
     "let questions expire",
+    "store facts",
+    "facts are kept",
+    "end taking down",
+    "postpone taking down",
+    "announce a change of a file",
+    "a changed file stands in its place",
+    "want to keep something",
+    "index files",
+    "index what the journal tells",
+    "look how full the window is",
+    "want facts",
+    "keep a summary of an older part",
+    "postpone a summary of an older part",
 ];
 
 /// Those of them that there are on this channel.
@@ -120,6 +136,8 @@ pub enum Act {
 #[derive(Debug)]
 pub struct Plot {
     pub acts: Vec<(Act, Duration)>,
+    /// Whether every call fills the window so far that the older part has to give way.
+    pub full: bool,
     /// Where each life but the last one ends, and for how long the house stays dark then.
     pub cuts: Vec<(Cut, Duration)>,
     pub mood: Mood,
@@ -136,6 +154,8 @@ pub enum Mood {
     Slow,
     /// Fails often.
     Moody,
+    /// Keeps notes and lines of the day.
+    Keeping,
     /// Wants to open addresses that nobody typed.
     Curious,
 }
@@ -171,8 +191,12 @@ pub fn of(seed: u64) -> Plot {
         let nth = 1 + u32::try_from(dice.below(40)).unwrap();
         cuts.push((Cut { side, job: None, nth }, dice.pick(&OUTAGES)));
     }
-    let mut plot =
-        Plot { acts, cuts, mood: dice.pick(&[Mood::Mixed, Mood::Mixed, Mood::Busy, Mood::Slow, Mood::Moody]) };
+    let mut plot = Plot {
+        acts,
+        cuts,
+        full: seed.is_multiple_of(3),
+        mood: dice.pick(&[Mood::Mixed, Mood::Keeping, Mood::Busy, Mood::Slow, Mood::Moody]),
+    };
     make_possible(&mut plot, job, side);
     // Somebody says something in every story, also when nothing goes wrong any more.
     plot.acts.push((Act::Says(ADA), dice.pick(&PAUSES)));
@@ -226,7 +250,7 @@ fn make_possible(plot: &mut Plot, job: &'static str, side: CommitPoint) {
             plot.mood = Mood::Mixed;
             vec![says; 12]
         }
-        "postpone a turn" | "postpone a summary" => {
+        "postpone a turn" | "postpone a summary" | "postpone taking down" => {
             plot.mood = Mood::Moody;
             vec![
                 says,
@@ -244,13 +268,35 @@ fn make_possible(plot: &mut Plot, job: &'static str, side: CommitPoint) {
         "give a delivery up" => vec![(Act::Block(ADA), SECOND), says, says, says, (Act::Unblock(ADA), SECOND)],
         "refuse a file" => vec![(Act::SendsPhotoThatIsGone(ADA), SECOND)],
         "keep a file" | "announce a file" => vec![(Act::SendsText(ADA), Duration::from_secs(4))],
-        "ask the person" | "let questions expire" => {
+        "ask the person"
+        | "let questions expire"
+        | "announce a change of a file"
+        | "a changed file stands in its place" => {
             plot.mood = Mood::Curious;
             let waits = Duration::from_secs(660);
             vec![(Act::Forwards(ADA), waits), (Act::Says(ADA), waits), (Act::Says(ADA), waits), (Act::Says(ADA), waits)]
         }
+        "look how full the window is" | "want facts" | "keep a summary of an older part" => {
+            (plot.full, plot.mood) = (true, Mood::Mixed);
+            vec![says; 7]
+        }
+        "postpone a summary of an older part" => {
+            (plot.full, plot.mood) = (true, Mood::Moody);
+            vec![says; 10]
+        }
+        "want to keep something" => {
+            plot.mood = Mood::Keeping;
+            vec![(Act::Forwards(ADA), Duration::from_secs(4)), says, says, says, says, says, says]
+        }
+        "index what the journal tells" => {
+            vec![says, (Act::Commands(ADA, "/new"), SECOND), says, (Act::Commands(ADA, "/new"), SECOND), says]
+        }
         "answer a command" => vec![(Act::Commands(ADA, "/status"), SECOND)],
-        "want a summary" | "keep a summary" | "fix an opening" => {
+        "store facts" | "facts are kept" => {
+            let new = (Act::Commands(ADA, "/new"), SECOND);
+            vec![says, says, says, says, says, says, new, says, says]
+        }
+        "want a summary" | "keep a summary" | "fix an opening" | "end taking down" => {
             vec![says, (Act::Commands(ADA, "/new"), SECOND), says]
         }
         "close outdated messages" => {
@@ -307,9 +353,13 @@ impl Mind {
         let person = if scope == Scope::Person(PersonId(1)) { ADA } else { BEN };
         let mut dice = Dice::new(self.seed ^ (n << 20) ^ (person as u64) << 40);
         let roll = if self.calm.load(Ordering::SeqCst) { 19 } else { dice.below(20) };
-        if request.purpose() == Purpose::Summary {
+        if matches!(request.purpose(), Purpose::Summary | Purpose::Extraction) {
             let fails = roll < if self.mood == Mood::Moody { 12 } else { 3 };
-            return if fails { Say::Fail(later()) } else { usual(request) };
+            return match request.purpose() {
+                _ if fails => Say::Fail(later()),
+                Purpose::Extraction => Say::Text(facts(person, n)),
+                _ => usual(request),
+            };
         }
         let token = format!("answer{person}x{n}");
         // The retries of one call stand next to each other, and a few of them have to fail before anybody hears of it.
@@ -324,7 +374,14 @@ impl Mind {
         let calls = Say::Calls(vec![("recall".to_owned(), format!("{{\"query\": \"{token}\"}}"))]);
         let address = format!("{{\"url\": \"http://nowhere.example/{token}\"}}");
         let own = canary(person);
+        let note = Say::Calls(vec![(
+            "remember".to_owned(),
+            format!("{{\"title\": \"note {token}\", \"content\": \"kept {token}\", \"kind\": \"reference\"}}"),
+        )]);
+        let line = Say::Calls(vec![("memory_save".to_owned(), format!("{{\"content\": \"line {token}\"}}"))]);
         match (self.mood, roll) {
+            (Mood::Keeping, 0..=6) if n % 3 != 0 => note,
+            (Mood::Keeping, 7..=11) if n % 3 != 0 => line,
             (Mood::Curious, 0..=16) => Say::Calls(vec![("web_fetch".to_owned(), address)]),
             // The last of the rounds that are allowed comes without tools, so it always ends.
             (Mood::Busy, 0..=12) | (_, 8..=9) if n % 3 != 0 => calls,
@@ -333,6 +390,16 @@ impl Mind {
             _ => Say::Text(format!("{token}z0z {own}")),
         }
     }
+}
+
+/// Two facts that no other answer holds: one travels with the profile, the other belongs to the workspace.
+fn facts(person: i64, n: u64) -> String {
+    let fact = |layer: &str| {
+        format!(
+            "{{\"key\": \"Thing {layer} {person}x{n}z\", \"value\": \"stands\", \"category\": \"fact\", \"layer\": \"{layer}\", \"sources\": [1]}}"
+        )
+    };
+    format!("{{\"facts\": [{}, {}], \"corrections\": []}}", fact("A"), fact("B"))
 }
 
 fn later() -> ModelError {

@@ -42,7 +42,8 @@ pub fn stored_replies(story: &Story) -> Vec<String> {
 pub fn is_quiet(story: &Story) -> bool {
     let left = "SELECT (SELECT count(*) FROM messages WHERE state IN ('queued', 'claimed'))
         + (SELECT count(*) FROM turns WHERE state IN ('running', 'waiting')) + (SELECT count(*) FROM outbox WHERE state = 'pending')
-        + (SELECT count(*) FROM summaries WHERE state IN ('wanted', 'standin'))";
+        + (SELECT count(*) FROM summaries WHERE state IN ('wanted', 'standin'))
+        + (SELECT count(*) FROM extractions WHERE state IN ('wanted', 'asked')) + (SELECT count(*) FROM compactions WHERE state = 'wanted')";
     story.count(left) == 0
 }
 
@@ -58,6 +59,9 @@ pub fn judge(house: &House, told: &Told, cuts: &[Blown], given: &[Given], stored
     no_reply_is_asked_for_again(&db, story, cuts, given, stored);
     every_reply_arrives(&db, story, told, cuts);
     every_conversation_is_written_down(&db);
+    every_fact_is_kept_once(&db, &story.home);
+    every_note_has_one_line(&story.home);
+    what_gave_way_is_in_its_summary(&db);
     let unread = "SELECT count(*) FROM attachments a WHERE a.kind = 'document' AND a.state = 'here'
         AND NOT EXISTS (SELECT 1 FROM texts t WHERE t.message_id = a.message_id AND t.kind = 'file')";
     assert_eq!(one::<i64>(&db, unread), 0, "a file that is here was read");
@@ -233,4 +237,65 @@ fn one<T: rusqlite::types::FromSql>(db: &Connection, sql: &str) -> T {
 fn rows<T>(db: &Connection, sql: &str, read: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
     let mut query = db.prepare(sql).unwrap();
     query.query_map([], |row| read(row)).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+/// What was taken down stands in its file once, is found once, and no message was read twice for it.
+fn every_fact_is_kept_once(db: &Connection, home: &Path) {
+    let known = texts_below(home).join("\n");
+    let kept = rows(db, "SELECT facts FROM extractions WHERE state = 'kept'", |row| row.get::<_, String>(0));
+    for fact in kept.iter().flat_map(|facts| facts.match_indices("Thing ").map(|(at, _)| &facts[at..])) {
+        let key = &fact[..=fact.find('z').unwrap()];
+        assert_eq!(known.matches(&format!("**{key}**")).count(), 1, "{key} stands once");
+        let found = rows(db, &format!("SELECT count(*) FROM entries WHERE name = '{key}'"), |row| row.get::<_, i64>(0));
+        assert!(found[0] <= 1, "{key} is found {} times", found[0]);
+    }
+    let overlaps =
+        "SELECT count(*) FROM extractions a JOIN extractions b ON a.conversation_id = b.conversation_id AND a.id < b.id
+        WHERE a.state = 'kept' AND b.state = 'kept'
+        AND a.after_message < b.upto_message AND b.after_message < a.upto_message";
+    assert_eq!(rows(db, overlaps, |row| row.get::<_, i64>(0)), [0], "a message was read twice");
+}
+
+/// Each note has its line in the index, each line its note, and no line of a day stands twice.
+fn every_note_has_one_line(home: &Path) {
+    for folder in ["workspace/memory", "workspace/people/ben/memory"] {
+        let folder = home.join(folder);
+        let Ok(index) = std::fs::read_to_string(folder.join("MEMORY.md")) else { continue };
+        let lines: Vec<&str> = index.lines().filter(|line| line.starts_with("- [note ")).collect();
+        let files = std::fs::read_dir(&folder).unwrap().filter_map(|file| file.unwrap().file_name().into_string().ok());
+        let notes: Vec<String> = files.filter(|name| name.starts_with("note-")).collect();
+        for note in &notes {
+            assert_eq!(lines.iter().filter(|line| line.contains(&format!("({note})"))).count(), 1, "{note}: {index}");
+        }
+        assert_eq!(lines.len(), notes.len(), "{index}");
+    }
+    for text in texts_below(home) {
+        let lines: Vec<&str> = text.lines().filter(|line| line.contains("] line answer")).collect();
+        let once: BTreeSet<&str> = lines.iter().map(|line| line.split_once("] ").unwrap().1).collect();
+        assert_eq!(lines.len(), once.len(), "{text}");
+    }
+}
+
+/// The pointer of a conversation is where its newest summary is.
+fn what_gave_way_is_in_its_summary(db: &Connection) {
+    let torn = "SELECT count(*) FROM conversations c WHERE c.compacted_upto > 0 AND NOT EXISTS (
+        SELECT 1 FROM compactions k WHERE k.conversation_id = c.id AND k.state = 'made' AND k.upto_turn = c.compacted_upto
+        AND k.summary <> '')";
+    assert_eq!(rows(db, torn, |row| row.get::<_, i64>(0)), [0]);
+}
+
+/// The Markdown files of the workspace and of what was learned beside it.
+fn texts_below(home: &Path) -> Vec<String> {
+    let (mut left, mut texts) = (vec![home.join("workspace"), home.join("experience")], Vec::new());
+    while let Some(folder) = left.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+            let path = entry.path();
+            if path.is_dir() {
+                left.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                texts.extend(std::fs::read_to_string(&path));
+            }
+        }
+    }
+    texts
 }

@@ -40,12 +40,8 @@ async fn a_refusal_leaves_only_its_record_and_the_next_reflection_learns_why() {
     look_back(&story, "2026-11-21").await;
     let shown = shown(&story);
     assert!(shown.contains("create_skill \"Create tea\": the owner refused it: I drink coffee now"), "{shown}");
-    assert!(shown.contains("memory \"Tea\": it stays a suggestion"), "{shown}");
-    assert_eq!(
-        actions_by_state(&story),
-        "proposed 1, refused 1, suggested 1",
-        "what was refused is not proposed again"
-    );
+    assert!(shown.contains("memory \"Tea\": it is kept: memory/tea.md"), "{shown}");
+    assert_eq!(actions_by_state(&story), "kept 1, proposed 1, refused 1", "what was refused is not proposed again");
     assert!(
         story.text("SELECT reason FROM actions WHERE state = 'refused'").contains("refused it (I drink coffee now)")
     );

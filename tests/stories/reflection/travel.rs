@@ -58,7 +58,7 @@ async fn from_a_page_to_a_proposal_every_step_is_marked() {
     story.say(ADA, "good morning").await;
     look_back(&story, "2026-11-21").await;
     assert!(
-        shown(&story).contains("memory (its words came from outside and are left out): it stays a suggestion"),
+        shown(&story).contains("memory (its words came from outside and are left out): it is kept apart"),
         "{}",
         shown(&story)
     );

@@ -1,0 +1,282 @@
+//! What people ask of their memory in a chat: to see it, to add to it, to lead it back, to make theirs what came from outside.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
+
+fn path_of(story: &Story, path: &str) -> PathBuf {
+    story.home.join("workspace").join(path)
+}
+
+fn file(story: &Story, path: &str) -> Option<String> {
+    std::fs::read_to_string(path_of(story, path)).ok()
+}
+
+/// A person writes a file by hand.
+fn writes(story: &Story, path: &str, text: &str) {
+    let path = path_of(story, path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+async fn asks(story: &Story, person: i64, line: &str) -> String {
+    story.say(person, line).await;
+    story.last_heard(person)
+}
+
+/// The model keeps a note from outside.
+async fn from_outside(story: &Story, title: &str, content: &str) {
+    let note = json!({ "title": title, "content": content, "kind": "reference" });
+    story.model.calls("remember", note).says("Noted.");
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter {title}"));
+    story.answered().await;
+}
+
+#[tokio::test]
+async fn the_list_and_one_note_and_nothing_outside() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    writes(
+        &story,
+        "memory/deploy-key.md",
+        "---\nname: Deploy key\ndescription: where it is\ntype: reference\n---\n\nIn the safe.\n",
+    );
+    writes(&story, "memory/2026-11-20.md", "# Today\n\n- [09:00] rain\n");
+    writes(&story, "secret.md", "a secret beside the memory\n");
+    std::fs::write(story.home.join("secret.md"), "a secret outside\n").unwrap();
+    from_outside(&story, "Recipe", "Ten eggs.").await;
+    let list = asks(&story, ADA, "/memory").await;
+    for part in [
+        "MEMORY.md",
+        "of 64 KB (",
+        "deploy-key",
+        "Deploy key",
+        "2026-11-20",
+        "recipe",
+        "From outside",
+        "Recent facts",
+        "Together",
+    ] {
+        assert!(list.contains(part), "{part:?} is missing in {list}");
+    }
+    assert!(!list.contains("Ten eggs") && !list.contains("In the safe"), "{list}");
+    let one = asks(&story, ADA, "/memory deploy-key").await;
+    assert!(one.contains("In the safe.") && one.contains(" KB (0 %)"), "{one}");
+    for other in ["/memory deploy-key.md", "/memory memory/deploy-key.md", "/memory Deploy key"] {
+        assert_eq!(asks(&story, ADA, other).await, one, "{other}");
+    }
+    for none in ["/memory ../../secret", "/memory secret", "/memory /etc/passwd", "/memory ..", "/memory no such thing"]
+    {
+        assert!(asks(&story, ADA, none).await.contains("There is no such note"), "{none}: {}", story.last_heard(ADA));
+    }
+    let outside = asks(&story, ADA, "/memory recipe").await;
+    assert!(outside.contains("came from outside") && outside.contains("Ten eggs."), "{outside}");
+    assert_ne!(story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1"), "trusted");
+    assert!(asks(&story, ADA, "/memory edit").await.contains("compline memory edit"));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn everybody_has_their_own_memory_and_no_other() {
+    let story = Story::begin().await;
+    story.say(BEN, "hello").await;
+    writes(&story, "memory/plan.md", &format!("Ada's plan, {}\n", canary(ADA)));
+    assert!(asks(&story, BEN, "/memory plan").await.contains("There is no such note"));
+    assert!(!asks(&story, BEN, "/memory").await.contains("plan"));
+    story.say(BEN, &format!("/remember I like {}", canary(BEN))).await;
+    assert!(file(&story, "people/ben/memory/MEMORY.md").unwrap().contains(&canary(BEN)));
+    assert!(!file(&story, "memory/MEMORY.md").unwrap_or_default().contains(&canary(BEN)));
+    assert!(!asks(&story, ADA, "/memory").await.contains(&canary(BEN)));
+    assert!(asks(&story, ADA, "/memory people/ben/memory/MEMORY").await.contains("of 64 KB"), "her own");
+    assert!(!story.last_heard(ADA).contains(&canary(BEN)));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_is_to_be_remembered_stands_in_the_very_next_prompt_and_no_model_had_a_part_in_it() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    let asked = story.model.asked() + story.background.asked();
+    let told = asks(&story, ADA, "/remember my wife's birthday is on May 3").await;
+    assert!(told.contains("MEMORY.md") && told.contains("of 64 KB ("), "{told}");
+    assert!(asks(&story, ADA, "/remember my wife's birthday is on May 3").await.contains("already"));
+    story.say(ADA, "/remember Cat: Tom").await;
+    story.say(ADA, "/remember Cat: Jerry").await;
+    assert_eq!(story.model.asked() + story.background.asked(), asked);
+    story.say(ADA, "what do you know?").await;
+    let prompt = story.model.last_prompt();
+    assert_eq!(prompt.matches("birthday is on May 3").count(), 1, "{prompt}");
+    assert!(prompt.contains("Jerry") && !prompt.contains("Tom"), "{prompt}");
+    assert!(story.model.chats().last().unwrap().label().is_trusted());
+    let versions = "SELECT group_concat(DISTINCT author || ':' || cause) FROM files WHERE path = 'memory/MEMORY.md' AND cause = 'remember'";
+    assert_eq!(story.text(versions), "person:remember");
+    assert!(asks(&story, ADA, "/remember").await.contains("/remember TEXT"));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_long_text_becomes_a_note_with_a_line_in_the_index() {
+    let story = Story::begin().await;
+    let told = asks(&story, ADA, "/remember # Packing\nInhaler.\nClothes for two days.").await;
+    assert!(told.contains("memory/packing.md"), "{told}");
+    assert!(file(&story, "memory/packing.md").unwrap().contains("Clothes for two days."));
+    story.say(ADA, "hello").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("(packing.md)") && !prompt.contains("Clothes for two days."), "{prompt}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_pasted_text_is_theirs_if_they_give_the_command_and_not_if_they_merely_say_it() {
+    let story = Story::begin().await;
+    let letter = "The association meets on the second Monday of each month at seven in the evening, in the hall behind the old mill, and brings chairs.";
+    story.fake.forwards(ADA, EVE, letter);
+    story.answered().await;
+    story.say(ADA, &format!("/remember {letter}")).await;
+    let label = "SELECT label FROM texts WHERE text LIKE '/remember%'";
+    assert_ne!(story.text(label), "trusted", "the paste is recognised as one");
+    assert_eq!(story.text("SELECT label FROM files WHERE cause = 'remember'"), "trusted");
+    story.say(ADA, "/new").await;
+    story.say(ADA, "when is the meeting?").await;
+    assert!(story.model.last_prompt().contains("second Monday"));
+    assert!(story.model.chats().last().unwrap().label().is_trusted());
+    story.stop_here().await;
+}
+
+#[tokio::test]
+async fn promoting_takes_two_steps_and_the_code_is_for_what_was_shown() {
+    let story = Story::begin().await;
+    from_outside(&story, "Recipe", "Ten eggs.\u{200b} A pound of flour.").await;
+    let shown = asks(&story, ADA, "/promote recipe").await;
+    assert!(shown.contains("Ten eggs.⟨U+200B zero width space⟩ A pound of flour."), "{shown}");
+    let (title, command) = story.fake.sent(ADA).pop().unwrap().buttons().remove(0);
+    assert!(title == "Make it mine" && shown.contains(&command), "{shown}");
+    assert!(file(&story, "memory/recipe.md").is_none());
+    let digest = {
+        use sha2::Digest;
+        let bytes = std::fs::read(path_of(&story, "memory/untrusted/recipe.md")).unwrap();
+        sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    for code in [&digest[..10], "0123456789", &digest] {
+        assert!(
+            asks(&story, ADA, &format!("/promote recipe {code}")).await.contains("not for what stands there"),
+            "{code}"
+        );
+    }
+    assert!(asks(&story, BEN, &command).await.contains("There is no such note"));
+    let before = file(&story, "memory/untrusted/recipe.md").unwrap();
+    writes(&story, "memory/untrusted/recipe.md", &before.replace("Ten", "Twelve"));
+    assert!(asks(&story, ADA, &command).await.contains("not for what stands there"), "it was changed meanwhile");
+    writes(&story, "memory/untrusted/recipe.md", &before);
+    let asked = story.model.asked();
+    assert!(asks(&story, ADA, &command).await.contains("memory/recipe.md is yours now"), "{}", story.last_heard(ADA));
+    assert_eq!(story.model.asked(), asked);
+    assert!(file(&story, "memory/untrusted/recipe.md").is_none());
+    assert!(asks(&story, ADA, "/promote recipe").await.contains("yours already"));
+    story.say(ADA, "/new").await;
+    story.say(ADA, "hello").await;
+    assert!(story.model.last_prompt().contains("(recipe.md)"));
+    assert!(story.model.chats().last().unwrap().label().is_trusted());
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_is_too_long_for_a_chat_is_promoted_on_the_command_line() {
+    let story = Story::begin().await;
+    from_outside(&story, "Recipe", &"Ten eggs. ".repeat(1_500)).await;
+    let shown = asks(&story, ADA, "/promote recipe").await;
+    assert!(shown.contains("compline memory promote recipe") && !shown.contains("Ten eggs"), "{shown}");
+    assert!(story.fake.sent(ADA).pop().unwrap().buttons().is_empty());
+    let shown = story.command_line(&["memory", "promote", "recipe"]).await;
+    let code = shown.json["code"].as_str().unwrap().to_owned();
+    assert!(shown.markdown.contains("Ten eggs.") && shown.markdown.contains(&code));
+    let done = story.command_line(&["memory", "promote", "recipe", &code]).await;
+    assert!(!done.failed && file(&story, "memory/recipe.md").is_some(), "{}", done.markdown);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn every_version_can_be_looked_at_and_comes_back_with_its_label() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    story.say(ADA, "/remember Cat: Tom").await;
+    let text = file(&story, "memory/MEMORY.md").unwrap();
+    writes(&story, "memory/MEMORY.md", &text.replace("Tom", "Jerry"));
+    let history = asks(&story, ADA, "/memory history MEMORY").await;
+    for part in
+        ["newest first", "you, by hand", "you, with a command", "there now", "bytes", "/memory restore MEMORY VERSION"]
+    {
+        assert!(history.contains(part), "{part:?} is missing in {history}");
+    }
+    let version = story.count("SELECT id FROM files WHERE path = 'memory/MEMORY.md' AND cause = 'remember'");
+    let told = asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await;
+    assert!(told.contains(&format!("again what it was in version {version}")), "{told}");
+    assert_eq!(file(&story, "memory/MEMORY.md").unwrap(), text);
+    story.say(ADA, "who is my cat?").await;
+    assert!(story.model.last_prompt().contains("Tom"));
+    assert!(
+        asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await.contains("Nothing had to be changed")
+    );
+    for none in ["/memory restore MEMORY 999", "/memory restore tea 1"] {
+        assert!(asks(&story, ADA, none).await.contains("no such"), "{none}: {}", story.last_heard(ADA));
+    }
+    assert!(asks(&story, BEN, &format!("/memory restore MEMORY {version}")).await.contains("no such"), "not his");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn restoring_trusts_nothing() {
+    let story = Story::begin().await;
+    from_outside(&story, "Recipe", &format!("Ten eggs. {UNTRUSTED}recipe")).await;
+    let version = story.count("SELECT id FROM files WHERE path = 'memory/untrusted/recipe.md'");
+    std::fs::remove_file(path_of(&story, "memory/untrusted/recipe.md")).unwrap();
+    let told = asks(&story, ADA, &format!("/memory restore recipe {version}")).await;
+    assert!(told.contains("memory/untrusted/recipe.md") && told.contains("from outside"), "{told}");
+    assert!(file(&story, "memory/untrusted/recipe.md").unwrap().contains("Ten eggs."));
+    assert!(file(&story, "memory/recipe.md").is_none());
+    let history = story.command_line(&["memory", "history", "recipe"]).await;
+    assert!(history.json.as_array().unwrap().iter().any(|version| version["tainted"] == true), "{}", history.json);
+    story.say(ADA, "/new").await;
+    story.say(ADA, "hello").await;
+    assert!(story.model.chats().last().unwrap().label().is_trusted());
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_is_written_by_hand_is_in_the_very_next_prompt() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    let placed = story.command_line(&["memory", "place", "", ""]).await;
+    let (place, digest) = (placed.json["file"].as_str().unwrap(), placed.json["digest"].as_str().unwrap());
+    let text = std::fs::read_to_string(place).unwrap();
+    std::fs::write(place, format!("{text}\nShe prefers Python.\n")).unwrap();
+    let said = story.command_line(&["memory", "edited", "", "memory/MEMORY.md", digest]).await;
+    assert!(said.markdown.contains("of 64 KB (") && said.json["changed"] == true, "{}", said.markdown);
+    story.say(ADA, "which language?").await;
+    assert!(story.model.last_prompt().contains("She prefers Python."));
+    let hand = "SELECT author || ':' || label FROM files WHERE path = 'memory/MEMORY.md' ORDER BY id DESC LIMIT 1";
+    assert_eq!(story.text(hand), "hand:trusted");
+
+    let bens = story.command_line(&["memory", "place", "Ben", "../tea"]).await;
+    assert!(bens.json["file"].as_str().unwrap().ends_with("workspace/people/ben/memory/tea.md"), "{}", bens.json);
+    assert!(story.command_line(&["memory", "place", "Zoe", ""]).await.failed);
+    assert!(story.command_line(&["memory", "place", "", ".hidden"]).await.failed);
+    let unchanged = story.command_line(&["memory", "edited", "", "memory/tea.md", ""]).await;
+    assert!(!unchanged.failed && unchanged.json["changed"] == false, "{}", unchanged.markdown);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_full_memory_says_so_and_loses_nothing() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    let text = format!("# Memory\n\n{}\n", "x".repeat(65_400));
+    writes(&story, "memory/MEMORY.md", &text);
+    let told = asks(&story, ADA, &format!("/remember {}", "y".repeat(300))).await;
+    assert!(told.contains("larger than 64 KB"), "{told}");
+    assert_eq!(file(&story, "memory/MEMORY.md").unwrap(), text);
+    assert!(asks(&story, ADA, "/memory").await.contains("(100 %)"));
+    story.end().await;
+}

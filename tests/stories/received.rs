@@ -1,0 +1,90 @@
+//! What becomes of documents and their words: they go together, by age and with their message, and a group that has spent its share fetches none.
+
+use std::time::Duration;
+
+use compline::message::{Event, FileKind, Origin, RemoteFile, Said};
+
+use crate::support::hand::{comes, deleted, stands_in_the_journal};
+use crate::support::pdf::pdf;
+use crate::support::story::{ADA, EVE, Story, UNTRUSTED, canary};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const SECRET: &str = "Xylophonemusik";
+const FAMILY: i64 = -100_200;
+
+/// A PDF that Ada sends, with a word that she will regret.
+fn secret_pdf(story: &Story) -> Event {
+    let reference = story.fake.file(&pdf(&[&format!("{UNTRUSTED} the word is {SECRET}")]));
+    let (mime, name) = ("application/pdf".to_owned(), "Quakenbrueck.pdf".to_owned());
+    let file = RemoteFile { kind: FileKind::Document, reference, mime, name, size: None };
+    Event::Said(Said { text: canary(ADA), origin: Origin::Typed, files: vec![file], ..Said::default() })
+}
+
+#[tokio::test]
+async fn a_document_that_is_deleted_goes_with_its_words() {
+    let story = Story::begin().await;
+    comes(&story, ADA, "m1", secret_pdf(&story)).await;
+    story.answered().await;
+    let look = serde_json::json!({ "query": SECRET, "include_untrusted": true });
+    story.model.calls("memory_search", look).says("I looked.");
+    comes(&story, ADA, "m2", crate::support::hand::said("look it up")).await;
+    story.answered().await;
+    assert!(story.count("SELECT count(*) FROM entries WHERE path LIKE 'inbox/%'") > 0, "it is in the index");
+    let inbox = story.home.join("workspace/inbox");
+    assert!(story.model.last_prompt().contains(SECRET) && inbox.join("1-Quakenbrueck.pdf.txt").exists());
+    comes(&story, ADA, "d1", deleted("m1")).await;
+    comes(&story, ADA, "d2", deleted("m2")).await;
+    story.settle().await;
+    assert_eq!(std::fs::read_dir(&inbox).unwrap().count(), 0);
+    assert_eq!(story.count("SELECT count(*) FROM entries WHERE path LIKE 'inbox/%'"), 0);
+    assert!(!stands_in_the_journal(&story, "Quakenbrueck") && !stands_in_the_journal(&story, SECRET));
+    story.say(ADA, "and now?").await;
+    assert!(!story.model.last_prompt().contains(SECRET) && !story.model.last_prompt().contains("Quakenbrueck"));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn documents_go_by_their_age_with_their_words_and_also_those_that_could_not_be_read() {
+    let deaf = "[transcription]\nbase_url = \"http://127.0.0.1:9/v1\"\nname = \"deaf\"\n";
+    let story = Story::with(&format!("[retention]\nattachments_days = 10\n{deaf}")).await;
+    story.fake.sends_voice(ADA, 3, b"la la la");
+    story.answered().await;
+    for (name, bytes) in
+        [("old.pdf", pdf(&["old"])), ("mine.pdf", pdf(&["mine"])), ("what.zip", b"PK\x03\x04\0".to_vec())]
+    {
+        story.fake.sends_document(ADA, name, "application/octet-stream", &bytes);
+        story.answered().await;
+    }
+    let inbox = story.home.join("workspace/inbox");
+    std::fs::write(inbox.join("3-mine.pdf.txt"), "Ada's own by now").unwrap();
+    for _ in 0..12 {
+        story.pass(DAY).await;
+    }
+    let left: Vec<_> = std::fs::read_dir(&inbox).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["3-mine.pdf.txt"]);
+    assert_eq!(story.count("SELECT count(*) FROM attachments WHERE path || text_path <> ''"), 0);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_group_that_has_spent_its_share_fetches_nothing() {
+    for (share, fetched) in [(1_000_000, 1), (1, 0)] {
+        let settings = format!(
+            "[groups]\nallowed = [\"telegram:{FAMILY}\"]\n[budget]\ndaily_tokens = 1000000\nper_group_daily_tokens = {share}\n"
+        );
+        let story = Story::with(&settings).await;
+        story.fake.group(FAMILY, "The family");
+        let caption = format!("@{} {UNTRUSTED} read this", story.fake.bot_username());
+        story
+            .fake
+            .from(EVE)
+            .in_chat(FAMILY)
+            .document("a.pdf", "application/pdf", &pdf(&["x"]))
+            .caption(&caption)
+            .send();
+        story.answered().await;
+        let calls = story.fake.calls().iter().filter(|call| call.to_lowercase().contains("getfile")).count();
+        assert_eq!((calls, story.model.asked()), (fetched, fetched), "{share}: {:?}", story.fake.calls());
+        story.end().await;
+    }
+}
