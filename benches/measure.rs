@@ -1,9 +1,9 @@
 //! Measures what a person feels, and prints it: `cargo bench --bench measure`, or only some of it with
-//! `-- process`, `-- turns`, `-- crowd`, `-- recall`, `-- scan`.
+//! `-- process`, `-- turns`, `-- crowd`, `-- recall`, `-- prefix`, `-- scan`.
 //!
 //! Three kinds of figures. Of the real binary, against a Telegram server and a model on loopback: time to the first poll, resident memory at
 //! rest, message to the first byte of the answer, size of the first request. Of the library in this process: time and CPU per turn at growing
-//! histories, turns per second, recall at growing journals. Of the scan of skills: what it finds, and what it suspects wrongly. The figures are printed as they are; none is a test.
+//! histories, turns per second, recall at growing journals, search among a million messages and a hundred thousand vectors. Of the scan of skills: what it finds, and what it suspects wrongly. The figures are printed as they are; none is a test.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,10 +17,14 @@
 
 #[path = "measure/library.rs"]
 mod library;
+#[path = "measure/prefix.rs"]
+mod prefix;
 #[path = "measure/process.rs"]
 mod process;
 #[path = "measure/scan.rs"]
 mod scan;
+#[path = "measure/search.rs"]
+mod search;
 #[allow(dead_code, unused_imports, reason = "shared with the tests")]
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -39,6 +43,9 @@ fn main() {
         process::measure();
     }
     library::measure(&asked);
+    if asked("prefix") {
+        prefix::measure();
+    }
     if asked("scan") {
         let folders: Vec<&str> = wanted.iter().map(String::as_str).filter(|word| *word != "scan").collect();
         scan::measure(&folders);

@@ -26,11 +26,18 @@ pub fn measure(asked: &dyn Fn(&str) -> bool) {
         }
         if asked("crowd") {
             crowd(30, 20).await;
+            crowd(1_000, 3).await;
+        }
+        if asked("memory") {
+            turns_with_memory(10_000, 1_000_000).await;
         }
         for messages in [1_000, 10_000, 100_000] {
             if asked("recall") {
                 recall(messages).await;
             }
+        }
+        if asked("search") {
+            crate::search::measure().await;
         }
     });
 }
@@ -102,7 +109,7 @@ async fn turns(history: usize) {
     let home = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::default());
     let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
-    remember(&app.journal, history, clock.now()).await;
+    remember(&app.journal, history, clock.now(), usize::MAX).await;
     app.start().await.unwrap();
     let mut seat = Seat::take(&app, "P1").await;
     for n in 0..5 {
@@ -115,6 +122,46 @@ async fn turns(history: usize) {
     }
     let each = (cpu() - before) / 200;
     line(&format!("turn at {history} messages of history"), times, Some(each));
+    drop(seat);
+    app.stop().await;
+}
+
+/// Turns of somebody who has talked for years and keeps many notes.
+async fn turns_with_memory(notes: usize, messages: usize) {
+    let home = tempfile::tempdir().unwrap();
+    let clock = Arc::new(SystemClock::default());
+    let folder = home.path().join("workspace/memory");
+    std::fs::create_dir_all(&folder).unwrap();
+    let scope = Scope::Person(PersonId(1));
+    for note in 0..notes {
+        let body: String =
+            (0..8).map(|line| format!("{}\n", sentence((note * 8 + line) as u64, scope).open().0)).collect();
+        let head = format!("---\nname: Note {note}\ndescription: {}\ntype: fact\n---\n\n", word(note as u64 % 5_000));
+        std::fs::write(folder.join(format!("note-{note}.md")), format!("{head}{body}")).unwrap();
+    }
+    let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
+    let long_ago = Moment(clock.now().0 - 400 * 24 * 3_600_000);
+    remember(&app.journal, messages, long_ago, 200).await;
+    app.start().await.unwrap();
+    let mut seat = Seat::take(&app, "P1").await;
+    for n in 0..20 {
+        seat.ask(format!("warm-{n}")).await;
+    }
+    // The index is made in the background.
+    for _ in 0..600 {
+        let (before, began) = (cpu(), Instant::now());
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        if (cpu() - before).as_secs_f64() < began.elapsed().as_secs_f64() * 0.02 {
+            break;
+        }
+    }
+    let before = cpu();
+    let mut times = Vec::new();
+    for n in 0..100 {
+        times.push(seat.ask(format!("turn-{n}")).await);
+    }
+    let each = (cpu() - before) / 100;
+    line(&format!("turn at {notes} notes and {messages} messages (aim 5 ms CPU)"), times, Some(each));
     drop(seat);
     app.stop().await;
 }
@@ -145,7 +192,7 @@ async fn recall(messages: usize) {
     let home = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::default());
     let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
-    remember(&app.journal, messages, clock.now()).await;
+    remember(&app.journal, messages, clock.now(), usize::MAX).await;
     let mut times = Vec::new();
     let before = cpu();
     for n in 0..200_u64 {
@@ -158,8 +205,8 @@ async fn recall(messages: usize) {
     app.stop().await;
 }
 
-/// Past turns of the owner in one conversation: half of the messages are theirs, half are answers.
-async fn remember(journal: &Journal, messages: usize, now: Moment) {
+/// Past turns of the owner, so many messages in each conversation: half of them are theirs, half are answers.
+async fn remember(journal: &Journal, messages: usize, now: Moment, each: usize) {
     let scope = Scope::Person(PersonId(1));
     for block in 0..messages.div_ceil(2).div_ceil(500) {
         let first = block * 500;
@@ -169,17 +216,18 @@ async fn remember(journal: &Journal, messages: usize, now: Moment) {
                 let stream = tx.stream_for(PersonId(1))?;
                 let address =
                     tx.link(&compline::people::Address::new("terminal", "local", "person-1"), Some(PersonId(1)), now)?;
-                let conversation = match tx.newest_conversation(stream)? {
+                let open = || {
+                    let new = NewConversation { stream, kind: "chat", scope, because: "first", at: now };
+                    tx.open_conversation(&new)
+                };
+                let mut conversation = match tx.newest_conversation(stream)? {
                     Some(known) => known.id,
-                    None => tx.open_conversation(&NewConversation {
-                        stream,
-                        kind: "chat",
-                        scope,
-                        because: "first",
-                        at: now,
-                    })?,
+                    None => open()?,
                 };
                 for n in first..last {
+                    if (n * 2).is_multiple_of(each) && n > 0 {
+                        conversation = open()?;
+                    }
                     let message = |person, kind, turn| NewMessage {
                         stream,
                         conversation: Some(conversation),
@@ -207,6 +255,7 @@ async fn remember(journal: &Journal, messages: usize, now: Moment) {
                         scope,
                         at: now,
                         context: &none,
+                        recalled: &none,
                         label: &Label::trusted(),
                     })?;
                     tx.claim(turn, &[said])?;
@@ -236,7 +285,7 @@ async fn remember(journal: &Journal, messages: usize, now: Moment) {
 }
 
 /// Twelve words, rare ones rarer: the k-th word of the list comes up about once in k times.
-fn sentence(seed: u64, scope: Scope) -> Text {
+pub fn sentence(seed: u64, scope: Scope) -> Text {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut words = Vec::new();
     for _ in 0..12 {
@@ -249,7 +298,7 @@ fn sentence(seed: u64, scope: Scope) -> Text {
     Labelled::new(Arc::from(words.join(" ")), Label::trusted(), scope)
 }
 
-fn word(number: u64) -> String {
+pub fn word(number: u64) -> String {
     const SYLLABLES: [&str; 12] = ["ka", "lo", "mi", "ra", "ten", "sul", "por", "vi", "nak", "de", "hu", "bel"];
     let mut rest = number + 12;
     let mut word = String::new();

@@ -1,0 +1,192 @@
+//! What a search costs among very much: by words at a million messages, by words and meaning at a hundred thousand vectors.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use compline::config::{Budget, Limit};
+use compline::id::{ConversationId, PersonId, StreamId};
+use compline::memory::{Asked, Recollection, VectorParts, Vectors, digest};
+use compline::model::ModelError;
+use compline::model::embed::{Embedded, Embedder, EmbedderCard};
+use compline::people::{Address, Role};
+use compline::spend::Ledger;
+use compline::store::{Journal, MessageKind, NewConversation, NewMessage, TextKind};
+use compline::time::{Moment, SystemClock, Zone};
+use compline::trust::{Label, Labelled, Scope, Text};
+
+use crate::library::{sentence, word};
+use crate::{cpu, figure, line};
+
+const ADA: Scope = Scope::Person(PersonId(1));
+const MESSAGES: u64 = 1_000_000;
+const VECTORS: u64 = 100_000;
+
+pub async fn measure() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+    let began = Instant::now();
+    fill(&journal, 0..VECTORS).await;
+    for dimensions in [384, 768] {
+        by_meaning(&journal, dimensions).await;
+    }
+    by_words(&journal, VECTORS).await;
+    fill(&journal, VECTORS..MESSAGES).await;
+    figure("  writing them down took", format!("{:.0} s", began.elapsed().as_secs_f64()));
+    by_words(&journal, MESSAGES).await;
+    journal.close().await;
+}
+
+/// Questions of rare words, of common ones, and of both.
+async fn by_words(journal: &Journal, messages: u64) {
+    let recollection = Recollection::new(journal.clone(), None, "Compline");
+    for (what, ranks) in [
+        ("rare words", [3_000_u64, 5_000, 7_000]),
+        ("a common word among them", [40, 3_000, 7_000]),
+        ("common words only", [5, 10, 20]),
+    ] {
+        let (mut times, before) = (Vec::new(), cpu());
+        for n in 0..40 {
+            let words = ranks.map(|rank| word(rank + n)).join(" ");
+            times.push(ask(&recollection, &words).await);
+        }
+        line(&format!("search by words at {messages} messages: {what}"), times, Some((cpu() - before) / 40));
+    }
+}
+
+async fn by_meaning(journal: &Journal, dimensions: usize) {
+    let embedder = Arc::new(Invented(EmbedderCard {
+        provider: "invented".to_owned(),
+        name: "noise".to_owned(),
+        dimensions: Some(dimensions),
+    }));
+    let began = Instant::now();
+    keep(journal, dimensions).await;
+    figure(
+        &format!("  keeping {VECTORS} vectors of {dimensions} took"),
+        format!("{:.0} s", began.elapsed().as_secs_f64()),
+    );
+    let clock = Arc::new(SystemClock::default());
+    let endless = Limit { micros: u64::MAX / 4, tokens: u64::MAX / 4 };
+    let budget = Budget {
+        daily: endless,
+        per_person_daily: endless,
+        per_group_daily: endless,
+        background_daily: endless,
+        tool_rounds: 1,
+    };
+    let ledger = Arc::new(Ledger::new(journal.clone(), clock.clone(), Zone::UTC, budget));
+    let vectors = Vectors::new(VectorParts { journal: journal.clone(), clock, ledger, embedder });
+    let recollection = Recollection::new(journal.clone(), Some(vectors), "Compline");
+    let first = ask(&recollection, "something").await;
+    figure(
+        &format!("  first search among {VECTORS} vectors of {dimensions}, which loads them"),
+        format!("{first:.0?}"),
+    );
+    let (mut times, before) = (Vec::new(), cpu());
+    for n in 0..40 {
+        let words = [40, 3_000, 7_000].map(|rank| word(rank + n)).join(" ");
+        times.push(ask(&recollection, &words).await);
+    }
+    line(&format!("hybrid search among {VECTORS} vectors of {dimensions}"), times, Some((cpu() - before) / 40));
+}
+
+async fn ask(recollection: &Recollection, words: &str) -> Duration {
+    let words = Labelled::new(Arc::from(words), Label::trusted(), ADA);
+    let began = Instant::now();
+    let asked = Asked { words, untrusted_too: false, limit: 6, before: None };
+    recollection.search(&asked, |_, found| Ok(found)).await.unwrap();
+    began.elapsed()
+}
+
+/// A vector for each text, without asking anybody.
+async fn keep(journal: &Journal, dimensions: usize) {
+    let model = format!("invented/noise/{dimensions}");
+    for block in 0..VECTORS / 5_000 {
+        let model = model.clone();
+        let keep = move |tx: compline::store::Tx<'_>| {
+            for n in block * 5_000..(block + 1) * 5_000 {
+                let text = sentence(n, ADA);
+                let digest = digest(text.open().0.as_bytes());
+                tx.keep_digest(i64::try_from(n + 1).unwrap(), &digest)?;
+                tx.keep_embedding(&model, &digest, &noise(n, dimensions))?;
+            }
+            Ok(())
+        };
+        journal.write("keep", keep).await.unwrap();
+    }
+}
+
+/// Messages of the owner, a thousand to a conversation.
+async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
+    for first in range.step_by(10_000) {
+        let write = move |tx: compline::store::Tx<'_>| {
+            tx.allow("Ada", Role::Owner, "config", Moment(0))?;
+            let stream = tx.stream_for(PersonId(1))?;
+            let address = tx.link(&Address::new("terminal", "local", "person-1"), Some(PersonId(1)), Moment(0))?;
+            let mut conversation = None;
+            for n in first..first + 10_000 {
+                let at = Moment(1_600_000_000_000 + i64::try_from(n).unwrap() * 120_000);
+                let current = match conversation.filter(|_| n % 1_000 != 0) {
+                    Some(current) => current,
+                    None => open(tx, stream, at)?,
+                };
+                conversation = Some(current);
+                let message = tx.add_message(&NewMessage {
+                    stream,
+                    conversation,
+                    inbox: None,
+                    address: Some(address),
+                    person: Some(PersonId(1)),
+                    guest: 0,
+                    kind: MessageKind::Said,
+                    scope: ADA,
+                    external_id: "",
+                    album: "",
+                    received_at: at,
+                    server_at: None,
+                    effective_at: at,
+                    turn: None,
+                })?;
+                tx.add_text(message, TextKind::Said, &sentence(n, ADA))?;
+                tx.settle_message(message, "answered", "")?;
+                tx.conversation_grew(current, message, at)?;
+            }
+            Ok(())
+        };
+        journal.write("fill", write).await.unwrap();
+    }
+}
+
+fn open(tx: compline::store::Tx<'_>, stream: StreamId, at: Moment) -> anyhow::Result<ConversationId> {
+    tx.open_conversation(&NewConversation { stream, kind: "chat", scope: ADA, because: "silence", at })
+}
+
+/// Somebody who answers at once.
+struct Invented(EmbedderCard);
+
+#[async_trait]
+impl Embedder for Invented {
+    fn card(&self) -> &EmbedderCard {
+        &self.0
+    }
+
+    async fn embed(&self, texts: &[Text], _: Duration) -> Result<Embedded, ModelError> {
+        let of = |text: &Text| text.open().0.bytes().fold(7_u64, |seed, byte| seed.wrapping_mul(31) ^ u64::from(byte));
+        let length = self.0.dimensions.unwrap();
+        Ok(Embedded { vectors: texts.iter().map(|text| noise(of(text), length)).collect(), input: 1 })
+    }
+}
+
+fn noise(seed: u64, length: usize) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % 20_001) as f32 / 10_000.0 - 1.0
+    };
+    let vector: Vec<f32> = (0..length).map(|_| next()).collect();
+    let size = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+    vector.iter().map(|number| number / size).collect()
+}

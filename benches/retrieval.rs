@@ -1,0 +1,124 @@
+//! Measures how well what was said is found again: `cargo bench --bench retrieval -- FILE… [--embed URL --model NAME] [--ollama]`. Without a file it takes the
+//! small sample beside it. The format of a file and what the figures mean stand in `docs/retrieval.md`.
+//!
+//! Each conversation of a file becomes a house of its own, with its speakers as the people of one group, and goes through the same journal, index and search
+//! that the program uses. The figures are printed as they are; none is a test.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    reason = "a measurement may stop at the first surprise"
+)]
+
+#[path = "retrieval/figures.rs"]
+mod figures;
+#[path = "retrieval/house.rs"]
+mod house;
+
+use serde::Deserialize;
+
+use figures::Figures;
+use house::House;
+
+/// A file.
+#[derive(Deserialize)]
+struct Set {
+    conversations: Vec<Talk>,
+}
+
+/// Everything that some people said to each other, and what is asked about it.
+#[derive(Deserialize)]
+struct Talk {
+    sessions: Vec<Session>,
+    questions: Vec<Asked>,
+}
+
+/// What was said at one time.
+#[derive(Deserialize)]
+struct Session {
+    id: String,
+    turns: Vec<Turn>,
+}
+
+#[derive(Deserialize)]
+struct Turn {
+    id: String,
+    speaker: String,
+    at: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    question: String,
+    /// Turns in which the answer stands.
+    evidence: Vec<String>,
+    #[serde(default)]
+    kind: serde_json::Value,
+}
+
+/// How it is searched.
+const WAYS: [&str; 3] = ["lexical", "vector", "hybrid"];
+
+fn main() {
+    // `cargo test --benches` and the like only want to know that it builds.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let (files, embedding) = arguments();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    for file in files {
+        println!("{file}");
+        let set: Set = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        runtime.block_on(measure(set, embedding.as_ref()));
+    }
+}
+
+fn arguments() -> (Vec<String>, Option<compline::config::Embedding>) {
+    let (mut files, mut url, mut model, mut ollama) = (Vec::new(), None, "default".to_owned(), false);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--embed" => url = arguments.next(),
+            "--model" => model = arguments.next().unwrap_or(model),
+            "--ollama" => ollama = true,
+            other if other.starts_with('-') => {}
+            file => files.push(file.to_owned()),
+        }
+    }
+    if files.is_empty() {
+        files.push(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/retrieval/sample.json").to_owned());
+    }
+    let provider =
+        if ollama { compline::config::EmbeddingProvider::Ollama } else { compline::config::EmbeddingProvider::OpenAi };
+    let embedding = url.map(|base_url| compline::config::Embedding {
+        provider,
+        base_url,
+        name: model,
+        dimensions: None,
+        api_key: None,
+    });
+    (files, embedding)
+}
+
+async fn measure(set: Set, embedding: Option<&compline::config::Embedding>) {
+    let ways = if embedding.is_some() { &WAYS[..] } else { &WAYS[..1] };
+    let mut figures: Vec<Figures> = ways.iter().map(|_| Figures::default()).collect();
+    for talk in &set.conversations {
+        let house = House::of(talk, embedding).await;
+        for asked in &talk.questions {
+            for (way, figures) in ways.iter().zip(&mut figures) {
+                let began = std::time::Instant::now();
+                let found = house.search(&asked.question, way).await;
+                figures.add(talk, asked, &found, began.elapsed());
+            }
+        }
+        house.close().await;
+    }
+    for (way, figures) in ways.iter().zip(&figures) {
+        figures.print(way);
+    }
+}
