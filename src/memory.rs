@@ -57,7 +57,7 @@ pub use health::{TreeHealth, TreeMended};
 pub use index::{EntryHit, Found, Index, IndexHealth, Question};
 pub use label::{of_file as label_of_file, of_found_file};
 pub use own::{NotGiven, OwnFile};
-pub use page::digest;
+pub use page::{digest, without_comments};
 pub use passage::Section;
 pub use place::{EXPERIENCE, normal as normal_path};
 pub use recall::{Asked, Recollection};

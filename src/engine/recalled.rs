@@ -73,7 +73,8 @@ fn trusted(words: &[Text], party: &Party) -> Option<Text> {
 /// What is told of the hits: each once, and none that is loaded anyway.
 fn told(hits: &[(usize, Vec<EntryHit>)], loaded: &Loaded, nothing: Text) -> Text {
     let files = [&loaded.user, &loaded.memory, &loaded.today, &loaded.agent, &loaded.experience];
-    let loaded: Vec<String> = files.iter().map(|file| one_line(file.open().0)).collect();
+    // A fact stands in its file with its key in bold.
+    let loaded: Vec<String> = files.iter().map(|file| one_line(&file.open().0.replace("**", ""))).collect();
     let mut label = nothing.label().clone();
     let (mut seen, mut lines) = (BTreeSet::new(), Vec::new());
     for (most, hits) in hits {

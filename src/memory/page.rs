@@ -47,7 +47,7 @@ pub fn digest(bytes: &[u8]) -> String {
 }
 
 /// The text without `<!-- … -->`; a comment that has its lines to itself takes them along. One that never ends is text.
-fn without_comments(text: &str) -> String {
+pub fn without_comments(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, inner)) = rest.split_once("<!--") {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Page, gauge, name};
 use crate::admin::Admin;
 use crate::admin::answer::{Answer, Shown, plain};
-use crate::memory::{NotGiven, NoteLine, Tree};
+use crate::memory::{NotGiven, NoteLine, Tree, without_comments};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
@@ -72,7 +72,9 @@ impl Admin {
 
 /// The gauge, and the beginning of the text.
 fn of_index(page: &Page, way: Way, shown: &mut Shown) -> Vec<String> {
-    let words = page.words(shown);
+    // What the program explains in it stands in the file.
+    let words = without_comments(page.words(shown));
+    let words = words.trim();
     let part = cut_bytes(words, BEGINNING);
     let mut blocks = vec![says::head(&page.gauge()), fenced(&reveal(part))];
     if part.len() < words.len() {

@@ -133,12 +133,15 @@ impl<'a> View<'a> {
 
     /// Takes the program's own block off a text and reads it; `None` when nothing else is there.
     fn without_context(&mut self, text: &'a str) -> Option<&'a str> {
-        let Some(inner) = text.trim_start().strip_prefix("<context>") else {
+        let Some((mark, inner)) = text.trim_start().strip_prefix("<context").and_then(|rest| rest.split_once('>'))
+        else {
             return Some(text);
         };
         let (context, rest) = inner.split_once("</context>").unwrap_or((inner, ""));
-        // The newest copy is the one that counts.
-        self.day = None;
+        // The newest copy is the one that counts; what came to mind besides says no day.
+        if mark.is_empty() {
+            self.day = None;
+        }
         for line in context.lines() {
             self.note(line);
         }
