@@ -182,7 +182,12 @@ async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Came> {
         // They are not allowed in any more.
         return end(engine, &job, "given_up").await;
     };
-    let asked = if job.state == "asked" { Ok(Some(job.id)) } else { ask(engine, &job, &party).await? };
+    // What was answered before is kept first: it may reach further than this job, and nothing is read twice.
+    let of = job.conversation;
+    if let Some(answered) = engine.parts.journal.read(move |db| db.answered_extraction(of)).await? {
+        return keep(engine, answered, &party).await;
+    }
+    let asked = ask(engine, &job, &party).await?;
     match asked {
         Ok(Some(answered)) => keep(engine, answered, &party).await,
         Ok(None) => Ok(Came::On),

@@ -176,6 +176,17 @@ impl Db<'_> {
         Ok(query.query_row([conversation], |row| row.get(0))?)
     }
 
+    /// The first answer of a conversation that is stored and not kept yet.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn answered_extraction(&self, conversation: ConversationId) -> anyhow::Result<Option<ExtractionId>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id FROM extractions WHERE conversation_id = ?1 AND state = 'asked' ORDER BY upto_message LIMIT 1",
+        )?;
+        Ok(query.query_row([conversation], |row| row.get(0)).optional()?)
+    }
+
     /// The newest message of a conversation before the first one that still waits for its answer; an answer counts too. What waits may hold words that are not
     /// written down yet, as a voice note does.
     ///
