@@ -11,6 +11,8 @@
 )]
 
 mod support {
+    #[path = "../support/fake.rs"]
+    pub mod fake;
     #[allow(dead_code, unused_imports, reason = "shared with the stories")]
     pub mod signal;
     #[allow(dead_code, unused_imports, reason = "shared with the stories")]

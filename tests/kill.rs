@@ -20,6 +20,8 @@ use std::time::Duration;
 
 #[allow(dead_code, unused_imports, reason = "this story needs little of the server")]
 mod support {
+    #[path = "../support/fake.rs"]
+    pub mod fake;
     pub mod telegram;
 }
 

@@ -21,6 +21,8 @@ mod signal;
 mod telegram;
 
 mod support {
+    #[path = "../support/fake.rs"]
+    pub mod fake;
     #[allow(dead_code, unused_imports, reason = "these tests need little of the server")]
     pub mod telegram;
 }

@@ -71,10 +71,30 @@ pub fn deleted(of: &str) -> Event {
     Event::Deleted { of: of.to_owned() }
 }
 
-/// Whether that word stands in any file of the home's journal. The gateway has stopped, or its log was cut.
+/// Whether that word stands in any file of the home's journal, as it was written or as the search indexes keep it. The gateway has stopped, or its log was cut.
 pub fn stands_in_the_journal(story: &Story, word: &str) -> bool {
+    stands_as_written(story, word) || bytes_stand_in_the_journal(story, stem_of(word).as_bytes())
+}
+
+/// The same without the indexes, which let go of a message that its sender deleted in the night.
+pub fn stands_as_written(story: &Story, word: &str) -> bool {
+    bytes_stand_in_the_journal(story, word.as_bytes())
+}
+
+/// What an index has of a word in any case: it folds case and diacritics, may cut an ending off, and leaves out the beginning that a word shares with the one before it. Of
+/// a short word that would be too little to know it by: then it is the word.
+fn stem_of(word: &str) -> String {
+    let folded = compline::text::fold::fold(word).to_lowercase();
+    let one_word = folded.chars().all(char::is_alphanumeric);
+    match folded.len() {
+        10.. if one_word => folded.chars().skip(3).take(folded.chars().count() - 5).collect(),
+        _ => word.to_owned(),
+    }
+}
+
+fn bytes_stand_in_the_journal(story: &Story, sought: &[u8]) -> bool {
     ["compline.db", "compline.db-wal"].iter().any(|name| {
         let bytes = std::fs::read(story.home.join(name)).unwrap_or_default();
-        bytes.windows(word.len()).any(|window| window == word.as_bytes())
+        bytes.windows(sought.len()).any(|window| window == sought)
     })
 }

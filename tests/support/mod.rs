@@ -2,8 +2,10 @@
 
 pub mod both;
 pub mod channel;
+pub mod fake;
 pub mod hand;
 pub mod model;
+pub mod older;
 pub mod pdf;
 pub mod power;
 pub mod saved;
@@ -13,3 +15,4 @@ pub mod telegram;
 pub mod victim;
 pub mod watched;
 pub mod web;
+pub mod workspace;

@@ -46,10 +46,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use draft::Draft;
 pub use faults::{Failure, Fault, Which};
-pub use observing::{Accepted, AcceptedKind, Edit, Sent, SentFile};
+pub use observing::{Edit, Sent, SentFile};
 pub use state::{ChatId, MessageId, OWN_NUMBER, OWN_UUID, UpdateId, Violation, group_id, number, uuid};
 
-use server::{Doors, Running};
+use super::fake::Running;
+use server::Doors;
 use state::Shared;
 
 /// A handle on the running fake. Clones share it; the daemon stops with the last of them.
@@ -109,8 +110,8 @@ impl FakeSignal {
         let address = |listener: &TcpListener| listener.local_addr().expect("the bound address");
         let (tcp_address, http_address) = (address(&tcp), address(&http));
         let unix = UnixListener::bind(folder.path().join("socket")).expect("a socket");
-        let shared = Arc::new(Shared::new(folder.path().join("attachments")));
-        let running = Running::serve(Doors { unix, tcp, http }, shared.clone());
+        let shared = state::shared(folder.path().join("attachments"));
+        let running = server::start(Doors { unix, tcp, http }, shared.clone());
         let running = Mutex::new(Some(running));
         Self { inner: Arc::new(Inner { shared, running, folder, tcp: tcp_address, http: http_address }) }
     }
@@ -158,7 +159,7 @@ impl FakeSignal {
         let bind = |address| TcpListener::bind(address).expect("the port of before");
         let (tcp, http) = (bind(self.inner.tcp), bind(self.inner.http));
         let unix = UnixListener::bind(self.socket()).expect("the socket of before");
-        let running = Running::serve(Doors { unix, tcp, http }, self.inner.shared.clone());
+        let running = server::start(Doors { unix, tcp, http }, self.inner.shared.clone());
         *self.inner.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
     }
 

@@ -37,10 +37,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use draft::Draft;
 pub use faults::Fault;
-pub use observing::{Accepted, AcceptedKind, Edit, Sent, Upload};
+pub use observing::{Edit, Sent, Upload};
 pub use state::{CallbackAnswer, ChatId, MessageId, UpdateId, Violation};
 
-use server::Running;
+use super::fake::Running;
 use state::Shared;
 
 /// The one token that the fake accepts.
@@ -83,8 +83,8 @@ impl FakeTelegram {
     pub fn start_sync() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let address = listener.local_addr().expect("the bound address");
-        let shared = Arc::new(Shared::new());
-        let running = Mutex::new(Some(Running::serve(listener, shared.clone())));
+        let shared = state::shared();
+        let running = Mutex::new(Some(server::start(listener, shared.clone())));
         let inner = Arc::new(Inner { shared, address, running });
         Self { inner }
     }
@@ -119,7 +119,7 @@ impl FakeTelegram {
     pub fn restart(&self) {
         self.stop();
         let listener = TcpListener::bind(self.inner.address).expect("the port of before");
-        let running = Running::serve(listener, self.inner.shared.clone());
+        let running = server::start(listener, self.inner.shared.clone());
         *self.inner.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
     }
 

@@ -266,7 +266,7 @@ impl FakeSignal {
 
     /// Two accepted sends in one chat nearer than `interval` count as a violation.
     pub fn pace(&self, interval: Duration) {
-        self.change(|state| state.pace_ms = i64::try_from(interval.as_millis()).unwrap_or(i64::MAX));
+        self.change(|state| state.chronicle.set_pace(interval));
     }
 
     /// Everything that a well-behaved client would not have done.

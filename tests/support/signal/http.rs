@@ -113,7 +113,7 @@ async fn events(
 /// Comments into every stream, as often as the test wants.
 async fn keep_alive(shared: Arc<Shared>) -> Value {
     loop {
-        shared.until(|state| state.keep_alive.is_some()).await;
+        shared.until(|| shared.lock().keep_alive.is_some()).await;
         let pause = shared.lock().keep_alive.unwrap_or_default();
         tokio::time::sleep(pause).await;
         shared.change(super::state::State::keep_alive);

@@ -50,7 +50,7 @@ async fn read(mut reader: impl AsyncRead + Unpin, shared: Arc<Shared>, id: Conne
     let mut buffer = Vec::new();
     let mut requests = JoinSet::new();
     loop {
-        shared.until(|state| !state.is_stalled).await;
+        shared.until(|| !shared.lock().is_stalled).await;
         let mut chunk = vec![0; 64 * 1024];
         let count = reader.read(&mut chunk).await.unwrap_or(0);
         let searched = buffer.len();
@@ -75,7 +75,7 @@ async fn read(mut reader: impl AsyncRead + Unpin, shared: Arc<Shared>, id: Conne
             shared.change(|state| state.end_subscriptions(id));
             tokio::select! {
                 () = async { while requests.join_next().await.is_some() {} } => {}
-                () = shared.until(|state| state.holds_sends || state.holds_answers) => return,
+                () = shared.until(|| { let state = shared.lock(); state.holds_sends || state.holds_answers }) => return,
             }
             shared.change(|state| state.close_connection(id));
             return std::future::pending().await;

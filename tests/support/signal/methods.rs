@@ -176,7 +176,7 @@ pub(super) async fn finish_link(shared: &Shared, call: &Call) -> Outcome {
     if !shared.lock().links.contains_key(&uri) {
         return Err(Refusal::user("Unknown link uri"));
     }
-    shared.until(|state| state.links.get(&uri) == Some(&true)).await;
+    shared.until(|| shared.lock().links.get(&uri) == Some(&true)).await;
     shared.change(|state| {
         state.links.remove(&uri);
         if !state.accounts.iter().any(|number| number == OWN_NUMBER) {
@@ -291,7 +291,7 @@ fn remote_delete(state: &mut State, call: &Call) -> Outcome {
         };
         sent.deleted = true;
         let sent = sent.clone();
-        state.record(super::AcceptedKind::Delete, &sent);
+        state.record(crate::support::fake::AcceptedKind::Delete, &sent);
     }
     Ok(json!({ "timestamp": state.stamp(0), "results": [] }))
 }

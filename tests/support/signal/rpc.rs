@@ -202,5 +202,5 @@ async fn hold(shared: &Shared, holding: fn(&State) -> bool) {
     }
     shared.change(|state| state.held += 1);
     let _held = Held(shared);
-    shared.until(|state| !holding(state)).await;
+    shared.until(|| !holding(&shared.lock())).await;
 }

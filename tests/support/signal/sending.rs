@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::faults::Failure;
 use super::methods::{Outcome, chats};
-use super::observing::{AcceptedKind, Edit, Sent, SentFile};
+use super::observing::{Edit, Sent, SentFile};
 use super::rpc::{Call, Refusal};
 use super::state::{ChatId, MessageId, OWN_NUMBER, OWN_UUID, State, group_id, number, uuid};
+use crate::support::fake::AcceptedKind;
 
 /// A longer body becomes an attachment that older clients do not show.
 const LONGEST_BODY: usize = 2000;

@@ -3,18 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::faults::{Failure, Fault, Flood};
-use super::observing::{Accepted, Sent};
+use super::observing::Sent;
+use crate::support::fake::{self, Chronicle};
 
 pub type ChatId = i64;
 /// The time stamp by which everybody names a message.
@@ -54,43 +54,12 @@ pub struct Violation {
     pub what: String,
 }
 
-/// The state with its two kinds of bell.
-pub(super) struct Shared {
-    state: Mutex<State>,
-    pub(super) changes: watch::Sender<()>,
-    pub(super) changed: Condvar,
-}
+/// The state, with everybody who waits.
+pub(super) type Shared = fake::Shared<State>;
 
-impl Shared {
-    pub(super) fn new(attachments: PathBuf) -> Self {
-        let state = Mutex::new(State::new(attachments));
-        Self { state, changes: watch::Sender::new(()), changed: Condvar::new() }
-    }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Alters the state, hands over what can be handed over, then wakes all who wait.
-    pub(super) fn change<T>(&self, alter: impl FnOnce(&mut State) -> T) -> T {
-        let outcome = {
-            let mut state = self.lock();
-            let outcome = alter(&mut state);
-            state.hand_over();
-            outcome
-        };
-        self.changes.send_replace(());
-        self.changed.notify_all();
-        outcome
-    }
-
-    /// Waits until a condition holds.
-    pub(super) async fn until(&self, condition: impl Fn(&State) -> bool) {
-        let mut changes = self.changes.subscribe();
-        while !condition(&self.lock()) {
-            let _ = changes.changed().await;
-        }
-    }
+/// What a new daemon knows: nothing.
+pub(super) fn shared(attachments: PathBuf) -> Arc<Shared> {
+    Arc::new(Shared::new(State::new(attachments), State::hand_over))
 }
 
 /// Somebody with an account.
@@ -177,7 +146,7 @@ pub(super) struct State {
 
     // From us.
     pub(super) sent: Vec<Sent>,
-    pub(super) accepted: Vec<Accepted>,
+    pub(super) chronicle: Chronicle,
     pub(super) calls: Vec<String>,
     pub(super) ignored: Vec<(String, String)>,
     pub(super) typing: HashMap<ChatId, Vec<(i64, bool)>>,
@@ -197,7 +166,6 @@ pub(super) struct State {
     pub(super) is_deaf: bool,
     pub(super) shuffle: Option<Shuffle>,
     pub(super) before_answer: VecDeque<Vec<u8>>,
-    pub(super) pace_ms: i64,
     pub(super) is_strict: bool,
     pub(super) violations: Vec<Violation>,
 }
@@ -233,7 +201,7 @@ impl State {
             has_late_headers: true,
             keep_alive: None,
             sent: Vec::new(),
-            accepted: Vec::new(),
+            chronicle: Chronicle::default(),
             calls: Vec::new(),
             ignored: Vec::new(),
             typing: HashMap::new(),
@@ -251,7 +219,6 @@ impl State {
             is_deaf: false,
             shuffle: None,
             before_answer: VecDeque::new(),
-            pace_ms: 0,
             is_strict: false,
             violations: Vec::new(),
         }

@@ -140,7 +140,7 @@ impl FakeTelegram {
 
     /// Two accepted sends or edits in one chat nearer than `interval` count as a violation.
     pub fn pace(&self, interval: Duration) {
-        self.change(|state| state.pace_ms = i64::try_from(interval.as_millis()).unwrap_or(i64::MAX));
+        self.change(|state| state.chronicle.set_pace(interval));
     }
 
     /// Everything that a well-behaved bot would not have done: calls during a flood wait always, more under

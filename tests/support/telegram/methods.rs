@@ -6,10 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::faults::SENDS;
 use super::markup::{self, Formatted};
-use super::observing::{AcceptedKind, Edit, Sent};
+use super::observing::{Edit, Sent};
 use super::state::{CallbackAnswer, ChatId, MessageId, State, bot};
 use super::upload::{self, UploadedFile};
 use super::webhook;
+use crate::support::fake::AcceptedKind;
 
 /// The longest visible text, in UTF-16 units.
 const MAX_TEXT: usize = 4096;

@@ -1,12 +1,13 @@
 //! What the bot did, and waiting for it.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::FakeTelegram;
 use super::state::{CallbackAnswer, ChatId, MessageId, State, UpdateId};
+use crate::support::fake::{Accepted, AcceptedKind};
 
 /// One message of the bot as it stands now, after all edits.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,24 +71,6 @@ pub struct Edit {
     pub at_ms: i64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AcceptedKind {
-    Send,
-    Edit,
-    Delete,
-}
-
-/// One accepted call in the chronicle.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Accepted {
-    pub at_ms: i64,
-    pub kind: AcceptedKind,
-    pub chat: ChatId,
-    pub message_id: MessageId,
-    /// The visible text after this call.
-    pub text: String,
-}
-
 impl FakeTelegram {
     /// The messages that stand in a chat, in the order of sending, with their final texts.
     pub fn sent(&self, chat: ChatId) -> Vec<Sent> {
@@ -101,7 +84,7 @@ impl FakeTelegram {
 
     /// Every accepted send, edit and deletion in all chats, in order of time.
     pub fn all_sends(&self) -> Vec<Accepted> {
-        self.read(|state| state.accepted.clone())
+        self.read(|state| state.chronicle.accepted().to_vec())
     }
 
     /// The names of all calls with a good token, in lower case, also refused ones.
@@ -182,27 +165,12 @@ impl FakeTelegram {
 
     /// Waits until a condition holds; it is looked at after each change. Set a limit of your own.
     pub async fn until(&self, condition: impl Fn(&Self) -> bool) {
-        let mut changes = self.inner.shared.changes.subscribe();
-        while !condition(self) {
-            let _ = changes.changed().await;
-        }
+        self.inner.shared.until(|| condition(self)).await;
     }
 
     /// `until` for a thread without a runtime; false when the limit passes first.
     pub fn wait_for(&self, limit: Duration, condition: impl Fn(&Self) -> bool) -> bool {
-        let deadline = Instant::now() + limit;
-        loop {
-            if condition(self) {
-                return true;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            // A change between the look and the wait is caught by the short wait.
-            let wait = left.min(Duration::from_millis(20));
-            drop(self.inner.shared.changed.wait_timeout(self.inner.shared.lock(), wait));
-        }
+        self.inner.shared.wait_for(limit, || condition(self))
     }
 }
 
@@ -210,11 +178,9 @@ impl State {
     /// Writes an accepted call into the chronicle and checks the pace.
     pub(super) fn record(&mut self, kind: AcceptedKind, sent: &Sent) {
         let (at_ms, chat, message_id) = (self.now_ms(), sent.chat, sent.message_id);
-        let last = self.accepted.iter().rev().find(|accepted| accepted.chat == chat);
-        if last.is_some_and(|last| at_ms - last.at_ms < self.pace_ms) {
+        if !self.chronicle.record(Accepted { at_ms, kind, chat, message_id, text: sent.text.clone() }) {
             self.violate(Some(chat), "too soon after the call before");
         }
-        self.accepted.push(Accepted { at_ms, kind, chat, message_id, text: sent.text.clone() });
     }
 }
 

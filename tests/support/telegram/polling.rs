@@ -14,7 +14,7 @@ use super::state::{Queued, Shared, State};
 const OPT_IN: [&str; 3] = ["chat_member", "message_reaction", "message_reaction_count"];
 
 pub(super) async fn get_updates(shared: &Shared, call: &Call) -> Result<Value, Refusal> {
-    let mut changes = shared.changes.subscribe();
+    let mut changes = shared.changes();
     let limit = usize::try_from(call.int("limit").unwrap_or(100).clamp(1, 100)).unwrap_or(100);
     let timeout = u64::try_from(call.int("timeout").unwrap_or(0).clamp(0, 50)).unwrap_or(0);
     let generation = shared.change(|state| begin_poll(state, call))?;

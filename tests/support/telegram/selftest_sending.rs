@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{ADA, Desk, why};
-use crate::support::telegram::{AcceptedKind, Fault};
+use crate::support::fake::AcceptedKind;
+use crate::support::telegram::Fault;
 
 #[tokio::test]
 async fn texts_are_measured_after_the_markup_in_utf16_units() {

@@ -11,7 +11,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::thread::JoinHandle;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -23,7 +22,6 @@ use axum::serve::{IncomingStream, Listener};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
 
 use super::TOKEN;
 use super::faults::Fault;
@@ -32,46 +30,25 @@ use super::polling;
 use super::state::Shared;
 use super::upload;
 use super::webhook;
+use crate::support::fake::Running;
 
 const BODY_LIMIT: usize = 64 << 20;
 
-/// The serving thread. Dropping it closes the port and all connections before it returns.
-pub(super) struct Running {
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+/// Answers the bot, or calls it, until what comes back is dropped: that closes the port and all connections.
+pub(super) fn start(listener: std::net::TcpListener, shared: Arc<Shared>) -> Running {
+    Running::on_a_thread(move || serve(listener, shared))
 }
 
-impl Running {
-    pub(super) fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) -> Self {
-        let (stop, stopped) = oneshot::channel();
-        let thread = std::thread::spawn(move || serve(listener, shared, stopped));
-        Self { stop: Some(stop), thread: Some(thread) }
+async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) {
+    listener.set_nonblocking(true).expect("a listener without blocking");
+    let door = Door(TcpListener::from_std(listener).expect("a listener"));
+    let calling = webhook::call_the_bot(Arc::clone(&shared));
+    let app = Router::new().fallback(answer).with_state(shared);
+    let app = app.into_make_service_with_connect_info::<Switch>();
+    tokio::select! {
+        _ = axum::serve(door, app).into_future() => {}
+        () = calling => {}
     }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop.take();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-fn serve(listener: std::net::TcpListener, shared: Arc<Shared>, stopped: oneshot::Receiver<()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        listener.set_nonblocking(true).expect("a listener without blocking");
-        let door = Door(TcpListener::from_std(listener).expect("a listener"));
-        let calling = webhook::call_the_bot(Arc::clone(&shared));
-        let app = Router::new().fallback(answer).with_state(shared);
-        let app = app.into_make_service_with_connect_info::<Switch>();
-        tokio::select! {
-            _ = axum::serve(door, app).into_future() => {}
-            () = calling => {}
-            _ = stopped => {}
-        }
-    });
 }
 
 /// Reads one request, lets the faults have their say, and answers.
@@ -125,15 +102,12 @@ async fn hold(shared: &Shared, holding: fn(&super::state::State) -> bool) {
             self.0.change(|state| state.held -= 1);
         }
     }
-    let mut changes = shared.changes.subscribe();
     if !holding(&shared.lock()) {
         return;
     }
     shared.change(|state| state.held += 1);
     let _held = Held(shared);
-    while holding(&shared.lock()) {
-        let _ = changes.changed().await;
-    }
+    shared.until(|| !holding(&shared.lock())).await;
 }
 
 /// Takes token, method and parameters out of a request: query, forms of both kinds and JSON are all understood.

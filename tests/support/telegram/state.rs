@@ -3,15 +3,15 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use super::faults::{Fault, Flood};
-use super::observing::{Accepted, Sent};
+use super::observing::Sent;
 use super::upload;
+use crate::support::fake::{self, Chronicle};
 
 pub type ChatId = i64;
 pub type MessageId = i64;
@@ -36,29 +36,12 @@ pub struct CallbackAnswer {
     pub text: String,
 }
 
-/// The state with its two kinds of bell.
-pub(super) struct Shared {
-    state: Mutex<State>,
-    pub(super) changes: watch::Sender<()>,
-    pub(super) changed: Condvar,
-}
+/// The state, with everybody who waits.
+pub(super) type Shared = fake::Shared<State>;
 
-impl Shared {
-    pub(super) fn new() -> Self {
-        Self { state: Mutex::new(State::new()), changes: watch::Sender::new(()), changed: Condvar::new() }
-    }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Alters the state, then wakes all who wait.
-    pub(super) fn change<T>(&self, alter: impl FnOnce(&mut State) -> T) -> T {
-        let outcome = alter(&mut self.lock());
-        self.changes.send_replace(());
-        self.changed.notify_all();
-        outcome
-    }
+/// What a new server knows: nothing.
+pub(super) fn shared() -> Arc<Shared> {
+    Arc::new(Shared::new(State::new(), |_| {}))
 }
 
 /// One update that waits to be confirmed.
@@ -103,7 +86,7 @@ pub(super) struct State {
     next_message: HashMap<ChatId, MessageId>,
     pub(super) received: HashMap<(ChatId, MessageId), Value>,
     pub(super) sent: Vec<Sent>,
-    pub(super) accepted: Vec<Accepted>,
+    pub(super) chronicle: Chronicle,
     pub(super) calls: Vec<String>,
     pub(super) menus: BTreeMap<String, Vec<(String, String)>>,
     pub(super) typing: HashMap<ChatId, Vec<i64>>,
@@ -117,7 +100,6 @@ pub(super) struct State {
     pub(super) hold_answers: bool,
     pub(super) held: usize,
     pub(super) strict: bool,
-    pub(super) pace_ms: i64,
     pub(super) violations: Vec<Violation>,
 }
 
@@ -150,7 +132,7 @@ impl State {
             next_message: HashMap::new(),
             received: HashMap::new(),
             sent: Vec::new(),
-            accepted: Vec::new(),
+            chronicle: Chronicle::default(),
             calls: Vec::new(),
             menus: BTreeMap::new(),
             typing: HashMap::new(),
@@ -162,7 +144,6 @@ impl State {
             hold_answers: false,
             held: 0,
             strict: false,
-            pace_ms: 0,
             violations: Vec::new(),
         }
     }

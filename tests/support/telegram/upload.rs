@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::methods::{Call, Outcome, Refusal, chat_for, reply_target};
-use super::observing::{AcceptedKind, Sent, Upload};
+use super::observing::{Sent, Upload};
 use super::state::{MessageId, State};
+use crate::support::fake::AcceptedKind;
 
 /// The largest file that a bot may upload, and the largest picture.
 const MAX_UPLOAD: usize = 50 << 20;

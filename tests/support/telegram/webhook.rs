@@ -106,7 +106,7 @@ pub(super) fn info(state: &State) -> Value {
 pub(super) async fn call_the_bot(shared: Arc<Shared>) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().no_proxy().build().expect("a client");
-    let mut changes = shared.changes.subscribe();
+    let mut changes = shared.changes();
     let mut pause = PAUSE;
     loop {
         let next = shared.lock().next_call();
