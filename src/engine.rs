@@ -8,6 +8,7 @@
 //! rebuilt from the journal; a task that dies is started again and goes on from the last stored step.
 
 pub mod boundary;
+mod chore;
 pub mod closer;
 pub mod compact;
 pub mod context;
@@ -25,7 +26,6 @@ pub mod summary;
 pub mod turn;
 pub mod work;
 
-use self::files::reader::Reader;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -33,6 +33,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::chore::Chore;
+use self::files::reader::Reader;
 use crate::config;
 use crate::id::{AddressId, StreamId, TurnId};
 use crate::memory::{Index, Tree};
@@ -127,10 +129,10 @@ pub struct Parts {
 pub struct Engine {
     pub(crate) parts: Parts,
     streams: Mutex<HashMap<StreamId, Handle>>,
-    closer: Mutex<Option<Ringer>>,
-    extractor: Mutex<Option<Ringer>>,
+    closer: Chore,
+    extractor: Chore,
     readers: extractor::Readers,
-    worker: Mutex<Option<Ringer>>,
+    worker: Chore,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -147,10 +149,10 @@ impl Engine {
         Arc::new(Self {
             parts,
             streams: Mutex::default(),
-            closer: Mutex::default(),
-            extractor: Mutex::default(),
+            closer: Chore::default(),
+            extractor: Chore::default(),
             readers: extractor::Readers::default(),
-            worker: Mutex::default(),
+            worker: Chore::default(),
             tasks: TaskTracker::new(),
             stop,
         })
@@ -180,28 +182,22 @@ impl Engine {
 
     /// The ends of conversations may have moved.
     pub fn ring_closer(&self) {
-        if let Some(ringer) = &*self.closer.lock().unwrap_or_else(PoisonError::into_inner) {
-            ringer.ring(&*self.parts.clock);
-        }
+        self.closer.ring(&*self.parts.clock);
     }
 
     /// Facts of a conversation may be wanted.
     pub fn ring_extractor(&self) {
-        if let Some(ringer) = &*self.extractor.lock().unwrap_or_else(PoisonError::into_inner) {
-            ringer.ring(&*self.parts.clock);
-        }
+        self.extractor.ring(&*self.parts.clock);
     }
 
     /// Who is rung when a run that the program assigned is over.
     pub fn tell_of_work(&self, ringer: Ringer) {
-        *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
+        self.worker.heard_by(ringer);
     }
 
     /// Something may be due that the schedule does: a run that the program assigned is over, words are to go.
     pub fn ring_worker(&self) {
-        if let Some(ringer) = &*self.worker.lock().unwrap_or_else(PoisonError::into_inner) {
-            ringer.ring(&*self.parts.clock);
-        }
+        self.worker.ring(&*self.parts.clock);
     }
 
     /// Ends the stream's turn at once. False if none is running or waiting.

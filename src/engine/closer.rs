@@ -5,53 +5,24 @@
 //! conversation never begins empty-handed; the model's own summary replaces it when it succeeds, with retries in growing distances.
 //! Nothing is closed early by this: the boundary alone decides where a conversation ends.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::chore::{TRIES, UNHURRIED};
 use super::{Engine, boundary, compact, extractor, summary};
 use crate::id::ConversationId;
-use crate::store::{Conversation, Db, Node, Summary, View};
+use crate::store::{Conversation, Db, Node, Summary, Tx, View};
 use crate::time::Moment;
-use crate::time::clock::Bell;
-use crate::time::task::guarded;
 use crate::trust::{Label, Scope};
 use crate::wording::agent as says;
 
-/// After so many failures a stand-in stays for good.
-pub(super) const TRIES: u32 = 12;
 /// How many titles of earlier conversations the next one is told.
 const TITLES: u32 = 3;
 
 /// Starts the task.
 pub fn start(engine: &Arc<Engine>) {
-    let (ringer, bell) = crate::time::clock::bell();
-    ringer.ring(&*engine.parts.clock);
-    *engine.closer.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
-    let stop = engine.stop.clone();
-    let task = run(Arc::clone(engine), bell);
-    engine.tasks.spawn(async move {
-        tokio::select! {
-            () = stop.cancelled() => {}
-            () = task => {}
-        }
-    });
-}
-
-async fn run(engine: Arc<Engine>, mut bell: Bell) {
-    let (mut wake_at, mut busy) = (None, None);
-    loop {
-        busy = bell.heard_or(&*engine.parts.clock, wake_at, busy).await;
-        if busy.is_none() {
-            return;
-        }
-        wake_at = match guarded("The closer", work(&engine)).await {
-            Ok(next) => next,
-            Err(error) => {
-                tracing::error!("Writing down the end of a conversation failed: {error:#}");
-                Some(engine.parts.clock.now().plus(Duration::from_secs(60)))
-            }
-        };
-    }
+    let failed = "Writing down the end of a conversation failed";
+    engine.closer.start(engine, "The closer", failed, |engine| async move { work(&engine).await });
 }
 
 /// Does what is due, and says when to look again.
@@ -135,10 +106,11 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
         .read_much(move |db| {
             let Some(conversation) = db.conversation(wanted.conversation)? else { return Ok(None) };
             let lines = summary::lines(db, &conversation, view)?;
-            Ok(Some((conversation, lines)))
+            let revision = db.revision_of(conversation.id)?;
+            Ok(Some((conversation, lines, revision)))
         })
         .await?;
-    let Some((conversation, lines)) = found else { return Ok(()) };
+    let Some((conversation, lines, revision)) = found else { return Ok(()) };
     let now = engine.parts.clock.now();
     if lines.is_empty() {
         let nothing = summary::extractive(&lines, conversation.scope);
@@ -150,16 +122,18 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
     }
     match summary::ask(&engine.parts.background, &lines, conversation.scope).await {
         Ok((content, model)) => {
-            engine
-                .parts
-                .journal
-                .write("keep a summary", move |tx| tx.keep_summary(id, "made", &content, &model, now))
-                .await
+            let of = conversation.id;
+            let kept = move |tx: Tx<'_>| match tx.revision_of(of)? == revision {
+                true => tx.keep_summary(id, "made", &content, &model, now),
+                // Words went while it was made: it is made again of what is left.
+                false => Ok(()),
+            };
+            engine.parts.journal.write("keep a summary", kept).await
         }
         Err(error) => {
             let attempts = wanted.attempts.saturating_add(1);
             tracing::warn!(conversation.id = %conversation.id, "Conversation {}: no summary yet: {error}", conversation.id);
-            let retry_at = if attempts >= TRIES { Moment(i64::MAX) } else { now.plus(pause(attempts)) };
+            let retry_at = if attempts >= TRIES { Moment(i64::MAX) } else { now.plus(UNHURRIED.pause(attempts)) };
             engine
                 .parts
                 .journal
@@ -167,11 +141,6 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
                 .await
         }
     }
-}
-
-/// A minute, doubling up to six hours: twelve tries take about two days.
-pub(super) fn pause(attempts: u32) -> Duration {
-    Duration::from_secs(60_u64.saturating_mul(1 << attempts.saturating_sub(1).min(10)).min(6 * 3600))
 }
 
 /// The conversation with what it begins with: fixed on its first turn, but for one swap when the real summary of the one

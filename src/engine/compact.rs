@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::chore::Pace;
 use super::room::Room;
 use super::summary::{self, Line};
 use super::{Engine, extractor};
@@ -24,6 +25,8 @@ const KEPT: usize = 4;
 const RESULT: usize = 2_000;
 /// After so many failures the summary is what rules can make of it.
 const TRIES: u32 = 6;
+/// A conversation waits for it.
+const PACE: Pace = Pace { first: Duration::from_secs(60), longest: Duration::from_secs(3600) };
 
 /// The end of what is to give way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,12 +96,14 @@ async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
         .journal
         .write("keep a summary of an older part", move |tx| {
             // Words went while it was made: it is made again of what is left.
-            if tx.revision_of(made.conversation)? == revision && tx.keep_compaction(&made, &model, now)? {
+            let stored = tx.revision_of(made.conversation)? == revision && tx.keep_compaction(&made, &model, now)?;
+            if stored {
                 tx.derive(Node::Compaction(made.id), Node::Turn(made.upto_turn))?;
             }
-            Ok(made)
+            Ok(stored.then_some(made))
         })
         .await?;
+    let Some(stored) = stored else { return Ok(()) };
     tracing::info!(
         conversation.id = %stored.conversation,
         "Conversation {}: what was said up to turn {} is shown as a summary from now on", stored.conversation, stored.upto_turn
@@ -110,8 +115,7 @@ async fn postpone(engine: &Arc<Engine>, wanted: &Compaction, why: &str) -> anyho
     let (id, attempts) = (wanted.id, wanted.attempts.saturating_add(1));
     let of = wanted.conversation;
     tracing::warn!(conversation.id = %of, "Conversation {of}: its older part is not summarised yet: {why}");
-    let pause = Duration::from_secs(30_u64.saturating_mul(1 << attempts.min(8)).min(3600));
-    let retry_at = engine.parts.clock.now().plus(pause);
+    let retry_at = engine.parts.clock.now().plus(PACE.pause(attempts));
     let job = move |tx: crate::store::Tx<'_>| tx.postpone_compaction(id, attempts, retry_at);
     engine.parts.journal.write("postpone a summary of an older part", job).await
 }

@@ -25,6 +25,9 @@ use super::fit;
 use super::history::{History, Record};
 use super::room::{Block, Room};
 
+/// From so many per cent of its room on, the model is told how full MEMORY.md is.
+const NEARLY_FULL: usize = 80;
+
 /// What a turn begins with: the files that are loaded by themselves, and the skills that can be used.
 #[derive(Debug, Clone)]
 pub struct Known {
@@ -80,6 +83,9 @@ pub fn dynamic(loaded: &Loaded, zone: Zone, now: Moment, scope: Scope, room: &Ro
             };
             words.push_str(&format!("\n\n## {heading}\n\n{}", defused(&fitted)));
             label.absorb(of);
+            if block == Block::Memory && loaded.memory_percent >= NEARLY_FULL {
+                words.push_str(&format!("\n\n{}", prompt::nearly_full(loaded.memory_percent)));
+            }
         }
     }
     for (heading, block) in

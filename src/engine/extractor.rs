@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use super::closer::{TRIES, pause};
+use super::chore::{TRIES, UNHURRIED};
 use super::{Engine, summary};
 use crate::id::{ConversationId, ExtractionId, MessageId};
 use crate::memory::{Author, Origin};
@@ -26,9 +26,8 @@ use crate::model::{ModelError, Purpose, Request, Role, Unwatched};
 use crate::people::Party;
 use crate::spend::OnBehalf;
 use crate::store::{Extraction, Node, Taken, Tx, View};
+use crate::text::needle::Needles;
 use crate::time::Moment;
-use crate::time::clock::Bell;
-use crate::time::task::guarded;
 use crate::trust::{Labelled, Scope, Text};
 use crate::wording::{self, extraction};
 use piece::Piece;
@@ -68,17 +67,8 @@ pub fn start(engine: &Arc<Engine>) {
     if !engine.parts.memory.enabled {
         return;
     }
-    let (ringer, bell) = crate::time::clock::bell();
-    ringer.ring(&*engine.parts.clock);
-    *engine.extractor.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
-    let stop = engine.stop.clone();
-    let task = run(Arc::clone(engine), bell);
-    engine.tasks.spawn(async move {
-        tokio::select! {
-            () = stop.cancelled() => {}
-            () = task => {}
-        }
-    });
+    let failed = "Taking down facts failed";
+    engine.extractor.start(engine, "The extractor", failed, |engine| async move { work(&engine).await });
 }
 
 /// What stands in that conversation up to that message is to be taken down; `cause` is `turns`, `pressure`, `compaction` or `boundary`. Wanting it again changes nothing. Whoever
@@ -140,23 +130,6 @@ pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto
         }
     }
     Ok(true)
-}
-
-async fn run(engine: Arc<Engine>, mut bell: Bell) {
-    let (mut wake_at, mut busy) = (None, None);
-    loop {
-        busy = bell.heard_or(&*engine.parts.clock, wake_at, busy).await;
-        if busy.is_none() {
-            return;
-        }
-        wake_at = match guarded("The extractor", work(&engine)).await {
-            Ok(next) => next,
-            Err(error) => {
-                tracing::error!("Taking down facts failed: {error:#}");
-                Some(engine.parts.clock.now().plus(Duration::from_secs(60)))
-            }
-        };
-    }
 }
 
 /// Does what is due, and says when to look again.
@@ -226,10 +199,21 @@ async fn ask(
         if tx.revision_of(job.conversation)? != revision {
             return Ok(None);
         }
+        let taken = without_forgotten(taken, &tx.forgotten_words(scope)?);
         // What follows its last line up to the end of the job says nothing.
         tx.answer_extraction(&job, piece.upto, &taken, &model, now).map(Some)
     };
     engine.parts.journal.write("store facts", answered).await.map(Ok)
+}
+
+/// What of an answer nobody wanted forgotten: a model may have read it before, or say in the words of what it is to leave out.
+fn without_forgotten(taken: Labelled<Taken>, forgotten: &[Needles]) -> Labelled<Taken> {
+    let says = |one: &str, other: &str| forgotten.iter().any(|needles| needles.are_in(&format!("{one}: {other}")));
+    let (words, label, scope) = taken.open();
+    let mut kept = words.clone();
+    kept.facts.retain(|fact| !says(&fact.key, &fact.value));
+    kept.corrections.retain(|put| !says(&put.was, &put.now));
+    Labelled::new(kept, label.clone(), scope)
 }
 
 /// Asks the background models about each text of a piece. Gives what they say with the name of the last that was asked.
@@ -282,7 +266,10 @@ async fn ask_once(
 
 /// Puts what an answer holds into the files, and moves the watermark.
 async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::Result<Came> {
-    let Some(job) = engine.parts.journal.read(move |db| db.extraction(id)).await? else { return Ok(Came::On) };
+    // What is forgotten is cut out of the answer: from the look at it until its facts stand in the files nothing is.
+    let _alone = engine.parts.tree.no_forgetting().await;
+    // Words may have gone while this waited: then the answer is void, and the job is asked anew.
+    let Some(job) = answered(engine, id).await? else { return Ok(Came::On) };
     let (taken, label, _) = job.taken.open();
     let origin = Origin {
         who: party.clone(),
@@ -303,9 +290,17 @@ async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::
             engine.parts.journal.write("facts are kept", move |tx| tx.extraction_kept(id, now)).await?;
             Ok(Came::On)
         }
+        // They went while it was put into the files.
+        _ if answered(engine, id).await?.is_none() => Ok(Came::On),
         Ok(Err(why)) => postpone(engine, &job, &why.to_string()).await,
         Err(error) => postpone(engine, &job, &format!("{error:#}")).await,
     }
+}
+
+/// The job of that id, as long as its answer is stored and counts.
+async fn answered(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Option<Extraction>> {
+    let job = engine.parts.journal.read(move |db| db.extraction(id)).await?;
+    Ok(job.filter(|job| job.state == "asked"))
 }
 
 async fn end(engine: &Arc<Engine>, job: &Extraction, state: &'static str) -> anyhow::Result<Came> {
@@ -324,7 +319,7 @@ async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::
         return Ok(Came::Later);
     }
     tracing::warn!(conversation.id = %of, "Conversation {of}: no facts taken down yet: {why}");
-    let retry_at = now.plus(pause(attempts));
+    let retry_at = now.plus(UNHURRIED.pause(attempts));
     let later = move |tx: Tx<'_>| tx.postpone_extraction(id, attempts, retry_at);
     engine.parts.journal.write("postpone taking down", later).await?;
     Ok(Came::Later)

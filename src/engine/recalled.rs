@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::Engine;
 use crate::memory::{EntryHit, Loaded, Question};
 use crate::people::Party;
-use crate::store::EntryKind;
+use crate::store::{EntryKind, Node};
 use crate::text::{one_line, shorten};
 use crate::trust::{Labelled, Text};
 use crate::wording::{self, agent as says};
@@ -27,9 +27,9 @@ const LINE: usize = 300;
 /// How long is looked.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What comes to mind at these first words: the facts that matter most, and what is known about them. Blank if nothing does. Trusted only.
-pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loaded: &Loaded) -> Text {
-    let nothing = wording::own("", party.scope());
+/// What comes to mind at these first words: the facts that matter most, and what is known about them, with where it comes from. Blank if nothing does. Trusted only.
+pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loaded: &Loaded) -> (Text, Vec<Node>) {
+    let nothing = (wording::own("", party.scope()), Vec::new());
     if !engine.parts.memory.enabled {
         return nothing;
     }
@@ -38,13 +38,21 @@ pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loade
         found = found(engine, party, words) => found,
         _late = clock.wake_at(clock.now().plus(PATIENCE)) => Ok(Vec::new()),
     };
-    match found {
-        Ok(hits) => told(&hits, loaded, nothing),
-        Err(error) => {
-            tracing::warn!("Nothing comes to mind, because the index cannot be searched: {error:#}");
-            nothing
-        }
-    }
+    let from = match found {
+        Ok(hits) => with_origins(engine, told(&hits, loaded, nothing.0.clone())).await,
+        Err(error) => Err(error),
+    };
+    from.unwrap_or_else(|error| {
+        tracing::warn!("Nothing comes to mind, because the index cannot be searched: {error:#}");
+        nothing
+    })
+}
+
+/// What is told, with what in the journal it grew from.
+async fn with_origins(engine: &Arc<Engine>, told: (Text, Vec<EntryHit>)) -> anyhow::Result<(Text, Vec<Node>)> {
+    let (text, hits) = told;
+    let nodes = if hits.is_empty() { Vec::new() } else { engine.parts.index.origins(&hits).await? };
+    Ok((text, nodes))
 }
 
 /// The hits in their order, with the most of each kind that may be told.
@@ -70,13 +78,13 @@ fn trusted(words: &[Text], party: &Party) -> Option<Text> {
     Some(Labelled::new(Arc::from(joined.join("\n")), label, party.scope()))
 }
 
-/// What is told of the hits: each once, and none that is loaded anyway.
-fn told(hits: &[(usize, Vec<EntryHit>)], loaded: &Loaded, nothing: Text) -> Text {
+/// What is told of the hits, and which of them: each once, and none that is loaded anyway.
+fn told(hits: &[(usize, Vec<EntryHit>)], loaded: &Loaded, nothing: Text) -> (Text, Vec<EntryHit>) {
     let files = [&loaded.user, &loaded.memory, &loaded.today, &loaded.agent, &loaded.experience];
     // A fact stands in its file with its key in bold.
     let loaded: Vec<String> = files.iter().map(|file| one_line(&file.open().0.replace("**", ""))).collect();
     let mut label = nothing.label().clone();
-    let (mut seen, mut lines) = (BTreeSet::new(), Vec::new());
+    let (mut seen, mut lines, mut told) = (BTreeSet::new(), Vec::new(), Vec::new());
     for (most, hits) in hits {
         let mut taken = 0;
         for hit in hits.iter().filter(|hit| hit.text.label().is_trusted() && !is_learned(hit)) {
@@ -88,13 +96,14 @@ fn told(hits: &[(usize, Vec<EntryHit>)], loaded: &Loaded, nothing: Text) -> Text
             taken += 1;
             label.absorb(hit.text.label());
             lines.push(line(hit, &words));
+            told.push(hit.clone());
         }
     }
     if lines.is_empty() {
-        return nothing;
+        return (nothing, told);
     }
     let words = says::comes_to_mind(&lines.join("\n"));
-    Labelled::new(Arc::from(words), label, nothing.scope())
+    (Labelled::new(Arc::from(words), label, nothing.scope()), told)
 }
 
 /// What was learned from what went wrong stands at the beginning anyway.

@@ -189,13 +189,17 @@ impl Stream {
         let begins = history.last_turn.is_none();
         let context = if history.last_context.as_ref() == Some(&block) { wording::own("", scope) } else { block };
         let ids: Vec<MessageId> = together.iter().map(|message| message.id).collect();
-        let parents = turn::parents(history, &ids, &known);
+        let mut parents = turn::parents(history, &ids, &known);
         let mut label = super::history::label_of(history.messages());
         label.absorb(context.label());
         let is_chat = Kind::of(&opening).is_none();
-        let recalled =
-            if begins && is_chat { self.recalled(&party, &ids, &known).await? } else { wording::own("", scope) };
+        let (recalled, told_from) = if begins && is_chat {
+            self.recalled(&party, &ids, &known).await?
+        } else {
+            (wording::own("", scope), Vec::new())
+        };
         label.absorb(recalled.label());
+        parents.extend(told_from);
         let late = together
             .first()
             .filter(|_| is_chat)
@@ -255,15 +259,17 @@ impl Stream {
         Ok(row.map(|row| (row, Ready { party, opening, known })))
     }
 
-    /// What comes to mind at the first words of a conversation.
-    async fn recalled(&self, party: &Party, said: &[MessageId], known: &Known) -> anyhow::Result<Text> {
+    /// What comes to mind at the first words of a conversation, and what that and the opening were told from.
+    async fn recalled(&self, party: &Party, said: &[MessageId], known: &Known) -> anyhow::Result<(Text, Vec<Node>)> {
         let said = said.to_owned();
         let read = move |db: Db<'_>| {
             let texts: Vec<_> = said.iter().map(|id| db.texts_of(*id)).collect::<anyhow::Result<_>>()?;
             Ok(texts.into_iter().flatten().map(|text| text.text).collect::<Vec<Text>>())
         };
         let words = self.engine.parts.journal.read(read).await?;
-        Ok(super::recalled(&self.engine, party, &words, &known.loaded).await)
+        let (recalled, mut from) = super::recalled(&self.engine, party, &words, &known.loaded).await;
+        from.extend(self.engine.parts.tree.learned_from(party).await?);
+        Ok((recalled, from))
     }
 
     /// What a turn begins with.

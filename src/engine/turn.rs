@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::chore::Pace;
 use super::context::Known;
 use super::history::{self, History, Record};
 use super::work::Kind;
@@ -31,6 +32,8 @@ use crate::wording;
 
 /// Characters that stay of a result of an earlier call when the window is nearly full.
 const SHORT_RESULT: usize = 1_000;
+/// In which distances a model that is away is asked again.
+const AWAY: Pace = Pace { first: Duration::from_secs(30), longest: Duration::from_secs(15 * 60) };
 
 /// How a run of a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,9 +113,8 @@ impl<'a> Turn<'a> {
         } else {
             deadline
         };
-        let pictures = files::prepare(self.engine, &self.row, &self.party).await?;
         let end = tokio::select! {
-            end = self.steps(&pictures, busy) => end?,
+            end = self.prepared_steps(busy) => end?,
             () = stop.cancelled() => return Ok(End::Cut),
             _late = clock.wake_at(deadline) => None,
         };
@@ -124,6 +126,12 @@ impl<'a> Turn<'a> {
                 Ok(End::Over)
             }
         }
+    }
+
+    /// Fetching and reading files may take long as well: it ends with the turn.
+    async fn prepared_steps(&mut self, busy: &mut Option<Busy>) -> anyhow::Result<Option<End>> {
+        let pictures = files::prepare(self.engine, &self.row, &self.party).await?;
+        self.steps(&pictures, busy).await
     }
 
     async fn steps(&mut self, pictures: &[context::Picture], busy: &mut Option<Busy>) -> anyhow::Result<Option<End>> {
@@ -380,7 +388,7 @@ impl<'a> Turn<'a> {
         }
         let attempts = self.row.attempts.saturating_add(1);
         let asked = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
-        let retry_at = now.plus(asked.max(away_pause(attempts)));
+        let retry_at = now.plus(asked.max(AWAY.pause(attempts)));
         let notice = wording::own(&wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
         let (row, work) = (self.row.clone(), self.work());
         self.engine
@@ -538,9 +546,4 @@ fn why_away(error: &ModelError) -> &'static str {
         ModelError::Rejected(_) => wording::turn::REJECTED,
         _ => wording::turn::UNREACHABLE,
     }
-}
-
-/// How long to wait before a model that is away is asked again: half a minute, doubling up to a quarter of an hour.
-fn away_pause(attempts: u32) -> Duration {
-    Duration::from_secs(30_u64.saturating_mul(1 << attempts.saturating_sub(1).min(5)).min(900))
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::store::{Category, Correction, Fact, Layer, Node, Taken};
-use crate::text::one_line;
+use crate::text::{one_line, shorten};
 
 /// The longest key of a fact, and the longest value, in characters.
 const MAX_KEY: usize = 80;
@@ -45,7 +45,8 @@ struct Righted {
 
 /// What an answer holds; `lines` are the nodes of the lines that it was asked about. `None` if it is not what was asked for.
 ///
-/// What names no line that it could come from, or fits in no line, is left out. If that is true of all of it the answer is none.
+/// What names no line that it could come from, or fits in no line, is left out. If that is true of all of it the answer is none. Of what was put right the
+/// beginning is enough to know it again: it is cut, and never left out for being long.
 pub(super) fn parse(answer: &str, lines: &[Node]) -> Option<Taken> {
     let (facts, corrections) = match serde_json::from_str(unfenced(answer)).ok()? {
         Answer::Both { facts, corrections } => (facts, corrections),
@@ -78,10 +79,10 @@ impl Said {
 
 impl Righted {
     fn read(self, lines: &[Node]) -> Option<Correction> {
-        let (was, now) = (bare(&self.was), one_line(&self.now));
+        let (was, now) = (shorten(&bare(&self.was), MAX_VALUE), shorten(&one_line(&self.now), MAX_VALUE));
         let sources = sources(&self.sources, lines);
-        let fits = |words: &str| (1..=MAX_VALUE).contains(&words.chars().count());
-        (fits(&was) && fits(&now) && !sources.is_empty()).then_some(Correction { was, now, sources })
+        let says = |words: &str| words.contains(|c: char| !c.is_whitespace() && !matches!(c, '*' | ':'));
+        (says(&was) && says(&now) && !sources.is_empty()).then_some(Correction { was, now, sources })
     }
 }
 
@@ -177,6 +178,23 @@ mod tests {
             assert_eq!(one(&broken), None, "{broken}");
             let beside = format!(r#"[{broken}, {{"key": "a", "value": "b", "sources": [1]}}]"#);
             assert_eq!(parse(&beside, LINES).unwrap().facts.len(), 1, "the others are kept");
+        }
+    }
+
+    #[test]
+    fn a_long_correction_is_cut_and_an_empty_one_left_out() {
+        let put = |was: &str, now: &str| {
+            let answer =
+                serde_json::json!({ "facts": [], "corrections": [{ "was": was, "now": now, "sources": [1] }] });
+            parse(&answer.to_string(), LINES).map(|taken| taken.corrections)
+        };
+        let long = "é".repeat(700);
+        let read = put(&long, &long).unwrap();
+        assert_eq!((read[0].was.chars().count(), read[0].now.chars().count()), (500, 500));
+        assert_eq!(put(&long, &long), Some(read), "The same again is the same");
+        assert_eq!(put("* wrong", "right").unwrap()[0].was, "* wrong");
+        for (was, now) in [("***", "x"), (" ", "x"), ("x", ""), ("**:", "x")] {
+            assert_eq!(put(was, now), None, "{was} {now}");
         }
     }
 
