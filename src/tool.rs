@@ -5,6 +5,7 @@
 //! says so; and in a tainted turn nothing leaves without a person's yes ([`Reach`], [`Way`]): not to an address that no person typed,
 //! not to a tool of another program, and not into what will be told or done later. Nobody is asked about what could not be done anyway, or about what cannot be shown whole.
 
+mod argument;
 pub mod files;
 pub mod keeping;
 mod later;

@@ -2,21 +2,25 @@
 //!
 //! What is read carries the file's label. What is written carries that of the turn; a tainted one does not reach what is loaded by itself, its words wait in
 //! `memory/untrusted/`. An edit needs to know what it changes: the file was read in this turn as it stands now, or its hash is given. That is seen
-//! in the stored steps of the turn, so it holds over a restart. Skills are not files here.
+//! in the stored steps of the turn, so it holds over a restart. Skills are only read here; and so is what profiles have learned, by the name that a prompt gives it.
 
 mod edit;
 mod list;
+mod skill;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
 pub use edit::EditFile;
 pub use list::ListFiles;
+pub(super) use skill::way as skill_way;
 
 use super::keeping::{Keeping, failed, no_skill, not_given, refused, short, shown_path, text_of};
 use super::{Call, Output, Reach, Tool, ToolError};
-use crate::memory::{Kept, New, NotWritten, Origin, Written, note};
+use crate::memory::{EXPERIENCE, Kept, New, NotGiven, NotWritten, Origin, Written, note};
 use crate::model::ToolSpec;
+use crate::store::Node;
+use crate::trust::Text;
 use crate::wording::knowledge as says;
 
 /// `read_file`
@@ -29,6 +33,17 @@ impl ReadFile {
     /// Reads files there.
     pub fn new(keeping: Keeping) -> Self {
         Self(keeping)
+    }
+
+    async fn of_the_party(&self, call: &Call<'_>, path: &str) -> Result<(Text, Vec<Node>, String), ToolError> {
+        let party = self.0.party(call).await?;
+        if let Some(name) = path.strip_prefix("experience/") {
+            let learned = self.0.tree.read_text(&party, &format!("{EXPERIENCE}{name}")).await.map_err(failed)?;
+            if !matches!(learned, Err(NotGiven::Missing)) {
+                return learned.map_err(not_given);
+            }
+        }
+        self.0.tree.read_text(&party, path).await.map_err(failed)?.map_err(not_given)
     }
 }
 
@@ -54,7 +69,7 @@ impl Tool for ReadFile {
                 "type": "object",
                 "properties": {
                     "path": { "type": "string", "description": says::PATH },
-                    "from_line": { "type": "integer", "minimum": 1, "description": says::FROM_LINE }
+                    "from_line": { "type": "integer" }
                 },
                 "required": ["path"]
             }),
@@ -71,15 +86,22 @@ impl Tool for ReadFile {
 
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
         let path = shown_path(text_of(call, "path"));
-        no_skill(&path)?;
-        let party = self.0.party(call).await?;
-        let (text, from, digest) = self.0.tree.read_text(&party, &path).await.map_err(failed)?.map_err(not_given)?;
+        if let Some(way) = skill_way(&path) {
+            let skill::SkillFile { words, digest, label, from } = skill::read(&self.0.review, way).await?;
+            return Ok(Output { text: shown(call, &path, &digest, &words), label, from });
+        }
+        let (text, from, digest) = self.of_the_party(call, &path).await?;
         let (words, label, _) = text.open();
-        let first = call.arguments.get("from_line").and_then(Value::as_u64).unwrap_or(1);
-        let skipped = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
-        let words: String = words.split_inclusive('\n').skip(skipped).collect();
-        Ok(Output { text: format!("{}\n{words}", says::file_line(&path, short(&digest))), label: label.clone(), from })
+        Ok(Output { text: shown(call, &path, &digest, words), label: label.clone(), from })
     }
+}
+
+/// The words of a file from the wanted line on, under the line that names it.
+fn shown(call: &Call<'_>, path: &str, digest: &str, words: &str) -> String {
+    let first = call.arguments.get("from_line").and_then(Value::as_u64).unwrap_or(1);
+    let skipped = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
+    let words: String = words.split_inclusive('\n').skip(skipped).collect();
+    format!("{}\n{words}", says::file_line(path, short(digest)))
 }
 
 #[async_trait]
@@ -91,8 +113,8 @@ impl Tool for WriteFile {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "path": { "type": "string", "description": says::PATH },
-                    "content": { "type": "string", "description": says::WRITE_FILE_CONTENT }
+                    "path": { "type": "string" },
+                    "content": { "type": "string" }
                 },
                 "required": ["path", "content"]
             }),

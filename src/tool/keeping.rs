@@ -5,14 +5,15 @@
 
 use std::sync::Arc;
 
-use super::files::{EditFile, ListFiles, ReadFile, WriteFile};
+use super::files::{EditFile, ListFiles, ReadFile, WriteFile, skill_way};
 use super::memory_save::MemorySave;
 use super::memory_section::MemorySection;
 use super::remember::Remember;
-use super::{Call, Output, Tool, ToolError};
+use super::{Call, Output, Tool, ToolError, argument};
 use crate::config;
 use crate::memory::{Author, Kept, NotGiven, NotWritten, Origin, Tree, Written};
 use crate::people::Party;
+use crate::review::Review;
 use crate::store::{Db, Journal, Node};
 use crate::time::{Clock, Moment, Zone};
 use crate::trust::{Labelled, Scope, Text};
@@ -26,14 +27,15 @@ const SHOWN: usize = 12;
 pub struct Keeping {
     pub(super) journal: Journal,
     pub(super) tree: Tree,
+    pub(super) review: Review,
     pub(super) zone: Zone,
     clock: Arc<dyn Clock>,
 }
 
 impl Keeping {
-    /// The knowledge in that tree; times are shown in `zone`.
-    pub fn new(journal: Journal, tree: Tree, clock: Arc<dyn Clock>, zone: Zone) -> Self {
-        Self { journal, tree, zone, clock }
+    /// The knowledge in that tree, and the skills that gate says are live; times are shown in `zone`.
+    pub fn new(journal: Journal, tree: Tree, review: Review, clock: Arc<dyn Clock>, zone: Zone) -> Self {
+        Self { journal, tree, review, zone, clock }
     }
 
     /// The tools. Files are always a person's to have kept; what is remembered besides can be switched off.
@@ -142,15 +144,15 @@ pub(super) fn short(digest: &str) -> &str {
     digest.get(..SHOWN).unwrap_or(digest)
 }
 
-/// Skills lie beside the workspace and are loaded in another way: only there it is known which of them are held, and where their words come from.
+/// Skills lie beside the workspace, and only their gate changes them.
 pub(super) fn no_skill(path: &str) -> Result<(), ToolError> {
-    let is_skill = path.split('/').next().is_some_and(|first| first.eq_ignore_ascii_case("skills"));
-    if is_skill { Err(ToolError::Refused(says::SKILLS_ARE_LOADED.to_owned())) } else { Ok(()) }
+    let is_skill = skill_way(path).is_some();
+    if is_skill { Err(ToolError::Refused(says::SKILLS_ARE_ONLY_READ.to_owned())) } else { Ok(()) }
 }
 
 /// One argument that is text.
 pub(super) fn text_of<'c>(call: &'c Call<'_>, name: &str) -> &'c str {
-    call.arguments.get(name).and_then(serde_json::Value::as_str).unwrap_or_default()
+    argument::text(call.arguments, name)
 }
 
 pub(super) fn not_given(why: NotGiven) -> ToolError {
@@ -173,6 +175,7 @@ pub(super) fn refused(why: NotWritten) -> ToolError {
         NotWritten::Untrusted => says::NOT_FROM_OUTSIDE.to_owned(),
         NotWritten::TooLarge(most) => says::too_large(most),
         NotWritten::NoText => says::NO_TEXT.to_owned(),
+        NotWritten::Unreadable(path) => says::broken_file(&path),
         NotWritten::Impossible(why) => why,
     })
 }

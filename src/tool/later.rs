@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Call, Output, ToolError};
+use super::{Call, Output, ToolError, argument};
 use crate::id::{PersonId, ReminderId};
 use crate::store::{Journal, NewReminder, ReminderKind, ReminderRow, ReminderState};
 use crate::time::clock::Ringer;
@@ -182,7 +182,7 @@ impl Later {
 
 /// The words of an argument, if they can be kept.
 pub(super) fn words(arguments: &Value, name: &str) -> Result<String, ToolError> {
-    let words = arguments.get(name).and_then(Value::as_str).unwrap_or_default().trim();
+    let words = argument::text(arguments, name).trim();
     if words.is_empty() {
         return Err(ToolError::Arguments(says::NO_WORDS.to_owned()));
     }

@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::review::{LiveSkill, Review};
 use crate::skill::MAIN;
@@ -42,7 +42,7 @@ impl Tool for LoadSkill {
             description: says::LOAD_SKILL.to_owned(),
             schema: json!({
                 "type": "object",
-                "properties": { "name": { "type": "string", "description": says::SKILL_NAME } },
+                "properties": { "name": { "type": "string" } },
                 "required": ["name"]
             }),
         }
@@ -73,8 +73,8 @@ impl Tool for LoadSkillResource {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "name": { "type": "string", "description": says::SKILL_NAME },
-                    "path": { "type": "string", "description": says::RESOURCE_PATH }
+                    "name": { "type": "string" },
+                    "path": { "type": "string" }
                 },
                 "required": ["name", "path"]
             }),
@@ -91,7 +91,7 @@ impl Tool for LoadSkillResource {
 
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
         let live = find(&self.0, call).await?;
-        let path = call.arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+        let path = argument::text(call.arguments, "path");
         if let Some(problem) = path_problem(path) {
             return Err(ToolError::Arguments(says::bad_path(path, problem)));
         }
@@ -101,7 +101,7 @@ impl Tool for LoadSkillResource {
 }
 
 async fn find(review: &Review, call: &Call<'_>) -> Result<LiveSkill, ToolError> {
-    let name = call.arguments.get("name").and_then(Value::as_str).unwrap_or_default();
+    let name = argument::text(call.arguments, "name");
     let live = review.live().await.map_err(|error| {
         tracing::error!("The skills cannot be read: {error:#}");
         ToolError::Failed(says::SKILLS_UNREADABLE.to_owned())

@@ -33,9 +33,9 @@ impl Tool for MemoryRecall {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "query": { "type": "string", "description": says::QUERY },
-                    "category": { "type": "string", "description": says::CATEGORY },
-                    "include_untrusted": { "type": "boolean", "description": says::UNTRUSTED }
+                    "query": { "type": "string" },
+                    "category": { "type": "string" },
+                    "include_untrusted": { "type": "boolean" }
                 },
                 "required": ["query"]
             }),

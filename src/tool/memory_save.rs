@@ -26,7 +26,7 @@ impl Tool for MemorySave {
             description: says::MEMORY_SAVE.to_owned(),
             schema: json!({
                 "type": "object",
-                "properties": { "content": { "type": "string", "description": says::MEMORY_SAVE_CONTENT } },
+                "properties": { "content": { "type": "string" } },
                 "required": ["content"]
             }),
         }

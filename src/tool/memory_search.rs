@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Output, Reach, Tool, ToolError, argument};
 use crate::memory::{EntryHit, Found, Index, Question};
 use crate::model::ToolSpec;
 use crate::people::Party;
@@ -53,9 +53,9 @@ impl Tool for MemorySearch {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "query": { "type": "string", "description": says::QUERY },
+                    "query": { "type": "string" },
                     "category": { "type": "string", "description": says::CATEGORY },
-                    "limit": { "type": "integer", "minimum": 1, "maximum": MOST },
+                    "limit": { "type": "integer", "maximum": MOST },
                     "include_untrusted": { "type": "boolean", "description": says::UNTRUSTED }
                 },
                 "required": ["query"]
@@ -72,8 +72,7 @@ impl Tool for MemorySearch {
     }
 
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
-        let limit = call.arguments.get("limit").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
-        let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
+        let limit = argument::limit(call.arguments, USUAL, MOST);
         let rest: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| *kind != EntryKind::Fact).collect();
         self.0.answer(call, &[vec![EntryKind::Fact], rest], limit).await
     }
@@ -105,9 +104,7 @@ impl Looking {
     }
 
     async fn find(&self, call: &Call<'_>, sorts: &[Vec<EntryKind>], limit: usize) -> anyhow::Result<Found> {
-        let word = |name: &str| {
-            call.arguments.get(name).and_then(Value::as_str).map(str::trim).filter(|word| !word.is_empty())
-        };
+        let word = |name: &str| Some(argument::text(call.arguments, name).trim()).filter(|word| !word.is_empty());
         let Some(party) = self.party(call).await? else { return Ok(Found::default()) };
         let words = Labelled::new(Arc::from(word("query").unwrap_or_default()), call.label.clone(), call.scope);
         let mut all = Found::default();
@@ -115,7 +112,7 @@ impl Looking {
             let question = Question {
                 kinds: kinds.clone(),
                 category: word("category").map(str::to_owned),
-                untrusted_too: call.arguments.get("include_untrusted").and_then(Value::as_bool).unwrap_or(false),
+                untrusted_too: argument::flag(call.arguments, "include_untrusted"),
                 limit,
                 ..Question::of(&party, words.clone())
             };

@@ -37,10 +37,10 @@ impl Tool for MemorySection {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "path": { "type": "string", "description": says::PATH },
+                    "path": { "type": "string" },
                     "section": { "type": "string", "description": says::SECTION },
-                    "action": { "type": "string", "enum": ["read", "append", "replace"], "description": says::SECTION_ACTION },
-                    "content": { "type": "string", "description": says::SECTION_CONTENT }
+                    "action": { "type": "string", "enum": ["read", "append", "replace"] },
+                    "content": { "type": "string" }
                 },
                 "required": ["path", "section", "action"]
             }),

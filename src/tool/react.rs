@@ -5,7 +5,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::store::{Enclosure, Journal};
 use crate::text::is_emoji;
@@ -22,7 +22,7 @@ impl React {
 }
 
 fn emoji(arguments: &Value) -> Result<&str, ToolError> {
-    let emoji = arguments.get("emoji").and_then(Value::as_str).unwrap_or_default().trim();
+    let emoji = argument::text(arguments, "emoji").trim();
     let one = !emoji.is_empty() && is_emoji(emoji);
     one.then_some(emoji).ok_or_else(|| ToolError::Arguments(says::NO_EMOJI.to_owned()))
 }
@@ -35,7 +35,7 @@ impl Tool for React {
             description: says::REACT.to_owned(),
             schema: json!({
                 "type": "object",
-                "properties": { "emoji": { "type": "string", "description": says::REACT_EMOJI } },
+                "properties": { "emoji": { "type": "string" } },
                 "required": ["emoji"]
             }),
         }

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::store::{Db, Journal, Node};
 use crate::trust::Scope;
@@ -46,7 +46,7 @@ impl Tool for ReadReflection {
     }
 
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
-        let period = call.arguments.get("period").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+        let period = argument::text(call.arguments, "period").trim().to_owned();
         let (scope, named) = (call.scope, period.clone());
         let found = self.0.read(move |db| find(db, scope, &named)).await;
         match found {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Output, Reach, Tool, ToolError, argument};
 use crate::id::ConversationId;
 use crate::memory::{Asked, Recollection};
 use crate::model::ToolSpec;
@@ -74,8 +74,8 @@ impl Tool for Recall {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "query": { "type": "string", "description": wording::tool::RECALL_QUERY },
-                    "limit": { "type": "integer", "minimum": 1, "maximum": MOST },
+                    "query": { "type": "string" },
+                    "limit": { "type": "integer", "maximum": MOST },
                     "include_untrusted": { "type": "boolean", "description": wording::tool::RECALL_UNTRUSTED }
                 },
                 "required": ["query"]
@@ -92,10 +92,9 @@ impl Tool for Recall {
     }
 
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
-        let query = call.arguments.get("query").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let untrusted_too = call.arguments.get("include_untrusted").and_then(Value::as_bool).unwrap_or(false);
-        let limit = call.arguments.get("limit").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
-        let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
+        let query = argument::text(call.arguments, "query").to_owned();
+        let untrusted_too = argument::flag(call.arguments, "include_untrusted");
+        let limit = argument::limit(call.arguments, USUAL, MOST);
         let words = Labelled::new(Arc::from(query), call.label.clone(), call.scope);
         let asked = Asked { words, untrusted_too, limit, before: Some(call.before) };
         let (found, from, summaries) = self

@@ -28,9 +28,9 @@ impl Tool for Remember {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "title": { "type": "string", "description": says::REMEMBER_TITLE },
-                    "content": { "type": "string", "description": says::REMEMBER_CONTENT },
-                    "kind": { "type": "string", "enum": note::KINDS, "description": says::REMEMBER_KIND }
+                    "title": { "type": "string" },
+                    "content": { "type": "string" },
+                    "kind": { "type": "string", "enum": note::KINDS }
                 },
                 "required": ["title", "content"]
             }),

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Later, Output, Reach, Tool, ToolError, later};
+use super::{Call, Later, Output, Reach, Tool, ToolError, argument, later};
 use crate::model::ToolSpec;
 use crate::store::ReminderKind;
 use crate::wording::reminder as says;
@@ -19,7 +19,7 @@ impl Remind {
 }
 
 fn when(arguments: &Value) -> &str {
-    arguments.get("when").and_then(Value::as_str).unwrap_or_default()
+    argument::text(arguments, "when")
 }
 
 #[async_trait]
@@ -32,7 +32,7 @@ impl Tool for Remind {
                 "type": "object",
                 "properties": {
                     "when": { "type": "string", "description": says::REMIND_WHEN },
-                    "text": { "type": "string", "description": says::REMIND_TEXT }
+                    "text": { "type": "string" }
                 },
                 "required": ["when", "text"]
             }),

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::later::{self, Plan};
-use super::{Call, Later, Output, Reach, Tool, ToolError};
+use super::{Call, Later, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::store::ReminderKind;
 use crate::time::Cron;
@@ -20,7 +20,7 @@ impl ScheduleTask {
     }
 
     fn read(&self, arguments: &Value) -> Result<(String, Cron), ToolError> {
-        let cron = arguments.get("cron").and_then(Value::as_str).unwrap_or_default();
+        let cron = argument::text(arguments, "cron");
         Ok((later::words(arguments, "task")?, self.0.cron(cron)?))
     }
 }

@@ -78,7 +78,7 @@ impl Tool for CancelScheduled {
             description: says::CANCEL.to_owned(),
             schema: json!({
                 "type": "object",
-                "properties": { "id": { "type": "integer", "description": says::CANCEL_ID } },
+                "properties": { "id": { "type": "integer" } },
                 "required": ["id"]
             }),
         }

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Output, Reach, Tool, ToolError, argument};
 use crate::memory::{NotGiven, Tree};
 use crate::model::ToolSpec;
 use crate::people::Party;
@@ -68,7 +68,7 @@ impl Tool for SendFile {
     }
 
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
-        let path = call.arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+        let path = argument::text(call.arguments, "path");
         let party = self.party(call).await?;
         let found = self.tree.own_file(&party, path, MAX_FILE).await.map_err(not_kept)?;
         let file = found.map_err(|why| ToolError::Arguments(refusal(why)))?;

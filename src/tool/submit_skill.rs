@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::review::{Change, Draft, Origin, Review, Staged, Standing};
 use crate::wording::tool as says;
@@ -33,7 +33,7 @@ impl Tool for SubmitSkill {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "name": { "type": "string", "description": says::SUBMIT_NAME },
+                    "name": { "type": "string" },
                     "change": { "type": "string", "enum": ["create", "edit", "delete", "rename"] },
                     "files": {
                         "type": "array",
@@ -44,8 +44,8 @@ impl Tool for SubmitSkill {
                             "required": ["path", "content"]
                         }
                     },
-                    "new_name": { "type": "string", "description": says::SUBMIT_NEW_NAME },
-                    "rationale": { "type": "string", "description": says::SUBMIT_RATIONALE }
+                    "new_name": { "type": "string" },
+                    "rationale": { "type": "string" }
                 },
                 "required": ["name", "change", "rationale"]
             }),
@@ -79,7 +79,7 @@ impl Tool for SubmitSkill {
 }
 
 fn read(call: &Call<'_>) -> Result<Draft, ToolError> {
-    let word = |name: &str| call.arguments.get(name).and_then(Value::as_str).unwrap_or_default();
+    let word = |name: &str| argument::text(call.arguments, name);
     let change = Change::read(word("change"), word("new_name"))
         .ok_or_else(|| ToolError::Arguments(says::SUBMIT_WHICH_CHANGE.to_owned()))?;
     let files = match call.arguments.get("files") {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::web::{FetchError, Fetcher, host_name};
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::trust::{Label, Source};
 use crate::wording;
@@ -36,7 +36,7 @@ impl Tool for WebFetch {
             description: wording::tool::WEB_FETCH.to_owned(),
             schema: json!({
                 "type": "object",
-                "properties": { "url": { "type": "string", "description": wording::tool::WEB_FETCH_URL } },
+                "properties": { "url": { "type": "string" } },
                 "required": ["url"]
             }),
         }
@@ -82,5 +82,5 @@ fn address(arguments: &Value) -> Result<Url, ToolError> {
 }
 
 fn written(arguments: &Value) -> &str {
-    arguments.get("url").and_then(Value::as_str).unwrap_or_default()
+    argument::text(arguments, "url")
 }

@@ -54,10 +54,10 @@ impl Tool for EditFile {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "path": { "type": "string", "description": says::PATH },
-                    "old": { "type": "string", "description": says::EDIT_FILE_OLD },
-                    "new": { "type": "string", "description": says::EDIT_FILE_NEW },
-                    "expected": { "type": "string", "description": says::EDIT_FILE_EXPECTED }
+                    "path": { "type": "string" },
+                    "old": { "type": "string" },
+                    "new": { "type": "string" },
+                    "expected": { "type": "string" }
                 },
                 "required": ["path", "old", "new"]
             }),

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use super::skill;
 use crate::memory::Listed;
 use crate::model::ToolSpec;
 use crate::time::Zone;
-use crate::tool::keeping::{Keeping, failed, no_skill, not_given, shown_path, text_of};
+use crate::tool::keeping::{Keeping, failed, not_given, shown_path, text_of};
 use crate::tool::{Call, Output, Reach, Tool, ToolError};
 use crate::wording::knowledge as says;
 
@@ -46,17 +47,25 @@ impl Tool for ListFiles {
 
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
         let path = shown_path(text_of(call, "path"));
-        no_skill(&path)?;
+        if let Some(way) = skill::way(&path) {
+            let skill::SkillList { lines, label, from } = skill::list(&self.0.review, way, call.label).await?;
+            return Ok(Output { text: said(lines), label, from });
+        }
         let party = self.0.party(call).await?;
         let listed = self.0.tree.list(&party, &path).await.map_err(failed)?.map_err(not_given)?;
         let label = listed.iter().take(MOST).fold(call.label.clone(), |label, entry| label.join(&entry.label));
-        let mut lines: Vec<String> = listed.iter().take(MOST).map(|entry| line(entry, self.0.zone)).collect();
-        if listed.len() > MOST {
-            lines.push(says::more_entries(listed.len() - MOST));
-        }
-        let text = if lines.is_empty() { says::EMPTY_FOLDER.to_owned() } else { lines.join("\n") };
-        Ok(Output { text, label, from: Vec::new() })
+        let lines = listed.iter().map(|entry| line(entry, self.0.zone)).collect();
+        Ok(Output { text: said(lines), label, from: Vec::new() })
     }
+}
+
+fn said(mut lines: Vec<String>) -> String {
+    if lines.len() > MOST {
+        let more = says::more_entries(lines.len() - MOST);
+        lines.truncate(MOST);
+        lines.push(more);
+    }
+    if lines.is_empty() { says::EMPTY_FOLDER.to_owned() } else { lines.join("\n") }
 }
 
 fn line(entry: &Listed, zone: Zone) -> String {

@@ -1,0 +1,44 @@
+//! Reading the arguments of a call.
+//!
+//! They come from a model, so anything may be missing or of another kind: what is not there as it should be counts as not given. Whether that is an error is
+//! for the tool to say, in its own words.
+
+use serde_json::Value;
+
+/// A text; blank if there is none.
+pub(super) fn text<'a>(arguments: &'a Value, name: &str) -> &'a str {
+    arguments.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Whether that is switched on.
+pub(super) fn flag(arguments: &Value, name: &str) -> bool {
+    arguments.get(name).and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// How much is wanted under `limit`: `usual` if it is not said, and from 1 to `most` in any case.
+pub(super) fn limit(arguments: &Value, usual: usize, most: usize) -> usize {
+    let asked = arguments.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
+    asked.unwrap_or(usual).clamp(1, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_of_another_kind_is_not_given() {
+        let given = json!({ "path": 3, "include": "yes", "limit": -1 });
+        assert_eq!((text(&given, "path"), flag(&given, "include"), limit(&given, 5, 20)), ("", false, 5));
+        assert_eq!(
+            (text(&Value::Null, "path"), flag(&Value::Null, "include"), limit(&Value::Null, 5, 20)),
+            ("", false, 5)
+        );
+    }
+
+    #[test]
+    fn a_limit_has_its_bounds() {
+        let asked = |n: u64| limit(&json!({ "limit": n }), 5, 20);
+        assert_eq!([asked(0), asked(7), asked(u64::MAX)], [1, 7, 20]);
+    }
+}

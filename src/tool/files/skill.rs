@@ -1,0 +1,109 @@
+//! Skills as files that can be read: `skills/tea/SKILL.md` as the gate says that it is live.
+//!
+//! They do not lie in the person's folder, and the disk is not asked: what waits for the owner, or is held, is not there. Nothing is ever written this way.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::memory::{NotGiven, digest};
+use crate::review::{Live, LiveSkill, Review};
+use crate::store::Node;
+use crate::tool::ToolError;
+use crate::tool::keeping::{failed, not_given};
+use crate::trust::Label;
+
+/// A file of a skill.
+pub(super) struct SkillFile {
+    pub(super) words: String,
+    pub(super) digest: String,
+    pub(super) label: Label,
+    pub(super) from: Vec<Node>,
+}
+
+/// What lies in a folder there. The names are words of whoever wrote the skill.
+pub(super) struct SkillList {
+    pub(super) lines: Vec<String>,
+    pub(super) label: Label,
+    pub(super) from: Vec<Node>,
+}
+
+/// The way from the folder of the skills on; `None` if the path does not lead there.
+pub(in crate::tool) fn way(path: &str) -> Option<&str> {
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    first.eq_ignore_ascii_case("skills").then_some(rest)
+}
+
+/// One file, word for word.
+pub(super) async fn read(review: &Review, way: &str) -> Result<SkillFile, ToolError> {
+    let live = look(review).await?;
+    let (one, file) = of(&live, way)?;
+    let bytes = one.skill.content.get(file).ok_or_else(missing)?;
+    let words = one.skill.content.text(file).ok_or_else(|| not_given(NotGiven::NoText))?;
+    let from = vec![Node::Version(one.version)];
+    Ok(SkillFile { words: words.to_owned(), digest: digest(bytes), label: one.label.clone(), from })
+}
+
+/// What lies in a folder, under a label that is at least `label`.
+pub(super) async fn list(review: &Review, way: &str, label: &Label) -> Result<SkillList, ToolError> {
+    let live = look(review).await?;
+    let way = way.trim_end_matches('/');
+    if way.is_empty() {
+        let label = live.skills.values().fold(label.clone(), |label, one| label.join(&one.label));
+        let lines = live.skills.keys().map(|name| format!("{name}/")).collect();
+        return Ok(SkillList { lines, label, from: live.nodes() });
+    }
+    let (one, folder) = of(&live, way)?;
+    let lines = entries(one, folder);
+    if lines.is_empty() {
+        return Err(missing());
+    }
+    Ok(SkillList { lines, label: label.join(&one.label), from: vec![Node::Version(one.version)] })
+}
+
+async fn look(review: &Review) -> Result<Arc<Live>, ToolError> {
+    review.live().await.map_err(failed)
+}
+
+/// The skill of that folder, and the way within it.
+fn of<'a, 'w>(live: &'a Live, way: &'w str) -> Result<(&'a LiveSkill, &'w str), ToolError> {
+    let (name, inside) = way.split_once('/').unwrap_or((way, ""));
+    Ok((live.skills.get(name).ok_or_else(missing)?, inside))
+}
+
+fn entries(one: &LiveSkill, folder: &str) -> Vec<String> {
+    let inside = |path: &'_ str| -> Option<String> {
+        if folder.is_empty() {
+            return Some(path.to_owned());
+        }
+        path.strip_prefix(folder)?.strip_prefix('/').map(str::to_owned)
+    };
+    let line = |(path, bytes): (&str, &Arc<[u8]>)| {
+        let path = inside(path)?;
+        Some(match path.split_once('/') {
+            Some((folder, _)) => format!("{folder}/"),
+            None => format!("{path} ({} bytes)", bytes.len()),
+        })
+    };
+    one.skill.content.files().filter_map(line).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn missing() -> ToolError {
+    not_given(NotGiven::Missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_lies_among_the_skills_is_one() {
+        for (path, meant) in
+            [("skills", Some("")), ("skills/tea/SKILL.md", Some("tea/SKILL.md")), ("SKILLS/tea", Some("tea"))]
+        {
+            assert_eq!(way(path), meant, "{path}");
+        }
+        for path in ["", "skillset/tea", "memory/skills/tea.md", "skills.md"] {
+            assert_eq!(way(path), None, "{path}");
+        }
+    }
+}
