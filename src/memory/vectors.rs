@@ -1,27 +1,35 @@
 //! Nearness in meaning: vectors of what was said and of what is known, and what of them is near to a question.
 //!
-//! The journal keeps the vectors; who asks first has those of their scope read into memory, in a byte for each number and one thread's walk for each question
-//! ([`shelf`]). Nothing is read while nobody asks, and nothing at all without `[embedding]`. What lacks a vector is computed in the background
-//! ([`backfill`]): newest first, within half of the background's budget, with pauses that grow while the server is away. Nothing has to be remembered for
-//! that: what is missing is read off the rows.
+//! The journal keeps the vectors. They are read into memory in the background ([`load`]), a byte for each number ([`shelf`]), and one thread walks through
+//! them for each question ([`walk`]); entries have categories besides ([`category`]). Nothing of this is there without `[embedding]`. What lacks a vector is
+//! computed in the background as well ([`backfill`]): newest first, within half of the background's budget, with pauses that grow while the server is away.
+//! Nothing has to be remembered for that: what is missing is read off the rows.
 //!
-//! A search never waits long for a server. One that is away, slow, or gives nonsense leaves the search to words at once; it is asked again after a pause,
-//! for ever. Another model, or another length of its vectors, is another key: all is computed anew, and the old ones go when that is done.
+//! A search waits neither for a server nor for the disk. A server that is away, slow, or gives nonsense leaves the search to words at once, and is asked again
+//! after a pause, for ever. Vectors that are not in memory yet leave it to words until they are. Another model, or another length of its vectors, is another
+//! key: all is computed anew, and the old ones go when that is done.
 
 mod backfill;
+pub(super) mod category;
+mod health;
+mod load;
 mod shelf;
+mod walk;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::model::{Embedder, ModelError};
 use crate::spend::Ledger;
-use crate::store::{Journal, Pool};
+use crate::store::{Db, Journal, Pool};
+use crate::time::clock::{Bell, Ringer, bell};
 use crate::time::{Clock, Moment};
 use crate::trust::{Scope, Text};
 use backfill::Backlog;
-use shelf::Shelves;
+pub use health::{COUNT_UP_TO, Trouble, VectorHealth};
+use shelf::{Digest, Key, Shelf, Shelves, hexadecimal};
+pub use walk::{BestCategories, Wanted};
 
 /// How long a search waits for the vector of its question.
 const QUESTION_WITHIN: Duration = Duration::from_secs(2);
@@ -55,17 +63,15 @@ pub struct VectorParts {
     pub embedder: Arc<dyn Embedder>,
 }
 
-/// How searching by meaning is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct VectorHealth {
-    /// `provider/name`, and the length of its vectors once that is known.
-    pub model: String,
-    /// How many words have a vector.
-    pub kept: u64,
-    /// Whether everything that is there was looked at.
-    pub is_complete: bool,
-    /// Why searches go by words alone at the moment, and since when.
-    pub away: Option<(String, Moment)>,
+/// Entries that mean something like what was asked for.
+#[derive(Debug, Clone, Default)]
+pub struct NearEntries {
+    /// What is nearest, nearest first.
+    pub near: Vec<Near>,
+    /// What is not so near, but nearest inside the best categories.
+    pub inside: Vec<Near>,
+    /// The best categories.
+    pub best: BestCategories,
 }
 
 /// The vectors. Cloning gives another handle on the same ones.
@@ -76,6 +82,9 @@ struct Inner {
     parts: VectorParts,
     state: Mutex<State>,
     shelves: Mutex<Shelves>,
+    /// Wakes who reads shelves.
+    ringer: Ringer,
+    bell: Mutex<Option<Bell>>,
 }
 
 #[derive(Default)]
@@ -84,7 +93,11 @@ struct State {
     dimensions: Option<usize>,
     asked: VecDeque<(String, Arc<[f32]>)>,
     away: Option<Away>,
+    /// The last time that the server failed, and why.
+    failed: Option<(String, Moment)>,
     backlog: Backlog,
+    /// Shelves that are to be read on.
+    wanted: HashSet<Key>,
 }
 
 /// The server failed us.
@@ -97,52 +110,64 @@ struct Away {
 }
 
 impl Vectors {
-    /// Vectors that are loaded when they are first asked for.
+    /// Vectors of that journal. Whoever makes them also has [`Vectors::load`] and [`Vectors::run`] at work.
     pub fn new(parts: VectorParts) -> Self {
         let state = State { dimensions: parts.embedder.card().dimensions, ..State::default() };
-        Self(Arc::new(Inner { parts, state: Mutex::new(state), shelves: Mutex::new(Shelves::default()) }))
+        let (ringer, bell) = bell();
+        Self(Arc::new(Inner {
+            parts,
+            state: Mutex::new(state),
+            shelves: Mutex::default(),
+            ringer,
+            bell: Mutex::new(Some(bell)),
+        }))
     }
 
-    /// What is nearest to a question in one scope, nearest first; of entries also among those that everybody shares. `None` when nobody computes vectors
-    /// at the moment: then words alone decide.
-    pub async fn near(
-        &self,
-        scope: Scope,
-        pool: Pool,
-        question: &Text,
-        untrusted_too: bool,
-        limit: usize,
-    ) -> Option<Vec<Near>> {
+    /// What was said that is nearest to a question in one scope, nearest first. `None` when nobody computes vectors at the moment, or they are not read
+    /// yet: then words alone decide.
+    pub async fn said(&self, scope: Scope, question: &Text, untrusted_too: bool, limit: usize) -> Option<Vec<Near>> {
         let vector = self.of_question(question).await?;
-        let (vectors, key) = (self.clone(), self.key()?);
-        let found = self.0.parts.journal.read_much(move |db| {
-            let mut shelves = vectors.0.shelves.lock().unwrap_or_else(PoisonError::into_inner);
-            shelves.near(db, &key, (pool, scope), &vector, untrusted_too, limit)
-        });
-        match found.await {
-            Ok(near) => Some(near),
-            Err(error) => {
-                tracing::error!("A search goes by words alone, because the vectors cannot be read: {error:#}");
-                None
-            }
-        }
+        let walk = move |shelf: &Shelf, vector: &[f32]| (shelf.nearest(vector, untrusted_too, limit), ());
+        let (mut near, ()) = self.near((Pool::Said, scope), vector, walk).await?;
+        near.truncate(limit);
+        Some(near)
     }
 
-    /// How it is.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub async fn health(&self) -> anyhow::Result<VectorHealth> {
-        let card = self.0.parts.embedder.card();
-        let key = self.key();
-        let model = key.clone().unwrap_or_else(|| format!("{}/{}", card.provider, card.name));
-        let kept = match key {
-            Some(key) => self.0.parts.journal.read_much(move |db| db.embedded(&key)).await?,
-            None => 0,
-        };
-        let state = self.state();
-        let away = state.away.as_ref().map(|away| (away.why.clone(), away.since));
-        Ok(VectorHealth { model, kept, is_complete: state.backlog.is_done(), away })
+    /// The entries that are nearest to a question, of a scope and of what everybody shares. `None` as above.
+    pub async fn entries(&self, scope: Scope, question: &Text, wanted: Wanted) -> Option<NearEntries> {
+        let vector = self.of_question(question).await?;
+        let limit = wanted.limit;
+        let walk = move |shelf: &Shelf, vector: &[f32]| shelf.entries(vector, &wanted);
+        let (mut near, best) = self.near((Pool::Known, scope), vector, walk).await?;
+        let mut inside = near.split_off(near.len().min(limit));
+        inside.retain(|near| best.members.contains(&near.digest));
+        Some(NearEntries { near, inside, best })
+    }
+
+    /// Walks along a shelf that is read, and compares what comes out near with the exact vectors.
+    async fn near<T: Send + 'static>(
+        &self,
+        key: Key,
+        vector: Arc<[f32]>,
+        walk: impl FnOnce(&Shelf, &[f32]) -> (Vec<Digest>, T) + Send + 'static,
+    ) -> Option<(Vec<Near>, T)> {
+        let (vectors, model) = (self.clone(), self.key()?);
+        let found = self.0.parts.journal.read_much(move |db| {
+            if !vectors.is_ready(db, &model, key, vector.len())? {
+                return Ok(None);
+            }
+            let walked = vectors.shelves().ask(key).map(|shelf| walk(shelf, &vector));
+            let Some((digests, besides)) = walked else { return Ok(None) };
+            Ok(Some((closer(db, &model, &digests, &vector)?, besides)))
+        });
+        found.await.unwrap_or_else(|error| {
+            tracing::error!("A search goes by words alone, because the vectors cannot be read: {error:#}");
+            None
+        })
+    }
+
+    fn shelves(&self) -> MutexGuard<'_, Shelves> {
+        self.0.shelves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -152,7 +177,7 @@ impl Vectors {
     /// Under which name the vectors are kept; none until their length is known.
     fn key(&self) -> Option<String> {
         let card = self.0.parts.embedder.card();
-        self.state().dimensions.map(|length| format!("{}/{}/{length}", card.provider, card.name))
+        self.state().dimensions.map(|length| health::key_of(card, length))
     }
 
     /// The vector of a question, from memory or from the server.
@@ -222,6 +247,21 @@ impl Vectors {
         let pause = (FIRST_PAUSE * (1 << (failures - 1).min(6))).min(LONGEST_PAUSE);
         let asked = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
         let until = now.plus(pause.max(asked.min(LONGEST_PAUSE)));
+        state.failed = Some((error.to_string(), now));
         state.away = Some(Away { why: error.to_string(), since, until, failures });
     }
+}
+
+/// The exact nearness of each, nearest first. What went meanwhile is left out.
+fn closer(db: Db<'_>, model: &str, digests: &[Digest], vector: &[f32]) -> anyhow::Result<Vec<Near>> {
+    let mut near = Vec::with_capacity(digests.len());
+    for digest in digests {
+        let digest = hexadecimal(digest);
+        if let Some(other) = db.embedding(model, &digest)?.filter(|other| other.len() == vector.len()) {
+            let similarity = other.iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+            near.push(Near { digest, similarity });
+        }
+    }
+    near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then_with(|| a.digest.cmp(&b.digest)));
+    Ok(near)
 }

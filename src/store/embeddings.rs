@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::upkeep::SEARCHED;
-use super::{Db, Tx};
+use super::{Db, EntryKind, Tx};
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// Where words stand that have a vector.
@@ -32,14 +32,36 @@ pub struct Lacking {
     pub text: Text,
 }
 
-/// How far a reader of vectors has read: the newest vector, and the newest place where words stand.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// How far a reader of vectors has read. It begins with the newest words and goes back to the oldest; from then on it reads what came since it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Read {
-    /// The newest row of `embeddings`.
+    /// The words of this row, and older ones, are still to be read: a row of `texts`, or of `entries`. Nought when that is done.
+    pub words: i64,
+    /// The newest row of `embeddings` that is read.
     pub vector: i64,
-    /// The newest row of `text_digests`, or of `entries`.
+    /// The newest place where words stand that is read: a row of `text_digests`, or of `entries`.
     pub place: i64,
 }
+
+/// One vector, and where its words stand.
+#[derive(Debug)]
+pub struct Vectored<'r> {
+    /// SHA-256 of the words, in hexadecimal digits.
+    pub digest: &'r str,
+    /// Whether they are trusted.
+    pub is_trusted: bool,
+    /// The numbers; never none.
+    pub vector: Vec<f32>,
+    /// Of an entry: what it is.
+    pub kind: Option<EntryKind>,
+    /// Of an entry: its category, or blank.
+    pub category: &'r str,
+    /// Of an entry: its name, or blank.
+    pub name: &'r str,
+}
+
+/// So many rows are looked at in one step of reading: some ten milliseconds.
+const STEP: i64 = 4_000;
 
 impl Db<'_> {
     /// The newest row of texts or of entries.
@@ -59,19 +81,11 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn lacking(&self, pool: Pool, model: &str, rows: (i64, i64)) -> anyhow::Result<Vec<Lacking>> {
-        const NONE: &str = "NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ?1 AND e.digest =";
-        let mut query = match pool {
-            Pool::Said => self.0.prepare_cached(&format!(
-                "SELECT t.id, d.digest, t.text, t.label, t.scope FROM texts t JOIN messages m ON m.id = t.message_id
-                 LEFT JOIN text_digests d ON d.text_id = t.id
-                 WHERE t.id BETWEEN ?2 AND ?3 AND {SEARCHED} AND t.text <> '' AND (d.digest IS NULL OR {NONE} d.digest))
-                 ORDER BY t.id DESC"
-            ))?,
-            Pool::Known => self.0.prepare_cached(&format!(
-                "SELECT n.id, n.digest, n.text, n.label, n.scope FROM entries n
-                 WHERE n.id BETWEEN ?2 AND ?3 AND n.text <> '' AND {NONE} n.digest) ORDER BY n.id DESC"
-            ))?,
+        let (what, order) = match pool {
+            Pool::Said => ("t.id, d.digest, t.text, t.label, t.scope", "t.id"),
+            Pool::Known => ("n.id, n.digest, n.text, n.label, n.scope", "n.id"),
         };
+        let mut query = self.0.prepare_cached(&format!("SELECT {what} {} ORDER BY {order} DESC", lacks(pool)))?;
         let rows = query.query_map(params![model, rows.0, rows.1], lacking)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -95,59 +109,73 @@ impl Db<'_> {
         Ok(blob.map(|blob| numbers(&blob)))
     }
 
-    /// How many words have a vector of that model.
+    /// How many words were seen to with that model. The few that it does not take are among them.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn embedded(&self, model: &str) -> anyhow::Result<u64> {
-        let mut query = self.0.prepare_cached("SELECT count(*) FROM embeddings WHERE model = ?1 AND vector <> x''")?;
+        let mut query = self.0.prepare_cached("SELECT count(*) FROM embeddings WHERE model = ?1")?;
         let count: i64 = query.query_row([model], |row| row.get(0))?;
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
-    /// Shows `see` the vectors of a scope that were not read before: digest, whether trusted, numbers. Newest words first, at most so many. Says how far
-    /// it has read now.
+    /// How many words in these rows have no vector of that model, counted up to a bound.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn vectors(
+    pub fn count_lacking(&self, pool: Pool, model: &str, rows: (i64, i64), most: u64) -> anyhow::Result<u64> {
+        let mut query = self.0.prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {} LIMIT ?4)", lacks(pool)))?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let count: i64 = query.query_row(params![model, rows.0, rows.1, most], |row| row.get(0))?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    /// Where somebody begins to read who has read nothing yet.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn begin_vectors(&self, pool: Pool) -> anyhow::Result<Read> {
+        let (vector, place) = self.newest_vectors(pool)?;
+        Ok(Read { words: self.newest_words(pool)?, vector, place })
+    }
+
+    /// Shows `see` the vectors of a scope that come next, at most a step of them, and those that came since. Words that stand in several places may be
+    /// shown more than once. Says how far it has read now, and whether that is all there is.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn read_vectors(
         &self,
         (pool, scope): (Pool, Scope),
         model: &str,
-        since: Read,
-        most: usize,
-        mut see: impl FnMut(&str, bool, &[f32]),
-    ) -> anyhow::Result<Read> {
-        let now = self.read_upto(pool)?;
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let mut show = |row: &Row<'_>| -> rusqlite::Result<()> {
-            let (digest, label): (String, Label) = (row.get(0)?, row.get(1)?);
-            let vector = numbers(row.get_ref(2)?.as_blob().unwrap_or_default());
-            if !vector.is_empty() {
-                see(&digest, label.is_trusted(), &vector);
+        read: Read,
+        mut see: impl FnMut(Vectored<'_>),
+    ) -> anyhow::Result<(Read, bool)> {
+        let mut show = |sql: &str, from: i64, to: i64| -> anyhow::Result<()> {
+            if from > to {
+                return Ok(());
+            }
+            let mut query = self.0.prepare_cached(sql)?;
+            let mut rows = query.query(params![model, scope, from, to])?;
+            while let Some(row) = rows.next()? {
+                vectored(row, &mut see)?;
             }
             Ok(())
         };
-        if since == Read::default() {
-            let mut query = self.0.prepare_cached(all_of(pool))?;
-            let mut rows = query.query(params![model, scope, most])?;
-            while let Some(row) = rows.next()? {
-                show(row)?;
-            }
-            return Ok(now);
+        if read.words > 0 {
+            let words = (read.words - STEP).max(0);
+            show(of_words(pool), words + 1, read.words)?;
+            return Ok((Read { words, ..read }, false));
         }
-        for (sql, from) in [(new_vectors(pool), since.vector), (new_places(pool), since.place)] {
-            let mut query = self.0.prepare_cached(sql)?;
-            let mut rows = query.query(params![model, scope, most, from])?;
-            while let Some(row) = rows.next()? {
-                show(row)?;
-            }
-        }
-        Ok(now)
+        let newest = self.newest_vectors(pool)?;
+        let upto = (newest.0.min(read.vector + STEP), newest.1.min(read.place + STEP));
+        show(new_vectors(pool), read.vector + 1, upto.0)?;
+        show(new_places(pool), read.place + 1, upto.1)?;
+        Ok((Read { words: 0, vector: upto.0, place: upto.1 }, upto == newest))
     }
 
-    fn read_upto(&self, pool: Pool) -> anyhow::Result<Read> {
-        let place = match pool {
+    fn newest_vectors(&self, pool: Pool) -> anyhow::Result<(i64, i64)> {
+        let sql = match pool {
             Pool::Said => {
                 "SELECT (SELECT coalesce(max(id), 0) FROM embeddings), (SELECT coalesce(max(id), 0) FROM text_digests)"
             }
@@ -155,21 +183,40 @@ impl Db<'_> {
                 "SELECT (SELECT coalesce(max(id), 0) FROM embeddings), (SELECT coalesce(max(id), 0) FROM entries)"
             }
         };
-        let mut query = self.0.prepare_cached(place)?;
-        Ok(query.query_row([], |row| Ok(Read { vector: row.get(0)?, place: row.get(1)? }))?)
+        Ok(self.0.prepare_cached(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 }
 
-fn all_of(pool: Pool) -> &'static str {
+fn vectored(row: &Row<'_>, see: &mut impl FnMut(Vectored<'_>)) -> anyhow::Result<()> {
+    let vector = numbers(row.get_ref(2)?.as_blob()?);
+    if vector.is_empty() {
+        return Ok(());
+    }
+    let label: Label = row.get(1)?;
+    see(Vectored {
+        digest: row.get_ref(0)?.as_str()?,
+        is_trusted: label.is_trusted(),
+        vector,
+        kind: EntryKind::parse(row.get_ref(3)?.as_str()?),
+        category: row.get_ref(4)?.as_str()?,
+        name: row.get_ref(5)?.as_str()?,
+    });
+    Ok(())
+}
+
+/// From the newest words to the oldest: what is said together has its vectors together, so the file is read nearly in its order. `CROSS JOIN` keeps the tables
+/// in the order in which they stand here: left to itself the planner walks through every vector of the model for each step.
+fn of_words(pool: Pool) -> &'static str {
     match pool {
         Pool::Said => {
-            "SELECT d.digest, t.label, e.vector FROM text_digests d JOIN texts t ON t.id = d.text_id
-             JOIN embeddings e ON e.model = ?1 AND e.digest = d.digest
-             WHERE t.scope = ?2 AND t.text <> '' ORDER BY d.text_id DESC LIMIT ?3"
+            "SELECT d.digest, t.label, e.vector, '', '', '' FROM text_digests d CROSS JOIN texts t ON t.id = d.text_id
+             CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = d.digest
+             WHERE d.text_id BETWEEN ?3 AND ?4 AND t.scope = ?2 AND t.text <> '' ORDER BY d.text_id DESC"
         }
         Pool::Known => {
-            "SELECT n.digest, n.label, e.vector FROM entries n JOIN embeddings e ON e.model = ?1 AND e.digest = n.digest
-             WHERE n.scope IN (?2, 'shared') ORDER BY n.id DESC LIMIT ?3"
+            "SELECT n.digest, n.label, e.vector, n.kind, n.category, n.name
+             FROM entries n CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = n.digest
+             WHERE n.id BETWEEN ?3 AND ?4 AND +n.scope IN (?2, 'shared') ORDER BY n.id DESC"
         }
     }
 }
@@ -177,13 +224,14 @@ fn all_of(pool: Pool) -> &'static str {
 fn new_vectors(pool: Pool) -> &'static str {
     match pool {
         Pool::Said => {
-            "SELECT d.digest, t.label, e.vector FROM embeddings e JOIN text_digests d ON d.digest = e.digest
-             JOIN texts t ON t.id = d.text_id
-             WHERE e.id > ?4 AND e.model = ?1 AND t.scope = ?2 AND t.text <> '' LIMIT ?3"
+            "SELECT d.digest, t.label, e.vector, '', '', '' FROM embeddings e CROSS JOIN text_digests d ON d.digest = e.digest
+             CROSS JOIN texts t ON t.id = d.text_id
+             WHERE e.id BETWEEN ?3 AND ?4 AND +e.model = ?1 AND t.scope = ?2 AND t.text <> ''"
         }
         Pool::Known => {
-            "SELECT n.digest, n.label, e.vector FROM embeddings e JOIN entries n ON n.digest = e.digest
-             WHERE e.id > ?4 AND e.model = ?1 AND n.scope IN (?2, 'shared') LIMIT ?3"
+            "SELECT n.digest, n.label, e.vector, n.kind, n.category, n.name
+             FROM embeddings e CROSS JOIN entries n ON n.digest = e.digest
+             WHERE e.id BETWEEN ?3 AND ?4 AND +e.model = ?1 AND +n.scope IN (?2, 'shared')"
         }
     }
 }
@@ -192,13 +240,28 @@ fn new_vectors(pool: Pool) -> &'static str {
 fn new_places(pool: Pool) -> &'static str {
     match pool {
         Pool::Said => {
-            "SELECT d.digest, t.label, e.vector FROM text_digests d JOIN texts t ON t.id = d.text_id
-             JOIN embeddings e ON e.model = ?1 AND e.digest = d.digest
-             WHERE d.id > ?4 AND t.scope = ?2 AND t.text <> '' LIMIT ?3"
+            "SELECT d.digest, t.label, e.vector, '', '', '' FROM text_digests d CROSS JOIN texts t ON t.id = d.text_id
+             CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = d.digest
+             WHERE d.id BETWEEN ?3 AND ?4 AND t.scope = ?2 AND t.text <> ''"
         }
         Pool::Known => {
-            "SELECT n.digest, n.label, e.vector FROM entries n JOIN embeddings e ON e.model = ?1 AND e.digest = n.digest
-             WHERE n.id > ?4 AND n.scope IN (?2, 'shared') LIMIT ?3"
+            "SELECT n.digest, n.label, e.vector, n.kind, n.category, n.name
+             FROM entries n CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = n.digest
+             WHERE n.id BETWEEN ?3 AND ?4 AND +n.scope IN (?2, 'shared')"
+        }
+    }
+}
+
+/// The rows of a range whose words have no vector, for a statement to begin with.
+fn lacks(pool: Pool) -> String {
+    const NONE: &str = "NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ?1 AND e.digest =";
+    match pool {
+        Pool::Said => format!(
+            "FROM texts t JOIN messages m ON m.id = t.message_id LEFT JOIN text_digests d ON d.text_id = t.id
+             WHERE t.id BETWEEN ?2 AND ?3 AND {SEARCHED} AND t.text <> '' AND (d.digest IS NULL OR {NONE} d.digest))"
+        ),
+        Pool::Known => {
+            format!("FROM entries n WHERE n.id BETWEEN ?2 AND ?3 AND n.text <> '' AND {NONE} n.digest)")
         }
     }
 }
@@ -266,11 +329,15 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Drops some vectors that nobody will ask for again: of words that stand nowhere, and of any other model than that one. Says how many.
+    /// Drops some vectors that nobody will ask for again: of words that stand nowhere, and of any other model than that one. Says how many. None, as long as
+    /// the index is not whole: what is paid for may belong to words that it will find again.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn sweep_embeddings(&self, model: &str, limit: u32) -> anyhow::Result<usize> {
+        if !self.entries_are_whole()? {
+            return Ok(0);
+        }
         Ok(self
             .0
             .0
@@ -285,4 +352,29 @@ impl Tx<'_> {
 
 fn numbers(blob: &[u8]) -> Vec<f32> {
     blob.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Journal;
+
+    #[test]
+    fn each_step_looks_at_its_own_rows_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+        for pool in [Pool::Said, Pool::Known] {
+            for sql in [of_words(pool), new_vectors(pool), new_places(pool)] {
+                let plan = journal.read_now(|db| {
+                    let mut query = db.0.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                    Ok(query
+                        .query_map(params!["m", "shared", 0, 1], |row| row.get(3))?
+                        .collect::<Result<Vec<String>, _>>()?)
+                });
+                let plan = plan.unwrap();
+                assert!(plan[0].contains("id>? AND") && !plan.iter().any(|step| step.contains("SCAN")), "{plan:?}");
+                assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:?}");
+            }
+        }
+    }
 }

@@ -7,8 +7,34 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// What meaning weighs beside words, which have the rest: an even share. The seeds give meaning 0.7, which buries names and numbers.
+/// What meaning weighs beside words, which have the rest, as long as nothing is known of either: an even share. The seeds give meaning 0.7, which buries names and numbers.
 pub const MEANING: f64 = 0.5;
+
+/// How far that share may move either way: neither words nor meaning are ever left alone with the decision.
+const SWAY: f64 = 0.25;
+/// The best is compared with so many behind it.
+const BEHIND: u8 = 10;
+
+/// What meaning weighs in one question: more where it tells the best from the rest better than words do, less where it does worse. A number or a rare name
+/// is plain to words and nothing to most models; a question in other words than its answer is the reverse.
+#[must_use]
+pub fn share(words: &[f64], meaning: &[f64]) -> f64 {
+    if meaning.is_empty() {
+        return 0.0;
+    }
+    let (words, meaning) = (edge(by_best(words)), edge(by_range(meaning)));
+    let both = words + meaning;
+    let share = if both > 0.0 { meaning / both } else { MEANING };
+    share.clamp(MEANING - SWAY, MEANING + SWAY)
+}
+
+/// How far the best stands out from those right behind it, from nought to one. Where there is nothing, nothing does.
+fn edge(mut scores: Vec<f64>) -> f64 {
+    scores.sort_by(|one, other| other.total_cmp(one));
+    let Some(best) = scores.first() else { return 0.0 };
+    let behind: f64 = scores.iter().skip(1).take(BEHIND.into()).sum();
+    (best - behind / f64::from(BEHIND)).max(0.0)
+}
 
 /// Brings scores that begin at nought to a scale from nought to one: the best is one. Nothing above nought stays nought.
 #[must_use]
@@ -80,7 +106,22 @@ mod tests {
         assert_eq!(by_range(&[0.3, f64::NAN, 0.1]), [1.0, 0.0, 0.0]);
     }
 
+    #[test]
+    fn whoever_tells_the_candidates_apart_has_more_to_say() {
+        let (plain, vague) = ([9.0, 1.0, 1.0, 1.0], [0.50, 0.49, 0.49, 0.48, 0.47, 0.40]);
+        let even = share(&plain, &plain);
+        assert!(share(&plain, &vague) < even && share(&vague, &plain) > even);
+        assert_eq!(share(&plain, &[]), 0.0, "nothing is known of meaning");
+        assert!(share(&[], &vague) > MEANING, "no word matches");
+    }
+
     proptest! {
+        #[test]
+        fn neither_is_ever_left_alone(words in prop::collection::vec(0.0_f64..20.0, 0..30), meaning in prop::collection::vec(-1.0_f64..1.0, 1..30)) {
+            let share = share(&words, &meaning);
+            prop_assert!((MEANING - SWAY..=MEANING + SWAY).contains(&share), "{share}");
+        }
+
         #[test]
         fn everybody_is_in_it_once_and_in_order(words in ranking(), meaning in ranking(), share in 0.0_f64..1.0) {
             let fused = weighted(&words, &meaning, share);

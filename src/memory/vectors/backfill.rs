@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::Vectors;
+use super::health::known_length;
 use crate::memory::page::digest;
 use crate::model::ModelError;
 use crate::model::embed::BATCH;
@@ -53,6 +54,15 @@ impl Backlog {
     /// Whether everything that is there was looked at.
     pub(super) fn is_done(&self) -> bool {
         [&self.said, &self.known].into_iter().all(|rows| rows.has_looked && rows.ranges.is_empty())
+    }
+
+    /// The rows that were not looked at yet, to the end and beyond.
+    pub(super) fn ahead(&self) -> Vec<(Pool, (i64, i64))> {
+        let of = |pool, rows: &Rows| {
+            let beyond = (rows.newest + 1, i64::MAX);
+            rows.ranges.iter().copied().chain([beyond]).map(|range| (pool, range)).collect::<Vec<_>>()
+        };
+        of(Pool::Known, &self.known).into_iter().chain(of(Pool::Said, &self.said)).collect()
     }
 
     fn rows(&mut self, pool: Pool) -> &mut Rows {
@@ -119,6 +129,12 @@ impl Vectors {
         }
     }
 
+    /// Works once, as if it had looked just now.
+    #[cfg(test)]
+    pub async fn catch_up(&self) -> anyhow::Result<Moment> {
+        self.work().await
+    }
+
     /// Works until nothing lacks, or until it has to wait; says for how long.
     async fn work(&self) -> anyhow::Result<Moment> {
         self.take_up_key().await?;
@@ -142,13 +158,12 @@ impl Vectors {
     }
 
     /// The length of the vectors as it was before the program started, if it is the same model.
-    async fn take_up_key(&self) -> anyhow::Result<()> {
+    pub(in super::super) async fn take_up_key(&self) -> anyhow::Result<()> {
         if self.state().dimensions.is_some() {
             return Ok(());
         }
         let card = self.0.parts.embedder.card();
-        let known = self.0.parts.journal.read(|db| db.fact(super::KEY)).await?;
-        let length = known.and_then(|key| key.strip_prefix(&format!("{}/{}/", card.provider, card.name))?.parse().ok());
+        let length = self.0.parts.journal.read(|db| known_length(db, card)).await?;
         let mut state = self.state();
         state.dimensions = state.dimensions.or(length);
         Ok(())
@@ -238,11 +253,14 @@ impl Vectors {
         Ok(vectors)
     }
 
-    /// Once a day, and when nothing lacks: vectors of another model, and of words that stand nowhere any more, go.
+    /// Once a day, when nothing lacks and the index is whole: vectors of another model, and of words that stand nowhere any more, go.
     async fn sweep(&self) -> anyhow::Result<()> {
         let now = self.0.parts.clock.now();
         let Some(key) = self.key() else { return Ok(()) };
         if self.state().backlog.swept_at.is_some_and(|at| now.since(at) < SWEEP_EVERY) {
+            return Ok(());
+        }
+        if !self.0.parts.journal.read(|db| db.entries_are_whole()).await? {
             return Ok(());
         }
         loop {

@@ -1,0 +1,114 @@
+//! Reading vectors into memory, where nobody waits for it.
+//!
+//! After the start the shelves of those who talked last are read, one after the other, as long as there is room: a hundred thousand vectors take a second or
+//! two, and until then words decide. A question makes one step itself, so whoever has little, or nearly all, never goes without; what is left then is read at
+//! once in the background. The journal is read in steps of some ten milliseconds, so nobody is kept waiting by that either.
+
+use tokio_util::sync::CancellationToken;
+
+use super::shelf::{Key, Step};
+use super::{Pool, Vectors};
+use crate::store::Db;
+use crate::time::Moment;
+use crate::time::task::guarded;
+use crate::trust::Scope;
+
+impl Vectors {
+    /// Reads shelves until the program stops: first those that will be asked for, then whatever a question found half read.
+    pub async fn load(self, stop: CancellationToken) {
+        let clock = std::sync::Arc::clone(&self.0.parts.clock);
+        let bell = self.0.bell.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let Some(mut bell) = bell else { return };
+        let mut resting = Some(clock.busy());
+        let Some(()) = stop.run_until_cancelled(self.want_all()).await else { return };
+        loop {
+            let Some(()) = stop.run_until_cancelled(self.read_wanted()).await else { return };
+            let rung = stop.run_until_cancelled(bell.heard_or(&*clock, None, resting.take()));
+            let Some(Some(busy)) = rung.await else { return };
+            resting = Some(busy);
+        }
+    }
+
+    /// Reads all vectors of a scope into memory, as [`Vectors::load`] does: for who wants them before anybody asks.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn read(&self, pool: Pool, scope: Scope) -> anyhow::Result<()> {
+        self.take_up_key().await?;
+        while let Some((model, length)) = self.key().zip(self.length()) {
+            let vectors = self.clone();
+            let step = move |db: Db<'_>| vectors.step(db, &model, (pool, scope), length);
+            if self.0.parts.journal.read_much(step).await?.1 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the vectors of that scope are in memory. If something lacks, it is read in the background from now on.
+    pub(super) fn is_ready(&self, db: Db<'_>, model: &str, key: Key, length: usize) -> anyhow::Result<bool> {
+        self.shelves().want(key);
+        let (is_whole, is_current) = self.step(db, model, key, length)?;
+        if !is_current && (!is_whole || !self.step(db, model, key, length)?.1) {
+            self.state().wanted.insert(key);
+            self.0.ringer.ring(&*self.0.parts.clock);
+        }
+        Ok(is_whole)
+    }
+
+    /// Reads one step. Says whether everything is there that was when the reading began, and whether nothing came since.
+    fn step(&self, db: Db<'_>, model: &str, key: Key, length: usize) -> anyhow::Result<(bool, bool)> {
+        let from = self.shelves().read_upto(model, key);
+        let step = Step::read(db, model, key, length, from)?;
+        Ok(self.shelves().put(model, key, length, step))
+    }
+
+    /// Everybody's, who talked last first, as long as there is room.
+    async fn want_all(&self) {
+        let scopes = match self.0.parts.journal.read(by_last_talk).await {
+            Ok(scopes) => scopes,
+            Err(error) => return tracing::error!("The vectors are read when they are asked for: {error:#}"),
+        };
+        for scope in scopes {
+            for pool in [Pool::Known, Pool::Said] {
+                if !self.shelves().has_room() {
+                    return;
+                }
+                self.read_or_tell((pool, scope)).await;
+            }
+        }
+    }
+
+    async fn read_wanted(&self) {
+        loop {
+            let next = {
+                let mut state = self.state();
+                let next = state.wanted.iter().next().copied();
+                next.and_then(|key| state.wanted.take(&key))
+            };
+            let Some(key) = next else { return };
+            self.read_or_tell(key).await;
+        }
+    }
+
+    /// What cannot be read now is tried again by the next question.
+    async fn read_or_tell(&self, (pool, scope): Key) {
+        if let Err(error) = guarded("Reading vectors", self.read(pool, scope)).await {
+            tracing::error!("Vectors cannot be read into memory: {error:#}");
+        }
+    }
+
+    fn length(&self) -> Option<usize> {
+        self.state().dimensions
+    }
+}
+
+fn by_last_talk(db: Db<'_>) -> anyhow::Result<Vec<Scope>> {
+    let mut scopes = Vec::new();
+    for (stream, _, scope) in db.streams()? {
+        let last = db.newest_conversation(stream)?.map_or(Moment(0), |conversation| conversation.last_at);
+        scopes.push((last, scope));
+    }
+    scopes.sort_by_key(|(last, _)| std::cmp::Reverse(*last));
+    Ok(scopes.into_iter().map(|(_, scope)| scope).collect())
+}
