@@ -167,6 +167,11 @@ impl Index {
         Self(self.0, vectors)
     }
 
+    /// Nearness in meaning, if somebody computes it.
+    pub fn vectors(&self) -> Option<&Vectors> {
+        self.1.as_ref()
+    }
+
     /// Takes in everything that changed in the folder of that party and in what the journal tells of them.
     ///
     /// # Errors
@@ -176,11 +181,24 @@ impl Index {
         self.sync(&room, usize::MAX).await
     }
 
-    /// The same for everybody, and drops what belongs to nobody any more. For the start, in the background.
+    /// The same for everybody, and drops what belongs to nobody any more. For the start, in the background. From then on the index is whole, unless there
+    /// was no workspace to look at.
     ///
     /// # Errors
     /// If the journal or the workspace cannot be read.
     pub async fn refresh_all(&self) -> anyhow::Result<()> {
+        let was_whole = self.0.journal.read(|db| db.entries_are_whole()).await?;
+        if !was_whole {
+            self.0.journal.write("make the index whole", |tx| tx.entries_begun()).await?;
+        }
+        self.refresh_everybody().await?;
+        if !was_whole && self.0.has_workspace().await? {
+            self.0.journal.write("the index is whole", |tx| tx.entries_done()).await?;
+        }
+        Ok(())
+    }
+
+    async fn refresh_everybody(&self) -> anyhow::Result<()> {
         let people = self.0.journal.read(|db| db.people()).await?;
         let streams = self.0.journal.read(|db| db.streams()).await?;
         let groups = streams.into_iter().filter(|(id, _, scope)| *scope == Scope::Group(*id));

@@ -5,8 +5,12 @@
 //! the key. What this file does not do: read files, or decide whose they are.
 
 mod found;
+mod matching;
+mod whole;
+mod words;
 
-pub use found::{EntryRow, Lookup, Matching};
+pub use found::{EntryRow, Lookup};
+pub use matching::Matching;
 
 use std::collections::HashMap;
 
@@ -14,9 +18,9 @@ use rusqlite::{OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 
 use super::{Db, Tx};
-use crate::text::fold;
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
+use words::Told;
 
 /// What an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -119,36 +123,6 @@ fn hex_digest(parts: &[&str]) -> String {
         hash.chain_update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes()).chain_update(part)
     });
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The word of the index for whatever has that name: letter case and what surrounds it do not count. It ends in a digit, so no stemming changes it.
-fn name_word(prefix: &str, name: &str) -> String {
-    let digest = hex_digest(&[&fold::fold(name.trim()).to_lowercase()]);
-    format!("{prefix}{}0", digest.get(..16).unwrap_or(&digest))
-}
-
-/// The agent whose memory a path is, if it is one.
-fn agent_of(path: &str) -> Option<&str> {
-    let own = match path.split_once('/') {
-        Some(("people" | "groups", rest)) => rest.split_once('/').map_or("", |(_, own)| own),
-        _ => path,
-    };
-    own.strip_prefix("agents/")?.split_once('/').map(|(agent, _)| agent)
-}
-
-/// Whose entry it is and whether it is trusted, as one word of the index.
-fn scope_word(scope: Scope, trusted: bool) -> String {
-    format!("{}{}", scope.encode().replace(':', ""), if trusted { "trusted" } else { "untrusted" })
-}
-
-/// Everything that a question may be limited to, in words of the index.
-fn place_words(path: &str, scope: Scope, label: &Label, entry: &NewEntry) -> String {
-    let mut words = vec![scope_word(scope, label.is_trusted()), format!("kind{}0", entry.kind.as_str())];
-    let names =
-        [("category", entry.category.as_str()), ("section", &entry.section), ("agent", agent_of(path).unwrap_or(""))];
-    words
-        .extend(names.iter().filter(|(_, name)| !name.trim().is_empty()).map(|(prefix, name)| name_word(prefix, name)));
-    words.join(" ")
 }
 
 fn indexed(row: &Row<'_>) -> rusqlite::Result<Indexed> {
@@ -297,6 +271,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn clear_entries(&self) -> anyhow::Result<()> {
+        self.entries_lack()?;
         self.0.0.execute_batch(
             "DELETE FROM entries_fts; DELETE FROM entries; DELETE FROM indexed; DELETE FROM unindexed;
              INSERT INTO unindexed (path, scope) SELECT DISTINCT 'conversations/' || conversation_id, scope FROM summaries WHERE true
@@ -384,15 +359,17 @@ impl Tx<'_> {
                 at,
             ])?;
         let id = self.0.0.last_insert_rowid();
-        self.0
-            .0
-            .prepare_cached("INSERT INTO entries_fts (rowid, name, body, place) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![
-                id,
-                fold::fold(&entry.name),
-                fold::fold(&entry.text),
-                place_words(&file.path, file.scope, label, entry)
-            ])?;
+        let told = Told {
+            path: &file.path,
+            scope: file.scope,
+            label,
+            section: &entry.section,
+            name: &entry.name,
+            kind: entry.kind,
+            category: &entry.category,
+            text: &entry.text,
+        };
+        self.put_entry_words(id, &told)?;
         Ok(true)
     }
 

@@ -199,13 +199,16 @@ fn stored_text(row: &Row<'_>) -> rusqlite::Result<StoredText> {
 }
 
 impl Db<'_> {
+    // The index holds what waits and what is claimed; SQLite takes it only where a query says both words.
+
     /// The messages of a stream that wait for a turn, in order.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn queued(&self, stream: StreamId) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages WHERE stream_id = ?1 AND state = 'queued' AND kind IN ('said', 'task') ORDER BY id"
+            "SELECT {COLUMNS} FROM messages
+             WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND state = 'queued' AND kind IN ('said', 'task') ORDER BY id"
         ))?;
         Ok(query.query_map([stream], message)?.collect::<Result<_, _>>()?)
     }
@@ -216,7 +219,8 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn queued_commands(&self) -> anyhow::Result<Vec<StoredMessage>> {
         let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages WHERE state = 'queued' AND kind = 'command' ORDER BY id"
+            "SELECT {COLUMNS} FROM messages INDEXED BY messages_waiting
+             WHERE state IN ('queued', 'claimed') AND state = 'queued' AND kind = 'command' ORDER BY id"
         ))?;
         Ok(query.query_map([], message)?.collect::<Result<_, _>>()?)
     }
@@ -232,17 +236,6 @@ impl Db<'_> {
              UNION SELECT DISTINCT stream_id FROM questions WHERE state = 'open'",
         )?;
         Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
-    }
-
-    /// How many messages wait or are being answered.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn waiting_messages(&self) -> anyhow::Result<i64> {
-        let mut query = self
-            .0
-            .prepare_cached("SELECT count(*) FROM messages WHERE state IN ('queued', 'claimed') AND kind = 'said'")?;
-        Ok(query.query_row([], |row| row.get(0))?)
     }
 
     /// How many messages of one stream wait or are being answered.
@@ -339,7 +332,8 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn by_external_id(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
         let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages WHERE address_id = ?1 AND external_id = ?2 ORDER BY id DESC LIMIT 1"
+            "SELECT {COLUMNS} FROM messages WHERE address_id = ?1 AND external_id = ?2 AND external_id <> ''
+             ORDER BY id DESC LIMIT 1"
         ))?;
         let mut also = self.0.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM messages WHERE address_id = ?1 AND also = ?2 AND also <> '' ORDER BY id DESC LIMIT 1"
@@ -375,7 +369,8 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn album(&self, address: AddressId, album: &str) -> anyhow::Result<Option<MessageId>> {
         let mut query = self.0.prepare_cached(
-            "SELECT id FROM messages WHERE address_id = ?1 AND album = ?2 AND state = 'queued' ORDER BY id DESC LIMIT 1",
+            "SELECT id FROM messages INDEXED BY messages_waiting
+             WHERE address_id = ?1 AND album = ?2 AND state IN ('queued', 'claimed') AND state = 'queued' ORDER BY id DESC LIMIT 1",
         )?;
         Ok(query.query_row(params![address, album], |row| row.get(0)).optional()?)
     }

@@ -244,12 +244,7 @@ fn catch_up(connection: &mut Connection) -> anyhow::Result<()> {
     let transaction = connection.transaction()?;
     Tx(Db(&transaction)).catch_up_fingerprints()?;
     Tx(Db(&transaction)).catch_up_index()?;
-    Tx(Db(&transaction)).catch_up_index()?;
-    Tx(Db(&transaction)).catch_up_index()?;
-    Tx(Db(&transaction)).catch_up_index()?;
-    Tx(Db(&transaction)).catch_up_index()?;
-    Tx(Db(&transaction)).catch_up_index()?;
-    Tx(Db(&transaction)).catch_up_index()?;
+    Tx(Db(&transaction)).catch_up_entries()?;
     Ok(transaction.commit()?)
 }
 

@@ -18,7 +18,7 @@ use super::Db;
 use super::upkeep::SEARCHED;
 use crate::id::{ConversationId, MessageId, PersonId};
 use crate::text::question::Question;
-use crate::time::Moment;
+use crate::time::{Moment, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 use rank::{Candidate, Speaker};
 
@@ -65,8 +65,27 @@ pub struct Looked<'a> {
     pub agent: &'a str,
     /// Texts that match nothing but stand next to one that does, too: an answer need not repeat the words of its question.
     pub with_company: bool,
+    /// In which a month or a year that the question names is meant.
+    pub zone: Zone,
     /// Digests of texts that are near in meaning, with how near they are. Empty: words alone decide.
     pub near: &'a [(String, f64)],
+}
+
+impl Looked<'_> {
+    /// For nothing yet, among the texts of that scope: words alone decide, in UTC.
+    pub fn of(scope: Scope) -> Self {
+        Self {
+            scope,
+            words: "",
+            untrusted_too: false,
+            limit: 0,
+            before: None,
+            agent: "",
+            with_company: false,
+            zone: Zone::UTC,
+            near: &[],
+        }
+    }
 }
 
 /// Counting stops here: "99 or more" is as good for a person.
@@ -98,16 +117,7 @@ impl Db<'_> {
         limit: usize,
         before: Option<MessageId>,
     ) -> anyhow::Result<Matches> {
-        self.recall_by(&Looked {
-            scope,
-            words: question,
-            untrusted_too,
-            limit,
-            before,
-            agent: "",
-            with_company: false,
-            near: &[],
-        })
+        self.recall_by(&Looked { words: question, untrusted_too, limit, before, ..Looked::of(scope) })
     }
 
     /// The best matches by words and meaning.
@@ -138,7 +148,9 @@ impl Db<'_> {
             around.absorb(self.around_texts(&company)?);
             candidates.extend(company);
         }
-        let ranked = rank::rank(&candidates, &rank::Light { question: &question, named, around, terms: &terms, exact });
+        let zone = looked.zone;
+        let light = rank::Light { question: &question, named, around, terms: &terms, exact, zone };
+        let ranked = rank::rank(&candidates, &light);
         let mut hits = Vec::new();
         for (at, score) in ranked.into_iter().take(looked.limit) {
             hits.extend(candidates.get(at).map(|candidate| self.text_hit(candidate, score)).transpose()?.flatten());

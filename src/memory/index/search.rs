@@ -4,18 +4,21 @@
 //! meaning, where vectors are to be had: what lies near the question. The two scales are put together by [`fuse`]; without vectors words decide
 //! alone, and never worse. What was of use lifts a score by a quarter at the most.
 //!
-//! Then in three tiers. The best three categories, each as good as its best member; inside them, what scores at least half as much as the best of all; then
-//! everything else. An entry without a category counts as of its kind. Before all of that stands an exact match: an entry whose name is the
-//! question, or that says it word for word. Within a tier the score decides, so nothing strong is ever pushed out of the list by something weak.
+//! Then in three tiers: the best three categories; inside them, what scores at least half as much as the best of all; then everything else. With vectors the
+//! best categories are those whose centres are nearest to the question ([`category`](super::super::vectors::category)), without them those with the best
+//! members, where an entry without a category counts as of its kind. Before all of that stands an exact match: an entry whose name is the question, or that
+//! says it word for word; and the best of all is in the first tier wherever it belongs. Within a tier the score decides, so nothing strong is ever pushed out
+//! of the list by something weak.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use super::super::fuse;
-use super::super::vectors::{Near, Vectors};
+use super::super::vectors::category::{folded, has_category};
+use super::super::vectors::{BestCategories, Near, NearEntries, Vectors, Wanted};
 use super::salience::{factor, salience};
 use super::{EntryHit, Found, Question};
-use crate::store::{Db, EntryRow, Journal, Lookup, Pool};
+use crate::store::{Db, EntryRow, Journal, Lookup};
 use crate::text::question::Question as Words;
 use crate::time::Moment;
 
@@ -23,6 +26,8 @@ use crate::time::Moment;
 const CANDIDATES: usize = 50;
 /// As many where a question asks for more than the index can decide.
 const MANY: usize = 2_000;
+/// Of one heading or agent at most so many entries are compared by meaning, the newest.
+const NAMED: usize = 20_000;
 /// So many categories are the first tier.
 const CATEGORIES: usize = 3;
 /// A member of theirs is in the second tier if its score is at least this share of the best.
@@ -42,6 +47,8 @@ enum Exact {
 struct Candidate {
     row: EntryRow,
     score: f64,
+    /// What it would score by its meaning alone, on a scale on which the nearest of all has all of it, and whatever is as near as anything has none.
+    meaning: f64,
     exact: Exact,
     tier: u8,
 }
@@ -58,19 +65,15 @@ pub(super) async fn search(
         return Ok(Found::default());
     }
     let lookup = lookup(question);
-    let narrow =
-        !lookup.kinds.is_empty() || [&lookup.category, &lookup.section, &lookup.agent].iter().any(|one| one.is_some());
-    let wanted = wanted(question);
     let near = match vectors {
-        // What a question is limited to is not known to the vectors: a small category would be crowded out.
         Some(vectors) if !question.case => {
-            let most = if narrow { usize::MAX } else { wanted };
-            vectors.near(question.scope(), Pool::Known, &question.words, question.untrusted_too, most).await
+            let only = only(journal, question, &lookup).await?;
+            vectors.entries(question.scope(), &question.words, wanted_near(question, only)).await
         }
         _ => None,
     };
     let asked = question.clone();
-    journal.read_much(move |db| look(db, &asked, &lookup, &words, near.as_deref(), now)).await
+    journal.read_much(move |db| look(db, &asked, &lookup, &words, near.as_ref(), now)).await
 }
 
 /// What was of use most and last, best first.
@@ -104,17 +107,37 @@ fn wanted(question: &Question) -> usize {
     if question.case || question.before.is_some() { usual.max(MANY) } else { usual }
 }
 
+/// The same of what is near in meaning.
+fn wanted_near(question: &Question, only: Option<HashSet<String>>) -> Wanted {
+    Wanted {
+        untrusted_too: question.untrusted_too,
+        kinds: question.kinds.clone(),
+        category: question.category.clone(),
+        only,
+        limit: wanted(question),
+    }
+}
+
+/// To what heading or agent an entry belongs is not known to the vectors, but to the index.
+async fn only(journal: &Journal, question: &Question, lookup: &Lookup) -> anyhow::Result<Option<HashSet<String>>> {
+    if question.section.is_none() && question.agent.is_none() {
+        return Ok(None);
+    }
+    let lookup = lookup.clone();
+    journal.read_much(move |db| db.entry_digests(&lookup, NAMED)).await.map(Some)
+}
+
 fn look(
     db: Db<'_>,
     question: &Question,
     lookup: &Lookup,
     words: &Words,
-    near: Option<&[Near]>,
+    near: Option<&NearEntries>,
     now: Moment,
 ) -> anyhow::Result<Found> {
     let wanted = wanted(question);
     let matching = db.entries_matching(lookup, words, wanted)?;
-    let meant = meant(db, lookup, near.unwrap_or_default(), wanted)?;
+    let meant = near.map_or(Ok(Vec::new()), |near| meant(db, lookup, near, wanted))?;
     let mut rows: HashMap<i64, EntryRow> = meant.iter().map(|(row, _)| (row.id, row.clone())).collect();
     let by_meaning: Vec<(i64, f64)> = meant.iter().map(|(row, similarity)| (row.id, *similarity)).collect();
     let share = if near.is_some() { fuse::MEANING } else { 0.0 };
@@ -123,7 +146,7 @@ fn look(
     load(db, &mut rows, scores.keys().chain(&phrase))?;
     if matching.ranked.len() >= wanted {
         // There was more than came along: look inside the best categories.
-        for category in best_categories(&rows, &scores) {
+        for category in best_categories(&rows, &scores, near) {
             let inside = Lookup { category: Some(category), ..lookup.clone() };
             let more = db.entries_matching(&inside, words, wanted)?;
             let best = matching.ranked.first().map_or(0.0, |(_, score)| *score);
@@ -134,33 +157,37 @@ fn look(
         }
         load(db, &mut rows, scores.keys().chain(&phrase))?;
     }
-    let mut found = candidates(rows, &scores, &phrase, words, now);
+    let meanings = near.map_or_else(HashMap::new, |near| above_usual(&by_meaning, near.best.usual));
+    let mut found = candidates(rows, &scores, &meanings, &phrase, words, now);
     found.retain(|candidate| fits(candidate, question));
-    set_tiers(&mut found);
+    set_tiers(&mut found, near.map(|near| &near.best));
     found.sort_by(order);
     found.truncate(question.limit);
     let hits = found.into_iter().map(|candidate| hit(candidate.row, candidate.score)).collect();
     Ok(Found { hits, untrusted: matching.untrusted })
 }
 
-/// The entries that mean something like the question, nearest first.
-fn meant(db: Db<'_>, lookup: &Lookup, near: &[Near], wanted: usize) -> anyhow::Result<Vec<(EntryRow, f64)>> {
+/// The entries that mean something like the question, nearest first, and those that are nearest inside the best categories.
+fn meant(db: Db<'_>, lookup: &Lookup, near: &NearEntries, wanted: usize) -> anyhow::Result<Vec<(EntryRow, f64)>> {
     let mut meant = Vec::new();
-    for some in near.chunks(wanted) {
-        let digests: Vec<String> = some.iter().map(|near| near.digest.clone()).collect();
-        let similar: HashMap<&str, f64> = some.iter().map(|near| (near.digest.as_str(), near.similarity)).collect();
-        let rows = db.entries_saying(lookup, &digests)?;
-        meant.extend(rows.into_iter().filter_map(|row| {
-            let similarity = *similar.get(row.digest.as_str())?;
-            Some((row, similarity))
-        }));
+    for some in near.near.chunks(wanted) {
+        meant.extend(saying(db, lookup, some)?);
         if meant.len() >= wanted {
             break;
         }
     }
     meant.sort_by(|one, other| other.1.total_cmp(&one.1));
     meant.truncate(wanted);
+    meant.extend(saying(db, lookup, &near.inside)?);
     Ok(meant)
+}
+
+fn saying(db: Db<'_>, lookup: &Lookup, near: &[Near]) -> anyhow::Result<Vec<(EntryRow, f64)>> {
+    let digests: Vec<String> = near.iter().map(|near| near.digest.clone()).collect();
+    let similar: HashMap<&str, f64> = near.iter().map(|near| (near.digest.as_str(), near.similarity)).collect();
+    let rows = db.entries_saying(lookup, &digests)?;
+    let with = |row: EntryRow| Some((similar.get(row.digest.as_str()).copied()?, row));
+    Ok(rows.into_iter().filter_map(with).map(|(similarity, row)| (row, similarity)).collect())
 }
 
 fn load<'i>(db: Db<'_>, rows: &mut HashMap<i64, EntryRow>, ids: impl Iterator<Item = &'i i64>) -> anyhow::Result<()> {
@@ -173,6 +200,7 @@ fn load<'i>(db: Db<'_>, rows: &mut HashMap<i64, EntryRow>, ids: impl Iterator<It
 fn candidates(
     rows: HashMap<i64, EntryRow>,
     scores: &HashMap<i64, f64>,
+    meanings: &HashMap<i64, f64>,
     phrase: &HashSet<i64>,
     words: &Words,
     now: Moment,
@@ -185,7 +213,8 @@ fn candidates(
                 false => Exact::Not,
             };
             let score = scores.get(&row.id).copied().unwrap_or(0.0) * factor(salience_of(&row, now));
-            Candidate { row, score, exact, tier: 1 }
+            let meaning = fuse::MEANING * meanings.get(&row.id).copied().unwrap_or(0.0);
+            Candidate { row, score, meaning, exact, tier: 1 }
         })
         .collect()
 }
@@ -197,8 +226,15 @@ fn fits(candidate: &Candidate, question: &Question) -> bool {
     as_written && question.before.is_none_or(|before| row.at < before)
 }
 
-/// Three categories by their best members, best first.
-fn best_categories(rows: &HashMap<i64, EntryRow>, scores: &HashMap<i64, f64>) -> Vec<String> {
+/// Three categories that entries state: by meaning, else by their best members.
+fn best_categories(
+    rows: &HashMap<i64, EntryRow>,
+    scores: &HashMap<i64, f64>,
+    near: Option<&NearEntries>,
+) -> Vec<String> {
+    if let Some(near) = near {
+        return near.best.stated.iter().cloned().collect();
+    }
     let members = rows.values().filter_map(|row| Some((category_of(row), *scores.get(&row.id)?)));
     best(members).into_iter().filter(|name| rows.values().any(|row| row.category == *name)).collect()
 }
@@ -214,13 +250,36 @@ fn best(members: impl Iterator<Item = (String, f64)>) -> Vec<String> {
     ranked.into_iter().take(CATEGORIES).map(|(category, _)| category).collect()
 }
 
-fn set_tiers(found: &mut [Candidate]) {
-    let top = best(found.iter().map(|candidate| (category_of(&candidate.row), candidate.score)));
-    let enough = STRONG * found.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
+fn set_tiers(found: &mut [Candidate], nearest: Option<&BestCategories>) {
+    let by_label = best(found.iter().map(|candidate| (category_of(&candidate.row), candidate.score)));
+    let is_inside = |row: &EntryRow| match nearest {
+        Some(nearest) => belongs(row, nearest),
+        None => by_label.contains(&category_of(row)),
+    };
+    let most = found.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
     for candidate in found {
-        let strong = candidate.score >= enough && top.contains(&category_of(&candidate.row));
-        candidate.tier = if strong { 0 } else { 1 };
+        let is_strong = candidate.score.max(candidate.meaning) >= STRONG * most && is_inside(&candidate.row);
+        candidate.tier = if is_strong || candidate.score >= most { 0 } else { 1 };
     }
+}
+
+/// How far each is above what is usual, as a share of how far the nearest is.
+fn above_usual(by_meaning: &[(i64, f64)], usual: f64) -> HashMap<i64, f64> {
+    let most = by_meaning.iter().map(|(_, similarity)| similarity - usual).fold(0.0, f64::max);
+    let share = |similarity: f64| if most > 0.0 { ((similarity - usual) / most).max(0.0) } else { 0.0 };
+    by_meaning.iter().map(|(row, similarity)| (*row, share(*similarity))).collect()
+}
+
+/// Whether an entry belongs to one of those categories.
+fn belongs(row: &EntryRow, to: &BestCategories) -> bool {
+    if !has_category(row.kind) {
+        return false;
+    }
+    let category = folded(&row.category);
+    if !category.is_empty() {
+        return to.stated.contains(&category);
+    }
+    to.single.contains(&row.digest) || to.titled.contains(&folded(row.name.open().0))
 }
 
 fn category_of(row: &EntryRow) -> String {

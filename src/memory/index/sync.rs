@@ -223,6 +223,7 @@ impl Index {
         let before = match self.0.tree.before(path).await {
             Ok(Ok(before)) => before,
             Ok(Err(NotWritten::NoText)) => return Ok(unlike(file, says::NOT_TEXT)),
+            Ok(Err(NotWritten::Unreadable(_))) => return Ok(unlike(file, says::UNREADABLE)),
             Ok(Err(_)) => return Ok(Reading::Gone { path: path.to_owned() }),
             Err(error) => {
                 tracing::warn!("A file of the workspace cannot be read: {error:#}");
@@ -301,6 +302,12 @@ impl Index {
 impl Inner {
     pub(super) fn noticed(&self) -> MutexGuard<'_, Noticed> {
         self.noticed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is a workspace: where none is, nothing was looked at.
+    pub(super) async fn has_workspace(self: &Arc<Self>) -> anyhow::Result<bool> {
+        let inner = Arc::clone(self);
+        blocking(move || Ok(inner.tree.0.disk.root().is_dir())).await
     }
 
     /// Takes up what was touched, and looks at every file if it is time for that. Without a workspace nothing is known to have gone. Blocks.

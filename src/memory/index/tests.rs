@@ -12,6 +12,7 @@ use crate::time::{SimulatedClock, Zone};
 use crate::trust::{Label, Labelled, Source};
 
 mod anew;
+mod meaning;
 
 const NOW: Moment = Moment(1_795_284_000_000); // 2026-11-21T18:00:00Z
 

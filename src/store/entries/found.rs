@@ -1,24 +1,16 @@
-//! Looking entries up: by words, by the digest of what they say, and by how often they were of use.
+//! Entries as they are found: by the digest of what they say, by their rows, and by how often they were of use. By words: see [`super::matching`].
 //!
-//! Whose entry it is, whether it is trusted, and whatever else a question is limited to are words of the index, so nothing of another scope is even
-//! a candidate, and a rare category is not crowded out by what matches better elsewhere. Ranking costs a microsecond for each row that matches, so
-//! only the rarest words of a question weigh: those that stand in at most [`WEIGHED`] entries together. In an index smaller than that all do.
-//! A word that stands nearly everywhere says nothing about where to look.
+//! Each look gives nothing of another scope; whatever else a question is limited to is decided here for what was not found by words.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::{Row, ToSql, params, params_from_iter};
 
-use super::super::recall::COUNT_UP_TO;
 use super::super::{Db, EntryKind};
-use super::{name_word, scope_word};
-use crate::text::question::Question;
+use super::words::{agent_of, name_word};
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope, Text};
-
-/// The words that weigh stand in at most so many entries together.
-const WEIGHED: i64 = 8_000;
 
 /// So many of the newest answers of the extractor are asked for categories.
 const TAKEN_DOWN: u32 = 1_000;
@@ -38,17 +30,6 @@ pub struct Lookup {
     pub agent: Option<String>,
     /// Untrusted ones as well.
     pub untrusted_too: bool,
-}
-
-/// The entries that match some words.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Matching {
-    /// Row and score, best first; higher is better.
-    pub ranked: Vec<(i64, f64)>,
-    /// Those of them in which the words stand one after the other.
-    pub phrase: HashSet<i64>,
-    /// How many untrusted entries match besides, when they were not asked for; counted up to a bound.
-    pub untrusted: usize,
 }
 
 /// An entry as it is stored, with what became of it.
@@ -82,8 +63,9 @@ pub struct EntryRow {
     pub used_at: Option<Moment>,
 }
 
-const ENTRY: &str = "SELECT e.id, e.key, e.path, e.line, e.kind, e.category, e.section, e.name, e.text, e.digest, e.at, e.label, e.scope,
-    coalesce(u.uses, 0), u.last_at FROM entries e LEFT JOIN entry_uses u ON u.key = e.key";
+const COLUMNS: &str = "SELECT e.id, e.key, e.path, e.line, e.kind, e.category, e.section, e.name, e.text, e.digest, e.at, e.label, e.scope,
+    coalesce(u.uses, 0), u.last_at";
+const FROM: &str = "FROM entries e LEFT JOIN entry_uses u ON u.key = e.key";
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
     let (label, scope): (Label, Scope) = (row.get(11)?, row.get(12)?);
@@ -114,79 +96,20 @@ impl Lookup {
         Self { scope, kinds: Vec::new(), category: None, section: None, agent: None, untrusted_too: false }
     }
 
-    /// The limits as an expression of the index.
-    fn places(&self, trust: &[bool]) -> String {
-        let scopes = [self.scope, Scope::Shared];
-        let mut whose: Vec<String> =
-            scopes.iter().flat_map(|scope| trust.iter().map(|trusted| scope_word(*scope, *trusted))).collect();
-        whose.dedup();
-        let mut all = vec![format!("place : ({})", whose.join(" OR "))];
-        if !self.kinds.is_empty() {
-            let kinds: Vec<String> = self.kinds.iter().map(|kind| format!("kind{}0", kind.as_str())).collect();
-            all.push(format!("place : ({})", kinds.join(" OR ")));
-        }
-        let names = [("category", &self.category), ("section", &self.section), ("agent", &self.agent)];
-        all.extend(
-            names.iter().filter_map(|(prefix, name)| {
-                name.as_deref().map(|name| format!("place : ({})", name_word(prefix, name)))
-            }),
-        );
-        all.join(" AND ")
-    }
-
-    /// The same for an entry that was not found by words.
+    /// Whether that entry is within the limits.
     fn takes(&self, row: &EntryRow) -> bool {
         let named = |wanted: &Option<String>, name: &str| {
             wanted.as_deref().is_none_or(|wanted| name_word("", wanted) == name_word("", name))
         };
         let trusted = self.untrusted_too || row.text.label().is_trusted();
         let kind = self.kinds.is_empty() || self.kinds.contains(&row.kind);
-        let agent = super::agent_of(&row.path).unwrap_or("");
+        let agent = agent_of(&row.path).unwrap_or("");
         let names = named(&self.category, &row.category) && named(&self.section, row.section.open().0);
         row.text.scope().fits(self.scope) && trusted && kind && names && named(&self.agent, agent)
-    }
-
-    fn own_places(&self) -> String {
-        self.places(if self.untrusted_too { &[true, false] } else { &[true] })
     }
 }
 
 impl Db<'_> {
-    /// The entries that match the words of a question, best first, at most `limit`.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn entries_matching(&self, lookup: &Lookup, question: &Question, limit: usize) -> anyhow::Result<Matching> {
-        if question.is_empty() {
-            return Ok(Matching::default());
-        }
-        let quoted = |words: &[String]| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>();
-        let terms = quoted(&question.words);
-        let weighing = self.weighing(&terms)?;
-        let (places, most) = (lookup.own_places(), i64::try_from(limit).unwrap_or(i64::MAX));
-        let all = format!("{{name body}} : ({}) AND {places}", terms.join(" AND "));
-        let mut found = Matching::default();
-        let any = if weighing.is_empty() {
-            found.ranked = self.newest_entries(&all, most)?;
-            terms.join(" OR ")
-        } else {
-            let any = weighing.join(" OR ");
-            found.ranked = self.ranked_entries(&any, &format!("{{name body}} : ({any}) AND {places}"), most)?;
-            let whole = if terms.len() > 1 { self.ranked_entries(&any, &all, most)? } else { Vec::new() };
-            found.add(whole);
-            any
-        };
-        if question.all.len() > 1 {
-            let phrase = format!("{{name body}} : ({}) AND {places}", quoted(&question.all).join(" + "));
-            found.phrase = self.newest_entries(&phrase, most)?.into_iter().map(|(id, _)| id).collect();
-        }
-        if !lookup.untrusted_too {
-            found.untrusted =
-                self.count_matching(&format!("{} AND {{name body}} : ({any})", lookup.places(&[false])))?;
-        }
-        Ok(found)
-    }
-
     /// The entries that say what has one of these digests, within the limits of a question.
     ///
     /// # Errors
@@ -194,7 +117,7 @@ impl Db<'_> {
     pub fn entries_saying(&self, lookup: &Lookup, digests: &[String]) -> anyhow::Result<Vec<EntryRow>> {
         let mut found = Vec::new();
         for some in digests.chunks(CHUNK) {
-            let sql = format!("{ENTRY} WHERE e.digest IN ({}) ORDER BY e.id", marks(some.len()));
+            let sql = format!("{COLUMNS} {FROM} WHERE e.digest IN ({}) ORDER BY e.id", marks(some.len()));
             let mut query = self.0.prepare(&sql)?;
             found.extend(query.query_map(params_from_iter(some), entry)?.collect::<Result<Vec<_>, _>>()?);
         }
@@ -209,7 +132,7 @@ impl Db<'_> {
     pub fn entry_rows(&self, ids: &[i64]) -> anyhow::Result<Vec<EntryRow>> {
         let mut found = Vec::new();
         for some in ids.chunks(CHUNK) {
-            let mut query = self.0.prepare(&format!("{ENTRY} WHERE e.id IN ({})", marks(some.len())))?;
+            let mut query = self.0.prepare(&format!("{COLUMNS} {FROM} WHERE e.id IN ({})", marks(some.len())))?;
             let values = some.iter().map(|id| id as &dyn ToSql);
             found.extend(query.query_map(params_from_iter(values), entry)?.collect::<Result<Vec<_>, _>>()?);
         }
@@ -238,8 +161,9 @@ impl Db<'_> {
         let which = "e.scope = ?1 AND e.kind IN ('fact', 'note') AND e.label = 'trusted'";
         let mut used = self
             .0
-            .prepare_cached(&format!("{ENTRY} WHERE {which} AND u.key IS NOT NULL ORDER BY u.last_at DESC LIMIT ?2"))?;
-        let mut newest = self.0.prepare_cached(&format!("{ENTRY} WHERE {which} ORDER BY e.at DESC, e.id LIMIT ?2"))?;
+            .prepare_cached(&format!("{COLUMNS} FROM entry_uses u CROSS JOIN entries e ON e.key = u.key WHERE {which} ORDER BY u.last_at DESC LIMIT ?2"))?;
+        let mut newest =
+            self.0.prepare_cached(&format!("{COLUMNS} {FROM} WHERE {which} ORDER BY e.at DESC, e.id LIMIT ?2"))?;
         let mut found: HashMap<i64, EntryRow> = HashMap::new();
         for query in [&mut used, &mut newest] {
             for row in query.query_map(params![scope, limit], entry)? {
@@ -268,66 +192,6 @@ impl Db<'_> {
             }
         }
         Ok(categories)
-    }
-
-    /// The terms that weigh: the rarest, as long as they do not stand in too many entries together. None, if each stands in too many.
-    fn weighing<'t>(&self, terms: &'t [String]) -> anyhow::Result<Vec<&'t str>> {
-        let mut count = self
-            .0
-            .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM entries_fts WHERE entries_fts MATCH ?1 LIMIT ?2)")?;
-        let mut counted = Vec::new();
-        for term in terms {
-            let rows: i64 =
-                count.query_row(params![format!("{{name body}} : {term}"), WEIGHED + 1], |row| row.get(0))?;
-            counted.push((rows, term.as_str()));
-        }
-        counted.sort_by_key(|(rows, _)| *rows);
-        let mut room = WEIGHED;
-        Ok(counted
-            .into_iter()
-            .take_while(|(rows, _)| {
-                room -= rows;
-                room >= 0
-            })
-            .map(|(_, term)| term)
-            .collect())
-    }
-
-    /// What is in `within`, ranked by the words `any` alone: the words that a question is limited to would cost more than all others to weigh.
-    fn ranked_entries(&self, any: &str, within: &str, limit: i64) -> anyhow::Result<Vec<(i64, f64)>> {
-        let mut query = self.0.prepare_cached(
-            "SELECT rowid, -bm25(entries_fts, 2.0, 1.0, 0.0) AS score FROM entries_fts WHERE entries_fts MATCH ?1
-             AND rowid IN (SELECT rowid FROM entries_fts WHERE entries_fts MATCH ?2) ORDER BY score DESC, rowid DESC LIMIT ?3",
-        )?;
-        let rows = query.query_map(params![format!("{{name body}} : ({any})"), within, limit], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    fn newest_entries(&self, within: &str, limit: i64) -> anyhow::Result<Vec<(i64, f64)>> {
-        let mut query = self
-            .0
-            .prepare_cached("SELECT rowid FROM entries_fts WHERE entries_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2")?;
-        Ok(query.query_map(params![within, limit], |row| Ok((row.get(0)?, 1.0)))?.collect::<Result<_, _>>()?)
-    }
-
-    fn count_matching(&self, within: &str) -> anyhow::Result<usize> {
-        let mut query = self
-            .0
-            .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM entries_fts WHERE entries_fts MATCH ?1 LIMIT ?2)")?;
-        let limit = i64::try_from(COUNT_UP_TO).unwrap_or(i64::MAX);
-        let count: i64 = query.query_row(params![within, limit], |row| row.get(0))?;
-        Ok(usize::try_from(count).unwrap_or(0))
-    }
-}
-
-impl Matching {
-    /// With these besides.
-    fn add(&mut self, more: Vec<(i64, f64)>) {
-        let known: HashSet<i64> = self.ranked.iter().map(|(id, _)| *id).collect();
-        self.ranked.extend(more.into_iter().filter(|(id, _)| !known.contains(id)));
-        self.ranked.sort_by(|one, other| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0)));
     }
 }
 

@@ -10,6 +10,10 @@ use crate::text::{fold, question};
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
 
+/// How far the clocks of the world are behind UTC at most, and ahead of it, in milliseconds.
+const BEHIND: i64 = 12 * 3_600_000;
+const AHEAD: i64 = 14 * 3_600_000;
+
 impl Tx<'_> {
     /// Puts a text into the index.
     pub(in crate::store) fn index_text(&self, row: i64) -> anyhow::Result<()> {
@@ -66,9 +70,39 @@ impl Tx<'_> {
     }
 }
 
-/// The day as words to look for: `2026 november 21`. In UTC, so that it is the same wherever the index is built.
+/// The day as words to look for: `2026 november 21`. In UTC, so that it is the same wherever the index is built; where a month begins or ends, with the month that it
+/// is elsewhere. Which of them counts is decided in the zone of whoever asks.
 fn day(at: Moment) -> String {
-    chrono::DateTime::from_timestamp_millis(at.0).map_or_else(String::new, |day| {
-        format!("{} {} {}", day.year(), question::month_word(day.month()).unwrap_or_default(), day.day())
-    })
+    let day_at = |at: i64| chrono::DateTime::from_timestamp_millis(at);
+    let month =
+        |day: chrono::DateTime<chrono::Utc>| (day.year(), question::month_word(day.month()).unwrap_or_default());
+    let Some(day) = day_at(at.0) else { return String::new() };
+    let (year, name) = month(day);
+    let mut words = format!("{year} {name} {}", day.day());
+    let elsewhere = [at.0.saturating_sub(BEHIND), at.0.saturating_add(AHEAD)].into_iter().filter_map(day_at).map(month);
+    for (other_year, other) in elsewhere.filter(|(_, other)| *other != name) {
+        let other_year = if other_year == year { String::new() } else { format!(" {other_year}") };
+        words.push_str(&format!(" {other}{other_year}"));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_at_the_border_of_a_month_is_found_by_both() {
+        let hour = 3_600_000;
+        // Midnight of the first of January 2026, UTC.
+        let midnight = 1_767_225_600_000;
+        for (at, words) in [
+            (midnight - hour, "2025 december 31 january 2026"),
+            (midnight + hour, "2026 january 1 december 2025"),
+            (midnight + 13 * hour, "2026 january 1"),
+            (midnight + 31 * 24 * hour + hour, "2026 february 1 january"),
+        ] {
+            assert_eq!(day(Moment(at)), words);
+        }
+    }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use chrono::Datelike;
+use chrono::{Datelike, NaiveDate};
 use rusqlite::Row;
 
 use super::Around;
@@ -15,7 +15,7 @@ use super::find::Terms;
 use crate::id::{ConversationId, MessageId, PersonId};
 use crate::store::fuse;
 use crate::text::question::Question;
-use crate::time::Moment;
+use crate::time::{Moment, Zone};
 
 /// The share of the score of the message before, and of the one after: an answer stands next to its question. Measured best at about 0.15.
 const BESIDE: f64 = 0.15;
@@ -82,6 +82,8 @@ pub(super) struct Light<'a> {
     pub terms: &'a Terms,
     /// Texts that hold the question word for word.
     pub exact: HashSet<i64>,
+    /// In which a month or a year is meant.
+    pub zone: Zone,
 }
 
 /// Places of the candidates with their scores, best first; of two that are equal the newer one.
@@ -98,7 +100,7 @@ pub(super) fn rank(candidates: &[Candidate], light: &Light<'_>) -> Vec<(usize, f
         let beside: f64 = beside.filter_map(|message| by_message.get(message)).sum();
         let whole = candidate.conversation.and_then(|id| conversations.get(&id)).copied().unwrap_or(0.0);
         let named = if light.named.contains(&candidate.person) { NAMED } else { 0.0 };
-        let dated = if is_dated(candidate.at, light.question) { DATED } else { 0.0 };
+        let dated = if is_dated(light.zone, candidate.at, light.question) { DATED } else { 0.0 };
         own + BESIDE * beside + CONVERSATION * whole + named + dated
     };
     let mut ranked: Vec<(usize, f64)> =
@@ -124,7 +126,7 @@ fn own(candidates: &[Candidate]) -> Vec<f64> {
     let words: Vec<(usize, f64)> = candidates.iter().map(|one| one.words).enumerate().collect();
     let meaning: Vec<(usize, f64)> =
         candidates.iter().enumerate().filter_map(|(at, one)| Some((at, one.meaning?))).collect();
-    let share = if meaning.is_empty() { 0.0 } else { fuse::MEANING };
+    let share = share(candidates);
     let mut own = vec![0.0; candidates.len()];
     for (at, score) in fuse::weighted(&words, &meaning, share) {
         if let Some(own) = own.get_mut(at) {
@@ -132,6 +134,13 @@ fn own(candidates: &[Candidate]) -> Vec<f64> {
         }
     }
     own
+}
+
+/// What meaning weighs among them.
+fn share(candidates: &[Candidate]) -> f64 {
+    let words: Vec<f64> = candidates.iter().map(|one| one.words).filter(|score| *score > 0.0).collect();
+    let meaning: Vec<f64> = candidates.iter().filter_map(|one| one.meaning).collect();
+    fuse::share(&words, &meaning)
 }
 
 /// How well each conversation fits as a whole, from nought to one: BM25 over its candidates as one text, and its best candidate by meaning.
@@ -161,18 +170,17 @@ fn conversations(candidates: &[Candidate], own: &[f64], light: &Light<'_>) -> Ha
     let by_words: Vec<f64> = ids.iter().filter_map(|id| counts.get(id).map(|(held, _)| bm25(id, held))).collect();
     let best = ids.iter().filter_map(|id| counts.get(id).map(|(_, best)| *best));
     let by_words = fuse::by_best(&by_words);
-    let has_meaning = candidates.iter().any(|one| one.meaning.is_some());
-    let share = if has_meaning { fuse::MEANING } else { 0.0 };
+    let share = share(candidates);
     let both = by_words.iter().zip(best).map(|(words, best)| words * (1.0 - share) + best * share);
     ids.iter().copied().zip(both).collect()
 }
 
 /// Whether it was said in a month and a year that are named, as far as any are.
-fn is_dated(at: Moment, question: &Question) -> bool {
+fn is_dated(zone: Zone, at: Moment, question: &Question) -> bool {
     if question.months.is_empty() && question.years.is_empty() {
         return false;
     }
-    let Some(day) = chrono::DateTime::from_timestamp_millis(at.0) else { return false };
+    let Ok(day) = zone.day(at).parse::<NaiveDate>() else { return false };
     let month = question.months.is_empty() || question.months.contains(&day.month());
     month && (question.years.is_empty() || question.years.contains(&day.year()))
 }
@@ -201,7 +209,8 @@ mod tests {
     }
 
     fn light<'a>(question: &'a Question, terms: &'a Terms) -> Light<'a> {
-        Light { question, named: HashSet::new(), around: Around::default(), terms, exact: HashSet::new() }
+        let (named, around, exact) = (HashSet::new(), Around::default(), HashSet::new());
+        Light { question, named, around, terms, exact, zone: Zone::UTC }
     }
 
     fn order(candidates: &[Candidate], light: &Light<'_>) -> Vec<i64> {
@@ -235,7 +244,17 @@ mod tests {
             ("in may 2023", false),
             ("whenever", false),
         ] {
-            assert_eq!(is_dated(at, &Question::of(text, &[])), expected, "{text}");
+            assert_eq!(is_dated(Zone::UTC, at, &Question::of(text, &[])), expected, "{text}");
+        }
+        // One in the morning of the first of December in Vienna.
+        let (vienna, midnight) = (Zone::named("Europe/Vienna").unwrap(), Moment(1_701_388_800_000 - 3_600_000 + 1));
+        for (zone, text, expected) in [
+            (vienna, "december 2023", true),
+            (vienna, "november", false),
+            (Zone::UTC, "november", true),
+            (Zone::UTC, "december", false),
+        ] {
+            assert_eq!(is_dated(zone, midnight, &Question::of(text, &[])), expected, "{text}");
         }
     }
 

@@ -1,0 +1,287 @@
+//! What the index promises where somebody computes vectors: against real folders, the real journal, and a model that knows a few meanings.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+
+use super::*;
+use crate::config::{Budget, Limit};
+use crate::memory::vectors::VectorParts;
+use crate::model::{Embedded, Embedder, EmbedderCard, ModelError};
+use crate::spend::Ledger;
+
+/// Words that mean the same to it, a direction each.
+const MEANINGS: [&[&str]; 5] = [
+    &["dog", "hound", "puppy"],
+    &["car", "automobile", "vehicle"],
+    &["doctor", "physician"],
+    &["tea", "sencha", "infusion"],
+    &["boat", "vessel"],
+];
+
+/// Gives what a text means, and whatever else there is to it in directions of their own.
+struct Knowing {
+    card: EmbedderCard,
+    is_ill: Mutex<bool>,
+}
+
+#[async_trait]
+impl Embedder for Knowing {
+    fn card(&self) -> &EmbedderCard {
+        &self.card
+    }
+
+    async fn embed(&self, texts: &[Text], _: Duration) -> Result<Embedded, ModelError> {
+        if *self.is_ill.lock().unwrap() {
+            return Err(ModelError::Later { after: None, what: "HTTP 500".to_owned() });
+        }
+        Ok(Embedded { vectors: texts.iter().map(|text| meaning(text.open().0)).collect(), input: 1 })
+    }
+}
+
+fn meaning(text: &str) -> Vec<f32> {
+    let text = text.to_lowercase();
+    let mut vector = vec![0.0; MEANINGS.len() + 8];
+    for (direction, words) in MEANINGS.iter().enumerate() {
+        vector[direction] = words.iter().filter(|word| text.contains(**word)).count() as f32;
+    }
+    // What is said vaguely is half something else.
+    let besides = crate::memory::digest(text.as_bytes()).as_bytes()[0] % 8;
+    vector[MEANINGS.len() + usize::from(besides)] += if text.contains("vaguely") { 1.0 } else { 0.3 };
+    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+    vector.iter().map(|number| number / length).collect()
+}
+
+/// The house with vectors, and who computes them.
+async fn knowing_home() -> (Home, Vectors, Arc<Knowing>) {
+    let mut home = home().await;
+    let card = EmbedderCard { provider: "here".to_owned(), name: "small".to_owned(), dimensions: None };
+    let embedder = Arc::new(Knowing { card, is_ill: Mutex::default() });
+    let vectors = vectors(&home, embedder.clone());
+    home.index = home.index.clone().with_vectors(Some(vectors.clone()));
+    (home, vectors, embedder)
+}
+
+fn vectors(home: &Home, embedder: Arc<Knowing>) -> Vectors {
+    let endless = Limit { micros: u64::MAX / 4, tokens: u64::MAX / 4 };
+    let budget = Budget {
+        daily: endless,
+        per_person_daily: endless,
+        per_group_daily: endless,
+        background_daily: endless,
+        tool_rounds: 1,
+    };
+    let clock: Arc<dyn Clock> = home.clock.clone();
+    let ledger = Arc::new(Ledger::new(home.journal.clone(), Arc::clone(&clock), Zone::UTC, budget));
+    Vectors::new(VectorParts { journal: home.journal.clone(), clock, ledger, embedder })
+}
+
+impl Home {
+    /// Everything is in the index, and has its vector.
+    async fn is_known(&self, vectors: &Vectors) {
+        self.index.refresh(&self.ada).await.unwrap();
+        vectors.catch_up().await.unwrap();
+        assert!(vectors.health().await.unwrap().is_complete);
+    }
+
+    async fn first(&self, words: &str) -> String {
+        self.ada_finds(words).await.into_iter().next().unwrap_or_default()
+    }
+}
+
+#[tokio::test]
+async fn what_is_known_in_other_words_is_found_and_words_alone_do_without() {
+    let (home, vectors, _) = knowing_home().await;
+    home.write("memory/MEMORY.md", "## Recent facts\n\n- **pet**: a hound called Biscuit\n- **train**: always late\n");
+    assert_eq!(home.ada_finds("which dog?").await.len(), 0, "nothing has a vector yet");
+    home.is_known(&vectors).await;
+    assert_eq!(home.first("which dog?").await, "pet: a hound called Biscuit");
+    let by_words = home.index.clone().with_vectors(None);
+    let question = home.asks(&home.ada, "which dog?");
+    assert_eq!(by_words.search(&question).await.unwrap().hits.len(), 0);
+}
+
+#[tokio::test]
+async fn what_lies_inside_the_nearest_categories_comes_before_the_rest() {
+    let (home, vectors, _) = knowing_home().await;
+    let drinks: String = (0..3).map(|n| format!("- **drink {n}**: infusion vaguely {n} (drinks)\n")).collect();
+    home.write("memory/MEMORY.md", format!("## Recent facts\n\n{drinks}"));
+    // Each of them is nearer to the question than any drink, and there are more than the list holds.
+    for number in 0..60 {
+        home.write(&format!("logs/{number}.txt"), format!("a sencha crate, the one of week {number}\n"));
+    }
+    for number in 0..200 {
+        home.write(&format!("rest/{number}.txt"), format!("the train of week {number} came late\n"));
+    }
+    home.is_known(&vectors).await;
+    let mut question = home.asks(&home.ada, "what about tea?");
+    question.limit = 10;
+    let found = home.finds(&question).await;
+    assert_eq!(found.len(), 10, "the rest fills the list");
+    let drinks = found.iter().filter(|text| text.starts_with("drink")).count();
+    assert_eq!(drinks, 3, "{found:?}");
+    assert!(found[0].contains("sencha"), "the best of all stays the first: {found:?}");
+    assert!(found[5..].iter().all(|text| text.contains("sencha")), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_small_category_is_found_by_meaning_behind_a_large_one() {
+    let (home, vectors, _) = knowing_home().await;
+    let many: String = (0..400).map(|n| format!("- **crate {n}**: sencha (context)\n")).collect();
+    home.write("memory/MEMORY.md", format!("## Recent facts\n\n{many}"));
+    home.write("memory/rest.md", "- **evening**: some infusion vaguely (decision)\n");
+    home.is_known(&vectors).await;
+    let mut question = home.asks(&home.ada, "tea");
+    question.category = Some("Decision".to_owned());
+    assert_eq!(home.finds(&question).await, ["evening: some infusion vaguely"]);
+    question.category = None;
+    question.section = Some("nowhere".to_owned());
+    assert_eq!(home.finds(&question).await.len(), 0);
+    question.section = None;
+    question.kinds = vec![EntryKind::Note];
+    home.write("memory/cup.md", "---\nname: Cup\n---\nfor an infusion vaguely\n");
+    home.is_known(&vectors).await;
+    assert_eq!(home.finds(&question).await, ["Cup\nfor an infusion vaguely"]);
+}
+
+#[tokio::test]
+async fn an_exact_match_is_not_buried_by_what_is_meant() {
+    let (home, vectors, _) = knowing_home().await;
+    let many: String =
+        (0..40).map(|n| format!("- **doctor {n}**: a physician, doctor and physician (people)\n")).collect();
+    home.write("memory/MEMORY.md", format!("## Recent facts\n\n{many}- **Quist**: the doctor's dog\n"));
+    home.write(
+        "memory/long.md",
+        format!("{} the dentist of Quist street {}", "filler ".repeat(60), "filler ".repeat(60)),
+    );
+    home.is_known(&vectors).await;
+    assert_eq!(home.first("Quist").await, "Quist: the doctor's dog");
+    assert!(home.first("the dentist of Quist street").await.contains("the dentist of Quist street"));
+}
+
+#[tokio::test]
+async fn what_is_not_trusted_decides_nothing_about_what_is() {
+    let (home, vectors, _) = knowing_home().await;
+    home.write(
+        "memory/MEMORY.md",
+        "## Recent facts\n\n- **a**: a vessel (things)\n- **b**: a hound (animals)\n- **c**: a puppy (animals)\n",
+    );
+    home.is_known(&vectors).await;
+    let question = home.asks(&home.ada, "boat or dog");
+    let before = home.index.search(&question).await.unwrap().hits;
+    let odd: String = (0..30).map(|n| format!("- **o{n}**: boat or dog {n} (animals)\n")).collect();
+    home.announce("memory/untrusted/odd.md", &odd, web()).await;
+    home.write("memory/untrusted/odd.md", &odd);
+    home.is_known(&vectors).await;
+    let after = home.index.search(&question).await.unwrap().hits;
+    let order = |hits: &[EntryHit]| hits.iter().map(|hit| hit.key.clone()).collect::<Vec<_>>();
+    assert_eq!(order(&before), order(&after));
+    let untrusted_too = Question { untrusted_too: true, limit: 20, ..question };
+    assert!(home.finds(&untrusted_too).await.iter().any(|text| text.starts_with("o1")));
+}
+
+#[tokio::test]
+async fn made_anew_it_has_the_same_categories_and_gives_the_same_answers() {
+    let (home, vectors, embedder) = knowing_home().await;
+    for (number, words) in ["a hound", "an automobile", "the vessel", "green sencha", "a physician"].iter().enumerate()
+    {
+        let category = if number % 2 == 0 { "(odd)" } else { "" };
+        home.write(
+            &format!("memory/n{number}.md"),
+            format!("- **f{number}**: {words} vaguely {category}\n- {words} again\n"),
+        );
+        home.is_known(&vectors).await;
+    }
+    let mut questions: Vec<Question> =
+        ["dog", "vehicle and boat", "tea", "doctor"].iter().map(|words| home.asks(&home.ada, words)).collect();
+    questions.iter_mut().for_each(|question| question.limit = 10);
+    let mut before = Vec::new();
+    for question in &questions {
+        before.push(home.index.search(question).await.unwrap().hits);
+    }
+    assert!(before.iter().all(|hits| hits.len() >= 5));
+    home.index.forget_all().await.unwrap();
+    let anew = self::vectors(&home, embedder);
+    let index = home.index.clone().with_vectors(Some(anew.clone()));
+    index.refresh(&home.ada).await.unwrap();
+    anew.catch_up().await.unwrap();
+    for (question, before) in questions.iter().zip(before) {
+        assert_eq!(index.search(question).await.unwrap().hits, before);
+    }
+}
+
+#[tokio::test]
+async fn an_outage_says_why_and_until_when_and_what_lacks_is_made_up_for() {
+    let (home, vectors, embedder) = knowing_home().await;
+    home.write("memory/MEMORY.md", "## Recent facts\n\n- **pet**: a hound\n");
+    home.is_known(&vectors).await;
+    *embedder.is_ill.lock().unwrap() = true;
+    home.write("memory/car.md", "an automobile in the yard\n");
+    assert_eq!(home.first("the yard").await, "an automobile in the yard", "words alone decide");
+    let health = vectors.health().await.unwrap();
+    let away = health.away.unwrap();
+    assert!(away.why.contains("HTTP 500") && away.next > NOW && away.since == NOW, "{away:?}");
+    vectors.catch_up().await.unwrap();
+    let health = vectors.health().await.unwrap();
+    assert_eq!((health.kept, health.lacking, health.is_complete), (1, 1, false));
+    *embedder.is_ill.lock().unwrap() = false;
+    home.clock.set(NOW.plus(Duration::from_secs(3600)));
+    home.is_known(&vectors).await;
+    assert_eq!(home.first("which vehicle?").await, "an automobile in the yard");
+    let health = vectors.health().await.unwrap();
+    assert_eq!((health.kept, health.lacking, health.away), (2, 0, None));
+    assert!(health.failed.unwrap().0.contains("HTTP 500"), "the last failure is still told");
+    assert_eq!((health.source.as_str(), health.model.as_str(), health.dimensions), ("here", "small", Some(13)));
+}
+
+#[tokio::test]
+async fn vectors_that_are_not_in_memory_yet_leave_it_to_words_until_they_are() {
+    let (home, vectors, embedder) = knowing_home().await;
+    let lines: String = (0..9_000).map(|n| format!("- **line {n}**: number {n}\n")).collect();
+    home.write("memory/MEMORY.md", format!("- **pet**: a hound\n{lines}"));
+    home.is_known(&vectors).await;
+    let anew = self::vectors(&home, embedder);
+    let index = home.index.clone().with_vectors(Some(anew.clone()));
+    let question = home.asks(&home.ada, "dog");
+    anew.take_up_key().await.unwrap();
+    assert_eq!(index.search(&question).await.unwrap().hits.len(), 0, "only a part of them is in memory");
+    let by_words = home.asks(&home.ada, "number 8999");
+    assert_eq!(&*index.search(&by_words).await.unwrap().hits[0].text.open().0.to_string(), "line 8999: number 8999");
+    anew.read(crate::store::Pool::Known, home.ada.scope()).await.unwrap();
+    assert_eq!(&*index.search(&question).await.unwrap().hits[0].text.open().0.to_string(), "pet: a hound");
+}
+
+#[tokio::test]
+async fn what_is_paid_for_outlives_an_index_that_is_made_anew() {
+    let (home, vectors, embedder) = knowing_home().await;
+    home.write("memory/MEMORY.md", "## Recent facts\n\n- **pet**: a hound called Biscuit\n");
+    home.index.refresh_all().await.unwrap();
+    vectors.catch_up().await.unwrap();
+    home.index.forget_all().await.unwrap();
+    // As after a start: it finds nothing to do, and comes to the sweep before anybody has looked at the files.
+    let kept = async || {
+        let anew = self::vectors(&home, embedder.clone());
+        anew.catch_up().await.unwrap();
+        while home.journal.write("upkeep", |tx| tx.sweep_knowledge(NOW, 10)).await.unwrap() > 0 {}
+        anew.health().await.unwrap().kept
+    };
+    assert_eq!(kept().await, 1);
+    home.index.refresh_all().await.unwrap();
+    assert_eq!(kept().await, 1);
+    fs::remove_file(home.path("memory/MEMORY.md")).unwrap();
+    home.index.refresh_all().await.unwrap();
+    assert_eq!(kept().await, 0, "now nobody says it any more");
+}
+
+#[tokio::test]
+async fn what_stands_under_a_heading_is_found_by_meaning_behind_everything_else() {
+    let (home, vectors, _) = knowing_home().await;
+    let many: String = (0..400).map(|n| format!("- **crate {n}**: sencha\n")).collect();
+    home.write("memory/MEMORY.md", format!("## Cellar\n\n{many}\n## Evening\n\n- **cup**: some infusion vaguely\n"));
+    home.is_known(&vectors).await;
+    let mut question = home.asks(&home.ada, "tea");
+    question.section = Some("evening".to_owned());
+    assert_eq!(home.finds(&question).await, ["cup: some infusion vaguely"]);
+    question.agent = Some("cook".to_owned());
+    assert_eq!(home.finds(&question).await.len(), 0);
+}

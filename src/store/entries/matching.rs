@@ -1,0 +1,408 @@
+//! Looking entries up by words, at a bounded price.
+//!
+//! Ranking costs about a microsecond for each row that matches, so only the rarest words of a question weigh: those that stand in at most [`WEIGHED`]
+//! entries together. In an index smaller than that all do. A word that stands nearly everywhere says nothing about where to look.
+//!
+//! The index holds the same word once for each place, and would call a word of the few shared files rare that is common in what a person knows. So each word is
+//! scored by itself in each place, and weighs by how rare it is in all places that are looked into together. BM25 is a sum over words, so nothing else changes.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::params;
+
+use super::super::Db;
+use super::super::recall::{COUNT_UP_TO, place};
+use super::found::Lookup;
+use super::words::{kind_word, name_word};
+use crate::text::fold;
+use crate::text::question::Question;
+use crate::trust::Scope;
+
+/// The words that weigh stand in at most so many entries together.
+const WEIGHED: i64 = 5_000;
+/// How many entries there are is counted up to here: beyond it a word is not much rarer for it.
+const MANY: i64 = 20_000;
+
+const AND: &str = " AND ";
+
+/// The entries that match some words.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Matching {
+    /// Row and score, best first; higher is better.
+    pub ranked: Vec<(i64, f64)>,
+    /// Those of them in which the words stand one after the other.
+    pub phrase: HashSet<i64>,
+    /// How many untrusted entries match besides, when they were not asked for; counted up to a bound.
+    pub untrusted: usize,
+}
+
+/// A part of the index that is looked into: with what its words begin, and what a question is limited to there.
+struct Place {
+    prefix: String,
+    limits: String,
+}
+
+/// A word of a question with the number of entries that hold it, in each place and in all.
+struct Word<'q> {
+    word: &'q str,
+    held: Vec<i64>,
+    all: i64,
+}
+
+impl Place {
+    fn of(lookup: &Lookup, scope: Scope, is_trusted: bool) -> Self {
+        let prefix = place(scope, is_trusted);
+        let any = |words: &[String]| {
+            let quoted: Vec<String> = words.iter().map(|word| format!("\"{prefix}{word}\"")).collect();
+            format!("{AND}place : ({})", quoted.join(" OR "))
+        };
+        let mut limits = String::new();
+        if !lookup.kinds.is_empty() {
+            limits.push_str(&any(&lookup.kinds.iter().map(|kind| kind_word(*kind)).collect::<Vec<_>>()));
+        }
+        let names = [("category", &lookup.category), ("section", &lookup.section), ("agent", &lookup.agent)];
+        for (kind, name) in names {
+            limits.extend(name.as_deref().map(|name| any(&[name_word(kind, name)])));
+        }
+        Self { prefix, limits }
+    }
+
+    /// All that a question of that trust looks into.
+    fn all(lookup: &Lookup, trust: &[bool]) -> Vec<Self> {
+        let mut scopes = vec![lookup.scope, Scope::Shared];
+        scopes.dedup();
+        let both = |scope: &Scope| trust.iter().map(|trusted| Self::of(lookup, *scope, *trusted)).collect::<Vec<_>>();
+        scopes.iter().flat_map(both).collect()
+    }
+
+    /// All that is here and within the limits; `None` if there are none.
+    fn whole(&self) -> Option<String> {
+        self.limits.strip_prefix(AND).map(|limits| format!("({limits})"))
+    }
+
+    /// Words one after the other, as an expression that cannot be a syntax error.
+    fn quoted(&self, words: &str) -> String {
+        format!("\"{}\"", fold::under(&self.prefix, words).trim_end())
+    }
+
+    /// What says that word here, whatever the limits are.
+    fn said(&self, word: &str) -> String {
+        format!("{{name body}} : {}", self.quoted(word))
+    }
+
+    /// What holds the words, joined like that, here and within the limits.
+    fn holding(&self, words: &[&str], join: &str) -> String {
+        let words: Vec<String> = words.iter().map(|word| self.quoted(word)).collect();
+        format!("({{name body}} : ({}){})", words.join(join), self.limits)
+    }
+}
+
+fn anywhere(places: &[Place], words: &[&str], join: &str) -> String {
+    places.iter().map(|place| place.holding(words, join)).collect::<Vec<_>>().join(" OR ")
+}
+
+impl Db<'_> {
+    /// The entries that match the words of a question, best first. Some more than `limit`, if what holds all the words is not among the best.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn entries_matching(&self, lookup: &Lookup, question: &Question, limit: usize) -> anyhow::Result<Matching> {
+        if question.is_empty() {
+            return Ok(Matching::default());
+        }
+        let places = Place::all(lookup, if lookup.untrusted_too { &[true, false] } else { &[true] });
+        let words: Vec<&str> = question.words.iter().map(String::as_str).collect();
+        let weighing = self.weighing(&words, &places)?;
+        let whole = || self.newest_entries(&anywhere(&places, &words, " AND "), limit);
+        let mut found = Matching::default();
+        if weighing.is_empty() {
+            found.ranked = whole()?.into_iter().map(|id| (id, 1.0)).collect();
+        } else {
+            let scores = self.entry_scores(lookup.scope, &weighing, &places)?;
+            let whole = if words.len() > 1 { whole()? } else { Vec::new() };
+            found.ranked = ranked(&scores, limit, whole);
+        }
+        if question.all.len() > 1 {
+            let phrase = anywhere(&places, &[&question.all.join(" ")], "");
+            found.phrase = self.newest_entries(&phrase, limit)?.into_iter().collect();
+        }
+        if !lookup.untrusted_too {
+            let weighed: Vec<&str> = weighing.iter().map(|word| word.word).collect();
+            let any = if weighed.is_empty() { &words } else { &weighed };
+            let others = Place::all(lookup, &[false]);
+            found.untrusted =
+                usize::try_from(self.count_entries(&anywhere(&others, any, " OR "), COUNT_UP_TO.try_into()?)?)?;
+        }
+        Ok(found)
+    }
+
+    /// The digests of what is within the limits of a question, whatever it says: of the newest, at most so many.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn entry_digests(&self, lookup: &Lookup, limit: usize) -> anyhow::Result<HashSet<String>> {
+        let places = Place::all(lookup, if lookup.untrusted_too { &[true, false] } else { &[true] });
+        let Some(within) = places.iter().map(Place::whole).collect::<Option<Vec<_>>>() else {
+            return Ok(HashSet::new());
+        };
+        let mut query = self.0.prepare_cached(
+            "SELECT e.digest FROM (SELECT rowid AS id FROM entries_fts WHERE entries_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2) w
+             CROSS JOIN entries e ON e.id = w.id",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = query.query_map(params![within.join(" OR "), limit], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The words that weigh: the rarest, as long as they do not stand in too many entries together. None, if each stands in too many.
+    fn weighing<'q>(&self, words: &[&'q str], places: &[Place]) -> anyhow::Result<Vec<Word<'q>>> {
+        let mut counted = Vec::new();
+        for word in words {
+            let mut held = Vec::new();
+            for place in places {
+                held.push(self.count_entries(&place.said(word), WEIGHED + 1)?);
+            }
+            counted.push(Word { word, all: held.iter().sum(), held });
+        }
+        counted.sort_by_key(|word| word.all);
+        let mut room = WEIGHED;
+        Ok(counted
+            .into_iter()
+            .take_while(|word| {
+                room -= word.all;
+                room >= 0
+            })
+            .collect())
+    }
+
+    /// How well each entry within the limits matches any of those words.
+    fn entry_scores(&self, scope: Scope, weighing: &[Word<'_>], places: &[Place]) -> anyhow::Result<HashMap<i64, f64>> {
+        let rows: i64 = self.0.query_row("SELECT count(*) FROM entries_fts_docsize", [], |row| row.get(0))?;
+        let known = self.entries_known(scope)?;
+        let mut scores = HashMap::new();
+        for word in weighing {
+            let weight = rarity(known, word.all);
+            for (place, held) in places.iter().zip(&word.held).filter(|(_, held)| **held > 0) {
+                let share = weight / as_the_index_weighs(rows, *held);
+                self.add_scores(&mut scores, &place.said(word.word), share)?;
+            }
+        }
+        if places.iter().any(|place| !place.limits.is_empty()) {
+            let words: Vec<&str> = weighing.iter().map(|word| word.word).collect();
+            let within = self.newest_entries(&anywhere(places, &words, " OR "), usize::MAX)?;
+            let within: HashSet<i64> = within.into_iter().collect();
+            scores.retain(|id, _| within.contains(id));
+        }
+        Ok(scores)
+    }
+
+    /// The words that a question is limited to are left out here: they would cost more than all others to weigh.
+    fn add_scores(&self, scores: &mut HashMap<i64, f64>, said: &str, share: f64) -> anyhow::Result<()> {
+        let mut query = self.0.prepare_cached(
+            "SELECT rowid, -bm25(entries_fts, 2.0, 1.0, 0.0) FROM entries_fts WHERE entries_fts MATCH ?1",
+        )?;
+        let mut rows = query.query([said])?;
+        while let Some(row) = rows.next()? {
+            *scores.entry(row.get(0)?).or_insert(0.0) += share * row.get::<_, f64>(1)?;
+        }
+        Ok(())
+    }
+
+    /// How many entries a scope has, with what is shared; counted up to a bound.
+    fn entries_known(&self, scope: Scope) -> anyhow::Result<i64> {
+        let mut query =
+            self.0.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM entries WHERE scope IN (?1, ?2) LIMIT ?3)")?;
+        Ok(query.query_row(params![scope, Scope::Shared, MANY], |row| row.get(0))?)
+    }
+
+    fn newest_entries(&self, within: &str, limit: usize) -> anyhow::Result<Vec<i64>> {
+        let mut query = self
+            .0
+            .prepare_cached("SELECT rowid FROM entries_fts WHERE entries_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2")?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Ok(query.query_map(params![within, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    fn count_entries(&self, within: &str, up_to: i64) -> anyhow::Result<i64> {
+        let mut query = self
+            .0
+            .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM entries_fts WHERE entries_fts MATCH ?1 LIMIT ?2)")?;
+        Ok(query.query_row(params![within, up_to], |row| row.get(0))?)
+    }
+}
+
+/// The best of them, and those that are wanted besides, best first; newer before older.
+fn ranked(scores: &HashMap<i64, f64>, limit: usize, besides: Vec<i64>) -> Vec<(i64, f64)> {
+    let order = |one: &(i64, f64), other: &(i64, f64)| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0));
+    let mut ranked: Vec<(i64, f64)> = scores.iter().map(|(id, score)| (*id, *score)).collect();
+    ranked.sort_unstable_by(order);
+    let left = ranked.split_off(limit.min(ranked.len()));
+    let besides: HashSet<i64> = besides.into_iter().collect();
+    ranked.extend(left.into_iter().filter(|(id, _)| besides.contains(id)));
+    ranked
+}
+
+/// What a word weighs that stands in `holding` of `known` entries. Never nothing.
+fn rarity(known: i64, holding: i64) -> f64 {
+    let (known, holding) = (as_f64(known.max(holding)), as_f64(holding));
+    (1.0 + (known - holding + 0.5) / (holding + 0.5)).ln()
+}
+
+/// The same as SQLite has it: over all rows, and next to nothing for what stands in half of them.
+fn as_the_index_weighs(rows: i64, holding: i64) -> f64 {
+    let (rows, holding) = (as_f64(rows), as_f64(holding));
+    let weight = ((rows - holding + 0.5) / (holding + 0.5)).ln();
+    if weight > 0.0 { weight } else { 1e-6 }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a count of entries, far below the bound")]
+fn as_f64(count: i64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Journal;
+    use super::super::{EntryKind, Indexed, NewEntry};
+    use super::*;
+    use crate::id::PersonId;
+    use crate::time::Moment;
+    use crate::trust::{Label, Source};
+
+    const ADA: Scope = Scope::Person(PersonId(1));
+    const BEN: Scope = Scope::Person(PersonId(2));
+
+    struct Shelf {
+        journal: Journal,
+        _folder: tempfile::TempDir,
+    }
+
+    impl Shelf {
+        fn empty() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            Self { journal: Journal::open(&folder.path().join("journal.db"), None).unwrap(), _folder: folder }
+        }
+
+        async fn keeps(&self, path: &str, scope: Scope, label: Label, lines: &[&str]) {
+            let file = Indexed {
+                path: path.to_owned(),
+                scope,
+                stamp: String::new(),
+                digest: String::new(),
+                label,
+                trouble: String::new(),
+                size: 0,
+                at: Moment(1),
+            };
+            let entry = |(at, line): (usize, &&str)| NewEntry {
+                section: "Recent facts".to_owned(),
+                line: 1,
+                name: String::new(),
+                kind: EntryKind::Text,
+                category: String::new(),
+                text: (*line).to_owned(),
+                ordinal: u32::try_from(at).unwrap(),
+                at: None,
+                label: None,
+            };
+            let entries: Vec<NewEntry> = lines.iter().enumerate().map(entry).collect();
+            self.journal.write("keep", move |tx| tx.put_indexed(&file, &entries)).await.unwrap();
+        }
+
+        async fn ada_finds(&self, words: &str) -> Vec<String> {
+            self.finds(&Lookup { untrusted_too: true, ..Lookup::of(ADA) }, words).await
+        }
+
+        async fn finds(&self, lookup: &Lookup, words: &str) -> Vec<String> {
+            let question = Question::of(words, &[]);
+            let look = |db: Db<'_>| {
+                let mut words = Vec::new();
+                for (id, _) in db.entries_matching(lookup, &question, 50)?.ranked {
+                    words.extend(db.entry_rows(&[id])?.into_iter().map(|row| row.text.open().0.to_string()));
+                }
+                Ok(words)
+            };
+            self.journal.read(look).await.unwrap()
+        }
+    }
+
+    fn web() -> Label {
+        Label::untrusted(Source::web("example.org"))
+    }
+
+    #[tokio::test]
+    async fn what_others_know_changes_neither_what_is_rare_nor_what_is_counted() {
+        let shelf = Shelf::empty();
+        let known = ["the boat is red", "the boat is blue", "the boat leaks", "the red shed is at the harbour"];
+        shelf.keeps("memory/a.md", ADA, Label::trusted(), &known).await;
+        let before = shelf.ada_finds("boat red").await;
+        assert_eq!(before, ["the boat is red", "the red shed is at the harbour", "the boat leaks", "the boat is blue"]);
+        // To Ben, red is the common word.
+        let others = vec!["a red thing of four"; 200];
+        shelf.keeps("people/ben/b.md", BEN, Label::trusted(), &others).await;
+        assert_eq!(shelf.ada_finds("boat red").await, before);
+        let counted = shelf.journal.read(|db| Ok((db.count_entries("p1tred", 999)?, db.count_entries("p2tred", 999)?)));
+        assert_eq!(counted.await.unwrap(), (2, 200));
+        let bare = shelf.journal.read(|db| db.count_entries("red OR boat OR kindtext0", 999)).await.unwrap();
+        assert_eq!(bare, 0, "no word stands there without saying whose it is");
+    }
+
+    #[tokio::test]
+    async fn a_word_is_not_rare_because_it_stands_in_few_shared_or_untrusted_entries() {
+        let shelf = Shelf::empty();
+        let mut known = vec!["garden work again today"; 60];
+        known.push("the quince tree grows well");
+        shelf.keeps("memory/a.md", ADA, Label::trusted(), &known).await;
+        shelf.keeps("AGENTS.md", Scope::Shared, Label::trusted(), &["garden notes are dull"]).await;
+        shelf.keeps("inbox/x.md", ADA, web(), &["garden fences are cheap"]).await;
+        let found = shelf.ada_finds("garden quince").await;
+        assert_eq!(found.first().map(String::as_str), Some("the quince tree grows well"));
+        assert!(
+            found.iter().any(|words| words.contains("notes")) && found.iter().any(|words| words.contains("fences"))
+        );
+    }
+
+    #[tokio::test]
+    async fn what_a_question_is_limited_to_is_decided_in_the_index() {
+        let shelf = Shelf::empty();
+        shelf.keeps("memory/a.md", ADA, Label::trusted(), &["the red boat"]).await;
+        shelf.keeps("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
+        shelf.keeps("inbox/x.md", ADA, web(), &["the red herring"]).await;
+        let of = |lookup: Lookup| {
+            let shelf = &shelf;
+            async move { shelf.finds(&lookup, "red").await }
+        };
+        assert_eq!(of(Lookup { agent: Some("Cook".to_owned()), ..Lookup::of(ADA) }).await, ["the red pot"]);
+        assert_eq!(of(Lookup { section: Some(" recent FACTS".to_owned()), ..Lookup::of(ADA) }).await.len(), 2);
+        assert_eq!(of(Lookup { kinds: vec![EntryKind::Note], ..Lookup::of(ADA) }).await, Vec::<String>::new());
+        assert_eq!(of(Lookup { untrusted_too: true, ..Lookup::of(ADA) }).await.len(), 3);
+        assert_eq!(of(Lookup::of(BEN)).await, Vec::<String>::new());
+    }
+
+    #[tokio::test]
+    async fn what_stands_under_a_heading_or_with_an_agent_is_told_without_any_words() {
+        let shelf = Shelf::empty();
+        shelf.keeps("memory/a.md", ADA, Label::trusted(), &["the red boat", "a shed"]).await;
+        shelf.keeps("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
+        shelf.keeps("people/ben/agents/cook/memory.md", BEN, Label::trusted(), &["a secret dish"]).await;
+        shelf.keeps("inbox/x.md", ADA, web(), &["the red herring"]).await;
+        let of = |lookup: Lookup, limit| {
+            let shelf = &shelf;
+            async move { shelf.journal.read(|db| db.entry_digests(&lookup, limit)).await.unwrap() }
+        };
+        let digests =
+            |words: &[&str]| words.iter().map(|words| super::super::text_digest(words)).collect::<HashSet<_>>();
+        let (cook, heading) = (Some("cook".to_owned()), Some("Recent facts".to_owned()));
+        assert_eq!(of(Lookup { agent: cook, ..Lookup::of(ADA) }, 9).await, digests(&["the red pot"]));
+        let under = Lookup { section: heading, ..Lookup::of(ADA) };
+        assert_eq!(of(under.clone(), 9).await, digests(&["the red boat", "a shed", "the red pot"]));
+        assert_eq!(of(under.clone(), 1).await, digests(&["the red pot"]));
+        assert_eq!(of(Lookup { untrusted_too: true, ..under }, 9).await.len(), 4);
+    }
+
+    #[test]
+    fn a_rare_word_weighs_more_and_none_weighs_nothing() {
+        assert!(rarity(100, 1) > rarity(100, 50) && rarity(100, 50) > rarity(100, 100) && rarity(100, 100) > 0.0);
+        assert!(rarity(0, 5) > 0.0, "what is counted up to a bound may be more");
+    }
+}
