@@ -15,6 +15,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::received::Received;
+use super::spelling::{self, Lookup};
 use super::way::{Absent, Folder, Lies, Reached, walk};
 use super::{page, place};
 use crate::time::Moment;
@@ -25,6 +26,8 @@ pub(super) struct Disk {
     root: PathBuf,
     /// Taken for a filesystem that has nothing but the plain rename.
     plain: bool,
+    /// How names are looked up.
+    lookup: Lookup,
 }
 
 /// What to do where a file stands already.
@@ -60,13 +63,19 @@ pub(super) enum Placed {
 
 impl Disk {
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, plain: false }
+        Self { root, plain: false, lookup: spelling::lookup }
     }
 
     /// For a filesystem that has nothing but the plain rename.
     #[cfg(test)]
     pub(super) fn plain(root: PathBuf) -> Self {
-        Self { root, plain: true }
+        Self { plain: true, ..Self::new(root) }
+    }
+
+    /// For a filesystem to which many spellings of a name are the same.
+    #[cfg(test)]
+    pub(super) fn lenient(root: PathBuf) -> Self {
+        Self { lookup: spelling::lenient_lookup, ..Self::new(root) }
     }
 
     /// The root as configured, for messages.
@@ -82,7 +91,7 @@ impl Disk {
     /// Where that path really leads; there may be nothing.
     pub(super) fn seek(&self, inside: &str) -> anyhow::Result<Reached> {
         ensure!(place::is_plain(inside), "The path is not a plain one");
-        walk(&self.root, inside, Absent::Missing)
+        walk(&self.root, self.lookup, inside, Absent::Missing)
     }
 
     /// Where that path really leads, which is somewhere.
@@ -115,10 +124,11 @@ impl Disk {
     /// The files and folders that lie in the folder at that path, by name; none if there is no such folder. What is a link, or no text as a name, is left out.
     pub(super) fn list(&self, inside: &str) -> anyhow::Result<Vec<Entry>> {
         ensure!(inside.is_empty() || place::is_plain(inside), "The path is not a plain one");
-        let folder = match is_there(&self.root).then(|| walk(&self.root, inside, Absent::Missing)).transpose()? {
-            Some(Reached { folder, lies: Lies::Folder, .. }) => folder,
-            _ => return Ok(Vec::new()),
-        };
+        let folder =
+            match is_there(&self.root).then(|| walk(&self.root, self.lookup, inside, Absent::Missing)).transpose()? {
+                Some(Reached { folder, lies: Lies::Folder, .. }) => folder,
+                _ => return Ok(Vec::new()),
+            };
         let mut entries = Vec::new();
         for entry in Dir::read_from(&folder.fd).map_err(io::Error::from)? {
             let entry = entry.map_err(io::Error::from)?;
@@ -134,7 +144,7 @@ impl Disk {
         use std::os::unix::fs::DirBuilderExt;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.root)?;
         ensure!(inside.is_empty() || place::is_plain(inside), "The path is not a plain one");
-        let reached = walk(&self.root, inside, Absent::Make)?;
+        let reached = walk(&self.root, self.lookup, inside, Absent::Make)?;
         ensure!(reached.lies == Lies::Folder, "{inside} is not a folder");
         Ok(reached.folder)
     }
@@ -143,7 +153,7 @@ impl Disk {
     pub(super) fn remove(&self, inside: &str, max: u64, ours: impl Fn(&[u8]) -> bool) -> anyhow::Result<Received> {
         ensure!(place::is_plain(inside), "The path is not a plain one");
         let (folder, name) = inside.rsplit_once('/').unwrap_or(("", inside));
-        let folder = match walk(&self.root, folder, Absent::Missing) {
+        let folder = match walk(&self.root, self.lookup, folder, Absent::Missing) {
             Err(error) if is_missing(&error) => return Ok(Received::Gone),
             found => found?,
         };

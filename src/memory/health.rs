@@ -6,10 +6,12 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use super::belongings::OwnPath;
+use super::facts::Standing;
 use super::tree::{Tree, blocking, first_owner};
 use super::write::{Author, New, Origin};
 use super::{memo, note, place};
 use crate::people::{Party, Role};
+use crate::store::Node;
 use crate::time::Moment;
 use crate::wording;
 
@@ -102,29 +104,37 @@ impl Tree {
             let broken = file.size <= place::MAX_TEXT_FILE && self.words_of(file).await?.is_none();
             health.unreadable = health.unreadable.saturating_add(usize::from(broken));
         }
-        health.unlisted = health.unlisted.saturating_add(self.unlisted(&files).await?.len());
+        health.unlisted = health.unlisted.saturating_add(self.unlisted(who, &files).await?.len());
         Ok(())
     }
 
-    /// The notes that no line of `MEMORY.md` leads to.
-    async fn unlisted<'f>(&self, files: &'f [OwnPath]) -> anyhow::Result<Vec<&'f OwnPath>> {
-        let memory = match files.iter().find(|file| file.path == MEMORY) {
-            Some(file) => self.words_of(file).await?.unwrap_or_default(),
-            None => String::new(),
-        };
-        let leads = |file: &OwnPath| memo::drop_index_line(&memory, name_of(&file.path)) != memory;
-        Ok(files.iter().filter(|file| is_listed_note(&file.path) && !leads(file)).collect())
+    /// The notes that no line of `MEMORY.md` leads to, with what stands in them. A line repeats words of its note, and `MEMORY.md` is loaded by itself; so what has untrusted
+    /// words in it is none of them.
+    async fn unlisted<'f>(&self, who: &Party, files: &'f [OwnPath]) -> anyhow::Result<Vec<(&'f OwnPath, Standing)>> {
+        let mut indexes = Vec::new();
+        for file in files.iter().filter(|file| holds_lines(&file.path)) {
+            indexes.extend(self.words_of(file).await?);
+        }
+        let leads = |file: &OwnPath| indexes.iter().any(|text| memo::leads_in(text, name_of(&file.path)));
+        let mut unlisted = Vec::new();
+        for file in files.iter().filter(|file| is_listed_note(&file.path) && !leads(file)) {
+            let Ok(Some(found)) = self.standing(who, &file.path).await else { continue };
+            if found.label.is_trusted() {
+                unlisted.push((file, found));
+            }
+        }
+        Ok(unlisted)
     }
 
     async fn list_unlisted(&self, who: &Party, now: Moment) -> anyhow::Result<usize> {
         let files = self.files_of(who).await?;
-        let mut lines = Vec::new();
-        for file in self.unlisted(&files).await? {
-            let Some(words) = self.words_of(file).await? else { continue };
-            let (note, name) = (note::read(&words), name_of(&file.path).to_owned());
+        let (mut lines, mut from) = (Vec::new(), Vec::new());
+        for (file, found) in self.unlisted(who, &files).await? {
+            let (note, name) = (note::read(&found.text), name_of(&file.path).to_owned());
             let title = if note.name.is_empty() { name.trim_end_matches(".md").to_owned() } else { note.name };
             let says = if note.description.is_empty() { note::hook(&note.body) } else { note.description };
             lines.push((title, name, says));
+            from.extend(found.row.map(Node::File));
         }
         let count = lines.len();
         if count == 0 {
@@ -135,7 +145,7 @@ impl Tree {
             label: wording::own("", who.scope()).label().clone(),
             author: Author::Program,
             cause: "mend",
-            from: Vec::new(),
+            from,
             now,
         };
         let list = move |text: Option<&str>| {
@@ -160,6 +170,11 @@ impl Tree {
 }
 
 const MEMORY: &str = "memory/MEMORY.md";
+
+/// Whether lines of the index stand in a file.
+fn holds_lines(path: &str) -> bool {
+    path == MEMORY || path.strip_prefix("memory/").is_some_and(|name| !name.contains('/') && memo::is_fold(name))
+}
 
 /// Whether a file is a note that a line should lead to: not one of a day.
 fn is_listed_note(path: &str) -> bool {

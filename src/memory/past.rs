@@ -7,20 +7,26 @@ use super::place;
 use super::tree::{Tree, blocking};
 use super::write::{New, NotWritten, Origin, Written};
 use crate::people::Party;
-use crate::store::FileRow;
+use crate::store::{Db, FileRow};
 
 /// So many versions are looked at.
 const VERSIONS: u32 = 200;
 
 impl Tree {
-    /// The versions of the file at that path of the party's folder, newest first; none if it is no path of theirs.
+    /// The newest versions of the file at that path of the party's folder, newest first, and the last trusted one, however old; none if it is no path of theirs.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub async fn past(&self, who: &Party, path: &str) -> anyhow::Result<Vec<FileRow>> {
         let Ok(spot) = self.real_spot(who, path).await? else { return Ok(Vec::new()) };
         let scope = who.scope();
-        let rows = self.0.journal.read(move |db| db.file_history(&spot, VERSIONS)).await?;
+        let look = move |db: Db<'_>| {
+            let mut rows = db.file_history(&spot, VERSIONS)?;
+            let last = db.last_trusted(&spot)?.filter(|last| rows.iter().all(|row| row.id != last.id));
+            rows.extend(last);
+            Ok(rows)
+        };
+        let rows = self.0.journal.read(look).await?;
         // Whoever had that folder before them had it under another scope.
         Ok(rows.into_iter().filter(|row| row.scope == scope).collect())
     }

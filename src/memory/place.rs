@@ -1,9 +1,13 @@
 //! Where things lie in the tree, as paths relative to its root with `/` between their parts.
 //!
-//! Names that come from outside (a person's, a sender's file name) never become a part of a path before they are cleaned here.
+//! Names that come from outside (a person's, a sender's file name) never become a part of a path before they are cleaned here. What a place *means* is asked of the
+//! path as the least exact disk reads it (`folded`): a file that does not exist yet has no spelling of its own, and one that is made under a second spelling of
+//! `HEARTBEAT.md` would be found under the first.
 
+use super::spelling;
 use crate::id::{AttachmentId, PersonId};
 use crate::people::Party;
+use crate::skill::name;
 
 /// The longest cleaned name of a person or a file.
 const MAX_NAME: usize = 60;
@@ -59,7 +63,8 @@ pub(super) fn spot(folder: &str, path: &str) -> Option<String> {
     };
     let path = normal(path)?;
     let of_others = folder.is_empty() && is_of_others(&path);
-    (is_plain(&path) && !is_hidden(&path) && !of_others).then(|| format!("{beside}{}", within(folder, &path)))
+    let is_clear = is_plain(&path) && !is_hidden(&path) && path.split('/').all(spelling::is_usual);
+    (is_clear && !of_others).then(|| format!("{beside}{}", within(folder, &path)))
 }
 
 /// The path without its steps to the same folder and back up; `None` if it is absolute or leads above its beginning.
@@ -93,25 +98,25 @@ pub(super) fn own(folder: &str, spot: &str) -> Option<String> {
 
 /// Whether a part of the path begins with a dot: those are nobody's business.
 pub(super) fn is_hidden(path: &str) -> bool {
-    path.split('/').any(|part| part.starts_with('.'))
+    path.split('/').any(|part| part.trim_start_matches(name::is_hidden).starts_with('.'))
 }
 
-/// Whether only the owner's own hand changes it; the path is as its owner sees it. On some disks a name in other letters is the same name.
+/// Whether only the owner's own hand changes it; the path is as its owner sees it.
 pub(super) fn is_owners_hand(path: &str) -> bool {
-    ["AGENTS.md", "SOUL.md", "HEARTBEAT.md"].iter().any(|hand| path.eq_ignore_ascii_case(hand))
+    ["agents.md", "soul.md", "heartbeat.md"].contains(&folded(path).as_str())
 }
 
 /// Whether it is loaded by itself, now or on some day; the path is as its owner sees it.
 pub(super) fn is_loaded(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    let memory = lower.strip_prefix("memory/").is_some_and(|name| !name.contains('/'));
-    let agents = lower.starts_with("agents/") || lower.starts_with("learnings/") || lower.starts_with(EXPERIENCE);
-    memory || agents || is_owners_hand(path) || lower == "user.md"
+    let path = folded(path);
+    let memory = path.strip_prefix("memory/").is_some_and(|name| !name.contains('/'));
+    let agents = path.starts_with("agents/") || path.starts_with("learnings/") || path.starts_with(EXPERIENCE);
+    memory || agents || is_owners_hand(&path) || path == "user.md"
 }
 
 /// The most that a file may become by our doing, in bytes. What is loaded by itself may not become more than is loaded of it.
 pub(super) fn most_bytes(spot: &str) -> usize {
-    let own = within_folder(spot).to_ascii_lowercase();
+    let own = folded(within_folder(spot));
     match own.strip_prefix("memory/") {
         Some(name) if name.starts_with("index-") => 1024 * 1024,
         _ if own.starts_with("learnings/") => 48 * 1024,
@@ -122,7 +127,7 @@ pub(super) fn most_bytes(spot: &str) -> usize {
 
 /// Whether nothing at that place can be trusted, whoever wrote it.
 pub(super) fn is_untrusted(inside: &str) -> bool {
-    let own = within_folder(inside).to_ascii_lowercase();
+    let own = folded(within_folder(inside));
     is_inbox(inside) || own == "memory/untrusted" || own.starts_with("memory/untrusted/")
 }
 
@@ -140,7 +145,7 @@ pub(super) fn is_ours(spot: &str) -> bool {
 
 /// Whether received files are kept at that place.
 pub(super) fn is_inbox(inside: &str) -> bool {
-    let own = within_folder(inside).to_ascii_lowercase();
+    let own = folded(within_folder(inside));
     own == "inbox" || own.starts_with("inbox/")
 }
 
@@ -159,7 +164,14 @@ fn within_folder(inside: &str) -> &str {
 
 /// Whether a folder of that name holds the folders of others.
 fn is_for_others(name: &str) -> bool {
-    ["people", "groups"].iter().any(|folder| name.eq_ignore_ascii_case(folder))
+    ["people", "groups"].contains(&folded(name).as_str())
+}
+
+/// The path as the least exact disk reads it: without capitals, characters that leave no mark, and dots or spaces at the end of a name.
+fn folded(path: &str) -> String {
+    let seen = path.chars().filter(|c| !name::is_hidden(*c));
+    let plain: String = seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    plain.split('/').map(|part| part.trim_end_matches(['.', ' '])).collect::<Vec<_>>().join("/")
 }
 
 /// Whether the path can only lead downwards.
@@ -226,6 +238,21 @@ mod tests {
         for inside in ["USER.md", "memory/MEMORY.md", "people/ben/USER.md", "memory/inbox.md", "people/inbox/USER.md"] {
             assert!(!is_untrusted(inside), "{inside}");
         }
+    }
+
+    #[test]
+    fn a_second_spelling_of_a_place_means_the_same_place() {
+        for path in ["heartbeat.MD", "HEART\u{ad}BEAT.md", "HEARTBEAT.md. ", "AGENT\u{17f}.md", "\u{feff}SOUL.md"] {
+            assert!(is_owners_hand(path) && is_loaded(path), "{path:?}");
+        }
+        for path in ["Memory/x.md", "memory\u{200b}/x.md", "memory./x.md", "u\u{17f}er.md", "LEARNINGS/errors.md"] {
+            assert!(is_loaded(path), "{path:?}");
+        }
+        for path in ["Inbox/a", "inbox /a", "memory/un\u{2060}trusted/a.md", "groups/4/memory/UNTRUSTED/a"] {
+            assert!(is_untrusted(path), "{path:?}");
+        }
+        assert!(is_of_others("Peo\u{ad}ple/ben/USER.md") && is_hidden("a/\u{200b}.git"));
+        assert_eq!((spot("", "\u{212a}ey.md"), spot("", "caf\u{e9}.md")), (None, Some("caf\u{e9}.md".to_owned())));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What the tree promises, against real folders and the real journal.
 
+mod broken;
+mod labels;
 mod writing;
 
 use std::fs;

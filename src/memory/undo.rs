@@ -7,7 +7,7 @@ use super::write::{New, NotWritten, Origin, Words, Written};
 use super::{page, place};
 use crate::id::FileId;
 use crate::people::Party;
-use crate::store::Db;
+use crate::store::{Db, FileRow};
 use crate::trust::Label;
 use crate::wording::knowledge as says;
 
@@ -21,7 +21,7 @@ impl Tree {
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why nothing was kept.
     pub async fn promote(&self, origin: &Origin, path: &str, digest: &str) -> anyhow::Result<Result<Kept, NotWritten>> {
-        let path = place::normal(path).unwrap_or_default();
+        let path = place::normal(path).unwrap_or_else(|| path.to_owned());
         if !origin.label.is_trusted() {
             return Ok(Err(NotWritten::Untrusted));
         }
@@ -82,8 +82,11 @@ impl Tree {
     /// That version, if it is one of the file at that path and its words are kept.
     async fn version(&self, who: &Party, path: &str, version: FileId) -> anyhow::Result<Option<Version>> {
         let Ok(spot) = self.real_spot(who, path).await? else { return Ok(None) };
+        let scope = who.scope();
         let look = move |db: Db<'_>| {
-            let Some(row) = db.file_row(version)?.filter(|row| row.path == spot) else { return Ok(None) };
+            // Whoever had that folder before them had it under another scope.
+            let is_theirs = |row: &FileRow| row.path == spot && row.scope == scope;
+            let Some(row) = db.file_row(version)?.filter(is_theirs) else { return Ok(None) };
             let content = db.file_content(version)?;
             let text = content.and_then(|content| String::from_utf8(content).ok());
             Ok((row.digest.is_empty() || text.is_some()).then_some((text, row.label)))

@@ -2,7 +2,8 @@
 //!
 //! So what is found is what is used: whoever swaps a folder or a file for a link meanwhile changes where the next walk leads and not where this one has
 //! arrived. A link is followed here, part by part, as long as it stays inside; one that is written as an absolute path counts from the root that
-//! it names. The path that comes out is the one by which the thing is known in the journal, whatever links lay on the way.
+//! it names. The path that comes out is the one by which the thing is known in the journal, whatever links lay on the way and however its name was
+//! spelt (`spelling`).
 
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
@@ -10,8 +11,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
+
+use super::spelling::{Lookup, own_name};
 
 /// The most links on one way; more are a circle.
 const MOST_LINKS: usize = 40;
@@ -70,18 +73,19 @@ impl Reached {
     }
 }
 
-/// Goes to that path below `root`. With [`Absent::Make`] its last part is a folder too.
-pub(super) fn walk(root: &Path, inside: &str, absent: Absent) -> anyhow::Result<Reached> {
+/// Goes to that path below `root`, where names are looked up like that. With [`Absent::Make`] its last part is a folder too.
+pub(super) fn walk(root: &Path, lookup: Lookup, inside: &str, absent: Absent) -> anyhow::Result<Reached> {
     let base =
         rustix::fs::openat(CWD, root, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty()).map_err(io::Error::from)?;
     let rest = inside.split('/').rev().map(str::to_owned).collect();
-    Walk { root, base: Arc::new(base), stack: Vec::new(), rest, links: 0, absent }.run()
+    Walk { root, lookup, base: Arc::new(base), stack: Vec::new(), rest, links: 0, absent }.run()
 }
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 struct Walk<'r> {
     root: &'r Path,
+    lookup: Lookup,
     base: Arc<OwnedFd>,
     stack: Vec<(String, Arc<OwnedFd>)>,
     /// The parts that are still to go, the next one last.
@@ -97,8 +101,8 @@ impl Walk<'_> {
                 "" | "." => {}
                 ".." => drop(self.stack.pop().context(LEADS_OUT)?),
                 name => {
-                    if let Some(lies) = self.step(name)? {
-                        return Ok(Reached { folder: self.here(), name: self.to_the_end(part), lies });
+                    if let Some((name, lies)) = self.step(name)? {
+                        return Ok(Reached { folder: self.here(), name: self.to_the_end(name), lies });
                     }
                 }
             }
@@ -106,23 +110,28 @@ impl Walk<'_> {
         Ok(Reached { folder: self.here(), name: String::new(), lies: Lies::Folder })
     }
 
-    /// Goes on by one part; what lies at the end of the way, if this is it and no folder.
-    fn step(&mut self, name: &str) -> anyhow::Result<Option<Lies>> {
+    /// Goes on by one part; what lies at the end of the way and its own name, if this is it and no folder.
+    fn step(&mut self, name: &str) -> anyhow::Result<Option<(String, Lies)>> {
         let here = self.here();
         let is_last = self.rest.iter().all(String::is_empty);
-        match rustix::fs::statat(&here.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) if self.absent == Absent::Make => self.make(&here, name)?,
-            Err(Errno::NOENT) if self.rest.iter().all(|part| part != "..") => return Ok(Some(Lies::Nothing)),
-            Err(error) => return Err(io::Error::from(error).into()),
-            Ok(found) => match FileType::from_raw_mode(found.st_mode) {
-                FileType::Symlink => self.follow(&here, name)?,
-                FileType::Directory => self.enter(&here, name)?,
-                _ if !is_last => return Err(io::Error::from(ErrorKind::NotADirectory).into()),
-                FileType::RegularFile => return Ok(Some(Lies::File)),
-                _ => return Ok(Some(Lies::Other)),
-            },
+        let found = match (self.lookup)(&here.fd, name) {
+            Err(Errno::NOENT) if self.absent == Absent::Make => return self.make(&here, name).map(|()| None),
+            Err(Errno::NOENT) if self.rest.iter().all(|part| part != "..") => {
+                return Ok(Some((name.to_owned(), Lies::Nothing)));
+            }
+            found => found.map_err(io::Error::from)?,
+        };
+        let kind = FileType::from_raw_mode(found.st_mode);
+        if kind == FileType::Symlink {
+            return self.follow(&here, name).map(|()| None);
         }
-        Ok(None)
+        let name = own_name(&here.fd, name, &found, self.lookup)?;
+        match kind {
+            FileType::Directory => self.enter(&here, &name).map(|()| None),
+            _ if !is_last => Err(io::Error::from(ErrorKind::NotADirectory).into()),
+            FileType::RegularFile => Ok(Some((name, Lies::File))),
+            _ => Ok(Some((name, Lies::Other))),
+        }
     }
 
     /// From that part to the end of the way.

@@ -7,7 +7,8 @@
 //! transaction, and what a power cut leaves undone is done by the next start (`finish`): all of it, or nothing.
 //!
 //! What decides here is only what holds for every change: it stays in the folder of the party, within the size of its file, no tool writes what is
-//! the owner's hand alone, and untrusted words never reach a file that is loaded by itself. What a change *means* is for its maker.
+//! the owner's hand alone, and untrusted words never reach a file that is loaded by itself. Where lines move from one file to another, the label of the one goes
+//! along. What a change *means* is for its maker.
 
 use std::sync::Arc;
 
@@ -19,9 +20,11 @@ use super::tree::{Tree, blocking};
 use super::{page, place};
 use crate::id::FileId;
 use crate::people::Party;
+use crate::skill::name::is_hidden;
 use crate::store::{NewFile, Node, Tx};
 use crate::time::Moment;
 use crate::trust::Label;
+use crate::wording::knowledge as says;
 
 /// How often a change is applied anew because a person saves the same file at the same moment.
 const MOST_TRIES: usize = 8;
@@ -70,6 +73,8 @@ impl Author {
 pub enum New {
     /// These words, whole.
     Text(String),
+    /// These words, whole; some of them stood until now in another file of the same change, which is named by its place among the paths.
+    Moved(String, usize),
     /// What it is.
     Same,
     /// Nothing: it goes.
@@ -107,6 +112,9 @@ pub enum NotWritten {
     /// What stands there is no text.
     #[error("What stands there is no text")]
     NoText,
+    /// A file that is loaded by itself, or has a part in the change, cannot be read as text; which one, as its owner sees it.
+    #[error("{0} cannot be read as text")]
+    Unreadable(String),
     /// The maker of the change found that it cannot be made; the sentence says why.
     #[error("{0}")]
     Impossible(String),
@@ -206,7 +214,7 @@ impl Tree {
         for spot in spots {
             let before = match self.before(spot).await? {
                 Ok(before) => before,
-                Err(why) => return Ok(Err(why)),
+                Err(why) => return Ok(Err(named(why, folder, spot))),
             };
             for path in [spot.as_str(), before.inside.as_str()] {
                 if let Err(why) = may(origin, folder, path) {
@@ -225,6 +233,7 @@ impl Tree {
         }
         let origin = origin.clone();
         let job = move |tx: Tx<'_>| {
+            tx.ensure_answers_count(&origin.from)?;
             for plan in &mut plans {
                 announce(tx, &origin, plan)?;
             }
@@ -316,10 +325,25 @@ fn may(origin: &Origin, folder: &str, spot: &str) -> Result<(), NotWritten> {
     if place::is_owners_hand(&path) && origin.author == Author::Assistant {
         return Err(NotWritten::OwnersHand);
     }
+    if place::is_inbox(&path) && origin.author == Author::Assistant {
+        // Of what came with a message no version keeps the words: its file is all there is.
+        return Err(NotWritten::Impossible(says::STAYS_RECEIVED.to_owned()));
+    }
     if place::is_loaded(&path) && !origin.label.is_trusted() {
         return Err(NotWritten::Untrusted);
     }
     Ok(())
+}
+
+/// The reason with the name of the file, where a person would have to know it: a change may be about several.
+fn named(why: NotWritten, folder: &str, spot: &str) -> NotWritten {
+    match (why, place::own(folder, spot)) {
+        (NotWritten::NoText | NotWritten::Unreadable(_), Some(path)) if place::is_loaded(&path) => {
+            NotWritten::Unreadable(path)
+        }
+        (NotWritten::Unreadable(_), _) => NotWritten::NoText,
+        (why, _) => why,
+    }
 }
 
 /// Fills in what each file is to become.
@@ -331,8 +355,18 @@ fn decide(
 ) -> Result<(), NotWritten> {
     let texts: Vec<Option<&str>> = plans.iter().map(|plan| plan.before.text.as_deref()).collect();
     let news = make(&texts)?;
+    let vanishes = plans.iter().zip(&news).any(|(plan, new)| *new == New::Gone && plan.label.is_trusted());
+    if vanishes && !origin.label.is_trusted() {
+        // Words that stand there can carry their label; nothing carries that of a deletion.
+        return Err(NotWritten::Impossible(says::NOT_DELETED_FROM_OUTSIDE.to_owned()));
+    }
+    let stood: Vec<Label> = plans.iter().map(|plan| plan.label.clone()).collect();
     for (plan, new) in plans.iter_mut().zip(news) {
-        plan.decide(new, &origin.label, words)?;
+        let (new, label) = match new {
+            New::Moved(text, from) => (New::Text(text), stood.get(from).map(|moved| origin.label.join(moved))),
+            new => (new, None),
+        };
+        plan.decide(new, label.as_ref().unwrap_or(&origin.label), words)?;
     }
     Ok(())
 }
@@ -345,8 +379,12 @@ impl Plan {
             _ => new_label.clone(),
         };
         let is_same = |text: &str| stood == Some(text) && (words == Words::Joined || label == self.label);
+        if stood.is_none() && self.before.inside.chars().any(is_hidden) {
+            // Whoever sees such a name in a list sees another one.
+            return Err(NotWritten::Elsewhere);
+        }
         let text = match new {
-            New::Text(text) if !is_same(&text) => Some(text),
+            New::Text(text) | New::Moved(text, _) if !is_same(&text) => Some(text),
             New::Gone if stood.is_some() => None,
             _ => return Ok(()),
         };

@@ -2,7 +2,7 @@
 //! content matches no row was written by a person's hand.
 //!
 //! Beside the row stands what the version held, so a change can be looked at and taken back. Of each path only the newest versions keep
-//! their content; who wrote them and when stays.
+//! their content, and the newest trusted one: however often text from outside has a file written anew, what a person had there comes back. Who wrote them and when stays.
 
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -185,6 +185,8 @@ impl Tx<'_> {
             .prepare_cached(
                 "DELETE FROM file_contents WHERE file_id IN (
                      SELECT f.id FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.path = ?1
+                     AND f.id <> coalesce((SELECT max(t.id) FROM files t JOIN file_contents d ON d.file_id = t.id
+                         WHERE t.path = ?1 AND t.label = 'trusted'), 0)
                      ORDER BY f.id DESC LIMIT -1 OFFSET ?2)",
             )?
             .execute(params![path, VERSIONS_KEPT])?;
@@ -252,7 +254,7 @@ impl Db<'_> {
     pub fn labels_below(&self, folder: &str) -> anyhow::Result<Vec<Label>> {
         // All paths that begin with the folder and a slash; a naught is the character after it.
         let mut query = self.0.prepare_cached(
-            "SELECT DISTINCT label FROM files WHERE path >= ?1 || '/' AND path < ?1 || '0' AND label <> ''",
+            "SELECT DISTINCT label FROM files WHERE path >= ?1 || '/' AND path < ?1 || '0' AND label <> 'trusted'",
         )?;
         Ok(query.query_map([folder], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
@@ -264,6 +266,17 @@ impl Db<'_> {
     pub fn file_history(&self, path: &str, limit: u32) -> anyhow::Result<Vec<FileRow>> {
         let mut query = self.0.prepare_cached(&format!("{COLUMNS} WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2"))?;
         Ok(query.query_map(params![path, limit], file_row)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The newest version of a path that is trusted and of which it is known what it held.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn last_trusted(&self, path: &str) -> anyhow::Result<Option<FileRow>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "{COLUMNS} WHERE f.path = ?1 AND f.label = 'trusted' AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1"
+        ))?;
+        Ok(query.query_row([path], file_row).optional()?)
     }
 
     /// The version of that id.

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::id::FileId;
-use crate::store::Node;
+use crate::id::{ExtractionId, FileId, MessageId};
+use crate::store::{NewConversation, Node, Taken};
+use crate::trust::Labelled;
 
 fn origin(who: &Person, label: Label) -> Origin {
     Origin { who: Party::One(who.clone()), label, author: Author::Assistant, cause: "test", from: Vec::new(), now: NOW }
@@ -72,6 +73,31 @@ async fn every_change_is_a_version_with_its_words_and_can_be_taken_back() {
     assert_eq!(home.read("plans/a.md"), "one");
     let unknown = home.tree.restore_version(&home.ada(), "plans/b.md", version).await.unwrap();
     assert!(matches!(unknown, Err(NotWritten::Impossible(_))), "It is no version of that file");
+}
+
+#[tokio::test]
+async fn of_an_answer_whose_words_went_nothing_is_made() {
+    let home = home().await;
+    let (ada, scope) = (home.ada.id, Scope::Person(home.ada.id));
+    let jobs = home.journal.write("two jobs", move |tx| {
+        let (stream, kind) = (tx.stream_for(ada)?, "chat");
+        let with = tx.open_conversation(&NewConversation { stream, kind, scope, because: "first", at: NOW })?;
+        for upto in [1, 2].map(MessageId) {
+            tx.want_extraction(with, upto, "turns", &Label::trusted(), scope, NOW)?;
+        }
+        let (void, job) = (ExtractionId(2), tx.extraction(ExtractionId(1))?.unwrap());
+        let says = Labelled::new(Taken::default(), Label::trusted(), scope);
+        Ok((with, tx.answer_extraction(&job, job.upto, &says, "scripted", NOW)?, void))
+    });
+    let (with, asked, void) = jobs.await.unwrap();
+    let grown = |from| Origin { from: vec![Node::Extraction(from)], ..home.ada() };
+    let tea = |_: Option<&str>| Ok(New::Text("Tea\n".to_owned()));
+    assert!(home.tree.change(&grown(void), "plans/a.md", tea).await.is_err() && !home.path("plans/a.md").exists());
+    home.tree.change(&grown(asked), "plans/a.md", tea).await.unwrap().unwrap();
+    for (id, upto) in [(void, 0), (asked, 1)] {
+        home.journal.write("kept", move |tx| tx.extraction_kept(id, NOW)).await.unwrap();
+        assert_eq!(home.journal.read(move |db| db.extracted_upto(with)).await.unwrap(), MessageId(upto));
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,143 @@
+//! What goes on where a file of the memory is broken, full or in the way.
+
+use super::*;
+use crate::store::{Category, Fact, Layer};
+
+const LISTS: [&str; 2] = ["memory/MEMORY.md", "agents/compline/memory.md"];
+
+fn ada(home: &Home) -> Origin {
+    let label = Label::trusted();
+    Origin {
+        who: Party::One(home.ada.clone()),
+        label,
+        author: Author::Program,
+        cause: "facts",
+        from: Vec::new(),
+        now: NOW,
+    }
+}
+
+fn fact(key: &str, value: &str) -> Fact {
+    let (category, layer) = (Category::Fact, Layer::B);
+    Fact { key: key.to_owned(), value: value.to_owned(), category, layer, sources: Vec::new() }
+}
+
+fn read(home: &Home, inside: &str) -> String {
+    fs::read_to_string(home.path(inside)).unwrap_or_default()
+}
+
+async fn keep(home: &Home, facts: &[Fact]) -> Result<(), NotWritten> {
+    home.tree.keep_facts(&ada(home), facts).await.unwrap()
+}
+
+/// In as many ways as a file can be no text.
+fn break_it(home: &Home, inside: &str, how: usize) {
+    fs::create_dir_all(home.path(inside).parent().unwrap()).unwrap();
+    let _ = fs::remove_file(home.path(inside));
+    match how {
+        0 => fs::write(home.path(inside), b"\xff\xfe no text").unwrap(),
+        1 => fs::write(home.path(inside), vec![b'x'; 2 * 1024 * 1024]).unwrap(),
+        _ => fs::create_dir(home.path(inside)).unwrap(),
+    }
+}
+
+#[tokio::test]
+async fn a_broken_list_stops_no_facts_and_nothing_else() {
+    for (how, broken) in (0..3).flat_map(|how| LISTS.map(|list| (how, list))) {
+        let home = home().await;
+        home.tree.seed(NOW).await.unwrap();
+        break_it(&home, broken, how);
+        keep(&home, &[fact("tea", "green"), fact("server", "Bert")]).await.unwrap();
+        keep(&home, &[fact("tea", "green")]).await.unwrap();
+        let put: String =
+            ["agents/compline/memory.md", "memory/facts-2026-11.md"].map(|path| read(&home, path)).concat();
+        let stands = (put.matches("- **tea**: green").count(), put.matches("- **server**: Bert").count());
+        assert_eq!(stands, (1, 1), "{broken} {how}: {put}");
+        home.tree.known_facts(&Party::One(home.ada.clone())).await.unwrap();
+        home.tree.learn_failure(&Party::One(home.ada.clone()), "web_fetch", "failed", NOW).await.unwrap();
+        assert!(read(&home, "learnings/errors.md").contains("web_fetch"), "{broken} {how}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_broken_is_named_to_whoever_wants_to_keep_something() {
+    for how in 0..3 {
+        let home = home().await;
+        home.tree.seed(NOW).await.unwrap();
+        break_it(&home, "memory/MEMORY.md", how);
+        let draft = NoteDraft { title: "Tea".to_owned(), content: "Green.".to_owned(), kind: "user".to_owned() };
+        let refused = home.tree.remember(&ada(&home), &draft).await.unwrap().unwrap_err();
+        assert_eq!(refused, NotWritten::Unreadable("memory/MEMORY.md".to_owned()), "{how}");
+        assert!(!home.path("memory/tea.md").exists(), "all or nothing");
+        assert_eq!(
+            home.tree.health().await.unwrap().unreadable + home.tree.health().await.unwrap().overfull,
+            usize::from(how < 2)
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_was_put_right_is_kept_beside_a_broken_file() {
+    let home = home().await;
+    break_it(&home, "learnings/corrections.md", 0);
+    let put = crate::store::Correction { was: "too long".to_owned(), now: "be short".to_owned(), sources: Vec::new() };
+    for _ in 0..2 {
+        home.tree.keep_corrections(&ada(&home), std::slice::from_ref(&put)).await.unwrap().unwrap();
+    }
+    assert_eq!(read(&home, "memory/facts-2026-11.md").matches("- **too long**: be short").count(), 1);
+}
+
+#[tokio::test]
+async fn a_full_list_and_a_full_note_of_the_month_give_way_to_another_note() {
+    let home = home().await;
+    home.tree.seed(NOW).await.unwrap();
+    home.write("agents/compline/memory.md", &format!("# Mine\n\n{}\n", "words ".repeat(10_900)));
+    home.write("memory/facts-2026-11.md", &format!("{}\n", "full ".repeat(13_000)));
+    let facts: Vec<Fact> = (0..30).map(|n| fact(&format!("key {n}"), &"\u{732b}".repeat(400))).collect();
+    for _ in 0..2 {
+        keep(&home, &facts).await.unwrap();
+    }
+    let put =
+        [LISTS[1], "memory/facts-2026-11-2.md", "memory/facts-2026-11-3.md"].map(|path| read(&home, path)).concat();
+    for n in 0..30 {
+        assert_eq!(put.matches(&format!("- **key {n}**: ")).count(), 1, "{n}");
+    }
+    let index = read(&home, "memory/MEMORY.md");
+    assert_eq!(index.matches("(facts-2026-11-2.md)").count(), 1, "{index}");
+}
+
+#[tokio::test]
+async fn a_list_hands_its_oldest_facts_over_and_one_from_outside_keeps_them() {
+    let lines: String = (0..300).map(|n| format!("- **key {n}**: {}\n", "words ".repeat(12))).collect();
+    for trusted in [true, false] {
+        let home = home().await;
+        home.tree.seed(NOW).await.unwrap();
+        let list = format!("## Insights\n\n{lines}");
+        home.write("agents/compline/memory.md", &list);
+        if !trusted {
+            home.announce("agents/compline/memory.md", &list, web()).await;
+        }
+        keep(&home, &[fact("tea", "green")]).await.unwrap();
+        let (listed, noted) = (read(&home, LISTS[1]), read(&home, "memory/facts-2026-11.md"));
+        assert!(listed.contains("- **tea**: green") && listed.contains("- **key 299**"), "{trusted}");
+        assert_eq!((noted.contains("- **key 0**: "), listed.contains("- **key 0**: ")), (trusted, !trusted));
+        for n in 0..300 {
+            let line = format!("- **key {n}**: ");
+            assert_eq!(listed.matches(&line).count() + noted.matches(&line).count(), 1, "{trusted} {n}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn one_change_that_cannot_be_made_keeps_nobody_from_making_another() {
+    let home = home().await;
+    // Where the new content is prepared stands something that is none of ours.
+    fs::create_dir_all(home.path("plans/.a.md.part/x")).unwrap();
+    let make = |_: Option<&str>| Ok(New::Text("one".to_owned()));
+    assert!(home.tree.change(&ada(&home), "plans/a.md", make).await.is_err());
+    home.tree.change(&ada(&home), "plans/b.md", make).await.unwrap().unwrap();
+    home.tree.finish().await.unwrap();
+    fs::remove_dir_all(home.path("plans/.a.md.part")).unwrap();
+    home.tree.finish().await.unwrap();
+    assert_eq!((read(&home, "plans/a.md"), read(&home, "plans/b.md")), ("one".to_owned(), "one".to_owned()));
+}
