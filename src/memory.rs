@@ -38,6 +38,7 @@ mod remember;
 pub mod section;
 mod seeded;
 mod shelf;
+mod spelling;
 mod text_of;
 mod tree;
 mod vectors;
@@ -65,7 +66,9 @@ pub use received::Received;
 pub use remember::{Kept, NoteDraft};
 pub use text_of::received_path;
 pub use tree::Tree;
-pub use vectors::{Near, VectorHealth, VectorParts, Vectors};
+pub use vectors::{
+    COUNT_UP_TO as VECTORS_COUNTED_UP_TO, Near, Trouble as VectorTrouble, VectorHealth, VectorParts, Vectors,
+};
 pub use write::{Author, New, NotWritten, Origin, Written};
 
 use crate::trust::Text;
@@ -81,6 +84,8 @@ pub struct Loaded {
     pub user: Text,
     /// What was kept about them.
     pub memory: Text,
+    /// How much of its room that file takes, in per cent.
+    pub memory_percent: usize,
     /// Their note of the day.
     pub today: Text,
     /// What the agent itself keeps in mind: about the person, and about this workspace.

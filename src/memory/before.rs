@@ -48,7 +48,13 @@ impl Tree {
         let left = left.and_then(|bytes| String::from_utf8(bytes).ok());
         let bytes = match reached.lies {
             Lies::Nothing => return Ok(Ok(Before { inside, left, ..nothing() })),
-            Lies::File => disk::read_up_to(disk::open(&reached)?, place::MAX_TEXT_FILE)?,
+            Lies::File => match disk::open(&reached).and_then(|file| disk::read_up_to(file, place::MAX_TEXT_FILE)) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    tracing::debug!("A file of the workspace cannot be read: {error:#}");
+                    return Ok(Err(NotWritten::Unreadable(spot.to_owned())));
+                }
+            },
             Lies::Folder | Lies::Other => return Ok(Err(NotWritten::NoText)),
         };
         let digest = page::digest(&bytes);

@@ -5,7 +5,9 @@
 //! A fact stays where it was put first: a new value of the same key takes the place of the old one there, whichever layer it is said to have now. The old value stays in the
 //! file's history. The same value in other words (case, spaces, a full stop) is no news, and nothing is written.
 //!
-//! A list is bounded. What has no room any more, the oldest first, moves to the note of the month, in one change of both. Doing all of it again changes nothing.
+//! A list is bounded. What has no room any more, the oldest first, moves to the note of the month: it stands there before it goes from the list, with the label of the list, and
+//! where it may not stand it stays. A list that cannot be changed (it is no text any more, or a person has filled it) stops nothing: what is new goes to the note of the month
+//! itself, and a note that is full or broken gives way to a second one. Doing all of it again changes nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,8 +27,10 @@ use crate::wording::agent as says;
 const MOST: usize = 16 * 1024;
 /// The most of what is known that the extractor is shown, in bytes, from the newest on.
 const KNOWN: usize = 8 * 1024;
-/// Where the note of a month is listed.
-const MEMORY: &str = "memory/MEMORY.md";
+/// So many facts are put into a file at once: they have room in an empty one, however long they are.
+const AT_ONCE: usize = 16;
+/// The most notes of one month.
+const NOTES: usize = 99;
 
 /// What stands in a file.
 pub(super) struct Standing {
@@ -43,11 +47,7 @@ impl Tree {
     /// If the journal or the disk cannot be used; inside, why they are not kept.
     pub async fn keep_facts(&self, origin: &Origin, facts: &[Fact]) -> anyhow::Result<Result<(), NotWritten>> {
         let homes = self.1.homes();
-        let mut standing = Vec::new();
-        for home in &homes {
-            let text = self.standing(&origin.who, &home.path).await?.map(|found| found.text).unwrap_or_default();
-            standing.push(memo::facts_in(&text, home.section));
-        }
+        let standing = self.lists(&origin.who, &homes).await?;
         let day = self.0.zone.day(origin.now);
         let mut routed: BTreeMap<usize, Vec<memo::Fact>> = BTreeMap::new();
         for fact in facts {
@@ -57,11 +57,43 @@ impl Tree {
         }
         for (home, facts) in routed {
             let Some(home) = homes.get(home) else { continue };
-            if let Err(why) = self.put_facts(origin, home, facts).await? {
-                return Ok(Err(why));
+            for some in facts.chunks(AT_ONCE) {
+                if let Err(why) = self.put_facts(origin, home, some).await? {
+                    return Ok(Err(why));
+                }
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Keeps one fact in its home: where one of its key stands already, else in that of its layer. Gives the home, as people read it.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; inside, why it is not kept.
+    pub async fn keep_fact(&self, origin: &Origin, fact: Fact) -> anyhow::Result<Result<String, NotWritten>> {
+        let homes = self.1.homes();
+        let (home, _) = home_of(&fact, &self.lists(&origin.who, &homes).await?);
+        let path = homes.get(home).map(|home| home.path.trim_start_matches('/').to_owned()).unwrap_or_default();
+        Ok(self.keep_facts(origin, &[fact]).await?.map(|()| path))
+    }
+
+    /// Whether a fact of that key is known of a party.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn knows_key(&self, who: &Party, key: &str) -> anyhow::Result<bool> {
+        let lists = self.lists(who, &self.1.homes()).await?;
+        Ok(lists.iter().flatten().any(|known| plain(&known.key) == plain(key)))
+    }
+
+    /// What stands in each of the lists.
+    async fn lists(&self, who: &Party, homes: &[Home]) -> anyhow::Result<Vec<Vec<memo::Fact>>> {
+        let mut lists = Vec::new();
+        for home in homes {
+            let found = self.standing(who, &home.path).await?;
+            lists.push(found.map(|found| memo::facts_in(&found.text, home.section)).unwrap_or_default());
+        }
+        Ok(lists)
     }
 
     /// What is known of a party, one line for each fact: what the extractor need not take down again, and what it may supersede. Trusted only; a file that
@@ -73,7 +105,7 @@ impl Tree {
         let mut label = crate::wording::own("", who.scope()).label().clone();
         let mut lines = Vec::new();
         for home in self.1.homes() {
-            let Ok(Some(found)) = self.standing(who, &home.path).await else { continue };
+            let Some(found) = self.standing(who, &home.path).await? else { continue };
             if found.label.is_trusted() {
                 label.absorb(&found.label);
                 lines.extend(memo::facts_in(&found.text, home.section));
@@ -91,13 +123,16 @@ impl Tree {
         Ok(Labelled::new(Arc::from(known.trim_end()), label, who.scope()))
     }
 
-    /// What stands at that path of the party's folder, if it is a text.
+    /// What stands at that path of the party's folder, if it is a text that can be read.
     pub(super) async fn standing(&self, who: &Party, path: &str) -> anyhow::Result<Option<Standing>> {
         let Ok(spot) = self.spot_of(who, path).await? else { return Ok(None) };
         let (tree, asked) = (self.clone(), spot.clone());
         let read = blocking(move || {
             let (disk, inside) = tree.disk_of(&asked);
-            let (found, bytes) = disk.standing(inside, place::MAX_TEXT_FILE)?;
+            let (found, bytes) = disk.standing(inside, place::MAX_TEXT_FILE).unwrap_or_else(|error| {
+                tracing::debug!("A file of the memory cannot be read: {error:#}");
+                (String::new(), None)
+            });
             Ok(bytes.map(|bytes| (place::spelt(&asked, &found), bytes)))
         });
         let Some((inside, bytes)) = read.await? else { return Ok(None) };
@@ -107,33 +142,70 @@ impl Tree {
         Ok(Some(Standing { text, label, row }))
     }
 
-    /// Puts facts into their list; what has no room there any more goes to the note of the month, and the note to the index, all at once.
+    /// Puts facts into their list; what has no room there any more goes to the note of the month before.
     async fn put_facts(
         &self,
         origin: &Origin,
         home: &Home,
-        facts: Vec<memo::Fact>,
+        facts: &[memo::Fact],
+    ) -> anyhow::Result<Result<(), NotWritten>> {
+        let (section, new) = (home.section, facts.to_vec());
+        let aside = self.make_room(origin, home, facts).await?;
+        let make = move |text: Option<&str>| {
+            let (list, _) = with_facts(text.unwrap_or_default(), section, &new, usize::MAX);
+            Ok(New::Text(aside.iter().fold(list, |list, fact| memo::remove_just(&list, section, fact))))
+        };
+        let Err(why) = self.change(origin, &home.path, make).await? else { return Ok(Ok(())) };
+        tracing::warn!("A list of facts cannot be changed, and what is new goes to the note of the month: {why}");
+        self.put_aside(origin, facts).await
+    }
+
+    /// What of a list has no room beside these facts, and stands in the note of the month by now.
+    async fn make_room(&self, origin: &Origin, home: &Home, facts: &[memo::Fact]) -> anyhow::Result<Vec<memo::Fact>> {
+        let Some(list) = self.standing(&origin.who, &home.path).await? else { return Ok(Vec::new()) };
+        let (_, demoted) = with_facts(&list.text, home.section, facts, MOST);
+        let origin = Origin { label: origin.label.join(&list.label), ..origin.clone() };
+        for (done, some) in demoted.chunks(AT_ONCE).enumerate() {
+            if let Err(why) = self.put_aside(&origin, some).await? {
+                tracing::warn!("The oldest facts of a list stay in it: {why}");
+                return Ok(demoted.into_iter().take(done * AT_ONCE).collect());
+            }
+        }
+        Ok(demoted)
+    }
+
+    /// Puts facts into the first note of the month that has room, and leads to it.
+    pub(super) async fn put_aside(
+        &self,
+        origin: &Origin,
+        facts: &[memo::Fact],
     ) -> anyhow::Result<Result<(), NotWritten>> {
         let month: String = self.0.zone.day(origin.now).chars().take("2026-11".len()).collect();
-        let (file, title) = (format!("facts-{month}.md"), says::facts_of(&month));
-        let note = format!("memory/{file}");
-        let listed = home.path != MEMORY;
-        let paths = if listed { vec![home.path.as_str(), &note, MEMORY] } else { vec![home.path.as_str(), &note] };
-        let section = home.section;
-        let make = move |texts: &[Option<&str>]| {
-            let text = |at: usize| texts.get(at).copied().flatten();
-            let (list, demoted) = with_facts(text(0).unwrap_or_default(), section, &facts);
-            if demoted.is_empty() {
-                return Ok(vec![New::Text(list), New::Same, New::Same]);
+        let mut refused = Ok(());
+        for number in 1..=NOTES {
+            let (file, title) = note_of_month(&month, number);
+            let (facts, head) = (facts.to_vec(), title.clone());
+            let make = move |text: Option<&str>| Ok(New::Text(noted(text, &head, &facts)));
+            match self.change(origin, &format!("memory/{file}"), make).await? {
+                Ok(_) => {
+                    if let Err(why) = self.lead_to(origin, &file, &title, says::FACTS_NOTE).await? {
+                        tracing::warn!("No line leads to the note of the month, which is found by search alone: {why}");
+                    }
+                    return Ok(Ok(()));
+                }
+                Err(why @ (NotWritten::TooLarge(_) | NotWritten::Unreadable(_))) => refused = Err(why),
+                Err(why) => return Ok(Err(why)),
             }
-            let lined = |text: &str| New::Text(memo::index_line(text, &title, &file, says::FACTS_NOTE));
-            let noted = New::Text(noted(text(1), &title, &demoted));
-            if listed {
-                return Ok(vec![New::Text(list), noted, lined(text(2).unwrap_or_default())]);
-            }
-            Ok(vec![lined(&list), noted])
-        };
-        Ok(self.change_together(origin, &paths, make).await?.map(drop))
+        }
+        Ok(refused)
+    }
+}
+
+/// The file and the title of a note for facts of that month.
+fn note_of_month(month: &str, number: usize) -> (String, String) {
+    match number {
+        0 | 1 => (format!("facts-{month}.md"), says::facts_of(month)),
+        more => (format!("facts-{month}-{more}.md"), says::more_facts_of(month, more)),
     }
 }
 
@@ -155,8 +227,8 @@ fn plain(words: &str) -> String {
     one_line(&words.to_lowercase().replace('\u{2019}', "'")).trim_end_matches(['.', '!', ' ']).to_owned()
 }
 
-/// The text with the facts in that list, and what has no room any more.
-fn with_facts(text: &str, section: &str, facts: &[memo::Fact]) -> (String, Vec<memo::Fact>) {
+/// The text with the facts in that list, and what has no room any more in `most` bytes.
+fn with_facts(text: &str, section: &str, facts: &[memo::Fact], most: usize) -> (String, Vec<memo::Fact>) {
     let (mut text, mut demoted) = (text.to_owned(), Vec::new());
     for fact in facts {
         let standing = memo::facts_in(&text, section);
@@ -164,7 +236,7 @@ fn with_facts(text: &str, section: &str, facts: &[memo::Fact]) -> (String, Vec<m
         if standing.iter().any(is_known) {
             continue;
         }
-        let added = memo::add_fact(&text, section, fact, MOST);
+        let added = memo::add_fact(&text, section, fact, most);
         text = added.text;
         demoted.extend(added.demoted);
     }
@@ -177,7 +249,9 @@ fn noted(text: Option<&str>, title: &str, facts: &[memo::Fact]) -> String {
     let mut text = text.map_or_else(head, str::to_owned);
     for fact in facts {
         let line = memo::line_of(fact);
-        if !text.lines().any(|standing| standing == line) {
+        let is_known =
+            |known: memo::Fact| plain(&known.key) == plain(&fact.key) && plain(&known.value) == plain(&fact.value);
+        if !text.lines().filter_map(memo::fact_of).any(is_known) {
             if !text.ends_with('\n') {
                 text.push('\n');
             }
@@ -219,11 +293,12 @@ mod tests {
 
     #[test]
     fn the_same_again_changes_no_byte() {
-        let (text, _) = with_facts("## Insights\n\n- **a**: One\n", "Insights", &[fact("b", "2")]);
-        assert_eq!(with_facts(&text, "Insights", &[fact("b", "2"), fact("a", "one."), fact("b", " 2 ")]).0, text);
-        let (text, demoted) = with_facts(&text, "Insights", &[fact("b", "3")]);
+        let (text, _) = with_facts("## Insights\n\n- **a**: One\n", "Insights", &[fact("b", "2")], MOST);
+        let again = [fact("b", "2"), fact("a", "one."), fact("b", " 2 ")];
+        assert_eq!(with_facts(&text, "Insights", &again, MOST).0, text);
+        let (text, demoted) = with_facts(&text, "Insights", &[fact("b", "3")], MOST);
         assert_eq!((text.contains("3 (2026-11-20)"), text.contains("**: 2"), demoted), (true, false, Vec::new()));
-        assert!(with_facts("", "Insights", &[fact("language", "C++")]).0.contains("C++"));
+        assert!(with_facts("", "Insights", &[fact("language", "C++")], MOST).0.contains("C++"));
     }
 
     #[test]

@@ -9,24 +9,30 @@ use super::{page, place};
 use crate::store::{Tx, Unplaced};
 
 impl Tree {
-    /// Makes the changes that were announced and not made. To be called at the start, before anybody reads.
+    /// Makes the changes that were announced and not made, as far as the disk lets it; gives how many still are not. To be called at the start, before anybody reads.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used.
-    pub async fn finish(&self) -> anyhow::Result<()> {
+    /// If the journal cannot be used.
+    pub async fn finish(&self) -> anyhow::Result<usize> {
         let _alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;
         self.finish_open().await
     }
 
     /// The same for whoever holds the lock.
-    pub(super) async fn finish_open(&self) -> anyhow::Result<()> {
+    pub(super) async fn finish_open(&self) -> anyhow::Result<usize> {
+        let mut left = 0;
         for open in self.0.journal.read(|db| db.files_to_place()).await? {
             let (tree, id) = (self.clone(), open.id);
-            blocking(move || tree.make_up(&open)).await?;
+            if let Err(error) = blocking(move || tree.make_up(&open)).await {
+                // It stays open, and keeps nobody from changing other files.
+                tracing::warn!(file.id = %id, "Change {id} of a file was cut off, and cannot be made yet: {error:#}");
+                left += 1;
+                continue;
+            }
             let job = move |tx: Tx<'_>| tx.file_placed(id);
             self.0.journal.write("an open change of a file is over", job).await?;
         }
-        Ok(())
+        Ok(left)
     }
 
     /// Blocks.

@@ -1,8 +1,13 @@
 //! Forgetting reaches the files first and the journal after them.
 //!
-//! The file of a note goes, with its line in `MEMORY.md`; the lines of other files of the memory that say the same go as well. Then the journal lets go of
-//! every copy ([`crate::store::Db::held`]), and at last everything is looked through again: what still holds the words is named. Files that only a
-//! person's hand changes, and what people sent, are left and named. All of it can be done twice: what is gone is not found the second time.
+//! The file of a note goes, with its line in the index; the lines of other files of the memory that say the same go as well. Then the journal lets go of
+//! every copy ([`crate::store::Db::held`]), everything is looked through again, and what still holds the words is named. At last the search indexes are put
+//! together anew, because they let go of single words only then. Files that only a person's hand changes, and what people sent, are left and named. All of it
+//! can be done twice: what is gone is not found the second time.
+
+use std::sync::Arc;
+
+use tokio::sync::OwnedMutexGuard;
 
 use crate::id::ForgettingId;
 use crate::people::Party;
@@ -49,7 +54,7 @@ pub struct Outcome {
 }
 
 impl Tree {
-    /// What a party means by a name: a note by its path, file or title, or a fact by its key. `None` if there is no such thing.
+    /// What a party means by a name: a note by its path, file or title, a fact by its key, or a line by all its words. `None` if there is no such thing.
     ///
     /// # Errors
     /// If the journal or the disk cannot be read.
@@ -64,7 +69,16 @@ impl Tree {
                 return self.note_to_forget(file.clone()).await.map(Some);
             }
         }
-        self.fact_to_forget(who, &files, name).await
+        if let Some(fact) = self.fact_to_forget(who, &files, name).await? {
+            return Ok(Some(fact));
+        }
+        self.line_to_forget(who, &files, name).await
+    }
+
+    /// Waits until nothing is being forgotten. As long as what this gives is held, nothing is: what is written meanwhile is either seen by a forgetting, or leaves out what is
+    /// forgotten.
+    pub async fn no_forgetting(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.0.forgetting).lock_owned().await
     }
 
     async fn note_to_forget(&self, file: OwnPath) -> anyhow::Result<Forgettable> {
@@ -99,11 +113,40 @@ impl Tree {
         Ok(Some(Forgettable { what: Forgotten::Fact, target, needles, label }))
     }
 
+    /// A line of the memory that says just that, in a list (as a text without a key is kept) or in prose; if it is an entry that states a fact, that.
+    async fn line_to_forget(&self, who: &Party, files: &[OwnPath], words: &str) -> anyhow::Result<Option<Forgettable>> {
+        let mut label = wording::own("", who.scope()).label().clone();
+        let mut found = false;
+        for file in files.iter().filter(|file| is_memory(&file.path)) {
+            let text = self.words_of(file).await?.unwrap_or_default();
+            let entry = |line: &&str| memo::said_in(line).is_some_and(|said| Needles::are_same_words(said, words));
+            if let Some(fact) = text.lines().find(entry).filter(|_| holds_facts(&file.path)).and_then(memo::fact_of) {
+                return self.fact_to_forget(who, files, &fact.key).await;
+            }
+            let says = |line: &str| entry(&line) || Needles::are_same_words(line, words);
+            if !text.lines().any(says) {
+                continue;
+            }
+            let (spot, digest) = (file.spot.clone(), page::digest(text.as_bytes()));
+            label.absorb(&self.0.journal.read(move |db| label::of_file(db, &spot, &spot, &digest)).await?.1);
+            found = true;
+        }
+        let needles = Needles::of_line(words);
+        let line = Forgettable { what: Forgotten::Fact, target: words.to_owned(), needles, label };
+        Ok(Some(line).filter(|line| found && !line.needles.is_empty()))
+    }
+
     /// Does a forgetting of a note or a fact, or goes on with it, and looks whether anything holds it still.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; then it is gone on with later.
     pub async fn forget(&self, id: ForgettingId, now: Moment) -> anyhow::Result<Option<Outcome>> {
+        let _alone = self.no_forgetting().await;
+        self.forget_alone(id, now).await
+    }
+
+    /// The same for whoever sees to it that nothing else is forgotten meanwhile.
+    pub(super) async fn forget_alone(&self, id: ForgettingId, now: Moment) -> anyhow::Result<Option<Outcome>> {
         let Some(row) = self.0.journal.read(move |db| db.forgetting(id)).await? else { return Ok(None) };
         let who = self.party_of(row.scope).await?;
         if let Some(who) = &who {
@@ -119,6 +162,7 @@ impl Tree {
         if let Some(who) = &who {
             left.files = self.files_with(&row.needles, who).await?;
         }
+        self.purge_index().await?;
         self.0.journal.cut_log().await?;
         let is_left = !left.is_nothing();
         let end = move |tx: Tx<'_>| {
@@ -173,7 +217,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Cuts the lines that say it out of another file, and in `MEMORY.md` the line that leads to the note.
+    /// Cuts the lines that say it out of another file, and in the index the line that leads to the note.
     async fn cut_from(
         &self,
         row: &ForgettingRow,
@@ -183,9 +227,8 @@ impl Tree {
         now: Moment,
     ) -> anyhow::Result<Counts> {
         let needles = row.needles.clone();
-        let link = note
-            .filter(|_| file.path == "memory/MEMORY.md")
-            .map(|note| note.rsplit('/').next().unwrap_or(note).to_owned());
+        let link =
+            note.filter(|_| holds_index(&file.path)).map(|note| note.rsplit('/').next().unwrap_or(note).to_owned());
         let cut = move |text: &str| -> String {
             let text = link.as_ref().map_or_else(|| text.to_owned(), |name| memo::drop_index_line(text, name));
             needles.cut(&text).unwrap_or(text)
@@ -253,8 +296,13 @@ impl Tree {
             let mut holding = Vec::new();
             for file in tree.belongings(&folder)? {
                 let (disk, inside) = tree.disk_of(&file.spot);
-                let bytes = disk.read(inside, place::MAX_TEXT_FILE).unwrap_or_default();
-                if std::str::from_utf8(&bytes).is_ok_and(|text| needles.are_in(text)) {
+                let holds = match disk.read(inside, place::MAX_TEXT_FILE) {
+                    Ok(bytes) if is_memory(&file.path) => needles.are_in(&String::from_utf8_lossy(&bytes)),
+                    Ok(bytes) => std::str::from_utf8(&bytes).is_ok_and(|text| needles.are_in(text)),
+                    // What cannot be looked through may hold it.
+                    Err(_) => is_memory(&file.path),
+                };
+                if holds {
                     holding.push(file.path);
                 }
             }
@@ -288,6 +336,12 @@ fn is_note(path: &str) -> bool {
 fn is_memory(path: &str) -> bool {
     let ours = ["memory/", "learnings/", "agents/", place::EXPERIENCE];
     ours.iter().any(|start| path.starts_with(start)) && path.ends_with(".md")
+}
+
+/// Whether lines that lead to notes stand in a file.
+fn holds_index(path: &str) -> bool {
+    let name = path.strip_prefix("memory/").filter(|name| !name.contains('/'));
+    name.is_some_and(|name| name == "MEMORY.md" || memo::is_fold(name))
 }
 
 fn holds_facts(path: &str) -> bool {

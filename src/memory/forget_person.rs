@@ -1,10 +1,13 @@
 //! A person is forgotten as a whole: first they are nobody any more, then their words go piece by piece, then their files, and at last every table and
-//! the folder are looked through for what is left. Each part can be done again.
+//! the folder are looked through for what is left. Each part can be done again. A group keeps what others said there; what it took down from
+//! this person's words goes.
 
 use crate::id::{ForgettingId, PersonId};
 use crate::people::{Party, Person, Role};
-use crate::store::{Counts, Db, Forgotten, Tx};
+use crate::store::{Counts, Db, Forgotten, NewForgetting, Tx};
 use crate::time::Moment;
+use crate::trust::Scope;
+use crate::wording;
 
 use super::tree::{Tree, blocking, first_owner};
 use super::{disk, place};
@@ -24,6 +27,8 @@ pub struct PersonGone {
     pub messages: usize,
     /// What still holds something of theirs, and how often; nothing when it worked.
     pub left: Vec<(String, usize)>,
+    /// Files of groups, relative to the workspace, in which words of theirs stand and which only a person's hand changes.
+    pub by_hand: Vec<String>,
 }
 
 impl Tree {
@@ -45,8 +50,11 @@ impl Tree {
         let row = self.0.journal.read(move |db| db.forgetting(id)).await?;
         let Some(row) = row.filter(|row| row.what == Forgotten::Person) else { return Ok(PersonGone::default()) };
         let Some(person) = row.person else { return Ok(PersonGone::default()) };
+        let _alone = self.no_forgetting().await;
         self.0.journal.write("end all of a person", move |tx| tx.end_all_of(person, now)).await?;
+        self.want_forgotten_in_groups(person, now).await?;
         let said = self.drop_words_in_groups(person, now).await?;
+        let (by_hand, elsewhere) = self.forget_in_groups(person, now).await?;
         let own = self.0.journal.read(move |db| db.messages_with_words(person)).await?;
         while self.0.journal.write("forget words of a person", move |tx| tx.blank_some_of(person, ROWS)).await? > 0 {}
         let files = self.drop_files_of(person, &row.target).await?;
@@ -55,7 +63,10 @@ impl Tree {
         self.0.journal.write("forget files of a person", bury).await?;
         self.purge_index().await?;
         self.0.journal.cut_log().await?;
-        let left = self.left_of(person, &row.target).await?;
+        let mut left = self.left_of(person, &row.target).await?;
+        if elsewhere > 0 {
+            left.push(("what groups keep".to_owned(), elsewhere));
+        }
         let messages = said.saturating_add(own);
         let (is_left, counts) = (!left.is_empty(), Counts { notes: files, messages, ..Counts::default() });
         let end = move |tx: Tx<'_>| {
@@ -63,7 +74,7 @@ impl Tree {
             tx.end_forgetting(id, is_left, now)
         };
         self.0.journal.write("end a forgetting", end).await?;
-        Ok(PersonGone { files, messages, left })
+        Ok(PersonGone { files, messages, left, by_hand })
     }
 
     async fn drop_words_in_groups(&self, person: PersonId, now: Moment) -> anyhow::Result<usize> {
@@ -79,6 +90,45 @@ impl Tree {
         }
     }
 
+    /// What was taken down in groups from what they said there is to go: a forgetting for each group, whose row keeps the words until nothing holds them. Nothing is wanted twice.
+    async fn want_forgotten_in_groups(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
+        if !self.0.journal.read(move |db| db.forgettings_in_groups(person)).await?.is_empty() {
+            return Ok(());
+        }
+        let taken = self.0.journal.read_much(move |db: Db<'_>| db.taken_down_in_groups(person)).await?;
+        let want = move |tx: Tx<'_>| {
+            taken.iter().try_for_each(|(scope, needles)| {
+                let own = wording::own("", *scope);
+                let new = NewForgetting {
+                    person: Some(person),
+                    what: Forgotten::Fact,
+                    target: "",
+                    needles,
+                    messages: false,
+                    label: own.label(),
+                    scope: *scope,
+                    at: now,
+                };
+                tx.want_forgotten(&new).map(drop)
+            })
+        };
+        self.0.journal.write("want something forgotten in groups", want).await
+    }
+
+    /// It goes out of the files of those groups, and out of all that was made of it. Which files hold it still, and how much else does.
+    async fn forget_in_groups(&self, person: PersonId, now: Moment) -> anyhow::Result<(Vec<String>, usize)> {
+        let (mut by_hand, mut elsewhere) = (Vec::new(), 0_usize);
+        for row in self.0.journal.read(move |db| db.forgettings_in_groups(person)).await? {
+            let Some(outcome) = self.forget_alone(row.id, now).await? else { continue };
+            let Scope::Group(stream) = row.scope else { continue };
+            let folder = self.folder_of(&Party::Group(stream)).await?;
+            let left = outcome.left;
+            by_hand.extend(left.files.iter().map(|file| format!("{folder}/{file}")));
+            elsewhere = [left.reminders, left.proposals, left.other].into_iter().fold(elsewhere, usize::saturating_add);
+        }
+        Ok((by_hand, elsewhere))
+    }
+
     /// Their folder, and whatever was written for them elsewhere in the workspace.
     async fn drop_files_of(&self, person: PersonId, folder: &str) -> anyhow::Result<usize> {
         let mut dropped = self.drop_all_in(folder).await?;
@@ -89,8 +139,9 @@ impl Tree {
         Ok(dropped)
     }
 
-    /// The search indexes let go of single words only when they are put together anew. For one message the night is soon enough, for a person it is now.
-    async fn purge_index(&self) -> anyhow::Result<()> {
+    /// The search indexes let go of single words only when they are put together anew. For a message that its sender deletes the night is soon enough; for what
+    /// somebody wants forgotten it is now.
+    pub(super) async fn purge_index(&self) -> anyhow::Result<()> {
         for step in 0..MERGES {
             let merge = move |tx: Tx<'_>| tx.merge_index(PAGES, step == 0);
             if !self.0.journal.write("merge the index", merge).await? {

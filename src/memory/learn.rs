@@ -22,6 +22,8 @@ const FAILED: &str = "Errors";
 const RIGHTED: &str = "Corrections";
 /// The most that each file's lines take, in bytes; the oldest go.
 const MOST: usize = 32 * 1024;
+/// So many have room in an empty note, however long they are.
+const AT_ONCE: usize = 12;
 /// The most lines of each kind in a prompt, the most characters of one, and of each kind together.
 const LINES: usize = 20;
 const LINE: usize = 300;
@@ -51,7 +53,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Keeps what a person put right. Keeping the same answer of the extractor again changes nothing.
+    /// Keeps what a person put right. Keeping the same answer of the extractor again changes nothing. Where the file cannot be changed it stands in the note of
+    /// the month, so that nothing is lost and nobody waits.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why it is not kept.
@@ -64,12 +67,21 @@ impl Tree {
             return Ok(Ok(()));
         }
         let (day, corrections) = (self.0.zone.day(origin.now), corrections.to_vec());
+        let fact = |put: &Correction| Fact { key: put.was.clone(), value: put.now.clone(), day: day.clone() };
+        let facts: Vec<Fact> = corrections.iter().map(fact).collect();
         let make = move |text: Option<&str>| {
             let text = text.unwrap_or(says::CORRECTIONS_FILE).to_owned();
             let add = |text: String, put: &Correction| counted(&text, RIGHTED, &put.was, &put.now, &day);
             Ok(New::Text(corrections.iter().fold(text, add)))
         };
-        Ok(self.change(origin, CORRECTIONS, make).await?.map(drop))
+        let Err(why) = self.change(origin, CORRECTIONS, make).await? else { return Ok(Ok(())) };
+        tracing::warn!("What was put right goes to the note of the month: {why}");
+        for some in facts.chunks(AT_ONCE) {
+            if let Err(why) = self.put_aside(origin, some).await? {
+                return Ok(Err(why));
+            }
+        }
+        Ok(Ok(()))
     }
 
     /// What that person's conversations begin with: what they put right and what failed. Trusted, and bounded.
@@ -91,6 +103,19 @@ impl Tree {
         Ok(Labelled::new(Arc::from(parts.join("\n\n")), label, who.scope()))
     }
 
+    /// The versions of the files from which [`Tree::learnings`] tells, as far as we wrote them.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn learned_from(&self, who: &Party) -> anyhow::Result<Vec<Node>> {
+        let mut nodes = Vec::new();
+        for path in [CORRECTIONS, ERRORS] {
+            let found = self.standing(who, path).await?.filter(|found| found.label.is_trusted());
+            nodes.extend(found.and_then(|found| found.row).map(Node::File));
+        }
+        Ok(nodes)
+    }
+
     /// Whether the file of corrections stands as this answer of the extractor left it: the row of the version comes before its file, so only both together say that it does.
     async fn holds(&self, origin: &Origin) -> anyhow::Result<bool> {
         let Some(found) = self.standing(&origin.who, CORRECTIONS).await? else { return Ok(false) };
@@ -105,7 +130,8 @@ impl Tree {
 
 /// The text with that line once more: counted, and the newest. Another answer to the same trouble begins to count anew.
 fn counted(text: &str, section: &str, key: &str, says: &str, day: &str) -> String {
-    let known = memo::facts_in(text, section).into_iter().find(|known| known.key == key);
+    // The line does not hold every sign of it: a star is none there.
+    let known = memo::facts_in(text, section).into_iter().find(|known| memo::is_same_key(&known.key, key));
     let before = known.and_then(|known| count(&known.value, says)).unwrap_or(0);
     let times = wording::agent::times(before + 1);
     let value = if says.is_empty() { times } else { format!("{says} [{times}]") };
@@ -163,6 +189,31 @@ mod tests {
             text = counted(&text, RIGHTED, "wrote too much", now, "2026-11-20");
             assert!(text.ends_with(&format!("\n\n- **wrote too much**: {shown} (2026-11-20)\n")), "{text}");
         }
+    }
+
+    #[test]
+    fn a_correction_is_counted_whatever_signs_it_holds_and_however_long_it_is() {
+        let long = "wrong ".repeat(83);
+        for was in [
+            "* wrong",
+            "**bold** words",
+            "wrong:",
+            " * a * b:: ",
+            "Wrong (2026-11-20)",
+            long.trim(),
+            "ends with a * star *",
+        ] {
+            let mut text = says::CORRECTIONS_FILE.to_owned();
+            for _ in 0..3 {
+                text = counted(&text, RIGHTED, was, long.trim(), "2026-11-20");
+            }
+            let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("- ")).collect();
+            assert!(matches!(lines[..], [line] if line.ends_with("[3 times] (2026-11-20)")), "{was}: {text}");
+        }
+        let (one, other) = (format!("{}left", "same ".repeat(40)), format!("{}right", "same ".repeat(40)));
+        let text = counted(says::CORRECTIONS_FILE, RIGHTED, &one, "no", "2026-11-20");
+        let text = counted(&text, RIGHTED, &other, "no", "2026-11-20");
+        assert_eq!(text.matches("[once]").count(), 2, "Two that begin alike are two: {text}");
     }
 
     #[test]

@@ -210,6 +210,11 @@ impl Gathered {
         }
     }
 
+    /// How much of the room that a file has is taken, in per cent.
+    fn percent(&self, kind: Kept) -> usize {
+        self.page(&What::File(kind)).map_or(0, |(_, page, _)| page.size * 100 / place::most_bytes(&page.inside).max(1))
+    }
+
     fn agent(&self, habits: &Habits) -> Text {
         let (workspace, profile) = (self.page(&What::Workspace), self.page(&What::Profile));
         let words = |page: Option<&(What, Arc<Page>, Label)>| page.map_or("", |(_, page, _)| &*page.text).to_owned();
@@ -233,6 +238,7 @@ impl Gathered {
             soul: self.file(Kept::Soul),
             user: self.file(Kept::User),
             memory: self.file(Kept::Memory),
+            memory_percent: self.percent(Kept::Memory),
             today: self.file(Kept::Today),
             agent: self.agent(habits),
             experience: self.experience(habits),

@@ -9,7 +9,7 @@ mod fit;
 pub use fit::{Folded, fit_index, is_fold};
 
 use super::section;
-use crate::text::{one_line, shorten};
+use crate::text::one_line;
 
 /// The heading under which facts are kept in `MEMORY.md`.
 pub const RECENT: &str = "Recent facts";
@@ -18,9 +18,8 @@ pub const INDEX: &str = "Index";
 /// The heading under which facts are kept in an agent's memory and in its experience.
 pub const INSIGHTS: &str = "Insights";
 
-/// The most characters of a key and of a value.
+/// The most characters of what stands before a colon and is a key.
 const KEY: usize = 80;
-const VALUE: usize = 1_000;
 
 /// One thing that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,10 +60,18 @@ pub fn fact_of(line: &str) -> Option<Fact> {
     (!fact.key.is_empty()).then_some(fact)
 }
 
-/// The line that states a fact.
+/// What a line says, without the mark of a list, the time in a note of a day, and the day at its end; `None` if it is no entry of a list.
+pub fn said_in(line: &str) -> Option<&str> {
+    let said = item(line)?;
+    let timed = said.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    let said = timed.filter(|(time, _)| time.len() == 5 && time.get(2..3) == Some(":")).map_or(said, |(_, said)| said);
+    Some(dated(said.trim()).0)
+}
+
+/// The line that states a fact, whole: whoever makes one up sees to its measure.
 pub fn line_of(fact: &Fact) -> String {
     let day = if fact.day.is_empty() { String::new() } else { format!(" ({})", fact.day) };
-    format!("- **{}**: {}{day}", clean_key(&fact.key), shorten(&one_line(&fact.value), VALUE))
+    format!("- **{}**: {}{day}", clean_key(&fact.key), one_line(&fact.value))
 }
 
 /// Adds a fact to that section: the same one is not added twice, another value of the same key takes the place of the old one. When the facts
@@ -73,7 +80,7 @@ pub fn add_fact(text: &str, section: &str, fact: &Fact, most: usize) -> Added {
     let same: Vec<Fact> = facts_in(text, section).into_iter().filter(|old| is_about(old, &fact.key)).collect();
     let line = line_of(fact);
     let stands = matches!(same.as_slice(), [old] if folded(&old.value) == folded(&value_of(&line)));
-    if stands || fact.key.trim().is_empty() {
+    if stands || clean_key(&fact.key).is_empty() {
         return Added { text: text.to_owned(), demoted: Vec::new() };
     }
     let text = with_line(&remove_fact(text, section, &fact.key), section, &line);
@@ -85,6 +92,11 @@ pub fn remove_fact(text: &str, section: &str, key: &str) -> String {
     without_lines(text, section, |line| fact_of(line).is_some_and(|fact| is_about(&fact, key)))
 }
 
+/// The text without the lines of that section that state just this fact: another value of its key stays.
+pub fn remove_just(text: &str, section: &str, fact: &Fact) -> String {
+    without_lines(text, section, |line| fact_of(line).is_some_and(|stands| stands == *fact))
+}
+
 /// The text with exactly one line for that note in `## Index`, the last one if it is new or says something new.
 pub fn index_line(text: &str, title: &str, file: &str, hook: &str) -> String {
     let line = line_of_note(title, file, hook);
@@ -93,6 +105,19 @@ pub fn index_line(text: &str, title: &str, file: &str, hook: &str) -> String {
         return text.to_owned();
     }
     with_line(&drop_index_line(text, file), INDEX, &line)
+}
+
+/// The text with that line of another index at the end of its own, word for word; the note has no other line in it then.
+pub fn take_index_line(text: &str, line: &str) -> String {
+    match note_of(line) {
+        Some((_, file, _)) => with_line(&drop_index_line(text, file), INDEX, line.trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether a line of the index leads to that note.
+pub fn leads_in(text: &str, file: &str) -> bool {
+    own_lines(text, INDEX).any(|line| leads_to(line, file))
 }
 
 /// The text without the lines for that note.
@@ -110,8 +135,22 @@ pub fn line_of_note(title: &str, file: &str, hook: &str) -> String {
 /// The file and what is said of it in a line of the index; `None` if it is none.
 pub fn note_of(line: &str) -> Option<(&str, &str, &str)> {
     let (title, rest) = item(line)?.strip_prefix('[')?.split_once("](")?;
-    let (file, rest) = rest.split_once(')')?;
-    Some((title, file, rest.trim_start_matches(':').trim()))
+    let (file, rest) = rest.split_at_checked(end_of_link(rest)?)?;
+    Some((title, file, rest.strip_prefix(')')?.trim_start_matches(':').trim()))
+}
+
+/// Where the name of a file ends that may hold brackets itself.
+fn end_of_link(rest: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '(' => open += 1,
+            ')' if open == 0 => return Some(at),
+            ')' => open -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The lines of the index, as they stand there.
@@ -216,8 +255,7 @@ fn is_about(fact: &Fact, key: &str) -> bool {
 
 /// A key without what would end it early.
 fn clean_key(key: &str) -> String {
-    let plain = one_line(&key.replace('*', " "));
-    shorten(plain.trim_end_matches([':', ' ']), KEY)
+    one_line(&key.replace('*', " ")).trim_end_matches([':', ' ']).to_owned()
 }
 
 fn value_of(line: &str) -> String {

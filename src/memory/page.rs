@@ -8,6 +8,10 @@ use crate::text::cut_bytes;
 
 /// The most of one file that is loaded, in bytes.
 pub(super) const MAX_TEXT: usize = 64 * 1024;
+/// What of that is its beginning, where a file is kept from both ends.
+const HEAD: usize = MAX_TEXT / 4;
+/// What people write as instructions: the beginning counts.
+const INSTRUCTIONS: [&str; 3] = ["AGENTS.md", "SOUL.md", "USER.md"];
 
 /// One version of a file.
 #[derive(Debug)]
@@ -16,6 +20,8 @@ pub(super) struct Page {
     pub inside: String,
     /// SHA-256 of all its bytes.
     pub digest: String,
+    /// How many those are.
+    pub size: usize,
     /// What goes into a prompt.
     pub text: Arc<str>,
     /// What is missing in the text and why.
@@ -32,13 +38,34 @@ impl Page {
         }
         let mut text = without_comments(words.trim_start_matches('\u{feff}'));
         if text.len() > MAX_TEXT {
-            let kept = cut_bytes(&text, MAX_TEXT);
-            let count = kept.chars().count();
-            notes.push(format!("{name} is too long and was cut after {count} characters"));
-            text = format!("{kept}\n\n(cut after {count} characters; the rest is in {name})");
+            let (kept, note) =
+                if INSTRUCTIONS.contains(&name) { beginning(&text, name) } else { both_ends(&text, name) };
+            notes.push(note);
+            text = kept;
         }
-        Self { inside, digest: digest(bytes), text: Arc::from(text), notes }
+        Self { inside, digest: digest(bytes), size: bytes.len(), text: Arc::from(text), notes }
     }
+}
+
+/// As much as there is room for, with what is said about the rest.
+fn beginning(text: &str, name: &str) -> (String, String) {
+    let kept = cut_bytes(text, MAX_TEXT);
+    let count = kept.chars().count();
+    let note = format!("{name} is too long and was cut after {count} characters");
+    (format!("{kept}\n\n(cut after {count} characters; the rest is in {name})"), note)
+}
+
+/// The same of a file that grows at its end: what was noted last stays, and the lines of the index.
+fn both_ends(text: &str, name: &str) -> (String, String) {
+    let head = cut_bytes(text, HEAD);
+    let head = head.rsplit_once('\n').map_or(head, |(whole, _)| whole);
+    let from = text.len().saturating_sub(MAX_TEXT - HEAD);
+    let tail = (from..=text.len()).find_map(|at| text.get(at..)).unwrap_or_default();
+    let tail = tail.split_once('\n').map(|(_, whole)| whole).filter(|whole| !whole.is_empty()).unwrap_or(tail);
+    let left_out =
+        text.get(head.len()..text.len().saturating_sub(tail.len())).map_or(0, |middle| middle.chars().count());
+    let note = format!("{name} is too long: {left_out} characters in its middle were left out");
+    (format!("{head}\n\n(cut here: {left_out} characters are left out; they are in {name})\n\n{tail}"), note)
 }
 
 /// SHA-256 as lower-case hexadecimal digits.
@@ -92,11 +119,27 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_cut_at_a_character_and_says_so() {
-        let page = Page::of("x".to_owned(), "memory/MEMORY.md", "é".repeat(MAX_TEXT).as_bytes());
-        assert!(page.text.ends_with("é\n\n(cut after 32768 characters; the rest is in memory/MEMORY.md)"));
-        assert_eq!(page.notes, ["memory/MEMORY.md is too long and was cut after 32768 characters"]);
+        let page = Page::of("x".to_owned(), "AGENTS.md", "é".repeat(MAX_TEXT).as_bytes());
+        assert!(page.text.ends_with("é\n\n(cut after 32768 characters; the rest is in AGENTS.md)"));
+        assert_eq!(page.notes, ["AGENTS.md is too long and was cut after 32768 characters"]);
         let page = Page::of("x".to_owned(), "x", "a".repeat(MAX_TEXT).as_bytes());
         assert!(page.notes.is_empty() && page.text.len() == MAX_TEXT);
+    }
+
+    #[test]
+    fn what_grows_at_its_end_keeps_its_end_and_says_how_much_of_its_middle_is_left_out() {
+        let lines: Vec<String> = (0..9_000).map(|n| format!("- line {n} é")).collect();
+        let page = Page::of("x".to_owned(), "memory/MEMORY.md", lines.join("\n").as_bytes());
+        let (head, rest) = page.text.split_once("\n\n(cut here: ").unwrap();
+        let (count, tail) = rest.split_once(" characters are left out; they are in memory/MEMORY.md)\n\n").unwrap();
+        let (head, tail): (Vec<&str>, Vec<&str>) = (head.lines().collect(), tail.lines().collect());
+        assert!(lines.iter().map(String::as_str).zip(&head).all(|(line, kept)| line == *kept) && head.len() > 500);
+        assert!(lines.iter().rev().map(String::as_str).zip(tail.iter().rev()).all(|(line, kept)| line == *kept));
+        let middle = lines.get(head.len()..lines.len() - tail.len()).unwrap().join("\n").chars().count() + 2;
+        assert!(tail.len() > head.len() && count == middle.to_string(), "{count} {middle}");
+        assert!(page.text.len() < MAX_TEXT + 100 && page.notes.len() == 1, "{:?}", page.notes);
+        let page = Page::of("x".to_owned(), "memory/MEMORY.md", "é".repeat(MAX_TEXT).as_bytes());
+        assert!(page.text.starts_with('é') && page.text.ends_with('é') && page.text.len() < MAX_TEXT + 100);
     }
 
     #[test]

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use super::vectors::Vectors;
 use crate::id::MessageId;
-use crate::store::{Db, Journal, Looked, Matches, Pool};
+use crate::store::{Db, Journal, Looked, Matches};
 use crate::text::question;
+use crate::time::Zone;
 use crate::trust::{Labelled, Scope, Text};
 
 /// So many texts that are near in meaning are candidates.
@@ -20,6 +21,7 @@ pub struct Recollection {
     journal: Journal,
     vectors: Option<Vectors>,
     agent: Arc<str>,
+    zone: Zone,
 }
 
 /// What is looked for.
@@ -38,7 +40,13 @@ pub struct Asked {
 impl Recollection {
     /// Over that journal, by meaning too if there are vectors. `agent` is what the assistant is called.
     pub fn new(journal: Journal, vectors: Option<Vectors>, agent: &str) -> Self {
-        Self { journal, vectors, agent: Arc::from(agent) }
+        Self { journal, vectors, agent: Arc::from(agent), zone: Zone::UTC }
+    }
+
+    /// The same, where a month or a year in a question is one of that zone.
+    #[must_use]
+    pub fn in_zone(self, zone: Zone) -> Self {
+        Self { zone, ..self }
     }
 
     /// The best matches; `and` looks at them in the same moment of the journal.
@@ -51,13 +59,14 @@ impl Recollection {
         and: impl FnOnce(Db<'_>, Matches) -> anyhow::Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
         let near = self.near(asked).await?;
-        let (asked, agent) = (asked.clone(), Arc::clone(&self.agent));
+        let (asked, agent, zone) = (asked.clone(), Arc::clone(&self.agent), self.zone);
         self.journal
             .read_much(move |db| {
                 let (words, _, scope) = asked.words.open();
                 let Asked { untrusted_too, limit, before, .. } = asked;
                 let (agent, near) = (&*agent, near.as_slice());
-                let looked = Looked { scope, words, untrusted_too, limit, before, agent, with_company: true, near };
+                let looked =
+                    Looked { scope, words, untrusted_too, limit, before, agent, with_company: true, zone, near };
                 let found = db.recall_by(&looked)?;
                 and(db, found)
             })
@@ -69,7 +78,7 @@ impl Recollection {
         let (words, label, scope) = asked.words.open();
         let names = self.names(scope).await?;
         let bare = Labelled::new(Arc::from(question::without_names(words, &names)), label.clone(), scope);
-        let near = vectors.near(scope, Pool::Said, &bare, asked.untrusted_too, NEAR).await;
+        let near = vectors.said(scope, &bare, asked.untrusted_too, NEAR).await;
         Ok(near.unwrap_or_default().into_iter().map(|near| (near.digest, near.similarity)).collect())
     }
 

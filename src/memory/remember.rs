@@ -14,6 +14,8 @@ use crate::wording::knowledge as says;
 
 /// The most bytes that the index in `MEMORY.md` has.
 const INDEX_MOST: usize = 16 * 1024;
+/// The most bytes of one line of it, about: title, name of the file and hook.
+const LINE_MOST: usize = 1024;
 
 /// Where everything that is loaded by itself stands.
 pub(super) const MEMORY: &str = "memory/MEMORY.md";
@@ -72,7 +74,7 @@ impl Tree {
         draft: &NoteDraft,
         from: Option<(&str, &str)>,
     ) -> anyhow::Result<Result<Kept, NotWritten>> {
-        let shelves = self.shelves(origin, Some(&draft.title)).await?;
+        let shelves = self.shelves(origin).await?;
         let (first, other) = (note::slug(&draft.title), note::other_slug(&draft.title));
         for slug in [first, other] {
             let name = format!("{slug}.md");
@@ -112,7 +114,7 @@ impl Tree {
                 return Err(NotWritten::Impossible(says::TAKEN.to_owned()));
             }
             let mut news = vec![replaced(*stood, &made)?];
-            news.extend(index.with_line(indexes, &made));
+            news.extend(index.with_line(indexes, &made, indexes.len()));
             for text in waited {
                 news.push(gone_if(*text, shown.as_deref())?);
             }
@@ -134,7 +136,7 @@ impl Tree {
         let Some(name) = name.filter(|name| !name.contains('/') && origin.label.is_trusted()) else {
             return self.change(origin, path, gone).await;
         };
-        let shelves = self.shelves(origin, None).await?;
+        let shelves = self.shelves(origin).await?;
         let folds: Vec<String> = shelves.folds.iter().map(|fold| format!("memory/{fold}")).collect();
         let mut paths = vec![path];
         paths.extend(folds.iter().map(String::as_str));
@@ -143,7 +145,7 @@ impl Tree {
         let make = move |texts: &[Option<&str>]| {
             let Some((stood, texts)) = texts.split_first() else { return Ok(Vec::new()) };
             let mut news = vec![gone(*stood)?];
-            news.extend(texts.iter().map(|text| text.map_or(New::Same, |text| index.without_line(text))));
+            news.extend(index.without_line(texts));
             Ok(news)
         };
         let written = self.change_together(origin, &paths, make).await?;
@@ -179,9 +181,30 @@ impl Tree {
         self.set_aside(origin, &draft, &slug).await
     }
 
-    async fn shelves(&self, origin: &Origin, title: Option<&str>) -> anyhow::Result<Shelves> {
-        let folder = place::within(&self.folder_of(&origin.who).await?, "memory");
-        let (title, at) = (title.map_or(0, str::len), folder.clone());
+    /// Leads to a file of the memory by a line in `MEMORY.md`, unless some line of the index does.
+    pub(super) async fn lead_to(
+        &self,
+        origin: &Origin,
+        file: &str,
+        title: &str,
+        hook: &str,
+    ) -> anyhow::Result<Result<(), NotWritten>> {
+        for fold in self.shelves(origin).await?.folds {
+            let lines = self.standing(&origin.who, &format!("memory/{fold}")).await?;
+            if lines.is_some_and(|lines| memo::leads_in(&lines.text, file)) {
+                return Ok(Ok(()));
+            }
+        }
+        let (file, title, hook) = (file.to_owned(), title.to_owned(), hook.to_owned());
+        let lined = move |text: Option<&str>| {
+            let text = text.map_or_else(|| First::Memory.first_contents(""), str::to_owned);
+            Ok(New::Text(memo::index_line(&text, &title, &file, &hook)))
+        };
+        Ok(self.change(origin, MEMORY, lined).await?.map(drop))
+    }
+
+    async fn shelves(&self, origin: &Origin) -> anyhow::Result<Shelves> {
+        let at = place::within(&self.folder_of(&origin.who).await?, "memory");
         self.on_disk(move |disk| {
             let names: Vec<String> = disk.list(&at)?.into_iter().map(|entry| entry.name).collect();
             let mut folds: Vec<String> = names.iter().filter(|name| memo::is_fold(name)).cloned().collect();
@@ -190,7 +213,7 @@ impl Tree {
             let memory = String::from_utf8(memory.unwrap_or_default()).unwrap_or_default();
             let size: usize = memo::index_lines(&memory).map(|line| line.len() + 1).sum();
             let mut kinds = BTreeMap::new();
-            if size + title + 200 > INDEX_MOST {
+            if size + LINE_MOST > INDEX_MOST {
                 for (_, file, _) in memo::index_lines(&memory).filter_map(memo::note_of) {
                     let bytes =
                         place::is_plain(file).then(|| disk.read(&place::within(&at, file), place::MAX_TEXT_FILE));
@@ -215,36 +238,63 @@ struct Index {
 }
 
 impl Index {
-    /// The files that lines have moved to, and `MEMORY.md` last, with exactly one line for that note among them.
-    fn with_line(&self, texts: &[Option<&str>], note: &Note) -> Vec<New> {
+    /// The files that lines have moved to, and `MEMORY.md` last, with exactly one line for that note among them. `memory_at` is the place of `MEMORY.md` in the change.
+    fn with_line(&self, texts: &[Option<&str>], note: &Note, memory_at: usize) -> Vec<New> {
         let Some((memory, folds)) = texts.split_last() else { return Vec::new() };
         let memory = memory.map_or_else(|| First::Memory.first_contents(""), str::to_owned);
         let memory = memo::index_line(&memory, &note.name, &self.file, &note.description);
-        let fitted =
-            memo::fit_index(&memory, INDEX_MOST, |file| self.kinds.get(file).cloned().unwrap_or_else(|| fold_kind("")));
+        let fitted = memo::fit_index(&memory, INDEX_MOST, |file| self.fold_of(file));
         let mut memory = fitted.text;
         let mut news = Vec::new();
-        for (name, text) in self.folds.iter().zip(folds) {
+        for (name, stood) in self.folds.iter().zip(folds) {
             let moved = fitted.moved.iter().find(|(kind, _)| fold_name(kind) == *name);
-            let text = text.map(|text| memo::drop_index_line(text, &self.file));
+            let text = stood.map(|text| memo::drop_index_line(text, &self.file));
             let Some((kind, lines)) = moved else {
+                if let Some(left) = text.as_deref().filter(|left| Some(*left) != *stood) {
+                    memory = recounted(&memory, name, memo::index_lines(left).count());
+                }
                 news.push(text.map_or(New::Same, New::Text));
                 continue;
             };
             let mut text = text.unwrap_or_else(|| format!("# {}\n\n## {}\n", says::more_notes(kind), memo::INDEX));
-            for (title, file, hook) in lines.iter().filter_map(|line| memo::note_of(line)) {
-                text = memo::index_line(&text, title, file, hook);
+            for line in lines {
+                text = memo::take_index_line(&text, line);
             }
             let hook = says::more_notes_hook(memo::index_lines(&text).count());
             memory = memo::index_line(&memory, &says::more_notes(kind), name, &hook);
-            news.push(New::Text(text));
+            news.push(New::Moved(text, memory_at));
         }
         news.push(New::Text(memory));
         news
     }
 
-    fn without_line(&self, text: &str) -> New {
-        New::Text(memo::drop_index_line(text, &self.file))
+    /// Of what kind the note in that file is, if lines of that kind have a file to move to in this change. The note that is kept just now stays.
+    fn fold_of(&self, file: &str) -> Option<String> {
+        let kind = self.kinds.get(file).filter(|_| !file.eq_ignore_ascii_case(&self.file))?;
+        self.folds.contains(&fold_name(kind)).then(|| kind.clone())
+    }
+
+    /// The same without any line for that note. What says how many lines another file holds says it anew.
+    fn without_line(&self, texts: &[Option<&str>]) -> Vec<New> {
+        let without = |text: &Option<&str>| text.map(|text| memo::drop_index_line(text, &self.file));
+        let mut lines: Vec<Option<String>> = texts.iter().map(without).collect();
+        let (folds, memory) = lines.split_at_mut(self.folds.len().min(texts.len()));
+        if let Some(Some(memory)) = memory.first_mut() {
+            for ((name, text), stood) in self.folds.iter().zip(folds).zip(texts) {
+                let Some(text) = text.as_deref().filter(|text| Some(*text) != *stood) else { continue };
+                *memory = recounted(memory, name, memo::index_lines(text).count());
+            }
+        }
+        lines.into_iter().map(|text| text.map_or(New::Same, New::Text)).collect()
+    }
+}
+
+/// `MEMORY.md` with the count of lines that a file of them holds now.
+fn recounted(memory: &str, fold: &str, count: usize) -> String {
+    let title = memo::index_lines(memory).filter_map(memo::note_of).find(|(_, file, _)| *file == fold);
+    match title.map(|(title, ..)| title.to_owned()) {
+        Some(title) => memo::index_line(memory, &title, fold, &says::more_notes_hook(count)),
+        None => memory.to_owned(),
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Inner {
     pub(super) zone: Zone,
     /// Held while a file is written: between its row and its renaming nobody else writes.
     pub(super) writing: Arc<Mutex<()>>,
+    /// Held while something is forgotten, and while what was read before is written down.
+    pub(super) forgetting: Arc<Mutex<()>>,
     /// What was written since the index looked last.
     pub(super) touched: std::sync::Mutex<BTreeSet<String>>,
 }
@@ -47,6 +49,7 @@ impl Tree {
             journal,
             zone,
             writing: Arc::default(),
+            forgetting: Arc::default(),
             touched: std::sync::Mutex::default(),
         };
         Self(Arc::new(inner), Arc::new(Habits::usual()))
@@ -56,6 +59,11 @@ impl Tree {
     #[must_use]
     pub fn kept_by(self, agent: &config::Agent, memory: &config::Memory) -> Self {
         Self(self.0, Arc::new(Habits { agent: agent.clone(), memory: memory.clone() }))
+    }
+
+    /// The files that the agent keeps what it took down in, as their owner sees them: that of its profile, if it has one, and that of the workspace.
+    pub fn taken_down(&self) -> Vec<String> {
+        self.1.profile_file().into_iter().chain([self.1.workspace_file()]).collect()
     }
 
     /// The folder of that person or group, relative to the root.

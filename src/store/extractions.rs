@@ -298,18 +298,22 @@ impl Tx<'_> {
         Ok(id)
     }
 
-    /// What a job covers is in the files, if there was anything: the watermark moves.
+    /// What a job covers is in the files, if there was anything: the watermark moves. Nothing moves if words went meanwhile, so that the answer counts no more.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn extraction_kept(&self, id: ExtractionId, now: Moment) -> anyhow::Result<()> {
-        self.0
+        let kept = self
+            .0
             .0
             .prepare_cached(
                 "UPDATE extractions SET ended_at = ?2, state = CASE WHEN facts = '[]' AND corrections = '[]' THEN 'nothing' ELSE 'kept' END
-                 WHERE id = ?1",
+                 WHERE id = ?1 AND state = 'asked'",
             )?
             .execute(params![id, now])?;
+        if kept == 0 {
+            return Ok(());
+        }
         self.0
             .0
             .prepare_cached(
@@ -341,6 +345,19 @@ impl Tx<'_> {
             .0
             .prepare_cached("UPDATE extractions SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at])?;
+        Ok(())
+    }
+
+    /// Fails if one of these is an answer that counts no more, because words of its conversation went: nothing may be made of it.
+    ///
+    /// # Errors
+    /// In that case, and if the journal cannot be read.
+    pub fn ensure_answers_count(&self, nodes: &[Node]) -> anyhow::Result<()> {
+        for node in nodes {
+            let Node::Extraction(id) = node else { continue };
+            let is_void = self.extraction(*id)?.is_some_and(|job| job.state == "wanted" || job.state == "given_up");
+            anyhow::ensure!(!is_void, "Words went that answer {id} was made of");
+        }
         Ok(())
     }
 

@@ -101,7 +101,7 @@ pub struct NewForgetting<'a> {
     pub person: Option<PersonId>,
     /// What.
     pub what: Forgotten,
-    /// The note's path relative to the workspace, the fact's key, the person's folder.
+    /// The note's path relative to the workspace, the fact's key, the person's folder; blank for what goes of a group's with a person.
     pub target: &'a str,
     /// The words that nothing may hold any more.
     pub needles: &'a Needles,
@@ -134,6 +134,13 @@ pub struct ForgettingRow {
     pub counts: Counts,
     /// Whose it is.
     pub scope: Scope,
+}
+
+impl ForgettingRow {
+    /// Whether it is what goes of a group's because a person goes, and is not over: what others said there stays theirs.
+    pub fn is_of_somebody(&self) -> bool {
+        self.what == Forgotten::Fact && self.target.is_empty()
+    }
 }
 
 const COLUMNS: &str = "id, person_id, kind, target, needles, messages, counts, scope";
@@ -217,6 +224,7 @@ impl Tx<'_> {
             ])?;
         let id = ForgettingId(self.0.0.last_insert_rowid());
         self.note_what_it_grew_from(id)?;
+        self.look_again(new.scope)?;
         Ok(id)
     }
 
@@ -253,6 +261,16 @@ impl Tx<'_> {
             "UPDATE forgettings SET state = 'done', target = '', needles = '[]', ended_at = ?2 WHERE id = ?1"
         };
         self.0.0.prepare_cached(sql)?.execute(params![id, now])?;
+        match self.forgetting(id)? {
+            Some(row) => self.look_again(row.scope),
+            None => Ok(()),
+        }
+    }
+
+    /// Whatever is being made of words of that scope just now was made of what is forgotten too: it counts as made of words that went, and is made again.
+    fn look_again(&self, scope: Scope) -> anyhow::Result<()> {
+        let sql = "UPDATE conversations SET revision = revision + 1 WHERE scope = ?1";
+        self.0.0.prepare_cached(sql)?.execute([scope])?;
         Ok(())
     }
 }

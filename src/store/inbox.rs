@@ -99,13 +99,4 @@ impl Db<'_> {
         let mut query = self.0.prepare_cached("SELECT cursor FROM cursors WHERE adapter = ?1 AND account = ?2")?;
         Ok(query.query_row([adapter, account], |row| row.get(0)).optional()?)
     }
-
-    /// When an account last received something.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn last_event(&self, adapter: &str) -> anyhow::Result<Option<Moment>> {
-        let mut query = self.0.prepare_cached("SELECT max(last_event_at) FROM cursors WHERE adapter = ?1")?;
-        Ok(query.query_row([adapter], |row| row.get(0))?)
-    }
 }

@@ -122,15 +122,6 @@ impl Db<'_> {
         self.keeps("turn_id = ?1 AND state = 'new'", turn)
     }
 
-    /// What that person was asked about and may still answer.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn open_keeps(&self, person: PersonId, now: Moment) -> anyhow::Result<Vec<KeepRow>> {
-        let open = self.keeps("person_id = ?1 AND state = 'open'", person)?;
-        Ok(open.into_iter().filter(|keep| keep.is_open(now)).collect())
-    }
-
     /// The question of that number, if it is one about keeping.
     ///
     /// # Errors
@@ -140,14 +131,13 @@ impl Db<'_> {
         Ok(query.query_row([number], keep).optional()?)
     }
 
-    /// The first one that a person said yes to and that is not done.
+    /// The first one behind that one that a person said yes to and that is not done.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn keep_to_do(&self) -> anyhow::Result<Option<KeepRow>> {
-        let mut query =
-            self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE state = 'yes' ORDER BY id LIMIT 1"))?;
-        Ok(query.query_row([], keep).optional()?)
+    pub fn keep_to_do(&self, after: KeepId) -> anyhow::Result<Option<KeepRow>> {
+        let sql = format!("SELECT {COLUMNS} FROM keeps WHERE state = 'yes' AND id > ?1 ORDER BY id LIMIT 1");
+        Ok(self.0.prepare_cached(&sql)?.query_row([after], keep).optional()?)
     }
 
     /// Where a person's yes of that moment led: the first file that was written by it.
@@ -338,15 +328,14 @@ mod tests {
         let job = |tx: Tx<'_>| {
             tx.want_to_keep(TurnId(1), PersonId(1), "a", "d", &text("words"), NOW)?;
             let id = tx.wanted_keeps(TurnId(1))?[0].id;
-            tx.ask_to_keep(id, AddressId(1), Moment(2_000))?;
-            let open = tx.open_keeps(PersonId(1), Moment(1_999))?;
-            assert!(open.len() == 1 && open[0].is_open(Moment(1_999)) && !open[0].is_open(Moment(2_000)));
-            assert_eq!(tx.open_keeps(PersonId(2), Moment(1_999))?, []);
+            let number = tx.ask_to_keep(id, AddressId(1), Moment(2_000))?;
+            let open = tx.keep_asked(number)?.expect("it was asked");
+            assert!(open.is_open(Moment(1_999)) && !open.is_open(Moment(2_000)));
             assert!(tx.decide_keep(id, KeepState::Open, KeepState::Yes, None, NOW)?);
             assert!(!tx.decide_keep(id, KeepState::Open, KeepState::No, None, NOW)?, "it was answered");
-            assert_eq!(tx.keep_to_do()?.map(|keep| (keep.id, keep.address)), Some((id, Some(AddressId(1)))));
+            assert_eq!(tx.keep_to_do(KeepId(0))?.map(|keep| (keep.id, keep.address)), Some((id, Some(AddressId(1)))));
             assert!(tx.decide_keep(id, KeepState::Yes, KeepState::Kept, None, NOW)?);
-            tx.keep_to_do()
+            tx.keep_to_do(KeepId(0))
         };
         assert_eq!(journal(folder.path()).await.write("answer", job).await.unwrap(), None);
     }

@@ -3,7 +3,7 @@
 //! Acceptance is a digest beside the digest of what was seen last; nothing else says that a tool may be offered. A tool that was never accepted
 //! and is not listed any more is forgotten, so that a server which invents names cannot fill the journal.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
 use super::{Db, Tx};
 use crate::id::PersonId;
@@ -58,15 +58,6 @@ impl Db<'_> {
     pub fn outside_tools(&self) -> anyhow::Result<Vec<OutsideToolRow>> {
         let mut query = self.0.prepare_cached(&format!("{COLUMNS} ORDER BY server, name"))?;
         Ok(query.query_map([], tool)?.collect::<Result<_, _>>()?)
-    }
-
-    /// One tool.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn outside_tool(&self, server: &str, name: &str) -> anyhow::Result<Option<OutsideToolRow>> {
-        let mut query = self.0.prepare_cached(&format!("{COLUMNS} WHERE server = ?1 AND name = ?2"))?;
-        Ok(query.query_row([server, name], tool).optional()?)
     }
 }
 

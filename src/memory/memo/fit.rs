@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{INDEX, index_lines, line_of_note, note_of, own_lines, without_lines};
+use super::{INDEX, index_lines, line_of_note, note_of, numbered, without_lines};
 use crate::text::shorten;
 
 /// The most characters that a shortened line says of its note.
@@ -17,8 +17,9 @@ pub struct Folded {
     pub moved: BTreeMap<String, Vec<String>>,
 }
 
-/// Makes the index at most `most` bytes long. `kind_of` says of what kind the note in that file is.
-pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> String) -> Folded {
+/// Makes the index at most `most` bytes long, as far as it may. `kind_of` says of what kind the note in that file is; none if its line has nowhere to move to
+/// now: then it stays where it is, and the index is longer for a while.
+pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> Option<String>) -> Folded {
     let mut text = text.to_owned();
     for keep in [SHORT, 0] {
         if size(&text) > most {
@@ -30,7 +31,8 @@ pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> String) -> F
         let mut kinds: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let notes = index_lines(&text).filter_map(|line| Some((note_of(line)?.1, line)));
         for (file, line) in notes.filter(|(file, _)| !is_fold(file)) {
-            kinds.entry(kind_of(file)).or_default().push(line.to_owned());
+            let Some(kind) = kind_of(file) else { continue };
+            kinds.entry(kind).or_default().push(line.to_owned());
         }
         let mut kinds: Vec<_> = kinds.into_iter().collect();
         kinds.sort_by_key(|(_, lines)| lines.len());
@@ -57,8 +59,8 @@ fn size(text: &str) -> usize {
 /// The text with as many of the oldest lines shortened as it takes.
 fn shortened(text: &str, most: usize, keep: usize) -> String {
     let mut over = size(text).saturating_sub(most);
-    let mut shorter: BTreeMap<&str, String> = BTreeMap::new();
-    for line in own_lines(text, INDEX) {
+    let mut shorter: BTreeMap<usize, (&str, String)> = BTreeMap::new();
+    for (number, line) in numbered(text, INDEX) {
         let Some((title, file, hook)) = note_of(line).filter(|(_, file, _)| over > 0 && !is_fold(file)) else {
             continue;
         };
@@ -66,13 +68,14 @@ fn shortened(text: &str, most: usize, keep: usize) -> String {
         let short = line_of_note(title, file, &hook);
         if short.len() < line.len() {
             over = over.saturating_sub(line.len() - short.len());
-            shorter.insert(line, short);
+            shorter.insert(number, (line, short));
         }
     }
-    text.split_inclusive('\n')
-        .map(|whole| {
-            let line = whole.trim_end_matches(['\n', '\r']);
-            shorter.get(line).map_or_else(|| whole.to_owned(), |short| whole.replacen(line, short, 1))
+    (1..)
+        .zip(text.split_inclusive('\n'))
+        .map(|(number, whole)| match shorter.get(&number) {
+            Some((line, short)) => whole.replacen(line, short, 1),
+            None => whole.to_owned(),
         })
         .collect()
 }

@@ -26,6 +26,8 @@ fn facts_are_lines_of_their_section() {
     assert_eq!(facts[1], Fact { day: "2026-11-21".to_owned(), ..fact("Tea", "green") });
     assert_eq!(line_of(&facts[1]), "- **Tea**: green (2026-11-21)");
     assert_eq!(line_of(&fact("a **b**\nc:", "x\ny")), "- **a b c**: x y");
+    let long = fact(&"k ".repeat(90), &"v".repeat(4_000));
+    assert_eq!(fact_of(&line_of(&long)).map(|read| read.value.len()), Some(4_000), "A line that moves stays whole");
 }
 
 #[test]
@@ -87,7 +89,7 @@ fn an_index_that_is_too_long_says_less_and_then_folds_by_kind() {
     for number in 0..40 {
         text = index_line(&text, &format!("Note {number}"), &format!("note-{number}.md"), &"many words ".repeat(8));
     }
-    let kind = |file: &str| if file.len().is_multiple_of(2) { "user".to_owned() } else { "project".to_owned() };
+    let kind = |file: &str| Some(if file.len().is_multiple_of(2) { "user" } else { "project" }.to_owned());
     let whole = fit_index(&text, usize::MAX, kind);
     assert_eq!((whole.text.as_str(), whole.moved.len()), (text.as_str(), 0));
     let shorter = fit_index(&text, 3_500, kind);
@@ -133,7 +135,7 @@ proptest! {
         for number in 0..count {
             text = index_line(&text, &format!("N {number}"), &format!("n-{number}.md"), &words);
         }
-        let folded = fit_index(&text, most, |_| "user".to_owned());
+        let folded = fit_index(&text, most, |_| Some("user".to_owned()));
         let moved = folded.moved.values().flatten().filter_map(|line| note_of(line)).map(|(_, file, _)| file);
         let stand = index_lines(&folded.text).filter_map(note_of).map(|(_, file, _)| file);
         let all: std::collections::BTreeSet<&str> = moved.chain(stand).collect();
@@ -143,10 +145,50 @@ proptest! {
     }
 
     #[test]
+    fn no_line_is_lost_that_has_nowhere_to_go(
+        hooks in prop::collection::vec("[a-z ():]{0,60}", 0..40), most in 0_usize..3_000, foldable in "[a-e]{0,4}",
+    ) {
+        let kind = |file: &str| file.get(..1).filter(|kind| foldable.contains(*kind)).map(str::to_owned);
+        let files: Vec<String> = ('a'..='g').cycle().zip(0..).zip(&hooks).map(|((kind, n), _)| format!("{kind}-({n}).md")).collect();
+        let mut text = SEED.replace("## Index\n", "## Index\n\nMy own words.\n- no link\n");
+        for (file, hook) in files.iter().zip(&hooks) {
+            text = index_line(&text, "A title", file, hook);
+        }
+        let folded = fit_index(&text, most, kind);
+        for file in &files {
+            let moved = folded.moved.values().flatten().filter(|line| leads_to(line, file)).count();
+            let stays = index_lines(&folded.text).filter(|line| leads_to(line, file)).count();
+            prop_assert_eq!((moved + stays, moved > 0 && kind(file).is_none()), (1, false), "{}", file);
+        }
+        prop_assert!(folded.text.contains("My own words.\n- no link\n"));
+    }
+
+    #[test]
     fn any_text_may_stand_in_the_file(text in "(?s).{0,200}", key in ".{0,20}", value in "(?s).{0,40}") {
         let added = add_fact(&text, RECENT, &fact(&key, &value), 100);
         let _ = (index_line(&added.text, &key, "a.md", &value), remove_fact(&text, INDEX, &key));
     }
+}
+
+#[test]
+fn only_lines_of_the_index_are_made_shorter() {
+    let line = line_of_note("Tea", "tea.md", &"green and hot, ".repeat(9));
+    let text = format!("# Mine\n\n{line}\n\n## Index\n\n{line}\n");
+    let folded = fit_index(&text, 60, |_| None);
+    assert!(
+        folded.text.starts_with(&format!("# Mine\n\n{line}\n\n## Index\n\n- [Tea](tea.md): green")),
+        "{}",
+        folded.text
+    );
+    assert_eq!(folded.text.lines().filter(|stands| *stands == line).count(), 1, "{}", folded.text);
+}
+
+#[test]
+fn a_line_moves_word_for_word() {
+    let line = "* [Tea [green]](tea (1).md) \u{2013} how, when";
+    assert_eq!(note_of(line).map(|(_, file, _)| file), Some("tea (1).md"));
+    let text = take_index_line("## Index\n\n- [Old](tea (1).md): x\n- [B](b.md)\n", line);
+    assert_eq!(text, format!("## Index\n\n- [B](b.md)\n{line}\n"));
 }
 
 #[test]

@@ -108,6 +108,7 @@ impl Db<'_> {
         let mut left = Left::default();
         for held in self.held(row)? {
             match self.stays(held)? {
+                Some((Stays::Message, _)) if row.is_of_somebody() => {}
                 Some((Stays::Message, Some(message))) => drop(left.messages.insert(message)),
                 Some((Stays::Message, None)) => left.other = left.other.saturating_add(1),
                 Some((Stays::Reminder, _)) => left.reminders = left.reminders.saturating_add(1),

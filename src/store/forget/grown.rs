@@ -29,6 +29,10 @@ impl Db<'_> {
 impl Tx<'_> {
     pub(super) fn note_what_it_grew_from(&self, id: ForgettingId) -> anyhow::Result<()> {
         let Some(row) = self.forgetting(id)? else { return Ok(()) };
+        if row.is_of_somebody() {
+            // Others spoke in the same conversations: what is only near to it may be theirs.
+            return Ok(());
+        }
         let mut nodes = match row.what {
             Forgotten::Note => self.versions_of(&row)?,
             Forgotten::Fact => self.first_versions_with(&row)?,

@@ -6,29 +6,34 @@ use crate::store::{Tx, VERSIONS_KEPT};
 use crate::time::Moment;
 
 impl Tx<'_> {
-    /// Deletes some of it, as far as it is older than that. Says how many rows there were.
+    /// Deletes some of it, as far as it is older than that. Says how many rows there were. What no entry has is left alone until the index is whole.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn sweep_knowledge(&self, before: Moment, limit: u32) -> anyhow::Result<usize> {
-        let mut swept = 0_usize;
-        for sql in [
-            "DELETE FROM entry_uses WHERE key IN (SELECT u.key FROM entry_uses u WHERE u.last_at < ?1
-                 AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.key = u.key) LIMIT ?2)",
-            // A file that is deleted can be brought back for as long.
-            "DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
-                 WHERE EXISTS (SELECT 1 FROM files l WHERE l.path = f.path AND l.digest = '' AND l.written_at < ?1
-                     AND NOT EXISTS (SELECT 1 FROM files n WHERE n.path = l.path AND n.id > l.id)) LIMIT ?2)",
-        ] {
-            swept = swept.saturating_add(self.0.0.prepare_cached(sql)?.execute(params![before, limit])?);
-        }
+        // A file that is deleted can be brought back for as long.
+        let deleted = "DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
+             WHERE EXISTS (SELECT 1 FROM files l WHERE l.path = f.path AND l.digest = '' AND l.written_at < ?1
+                 AND NOT EXISTS (SELECT 1 FROM files n WHERE n.path = l.path AND n.id > l.id)) LIMIT ?2)";
+        let mut swept = self.0.0.prepare_cached(deleted)?.execute(params![before, limit])?;
         let many = "DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
-             WHERE (SELECT count(*) FROM files n JOIN file_contents d ON d.file_id = n.id WHERE n.path = f.path AND n.id > f.id) >= ?1 LIMIT ?2)";
+             WHERE (SELECT count(*) FROM files n JOIN file_contents d ON d.file_id = n.id WHERE n.path = f.path AND n.id > f.id) >= ?1
+             AND f.id <> coalesce((SELECT max(t.id) FROM files t JOIN file_contents d ON d.file_id = t.id WHERE t.path = f.path AND t.label = 'trusted'), 0) LIMIT ?2)";
         swept = swept.saturating_add(self.0.0.prepare_cached(many)?.execute(params![VERSIONS_KEPT, limit])?);
-        let nowhere = "DELETE FROM embeddings WHERE id IN (SELECT e.id FROM embeddings e
+        Ok(swept.saturating_add(self.sweep_of_no_entry(before, limit)?))
+    }
+
+    fn sweep_of_no_entry(&self, before: Moment, limit: u32) -> anyhow::Result<usize> {
+        if !self.entries_are_whole()? {
+            return Ok(0);
+        }
+        let counts = "DELETE FROM entry_uses WHERE key IN (SELECT u.key FROM entry_uses u WHERE u.last_at < ?1
+             AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.key = u.key) LIMIT ?2)";
+        let meanings = "DELETE FROM embeddings WHERE id IN (SELECT e.id FROM embeddings e
              WHERE NOT EXISTS (SELECT 1 FROM text_digests d WHERE d.digest = e.digest)
              AND NOT EXISTS (SELECT 1 FROM entries n WHERE n.digest = e.digest) LIMIT ?1)";
-        Ok(swept.saturating_add(self.0.0.prepare_cached(nowhere)?.execute([limit])?))
+        let swept = self.0.0.prepare_cached(counts)?.execute(params![before, limit])?;
+        Ok(swept.saturating_add(self.0.0.prepare_cached(meanings)?.execute([limit])?))
     }
 }
 
@@ -86,8 +91,13 @@ mod tests {
                 tx.0.0.execute("INSERT INTO embeddings (model, digest, vector) VALUES ('m', 'nowhere', x'00')", [])?;
                 tx.0.0
                     .execute("INSERT INTO entry_uses (key, uses, last_at) VALUES ('old', 1, 1), ('new', 1, 9)", [])?;
-                while tx.sweep_knowledge(Moment(5), 1)? > 0 {}
                 let one = |sql: &str| tx.0.0.query_row(sql, [], |row| row.get::<_, i64>(0));
+                while tx.sweep_knowledge(Moment(5), 1)? > 0 {}
+                let held = "SELECT (SELECT count(*) FROM embeddings) + (SELECT count(*) FROM entry_uses)";
+                assert_eq!(one(held)?, 3, "the index may still come to have them");
+                tx.entries_begun()?;
+                tx.entries_done()?;
+                while tx.sweep_knowledge(Moment(5), 1)? > 0 {}
                 let uses: String =
                     tx.0.0.query_row("SELECT group_concat(key) FROM entry_uses", [], |row| row.get(0))?;
                 Ok((one("SELECT count(*) FROM file_contents")?, one("SELECT count(*) FROM embeddings")?, uses))

@@ -1,12 +1,15 @@
 //! Everything of one person goes. Numbers stay (what models took, when slots ran, how many messages there were); words, names and addresses do not.
 
+use std::collections::BTreeSet;
+
 use rusqlite::params;
 
-use super::Counts;
 use super::places::{PLACES, Place, Way};
+use super::{Counts, ForgettingRow};
 use crate::id::{ForgettingId, MessageId, PersonId};
 use crate::store::gone::{FORGOT, UNCUT};
-use crate::store::{Db, Tx};
+use crate::store::{Correction, Db, Fact, Node, Tx};
+use crate::text::needle::Needles;
 use crate::time::Moment;
 use crate::trust::Scope;
 
@@ -35,6 +38,58 @@ impl Db<'_> {
             "SELECT id FROM messages WHERE person_id = ?1 AND scope LIKE 'group:%' AND gone_at IS NULL ORDER BY id LIMIT ?2",
         )?;
         Ok(query.query_map(params![person, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// What was taken down for groups of what that person said there and nobody else: each group once, with the words of it.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn taken_down_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<(Scope, Needles)>> {
+        let said = self.said_there("person_id = ?1", person)?;
+        let by_others = self.said_there("person_id IS NOT ?1 AND kind = 'said'", person)?;
+        let any = |sources: &[Node], of: &BTreeSet<MessageId>| {
+            sources.iter().any(|node| matches!(node, Node::Message(id) if of.contains(id)))
+        };
+        let theirs = |sources: &[Node]| any(sources, &said) && !any(sources, &by_others);
+        let mut query = self.0.prepare_cached(
+            "SELECT scope, facts, corrections FROM extractions WHERE scope LIKE 'group:%' AND (facts <> '[]' OR corrections <> '[]') ORDER BY id",
+        )?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)))?;
+        let mut taken: Vec<(Scope, Needles)> = Vec::new();
+        for row in rows {
+            let (scope, facts, corrections) = row?;
+            let (facts, corrections): (Vec<Fact>, Vec<Correction>) =
+                (serde_json::from_str(&facts)?, serde_json::from_str(&corrections)?);
+            let facts = facts.iter().filter(|fact| theirs(&fact.sources)).map(|fact| (&fact.key, &fact.value));
+            let righted = corrections.iter().filter(|put| theirs(&put.sources)).map(|put| (&put.was, &put.now));
+            let mut needles = Needles::default();
+            facts.chain(righted).for_each(|(about, says)| needles.join(Needles::of_both(about, says)));
+            if needles.is_empty() {
+                continue;
+            }
+            match taken.iter_mut().find(|(of, _)| *of == scope) {
+                Some((_, all)) => all.join(needles),
+                None => taken.push((scope, needles)),
+            }
+        }
+        Ok(taken)
+    }
+
+    fn said_there(&self, which: &str, person: PersonId) -> anyhow::Result<BTreeSet<MessageId>> {
+        let sql = format!("SELECT id FROM messages WHERE scope LIKE 'group:%' AND {which}");
+        let mut query = self.0.prepare_cached(&sql)?;
+        Ok(query.query_map([person], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// The forgettings that belong to that of a person and are not over, one for each group.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn forgettings_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<ForgettingRow>> {
+        let mut open = self.unfinished_forgettings()?;
+        open.extend(self.forgettings_left()?);
+        open.retain(|row| row.is_of_somebody() && row.person == Some(person));
+        Ok(open)
     }
 
     /// How many messages with a person still have words.
