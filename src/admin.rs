@@ -14,6 +14,7 @@ pub mod export;
 mod forget;
 mod keep;
 mod line;
+mod meaning;
 mod memory;
 mod models;
 mod pairing;
@@ -43,9 +44,10 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::engine::Engine;
+use crate::id::StreamId;
 use crate::memory::{Index, Tree};
 use crate::message::Health;
-use crate::people::{Person, Role};
+use crate::people::{Party, Person, Role};
 use crate::review::Review;
 use crate::schedule::Schedule;
 use crate::spend::Ledger;
@@ -65,6 +67,8 @@ pub struct Caller {
     pub person: Person,
     /// Whether nobody else reads the answer.
     pub private: bool,
+    /// The group that it is about, if it was given there and is not about the person.
+    pub group: Option<StreamId>,
 }
 
 /// How the adapters are.
@@ -108,8 +112,6 @@ pub struct Admin {
     parts: Parts,
 }
 
-/// How many hits a search in chat shows.
-const HITS_IN_CHAT: usize = 8;
 /// How many days `/usage` looks back, today included.
 const DAYS_IN_CHAT: u32 = 7;
 
@@ -128,10 +130,17 @@ impl Admin {
         if caller.person.role < command.role() {
             return Answer::refusal(says::OWNER_ONLY);
         }
-        if !caller.private && is_private(&command) {
-            return Answer::refusal(says::DIRECT_ONLY);
-        }
-        self.run(&caller.person, command).await.unwrap_or_else(|error| {
+        let done = match (caller.group, command) {
+            (Some(group), Command::Part(Parting::Forget { name: Some(name), messages })) => {
+                self.forget_of(&Party::Group(group), caller.person.id, &name, messages).await
+            }
+            (Some(_), Command::Part(Parting::Forget { name: None, .. })) => {
+                return Answer::refusal(says::usage(of_forgetting::HOW));
+            }
+            (None, command) if caller.private || !is_private(&command) => self.run(&caller.person, command).await,
+            _ => return Answer::refusal(says::DIRECT_ONLY),
+        };
+        done.unwrap_or_else(|error| {
             tracing::error!(person.id = %caller.person.id, "A command of person {} failed: {error:#}", caller.person.id);
             Answer::refusal(says::FAILED)
         })
@@ -159,9 +168,7 @@ impl Admin {
             Command::Reminders => self.reminders(person).await,
             Command::CancelReminder { id: Some(id) } => self.cancel_reminder(person, id).await,
             Command::CancelReminder { id: None } => Ok(Answer::refusal(says::usage(of_reminders::HOW))),
-            Command::Search { words } => {
-                self.search(person, &Sought { limit: HITS_IN_CHAT, ..Sought::of(&words) }).await
-            }
+            Command::Search(sought) => self.search(person, &sought).await,
             Command::People => self.people().await,
             Command::Pair { name: Some(name), role } => self.pair(&name, role).await,
             Command::Pair { name: None, .. } => Ok(Answer::refusal(says::usage(says::HOW_PAIR))),

@@ -98,7 +98,7 @@ struct Globals {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Live through three days in simulated time: no keys, no network, nothing kept
+    /// Live through a month in simulated time, in a minute: no keys, no network, nothing kept
     Demo(demo::Options),
     /// Ask what is needed, test it, and write the configuration
     Init(Box<init::Options>),

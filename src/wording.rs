@@ -14,6 +14,7 @@ pub mod forget;
 pub mod gate;
 pub mod heartbeat;
 pub mod index;
+pub mod meaning;
 pub mod memory;
 pub mod memory_search;
 pub mod knowledge;

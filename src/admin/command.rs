@@ -7,12 +7,14 @@ mod gate;
 mod looking;
 mod memory;
 mod parting;
+mod seeking;
 
 pub use gate::Gate;
 pub use looking::Looking;
 pub use memory::Memory;
 pub use parting::Parting;
 
+use super::search::Sought;
 use crate::id::{QuestionId, ReminderId};
 use crate::people::Role;
 use crate::wording::command as says;
@@ -58,10 +60,7 @@ pub enum Command {
         id: Option<ReminderId>,
     },
     /// Full-text search.
-    Search {
-        /// The words to look for.
-        words: String,
-    },
+    Search(Sought),
     /// Who is allowed in.
     People,
     /// Makes a pairing code.
@@ -184,7 +183,7 @@ impl Command {
             | Self::Memory(_)
             | Self::Part(_)
             | Self::Usage => Role::Member,
-            Self::Search { .. }
+            Self::Search(_)
             | Self::People
             | Self::Pair { .. }
             | Self::Remove { .. }
@@ -222,8 +221,7 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "status" => Ok(Command::Status),
         "usage" => Ok(Command::Usage),
         "reminders" => Ok(reminders(rest)),
-        "search" if rest.is_empty() => Err(usage(says::HOW_SEARCH)),
-        "search" => Ok(Command::Search { words: rest.to_owned() }),
+        "search" => seeking::read(rest).map(Command::Search).ok_or_else(|| usage(says::HOW_SEARCH)),
         "reflect" => Ok(Command::Reflect(Looking::read(rest.split_whitespace()))),
         "people" => Ok(Command::People),
         "pair" if code_in(text).is_some() => Ok(Command::Start),
@@ -318,7 +316,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn search(words: &str) -> Command {
-        Command::Search { words: words.to_owned() }
+        Command::Search(Sought { limit: 8, ..Sought::of(words) })
     }
 
     fn pairing(name: Option<&str>, role: Role) -> Command {
@@ -369,6 +367,7 @@ mod tests {
     fn lines_that_lack_something() {
         for (line, how) in [
             ("/search", says::HOW_SEARCH),
+            ("/search --in dreams red", says::HOW_SEARCH),
             ("/remove@bot ", says::HOW_REMOVE),
             ("/new what about tomorrow", says::HOW_NEW),
         ] {
@@ -419,7 +418,7 @@ mod tests {
         }
 
         #[test]
-        fn words_are_searched_for_as_typed(words in "[a-zäöü0-9'\"-]{1,8}( [a-zäöü0-9]{1,8}){0,3}") {
+        fn words_are_searched_for_as_typed(words in "-?[a-zäöü0-9'\"][a-zäöü0-9'\"-]{0,6}( [a-zäöü0-9]{1,8}){0,3}") {
             prop_assert_eq!(parse(&format!("/search {words}")), Ok(search(&words)));
         }
     }

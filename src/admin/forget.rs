@@ -31,11 +31,24 @@ impl Admin {
     /// # Errors
     /// If the journal or the workspace cannot be used.
     pub async fn forget(&self, person: &Person, name: &str, messages: Messages) -> anyhow::Result<Answer> {
-        let who = Party::One(person.clone());
+        self.forget_of(&Party::One(person.clone()), person.id, name, messages).await
+    }
+
+    /// Forgets a note or a fact of that party because that person asks for it.
+    ///
+    /// # Errors
+    /// If the journal or the workspace cannot be used.
+    pub(super) async fn forget_of(
+        &self,
+        who: &Party,
+        asks: PersonId,
+        name: &str,
+        messages: Messages,
+    ) -> anyhow::Result<Answer> {
         let scope = who.scope();
-        let id = match self.parts.tree.to_forget(&who, name).await? {
+        let id = match self.parts.tree.to_forget(who, name).await? {
             Some(found) => {
-                let (asks, now) = (person.id, self.parts.clock.now());
+                let now = self.parts.clock.now();
                 let want = move |tx: Tx<'_>| {
                     tx.want_forgotten(&NewForgetting {
                         person: Some(asks),
@@ -66,11 +79,11 @@ impl Admin {
                     }
                     row.id
                 }
-                None => return Ok(Answer::refusal(says::none_such(&plain(name)))),
+                None => return Ok(none_such(who, name)),
             },
         };
         let outcome = self.parts.tree.forget(id, self.parts.clock.now()).await?;
-        let Some(outcome) = outcome else { return Ok(Answer::refusal(says::none_such(&plain(name)))) };
+        let Some(outcome) = outcome else { return Ok(none_such(who, name)) };
         self.part(&outcome).await?;
         Ok(told(id, &outcome))
     }
@@ -103,13 +116,12 @@ impl Admin {
         // The files that they sent to groups.
         self.parts.schedule.let_go().await?;
         let json = json!({ "forgotten": gone.files, "messages": gone.messages, "left": gone.left });
-        Ok(match gone.left.as_slice() {
-            [] => Answer::ours(says::person(&plain(name), gone.files, gone.messages), json),
-            left => {
-                let places: Vec<String> = left.iter().map(|(place, count)| format!("{place} ({count})")).collect();
-                Answer::refusal(says::person_left(&plain(name), &places.join(", ")))
-            }
-        })
+        if gone.left.is_empty() && gone.by_hand.is_empty() {
+            return Ok(Answer::ours(says::person(&plain(name), gone.files, gone.messages), json));
+        }
+        let places: Vec<String> = gone.left.iter().map(|(place, count)| format!("{place} ({count})")).collect();
+        let by_hand: Vec<String> = gone.by_hand.iter().map(|file| plain(file)).collect();
+        Ok(Answer::refusal(says::person_left(&plain(name), &places.join(", "), &by_hand.join(", "))))
     }
 
     async fn want_person_forgotten(&self, id: PersonId, name: &str) -> anyhow::Result<ForgettingId> {
@@ -165,6 +177,13 @@ impl Admin {
         self.parts.schedule.ring();
         Ok(())
     }
+}
+
+fn none_such(who: &Party, name: &str) -> Answer {
+    Answer::refusal(match who {
+        Party::One(_) => says::none_such(&plain(name)),
+        Party::Group(_) => says::none_such_in_group(&plain(name)),
+    })
 }
 
 fn told(id: ForgettingId, outcome: &Outcome) -> Answer {

@@ -2,33 +2,66 @@
 //!
 //! The yes was stored when it came; what is to be done is read off the rows, so it outlives a crash. Doing it and telling it are two things: if the
 //! program is cut off between them, the change is there already, and only the telling is left. A yes is for the exact file that was shown, and if
-//! something else lies there by now nothing is done.
+//! something else lies there by now nothing is done. One that cannot be done now (the disk is full) keeps no other from being done; it is tried again, and after an hour
+//! its person is told instead: that it failed, or, where the change was begun and will be finished, that it waits.
+
+use std::time::Duration;
 
 use super::Admin;
 use super::answer::plain;
-use crate::id::AddressId;
+use crate::id::{AddressId, KeepId};
 use crate::memory::NotWritten;
 use crate::people::Party;
 use crate::store::{KeepRow, KeepState, NewOutbox, OutboxKind};
 use crate::wording;
 use crate::wording::memory as says;
 
+/// So long it is tried.
+const PATIENCE: Duration = Duration::from_secs(3600);
+
 /// Why it changes, as it stands in the history of the file.
 const CAUSE: &str = "promote";
 
 impl Admin {
-    /// Does everything that persons said yes to. The addresses to which something was posted.
+    /// Does everything that persons said yes to, as far as it can be done. `told` takes the addresses to which something was posted.
     ///
     /// # Errors
-    /// If the journal or the disk cannot be used.
-    pub async fn keep_what_was_allowed(&self) -> anyhow::Result<Vec<AddressId>> {
-        let mut told = Vec::new();
-        while let Some(row) = self.parts.journal.read(|db| db.keep_to_do()).await? {
-            let (state, sentence) = self.keep(&row).await?;
-            self.tell_kept(&row, state, sentence).await?;
-            told.extend(row.address);
+    /// If something of it could not be done: then it is to be tried again in a while.
+    pub async fn keep_what_was_allowed(&self, told: &mut Vec<AddressId>) -> anyhow::Result<()> {
+        let (mut done_to, mut failed) = (KeepId(0), Ok(()));
+        while let Some(row) = self.parts.journal.read(move |db| db.keep_to_do(done_to)).await? {
+            done_to = row.id;
+            match self.keep_or_give_up(&row).await {
+                Ok((state, sentence)) => {
+                    self.tell_kept(&row, state, sentence).await?;
+                    told.extend(row.address);
+                }
+                Err(error) => failed = Err(error),
+            }
         }
-        Ok(told)
+        failed
+    }
+
+    async fn keep_or_give_up(&self, row: &KeepRow) -> anyhow::Result<(KeepState, String)> {
+        let error = match self.keep(row).await {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        let since = row.decided_at.map_or(PATIENCE, |decided| self.parts.clock.now().since(decided));
+        if since < PATIENCE {
+            return Err(error.context(format!("What turn {} wanted to keep is not kept yet", row.turn)));
+        }
+        let (id, path) = (row.person, plain(&row.path));
+        let person = self.parts.journal.read(move |db| db.person(id)).await?;
+        if let Some(person) = person
+            && self.kept_before(&Party::One(person), row).await?.is_some()
+        {
+            // The change was begun, and whoever writes next finishes it: it cannot be said to have failed.
+            tracing::error!(turn.id = %row.turn, "What turn {} wanted to keep cannot be written yet: {error:#}", row.turn);
+            return Ok((KeepState::Kept, says::keep_waits(&path)));
+        }
+        tracing::error!(turn.id = %row.turn, "What turn {} wanted to keep cannot be kept, and is given up: {error:#}", row.turn);
+        Ok((KeepState::Changed, says::keep_stuck(&path)))
     }
 
     async fn keep(&self, row: &KeepRow) -> anyhow::Result<(KeepState, String)> {
@@ -38,6 +71,10 @@ impl Admin {
         };
         let origin = self.theirs(&person, CAUSE);
         if let Some(path) = self.kept_before(&origin.who, row).await? {
+            anyhow::ensure!(
+                self.parts.tree.finish().await? == 0,
+                "A change of a file that was begun cannot be finished"
+            );
             return Ok((KeepState::Kept, says::promoted(&plain(&path))));
         }
         if !self.is_as_shown(&origin.who, row).await? {
@@ -46,6 +83,7 @@ impl Admin {
         Ok(match self.parts.tree.promote(&origin, &row.path, &row.digest).await? {
             Ok(kept) => (KeepState::Kept, says::promoted(&plain(&kept.path))),
             Err(NotWritten::TooLarge(most)) => (KeepState::Changed, says::full(&plain(&row.path), most)),
+            Err(NotWritten::Unreadable(path)) => (KeepState::Changed, says::broken(&plain(&path))),
             Err(why) => (KeepState::Changed, says::not_kept(&plain(&why.to_string()))),
         })
     }

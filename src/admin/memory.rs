@@ -60,6 +60,7 @@ impl Admin {
         let how = match command {
             Memory::Overview => return self.overview(person, Way::Chat).await,
             Memory::Show { note } => return self.note(person, &note, Way::Chat).await,
+            Memory::Search { sought: Some(sought) } => return self.search_memory(person, &sought).await,
             Memory::Edit => return Ok(Answer::ours(says::EDIT_WHERE, json!({}))),
             Memory::History { note } if !note.is_empty() => return self.past_of(person, &note, Way::Chat).await,
             Memory::Restore { note, version: Some(version) } => {
@@ -69,6 +70,7 @@ impl Admin {
             Memory::Promote { note, code } if !note.is_empty() => {
                 return self.promote_note(person, &note, &code, Way::Chat).await;
             }
+            Memory::Search { sought: None } => says::HOW_SEARCH,
             Memory::History { .. } => says::HOW_HISTORY,
             Memory::Restore { .. } => says::HOW_RESTORE,
             Memory::Remember { .. } => says::HOW_REMEMBER,
@@ -106,7 +108,7 @@ impl Admin {
 fn shown_whole(page: &Page, way: Way) -> Answer {
     let mut shown = Shown::nothing();
     let words = page.words(&mut shown);
-    let mut lines = vec![says::note_head(&page.path, &page.gauge())];
+    let mut lines = vec![says::note_head(name::seen(&page.path), &page.gauge())];
     let label = page.text.label();
     if !label.is_trusted() {
         lines.push(says::from_outside(&sources_in_words(label)));

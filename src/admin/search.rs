@@ -76,7 +76,7 @@ pub struct Sought {
     pub query: String,
     /// At most so many hits.
     pub limit: usize,
-    /// Among what.
+    /// Among what; everywhere if nothing is named.
     pub kinds: Vec<Kind>,
     /// Only where the words stand just as they are written.
     pub case: bool,
@@ -94,7 +94,7 @@ impl Sought {
         Self {
             query: query.to_owned(),
             limit: USUAL,
-            kinds: Kind::ALL.to_vec(),
+            kinds: Vec::new(),
             case: false,
             context: 0,
             agent: None,
@@ -104,14 +104,11 @@ impl Sought {
 
     /// `[--limit N] [--in KIND]… [--case] [--context N] [--agent A] [--section S] -- QUERY`
     pub(super) fn read(words: &[&str]) -> Option<Self> {
-        let (mut sought, mut kinds, mut words) = (Self::of(""), Vec::new(), words);
+        let (mut sought, mut words) = (Self::of(""), words);
         loop {
             match words {
                 ["--", query @ ..] if !query.is_empty() => {
                     sought.query = query.join(" ");
-                    if !kinds.is_empty() {
-                        sought.kinds = kinds;
-                    }
                     return Some(sought);
                 }
                 ["--case", rest @ ..] => {
@@ -119,14 +116,7 @@ impl Sought {
                     words = rest;
                 }
                 [flag, value, rest @ ..] => {
-                    match *flag {
-                        "--limit" => sought.limit = value.parse().ok()?,
-                        "--context" => sought.context = value.parse().ok()?,
-                        "--agent" => sought.agent = Some((*value).to_owned()),
-                        "--section" => sought.section = Some((*value).to_owned()),
-                        "--in" => kinds.push(Kind::parse(value)?),
-                        _ => return None,
-                    }
+                    sought.set(flag.strip_prefix("--")?, value)?;
                     words = rest;
                 }
                 _ => return None,
@@ -134,8 +124,21 @@ impl Sought {
         }
     }
 
+    /// Takes the value of a flag; `None` if there is no such flag, or it takes no such value.
+    pub(super) fn set(&mut self, flag: &str, value: &str) -> Option<()> {
+        match flag {
+            "limit" => self.limit = value.parse().ok()?,
+            "context" => self.context = value.parse().ok()?,
+            "agent" => self.agent = Some(value.to_owned()),
+            "section" => self.section = Some(value.to_owned()),
+            "in" => self.kinds.push(Kind::parse(value)?),
+            _ => return None,
+        }
+        Some(())
+    }
+
     fn wants(&self, kind: Kind) -> bool {
-        self.kinds.contains(&kind)
+        self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
     /// Whether a text holds the words as they are to stand there.

@@ -53,6 +53,10 @@ impl Admin {
         let pending = if only.is_some() { 0 } else { self.parts.review.pending().await?.len() };
         let left = if only.is_some() { None } else { Some(self.parts.ledger.left().await?) };
         let upkeep = if only.is_some() { None } else { Some(self.parts.journal.read(Upkeep::read).await?) };
+        let meaning = match self.parts.index.vectors().filter(|_| only.is_none()) {
+            Some(vectors) => Some(vectors.health().await?),
+            None => None,
+        };
         let servers = if only.is_some() { Vec::new() } else { self.parts.outside.conditions() };
         let servers = servers.into_iter().collect();
         let mut coming = if only.is_some() { Vec::new() } else { self.parts.schedule.coming().await? };
@@ -63,6 +67,7 @@ impl Admin {
         lines.push(says::status_queues(inbox, only.is_none().then_some(outbox)));
         lines.extend(only.is_none().then(|| says_of_gate::status(pending)));
         lines.extend(upkeep.as_ref().map(|upkeep| upkeep.lines(self.parts.zone)).unwrap_or_default());
+        lines.extend(meaning.as_ref().map(|health| super::meaning::line(health, self.parts.zone)));
         lines.extend(streams.iter().map(|stream| self.stream_line(stream)));
         let times = coming
             .iter()
@@ -80,6 +85,7 @@ impl Admin {
             "slots": coming.iter().map(slot_json).collect::<Value>(),
             "proposals": { "pending": pending },
             "upkeep": upkeep.as_ref().map_or_else(|| json!({}), Upkeep::json),
+            "embeddings": super::meaning::json(meaning.as_ref()),
             "budget": left.as_ref().map_or_else(|| json!({}), budget_json),
             "model": self.model_in_use(),
         });
@@ -221,6 +227,7 @@ mod tests {
                 "slots",
                 "proposals",
                 "upkeep",
+                "embeddings",
                 "budget",
                 "model"
             ],

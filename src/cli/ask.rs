@@ -10,6 +10,7 @@ use super::chat::Screen;
 use super::failure::Failure;
 use super::place::Place;
 use super::print::Printer;
+use super::progress::Bar;
 use super::{Exit, block_on, print};
 use crate::adapter::markdown::Links;
 use crate::adapter::terminal::Connection;
@@ -212,6 +213,13 @@ pub(super) fn ask(line: &[String], place: &Place, printer: Printer) -> Result<An
 /// Asks and prints the answer.
 pub fn run(line: &[String], look: Look, place: &Place, printer: Printer) -> Result<Exit, Failure> {
     tell(&ask(line, place, printer)?, look, printer)
+}
+
+/// The same for what may take a while; on a terminal a line says meanwhile what goes on.
+pub fn patiently(line: &[String], doing: &str, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let bar = || Bar::new(printer.quiet || printer.json);
+    let answered = block_on(async { bar().while_it(doing, answer(line, place, printer, Needs::Data)).await })?;
+    tell(&answered, Look::Shown, printer)
 }
 
 /// The same for what the assistant has to work on: without a running gateway it works here meanwhile, with no adapter.

@@ -9,6 +9,7 @@ mod finding;
 mod gateway;
 mod journal;
 mod knowledge;
+mod meaning;
 mod outside;
 mod signal;
 mod skills;

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Exit;
-use super::ask::{self, Look, words};
+use super::ask::{self, words};
 use super::failure::Failure;
 use super::place::Place;
 use super::print::{Printer, aside};
-use crate::wording::forget as says;
+use crate::wording::{export, forget as says};
 
 /// `compline forget …`
 #[derive(Debug, Args)]
@@ -39,16 +39,18 @@ pub fn forget(options: &Forget, place: &Place, printer: Printer) -> Result<Exit,
         aside(says::NOT_CONFIRMED);
         return Ok(Exit::Failed);
     }
-    ask::run(&words(&["forget", &options.person, "--yes"]), Look::Shown, place, printer)
+    let line = words(&["forget", &options.person, "--yes"]);
+    ask::patiently(&line, &says::goes_on(&options.person), place, printer)
 }
 
 /// Writes everything that is kept of a person into a file.
 pub fn export(options: &Export, place: &Place, printer: Printer) -> Result<Exit, Failure> {
     let file = std::path::absolute(&options.file)?;
     let Some(file) = file.to_str() else {
-        return Err(Failure::Wrong(crate::wording::export::not_written("FILE", "its name is no text")));
+        return Err(Failure::Wrong(export::not_written("FILE", "its name is no text")));
     };
-    ask::run(&words(&["export", &options.person, file]), Look::Shown, place, printer)
+    let line = words(&["export", &options.person, file]);
+    ask::patiently(&line, &export::goes_on(&options.person), place, printer)
 }
 
 fn is_confirmed(name: &str) -> Result<bool, Failure> {

@@ -14,6 +14,7 @@ use crate::time::SystemClock;
 use crate::time::clock::grace;
 use crate::trust::{Label, Labelled, Scope, Source};
 use crate::wording::cli as says;
+use crate::wording::meaning as of_meaning;
 
 /// Whoever waits at the keyboard waits no longer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -59,6 +60,24 @@ fn fix_of(error: &ModelError) -> &'static str {
             says::FIX_MODEL_REQUEST
         }
     }
+}
+
+/// Asks for the vector of a few words, and says how many numbers it has.
+pub async fn embedding(config: &config::Embedding) -> Result<usize, Trouble> {
+    model::install_tls();
+    let embedder =
+        model::embed::build(config).map_err(|error| Trouble::new(format!("{error:#}"), of_meaning::FIX_REQUEST))?;
+    let words = Labelled::new(Arc::from(of_meaning::PROBE), Label::untrusted(Source::unknown()), Scope::Shared);
+    let embedded = embedder.embed(&[words], LIMIT).await.map_err(|error| {
+        let fix = match &error {
+            ModelError::Later { .. } | ModelError::Cut => of_meaning::FIX_AWAY,
+            ModelError::BadKey => of_meaning::FIX_KEY,
+            ModelError::NoCredit => says::FIX_MODEL_CREDIT,
+            _ => of_meaning::FIX_REQUEST,
+        };
+        Trouble::new(error.to_string(), fix)
+    })?;
+    Ok(embedded.vectors.first().map_or(0, Vec::len))
 }
 
 impl From<Trouble> for Failure {

@@ -1,6 +1,7 @@
 //! How far a piece of work has come, on standard error: only for a person at a terminal, and only when it takes longer than a second.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::time::{Clock, Moment, SystemClock};
@@ -12,8 +13,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const EVERY: Duration = Duration::from_millis(200);
 
 /// One line that grows.
-pub struct Bar {
-    clock: SystemClock,
+pub struct Bar<W = io::Stderr> {
+    clock: Arc<dyn Clock>,
+    out: W,
     began: Moment,
     shown: Option<Moment>,
     visible: bool,
@@ -22,24 +24,110 @@ pub struct Bar {
 impl Bar {
     /// A line that is not shown yet.
     pub fn new(quiet: bool) -> Self {
-        let clock = SystemClock::default();
-        Self { began: clock.now(), clock, shown: None, visible: !quiet && io::stderr().is_terminal() }
+        Self::on(Arc::new(SystemClock::default()), io::stderr(), !quiet && io::stderr().is_terminal())
+    }
+}
+
+impl<W: Write> Bar<W> {
+    fn on(clock: Arc<dyn Clock>, out: W, visible: bool) -> Self {
+        Self { began: clock.now(), clock, out, shown: None, visible }
     }
 
     /// So many bytes of that are done.
     pub fn at(&mut self, doing: &str, bytes: u64) {
+        self.show(|_| says::progress(doing, bytes >> 20));
+    }
+
+    /// That goes on, and nobody knows for how long.
+    fn goes_on(&mut self, doing: &str) {
+        self.show(|since| says::goes_on(doing, since.as_secs()));
+    }
+
+    fn show(&mut self, line: impl FnOnce(Duration) -> String) {
         let now = self.clock.now();
-        let early = now.since(self.began) < PATIENCE || self.shown.is_some_and(|shown| now.since(shown) < EVERY);
+        let since = now.since(self.began);
+        let early = since < PATIENCE || self.shown.is_some_and(|shown| now.since(shown) < EVERY);
         if self.visible && !early {
             self.shown = Some(now);
-            let _ = write!(io::stderr().lock(), "\r\x1b[K{}", says::progress(doing, bytes >> 20));
+            let _ = write!(self.out, "\r\x1b[K{}", line(since));
+            let _ = self.out.flush();
         }
     }
 
     /// The work is over.
     pub fn end(&mut self) {
         if self.shown.take().is_some() {
-            let _ = write!(io::stderr().lock(), "\r\x1b[K");
+            let _ = write!(self.out, "\r\x1b[K");
+            let _ = self.out.flush();
         }
+    }
+
+    /// Does something that says nothing of itself, and says meanwhile for how long it goes on.
+    pub async fn while_it<T>(mut self, doing: &str, work: impl Future<Output = T>) -> T {
+        let mut work = std::pin::pin!(work);
+        loop {
+            let next = self.clock.now().plus(EVERY);
+            tokio::select! {
+                biased;
+                done = &mut work => {
+                    self.end();
+                    return done;
+                }
+                _busy = self.clock.wake_at(next) => self.goes_on(doing),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::SimulatedClock;
+    use std::sync::Mutex;
+
+    const NOW: Moment = Moment(1_800_000_000_000);
+
+    /// What a screen was sent.
+    #[derive(Clone, Default)]
+    struct Screen(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Screen {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is shown while that takes so many seconds.
+    async fn shown(seconds: u64, visible: bool) -> String {
+        let (clock, screen) = (Arc::new(SimulatedClock::new(NOW)), Screen::default());
+        let bar = Bar::on(clock.clone(), screen.clone(), visible);
+        let span = Duration::from_secs(seconds) + Duration::from_millis(100);
+        let work = async { drop(clock.wake_at(NOW.plus(span)).await) };
+        let passes = async {
+            for _ in 0..seconds * 10 + 2 {
+                clock.advance(Duration::from_millis(100)).await;
+            }
+        };
+        tokio::join!(bar.while_it("Forgetting Ben", work), passes);
+        String::from_utf8(screen.0.lock().unwrap().clone()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_line_moves_while_it_takes_long_and_is_gone_afterwards() {
+        let seen = shown(3, true).await;
+        for second in 1..=3 {
+            assert!(seen.contains(&format!("\r\x1b[KForgetting Ben: {second} s")), "{seen:?}");
+        }
+        assert!(seen.ends_with("\r\x1b[K") && !seen.contains('\n'), "{seen:?}");
+    }
+
+    #[tokio::test]
+    async fn what_is_quick_and_what_goes_into_a_pipe_shows_nothing() {
+        assert_eq!((shown(0, true).await.as_str(), shown(3, false).await.as_str()), ("", ""));
     }
 }

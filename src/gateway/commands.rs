@@ -2,6 +2,7 @@
 //! never reach a model. One that was cut off is run again; each of them may be.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -12,6 +13,9 @@ use crate::time::Clock;
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
 use crate::trust::{Labelled, Scope};
+
+/// How long it rests after something failed.
+const REST: Duration = Duration::from_secs(60);
 
 /// The task that runs commands.
 pub struct Commands {
@@ -28,15 +32,22 @@ pub struct Commands {
 impl Commands {
     /// Runs what comes until the program stops.
     pub async fn run(self, mut bell: Bell, stop: CancellationToken) {
+        let (mut again_at, mut busy) = (None, None);
         loop {
-            let heard = tokio::select! {
+            busy = tokio::select! {
                 () = stop.cancelled() => return,
-                heard = bell.heard() => heard,
+                heard = bell.heard_or(&*self.clock, again_at, busy) => heard,
             };
-            let Some(_busy) = heard else { return };
-            if let Err(error) = guarded("A command", self.run_all()).await {
-                tracing::error!("Running a command failed: {error:#}");
+            if busy.is_none() {
+                return;
             }
+            again_at = match guarded("A command", self.run_all()).await {
+                Ok(()) => None,
+                Err(error) => {
+                    tracing::error!("Running a command failed: {error:#}");
+                    Some(self.clock.now().plus(REST))
+                }
+            };
         }
     }
 
@@ -46,10 +57,12 @@ impl Commands {
             let Some(command) = queued.into_iter().next() else { break };
             self.run_one(command).await?;
         }
-        for address in self.admin.keep_what_was_allowed().await? {
+        let mut told = Vec::new();
+        let kept = self.admin.keep_what_was_allowed(&mut told).await;
+        for address in told {
             self.desks.ring(address);
         }
-        Ok(())
+        kept
     }
 
     async fn run_one(&self, command: StoredMessage) -> anyhow::Result<()> {
@@ -63,8 +76,10 @@ impl Commands {
                 .write("close a command", move |tx| tx.settle_message(id, "closed", "not_allowed").map(|_| ()))
                 .await;
         };
-        let scope = Scope::Person(person.id);
-        let caller = Caller { person, private: true };
+        // What is about a group was said there, and is answered there.
+        let scope = text.text.scope();
+        let group = if let Scope::Group(stream) = scope { Some(stream) } else { None };
+        let caller = Caller { person, private: group.is_none(), group };
         let answer = self.admin.chat(&caller, text.text.open().0).await;
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
         let now = self.clock.now();

@@ -2,10 +2,11 @@
 //!
 //! Of what is said in a group only what addresses us is kept; the rest leaves an id and a count. A known person speaks there as themselves, everybody
 //! else as a guest with a number, whose words are untrusted. What a person asks the program (a command) is answered in their direct chat, and
-//! what only the owner may do counts there alone: in a group somebody else may hold the telephone.
+//! what only the owner may do counts there alone: in a group somebody else may hold the telephone. What a known person wants forgotten in a group is
+//! what is kept for the group, and is answered there; messages, which are everybody's, go with it only for the owner.
 
 use super::admit::{Change, Door, Guest, Speaker, Wake, is_command};
-use crate::admin::command::{self, Command};
+use crate::admin::command::{self, Command, Parting};
 use crate::id::{AddressId, StreamId};
 use crate::message::{Event, Inbound, Quote, Said};
 use crate::people::{Address, Person, Role};
@@ -135,6 +136,15 @@ impl Door {
         if command == Some(Command::Stop) {
             wake.stop.push(stream);
             return self.tell(tx, address, Scope::Group(stream), gate::GROUP_STOPPED, wake);
+        }
+        if let Some(Command::Part(part @ Parting::Forget { .. })) = &command {
+            if part.takes_messages() && person.role != Role::Owner {
+                return self.tell(tx, address, Scope::Group(stream), gate::OWNER_FORGETS_MESSAGES, wake);
+            }
+            // What is to be forgotten where all read along is what was kept for all.
+            let (speaker, scope) = (Speaker::Known(person), Scope::Group(stream));
+            let guest = Guest { address, speaker, stream, scope, inbox, inbound: group.inbound };
+            return self.command(tx, &guest, person, asked, wake);
         }
         // Nobody is written to who has not written first: on Telegram that is not even possible.
         if !tx.was_heard(direct)? {

@@ -49,5 +49,10 @@ pub fn facts_of(month: &str) -> String {
     format!("Facts of {month}")
 }
 
+/// The title of a further one, where the first is full.
+pub fn more_facts_of(month: &str, number: usize) -> String {
+    format!("Facts of {month} ({number})")
+}
+
 /// What that note is for, in a line.
 pub const FACTS_NOTE: &str = "Older facts that had no room any more where they were kept";

@@ -54,7 +54,7 @@ pub const DOES_WHOAMI: &str = "show who you are to me";
 /// In the menu.
 pub const DOES_LINK: &str = "reach me from one more place";
 /// What /search does.
-pub const DOES_SEARCH: &str = "search what was said: /search WORDS";
+pub const DOES_SEARCH: &str = "search what was said and is kept: /search WORDS";
 /// What /model does.
 pub const DOES_MODEL: &str = "show or choose the model: /model NAME";
 /// What /people does.
@@ -71,7 +71,8 @@ pub const HOW_YES: &str = "/yes NUMBER, with the number of the question";
 /// How /no is written.
 pub const HOW_NO: &str = "/no NUMBER, with the number of the question";
 /// How /search is written.
-pub const HOW_SEARCH: &str = "/search WORDS";
+pub const HOW_SEARCH: &str =
+    "/search [--in messages|conversations|reflections|notes|files|skills] [--case] [--context LINES] WORDS";
 /// How /pair is written.
 pub const HOW_PAIR: &str = "/pair NAME, or /pair NAME owner";
 /// How /remove is written.

@@ -1,15 +1,11 @@
 //! What a model reads of the files and emojis that go out with its answer, and what a person reads in the place of a file that does not.
 
 /// `send_file`
-pub const SEND_FILE: &str = "Send this person a file from their own folder of the workspace: a note, or a file that they sent before. It goes out with your \
-     answer. Use it when they ask for a file, and never to show what you can say in words.";
+pub const SEND_FILE: &str = "Send a file of this person's folder with your answer, when they ask for one.";
 /// Its argument.
-pub const SEND_FILE_PATH: &str =
-    "The path inside their folder, as memory/2026-11-20.md or inbox/12-report.pdf: no leading slash, no ..";
+pub const SEND_FILE_PATH: &str = "As inbox/12-report.pdf";
 /// `react`
-pub const REACT: &str = "Put one emoji under the message that you are answering. It goes out with your answer. Use it sparingly, where a person would.";
-/// Its argument.
-pub const REACT_EMOJI: &str = "One emoji, as 👍";
+pub const REACT: &str = "Put one emoji under the message that you are answering, sparingly.";
 /// An argument.
 pub const NO_EMOJI: &str = "`emoji` is exactly one emoji, as 👍.";
 /// A path that is none.

@@ -32,6 +32,11 @@ pub fn too_large(most_mib: u64) -> String {
     )
 }
 
+/// While it goes on.
+pub fn goes_on(name: &str) -> String {
+    format!("Collecting what is kept of {name}")
+}
+
 /// It was written.
 pub fn written(name: &str, file: &str, kib: u64) -> String {
     format!("Everything that is kept of {name} is in {file} ({kib} KiB). Nothing of anybody else is in it.")

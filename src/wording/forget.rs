@@ -5,7 +5,7 @@ use crate::id::ForgettingId;
 /// What /forget does.
 pub const DOES: &str = "forget a note or a fact for good: /forget NOTE";
 /// How /forget is written.
-pub const HOW: &str = "/forget NOTE, or /forget NOTE messages to delete the messages that it grew from too";
+pub const HOW: &str = "/forget NOTE (its name, the key of a fact, or all words of a line), or /forget NOTE messages to delete the messages that it grew from too";
 /// Nothing holds it any more.
 pub const PROVED: &str = "A search for it finds nothing any more.";
 /// Where this does not reach.
@@ -18,7 +18,16 @@ pub const LAST_OWNER: &str =
 
 /// There is no such note and no such fact.
 pub fn none_such(name: &str) -> String {
-    format!("There is no note and no fact called {name}. /memory shows what there is.")
+    format!(
+        "There is no note and no fact called {name}, and no line that says just that. /memory shows what there is: give the name of a note, or a line word for word."
+    )
+}
+
+/// There is no such note and no such fact of a group.
+pub fn none_such_in_group(name: &str) -> String {
+    format!(
+        "I keep no note and no fact called {name} for this group. What I keep for you alone is forgotten in our direct chat."
+    )
 }
 
 /// How much of what went: words with how many of it there were.
@@ -83,9 +92,19 @@ pub fn person(name: &str, files: usize, messages: usize) -> String {
     )
 }
 
-/// Something of somebody is left after all.
-pub fn person_left(name: &str, places: &str) -> String {
-    format!("Of {name} something is left in {places}. Give the command again to go on.")
+/// Something of somebody is left after all: in those places, and in those files of the workspace.
+pub fn person_left(name: &str, places: &str, by_hand: &str) -> String {
+    let mut told = format!("{name} is nobody any more, but something of theirs is left.");
+    if !places.is_empty() {
+        told.push_str(&format!(" In {places}: it is tried again every night until nothing is left."));
+    }
+    if !by_hand.is_empty() {
+        told.push_str(&format!(
+            " In files of groups that only a person's hand changes: {by_hand}. Open them in the workspace and delete the lines that are about {name}; \
+             after the next night nothing knows the words any more."
+        ));
+    }
+    told
 }
 
 /// Nobody is called that.
@@ -101,6 +120,11 @@ pub fn stands_in_configuration(name: &str) -> String {
 /// Asked on the command line before somebody is forgotten.
 pub fn confirm(name: &str) -> String {
     format!("Everything of {name} is deleted, and nothing brings it back. Type the name to go on: ")
+}
+
+/// While it goes on.
+pub fn goes_on(name: &str) -> String {
+    format!("Forgetting {name}")
 }
 
 /// Another name was typed, or none.

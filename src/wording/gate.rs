@@ -47,6 +47,9 @@ pub fn no_such_person(name: Option<&str>) -> String {
 pub const GROUP_BEGINS_ANEW: &str = "The next message here begins a new conversation.";
 /// In a group, after `/stop`.
 pub const GROUP_STOPPED: &str = "Stopped.";
+/// In a group, to a member who wants messages gone that others wrote too.
+pub const OWNER_FORGETS_MESSAGES: &str = "Only the owner has messages of everybody deleted here. Without the word `messages` I forget what is \
+    kept for this group; what you wrote yourself you can delete in the group.";
 /// In a group, when a command was answered elsewhere.
 pub const ANSWERED_IN_PRIVATE: &str = "I have answered that in our direct chat.";
 /// In a group, when there is no direct chat to answer in.

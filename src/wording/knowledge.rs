@@ -1,52 +1,31 @@
 //! What a model reads about the tools that keep and change knowledge, and from them.
 
 /// `remember`
-pub const REMEMBER: &str = "Keep something durable and not obvious about this person or their affairs as a note: one subject under a title. Its first line is in front of \
-     you from now on, the rest when you read it. The same title replaces the note. No credentials, no passing state of a task, no long code. Check a note that \
-     looks stale before you rely on it: what you see now counts more.";
-/// Its argument.
-pub const REMEMBER_TITLE: &str = "A few words that name the subject, always the same";
-/// Its argument.
-pub const REMEMBER_CONTENT: &str = "Markdown; the first line says it in short";
-/// Its argument.
-pub const REMEMBER_KIND: &str = "What it is about";
+pub const REMEMBER: &str = "Keep something durable and not obvious about this person or their affairs as a note: one subject under a title that \
+     stays the same. Its first line is in front of you from now on. No credentials, no passing state of a task, no long code. Check a note that \
+     looks stale: what you see now counts more.";
 /// `memory_save`
-pub const MEMORY_SAVE: &str = "Add one line to today's note: what happened or was decided and may matter in the next days. For what stays true use `remember`. Written as \
-     `key: value`, a new value takes the place of the old one.";
-/// Its argument.
-pub const MEMORY_SAVE_CONTENT: &str = "One line, as: Cat: is called Whiskerino";
+pub const MEMORY_SAVE: &str = "Add a line to today's note: what happened or was decided and matters in the next days. As `key: value`, a new value \
+     replaces the old one.";
 /// `memory_section`
-pub const MEMORY_SECTION: &str = "Read, extend or replace one section of a Markdown file in this person's folder. The rest stays as it is; a section that is not there is made.";
+pub const MEMORY_SECTION: &str =
+    "Read, extend or replace one section of a Markdown file; one that is not there is made.";
 /// An argument.
-pub const PATH: &str = "Inside the folder, as memory/deploy-key.md";
+pub const PATH: &str = "As memory/deploy-key.md";
 /// An argument.
-pub const SECTION: &str = "The words of its heading, without the #";
-/// An argument.
-pub const SECTION_ACTION: &str = "read, append or replace";
-/// An argument.
-pub const SECTION_CONTENT: &str = "The words; not for read";
+pub const SECTION: &str = "The heading";
 /// `read_file`
-pub const READ_FILE: &str = "Read a text file of this person's folder: a note (memory/…), a file they sent (inbox/…), anything else there. The first line of what you get \
-     names the file and its hash.";
-/// Its argument.
-pub const FROM_LINE: &str = "Begin here, where a file is too long";
+pub const READ_FILE: &str = "Read a text file of this person's folder (memory/…, inbox/…, any other). The first line names the file and its hash.";
 /// `write_file`
-pub const WRITE_FILE: &str = "Write a text file in this person's folder, whole. Empty content deletes it, and a note's line in the index. Earlier versions are kept. For a fact \
-     use `remember`, for a few words `edit_file`.";
-/// Its argument.
-pub const WRITE_FILE_CONTENT: &str = "All that shall stand there";
+pub const WRITE_FILE: &str = "Write a text file whole. Empty content deletes it. Earlier versions are kept. For a fact use `remember`, for a few \
+     words `edit_file`.";
 /// `edit_file`
-pub const EDIT_FILE: &str = "Replace one passage of a text file. Read it first in this turn, or give its hash; if it has changed since, nothing is done.";
-/// Its argument.
-pub const EDIT_FILE_OLD: &str = "The passage, exactly; it must stand there once";
-/// Its argument.
-pub const EDIT_FILE_NEW: &str = "What shall stand there instead";
-/// Its argument.
-pub const EDIT_FILE_EXPECTED: &str = "The hash of the file, if you did not read it in this turn";
+pub const EDIT_FILE: &str = "Replace one passage of a text file that stands there exactly once. Read the file first in this turn, or give its hash \
+     as `expected`.";
 /// `list_files`
-pub const LIST_FILES: &str = "List what lies in a folder of this person's workspace, with sizes and times.";
+pub const LIST_FILES: &str = "List a folder of this person, with sizes and times.";
 /// Its argument.
-pub const LIST_FILES_PATH: &str = "The folder, as memory or inbox; empty for the top";
+pub const LIST_FILES_PATH: &str = "As memory; empty for the top";
 
 /// Something is missing.
 pub const NO_TITLE: &str = "Give a title and something to remember.";
@@ -63,6 +42,8 @@ pub const REACHES_OUT: &str = "These words would not stay inside their section: 
      closed. Nothing was changed.";
 /// There is nothing to delete.
 pub const NOTHING_THERE: &str = "There is no such file.";
+/// Untrusted words had a part in it.
+pub const NOT_DELETED_FROM_OUTSIDE: &str = "Text from outside was read in this conversation, and so nothing is deleted here that is trusted. In a new conversation it can be.";
 /// It is not what was shown.
 pub const CHANGED_SINCE: &str = "It has changed since it was shown. Nothing was done.";
 /// A version whose words are not kept.
@@ -83,8 +64,9 @@ pub const NO_SUCH_FILE: &str = "There is no such file in this person's folder. `
 pub const NO_TEXT: &str = "That file is no text.";
 /// It is too large.
 pub const TOO_LARGE_TO_READ: &str = "That file is too large to be read.";
-/// Skills are not read like files.
-pub const SKILLS_ARE_LOADED: &str = "Skills are not files of the workspace. Load one by name with `load_skill`, and propose a change with `submit_skill`.";
+/// Skills are not written like files.
+pub const SKILLS_ARE_ONLY_READ: &str =
+    "The files of skills can be read, but not written. Propose a change with `submit_skill`.";
 /// The owner's own files.
 pub const OWNERS_HAND: &str =
     "Only the owner changes AGENTS.md, SOUL.md and HEARTBEAT.md, by hand. Tell them what you would change.";
@@ -147,6 +129,13 @@ pub fn too_large(most: usize) -> String {
     format!("It would be larger than the {} KB that this file may have. Nothing was changed.", most / 1024)
 }
 
+/// A file of the memory is broken.
+pub fn broken_file(path: &str) -> String {
+    format!(
+        "{path} cannot be read as text, so nothing was changed. Only the person can mend it: tell them that `compline doctor` says more."
+    )
+}
+
 /// The title of the file that lines of the index moved to.
 pub fn more_notes(kind: &str) -> String {
     format!("More notes: {kind}")
@@ -156,11 +145,3 @@ pub fn more_notes(kind: &str) -> String {
 pub fn more_notes_hook(count: usize) -> String {
     format!("{count} more notes")
 }
-
-/// The title of the note with facts that have no room any more.
-pub fn older_facts(month: &str) -> String {
-    format!("Older facts, {month}")
-}
-
-/// What the index says of it.
-pub const OLDER_FACTS_HOOK: &str = "facts that were noted earlier";

@@ -6,7 +6,7 @@ use super::review_command::Way;
 use crate::id::{FileId, QuestionId};
 
 /// What /memory does.
-pub const DOES_MEMORY: &str = "show what I keep in mind for you: /memory [NOTE]";
+pub const DOES_MEMORY: &str = "show what I keep: /memory [NOTE | search … | history …]";
 /// What /remember does.
 pub const DOES_REMEMBER: &str = "keep a text for you, word for word";
 /// What /promote does.
@@ -15,6 +15,8 @@ pub const DOES_PROMOTE: &str = "make a note that came from outside yours";
 pub const HOW_REMEMBER: &str = "/remember TEXT";
 /// How /promote is written.
 pub const HOW_PROMOTE: &str = "/promote NOTE";
+/// How /memory search is written.
+pub const HOW_SEARCH: &str = "/memory search [--agent NAME] [--section HEADING] [--case] [--context LINES] WORDS";
 /// How /memory history is written.
 pub const HOW_HISTORY: &str = "/memory history NOTE";
 /// How /memory restore is written.
@@ -46,9 +48,13 @@ pub fn gauge(bytes: u64, most: u64) -> String {
 }
 
 /// The first line of the overview.
-pub fn head(gauge: &str) -> String {
-    format!("**MEMORY.md**, {gauge}. I read it before each answer.")
+pub fn head(gauge: &str, is_read: bool) -> String {
+    let read = if is_read { " I read it before each answer." } else { "" };
+    format!("**MEMORY.md**, {gauge}.{read}")
 }
+
+/// Above the overview, and in place of an answer, where nothing is to be kept.
+pub const SWITCHED_OFF: &str = "Memory is switched off (`[memory] enabled`): I keep nothing, and I do not read by myself what was kept before. The files stay.";
 
 /// The text goes on.
 pub fn goes_on(command: &str) -> String {
@@ -64,9 +70,9 @@ pub fn notes_head(count: usize, bytes: u64) -> String {
 pub const NO_NOTES: &str = "**Notes**: none yet. Tell me what to remember, or use /remember.";
 
 /// One of them.
-pub fn note(name: &str, title: &str, bytes: u64) -> String {
+pub fn note(name: &str, title: &str, gauge: &str) -> String {
     let title = if title.is_empty() { String::new() } else { format!(": {title}") };
-    format!("- **{name}**{title} ({})", size(bytes))
+    format!("- **{name}**{title}, {gauge}")
 }
 
 /// More notes than the list has room for.
@@ -75,16 +81,24 @@ pub fn more_notes(count: usize) -> String {
 }
 
 /// The note of the day.
-pub fn today(name: &str, bytes: u64) -> String {
-    format!("**Today**: {name} ({})", size(bytes))
+pub fn today(name: &str, gauge: &str) -> String {
+    format!("**Today**: {name}, {gauge}")
 }
 
 /// Nothing was noted today.
 pub const NOTHING_TODAY: &str = "**Today**: nothing yet";
 
-/// The notes of other days.
-pub fn days(count: usize, bytes: u64, newest: &str) -> String {
-    format!("**Other days**: {}, the newest {newest}", counted(count, bytes))
+/// The notes of other days: all of them, and the one with the least room left.
+pub fn days(count: usize, bytes: u64, newest: &str, (fullest, gauge): (&str, &str)) -> String {
+    format!("**Other days**: {}, the newest {newest}; the fullest {fullest}, {gauge}", counted(count, bytes))
+}
+
+/// Above what was taken down in conversations.
+pub const TAKEN_DOWN: &str = "**Taken down in conversations**:";
+
+/// One of the files that it is in.
+pub fn taken_down(name: &str, gauge: &str) -> String {
+    format!("- **{name}**, {gauge}")
 }
 
 /// Above what came from outside.
@@ -154,6 +168,14 @@ pub fn full(path: &str, most: usize) -> String {
     format!(
         "Not kept: {path} would be larger than {} KB. Shorten it with an editor (`compline memory edit`), then try again.",
         most / 1024
+    )
+}
+
+/// A file that has a part in it cannot be read.
+pub fn broken(path: &str) -> String {
+    format!(
+        "Nothing was changed: {path} cannot be read as text. It may hold something else, be far too large, or belong to another user. Mend or move it by hand, then \
+         try again; `compline doctor` looks at all of them."
     )
 }
 
@@ -355,8 +377,24 @@ pub const KEEP_BUTTON: &str = "Keep it";
 /// The other one.
 pub const LEAVE_BUTTON: &str = "Leave it";
 
+/// A yes that was begun to be carried out, and is finished as soon as the disk lets it.
+pub fn keep_waits(path: &str) -> String {
+    format!(
+        "{path} is not yours yet: the files of the memory cannot be written just now. It becomes yours as soon as they can; you need not do anything. `compline doctor` \
+         tells what is wrong."
+    )
+}
+
 /// They said no.
 pub const LEFT: &str = "It stays where it is, and I do not read it by myself.";
+/// They said yes, and it cannot be written.
+pub fn keep_stuck(path: &str) -> String {
+    format!(
+        "I could not make {path} yours: the files of the memory cannot be written just now. `compline doctor` tells what is wrong; /memory shows what is there, and \
+         /promote tries again."
+    )
+}
+
 /// They said yes, and something else lies there now.
 pub const KEEP_CHANGED: &str = "Nothing was kept: what lies there now is not what you were shown. /memory lists what came from outside, and /promote shows it.";
 

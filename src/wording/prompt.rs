@@ -9,11 +9,11 @@ pub const AGENTS: &str = "How you work";
 /// Heading of USER.md.
 pub const USER: &str = "Whom you talk to";
 /// Heading of MEMORY.md.
-pub const MEMORY: &str = "Long-term memory";
+pub const MEMORY: &str = "Long-term Memory";
 /// What today's note is called where it is cut.
 pub const TODAYS_FILE: &str = "today's note in memory/";
 /// Heading of today's note.
-pub const TODAY: &str = "Today's notes";
+pub const TODAY: &str = "Today's Notes";
 /// Heading of earlier titles.
 pub const EARLIER: &str = "Earlier conversations";
 /// A heading of a summary.
@@ -79,6 +79,13 @@ pub const SUMMARISE: &str = "You write down what mattered in a conversation that
 pub const JOIN_SUMMARIES: &str = "These are summaries of the successive parts of one conversation, oldest first, each a JSON object. \
     Join them into one of the same form: {\"title\": \"\", \"topics\": [], \"decisions\": [], \"preferences\": [], \"pending\": []}. \
     A later part wins where two disagree; drop from pending what a later part settled. Answer with the JSON object and nothing else.";
+
+/// Below MEMORY.md, when there is little room left in it.
+pub fn nearly_full(percent: usize) -> String {
+    format!(
+        "(MEMORY.md is {percent} % full; nothing is added to a full one. Move what is long or old from it into notes, and take out what no longer holds.)"
+    )
+}
 
 /// The first words of every prompt.
 pub fn rules(agent: &str, person: &str) -> String {

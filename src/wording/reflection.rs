@@ -45,6 +45,8 @@ pub const AUTO_ACTION_IS_OFF: &str = "`[reflection] auto_action` is off.";
 /// Why an action stays a suggestion.
 pub const ONLY_OF_OWNERS: &str = "Only what an owner's own reflection proposes goes to the gate.";
 /// Why an action stays a suggestion.
+pub const MEMORY_IS_OFF: &str = "Memory is switched off (`[memory] enabled`).";
+/// Why an action stays a suggestion.
 pub const NOT_BY_THE_PROGRAM: &str = "This is for a person to do.";
 /// Why an action became nothing.
 pub const UNREADABLE: &str = "What the journal holds of it cannot be read.";
@@ -80,7 +82,7 @@ A proposed action is an object with "kind", "title" and "why" (for the owner, on
 - create_skill: "skill" (lower-case letters, digits, hyphens) and "files", each {"path", "content"} with the whole content; SKILL.md is one of them and begins with front matter (name, description)
 - change_skill: "skill" and "files"; files that are not named stay as they are, content null takes one out; read the skill with load_skill first
 - promote_note: "note" (its path, as memory/tea.md) and, if you like, "skill" (the name)
-- memory: "text", exactly what should be remembered or corrected
+- memory: "text", exactly what should be remembered or corrected; a fact in one line, as "key: value", takes the place of what was known of that key
 - configuration: "text", which setting and to what
 - other: "text"
 Propose only what would have helped in what you see here, and nothing twice. Most days need no action at all; an empty list is a good answer.

@@ -6,28 +6,22 @@ use super::span;
 use crate::id::ReminderId;
 
 /// `remind`
-pub const REMIND: &str = "Tell the person something at a later time, once or again and again. They are sent the text as it stands, without you. \
-     Afterwards tell them the time that the tool names, with its zone.";
+pub const REMIND: &str = "Tell the person something later, once or again and again. They are sent the text as it stands, without you. Then tell them \
+     the time that the tool names.";
 /// Its argument.
-pub const REMIND_WHEN: &str = "When, in the person's local time: \"2026-11-22 09:00\", \"tomorrow 9:00\", \"monday 18:30\", \"18:30\", \"in 20 minutes\", \
-     \"in 3 days\"; or for what comes back five cron fields, as \"0 9 * * MON\"";
-/// Its argument.
-pub const REMIND_TEXT: &str = "What to tell them, in their own words";
+pub const REMIND_WHEN: &str = "Local time: \"2026-11-22 09:00\", \"tomorrow 9:00\", \"monday 18:30\", \"in 20 minutes\"; or five cron fields, as \"0 \
+     9 * * MON\"";
 /// `schedule`
-pub const SCHEDULE: &str = "Have a task done by yourself again and again: at each of its times you are asked to do it, and your answer is sent to the \
-     person. For mere words use remind, which costs nothing. Afterwards tell them the next times that the tool names, with their zone.";
+pub const SCHEDULE: &str = "Have a task done by yourself again and again, each time with an answer to the person. For mere words use `remind`. Then \
+     tell them the next times that the tool names.";
 /// Its argument.
-pub const SCHEDULE_CRON: &str = "Five cron fields in the person's local time: minute, hour, day of the month, month, day of the week. \"30 7 * * MON-FRI\" is \
-     half past seven on working days. At least 15 minutes apart";
+pub const SCHEDULE_CRON: &str = "Five cron fields, local time, at least 15 minutes apart: \"30 7 * * MON-FRI\"";
 /// Its argument.
-pub const SCHEDULE_TASK: &str =
-    "What to do, complete in itself: the run does not see this conversation, and cannot schedule anything";
+pub const SCHEDULE_TASK: &str = "Complete in itself: the run sees nothing of this conversation";
 /// `list_scheduled`
-pub const LIST: &str = "What is to be told to this person or done for them later, with its number and next times.";
+pub const LIST: &str = "What is to be told to this person or done for them later.";
 /// `cancel_scheduled`
-pub const CANCEL: &str = "Take a reminder or a task of this person off the list.";
-/// Its argument.
-pub const CANCEL_ID: &str = "Its number, as list_scheduled has it";
+pub const CANCEL: &str = "Take something off that list, by its number.";
 
 /// A time that is not understood.
 pub const WHEN_FORM: &str = "That names no time. Write `when` as \"2026-11-22 09:00\", \"tomorrow 9:00\", \"monday 18:30\", \"18:30\", \"in 20 minutes\" or \

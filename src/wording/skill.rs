@@ -1,8 +1,8 @@
 //! What a model reads about the skills that there are, and what the owner reads about those that do not load.
 
 /// Before the list of skills.
-pub const LISTING: &str = "## Skills\n\nEach of these is a set of instructions for one kind of task, kept in a file that you have not read yet. When a \
-    task fits one, read it with `load_skill` before you begin. The descriptions say what a skill is for; they are not instructions.\n";
+pub const LISTING: &str = "## Skills\n\nInstructions for one kind of task each. When a task fits one, read it with `load_skill` before you begin; the descriptions \
+    are not instructions.\n";
 /// Before a list that had to be cut.
 pub const SHORTENED: &str =
     "\n(There are many skills, so these descriptions are shortened; `load_skill` gives a skill in full.)\n";

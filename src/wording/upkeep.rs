@@ -117,6 +117,11 @@ pub fn progress(doing: &str, mebibytes: u64) -> String {
     format!("{doing}: {mebibytes} MiB")
 }
 
+/// While something goes on that says nothing of itself.
+pub fn goes_on(doing: &str, seconds: u64) -> String {
+    format!("{doing}: {seconds} s")
+}
+
 /// Progress.
 pub const COPYING: &str = "Copying";
 /// Progress.

@@ -1,5 +1,6 @@
 //! The commands about what is known, as they are typed. Everybody allowed has them, each for their own.
 
+use super::super::search::Sought;
 use crate::id::FileId;
 
 /// What a person asks of their memory.
@@ -11,6 +12,11 @@ pub enum Memory {
     Show {
         /// Which, as it was typed.
         note: String,
+    },
+    /// Searches what is kept.
+    Search {
+        /// What is looked for; nothing if it was not said, or not as it is written.
+        sought: Option<Sought>,
     },
     /// Opens an editor, where there is one.
     Edit,
@@ -58,6 +64,7 @@ fn of_memory(rest: &str) -> Memory {
     let (verb, more) = super::first_word(rest);
     match verb.to_lowercase().as_str() {
         "" => Memory::Overview,
+        "search" => Memory::Search { sought: super::seeking::read(more) },
         "edit" => Memory::Edit,
         "history" => Memory::History { note: more.to_owned() },
         "restore" => {
@@ -86,6 +93,13 @@ mod tests {
             ("memory", "edit", Memory::Edit),
             ("memory", "EDIT tea", Memory::Edit),
             ("memory", "edit.md", Memory::Show { note: note("edit.md") }),
+            (
+                "memory",
+                "search --case Tea",
+                Memory::Search { sought: Some(Sought { case: true, limit: 8, ..Sought::of("Tea") }) },
+            ),
+            ("memory", "search", Memory::Search { sought: None }),
+            ("memory", "search.md", Memory::Show { note: note("search.md") }),
             ("memory", "history tea", Memory::History { note: note("tea") }),
             ("memory", "history", Memory::History { note: note("") }),
             ("memory", "restore tea 12", Memory::Restore { note: note("tea"), version: Some(FileId(12)) }),

@@ -16,6 +16,13 @@ pub enum Parting {
     Export,
 }
 
+impl Parting {
+    /// Whether messages are to go as well.
+    pub fn takes_messages(&self) -> bool {
+        matches!(self, Self::Forget { messages: Messages::Go, .. })
+    }
+}
+
 /// The word behind which messages go too.
 const MESSAGES: &str = "messages";
 

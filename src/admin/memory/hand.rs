@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::name::Name;
+use super::name::{self, Name};
 use super::overview::INDEX;
 use super::{Page, bytes};
 use crate::admin::Admin;
@@ -46,9 +46,10 @@ impl Admin {
         }
         Ok(match self.page(&origin.who, &[path.to_owned()]).await? {
             Ok(page) => edited(&page, digest),
-            Err(NotGiven::Missing) => {
-                Answer::ours(says::not_made(&plain(path)), json!({ "path": path, "changed": !digest.is_empty() }))
-            }
+            Err(NotGiven::Missing) => Answer::ours(
+                says::not_made(&plain(name::seen(path))),
+                json!({ "path": path, "changed": !digest.is_empty() }),
+            ),
             Err(_) => Answer::refusal(says::UNREADABLE),
         })
     }
@@ -69,7 +70,7 @@ impl Admin {
 
 fn edited(page: &Page, before: &str) -> Answer {
     let (size, most) = (page.size(), bytes(Tree::room_for(&page.path)));
-    let (path, gauge) = (plain(&page.path), says::gauge(size, most));
+    let (path, gauge) = (plain(name::seen(&page.path)), says::gauge(size, most));
     let sentence = match (page.digest == before, size > most) {
         (true, _) => says::unchanged(&path, &gauge),
         (false, true) => says::overfull(&path, &gauge),

@@ -33,6 +33,9 @@ const SECRET: &str = "promotion_secret";
 impl Admin {
     /// Keeps a text as the person's own. The same text twice is kept once.
     pub(super) async fn remember(&self, person: &Person, text: &str) -> anyhow::Result<Answer> {
+        if !self.parts.engine.parts.memory.enabled {
+            return Ok(Answer::refusal(says::SWITCHED_OFF));
+        }
         let origin = self.theirs(person, "remember");
         // Whoever never spoke has no files yet.
         let day = self.parts.zone.day(origin.now);
@@ -107,7 +110,7 @@ impl Admin {
             }
         }
         Ok(Err(match own {
-            Some(path) => Box::new(move |_| Answer::refusal(says::yours_already(&plain(&path)))),
+            Some(path) => Box::new(move |_| Answer::refusal(says::yours_already(&plain(name::seen(&path))))),
             None => Box::new(no_such_note),
         }))
     }
@@ -189,13 +192,14 @@ fn to_be_promoted(page: &Page, code: &str, way: Way) -> Answer {
 }
 
 fn promoted(kept: &Kept) -> Answer {
-    Answer::ours(says::promoted(&plain(&kept.path)), json!({ "path": kept.path, "promoted": true }))
+    Answer::ours(says::promoted(&plain(name::seen(&kept.path))), json!({ "path": kept.path, "promoted": true }))
 }
 
 /// Why nothing was written.
 pub(in crate::admin) fn refused(path: &str, why: NotWritten) -> Answer {
     Answer::refusal(match why {
-        NotWritten::TooLarge(most) => says::full(&plain(path), most),
+        NotWritten::TooLarge(most) => says::full(&plain(name::seen(path)), most),
+        NotWritten::Unreadable(path) => says::broken(&plain(&path)),
         why => says::not_kept(&plain(&why.to_string())),
     })
 }

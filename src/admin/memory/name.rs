@@ -1,10 +1,11 @@
 //! Which note is meant by what somebody typed.
 //!
 //! Only the last part of it counts, and `.md` may be left out: whoever types a way somewhere else means a note of that name, of which there is none. Two
-//! things may stand before it, because they are folders of the memory with names of their own: `untrusted/`, and `agents/…` or `learnings/…`, whose files are
-//! not called like notes. That a path stays in the person's folder is seen to by the tree, whatever comes out of here.
+//! things may stand before it, because they are folders of the memory with names of their own: `untrusted/`, and `agents/…`, `experience/…` or `learnings/…`,
+//! whose files are not called like notes. What no note is called like may still be a file of the folder's top, or an agent. If a file of the person's folder lies where the whole of it leads, downwards all the way, that one is meant: what the assistant may change
+//! anywhere, its person can look at and take back. That a path stays in the person's folder is seen to by the tree, whatever comes out of here.
 
-use crate::memory::note;
+use crate::memory::{EXPERIENCE, normal_path, note};
 
 /// The longest name that is looked for, in characters.
 const LONGEST: usize = 120;
@@ -16,8 +17,12 @@ pub(super) struct Name {
     pub(super) stem: String,
     /// Whether `untrusted/` stood before it.
     untrusted: bool,
-    /// The path, if it leads to what the assistant keeps for itself.
-    elsewhere: Option<String>,
+    /// Where it may lie if it leads to what the assistant keeps for itself.
+    elsewhere: Vec<String>,
+    /// The way as it was typed, if it leads to some other file.
+    typed: Option<String>,
+    /// Where else it may lie if there is no note of that name.
+    last: Vec<String>,
 }
 
 impl Name {
@@ -32,20 +37,27 @@ impl Name {
         }
         let untrusted = folder.rsplit('/').next() == Some("untrusted");
         let stem = if bare.eq_ignore_ascii_case("memory") { "MEMORY" } else { bare };
-        let elsewhere = is_kept_elsewhere(folder).then(|| format!("{folder}/{bare}.md"));
-        Some(Self { stem: stem.to_owned(), untrusted, elsewhere })
+        let elsewhere = kept_elsewhere(folder, bare);
+        let last = if folder.is_empty() && !typed.starts_with('/') {
+            vec![format!("{bare}.md"), of_agent(bare)]
+        } else {
+            Vec::new()
+        };
+        let typed = normal_path(typed).filter(|way| leads_down(typed) && is_way(way));
+        Some(Self { stem: stem.to_owned(), untrusted, elsewhere, typed, last })
     }
 
     /// Where it may lie, as its owner sees it, likeliest first.
     pub(super) fn paths(&self) -> Vec<String> {
-        if let Some(path) = &self.elsewhere {
-            return vec![path.clone()];
+        if !self.elsewhere.is_empty() {
+            return self.elsewhere.clone();
         }
         let stems = self.stems();
         let own = stems.iter().map(|stem| format!("memory/{stem}.md")).filter(|_| !self.untrusted);
         let outside = stems.iter().map(|stem| format!("memory/untrusted/{stem}.md"));
         let user = self.stem.eq_ignore_ascii_case("user").then(|| "USER.md".to_owned());
-        own.chain(outside).chain(user).collect()
+        let typed = self.typed.iter().flat_map(|way| [way.clone(), format!("{way}.md")]);
+        typed.chain(own).chain(outside).chain(user).chain(self.last.iter().cloned()).collect()
     }
 
     /// The same with what came from outside first.
@@ -57,7 +69,7 @@ impl Name {
 
     /// Where a new note of that name is begun.
     pub(super) fn new_path(&self) -> String {
-        self.elsewhere.clone().unwrap_or_else(|| format!("memory/{}.md", self.stem))
+        self.elsewhere.first().cloned().unwrap_or_else(|| format!("memory/{}.md", self.stem))
     }
 
     /// The name as typed, and as the title of a note whose file is called differently.
@@ -69,13 +81,44 @@ impl Name {
 
 /// How a file is named in a command: as short as it is understood.
 pub(super) fn short(path: &str) -> String {
+    let path = seen(path);
     let name = path.strip_suffix(".md").unwrap_or(path);
     name.strip_prefix("memory/untrusted/").or_else(|| name.strip_prefix("memory/")).unwrap_or(name).to_owned()
 }
 
-fn is_kept_elsewhere(folder: &str) -> bool {
+/// A path as a person is shown it: what lies beside the workspace is called like what lies in it.
+pub(super) fn seen(path: &str) -> &str {
+    path.trim_start_matches('/')
+}
+
+/// Whether a way goes from folder to folder, and nowhere else.
+fn leads_down(typed: &str) -> bool {
+    typed.split('/').all(|part| part == "." || !(part.is_empty() || part.starts_with('.')))
+}
+
+/// Whether it can be that of a file outside of the memory, and of nobody else's.
+fn is_way(way: &str) -> bool {
+    let (first, rest) = way.split_once('/').unwrap_or(("", way));
+    let is_name = first.is_empty() && !rest.strip_suffix(".md").unwrap_or(rest).contains('.');
+    !is_name && !["memory", "untrusted", "people", "groups"].iter().any(|folder| first.eq_ignore_ascii_case(folder))
+}
+
+/// Where a name leads behind a folder that the assistant keeps for itself, likeliest first; nowhere behind any other.
+fn kept_elsewhere(folder: &str, bare: &str) -> Vec<String> {
+    let folder = seen(folder);
     let plain = folder.split('/').all(|part| !part.is_empty() && !part.starts_with('.'));
-    plain && matches!(folder.split('/').next(), Some("agents" | "learnings"))
+    let inside = format!("{folder}/{bare}.md");
+    match folder.split('/').next().filter(|_| plain) {
+        Some("experience") => vec![inside.replacen("experience/", EXPERIENCE, 1), inside],
+        Some("agents") if folder == "agents" => vec![inside, of_agent(bare)],
+        Some("agents" | "learnings") => vec![inside],
+        _ => Vec::new(),
+    }
+}
+
+/// Where an agent of that name keeps what it took down about the workspace.
+fn of_agent(name: &str) -> String {
+    format!("agents/{}/memory.md", name.to_lowercase().replace(' ', "-"))
 }
 
 #[cfg(test)]
@@ -102,6 +145,9 @@ mod tests {
             ("memory/untrusted/tea.md", "memory/untrusted/tea.md"),
             ("agents/compline/memory.md", "agents/compline/memory.md"),
             ("learnings/corrections", "learnings/corrections.md"),
+            ("experience/default", "//experience/default.md"),
+            ("//experience/default.md", "//experience/default.md"),
+            ("experience/../../secret", "memory/secret.md"),
             ("agents/../../secret.md", "memory/secret.md"),
             ("people/ben/memory/tea", "memory/tea.md"),
         ] {
@@ -113,22 +159,39 @@ mod tests {
     }
 
     #[test]
+    fn a_way_that_leads_down_is_that_of_a_file_too() {
+        for (typed, way) in [("plans/tea", "plans/tea"), ("plans/./tea.md", "plans/tea.md"), ("todo.txt", "todo.txt")] {
+            let paths = Name::read(typed).unwrap().paths();
+            assert!(paths.starts_with(&[way.to_owned(), format!("{way}.md")]), "{typed}: {paths:?}");
+        }
+        for typed in
+            ["../../secret", "/etc/passwd", "a/../../b", "a//b", "plans/.git/config", "/tea.md", "people/ben/x"]
+        {
+            let paths = Name::read(typed).unwrap().paths();
+            assert!(paths.iter().all(|path| path.starts_with("memory/")), "{typed}: {paths:?}");
+        }
+    }
+
+    #[test]
     fn what_is_trusted_is_found_first_unless_it_is_about_to_become_so() {
-        let name = Name::read("tea").unwrap();
-        assert_eq!(name.paths(), ["memory/tea.md", "memory/untrusted/tea.md"]);
-        assert_eq!(name.paths_from_outside(), ["memory/untrusted/tea.md", "memory/tea.md"]);
-        assert_eq!(name.new_path(), "memory/tea.md");
+        let name = Name::read("Tea").unwrap();
+        let last = ["Tea.md", "agents/tea/memory.md"];
+        let (own, outside) =
+            (["memory/Tea.md", "memory/tea.md"], ["memory/untrusted/Tea.md", "memory/untrusted/tea.md"]);
+        assert_eq!(name.paths(), [own, outside, last].concat());
+        assert_eq!(name.paths_from_outside(), [outside, own, last].concat());
+        assert_eq!(name.new_path(), "memory/Tea.md");
+        assert_eq!(short("//experience/default.md"), "experience/default");
         assert_eq!(short("memory/untrusted/tea.md"), "tea");
         assert_eq!(short("agents/compline/memory.md"), "agents/compline/memory");
     }
 
     proptest! {
         #[test]
-        fn no_name_leads_out_of_the_memory(typed in "[a-z./\\\\ ~-]{0,30}") {
+        fn no_name_leads_out_of_the_folder(typed in "[a-z./\\\\ ~-]{0,30}") {
             for path in Name::read(&typed).map(|name| name.paths()).unwrap_or_default() {
-                prop_assert!(path.split('/').all(|part| !part.is_empty() && part != ".." && part != "."), "{}", path);
-                let known = ["memory/", "agents/", "learnings/"].iter().any(|folder| path.starts_with(folder));
-                prop_assert!(known || path == "USER.md", "{}", path);
+                let path = path.strip_prefix("//experience/").unwrap_or(&path);
+                prop_assert!(path.split('/').all(|part| !part.is_empty() && !part.starts_with('.')), "{}", path);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What there is: `MEMORY.md`, the notes with their sizes, today's note, and what came from outside and waits.
+//! What there is: `MEMORY.md`, the notes with their sizes, today's note, what was taken down, and what came from outside and waits.
 
 use serde_json::{Value, json};
 
@@ -48,35 +48,60 @@ impl Admin {
         };
         let place = place.and_then(|path| path.parent().map(|folder| folder.display().to_string()));
         let mut shown = Shown::nothing();
+        let is_read = self.parts.engine.parts.memory.enabled;
         let mut blocks = match &index {
-            Ok(page) => of_index(page, way, &mut shown),
-            Err(NotGiven::Missing) => vec![says::head(&gauge(INDEX, 0))],
+            Ok(page) => of_index(page, way, is_read, &mut shown),
+            Err(NotGiven::Missing) => vec![says::head(&gauge(INDEX, 0), is_read)],
             Err(_) => vec![says::UNREADABLE.to_owned()],
         };
+        if !is_read {
+            blocks.insert(0, says::SWITCHED_OFF.to_owned());
+        }
         let size = index.as_ref().map_or(0, Page::size);
         blocks.extend(lying.blocks(&mut shown));
         let (files, all) = lying.total();
         blocks.push(says::total(files + usize::from(index.is_ok()), all + size, place.as_deref()));
+        let taken_down = self.taken_down(&who).await?;
+        blocks.extend(of_taken_down(&taken_down));
         let json = json!({
+            "enabled": is_read,
             "index": index.ok().map(|page| super::page_json(&page, page.words(&mut shown))),
             "folder": place,
             "notes": lying.notes.iter().map(note_json).collect::<Vec<_>>(),
             "today": lying.today.as_ref().map(note_json),
             "days": lying.days.iter().map(note_json).collect::<Vec<_>>(),
+            "taken_down": taken_down.iter().map(file_json).collect::<Vec<_>>(),
             "untrusted": lying.outside.iter().map(note_json).collect::<Vec<_>>(),
             "size": all + size,
         });
         Ok(Answer::showing(shown, blocks.join("\n\n"), json))
     }
+
+    /// Both layers of what was taken down, as far as they are there.
+    async fn taken_down(&self, who: &Party) -> anyhow::Result<Vec<Page>> {
+        let mut pages = Vec::new();
+        for path in self.parts.tree.taken_down() {
+            pages.extend(self.page(who, &[path]).await?.ok());
+        }
+        Ok(pages)
+    }
+}
+
+/// A line for each of the files; nothing without any.
+fn of_taken_down(pages: &[Page]) -> Option<String> {
+    let line = |page: &Page| says::taken_down(&plain(&name::short(&page.path)), &page.gauge());
+    let lines = pages.iter().map(line);
+    (!pages.is_empty())
+        .then(|| std::iter::once(says::TAKEN_DOWN.to_owned()).chain(lines).collect::<Vec<_>>().join("\n"))
 }
 
 /// The gauge, and the beginning of the text.
-fn of_index(page: &Page, way: Way, shown: &mut Shown) -> Vec<String> {
+fn of_index(page: &Page, way: Way, is_read: bool, shown: &mut Shown) -> Vec<String> {
     // What the program explains in it stands in the file.
     let words = without_comments(page.words(shown));
     let words = words.trim();
     let part = cut_bytes(words, BEGINNING);
-    let mut blocks = vec![says::head(&page.gauge()), fenced(&reveal(part))];
+    let mut blocks = vec![says::head(&page.gauge(), is_read), fenced(&reveal(part))];
     if part.len() < words.len() {
         blocks.push(says::goes_on(match way {
             Way::Chat => "/memory MEMORY",
@@ -114,16 +139,17 @@ impl Lying {
     fn blocks(&self, shown: &mut Shown) -> Vec<String> {
         let mut blocks = vec![self.own()];
         blocks.push(match &self.today {
-            Some(note) => says::today(&name::short(&note.path), note.size),
+            Some(note) => says::today(&name::short(&note.path), &fullness(note)),
             None => says::NOTHING_TODAY.to_owned(),
         });
-        if let Some(newest) = self.days.last() {
-            blocks.push(says::days(self.days.len(), size(&self.days), &name::short(&newest.path)));
+        if let Some((newest, fullest)) = self.days.last().zip(self.days.iter().max_by_key(|note| note.size)) {
+            let fullest = (&*name::short(&fullest.path), &*fullness(fullest));
+            blocks.push(says::days(self.days.len(), size(&self.days), &name::short(&newest.path), fullest));
         }
         if !self.outside.is_empty() {
             // The names of the files were made of words from outside.
             shown.also(&Label::untrusted(Source::unknown()));
-            let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), "", note.size);
+            let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), "", &fullness(note));
             blocks.push(listed(says::waiting(self.outside.len(), size(&self.outside)), &self.outside, line));
         }
         blocks
@@ -133,7 +159,7 @@ impl Lying {
         if self.notes.is_empty() {
             return says::NO_NOTES.to_owned();
         }
-        let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), &plain(&note.title), note.size);
+        let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), &plain(&note.title), &fullness(note));
         listed(says::notes_head(self.notes.len(), size(&self.notes)), &self.notes, line)
     }
 
@@ -150,8 +176,23 @@ fn listed(head: String, notes: &[NoteLine], line: impl Fn(&NoteLine) -> String) 
     std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
 }
 
+/// How full a note is.
+fn fullness(note: &NoteLine) -> String {
+    gauge(&note.path, note.size)
+}
+
 fn size(notes: &[NoteLine]) -> u64 {
     notes.iter().map(|note| note.size).sum()
+}
+
+fn file_json(page: &Page) -> Value {
+    json!({
+        "note": name::short(&page.path),
+        "path": page.path,
+        "size": page.size(),
+        "limit": Tree::room_for(&page.path),
+        "tainted": !page.text.label().is_trusted(),
+    })
 }
 
 fn note_json(note: &NoteLine) -> Value {

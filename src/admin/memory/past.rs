@@ -30,6 +30,13 @@ impl Past {
     fn present(&self) -> Option<FileId> {
         self.versions.first().filter(|newest| !newest.digest.is_empty()).map(|newest| newest.id)
     }
+
+    /// The newest ones, and the last trusted one, however old it is: it is what a person wants back whose file was written anew from outside.
+    fn listed(&self) -> Vec<&FileRow> {
+        let last_trusted = self.versions.iter().position(|row| row.label.is_trusted() && row.has_content);
+        let is_listed = |at: usize| at < VERSIONS || Some(at) == last_trusted;
+        self.versions.iter().enumerate().filter(|(at, _)| is_listed(*at)).map(|(_, row)| row).collect()
+    }
 }
 
 impl Admin {
@@ -40,14 +47,15 @@ impl Admin {
     pub async fn past_of(&self, person: &Person, typed: &str, way: Way) -> anyhow::Result<Answer> {
         let Some(past) = self.pasts(person, typed).await?.into_iter().next() else { return Ok(no_such_note(way)) };
         let mut shown = Shown::nothing();
-        let mut lines = vec![says::history_head(&plain(&past.path)), String::new()];
-        for version in past.versions.iter().take(VERSIONS) {
+        let mut lines = vec![says::history_head(&plain(name::seen(&past.path))), String::new()];
+        let listed = past.listed();
+        for version in &listed {
             // Of the words nothing is shown, but where they came from may be news from outside.
             shown.also(&version.label);
             lines.push(self.past_line(version, past.present()));
         }
-        if past.versions.len() > VERSIONS {
-            lines.push(says::older(past.versions.len() - VERSIONS));
+        if past.versions.len() > listed.len() {
+            lines.push(says::older(past.versions.len() - listed.len()));
         }
         lines.push(format!("\n{}", says::how_to_restore(&name::short(&past.path), way)));
         let json: Value = past.versions.iter().map(|version| version_json(version, past.present())).collect();
@@ -82,8 +90,8 @@ impl Admin {
             Ok(written) => {
                 let trusted = written.label.is_trusted();
                 let sentence = match written.version {
-                    Some(_) => says::restored(&plain(&path), version, trusted),
-                    None => says::same_content(&plain(&path), version),
+                    Some(_) => says::restored(&plain(name::seen(&path)), version, trusted),
+                    None => says::same_content(&plain(name::seen(&path)), version),
                 };
                 let changed = written.version.is_some();
                 Answer::ours(

@@ -93,7 +93,7 @@ async fn neither_a_member_nor_a_group_is_answered() {
     }
     assert!(house.reads("skills/tea/SKILL.md").is_none());
     // Who was an owner when the line was typed, and is none now.
-    let posing = Caller { person: Person { role: Role::Owner, ..house.ben().person }, private: true };
+    let posing = Caller { person: Person { role: Role::Owner, ..house.ben().person }, private: true, group: None };
     assert_eq!(house.admin.chat(&posing, &format!("/approve {id} {hash}")).await.markdown, OWNER_ONLY);
     assert_eq!(house.admin.chat(&posing, &format!("/reject {id}")).await.markdown, OWNER_ONLY);
     assert!(!ask(&house, &format!("/approve {id} {hash}")).await.failed, "all that changed nothing");

@@ -9,7 +9,8 @@ use super::super::conversations::title_of;
 use super::{By, Kind, MOST, Row, Sought};
 use crate::id::ConversationId;
 use crate::people::Person;
-use crate::store::{Db, Hit};
+use crate::store::{Db, Hit, Looked};
+use crate::time::Zone;
 use crate::trust::Scope;
 
 impl Admin {
@@ -20,15 +21,17 @@ impl Admin {
         {
             return Ok(Vec::new());
         }
-        let (scope, sought) = (Scope::Person(person.id), sought.clone());
-        self.parts.journal.read_much(move |db| find(db, scope, &sought)).await
+        let (scope, sought, zone) = (Scope::Person(person.id), sought.clone(), self.parts.zone);
+        self.parts.journal.read_much(move |db| find(db, scope, &sought, zone)).await
     }
 }
 
-fn find(db: Db<'_>, scope: Scope, sought: &Sought) -> anyhow::Result<Vec<Row>> {
+fn find(db: Db<'_>, scope: Scope, sought: &Sought, zone: Zone) -> anyhow::Result<Vec<Row>> {
     // A conversation is found by its messages, so it takes more of them to find as many conversations.
     let more = sought.case || sought.wants(Kind::Conversation);
-    let mut hits = db.recall(scope, &sought.query, true, if more { MOST } else { sought.limit }, None)?.hits;
+    let limit = if more { MOST } else { sought.limit };
+    let looked = Looked { words: &sought.query, untrusted_too: true, limit, zone, ..Looked::of(scope) };
+    let mut hits = db.recall_by(&looked)?.hits;
     hits.retain(|hit| sought.fits(Shown::nothing().words::<Arc<str>>(&hit.text)));
     let mut rows = Vec::new();
     let mut known: HashSet<ConversationId> = HashSet::new();

@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use super::gateway::Gateway;
-use super::{model_name, signal, telegram};
+use super::{meaning, model_name, signal, telegram};
 use crate::cli::place::Place;
 use crate::cli::probe;
 use crate::config::{self, Config, Provider};
@@ -18,6 +18,7 @@ pub(super) async fn look(config: &Config, place: &Place, offline: bool) -> Vec<F
         }
     }
     let gateway = Gateway::ask(place).await;
+    findings.push(meaning::look(config, &gateway, offline).await);
     if let Some(bot) = &config.telegram {
         findings.extend(telegram::look(bot, &gateway, config.zone, offline).await);
     }

@@ -150,7 +150,7 @@ const AGENT: &[Key] = &[
 ];
 
 const MEMORY: &[Key] = &[
-    key("enabled", Flag, Is("true"), "true", "Whether facts are taken down by themselves and shown to the assistant; files that you write are read either way."),
+    key("enabled", Flag, Is("true"), "true", "Whether anything is remembered. Switched off, nothing is kept, and MEMORY.md, notes and what was learned are not read; AGENTS.md, SOUL.md and USER.md are."),
     key("placement", Text, Is("tail"), "tail",
         "Where memory stands in a prompt: \"tail\" (before the newest message, which keeps the provider's cache warm) or \"system\" (at its beginning)."),
     key("extract_every", Count, Is("10"), "10", "Facts are taken down after so many turns, and at the end of a conversation; 1 to 1000."),

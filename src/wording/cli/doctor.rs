@@ -31,6 +31,8 @@ pub const KNOWLEDGE: &str = "knowledge";
 /// A check.
 pub const INDEX: &str = "index";
 /// A check.
+pub const MEANING: &str = "meaning";
+/// A check.
 pub const SKILLS: &str = "skills";
 /// A check.
 pub const PROPOSALS: &str = "proposals";
@@ -297,8 +299,7 @@ pub fn proposals_wait(count: usize) -> String {
 /// The memory cannot be looked at.
 pub const FIX_KNOWLEDGE: &str = "see that the workspace and all in it belong to the user who runs this";
 /// A file that is no text.
-pub const FIX_UNREADABLE: &str =
-    "open the files under memory/, agents/ and learnings/ in an editor and save them as UTF-8";
+pub const FIX_UNREADABLE: &str = "open the files under memory/, agents/ and learnings/ in an editor and save them as UTF-8; they must belong to the user who runs this";
 /// Notes that nothing leads to.
 pub const FIX_UNLISTED: &str = "`compline doctor --fix` adds a line for each to `## Index` in MEMORY.md";
 /// Files that are too large.
@@ -320,9 +321,11 @@ pub fn mended_knowledge(folders: usize, lines: usize) -> String {
     format!("made {folders} folders, and {lines} lines that lead to notes")
 }
 
-/// Files of the memory that are no text.
+/// Files of the memory that cannot be read, or are no text.
 pub fn unreadable(count: usize) -> String {
-    format!("{count} of the files that are loaded by themselves are no text")
+    format!(
+        "{count} of the files that are loaded by themselves cannot be read as text: nothing is known from them, and nothing is added"
+    )
 }
 
 /// Notes that no line leads to.

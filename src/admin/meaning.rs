@@ -1,0 +1,73 @@
+//! What status tells of searching by meaning.
+
+use serde_json::{Value, json};
+
+use super::answer::plain;
+use crate::memory::{VECTORS_COUNTED_UP_TO, VectorHealth};
+use crate::time::{Moment, Zone};
+use crate::wording::meaning as says;
+
+/// A line for people.
+pub(super) fn line(health: &VectorHealth, zone: Zone) -> String {
+    let VectorHealth { source, model, dimensions, kept, lacking, .. } = health;
+    let what = says::model(source, model, *dimensions, *kept, *lacking, VECTORS_COUNTED_UP_TO);
+    let what = match &health.away {
+        Some(away) => says::away(&what, &away.why, &zone.show_short(away.since), &zone.show_short(away.next)),
+        None => what,
+    };
+    says::status(&plain(&what))
+}
+
+/// The same for programs; `null` where nobody computes vectors. `trouble` and `next_at` are there while the server is away.
+pub(super) fn json(health: Option<&VectorHealth>) -> Value {
+    let Some(health) = health else { return Value::Null };
+    let failed = health.failed.as_ref();
+    json!({
+        "source": health.source,
+        "model": health.model,
+        "dimensions": health.dimensions,
+        "with_vector": health.kept,
+        "without_vector": health.lacking,
+        "in_memory": health.loaded,
+        "complete": health.is_complete,
+        "trouble": health.away.as_ref().map(|away| &away.why),
+        "since": health.away.as_ref().map(|away| away.since.rfc3339()),
+        "next_at": health.away.as_ref().map(|away| away.next.rfc3339()),
+        "last_failure": failed.map(|(why, _)| why),
+        "last_failure_at": failed.map(|(_, at)| *at).map(Moment::rfc3339),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::VectorTrouble;
+
+    fn health() -> VectorHealth {
+        VectorHealth {
+            source: "ollama".to_owned(),
+            model: "small".to_owned(),
+            dimensions: Some(8),
+            kept: 120,
+            lacking: 3,
+            ..VectorHealth::default()
+        }
+    }
+
+    #[test]
+    fn it_says_how_much_is_there_why_it_is_away_and_when_it_is_asked_again() {
+        let well = line(&health(), Zone::UTC);
+        assert_eq!(well, "- search by meaning: ollama/small, 8 numbers a vector; 120 texts have one, 3 are missing");
+        let at = |minutes: i64| Moment(1_795_251_600_000 + minutes * 60_000);
+        let away = VectorTrouble { why: "The key is refused".to_owned(), since: at(0), next: at(10) };
+        let failed = Some((away.why.clone(), at(5)));
+        let ill = VectorHealth { away: Some(away), failed, ..health() };
+        let told = line(&ill, Zone::UTC);
+        assert!(told.contains("The key is refused") && told.contains("09:00") && told.contains("09:10"), "{told}");
+        let json = json(Some(&ill));
+        assert_eq!((&json["with_vector"], &json["without_vector"]), (&json!(120), &json!(3)));
+        assert_eq!((&json["trouble"], &json["next_at"]), (&json!("The key is refused"), &json!(at(10).rfc3339())));
+        assert_eq!(json["last_failure_at"], json!(at(5).rfc3339()));
+        assert_eq!(super::json(None), Value::Null);
+    }
+}
