@@ -50,6 +50,8 @@ use crate::wording;
 
 /// What is in work when the program stops gets this long to finish.
 const STOP_WITHIN: Duration = Duration::from_secs(8);
+/// How often the index takes in what changed, where vectors are computed of it.
+const TAKEN_IN_EVERY: Duration = Duration::from_secs(60);
 
 /// What comes from outside. `None` and empty mean the real thing.
 #[derive(Default)]
@@ -119,6 +121,8 @@ pub struct App {
     signal: Option<Arc<Signal>>,
     /// Nearness in meaning, if it is set up.
     pub vectors: Option<Vectors>,
+    /// The knowledge tree.
+    pub tree: Tree,
     /// What is found of what is kept.
     pub index: Index,
     desks: Arc<Desks>,
@@ -228,7 +232,7 @@ impl App {
                 &config,
                 &index,
                 &journal,
-                &Keeping::new(journal.clone(), tree.clone(), Arc::clone(&clock), config.zone),
+                &Keeping::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(&clock), config.zone),
             ))
             .with_outside(Arc::clone(&outside));
         let engine = Engine::new(
@@ -281,7 +285,7 @@ impl App {
             engine: Arc::clone(&engine),
             ledger,
             review: review.clone(),
-            tree,
+            tree: tree.clone(),
             index: index.clone(),
             agent: config.agent.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -309,6 +313,7 @@ impl App {
             review,
             signal,
             vectors,
+            tree,
             index,
             desks,
             tasks: TaskTracker::new(),
@@ -342,6 +347,7 @@ impl App {
         }
         self.tasks.spawn(take_in(self.index.clone(), Arc::clone(&self.clock), self.stop.clone()));
         if let Some(vectors) = &self.vectors {
+            self.tasks.spawn(vectors.clone().load(self.stop.clone()));
             self.tasks.spawn(vectors.clone().run(self.stop.clone()));
         }
         self.engine.start().await?;
@@ -374,11 +380,6 @@ impl App {
         }
         self.journal.close().await;
         let _ = std::fs::remove_file(self.config.home.socket());
-    }
-
-    /// Cancelled when the house is to stop.
-    pub fn stop_token(&self) -> CancellationToken {
-        self.stop.clone()
     }
 
     fn ring_on_attach(&self) {
@@ -462,12 +463,27 @@ fn vectors(
     Ok(Some(Vectors::new(VectorParts { journal, clock, ledger, embedder })))
 }
 
-/// Brings the index up to date at the start, so that the first search need not.
+/// Brings the index up to date at the start, so that the first search need not. Where somebody computes vectors that goes on, because what nobody has
+/// looked for yet has to have its vector when somebody does.
 async fn take_in(index: Index, clock: Arc<dyn Clock>, stop: CancellationToken) {
-    let _busy = clock.busy();
-    let work = crate::time::task::guarded("The index", index.refresh_all());
-    if let Some(Err(error)) = stop.run_until_cancelled(work).await {
-        tracing::error!("The index cannot be brought up to date, and every search tries again: {error:#}");
+    let mut busy = clock.busy();
+    loop {
+        let work = crate::time::task::guarded("The index", index.refresh_all());
+        match stop.run_until_cancelled(work).await {
+            None => return,
+            Some(Err(error)) => {
+                tracing::error!("The index cannot be brought up to date, and every search tries again: {error:#}");
+            }
+            Some(Ok(())) => {}
+        }
+        if index.vectors().is_none() {
+            return;
+        }
+        let next = clock.now().plus(TAKEN_IN_EVERY);
+        busy = tokio::select! {
+            () = stop.cancelled() => return,
+            woken = busy.rest_until(&*clock, next) => woken,
+        };
     }
 }
 

@@ -58,7 +58,7 @@ pub use compactions::Compaction;
 pub use conversations::{Conversation, NewConversation};
 pub use copy::{DiskFull, amend_copy, copy_journal, examine_still};
 pub use derived::Node;
-pub use embeddings::{Lacking, Pool, Read};
+pub use embeddings::{Lacking, Pool, Read, Vectored};
 pub use enclosures::{EnclosedFile, Enclosure};
 pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry};
 pub use extractions::{Category, Correction, Extraction, Fact, Layer, Taken};

@@ -57,6 +57,11 @@ impl Moment {
             .unwrap_or_default()
             .to_rfc3339_opts(chrono::SecondsFormat::Millis, true)
     }
+
+    /// The instant that such a text states; `None` if it is none.
+    pub fn of_rfc3339(text: &str) -> Option<Self> {
+        chrono::DateTime::parse_from_rfc3339(text).ok().map(|at| Self(at.timestamp_millis()))
+    }
 }
 
 fn millis(span: Duration) -> i64 {

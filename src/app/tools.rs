@@ -36,7 +36,10 @@ pub(super) fn toolbox(
     fetcher: Option<Fetcher>,
 ) -> anyhow::Result<Toolbox> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
-        Arc::new(Recall::new(Recollection::new(journal.clone(), vectors.cloned(), &config.agent.name), config.zone)),
+        Arc::new(Recall::new(
+            Recollection::new(journal.clone(), vectors.cloned(), &config.agent.name).in_zone(config.zone),
+            config.zone,
+        )),
         Arc::new(ReadReflection::new(journal.clone())),
         Arc::new(LoadSkill::new(review.clone())),
         Arc::new(LoadSkillResource::new(review.clone())),

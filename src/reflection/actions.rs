@@ -3,8 +3,9 @@
 //! Each open action is seen to in its order. A change of a skill that an owner's reflection proposes goes to the gate, like one
 //! that is asked for in a chat, if the owner wants that and the day has room: that is decided and written down first, by the one writer, so the
 //! limit holds whoever asks at the same time. The proposal and the action's end are one transaction of the gate. Within the same limits, what an
-//! owner's reflection wants to remember becomes a note through the one writer of the knowledge, with the label of the reflection: text from outside in it, and
-//! the note waits where nothing is loaded by itself. The rest stays a suggestion. A crash in between leaves the action taken, and it is taken up.
+//! owner's reflection wants to remember is kept through the one writer of the knowledge, with the label of the reflection: text from outside in it, and
+//! it waits as a note where nothing is loaded by itself. What says `key: value`, or another value under the title of a fact, is a fact and takes the place of what
+//! was known of its key; all else becomes a note. The rest stays a suggestion. A crash in between leaves the action taken, and it is taken up.
 
 use std::sync::Arc;
 
@@ -15,13 +16,16 @@ use crate::memory::{self, NoteDraft};
 use crate::people::Party;
 use crate::review::{Change, Draft, Origin, Refused, Staged};
 use crate::skill::{Folder, MAIN, note};
-use crate::store::{ActionRow, ActionState, Db, Node, Tx};
+use crate::store::{ActionRow, ActionState, Category, Db, Fact, Layer, Node, Tx};
 use crate::time::Moment;
 use crate::trust::Scope;
 use crate::wording::reflection as says;
 
 /// What the gate is given, or why it is not.
 type Drafted = Result<Draft, String>;
+
+/// What is longer in characters is a note, whatever its form.
+const FACT: usize = 500;
 
 /// What is decided about an action before anything is done.
 struct Rule {
@@ -75,19 +79,38 @@ impl Reflector {
         }
     }
 
-    /// The same note twice is one note, so this can be done again after a crash.
+    /// The same fact or note twice is one, so this can be done again after a crash.
     async fn remember(&self, action: &ActionRow) -> anyhow::Result<()> {
         let Some((origin, note)) = self.note_of(action).await? else {
             return self.refuse(action, says::UNREADABLE.to_owned()).await;
         };
-        let kept = match self.parts.engine.parts.tree.remember(&origin, &note).await? {
-            Ok(kept) => kept,
+        let tree = &self.parts.engine.parts.tree;
+        let kept = match self.fact_of(&origin, &note).await? {
+            Some(fact) => tree.keep_fact(&origin, fact).await?,
+            None => tree.remember(&origin, &note).await?.map(where_kept),
+        };
+        let place = match kept {
+            Ok(place) => place,
             Err(why) => return self.refuse(action, why.to_string()).await,
         };
-        let place = if kept.redirected { says::kept_apart(&kept.path) } else { kept.path };
         let (id, now) = (action.id, origin.now);
         let end = move |tx: Tx<'_>| tx.end_action(id, ActionState::Kept, &place, now).map(drop);
         self.parts.journal.write("keep what a reflection remembers", end).await
+    }
+
+    /// The fact that a note states, if it is one. Words from outside are none: they would change what is loaded.
+    async fn fact_of(&self, origin: &memory::Origin, note: &NoteDraft) -> anyhow::Result<Option<Fact>> {
+        let text = note.content.trim();
+        if !origin.label.is_trusted() || text.contains('\n') || text.chars().count() > FACT {
+            return Ok(None);
+        }
+        let (key, value) = match memory::memo::key_of(text) {
+            Some(stated) => stated,
+            None if self.parts.engine.parts.tree.knows_key(&origin.who, &note.title).await? => (&*note.title, text),
+            None => return Ok(None),
+        };
+        let (key, value, sources) = (key.to_owned(), value.to_owned(), origin.from.clone());
+        Ok(Some(Fact { key, value, category: Category::Fact, layer: Layer::A, sources }))
     }
 
     /// What is to be remembered, for whom and because of what.
@@ -168,18 +191,22 @@ impl Reflector {
     }
 }
 
-impl Rule {
-    fn does(&self, kind: Kind) -> bool {
-        kind.is_done() && (self.remembers || kind != Kind::Memory)
-    }
+/// Where a note went, in words for whoever reads what became of the action.
+fn where_kept(kept: memory::Kept) -> String {
+    if kept.redirected { says::kept_apart(&kept.path) } else { kept.path }
+}
 
+impl Rule {
     fn take(&self, tx: Tx<'_>, action: &ActionRow) -> anyhow::Result<bool> {
+        let kind = Kind::parse(&action.kind);
         let stays = if !self.auto_action {
             Some(says::AUTO_ACTION_IS_OFF)
         } else if !keep::is_owners(*tx, action.scope)? {
             Some(says::ONLY_OF_OWNERS)
-        } else if !Kind::parse(&action.kind).is_some_and(|kind| self.does(kind)) {
+        } else if !kind.is_some_and(Kind::is_done) {
             Some(says::NOT_BY_THE_PROGRAM)
+        } else if kind == Some(Kind::Memory) && !self.remembers {
+            Some(says::MEMORY_IS_OFF)
         } else {
             None
         };

@@ -207,40 +207,36 @@ impl Review {
         let Some(proposal) = self.0.journal.read(|db| Proposal::load(db, id)).await? else { return Ok(true) };
         let now = self.0.clock.now();
         let shown = show::announcement(&proposal);
-        let told = self
-            .0
-            .journal
-            .write("tell of a proposal", move |tx| {
-                let Some((address, scope)) = owners_address(*tx)? else { return Ok(None) };
-                let text: Text = Labelled::new(Arc::from(shown.markdown), shown.label, scope);
-                tx.post(&NewOutbox {
-                    address,
-                    kind: OutboxKind::Notice,
-                    message: None,
-                    text: &text,
-                    buttons: &shown.buttons,
-                    quotes: "",
-                    at: now,
-                })?;
-                tx.told_of(id)?;
-                Ok(Some(address))
-            })
-            .await?;
-        if let Some(address) = told {
-            self.0.herald.posted(address);
-        }
-        Ok(told.is_some())
+        self.tell_owner("tell of a proposal", id, move |tx, address, scope| {
+            let text: Text = Labelled::new(Arc::from(shown.markdown), shown.label, scope);
+            let (kind, buttons) = (OutboxKind::Notice, &shown.buttons);
+            tx.post(&NewOutbox { address, kind, message: None, text: &text, buttons, quotes: "", at: now }).map(drop)
+        })
+        .await
     }
 
     /// Tells the owner what became of what a policy approved. False if there is no place yet to tell them.
     async fn tell_end(&self, id: ProposalId, words: String) -> anyhow::Result<bool> {
         let now = self.0.clock.now();
+        self.tell_owner("tell of a skill", id, move |tx, address, scope| {
+            tx.post(&NewOutbox::notice(address, &wording::own(&words, scope), now)).map(drop)
+        })
+        .await
+    }
+
+    /// Posts something about a proposal to the owner, once. False if there is no place yet to tell them.
+    async fn tell_owner(
+        &self,
+        job: &'static str,
+        id: ProposalId,
+        post: impl FnOnce(Tx<'_>, AddressId, Scope) -> anyhow::Result<()> + Send + 'static,
+    ) -> anyhow::Result<bool> {
         let told = self
             .0
             .journal
-            .write("tell of a skill", move |tx| {
+            .write(job, move |tx| {
                 let Some((address, scope)) = owners_address(*tx)? else { return Ok(None) };
-                tx.post(&NewOutbox::notice(address, &wording::own(&words, scope), now))?;
+                post(tx, address, scope)?;
                 tx.told_of(id)?;
                 Ok(Some(address))
             })

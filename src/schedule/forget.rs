@@ -36,6 +36,13 @@ impl Schedule {
     pub(super) async fn look_at_what_was_left(&self, now: Moment) -> anyhow::Result<()> {
         for row in self.parts.journal.read(|db| db.forgettings_left()).await? {
             let (id, of) = (row.id, row.clone());
+            if row.what == Forgotten::Person {
+                // It knows no words to look for: what is left of somebody goes as the rest did.
+                if let Err(error) = self.parts.tree.forget_person(id, now).await {
+                    tracing::error!("Forgetting {id} is not finished yet: {error:#}");
+                }
+                continue;
+            }
             let left = self.parts.journal.read_much(move |db| db.left(&of)).await?;
             let files = self.parts.tree.files_that_hold(&row).await?;
             if left == Left::default() && files.is_empty() {

@@ -19,6 +19,8 @@ const FILE: &str = "md";
 const TITLE: (usize, usize) = (12, 3);
 /// A word of so many letters says something, as does one with a digit.
 const TELLING: usize = 5;
+/// Before a part that has to be all that stands on a line. No plain text holds it.
+const ALONE: char = '=';
 /// JSON within JSON is looked into so deep.
 const DEEPEST: usize = 6;
 /// At most so many lines of one note are looked for.
@@ -34,6 +36,12 @@ impl Needles {
         let mut needles = Self::default();
         needles.add(key, value);
         needles
+    }
+
+    /// Those of a fact where others may say the same of something else: only a line that says what it is about as well.
+    pub fn of_both(key: &str, value: &str) -> Self {
+        let parts = vec![plain(key), plain(value)];
+        if parts.iter().all(|part| !part.is_empty()) { Self(vec![parts]) } else { Self::of_fact(key, value) }
     }
 
     /// Those of a note with that title. Its front matter counts as lines like all others.
@@ -57,6 +65,17 @@ impl Needles {
         needles
     }
 
+    /// Those of one line that has no key: where it is too short to be told from other talk, only a line that says just that.
+    pub fn of_line(words: &str) -> Self {
+        let line = plain(words);
+        let (letters, count) = measure(&line);
+        match letters {
+            0 => Self::default(),
+            ENOUGH.. if count >= WORDS => Self(vec![vec![line]]),
+            _ => Self(vec![vec![format!("{ALONE}{line}")]]),
+        }
+    }
+
     /// These and those.
     pub fn join(&mut self, others: Self) {
         self.0.extend(others.0.into_iter().filter(|needle| !self.0.contains(needle)).collect::<Vec<_>>());
@@ -77,6 +96,11 @@ impl Needles {
         self.0.is_empty()
     }
 
+    /// Whether two texts are the same words, however they are written.
+    pub fn are_same_words(one: &str, other: &str) -> bool {
+        !plain(one).is_empty() && plain(one) == plain(other)
+    }
+
     /// Whether a text holds one of them on some line, or in some string if it is JSON.
     pub fn are_in(&self, text: &str) -> bool {
         strings(text).iter().any(|text| text.lines().any(|line| self.are_on(line)))
@@ -87,7 +111,11 @@ impl Needles {
         let here = plain(text);
         self.are_in(text)
             || self.0.iter().any(|parts| {
-                let telling: Vec<&str> = parts.iter().flat_map(|part| part.split(' ')).filter(is_telling).collect();
+                let telling: Vec<&str> = parts
+                    .iter()
+                    .flat_map(|part| part.trim_start_matches(ALONE).split(' '))
+                    .filter(is_telling)
+                    .collect();
                 let found = telling.iter().filter(|word| has(&here, word)).count();
                 found > 0 && found.saturating_mul(2) >= telling.len()
             })
@@ -112,7 +140,19 @@ fn is_telling(word: &&str) -> bool {
 
 /// Whether a run of words stands in another one; both are plain.
 fn has(here: &str, part: &str) -> bool {
-    format!(" {here} ").contains(&format!(" {part} "))
+    match part.strip_prefix(ALONE) {
+        // The day at the end of a line is none of its words.
+        Some(alone) => here.strip_prefix(alone).is_some_and(|rest| rest.is_empty() || is_day(rest)),
+        None => format!(" {here} ").contains(&format!(" {part} ")),
+    }
+}
+
+/// Whether it is a plain day behind something: ` 2026 11 21`.
+fn is_day(rest: &str) -> bool {
+    let numbers: Vec<&str> = rest.trim_start().split(' ').collect();
+    rest.starts_with(' ')
+        && matches!(numbers[..], [year, month, day] if [year, month, day].map(str::len) == [4, 2, 2])
+        && numbers.iter().all(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Lower case, folded, one space between words, nothing else.
@@ -193,6 +233,21 @@ mod tests {
         assert!(needles.are_in("- **shoe size**: 42") && needles.are_in("42 is my shoe size"));
         assert!(needles.are_in(r#"[{"key":"Shoe size","value":"42"}]"#));
         assert!(!needles.are_in("The answer is 42") && !needles.are_in("shoe size\n42"));
+    }
+
+    #[test]
+    fn a_line_without_a_key_is_found_by_its_words_and_a_short_one_only_alone() {
+        let long = Needles::of_line("The spare key is under the third pot");
+        assert!(long.are_in("- The spare key is under the third pot (2026-11-21)"));
+        assert!(long.are_in("I said: the spare key is under the third pot!") && !long.are_in("the third pot"));
+        let short = Needles::of_line("Tea");
+        for gone in ["- tea (2026-11-21)", "* TEA", "tea."] {
+            assert!(short.are_in(gone), "{gone}");
+        }
+        for kept in ["tea in the morning", "- **drink**: tea", "no tea", "- teapot", "- tea 2026 11", "- tea 3 of 12"] {
+            assert!(!short.are_in(kept), "{kept}");
+        }
+        assert!(Needles::of_line(" ! ").is_empty());
     }
 
     #[test]

@@ -121,6 +121,16 @@ mod tests {
     }
 
     #[test]
+    fn names_sunday_as_seven_and_either_kind_of_day() {
+        let monday = "2026-11-16T00:00:00Z";
+        for sunday in ["0 9 * * SUN", "0 9 * * sun", "0 9 * * 0", "0 9 * * 7", "0 9 * NOV 7"] {
+            assert_eq!(times(sunday, "UTC", monday, 1), ["2026-11-22T09:00Z"], "{sunday}");
+        }
+        let either = times("0 9 18 * FRI", "UTC", monday, 3);
+        assert_eq!(either, ["2026-11-18T09:00Z", "2026-11-20T09:00Z", "2026-11-27T09:00Z"], "as cron has it");
+    }
+
+    #[test]
     fn what_makes_no_sense_is_refused() {
         for text in ["", "now", "61 * * * *", "* * * *", "* * * * * *", "0 0 * * * * 2026", "every day"] {
             assert_eq!(Cron::parse(text), Err(NotCron::Form), "{text}");

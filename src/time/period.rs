@@ -91,11 +91,6 @@ impl Period {
         self.next().begins(zone)
     }
 
-    /// Its last day.
-    pub fn last_day(self) -> NaiveDate {
-        self.next().first.pred_opt().unwrap_or(self.first)
-    }
-
     /// Its first day.
     pub fn first_day(self) -> NaiveDate {
         self.first
@@ -167,7 +162,7 @@ mod tests {
     fn a_week_is_monday_to_sunday() {
         let week = Period::containing(Span::Week, day("2026-11-22").begins(Zone::UTC), Zone::UTC);
         assert_eq!((week.to_string().as_str(), week.first_day().to_string().as_str()), ("2026-W47", "2026-11-16"));
-        assert_eq!(week.last_day().to_string(), "2026-11-22");
+        assert_eq!(week.next().first_day().to_string(), "2026-11-23");
     }
 
     proptest! {

@@ -71,11 +71,6 @@ impl Zone {
         format!("{:02}:{:02}", local.hour(), local.minute())
     }
 
-    /// The first instant of the local day after the one `at` lies in.
-    pub fn next_day(self, at: Moment) -> Moment {
-        self.first_instant(self.local(at).date_naive().succ_opt().unwrap_or_default())
-    }
-
     /// The first instant that has this local date or a later one.
     pub(super) fn first_instant(self, date: NaiveDate) -> Moment {
         // Midnight does not exist on some days of some zones, and some dates exist nowhere there: then it is the first quarter of an hour that does.
@@ -107,14 +102,14 @@ mod tests {
         assert_eq!(Zone::UTC.day(late), "2026-11-21");
         assert_eq!(kathmandu.show(late), "2026-11-21 23:45 (Asia/Kathmandu)");
         assert_eq!(kathmandu.day(Moment(late.0 + 900_000)), "2026-11-22");
-        assert_eq!(kathmandu.next_day(late), Moment(late.0 + 900_000));
+        assert_eq!(kathmandu.first_instant("2026-11-22".parse().unwrap()), Moment(late.0 + 900_000));
     }
 
     #[test]
     fn a_day_without_midnight_begins_with_its_first_hour() {
         let beirut = Zone::named("Asia/Beirut").unwrap(); // 2026-03-29 begins at 01:00
-        let before = Moment(1_774_728_000_000); // 2026-03-28T20:00Z = 22:00 local
-        assert_eq!(beirut.show_short(beirut.next_day(before)), "2026-03-29 01:00");
+        let begins = beirut.first_instant("2026-03-29".parse().unwrap());
+        assert_eq!(beirut.show_short(begins), "2026-03-29 01:00");
     }
 
     #[test]

@@ -9,10 +9,22 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Every tool that a built-in skill may name.
-const TOOLS: &[&str] = &["recall", "web_fetch", "load_skill", "load_skill_resource", "submit_skill"];
+const TOOLS: &[&str] = &[
+    "recall",
+    "web_fetch",
+    "load_skill",
+    "load_skill_resource",
+    "submit_skill",
+    "remember",
+    "memory_save",
+    "memory_search",
+    "memory_section",
+    "edit_file",
+];
 
 /// Tools that not every assistant has: a skill that is about one has to ask for it.
-const ASKED_FOR: &[&str] = &["web_fetch", "submit_skill"];
+const ASKED_FOR: &[&str] =
+    &["web_fetch", "submit_skill", "remember", "memory_save", "memory_search", "memory_section", "edit_file"];
 
 /// What else of that form stands in backticks: keys of front matter, arguments of a tool.
 const OTHER_WORDS: &[&str] = &["requires_tools", "new_name"];
