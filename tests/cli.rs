@@ -9,6 +9,10 @@
 )]
 
 mod support {
+    #[path = "../support/fake.rs"]
+    pub mod fake;
+    #[path = "../support/older.rs"]
+    pub mod older;
     #[allow(dead_code, unused_imports, reason = "shared with the stories")]
     pub mod signal;
     #[allow(dead_code, unused_imports, reason = "shared with the stories")]
@@ -25,6 +29,8 @@ mod errors;
 mod facts;
 #[path = "cli/memory.rs"]
 mod memory;
+#[path = "cli/model.rs"]
+mod model;
 #[path = "cli/forget.rs"]
 mod forget;
 #[path = "cli/program.rs"]

@@ -14,8 +14,24 @@
 #[allow(dead_code, unused_imports, reason = "not every story needs every person")]
 mod support;
 
+#[path = "stories/always_known.rs"]
+mod always_known;
+#[path = "stories/next_conversation.rs"]
+mod next_conversation;
+#[path = "stories/thrown_away.rs"]
+mod thrown_away;
+#[path = "stories/skill_forms.rs"]
+mod skill_forms;
+#[path = "stories/older_part.rs"]
+mod older_part;
+#[path = "stories/notes.rs"]
+mod notes;
+#[path = "stories/over.rs"]
+mod over;
 #[path = "stories/compaction.rs"]
 mod compaction;
+#[path = "stories/long_talk.rs"]
+mod long_talk;
 #[path = "stories/agent_memory.rs"]
 mod agent_memory;
 #[path = "stories/extraction.rs"]
@@ -24,8 +40,12 @@ mod extraction;
 mod extraction_power;
 #[path = "stories/knowledge_search.rs"]
 mod knowledge_search;
+#[path = "stories/memory_search.rs"]
+mod memory_search;
 #[path = "stories/learnings.rs"]
 mod learnings;
+#[path = "stories/layers.rs"]
+mod layers;
 #[path = "stories/context.rs"]
 mod context;
 #[path = "stories/corpus.rs"]
@@ -38,10 +58,14 @@ mod egress;
 mod forget;
 #[path = "stories/parting.rs"]
 mod parting;
+#[path = "stories/overgrown.rs"]
+mod overgrown;
 #[path = "stories/gate_cases.rs"]
 mod gate_cases;
 #[path = "stories/gate_holes.rs"]
 mod gate_holes;
+#[path = "stories/group_memory.rs"]
+mod group_memory;
 #[path = "stories/groups.rs"]
 mod groups;
 #[path = "stories/handover.rs"]
@@ -78,16 +102,22 @@ mod skill_scan;
 mod store;
 #[path = "stories/keep.rs"]
 mod keep;
+#[path = "stories/memory_cases.rs"]
+mod memory_cases;
 #[path = "stories/memory_commands.rs"]
 mod memory_commands;
 #[path = "stories/memory_files.rs"]
 mod memory_files;
+#[path = "stories/reach.rs"]
+mod reach;
 #[path = "stories/memory_power.rs"]
 mod memory_power;
 #[path = "stories/mcp.rs"]
 mod mcp;
 #[path = "stories/log.rs"]
 mod log;
+#[path = "stories/at_size.rs"]
+mod at_size;
 #[path = "stories/upkeep.rs"]
 mod upkeep;
 #[path = "stories/backup.rs"]
@@ -118,3 +148,15 @@ mod on_signal;
 mod on_telegram;
 #[path = "stories/telegram.rs"]
 mod telegram;
+#[path = "stories/broken_memory.rs"]
+mod broken_memory;
+#[path = "stories/forget_lines.rs"]
+mod forget_lines;
+#[path = "stories/taken_down.rs"]
+mod taken_down;
+#[path = "stories/of_use.rs"]
+mod of_use;
+#[path = "stories/told_from.rs"]
+mod told_from;
+#[path = "stories/stop_reading.rs"]
+mod stop_reading;

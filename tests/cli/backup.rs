@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::program::{Home, PLAIN};
+use super::support::older::{self, migrations};
 
 /// A home in which one thing was said.
 fn lived_in() -> Home {
@@ -30,47 +31,15 @@ fn version(journal: &Path) -> i64 {
     db.query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0)).unwrap()
 }
 
-/// The number of the newest migration, and the text of all those before it.
-fn migrations() -> (i64, String) {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let newest = files.pop().unwrap();
-    let number = newest.file_name().unwrap().to_str().unwrap()[1..5].parse().unwrap();
-    (number, files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect())
+/// The number of the newest migration.
+fn newest() -> i64 {
+    migrations().len().try_into().unwrap()
 }
 
-/// The journal as the program before this one left it: its tables, with as much of each row as it knew.
+/// The journal as the program before this one left it.
 fn made_older(home: &Home) {
-    let (newest, earlier) = migrations();
-    let (place, older) = (home.file("compline.db"), home.file("older.db"));
-    {
-        let db = rusqlite::Connection::open(&older).unwrap();
-        db.execute_batch(&earlier).unwrap();
-        db.execute("ATTACH ?1 AS now", [place.to_str().unwrap()]).unwrap();
-        db.execute_batch("PRAGMA foreign_keys = OFF; CREATE TABLE refinery_schema_history AS SELECT * FROM now.refinery_schema_history")
-            .unwrap();
-        let tables = "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite_%'
-            AND name <> 'refinery_schema_history'";
-        let tables: Vec<String> = listed(&db, tables);
-        for table in tables {
-            let columns = listed(&db, &format!("SELECT name FROM pragma_table_info('{table}', 'main')")).join(", ");
-            db.execute_batch(&format!(
-                "DELETE FROM main.{table}; INSERT INTO main.{table} ({columns}) SELECT {columns} FROM now.{table}"
-            ))
-            .unwrap();
-        }
-        db.execute("DELETE FROM refinery_schema_history WHERE version = ?1", [newest]).unwrap();
-    }
-    for end in ["", "-wal", "-shm"] {
-        let _ = std::fs::remove_file(home.file(&format!("compline.db{end}")));
-    }
-    std::fs::rename(older, place).unwrap();
-}
-
-fn listed(db: &rusqlite::Connection, query: &str) -> Vec<String> {
-    let mut query = db.prepare(query).unwrap();
-    query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    let all = migrations();
+    older::made_older(&home.file("compline.db"), &all[..all.len() - 1]);
 }
 
 #[test]
@@ -198,7 +167,7 @@ fn a_journal_is_copied_before_it_is_brought_up_to_date() {
     made_older(&home);
     assert!(home.run("search 84").done().contains("84"));
     let copies = names(&home.file("backups"));
-    let (newest, _) = migrations();
+    let newest = newest();
     assert!(copies.len() == 1 && copies[0].starts_with(&format!("before-V{newest:04}-")), "{copies:?}");
     let copy = home.file("backups").join(&copies[0]);
     assert_eq!((version(&copy), version(&home.file("compline.db"))), (newest - 1, newest));
@@ -216,7 +185,7 @@ fn without_a_copy_a_journal_is_not_brought_up_to_date() {
     std::fs::write(home.file("backups"), "in the way").unwrap();
     home.run("search 84")
         .refused(1, &["older than this program, and no copy of it can be made", "fix:", "nothing was changed"]);
-    assert_eq!(version(&home.file("compline.db")), migrations().0 - 1);
+    assert_eq!(version(&home.file("compline.db")), newest() - 1);
     std::fs::remove_file(home.file("backups")).unwrap();
     assert!(home.run("search 84").done().contains("84"));
 }

@@ -5,6 +5,9 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
+use super::model::{Model, Say};
 use super::program::{Ended, Home, PLAIN};
 
 const MARKER: &str = "quittenmus";
@@ -62,6 +65,29 @@ fn a_chat_leaves_no_trace_and_knows_nothing() {
     assert!(!answer.contains(MARKER), "the real memory was read: {answer}");
     assert_eq!(everything(&home), before, "the real home changed");
     assert!(is_empty(temporary.path()), "the throw-away home is still there");
+}
+
+#[test]
+fn a_session_that_saves_something_was_never_told_what_is_real_and_leaves_it_to_the_byte() {
+    let model =
+        Model::start(|asked| match asked.contains("Kept in memory/harbour.md") || !asked.contains("the harbour") {
+            true => Say::Text("Understood."),
+            false => {
+                Say::Calls("remember", json!({ "title": "Harbour", "content": "Opens at six.", "kind": "reference" }))
+            }
+        });
+    let (home, temporary) = (lived_in().with("compline.toml", &model.config), tempfile::tempdir().unwrap());
+    let before = everything(&home);
+    let ask = "chat --ephemeral-memory Remember when the harbour opens";
+    let said = Ended::of(command(&home, ask, temporary.path()).output().unwrap()).done();
+    assert!(said.contains("Understood."), "{said}");
+    let asked = model.asked();
+    assert!(asked.iter().any(|asked| asked.contains("Kept in memory/harbour.md")), "something was saved: {asked:?}");
+    assert!(asked.iter().all(|asked| !asked.contains(MARKER)), "{asked:?}");
+    assert_eq!(everything(&home), before, "the real home changed");
+    assert!(is_empty(temporary.path()), "the throw-away home is still there");
+    home.run("chat Good morning").done();
+    assert!(model.asked().last().unwrap().contains(MARKER), "without the flag it knows");
 }
 
 #[test]

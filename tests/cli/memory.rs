@@ -1,5 +1,11 @@
 //! `compline memory`: the person's own editor on the real file, what there is, what it was before, and the way back.
 
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use super::model::{Model, Say};
 use super::program::{Ended, Home};
 
 /// A script that appends a line to the file that it is given.
@@ -70,6 +76,15 @@ fn versions_are_listed_and_come_back() {
     assert_eq!(std::fs::read_to_string(home.file("workspace/memory/tea.md")).unwrap(), "one\n");
     let shown = home.run("memory history tea").done();
     assert!(shown.contains("there now") && shown.contains("compline memory restore tea VERSION"), "{shown}");
+    let learned = home.run("memory history experience/default --json");
+    learned.refused(1, &["no such note"]);
+    edit(&home, "memory edit experience/default", &[("VISUAL", &visual)]).done();
+    assert_eq!(std::fs::read_to_string(home.file("experience/default.md")).unwrap(), "one\n");
+    let versions = home.run("memory history experience/default --json").json();
+    edit(&home, "memory edit experience/default.md", &[("VISUAL", &visual)]).done();
+    home.run(&format!("memory restore experience/default {}", versions[0]["version"])).done();
+    let shown = home.run("memory show experience/default").done();
+    assert!(shown.starts_with("experience/default.md, ") && shown.matches("one").count() == 1, "{shown}");
     home.run("memory restore tea 999").refused(1, &["no such version"]);
     home.run("memory restore tea last").refused(2, &["last"]);
     home.run("memory history nothing").refused(1, &["no such note"]);
@@ -112,4 +127,124 @@ fn what_is_kept_is_found_with_its_lines_and_forgotten() {
     home.run("memory forget tea").done();
     assert!(!home.file("workspace/memory/tea.md").exists());
     home.run("memory show tea").refused(1, &["no such note"]);
+}
+
+/// Runs what follows in a terminal, for a person who types.
+const IN_A_TERMINAL: &str = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
+
+/// A conversation in a terminal.
+struct Conversation {
+    child: Child,
+    heard: Receiver<Vec<u8>>,
+    screen: String,
+}
+
+impl Conversation {
+    fn begin(home: &Home, variables: &[(&str, &str)]) -> Self {
+        let mut command = Command::new("python3");
+        command.args(["-c", IN_A_TERMINAL, env!("CARGO_BIN_EXE_compline"), "--home"]).arg(home.path()).arg("chat");
+        command
+            .env_remove("VISUAL")
+            .env_remove("EDITOR")
+            .env("TERM", "xterm")
+            .env("TZ", "UTC")
+            .envs(variables.iter().copied());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut screen, (sender, heard)) = (child.stdout.take().unwrap(), channel());
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = screen.read(&mut buffer) {
+                let _ = sender.send(buffer[..count].to_vec());
+            }
+        });
+        let mut conversation = Self { child, heard, screen: String::new() };
+        conversation.shows("Ada");
+        conversation
+    }
+
+    /// Waits until that stands on the screen, and clears it.
+    fn shows(&mut self, words: &str) {
+        while !self.screen.contains(words) {
+            let more = self.heard.recv_timeout(Duration::from_secs(30));
+            let more = more.unwrap_or_else(|_| panic!("{words:?} is missing on the screen: {:?}", self.screen));
+            self.screen.push_str(&String::from_utf8_lossy(&more));
+        }
+        self.screen.clear();
+    }
+
+    /// Types a line.
+    fn types(&mut self, line: &str) {
+        let mut keys = self.child.stdin.as_ref().unwrap();
+        keys.write_all(line.as_bytes()).unwrap();
+        keys.write_all(b"\r").unwrap();
+        keys.flush().unwrap();
+    }
+
+    fn ends(mut self) {
+        self.types("/quit");
+        drop(self.child.stdin.take());
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+}
+
+/// Whatever becomes of the test, nobody stays in front of the terminal.
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn in_a_conversation_the_persons_editor_opens_the_file_and_the_next_request_holds_what_was_written() {
+    let model = Model::start(|_| Say::Text("Understood."));
+    let home = Home::new().with("compline.toml", &model.config);
+    let (visual, other) = (editor(&home, "visual", "prefers Python"), editor(&home, "editor", "prefers tea"));
+    let asked = |words: &str| model.asked().last().unwrap().contains(words);
+
+    let mut talk = Conversation::begin(&home, &[("VISUAL", &visual), ("EDITOR", &other)]);
+    talk.types("/memory edit");
+    talk.shows("of 64 KB (");
+    talk.types("Which language?");
+    talk.shows("Understood.");
+    assert!(asked("Which language?") && asked("prefers Python") && !asked("prefers tea"), "{:?}", model.asked().last());
+    talk.ends();
+
+    let mut talk = Conversation::begin(&home, &[("EDITOR", &other)]);
+    talk.types("/memory edit drinks");
+    talk.shows("drinks.md");
+    talk.types("/memory edit");
+    talk.shows("of 64 KB (");
+    talk.types("What to drink?");
+    talk.shows("Understood.");
+    assert!(asked("What to drink?") && asked("prefers tea"), "{:?}", model.asked().last());
+    talk.ends();
+    assert_eq!(std::fs::read_to_string(home.file("workspace/memory/drinks.md")).unwrap(), "prefers tea\n");
+}
+
+#[test]
+fn the_same_workspace_through_a_link_is_the_same_memory_and_another_folder_an_empty_one() {
+    let home = Home::plain();
+    let folder = |name: &str| home.path().parent().unwrap().join(name);
+    std::fs::create_dir(folder("tree")).unwrap();
+    std::os::unix::fs::symlink(folder("tree"), folder("link")).unwrap();
+    let in_folder = |name: &str, line: &str| {
+        let mut command = home.command(line);
+        Ended::of(command.env("WORKSPACE_PATH", folder(name)).output().unwrap())
+    };
+    in_folder("tree", "memory").done();
+    std::fs::write(folder("tree").join("memory/tea.md"), "Warm the pot.\n").unwrap();
+    let versions = in_folder("tree", "memory history tea --json").json();
+    for name in ["tree", "link"] {
+        assert!(in_folder(name, "memory show tea").done().contains("Warm the pot."), "{name}");
+        assert_eq!(in_folder(name, "memory history tea --json").json(), versions, "{name}");
+        assert_eq!(in_folder(name, "memory search pot --json").json().as_array().unwrap().len(), 1, "{name}");
+    }
+    in_folder("other", "memory show tea").refused(1, &["no such note"]);
+    assert_eq!(in_folder("other", "memory --json").json()["notes"], serde_json::json!([]));
+    assert_eq!(in_folder("other", "memory search pot --json").json(), serde_json::json!([]));
+    assert!(folder("other").join("memory/MEMORY.md").exists() && !home.file("workspace").exists());
+    home.run("memory show tea").refused(1, &["no such note"]);
+    assert!(home.file("workspace/memory/MEMORY.md").exists(), "where nothing is said it lies in the home");
+    assert!(in_folder("link", "memory search pot").done().contains("pot"), "and nothing of the first was lost");
 }

@@ -4,6 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::program::Home;
 
+/// So many changed files are read before somebody who searches is answered.
+const AT_ONCE: usize = 512;
+
 #[test]
 fn init_writes_what_run_can_read_and_never_overwrites() {
     let home = Home::new();
@@ -75,6 +78,22 @@ fn doctor_tells_a_dead_model_and_a_dead_telegram() {
 }
 
 #[test]
+fn doctor_tells_how_searching_by_meaning_is() {
+    let home = Home::plain();
+    home.run("chat Hello").done();
+    assert!(home.run("doctor --offline").out.contains("searches go by words alone"));
+    let dead = "[embedding]\nprovider = \"ollama\"\nname = \"small\"\nbase_url = \"http://127.0.0.1:9\"\n";
+    let home = home.with("compline.toml", format!("{}{dead}", super::program::PLAIN));
+    let found = home.run("doctor");
+    for words in
+        ["WRONG   meaning", "ollama/small, not asked yet; 0 texts have one", "are missing", "embedding.base_url"]
+    {
+        assert!(found.out.contains(words), "{words:?} is missing in {}", found.out);
+    }
+    assert!(home.run("doctor --offline").out.contains("was not tried"));
+}
+
+#[test]
 fn doctor_looks_at_what_is_known_and_mends_what_decides_nothing() {
     let home = Home::plain();
     home.run("chat Hello").done();
@@ -100,4 +119,26 @@ fn doctor_looks_at_what_is_known_and_mends_what_decides_nothing() {
     assert!(home.file("workspace/inbox").is_dir());
     let again = home.run("doctor --offline").out;
     assert!(again.contains("belong to nobody") && !again.contains("Quince"), "{again}");
+}
+
+#[test]
+fn doctor_counts_what_cannot_be_searched_and_what_is_not_read_yet() {
+    let home = Home::plain();
+    home.run("chat Hello").done();
+    let index = |mark: &str, counts: &str| {
+        let found = home.run("doctor --offline").out;
+        let line = found.lines().find(|line| line.contains(" index ")).unwrap_or_default();
+        assert!(line.starts_with(mark) && line.contains(counts), "{counts:?} is not what stands in {line:?}");
+    };
+    index("ok ", "0 files cannot be searched as they should be, 0 are not read yet");
+    std::fs::write(home.file("workspace/broken.md"), [b'a', 0xff, 0xfe]).unwrap();
+    std::fs::write(home.file("workspace/huge.txt"), "x".repeat(1_100_000)).unwrap();
+    index("note ", "2 files cannot be searched as they should be, 0 are not read yet");
+    std::fs::create_dir(home.file("workspace/many")).unwrap();
+    for number in 0..AT_ONCE + 7 {
+        std::fs::write(home.file(&format!("workspace/many/{number}.md")), "Quince jam.\n").unwrap();
+    }
+    index("note ", "2 files cannot be searched as they should be, 7 are not read yet");
+    std::fs::remove_file(home.file("workspace/broken.md")).unwrap();
+    index("note ", "1 files cannot be searched as they should be, 0 are not read yet");
 }

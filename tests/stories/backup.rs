@@ -94,6 +94,45 @@ async fn what_was_said_and_known_is_there_again() {
 }
 
 #[tokio::test]
+async fn what_it_learned_about_people_comes_back_to_each_of_them_as_it_was() {
+    let mut story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    story.say(BEN, "hello").await;
+    let files = [
+        ("experience/default.md", format!("## Insights\n\n- **tea**: likes oolong {}\n", canary(ADA))),
+        ("experience/people/ben/default.md", format!("## Insights\n\n- **bike**: a red one {}\n", canary(BEN))),
+        ("experience/nurse.md", "## Insights\n\n- **ward**: the second\n".to_owned()),
+    ];
+    for (path, words) in &files {
+        let path = story.home.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, words).unwrap();
+    }
+    let (bytes, now) = (std::fs::read(story.home.join("experience/nurse.md")).unwrap(), story.clock.now());
+    let web = compline::trust::Label::untrusted(compline::trust::Source::web("evil.example"));
+    let from_outside = move |tx: compline::store::Tx<'_>| {
+        let path = format!("{}nurse.md", compline::memory::EXPERIENCE);
+        tx.file_written(&path, &compline::memory::digest(&bytes), &web, compline::trust::Scope::Shared, now)
+    };
+    story.app().journal.write("words from outside", from_outside).await.unwrap();
+    let (_shelf, file) = shelf();
+    back_up(&story.home, &file, &story).unwrap();
+    std::fs::write(story.home.join(files[0].0), "changed since").unwrap();
+    let restored = begins_anew(&mut story, &file).await;
+    assert_eq!(restored.parked.files, 0, "every file is vouched for");
+    for (path, words) in &files {
+        assert_eq!(&std::fs::read_to_string(story.home.join(path)).unwrap(), words, "{path}");
+    }
+    story.say(ADA, "What do I drink?").await;
+    assert!(story.model.last_prompt().contains("likes oolong"), "{}", story.model.last_prompt());
+    story.say(BEN, "What do I ride?").await;
+    assert!(story.model.last_prompt().contains("a red one") && !story.model.last_prompt().contains("oolong"));
+    let label = "SELECT label FROM files WHERE path LIKE '%nurse.md' ORDER BY id DESC LIMIT 1";
+    assert!(story.text(label).contains("evil.example"), "what came from outside stays so: {}", story.text(label));
+    story.end().await;
+}
+
+#[tokio::test]
 async fn a_backup_made_while_messages_stream_in_is_of_one_moment() {
     let mut story = Story::begin().await;
     let (shelf, _) = shelf();

@@ -68,7 +68,7 @@ async fn consecutive_requests_share_everything_up_to_the_newest_exchange() {
 #[tokio::test]
 async fn the_memory_is_repeated_only_when_it_changed() {
     let mut story = Story::begin().await;
-    let copies = |story: &Story| story.model.last_prompt().matches("## Long-term memory\n").count();
+    let copies = |story: &Story| story.model.last_prompt().matches("## Long-term Memory\n").count();
     story.say(ADA, "one").await;
     story.say(ADA, "two").await;
     story.restart().await;
@@ -84,6 +84,21 @@ async fn the_memory_is_repeated_only_when_it_changed() {
     story.pass(Duration::from_secs(5 * 3600)).await;
     story.say(ADA, "the next day").await;
     assert_eq!(copies(&story), 1, "a new conversation has its own");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn the_assistant_is_told_when_its_memory_is_nearly_full() {
+    let story = Story::begin().await;
+    let filled = |percent: usize| "The cat is called Whiskerino.\n".repeat(64 * 1024 * percent / 100 / 30 + 1);
+    for (percent, told) in [(79, 0), (85, 1), (85, 1), (40, 1)] {
+        story.writes("memory/MEMORY.md", &filled(percent));
+        story.say(ADA, &format!("it is at {percent}")).await;
+        let prompt = story.model.last_prompt();
+        assert_eq!(prompt.matches("MEMORY.md is ").count(), told, "{percent}");
+        assert_eq!(prompt.matches("(MEMORY.md is 85 % full;").count(), told, "{percent}");
+    }
+    each_begins_with_the_one_before(&story.model.chats());
     story.end().await;
 }
 

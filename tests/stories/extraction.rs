@@ -5,6 +5,7 @@ use std::time::Duration;
 use compline::model::{ModelError, Purpose, Request};
 use serde_json::{Value, json};
 
+use crate::support::hand::{comes, comes_meanwhile, deleted, said};
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, BEN, Story, UNTRUSTED, canary};
 
@@ -132,11 +133,16 @@ async fn after_two_days_it_is_given_up_and_the_next_one_reads_it_all() {
     });
     story.say(ADA, &format!("{TALK} FACT(tea=green)")).await;
     story.say(ADA, TALK).await;
-    for _ in 0..80 {
+    let state = "SELECT state || ' ' || cause FROM extractions";
+    for _ in 0..44 {
         story.pass(HOUR).await;
     }
-    assert_eq!(story.text("SELECT state || ' ' || cause FROM extractions"), "given_up turns");
-    assert!(asked(&story).len() <= 12, "asked {} times", asked(&story).len());
+    assert_eq!(story.text(state), "wanted turns");
+    for _ in 0..10 {
+        story.pass(HOUR).await;
+    }
+    assert_eq!(story.text(state), "given_up turns");
+    assert_eq!(asked(&story).len(), 17);
     takes_down(&story);
     story.say(ADA, TALK).await;
     story.say(ADA, TALK).await;
@@ -272,6 +278,26 @@ async fn a_deleted_message_takes_an_answer_along_that_is_not_kept_yet() {
     story.pass(20 * MINUTE).await;
     assert_eq!(story.count("SELECT count(*) FROM extractions WHERE facts LIKE '%hush%'"), 0);
     assert!(!learned(&story).contains("hush"));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_goes_while_an_answer_waits_takes_only_itself_along() {
+    let story = Story::with("[conversation]\njoin_within = \"0s\"\n[memory]\nextract_every = 2").await;
+    takes_down(&story);
+    comes(&story, ADA, "m1", said(&format!("{TALK} FACT(pet=tortoise)"))).await;
+    story.answered().await;
+    let waits = story.app().tree.no_forgetting().await;
+    comes_meanwhile(&story, ADA, "m2", said(&format!("{TALK} FACT(tea=green)"))).await;
+    while story.count("SELECT count(*) FROM extractions WHERE state = 'asked'") == 0 {
+        tokio::task::yield_now().await;
+    }
+    comes_meanwhile(&story, ADA, "d1", deleted("m1")).await;
+    drop(waits);
+    story.answered().await;
+    assert!(learned(&story).contains("green") && !learned(&story).contains("tortoise"), "{}", learned(&story));
+    assert_eq!(asked(&story).len(), 2, "what is left of the same words is read again");
+    assert_eq!(story.text("SELECT group_concat(state) FROM extractions"), "kept");
     story.end().await;
 }
 

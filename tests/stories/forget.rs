@@ -89,10 +89,6 @@ fn found(story: &Story, of: i64, query: &str) -> usize {
     story.app().journal.read_now(|db| db.recall(scope, query, true, 20, None)).unwrap().hits.len()
 }
 
-fn reads(story: &Story, path: &str) -> String {
-    std::fs::read_to_string(story.home.join("workspace").join(path)).unwrap_or_default()
-}
-
 /// Ada tells the secret, the assistant keeps a note of it, and the conversation is written down with it.
 async fn a_secret_is_told() -> Story {
     let story = Story::begin().await;
@@ -118,7 +114,7 @@ async fn a_note_is_forgotten_everywhere_but_in_what_was_said() {
     assert!(told.contains("Forgotten: 1 note, 2 lines") && told.contains("Still in 1 message"), "{told}");
     assert!(told.contains("/forget 1 messages") && told.contains("Backups") && !told.contains(SECRET), "{told}");
     assert!(!story.home.join("workspace/memory/the-safe.md").exists());
-    let memory = reads(&story, "memory/MEMORY.md");
+    let memory = story.reads("memory/MEMORY.md");
     assert!(
         !memory.contains(SECRET)
             && !memory.contains("the-safe")
@@ -209,8 +205,8 @@ async fn a_fact_is_forgotten_by_its_key_with_every_value_that_it_had() {
     story.say(ADA, "/forget shoe size").await;
     let told = story.last_heard(ADA);
     assert!(told.contains("2 lines") && told.contains("finds nothing any more"), "{told}");
-    assert!(!reads(&story, "memory/MEMORY.md").contains("42") && reads(&story, "memory/MEMORY.md").contains("blue"));
-    assert_eq!(reads(&story, "agents/compline/memory.md"), "## Insights\n- **pace**: slow\n");
+    assert!(!story.reads("memory/MEMORY.md").contains("42") && story.reads("memory/MEMORY.md").contains("blue"));
+    assert_eq!(story.reads("agents/compline/memory.md"), "## Insights\n- **pace**: slow\n");
     let kept = "SELECT count(*) FROM file_contents WHERE CAST(content AS TEXT) LIKE '%shoe size%'";
     assert_eq!((story.count(kept), found(&story, 1, "answer 42")), (0, 1));
     story.say(ADA, "So?").await;
@@ -230,7 +226,7 @@ async fn nobody_else_loses_a_word() {
     let before = story.count(of_ada);
     story.say(BEN, "/forget the-safe messages").await;
     assert!(story.last_heard(BEN).contains("finds nothing any more"), "{}", story.last_heard(BEN));
-    assert!(reads(&story, "memory/the-safe.md").contains(SECRET) && reads(&story, "memory/MEMORY.md").contains(SECRET));
+    assert!(story.reads("memory/the-safe.md").contains(SECRET) && story.reads("memory/MEMORY.md").contains(SECRET));
     assert!(!story.home.join("workspace/people/ben/memory/the-safe.md").exists());
     assert_eq!((found(&story, 1, SECRET), found(&story, 2, SECRET)), (1, 0));
     assert!(before > 0 && story.count(of_ada) == before);
@@ -268,6 +264,7 @@ fn it_is_forgotten_whenever_the_power_goes() {
         "forget a file",
         "forget messages",
         "forget copies",
+        "merge the index",
         "end a forgetting",
     ];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
@@ -282,7 +279,7 @@ fn it_is_forgotten_whenever_the_power_goes() {
         assert!(!house.pass(MINUTE));
         let story = &house.story;
         assert!(!story.home.join("workspace/memory/the-safe.md").exists(), "{side:?} {job}");
-        assert!(!reads(story, "memory/MEMORY.md").contains(SECRET), "{side:?} {job}");
+        assert!(!story.reads("memory/MEMORY.md").contains(SECRET), "{side:?} {job}");
         assert!(!stands_in_the_journal(story, SECRET), "{side:?} {job}: the words are still in the journal");
         assert_eq!(story.count("SELECT count(*) FROM forgettings WHERE state <> 'done'"), 0, "{side:?} {job}");
         house.end();

@@ -62,6 +62,19 @@ async fn only_what_is_to_do_asks_a_model() {
 }
 
 #[tokio::test]
+async fn it_looks_every_half_an_hour_unless_told_otherwise_and_never_at_zero() {
+    for (settings, runs) in [("quiet_hours = \"\"", 2), ("quiet_hours = \"\"\ninterval = \"0\"", 0)] {
+        let story = Story::with(&format!("[heartbeat]\n{settings}\n")).await;
+        write(&story, TO_DO);
+        story.pass(HALF_AN_HOUR - MINUTE).await;
+        assert_eq!(slots(&story), 0, "{settings}");
+        story.pass(HALF_AN_HOUR + 2 * MINUTE).await;
+        assert_eq!(slots(&story), runs, "{settings}");
+        story.end().await;
+    }
+}
+
+#[tokio::test]
 async fn an_idle_month_costs_nothing() {
     let mut story = Story::with(ON).await;
     write(&story, "# Heartbeat\n\n<!-- What is to be done goes here. -->\n- [x] water the plants\n");

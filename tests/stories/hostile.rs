@@ -32,6 +32,8 @@ mod privilege;
 mod races;
 #[path = "hostile/signal.rs"]
 mod signal;
+#[path = "hostile/ways_round.rs"]
+mod ways_round;
 
 use carriers::{Carrier, Fate};
 use oracle::{Live, Marks};

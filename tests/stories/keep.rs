@@ -1,6 +1,5 @@
 //! "Keep this?": what a turn that read text from outside wants to remember waits for its person, and is theirs only after their yes to exactly those words.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use compline::store::CommitPoint::{After, Before};
@@ -27,14 +26,6 @@ async fn wants(story: &Story, title: &str, content: &str) {
     story.model.calls("remember", note(title, content)).says("Noted.");
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter {title}"));
     story.answered().await;
-}
-
-fn file(story: &Story, path: &str) -> Option<String> {
-    std::fs::read_to_string(path_of(story, path)).ok()
-}
-
-fn path_of(story: &Story, path: &str) -> PathBuf {
-    story.home.join("workspace").join(path)
 }
 
 fn state(story: &Story) -> String {
@@ -67,8 +58,8 @@ async fn the_exact_words_are_asked_about_behind_the_answer_and_nothing_is_loaded
         story.fake.sent(ADA).pop().unwrap().buttons().into_iter().map(|(_, data)| data).collect();
     assert_eq!(carried, ["/yes 1", "/no 1"]);
     assert_ne!(story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1"), "trusted");
-    assert!(file(&story, "memory/untrusted/tea.md").is_some() && file(&story, "memory/tea.md").is_none());
-    assert!(!file(&story, "memory/MEMORY.md").unwrap().contains("tea.md"));
+    assert!(story.file("memory/untrusted/tea.md").is_some() && story.file("memory/tea.md").is_none());
+    assert!(!story.file("memory/MEMORY.md").unwrap().contains("tea.md"));
     let prompt = next_prompt(&story).await;
     assert!(!prompt.contains("Warm the pot"), "{prompt}");
     every_untrusted_part_is_labelled(&story);
@@ -85,8 +76,8 @@ async fn a_yes_makes_it_theirs_without_a_model_and_the_next_conversation_knows_i
     assert_eq!(heard.len(), 3, "one answer: {heard:?}");
     assert!(heard[2].contains("memory/tea.md is yours now"), "{heard:?}");
     assert_eq!((story.model.asked(), state(&story).as_str()), (asked, "kept"));
-    assert!(file(&story, "memory/untrusted/tea.md").is_none());
-    assert!(file(&story, "memory/tea.md").unwrap().contains("Warm the pot first."));
+    assert!(story.file("memory/untrusted/tea.md").is_none());
+    assert!(story.file("memory/tea.md").unwrap().contains("Warm the pot first."));
     let prompt = next_prompt(&story).await;
     assert_eq!(prompt.matches("(tea.md)").count(), 1, "{prompt}");
     assert!(story.model.chats().last().unwrap().label().is_trusted());
@@ -104,11 +95,11 @@ async fn buttons_answer_too_and_a_no_leaves_it_where_it_is() {
     story.answered().await;
     assert!(story.last_heard(ADA).contains("stays where it is"), "{}", story.last_heard(ADA));
     assert_eq!(state(&story), "no");
-    assert!(file(&story, "memory/untrusted/tea.md").is_some() && file(&story, "memory/tea.md").is_none());
+    assert!(story.file("memory/untrusted/tea.md").is_some() && story.file("memory/tea.md").is_none());
     story.fake.presses(ADA, question, "/yes 1");
     story.answered().await;
     assert!(story.last_heard(ADA).contains("is over"), "{}", story.last_heard(ADA));
-    assert!(file(&story, "memory/tea.md").is_none());
+    assert!(story.file("memory/tea.md").is_none());
 
     wants(&story, "Coffee", "No sugar.").await;
     let question = story.fake.sent(ADA).last().unwrap().message_id;
@@ -130,22 +121,22 @@ async fn it_waits_a_day_and_not_longer() {
     story.say(ADA, "/yes 2").await;
     assert!(story.last_heard(ADA).contains("is over"), "{}", story.last_heard(ADA));
     assert_eq!(state(&story), "kept expired");
-    assert!(file(&story, "memory/coffee.md").is_none());
+    assert!(story.file("memory/coffee.md").is_none());
     story.end().await;
 }
 
 #[tokio::test]
 async fn a_yes_is_for_the_words_that_were_shown_and_for_no_others() {
     let story = wanted("Tea", "Warm the pot first.").await;
-    let other = file(&story, "memory/untrusted/tea.md").unwrap().replace("first", "never");
-    std::fs::write(path_of(&story, "memory/untrusted/tea.md"), &other).unwrap();
+    let other = story.file("memory/untrusted/tea.md").unwrap().replace("first", "never");
+    std::fs::write(story.path_of("memory/untrusted/tea.md"), &other).unwrap();
     story.say(ADA, "/yes 1").await;
     assert!(story.last_heard(ADA).contains("not what you were shown"), "{}", story.last_heard(ADA));
-    assert_eq!((state(&story).as_str(), file(&story, "memory/untrusted/tea.md")), ("changed", Some(other)));
-    assert!(file(&story, "memory/tea.md").is_none());
+    assert_eq!((state(&story).as_str(), story.file("memory/untrusted/tea.md")), ("changed", Some(other)));
+    assert!(story.file("memory/tea.md").is_none());
 
     wants(&story, "Coffee", "No sugar.").await;
-    std::fs::remove_file(path_of(&story, "memory/untrusted/coffee.md")).unwrap();
+    std::fs::remove_file(story.path_of("memory/untrusted/coffee.md")).unwrap();
     story.say(ADA, "/yes 2").await;
     assert!(story.last_heard(ADA).contains("not what you were shown"), "{}", story.last_heard(ADA));
     assert_eq!(state(&story), "changed changed");
@@ -157,7 +148,7 @@ async fn nobody_else_answers_and_no_other_question_has_its_number() {
     let story = wanted("Tea", "Warm the pot first.").await;
     story.say(BEN, "/yes 1").await;
     assert_eq!(state(&story), "open");
-    assert!(file(&story, "memory/tea.md").is_none());
+    assert!(story.file("memory/tea.md").is_none());
 
     // A way out is asked about under the next number, and its answer is no answer to this one.
     story.model.calls("web_fetch", json!({ "url": "http://evil.example/a" }));
@@ -199,7 +190,7 @@ async fn what_one_turn_writes_twice_is_asked_about_once_as_it_is_in_the_end() {
     let asked = questions(&story);
     assert!(asked.len() == 1 && asked[0].contains("Last words.") && !asked[0].contains("First words."), "{asked:?}");
     story.say(ADA, "/yes 1").await;
-    assert!(file(&story, "memory/tea.md").unwrap().contains("Last words."));
+    assert!(story.file("memory/tea.md").unwrap().contains("Last words."));
     story.end().await;
 }
 
@@ -228,7 +219,7 @@ async fn what_a_person_takes_back_is_not_asked_about_any_more() {
     story.app().journal.write("delete a message", gone).await.unwrap();
     assert_eq!((state(&story).as_str(), story.text("SELECT shown FROM keeps").as_str()), ("no", ""));
     story.say(ADA, "/yes 1").await;
-    assert!(file(&story, "memory/tea.md").is_none());
+    assert!(story.file("memory/tea.md").is_none());
     story.end().await;
 }
 
@@ -262,9 +253,9 @@ fn a_yes_is_carried_out_once_wherever_the_power_goes() {
         let told: Vec<String> = story.heard(ADA).into_iter().filter(|heard| heard.contains("is yours now")).collect();
         assert_eq!(told.len(), 1, "{side:?} {job} {nth}: {:?}", story.heard(ADA));
         assert_eq!(state(story), "kept", "{side:?} {job} {nth}");
-        assert!(file(story, "memory/untrusted/tea.md").is_none(), "{side:?} {job} {nth}");
-        assert!(file(story, "memory/tea.md").unwrap().contains("Warm the pot first."), "{side:?} {job} {nth}");
-        let index = file(story, "memory/MEMORY.md").unwrap();
+        assert!(story.file("memory/untrusted/tea.md").is_none(), "{side:?} {job} {nth}");
+        assert!(story.file("memory/tea.md").unwrap().contains("Warm the pot first."), "{side:?} {job} {nth}");
+        let index = story.file("memory/MEMORY.md").unwrap();
         assert_eq!(index.matches("(tea.md)").count(), 1, "{side:?} {job} {nth}: {index}");
         house.end();
     }

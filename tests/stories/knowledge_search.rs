@@ -1,6 +1,5 @@
 //! What is known is found again: by the tools of the model, by the commands of its people, by nobody else, and always as it stands in the files now.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use compline::id::PersonId;
@@ -11,17 +10,6 @@ use serde_json::{Value, json};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
-
-fn path_of(story: &Story, path: &str) -> PathBuf {
-    story.home.join("workspace").join(path)
-}
-
-/// A person writes a file by hand.
-fn writes(story: &Story, path: &str, text: &str) {
-    let path = path_of(story, path);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-}
 
 /// Somebody has the model call a tool; gives what the tool answered.
 async fn through(story: &Story, person: i64, tool: &str, arguments: Value) -> String {
@@ -53,29 +41,55 @@ fn uses(story: &Story) -> i64 {
 #[tokio::test]
 async fn what_was_saved_is_found_in_the_next_conversation_without_vectors() {
     let story = Story::begin().await;
-    story.model.calls("memory_save", json!({ "content": "cat's name: Whiskerino" })).says("Noted.");
-    story.say(ADA, "My cat's name is Whiskerino.").await;
-    story.pass(NEXT_CONVERSATION).await;
+    story.model.calls("memory_save", json!({ "content": "my cat's name is Whiskerino" })).says("Noted.");
+    story.say(ADA, "my cat's name is Whiskerino").await;
+    story.say(ADA, "/new").await;
+    assert!(story.app().vectors.is_none());
     for tool in ["memory_search", "memory_recall"] {
         let answer = through(&story, ADA, tool, json!({ "query": "what is my cat's name?" })).await;
         assert!(answer.contains("Whiskerino"), "{tool}: {answer}");
     }
-    let today = std::fs::read_to_string(path_of(&story, "memory/2026-11-20.md")).unwrap();
-    assert!(today.contains("Whiskerino"), "{today}");
+    let today = std::fs::read_to_string(story.path_of("memory/2026-11-20.md")).unwrap();
+    assert!(today.contains("] my cat's name is Whiskerino\n"), "{today}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn no_question_is_an_error_and_a_word_of_any_script_is_found_by_itself() {
+    let story = Story::begin().await;
+    for words in ["Кошка спит на печи", "我住在東京都", "Le café crème à Łódź"] {
+        story.model.calls("memory_save", json!({ "content": words })).says("Noted.");
+        story.say(ADA, words).await;
+    }
+    story.say(ADA, "/new").await;
+    let long = "word ".repeat(2_000);
+    for query in ["cat's", "AND OR NOT", "cat-name", "foo:bar", "\"", "", long.as_str()] {
+        for tool in ["memory_search", "memory_recall", "recall"] {
+            through(&story, ADA, tool, json!({ "query": query })).await;
+        }
+        assert!(!story.command_line(&["search", "--", query]).await.failed || query.is_empty(), "{query}");
+    }
+    let failed = "SELECT count(*) FROM steps WHERE kind = 'tool' AND failed = 1";
+    assert_eq!(story.count(failed), 0);
+    for (query, words) in [("Кошка", "на печи"), ("東京", "我住在東京都"), ("café", "crème"), ("Łódź", "Le café")]
+    {
+        for tool in ["memory_search", "memory_recall", "recall"] {
+            let found = through(&story, ADA, tool, json!({ "query": query })).await;
+            assert!(found.contains(words), "{tool} {query}: {found}");
+        }
+    }
     story.end().await;
 }
 
 #[tokio::test]
 async fn one_search_gives_facts_and_files_and_recall_gives_one_category() {
     let story = Story::begin().await;
-    writes(
-        &story,
-        "memory/MEMORY.md",
+    story.writes("memory/MEMORY.md",
         "## Recent facts\n\n- **tea**: sencha, never Assam (preference)\n- **supplier**: sencha comes from Uji (context)\n",
     );
-    writes(&story, "projects/shop.txt", "Order more sencha in March\n");
+    story.writes("projects/shop.txt", "Order more sencha in March\n");
     for number in 0..30 {
-        writes(&story, &format!("logs/{number}.txt"), &format!("sencha crate {number}\n"));
+        story.writes(&format!("logs/{number}.txt"), &format!("sencha crate {number}\n"));
     }
     let all = search(&story, ADA, "sencha").await;
     assert!(all.contains("never Assam") && all.contains("from Uji"), "{all}");
@@ -98,12 +112,12 @@ async fn one_search_gives_facts_and_files_and_recall_gives_one_category() {
 #[tokio::test]
 async fn a_hand_edit_and_a_deletion_are_seen_without_a_restart() {
     let story = Story::begin().await;
-    writes(&story, "memory/boat.md", "The boat lies in Oostende.\n");
+    story.writes("memory/boat.md", "The boat lies in Oostende.\n");
     assert!(search(&story, ADA, "where does the boat lie").await.contains("Oostende"));
-    writes(&story, "memory/boat.md", "The boat lies in Nieuwpoort.\n");
+    story.writes("memory/boat.md", "The boat lies in Nieuwpoort.\n");
     let after = search(&story, ADA, "where does the boat lie").await;
     assert!(after.contains("Nieuwpoort") && !after.contains("Oostende"), "{after}");
-    std::fs::remove_file(path_of(&story, "memory/boat.md")).unwrap();
+    std::fs::remove_file(story.path_of("memory/boat.md")).unwrap();
     assert!(!search(&story, ADA, "where does the boat lie").await.contains("Nieuwpoort"));
     story.end().await;
 }
@@ -112,8 +126,8 @@ async fn a_hand_edit_and_a_deletion_are_seen_without_a_restart() {
 async fn nobody_finds_what_another_person_keeps() {
     let story = Story::begin().await;
     story.say(BEN, "hello").await;
-    writes(&story, "memory/MEMORY.md", &format!("- **orchard**: behind the house, {}\n", canary(ADA)));
-    writes(&story, "people/ben/memory/MEMORY.md", &format!("- **orchard**: beside the barn, {}\n", canary(BEN)));
+    story.writes("memory/MEMORY.md", &format!("- **orchard**: behind the house, {}\n", canary(ADA)));
+    story.writes("people/ben/memory/MEMORY.md", &format!("- **orchard**: beside the barn, {}\n", canary(BEN)));
     for (person, own, other) in [(ADA, ADA, BEN), (BEN, BEN, ADA)] {
         for tool in ["memory_search", "memory_recall"] {
             let arguments = json!({ "query": "orchard", "include_untrusted": true });
@@ -129,8 +143,8 @@ async fn nobody_finds_what_another_person_keeps() {
 #[tokio::test]
 async fn untrusted_entries_are_counted_and_shown_only_to_who_asks() {
     let story = Story::begin().await;
-    writes(&story, "memory/MEMORY.md", "- **lighthouse**: painted white\n");
-    writes(&story, "inbox/7-letter.txt", &format!("{UNTRUSTED}letter: the lighthouse is for sale\n"));
+    story.writes("memory/MEMORY.md", "- **lighthouse**: painted white\n");
+    story.writes("inbox/7-letter.txt", &format!("{UNTRUSTED}letter: the lighthouse is for sale\n"));
     let answer = search(&story, ADA, "lighthouse").await;
     assert!(answer.contains("painted white") && answer.contains("1 untrusted one matches"), "{answer}");
     assert!(!answer.contains("for sale"), "{answer}");
@@ -145,7 +159,7 @@ async fn untrusted_entries_are_counted_and_shown_only_to_who_asks() {
 #[tokio::test]
 async fn only_what_a_clean_turn_was_given_counts_as_used() {
     let story = Story::begin().await;
-    writes(&story, "memory/MEMORY.md", "- **harbour**: the master is Jan\n- **garden**: the roses are red\n");
+    story.writes("memory/MEMORY.md", "- **harbour**: the master is Jan\n- **garden**: the roses are red\n");
     search(&story, ADA, "harbour master").await;
     assert_eq!(uses(&story), 1);
     assert_eq!(
@@ -165,8 +179,8 @@ async fn made_anew_after_a_restart_it_gives_the_same_answers() {
     story.say(ADA, "We deployed the gateway to the shed.").await;
     story.pass(NEXT_CONVERSATION).await;
     story.say(ADA, "hello again").await;
-    writes(&story, "memory/MEMORY.md", "- **cat**: Tom\n\nwords about the gateway\n");
-    writes(&story, "memory/tea.md", "---\nname: Tea\ntype: preference\n---\ngateway to sencha\n");
+    story.writes("memory/MEMORY.md", "- **cat**: Tom\n\nwords about the gateway\n");
+    story.writes("memory/tea.md", "---\nname: Tea\ntype: preference\n---\ngateway to sencha\n");
     let before = hits(&story, "gateway").await;
     assert!(before.len() >= 2, "{before:?}");
     story.app().index.forget_all().await.unwrap();
@@ -181,10 +195,9 @@ async fn people_search_everything_with_one_command() {
     story.write_skill("sailing", "How to sail", "Hoist the spinnaker slowly.");
     story.start().await;
     story.say(ADA, "The spinnaker is torn.").await;
-    writes(&story, "memory/boat.md", "one\ntwo\nthe Spinnaker is blue\nfour\nfive\n");
-    writes(&story, "plans/refit.txt", "new spinnaker\n");
-    writes(
-        &story,
+    story.writes("memory/boat.md", "one\ntwo\nthe Spinnaker is blue\nfour\nfive\n");
+    story.writes("plans/refit.txt", "new spinnaker\n");
+    story.writes(
         "agents/compline/memory.md",
         "## Rules\n\nspinnaker last\n\n## Insights\n\n- **sail**: spinnaker is fragile\n",
     );

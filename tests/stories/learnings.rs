@@ -11,10 +11,6 @@ use crate::support::story::{ADA, BEN, Story};
 const HOUR: Duration = Duration::from_secs(3600);
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
-fn read(story: &Story, path: &str) -> String {
-    std::fs::read_to_string(story.home.join("workspace").join(path)).unwrap_or_default()
-}
-
 /// The model puts that right whenever the conversation holds the mark.
 fn puts_right(story: &Story, mark: &'static str, was: &'static str, now: &'static str) {
     story.background.otherwise(move |request| match request.purpose() {
@@ -40,7 +36,7 @@ async fn the_same_failure_fifty_times_is_one_line_with_a_counter() {
         story.model.says("Done.");
         story.say(ADA, "Try it").await;
     }
-    let errors = read(&story, "learnings/errors.md");
+    let errors = story.reads("learnings/errors.md");
     let lines: Vec<&str> = errors.lines().filter(|line| line.starts_with("- ")).collect();
     assert_eq!(lines.len(), 1, "{errors}");
     assert!(lines[0].starts_with("- **load_skill: ") && lines[0].contains("50 times (2026-11-20)"), "{errors}");
@@ -64,7 +60,8 @@ async fn what_a_person_put_right_is_in_the_next_conversation_however_much_failed
     assert_eq!(block(&story).matches("answer in Finnish").count(), 0, "fixed while a conversation lasts");
     story.pass(7 * HOUR).await;
     assert!(
-        read(&story, "learnings/corrections.md")
+        story
+            .reads("learnings/corrections.md")
             .contains("- **answered in English**: answer in Finnish [once] (2026-11-20)")
     );
     story.say(ADA, "Hei").await;
@@ -85,11 +82,11 @@ async fn the_same_correction_again_is_counted_and_another_one_counts_anew() {
     for _ in 0..3 {
         story.say(ADA, &format!("Again: {TALK}")).await;
     }
-    let corrections = read(&story, "learnings/corrections.md");
+    let corrections = story.reads("learnings/corrections.md");
     assert!(corrections.contains("- **wrote long answers**: write short ones [3 times] (2026-11-20)"), "{corrections}");
     puts_right(&story, "Rather", "wrote long answers", "write in lists");
     story.say(ADA, &format!("Rather so: {TALK}")).await;
-    let corrections = read(&story, "learnings/corrections.md");
+    let corrections = story.reads("learnings/corrections.md");
     assert!(corrections.contains("- **wrote long answers**: write in lists [once]"), "{corrections}");
     assert_eq!(corrections.lines().filter(|line| line.starts_with("- ")).count(), 1);
     story.end().await;
@@ -101,8 +98,8 @@ async fn each_person_has_learnings_of_their_own() {
     story.model.calls("load_skill", json!({ "name": "none" }));
     story.model.says("Done.");
     story.say(BEN, "Try it").await;
-    assert!(read(&story, "people/ben/learnings/errors.md").contains("load_skill"));
-    assert_eq!(read(&story, "learnings/errors.md"), "");
+    assert!(story.reads("people/ben/learnings/errors.md").contains("load_skill"));
+    assert_eq!(story.reads("learnings/errors.md"), "");
     story.pass(7 * HOUR).await;
     story.say(ADA, "Hello").await;
     assert_eq!(block(&story), "");
@@ -118,7 +115,7 @@ async fn without_a_model_only_plain_words_are_a_correction() {
     story.start().await;
     story.say(ADA, &format!("{TALK} You should see this movie.")).await;
     story.say(ADA, "That's wrong, I asked for something else.").await;
-    let corrections = read(&story, "learnings/corrections.md");
+    let corrections = story.reads("learnings/corrections.md");
     let lines: Vec<&str> = corrections.lines().filter(|line| line.starts_with("- ")).collect();
     assert_eq!(lines.len(), 1, "{corrections}");
     assert!(lines[0].contains("That's wrong, I asked for something else."), "{corrections}");

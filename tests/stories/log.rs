@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use compline::model::ModelError;
 
+use crate::support::model::Say;
 use crate::support::story::{ADA, EVE, Story, UNTRUSTED, canary};
 
 #[derive(Clone, Default)]
@@ -21,18 +22,27 @@ impl Write for Paper {
     }
 }
 
+impl Paper {
+    /// Everything is written on it until the guard is gone. A story's tasks all run on the thread of the test.
+    fn under_the_pen(&self) -> tracing::subscriber::DefaultGuard {
+        let pen = self.clone();
+        let everything = tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_ansi(false)
+            .with_writer(move || pen.clone())
+            .finish();
+        tracing::subscriber::set_default(everything)
+    }
+
+    fn read(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
+
 #[tokio::test]
 async fn no_level_of_the_log_holds_words_names_or_secrets() {
     let paper = Paper::default();
-    let pen = paper.clone();
-    let everything = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_ansi(false)
-        .with_writer(move || pen.clone())
-        .finish();
-    // The story's tasks all run on this thread.
-    let _writing = tracing::subscriber::set_default(everything);
-
+    let _writing = paper.under_the_pen();
     let story = Story::begin().await;
     story.say(ADA, &canary(ADA)).await;
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}log"));
@@ -46,10 +56,33 @@ async fn no_level_of_the_log_holds_words_names_or_secrets() {
     let token = story.fake.token();
     story.end().await;
 
-    let log = String::from_utf8_lossy(&paper.0.lock().unwrap()).into_owned();
+    let log = paper.read();
     assert!(log.contains("a model gave no answer"), "something is logged: {log}");
     for secret in [token, token.split(':').next_back().unwrap(), &canary(ADA), UNTRUSTED, "Mallory", "Ada"] {
         let line = log.lines().find(|line| line.contains(secret));
         assert_eq!(line, None, "{secret:?} stands in the log");
     }
+}
+
+#[tokio::test]
+async fn that_the_model_was_away_when_facts_were_to_be_taken_down_is_logged_and_keeps_nobody_waiting() {
+    let paper = Paper::default();
+    let _writing = paper.under_the_pen();
+    let story = Story::with("[memory]\nextract_every = 4").await;
+    story.background.otherwise(|_| Say::Fail(ModelError::Later { after: None, what: "HTTP 503".to_owned() }));
+    let missed = || {
+        let log = paper.read();
+        let lines = log.lines().filter(|line| line.contains("no facts taken down yet")).map(str::to_owned);
+        lines.collect::<Vec<_>>()
+    };
+    for turn in 1..=4 {
+        assert_eq!(missed(), Vec::<String>::new(), "before turn {turn}");
+        story.say(ADA, &format!("{turn}. We sat in the garden and talked of dahlias. {}", canary(ADA))).await;
+    }
+    assert_eq!(story.heard(ADA), ["ok", "ok", "ok", "ok"]);
+    let lines = missed();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("WARN") && lines[0].contains("Conversation 1: "), "{lines:?}");
+    assert!(lines[0].contains("HTTP 503") && !lines[0].contains("dahlias"), "{lines:?}");
+    story.end().await;
 }

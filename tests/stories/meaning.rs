@@ -9,9 +9,11 @@ use axum::response::IntoResponse;
 use axum::routing::post;
 use compline::id::{MessageId, PersonId};
 use compline::memory::{Asked, Recollection, VectorHealth};
+use compline::model::Purpose;
 use compline::trust::{Label, Labelled, Scope};
 use serde_json::{Value, json};
 
+use crate::support::model::{Say, usual};
 use crate::support::story::{ADA, BEN, Story, canary};
 
 const OF_ADA: Scope = Scope::Person(PersonId(1));
@@ -111,7 +113,7 @@ async fn what_was_said_in_other_words_is_found_by_its_own_person_and_is_paid_for
         story.app().journal.read_now(|db| db.recall(OF_ADA, "which dog?", false, 3, None)).unwrap().hits.is_empty()
     );
     assert!(health(&story).await.is_complete && health(&story).await.away.is_none());
-    assert_eq!(health(&story).await.model, "ollama/small/8");
+    assert_eq!(health(&story).await.dimensions, Some(8));
     let spent = "SELECT count(*) FROM spending WHERE purpose = 'embedding' AND state = 'spent' AND input_tokens = 5";
     assert!(story.count(spent) >= 3, "what each of them said, and the question");
     story.end().await;
@@ -155,7 +157,7 @@ async fn an_outage_leaves_the_search_to_words_says_so_and_is_over_by_itself() {
     story.say(ADA, "The hound ate my sandwich").await;
     story.pass(SOON).await;
     assert_eq!(found(&story, OF_ADA, "sandwich", false).await[0], "The hound ate my sandwich");
-    assert!(health(&story).await.away.unwrap().0.contains("HTTP 500"));
+    assert!(health(&story).await.away.unwrap().why.contains("HTTP 500"));
     let asked = server.was_asked("");
     found(&story, OF_ADA, "some other question", false).await;
     assert_eq!(server.was_asked(""), asked, "a server that is away is not asked again at once");
@@ -273,5 +275,81 @@ async fn without_the_setting_nothing_is_computed_or_kept() {
     assert!(story.app().vectors.is_none());
     assert_eq!(story.count("SELECT (SELECT count(*) FROM embeddings) + (SELECT count(*) FROM text_digests)"), 0);
     assert_eq!(found(&story, OF_ADA, "hound", false).await[0], "The hound sleeps");
+    story.end().await;
+}
+
+/// Somebody has the assistant call a tool; what the tool said.
+async fn calls(story: &Story, tool: &str, arguments: Value) -> String {
+    story.model.calls(tool, arguments).says("Looked.");
+    story.say(ADA, "Look it up.").await;
+    story.text("SELECT text FROM steps WHERE kind = 'tool' ORDER BY id DESC LIMIT 1")
+}
+
+#[tokio::test]
+async fn what_was_taken_down_is_found_by_meaning_in_the_category_it_was_given() {
+    let server = Server::start().await;
+    let story = Story::with(&format!("{}[memory]\nextract_every = 1\n", server.settings("small"))).await;
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Extraction => {
+            let fact = |key: &str, value: &str, category: &str| {
+                json!({ "key": key, "value": value, "category": category, "layer": "A", "sources": [1] })
+            };
+            let facts = [fact("Biscuit", "sleeps in the hall", "decision"), fact("pet", "a hound", "preference")];
+            Say::Text(json!({ "facts": facts, "corrections": [] }).to_string())
+        }
+        _ => usual(request),
+    });
+    let talk = "We talked about pets for a long time today, and about where they are to sleep and what they eat in the winter. ";
+    story.say(ADA, &talk.repeat(3)).await;
+    story.pass(LATER).await;
+    let found = calls(&story, "memory_recall", json!({ "query": "which dog?", "category": "Preference" })).await;
+    assert!(found.contains("a hound") && !found.contains("sleeps in the hall"), "{found}");
+    let other = calls(&story, "memory_recall", json!({ "query": "which dog?", "category": "decision" })).await;
+    assert!(!other.contains("a hound"), "{other}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn status_says_how_it_is_why_it_is_away_and_when_it_is_asked_again() {
+    let server = Server::start().await;
+    let story = Story::with(&server.settings("small")).await;
+    story.say(ADA, "The hound sleeps").await;
+    story.pass(SOON).await;
+    story.say(ADA, "/status").await;
+    let well = story.last_heard(ADA);
+    assert!(well.contains("ollama/small, 8 numbers a vector") && well.contains("none is missing"), "{well}");
+    server.falls_ill(true);
+    story.say(ADA, "The automobile is red").await;
+    story.pass(SOON).await;
+    story.say(ADA, "/status").await;
+    let ill = story.last_heard(ADA);
+    assert!(ill.contains("words alone") && ill.contains("HTTP 500") && ill.contains("asked again at"), "{ill}");
+    let json = story.command_line(&["status"]).await.json["embeddings"].clone();
+    let now = story.app().clock.now().rfc3339();
+    assert!(
+        json["next_at"].as_str().unwrap() > now.as_str() && json["without_vector"].as_u64().unwrap() >= 1,
+        "{json}"
+    );
+    server.falls_ill(false);
+    story.pass(LATER).await;
+    let json = story.command_line(&["status"]).await.json["embeddings"].clone();
+    assert_eq!((&json["trouble"], &json["next_at"]), (&Value::Null, &Value::Null));
+    assert!(json["last_failure"].as_str().unwrap().contains("HTTP 500"), "{json}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn after_a_restart_vectors_are_in_memory_before_anybody_asks() {
+    let server = Server::start().await;
+    let mut story = Story::with(&server.settings("small")).await;
+    story.say(ADA, "The hound sleeps").await;
+    story.say(BEN, "The automobile is red").await;
+    story.pass(SOON).await;
+    let asked = server.was_asked("");
+    story.restart().await;
+    story.settle().await;
+    let health = health(&story).await;
+    assert!(health.loaded >= 4 && u64::try_from(health.loaded).unwrap() >= health.kept, "{health:?}");
+    assert_eq!(server.was_asked(""), asked, "they were computed before");
     story.end().await;
 }

@@ -1,25 +1,8 @@
 //! What people ask of their memory in a chat: to see it, to add to it, to lead it back, to make theirs what came from outside.
 
-use std::path::PathBuf;
-
 use serde_json::json;
 
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
-
-fn path_of(story: &Story, path: &str) -> PathBuf {
-    story.home.join("workspace").join(path)
-}
-
-fn file(story: &Story, path: &str) -> Option<String> {
-    std::fs::read_to_string(path_of(story, path)).ok()
-}
-
-/// A person writes a file by hand.
-fn writes(story: &Story, path: &str, text: &str) {
-    let path = path_of(story, path);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-}
 
 async fn asks(story: &Story, person: i64, line: &str) -> String {
     story.say(person, line).await;
@@ -38,13 +21,12 @@ async fn from_outside(story: &Story, title: &str, content: &str) {
 async fn the_list_and_one_note_and_nothing_outside() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
-    writes(
-        &story,
+    story.writes(
         "memory/deploy-key.md",
         "---\nname: Deploy key\ndescription: where it is\ntype: reference\n---\n\nIn the safe.\n",
     );
-    writes(&story, "memory/2026-11-20.md", "# Today\n\n- [09:00] rain\n");
-    writes(&story, "secret.md", "a secret beside the memory\n");
+    story.writes("memory/2026-11-20.md", "# Today\n\n- [09:00] rain\n");
+    story.writes("secret.md", "a secret beside the memory\n");
     std::fs::write(story.home.join("secret.md"), "a secret outside\n").unwrap();
     from_outside(&story, "Recipe", "Ten eggs.").await;
     let list = asks(&story, ADA, "/memory").await;
@@ -67,7 +49,8 @@ async fn the_list_and_one_note_and_nothing_outside() {
     for other in ["/memory deploy-key.md", "/memory memory/deploy-key.md", "/memory Deploy key"] {
         assert_eq!(asks(&story, ADA, other).await, one, "{other}");
     }
-    for none in ["/memory ../../secret", "/memory secret", "/memory /etc/passwd", "/memory ..", "/memory no such thing"]
+    for none in
+        ["/memory ../../secret", "/memory ../secret", "/memory /etc/passwd", "/memory ..", "/memory no such thing"]
     {
         assert!(asks(&story, ADA, none).await.contains("There is no such note"), "{none}: {}", story.last_heard(ADA));
     }
@@ -82,12 +65,12 @@ async fn the_list_and_one_note_and_nothing_outside() {
 async fn everybody_has_their_own_memory_and_no_other() {
     let story = Story::begin().await;
     story.say(BEN, "hello").await;
-    writes(&story, "memory/plan.md", &format!("Ada's plan, {}\n", canary(ADA)));
+    story.writes("memory/plan.md", &format!("Ada's plan, {}\n", canary(ADA)));
     assert!(asks(&story, BEN, "/memory plan").await.contains("There is no such note"));
     assert!(!asks(&story, BEN, "/memory").await.contains("plan"));
     story.say(BEN, &format!("/remember I like {}", canary(BEN))).await;
-    assert!(file(&story, "people/ben/memory/MEMORY.md").unwrap().contains(&canary(BEN)));
-    assert!(!file(&story, "memory/MEMORY.md").unwrap_or_default().contains(&canary(BEN)));
+    assert!(story.file("people/ben/memory/MEMORY.md").unwrap().contains(&canary(BEN)));
+    assert!(!story.file("memory/MEMORY.md").unwrap_or_default().contains(&canary(BEN)));
     assert!(!asks(&story, ADA, "/memory").await.contains(&canary(BEN)));
     assert!(asks(&story, ADA, "/memory people/ben/memory/MEMORY").await.contains("of 64 KB"), "her own");
     assert!(!story.last_heard(ADA).contains(&canary(BEN)));
@@ -121,7 +104,7 @@ async fn a_long_text_becomes_a_note_with_a_line_in_the_index() {
     let story = Story::begin().await;
     let told = asks(&story, ADA, "/remember # Packing\nInhaler.\nClothes for two days.").await;
     assert!(told.contains("memory/packing.md"), "{told}");
-    assert!(file(&story, "memory/packing.md").unwrap().contains("Clothes for two days."));
+    assert!(story.file("memory/packing.md").unwrap().contains("Clothes for two days."));
     story.say(ADA, "hello").await;
     let prompt = story.model.last_prompt();
     assert!(prompt.contains("(packing.md)") && !prompt.contains("Clothes for two days."), "{prompt}");
@@ -153,10 +136,10 @@ async fn promoting_takes_two_steps_and_the_code_is_for_what_was_shown() {
     assert!(shown.contains("Ten eggs.⟨U+200B zero width space⟩ A pound of flour."), "{shown}");
     let (title, command) = story.fake.sent(ADA).pop().unwrap().buttons().remove(0);
     assert!(title == "Make it mine" && shown.contains(&command), "{shown}");
-    assert!(file(&story, "memory/recipe.md").is_none());
+    assert!(story.file("memory/recipe.md").is_none());
     let digest = {
         use sha2::Digest;
-        let bytes = std::fs::read(path_of(&story, "memory/untrusted/recipe.md")).unwrap();
+        let bytes = std::fs::read(story.path_of("memory/untrusted/recipe.md")).unwrap();
         sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
     };
     for code in [&digest[..10], "0123456789", &digest] {
@@ -166,14 +149,14 @@ async fn promoting_takes_two_steps_and_the_code_is_for_what_was_shown() {
         );
     }
     assert!(asks(&story, BEN, &command).await.contains("There is no such note"));
-    let before = file(&story, "memory/untrusted/recipe.md").unwrap();
-    writes(&story, "memory/untrusted/recipe.md", &before.replace("Ten", "Twelve"));
+    let before = story.file("memory/untrusted/recipe.md").unwrap();
+    story.writes("memory/untrusted/recipe.md", &before.replace("Ten", "Twelve"));
     assert!(asks(&story, ADA, &command).await.contains("not for what stands there"), "it was changed meanwhile");
-    writes(&story, "memory/untrusted/recipe.md", &before);
+    story.writes("memory/untrusted/recipe.md", &before);
     let asked = story.model.asked();
     assert!(asks(&story, ADA, &command).await.contains("memory/recipe.md is yours now"), "{}", story.last_heard(ADA));
     assert_eq!(story.model.asked(), asked);
-    assert!(file(&story, "memory/untrusted/recipe.md").is_none());
+    assert!(story.file("memory/untrusted/recipe.md").is_none());
     assert!(asks(&story, ADA, "/promote recipe").await.contains("yours already"));
     story.say(ADA, "/new").await;
     story.say(ADA, "hello").await;
@@ -193,7 +176,7 @@ async fn what_is_too_long_for_a_chat_is_promoted_on_the_command_line() {
     let code = shown.json["code"].as_str().unwrap().to_owned();
     assert!(shown.markdown.contains("Ten eggs.") && shown.markdown.contains(&code));
     let done = story.command_line(&["memory", "promote", "recipe", &code]).await;
-    assert!(!done.failed && file(&story, "memory/recipe.md").is_some(), "{}", done.markdown);
+    assert!(!done.failed && story.file("memory/recipe.md").is_some(), "{}", done.markdown);
     story.end().await;
 }
 
@@ -202,8 +185,8 @@ async fn every_version_can_be_looked_at_and_comes_back_with_its_label() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
     story.say(ADA, "/remember Cat: Tom").await;
-    let text = file(&story, "memory/MEMORY.md").unwrap();
-    writes(&story, "memory/MEMORY.md", &text.replace("Tom", "Jerry"));
+    let text = story.file("memory/MEMORY.md").unwrap();
+    story.writes("memory/MEMORY.md", &text.replace("Tom", "Jerry"));
     let history = asks(&story, ADA, "/memory history MEMORY").await;
     for part in
         ["newest first", "you, by hand", "you, with a command", "there now", "bytes", "/memory restore MEMORY VERSION"]
@@ -213,7 +196,7 @@ async fn every_version_can_be_looked_at_and_comes_back_with_its_label() {
     let version = story.count("SELECT id FROM files WHERE path = 'memory/MEMORY.md' AND cause = 'remember'");
     let told = asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await;
     assert!(told.contains(&format!("again what it was in version {version}")), "{told}");
-    assert_eq!(file(&story, "memory/MEMORY.md").unwrap(), text);
+    assert_eq!(story.file("memory/MEMORY.md").unwrap(), text);
     story.say(ADA, "who is my cat?").await;
     assert!(story.model.last_prompt().contains("Tom"));
     assert!(
@@ -231,11 +214,11 @@ async fn restoring_trusts_nothing() {
     let story = Story::begin().await;
     from_outside(&story, "Recipe", &format!("Ten eggs. {UNTRUSTED}recipe")).await;
     let version = story.count("SELECT id FROM files WHERE path = 'memory/untrusted/recipe.md'");
-    std::fs::remove_file(path_of(&story, "memory/untrusted/recipe.md")).unwrap();
+    std::fs::remove_file(story.path_of("memory/untrusted/recipe.md")).unwrap();
     let told = asks(&story, ADA, &format!("/memory restore recipe {version}")).await;
     assert!(told.contains("memory/untrusted/recipe.md") && told.contains("from outside"), "{told}");
-    assert!(file(&story, "memory/untrusted/recipe.md").unwrap().contains("Ten eggs."));
-    assert!(file(&story, "memory/recipe.md").is_none());
+    assert!(story.file("memory/untrusted/recipe.md").unwrap().contains("Ten eggs."));
+    assert!(story.file("memory/recipe.md").is_none());
     let history = story.command_line(&["memory", "history", "recipe"]).await;
     assert!(history.json.as_array().unwrap().iter().any(|version| version["tainted"] == true), "{}", history.json);
     story.say(ADA, "/new").await;
@@ -273,10 +256,60 @@ async fn a_full_memory_says_so_and_loses_nothing() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
     let text = format!("# Memory\n\n{}\n", "x".repeat(65_400));
-    writes(&story, "memory/MEMORY.md", &text);
+    story.writes("memory/MEMORY.md", &text);
     let told = asks(&story, ADA, &format!("/remember {}", "y".repeat(300))).await;
     assert!(told.contains("larger than 64 KB"), "{told}");
-    assert_eq!(file(&story, "memory/MEMORY.md").unwrap(), text);
+    assert_eq!(story.file("memory/MEMORY.md").unwrap(), text);
     assert!(asks(&story, ADA, "/memory").await.contains("(100 %)"));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn each_part_of_the_list_says_how_full_it_is() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    let filled = |head: &str, size: usize| format!("{head}{}\n", "x".repeat(size - head.len() - 1));
+    let head = "---\nname: Tea\ndescription: how\ntype: reference\n---\n\n";
+    story.writes("memory/tea.md", &filled(head, 6_554));
+    story.writes("memory/2026-11-20.md", &filled("# Today\n\n", 32 * 1024));
+    story.writes("memory/2026-11-18.md", &filled("# Wednesday\n\n", 16 * 1024));
+    story.writes("memory/2026-11-19.md", &filled("# Thursday\n\n", 1024));
+    let chat = asks(&story, ADA, "/memory").await;
+    let line = story.command_line(&["memory"]).await;
+    for list in [&chat, &line.markdown] {
+        let list = list.replace('*', "");
+        for part in [
+            "MEMORY.md, 0.",
+            "tea: Tea, 6.4 of 64 KB (10 %)",
+            "Today: 2026-11-20, 32.0 of 64 KB (50 %)",
+            "the newest 2026-11-19; the fullest 2026-11-18, 16.0 of 64 KB (25 %)",
+        ] {
+            assert!(list.contains(part), "{part:?} is missing in {list}");
+        }
+    }
+    story.end().await;
+}
+
+#[tokio::test]
+async fn switched_off_nothing_is_kept_and_nothing_of_it_is_read() {
+    let story = Story::with("[memory]\nenabled = false\n").await;
+    let memory = "# Memory\n\nThe cat is called Whiskerino.\n";
+    story.writes("memory/MEMORY.md", memory);
+    story.writes("memory/2026-11-20.md", "- [09:00] Whiskerino was at the vet\n");
+    story.writes("USER.md", "She is a Countess.\n");
+    story.say(ADA, "hello").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("a Countess") && !prompt.contains("Whiskerino"), "{prompt}");
+    let before = std::fs::read_dir(story.path_of("memory")).unwrap().count();
+    for text in ["Dog: called Rex", "The dog\n\nIt is called Rex.", &"y".repeat(900)] {
+        let told = asks(&story, ADA, &format!("/remember {text}")).await;
+        assert!(told.starts_with("Memory is switched off ([memory] enabled)"), "{told}");
+    }
+    assert_eq!(story.reads("memory/MEMORY.md"), memory);
+    assert_eq!(std::fs::read_dir(story.path_of("memory")).unwrap().count(), before);
+    let list = asks(&story, ADA, "/memory").await;
+    assert!(list.starts_with("Memory is switched off") && list.contains("Whiskerino"), "{list}");
+    assert!(!list.contains("I read it before each answer"), "{list}");
+    assert_eq!(story.command_line(&["memory"]).await.json["enabled"], false);
     story.end().await;
 }

@@ -7,28 +7,15 @@ use crate::support::story::{ADA, BEN, Story, UNTRUSTED, canary};
 
 const DAY: &str = "memory/2026-11-20.md";
 
-fn path(story: &Story, inside: &str) -> std::path::PathBuf {
-    story.home.join("workspace").join(inside)
-}
-
-fn write(story: &Story, inside: &str, words: &str) {
-    std::fs::create_dir_all(path(story, inside).parent().unwrap()).unwrap();
-    std::fs::write(path(story, inside), words).unwrap();
-}
-
-fn read(story: &Story, inside: &str) -> String {
-    std::fs::read_to_string(path(story, inside)).unwrap_or_default()
-}
-
 /// Today's note, on whatever day the story plays.
 fn today(story: &Story) -> String {
-    let mut notes: Vec<_> = std::fs::read_dir(path(story, "memory"))
+    let mut notes: Vec<_> = std::fs::read_dir(story.path_of("memory"))
         .unwrap()
         .filter_map(|file| file.unwrap().file_name().into_string().ok())
         .filter(|name| name.starts_with("20") && name.len() == DAY.len() - "memory/".len())
         .collect();
     notes.sort();
-    read(story, &format!("memory/{}", notes.pop().unwrap_or_default()))
+    story.reads(&format!("memory/{}", notes.pop().unwrap_or_default()))
 }
 
 /// Somebody has the assistant call a tool; what the tool said.
@@ -40,7 +27,7 @@ async fn calls(story: &Story, person: i64, tool: &str, arguments: Value) -> Stri
 
 /// The same in a turn that has read something from outside before.
 async fn calls_tainted(story: &Story, tool: &str, arguments: Value) -> String {
-    write(story, "inbox/9-page.txt", &format!("Always {UNTRUSTED}."));
+    story.writes("inbox/9-page.txt", &format!("Always {UNTRUSTED}."));
     story.model.calls("read_file", json!({ "path": "inbox/9-page.txt" }));
     calls(story, ADA, tool, arguments).await
 }
@@ -50,7 +37,7 @@ fn remember(title: &str, content: &str) -> Value {
 }
 
 fn index(story: &Story) -> Vec<String> {
-    read(story, "memory/MEMORY.md").lines().filter(|line| line.starts_with("- [")).map(str::to_owned).collect()
+    story.reads("memory/MEMORY.md").lines().filter(|line| line.starts_with("- [")).map(str::to_owned).collect()
 }
 
 #[tokio::test]
@@ -58,7 +45,7 @@ async fn a_note_has_a_file_and_one_line_and_only_the_line_is_known_by_itself() {
     let story = Story::begin().await;
     let said = calls(&story, ADA, "remember", remember("Deploy key", "In the safe.\n\nBehind the third book.")).await;
     assert!(said.contains("Kept in memory/deploy-key.md."), "{said}");
-    let note = read(&story, "memory/deploy-key.md");
+    let note = story.reads("memory/deploy-key.md");
     assert!(
         note.starts_with("---\nname: \"Deploy key\"\ndescription: \"In the safe.\"\ntype: \"reference\"\n---\n"),
         "{note}"
@@ -84,7 +71,7 @@ async fn titles_without_latin_letters_and_the_title_memory_have_files_of_their_o
         calls(&story, ADA, "remember", remember(title, &format!("about {title}"))).await;
     }
     assert_eq!(index(&story).len(), 3);
-    assert!(read(&story, "memory/MEMORY.md").contains("## Index"));
+    assert!(story.reads("memory/MEMORY.md").contains("## Index"));
     story.end().await;
 }
 
@@ -92,18 +79,18 @@ async fn titles_without_latin_letters_and_the_title_memory_have_files_of_their_o
 async fn a_hand_edit_between_two_turns_is_in_the_next_prompt_and_survives_the_assistant() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
-    let memory = read(&story, "memory/MEMORY.md");
-    write(&story, "memory/MEMORY.md", &format!("prefers Python {}\n\n{memory}", canary(ADA)));
+    let memory = story.reads("memory/MEMORY.md");
+    story.writes("memory/MEMORY.md", &format!("prefers Python {}\n\n{memory}", canary(ADA)));
     story.say(ADA, "and now?").await;
     assert!(story.model.last_prompt().contains("prefers Python"));
     calls(&story, ADA, "remember", remember("Tea", "Green.")).await;
-    let memory = read(&story, "memory/MEMORY.md");
+    let memory = story.reads("memory/MEMORY.md");
     assert!(memory.starts_with("prefers Python") && memory.contains("- [Tea](tea.md): Green."), "{memory}");
     let authors = story.text(
         "SELECT group_concat(author) FROM (SELECT author FROM files WHERE path = 'memory/MEMORY.md' ORDER BY id)",
     );
     assert_eq!(authors, "program,hand,assistant");
-    write(&story, "memory/MEMORY.md", "## Recent facts\n\n## Index\n");
+    story.writes("memory/MEMORY.md", "## Recent facts\n\n## Index\n");
     story.say(ADA, "and now?").await;
     assert!(!story.model.requests().last().unwrap().messages().is_empty());
     assert_eq!(index(&story).len(), 0, "What a person took out is not put back");
@@ -124,7 +111,7 @@ async fn whoever_saves_while_the_assistant_writes_loses_nothing() {
     story.start().await;
     let section = json!({ "path": "USER.md", "section": "Wishes", "action": "append", "content": "- short answers" });
     calls(&story, ADA, "memory_section", section).await;
-    assert_eq!(read(&story, "USER.md"), "Call me Ada.\n\n## Wishes\n\n- short answers\n");
+    assert_eq!(story.reads("USER.md"), "Call me Ada.\n\n## Wishes\n\n- short answers\n");
     story.end().await;
 }
 
@@ -141,11 +128,11 @@ async fn files_are_written_read_edited_and_deleted_and_a_deleted_note_is_not_kno
     assert!(said.contains("Read the file first"), "{said}");
     story.model.calls("read_file", json!({ "path": "plans/keys.md" }));
     calls(&story, ADA, "edit_file", edit).await;
-    assert!(read(&story, "plans/keys.md").ends_with("then check.\n"));
-    let hash = compline::memory::digest(read(&story, "plans/keys.md").as_bytes());
+    assert!(story.reads("plans/keys.md").ends_with("then check.\n"));
+    let hash = compline::memory::digest(story.reads("plans/keys.md").as_bytes());
     let known = json!({ "path": "plans/keys.md", "old": "check", "new": "try", "expected": hash[..12] });
     calls(&story, ADA, "edit_file", known.clone()).await;
-    assert!(read(&story, "plans/keys.md").ends_with("then try.\n"));
+    assert!(story.reads("plans/keys.md").ends_with("then try.\n"));
     let said = calls(&story, ADA, "edit_file", known).await;
     assert!(said.contains("not the one with that hash"), "{said}");
     calls(&story, ADA, "remember", remember("Tea", "Green.")).await;
@@ -153,16 +140,16 @@ async fn files_are_written_read_edited_and_deleted_and_a_deleted_note_is_not_kno
     assert!(said.contains("tea.md (") && said.contains("MEMORY.md ("), "{said}");
     let said = calls(&story, ADA, "write_file", json!({ "path": "memory/tea.md", "content": "" })).await;
     assert!(said.contains("memory/tea.md is deleted"), "{said}");
-    assert!(!path(&story, "memory/tea.md").exists() && index(&story).is_empty());
+    assert!(!story.path_of("memory/tea.md").exists() && index(&story).is_empty());
     story.end().await;
 }
 
 #[tokio::test]
 async fn file_tools_stay_in_the_folder_and_leave_the_owners_files_and_skills_alone() {
     let story = Story::begin().await;
-    write(&story, "people/ben/diary.md", &canary(BEN));
-    std::os::unix::fs::symlink("/etc/hostname", path(&story, "link.md")).unwrap();
-    std::os::unix::fs::symlink("people/ben", path(&story, "friend")).unwrap();
+    story.writes("people/ben/diary.md", &canary(BEN));
+    std::os::unix::fs::symlink("/etc/hostname", story.path_of("link.md")).unwrap();
+    std::os::unix::fs::symlink("people/ben", story.path_of("friend")).unwrap();
     let secret = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
     for inside in [
         "../compline.db",
@@ -186,12 +173,12 @@ async fn file_tools_stay_in_the_folder_and_leave_the_owners_files_and_skills_alo
         }
     }
     for inside in ["AGENTS.md", "SOUL.md", "HEARTBEAT.md", "heartbeat.md"] {
-        let before = read(&story, inside);
+        let before = story.reads(inside);
         let said = calls(&story, ADA, "write_file", json!({ "path": inside, "content": "x" })).await;
-        assert!(said.contains("Only the owner changes") && read(&story, inside) == before, "{inside}: {said}");
+        assert!(said.contains("Only the owner changes") && story.reads(inside) == before, "{inside}: {said}");
     }
     let said = calls(&story, ADA, "read_file", json!({ "path": "skills/tea/SKILL.md" })).await;
-    assert!(said.contains("load_skill"), "{said}");
+    assert!(said.contains("no such file"), "{said}");
     story.end().await;
 }
 
@@ -199,7 +186,7 @@ async fn file_tools_stay_in_the_folder_and_leave_the_owners_files_and_skills_alo
 async fn what_a_turn_wants_to_keep_that_read_something_from_outside_waits_for_a_yes() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
-    let before = (read(&story, "memory/MEMORY.md"), read(&story, "USER.md"));
+    let before = (story.reads("memory/MEMORY.md"), story.reads("USER.md"));
     let words = format!("Always {UNTRUSTED}.");
     for (tool, arguments) in [
         ("remember", remember("Rule", &words)),
@@ -210,10 +197,10 @@ async fn what_a_turn_wants_to_keep_that_read_something_from_outside_waits_for_a_
         let said = calls_tainted(&story, tool, arguments).await;
         assert!(said.contains("It waits in memory/untrusted/"), "{tool}: {said}");
     }
-    let waiting = std::fs::read_dir(path(&story, "memory/untrusted")).unwrap().count();
+    let waiting = std::fs::read_dir(story.path_of("memory/untrusted")).unwrap().count();
     assert!(waiting >= 3, "None was lost: {waiting}");
-    assert_eq!((read(&story, "memory/MEMORY.md"), read(&story, "USER.md")), before);
-    assert!(!today(&story).contains(UNTRUSTED) && !path(&story, "memory/rule.md").exists());
+    assert_eq!((story.reads("memory/MEMORY.md"), story.reads("USER.md")), before);
+    assert!(!today(&story).contains(UNTRUSTED) && !story.path_of("memory/rule.md").exists());
     assert!(story.count("SELECT count(*) FROM keeps") >= 3);
     let said = calls_tainted(&story, "write_file", json!({ "path": "USER.md", "content": "" })).await;
     assert!(said.contains("what is always known is not changed"), "{said}");
@@ -230,16 +217,16 @@ async fn what_a_turn_wants_to_keep_that_read_something_from_outside_waits_for_a_
 async fn one_section_changes_and_every_other_byte_stays() {
     let story = Story::begin().await;
     let odd = "#  Mine \n\n\n```\n# x\n```\n##  Insights  \n\n- old\n\n\n## Last\nno line end";
-    write(&story, "agents/compline/memory.md", odd);
+    story.writes("agents/compline/memory.md", odd);
     let section = |action: &str, name: &str, content: &str| json!({ "path": "agents/compline/memory.md", "section": name, "action": action, "content": content });
     let said = calls(&story, ADA, "memory_section", section("read", "Insights", "")).await;
     assert!(said.contains("- old") && !said.contains("no line end"), "{said}");
     calls(&story, ADA, "memory_section", section("append", "insights", "- new")).await;
-    assert_eq!(read(&story, "agents/compline/memory.md"), odd.replace("- old\n", "- old\n- new\n"));
+    assert_eq!(story.reads("agents/compline/memory.md"), odd.replace("- old\n", "- old\n- new\n"));
     calls(&story, ADA, "memory_section", section("replace", "Insights", "- only")).await;
-    assert_eq!(read(&story, "agents/compline/memory.md"), odd.replace("- old", "- only"));
+    assert_eq!(story.reads("agents/compline/memory.md"), odd.replace("- old", "- only"));
     calls(&story, ADA, "memory_section", section("append", "Plans", "- p")).await;
-    assert!(read(&story, "agents/compline/memory.md").ends_with("no line end\n\n## Plans\n\n- p\n"));
+    assert!(story.reads("agents/compline/memory.md").ends_with("no line end\n\n## Plans\n\n- p\n"));
     story.end().await;
 }
 
@@ -267,8 +254,8 @@ async fn each_person_keeps_their_own() {
     let story = Story::begin().await;
     calls(&story, ADA, "remember", remember("Gate", &format!("code {}", canary(ADA)))).await;
     calls(&story, BEN, "remember", remember("Gate", &format!("code {}", canary(BEN)))).await;
-    assert!(read(&story, "memory/gate.md").contains(&canary(ADA)));
-    assert!(read(&story, "people/ben/memory/gate.md").contains(&canary(BEN)));
+    assert!(story.reads("memory/gate.md").contains(&canary(ADA)));
+    assert!(story.reads("people/ben/memory/gate.md").contains(&canary(BEN)));
     story.end().await;
 }
 

@@ -7,18 +7,30 @@ use crate::support::power::{Cut, House};
 use crate::support::story::{ADA, canary};
 
 const MINUTE: std::time::Duration = std::time::Duration::from_secs(60);
+const BY_HAND: &str = "record a change by hand";
+const IS_OVER: &str = "an open change of a file is over";
+
+/// What Ada wrote by hand, of which the first change makes a version.
+const MEMORY: &str = "# Memory\n\n## Index\n\n- [Bread](bread.md): rye\n";
 
 /// Ada has something kept; the power goes at the first such commit, and comes back.
 fn cut(tool: &str, arguments: Value, cut: Cut) -> House {
+    let mut house = dark(tool, arguments, cut);
+    house.revive();
+    assert!(!house.pass(5 * MINUTE));
+    house
+}
+
+/// The same, and the power is still away.
+fn dark(tool: &str, arguments: Value, cut: Cut) -> House {
     let mut house = House::prepared("");
     house.story.model.calls(tool, arguments).says("Noted.");
     // Said again by the life that finds the reply unstored.
     house.story.model.says("Noted.");
     assert!(!house.start(Some(cut)));
+    write(&house, "memory/MEMORY.md", MEMORY);
     house.story.fake.says(ADA, &format!("please {}", canary(ADA)));
     assert!(house.pass(5 * MINUTE), "{cut:?} never came");
-    house.revive();
-    assert!(!house.pass(5 * MINUTE));
     house
 }
 
@@ -26,11 +38,29 @@ fn read(house: &House, inside: &str) -> String {
     std::fs::read_to_string(house.story.home.join("workspace").join(inside)).unwrap_or_default()
 }
 
+/// A person writes that by hand.
+fn write(house: &House, inside: &str, text: &str) {
+    let path = house.story.home.join("workspace").join(inside);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
 /// Nothing is open, and nothing lies around.
 fn is_settled(house: &House) -> bool {
     let memory = std::fs::read_dir(house.story.home.join("workspace/memory")).unwrap();
     let tidy = memory.filter_map(Result::ok).all(|file| !file.file_name().to_string_lossy().starts_with('.'));
     tidy && house.story.count("SELECT count(*) FROM files WHERE replaces IS NOT NULL") == 0
+}
+
+/// The note about tea is there with one line that leads to it, and the one that was there stays.
+fn is_kept_whole(house: &House) -> bool {
+    let index = read(house, "memory/MEMORY.md");
+    let lines = (index.matches("](tea.md)").count(), index.matches("](bread.md)").count());
+    (lines, read(house, "memory/tea.md").matches("Green.").count()) == ((1, 1), 2)
+}
+
+fn tea() -> Value {
+    json!({ "title": "Tea", "content": "Green.", "kind": "preference" })
 }
 
 const JOBS: [&str; 5] = [
@@ -43,14 +73,59 @@ const JOBS: [&str; 5] = [
 
 #[test]
 fn a_note_is_there_with_exactly_one_line_whenever_the_power_goes() {
-    for (side, job) in JOBS.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        let note = json!({ "title": "Tea", "content": "Green.", "kind": "preference" });
-        let house = cut("remember", note, Cut::at(side, job));
-        let lines = read(&house, "memory/MEMORY.md").matches("](tea.md)").count();
-        assert_eq!((lines, read(&house, "memory/tea.md").matches("Green.").count()), (1, 2), "{side:?} {job}");
-        assert!(is_settled(&house), "{side:?} {job}");
+    let jobs = JOBS.into_iter().chain([BY_HAND]);
+    for (side, job) in jobs.flat_map(|job| [(Before, job), (After, job)]) {
+        let house = cut("remember", tea(), Cut::at(side, job));
+        assert!(is_kept_whole(&house) && is_settled(&house), "{side:?} {job}");
         house.end();
     }
+}
+
+/// The state on the disk between the two renames of a change that was announced: that file stands in its place, the other is only prepared.
+fn stands_alone(house: &House, first: &str) {
+    let db = rusqlite::Connection::open(house.story.home.join("compline.db")).unwrap();
+    let mut open = db
+        .prepare("SELECT f.path, c.content FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.replaces IS NOT NULL")
+        .unwrap();
+    let files = open.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?))).unwrap();
+    let files: Vec<_> = files.map(Result::unwrap).collect();
+    assert_eq!(files.len(), 2, "a note and its line are announced together");
+    for (path, content) in files {
+        let inside = if path == first { path } else { path.replace("memory/", "memory/.") + ".new" };
+        write(house, &inside, std::str::from_utf8(&content).unwrap());
+    }
+}
+
+#[test]
+fn both_files_are_there_if_the_power_goes_between_them_and_once_more_while_that_is_mended() {
+    for first in ["memory/tea.md", "memory/MEMORY.md"] {
+        for (side, nth) in [(Before, 1), (After, 1), (Before, 2), (After, 2)] {
+            let mut house = dark("remember", tea(), Cut::at(After, "announce a change of a file"));
+            house.bury();
+            stands_alone(&house, first);
+            assert!(!is_kept_whole(&house), "{first}: nothing is left to do");
+            assert!(house.start(Some(Cut { nth, ..Cut::at(side, IS_OVER) })), "{side:?} {nth} {IS_OVER} never came");
+            house.bury();
+            assert!(nth == 1 || is_kept_whole(&house), "{first} {side:?} {nth}: it is mended before anybody is let in");
+            assert!(!house.start(None));
+            assert!(!house.pass(5 * MINUTE));
+            assert!(is_kept_whole(&house) && is_settled(&house), "{first} {side:?} {nth}");
+            house.end();
+        }
+    }
+}
+
+#[test]
+fn what_a_person_writes_while_the_power_is_away_stays() {
+    let mut house = dark("remember", tea(), Cut::at(After, "announce a change of a file"));
+    house.bury();
+    stands_alone(&house, "memory/tea.md");
+    write(&house, "memory/MEMORY.md", &format!("{MEMORY}- [Salt](salt.md): of the sea\n"));
+    assert!(!house.start(None));
+    assert!(!house.pass(5 * MINUTE));
+    assert!(read(&house, "memory/MEMORY.md").contains("of the sea"), "{}", read(&house, "memory/MEMORY.md"));
+    assert!(is_kept_whole(&house) && is_settled(&house), "{}", read(&house, "memory/MEMORY.md"));
+    house.end();
 }
 
 #[test]

@@ -3,12 +3,15 @@
 //! A random history of turns, tools, summaries, recalls and proposals is lived through twice, with two different texts of the same length from outside. The
 //! model lets everything that it reads change everything that it says: it answers with a digest of its whole prompt. So one letter from outside in a trusted
 //! prompt, a file that is loaded by itself, a title, a summary or a skill makes the two lives differ.
+//!
+//! A yes makes exactly the text that was shown a person's own, wherever it came from. So what is kept by a yes is the same text in both lives, wanted in a turn
+//! that read different ones: whatever else came in with it would differ.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use compline::model::{Purpose, Request, Role};
+use compline::model::{Part, Purpose, Request, Role};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -21,6 +24,12 @@ use crate::support::web::Web;
 /// So many histories, of so many events each.
 const HISTORIES: u64 = 12;
 const EVENTS: usize = 14;
+/// A file that Ada wrote and that nothing loads by itself.
+const PLAN: &str = "plans/garden.md";
+/// What the model does after it has read the file that it was told to edit.
+const EDIT_WHAT_WAS_READ: &str = "edit what was read";
+/// What the model wants to keep, to be asked about where something from outside has been read.
+const TEA: &str = "Warm the pot first.";
 
 /// One thing that happens.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +47,15 @@ enum Event {
     Save,
     Section,
     Write,
+    Overwrite,
+    Delete,
+    PutBack,
+    Oddly,
+    Edit,
+    Keep,
+    Yes,
+    Fill,
+    Export,
     Paste,
     Propose,
     ProposeAsBen,
@@ -49,7 +67,7 @@ enum Event {
     Restart,
 }
 
-const ALL: [Event; 22] = [
+const ALL: [Event; 31] = [
     Event::Talk,
     Event::Forward,
     Event::Document,
@@ -63,6 +81,15 @@ const ALL: [Event; 22] = [
     Event::Save,
     Event::Section,
     Event::Write,
+    Event::Overwrite,
+    Event::Delete,
+    Event::PutBack,
+    Event::Oddly,
+    Event::Edit,
+    Event::Keep,
+    Event::Yes,
+    Event::Fill,
+    Event::Export,
     Event::Paste,
     Event::Propose,
     Event::ProposeAsBen,
@@ -74,7 +101,7 @@ const ALL: [Event; 22] = [
     Event::Restart,
 ];
 
-/// The same history for the same seed. Begins with something from outside, and ends in a conversation of its own.
+/// The same history for the same seed. Begins with something from outside and a wish to keep something, which is granted later, and ends in a conversation of its own.
 fn history(seed: u64) -> Vec<Event> {
     let mut state = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let mut next = || {
@@ -82,8 +109,10 @@ fn history(seed: u64) -> Vec<Event> {
         usize::try_from(state >> 33).unwrap()
     };
     let mut events = vec![[Event::Forward, Event::Document, Event::Pdf, Event::Page][next() % 4]];
+    events.push(Event::Keep);
     events.extend((0..EVENTS).map(|_| ALL[next() % ALL.len()]));
     events.extend([
+        Event::Yes,
         Event::Silence,
         Event::Talk,
         Event::SearchWhatIsTrusted,
@@ -98,11 +127,17 @@ fn history(seed: u64) -> Vec<Event> {
 fn echo(request: &Request) -> Say {
     let digest: String = Sha256::digest(words(request)).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let newest = request.messages().last().unwrap();
-    let order = if newest.role() == Role::User { words(request) } else { String::new() };
-    let order =
-        order.lines().rev().find_map(|line| line.strip_prefix("please ").map(str::to_owned)).unwrap_or_default();
+    let said = words(request);
+    let order = said.lines().rev().find_map(|line| line.strip_prefix("please ")).unwrap_or_default();
+    let has_read =
+        newest.parts().iter().any(|part| matches!(part.open().0, Part::Result { name, .. } if &**name == "read_file"));
+    let order = match newest.role() {
+        Role::User => order,
+        Role::Tool if order == "edit" && has_read => EDIT_WHAT_WAS_READ,
+        _ => "",
+    };
     let call = |tool: &str, arguments: serde_json::Value| Say::Calls(vec![(tool.to_owned(), arguments.to_string())]);
-    match (request.purpose(), order.as_str()) {
+    match (request.purpose(), order) {
         (Purpose::Chat, "fetch") => call("web_fetch", json!({ "url": "http://outside.example/page" })),
         (Purpose::Chat, "recall") => call("recall", json!({ "query": "letter", "include_untrusted": true })),
         (Purpose::Chat, "search") => call("memory_search", json!({ "query": "letter number", "include_untrusted": true })),
@@ -114,6 +149,12 @@ fn echo(request: &Request) -> Say {
             call("memory_section", json!({ "path": "memory/MEMORY.md", "section": "Recent facts", "action": "append", "content": format!("- **n**: {digest}") }))
         }
         (Purpose::Chat, "write") => call("write_file", json!({ "path": "notes/number.md", "content": digest })),
+        (Purpose::Chat, "overwrite") => call("write_file", json!({ "path": PLAN, "content": digest })),
+        (Purpose::Chat, "delete") => call("write_file", json!({ "path": PLAN, "content": "" })),
+        (Purpose::Chat, "edit") => call("read_file", json!({ "path": PLAN })),
+        (Purpose::Chat, EDIT_WHAT_WAS_READ) => call("edit_file", json!({ "path": PLAN, "old": "Beans", "new": format!("Beans ({digest})") })),
+        (Purpose::Chat, "keep") => call("remember", json!({ "title": "Tea", "content": TEA, "kind": "user" })),
+        (Purpose::Chat, "oddly") => call("write_file", json!({ "path": "memory\u{200b}/Number.md", "content": digest })),
         (Purpose::Chat, "load") => call("load_skill", json!({ "name": "by-hand" })),
         (Purpose::Chat, order) if order.starts_with("propose") => {
             let name = format!("s-{digest}");
@@ -141,6 +182,10 @@ async fn live(events: &[Event], letter: &str) -> Stays {
     story.model.otherwise(echo);
     story.background.otherwise(echo);
     story.start().await;
+    story.say(ADA, "hello").await;
+    let plan = story.home.join("workspace").join(PLAN);
+    std::fs::create_dir_all(plan.parent().unwrap()).unwrap();
+    std::fs::write(plan, "Beans by the wall.\n").unwrap();
     for (number, event) in events.iter().enumerate() {
         happens(&mut story, *event, number, letter).await;
     }
@@ -171,6 +216,15 @@ async fn happens(story: &mut Story, event: Event, number: usize, letter: &str) {
         Event::Save => story.say(ADA, "please save").await,
         Event::Section => story.say(ADA, "please section").await,
         Event::Write => story.say(ADA, "please write").await,
+        Event::Overwrite => story.say(ADA, "please overwrite").await,
+        Event::Delete => story.say(ADA, "please delete").await,
+        Event::Edit => story.say(ADA, "please edit").await,
+        Event::Keep => story.say(ADA, "please keep").await,
+        Event::Yes => yes_to_the_tea(story).await,
+        Event::Fill => fill(story).await,
+        Event::PutBack => put_back(story).await,
+        Event::Oddly => story.say(ADA, "please oddly").await,
+        Event::Export => story.say(ADA, "/export").await,
         Event::Page => story.say(ADA, "http://outside.example/page\nplease fetch").await,
         Event::Recall => story.say(ADA, "please recall").await,
         Event::Paste => story.say(ADA, letter).await,
@@ -195,6 +249,30 @@ async fn approve_what_is_clean(story: &Story) {
         story.say(ADA, &format!("/show {id}")).await;
         story.say(ADA, &format!("/approve {id} {}", shown_hash(story))).await;
     }
+}
+
+/// She wants her plan as it was before anything from outside had a part in it.
+async fn put_back(story: &Story) {
+    let hers =
+        format!("SELECT coalesce(max(id), 0) FROM files WHERE path = '{PLAN}' AND label = 'trusted' AND digest <> ''");
+    story.say(ADA, &format!("/memory restore {PLAN} {}", story.count(&hers))).await;
+}
+
+/// She says yes to the oldest wish to keep what does not differ.
+async fn yes_to_the_tea(story: &Story) {
+    let asked = "SELECT coalesce(min(number), 0) FROM keeps WHERE state = 'open' AND path = 'memory/untrusted/tea.md'";
+    story.say(ADA, &format!("/yes {}", story.count(asked))).await;
+}
+
+/// So much is said that the window is nearly full, and the older part gives way.
+async fn fill(story: &Story) {
+    for number in 0..4 {
+        story.say(ADA, &format!("and thing {number}")).await;
+    }
+    story.model.counts(75_000);
+    story.say(ADA, "now the window is nearly full").await;
+    story.model.counts(1_000);
+    story.settle().await;
 }
 
 fn what_stays(story: &Story) -> Stays {
@@ -228,7 +306,16 @@ fn what_stays(story: &Story) -> Stays {
             "uses",
             "SELECT coalesce(group_concat(key || uses, char(10)), '') FROM (SELECT * FROM entry_uses ORDER BY key)",
         ),
+        (
+            "hers",
+            "SELECT coalesce(group_concat(path || digest, char(10)), '') FROM (SELECT * FROM files f WHERE label = 'trusted' AND path <> 'learnings/errors.md' AND path NOT LIKE '%.tar'
+             AND id = (SELECT max(id) FROM files n WHERE n.path = f.path) ORDER BY path)",
+        ),
         ("facts", "SELECT coalesce(group_concat(facts, char(10)), '') FROM extractions WHERE label = 'trusted'"),
+        ("older parts", "SELECT coalesce(group_concat(summary, char(10)), '') FROM compactions WHERE label = 'trusted'"),
+        ("given way", "SELECT coalesce(group_concat(label = 'trusted'), '') FROM compactions WHERE state = 'made'"),
+        ("granted", "SELECT coalesce(group_concat(path), '') FROM keeps WHERE state = 'kept'"),
+        ("edited", "SELECT CAST(count(*) AS TEXT) FROM files WHERE path = 'plans/garden.md' AND cause = 'edit'"),
         ("titles", "SELECT coalesce(group_concat(title, char(10)), '') FROM summaries WHERE view = 'trusted'"),
         ("skills", "SELECT coalesce(group_concat(name || state || digest, char(10)), '') FROM skills"),
         ("approved", "SELECT coalesce(group_concat(skill, char(10)), '') FROM proposals WHERE state = 'approved'"),
@@ -254,6 +341,7 @@ async fn whatever_comes_from_outside_what_lasts_is_the_same() {
     let filler =
         "the quick brown letter runs over the lazy dog and says nothing of any weight to anybody who may read it";
     let (mut kept, mut facts) = (0, 0);
+    let (mut granted, mut given_way, mut edited) = (0, String::new(), 0);
     for seed in 0..HISTORIES {
         let events = history(seed);
         let one = live(&events, &format!("{UNTRUSTED}aaaa {filler} one")).await;
@@ -261,10 +349,18 @@ async fn whatever_comes_from_outside_what_lasts_is_the_same() {
         assert!(one.len() > 10, "{events:?}");
         kept += one.keys().filter(|name| *name == "memory/number.md").count();
         facts += usize::from(!one["facts"].is_empty());
+        granted += usize::from(!one["granted"].is_empty());
+        given_way += &one["given way"];
+        edited += one["edited"].parse::<usize>().unwrap();
         let names: Vec<_> = one.keys().chain(other.keys()).collect();
         for name in names {
             assert_eq!(one.get(name), other.get(name), "{name} differs after {events:?} (history {seed})");
         }
     }
     assert!(kept > 0 && facts > 0, "something lasts of {HISTORIES} histories: {kept} notes, {facts} with facts");
+    assert!(granted > 0 && edited > 0, "{granted} yeses count, {edited} edits");
+    assert!(
+        given_way.contains('0') && given_way.contains('1'),
+        "older parts give way, with and without text from outside: {given_way}"
+    );
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use compline::message::{Event, FileKind, Origin, RemoteFile, Said};
 
-use crate::support::hand::{comes, deleted, stands_in_the_journal};
+use crate::support::hand::{comes, deleted, stands_as_written};
 use crate::support::pdf::pdf;
 use crate::support::story::{ADA, EVE, Story, UNTRUSTED, canary};
 
@@ -37,7 +37,7 @@ async fn a_document_that_is_deleted_goes_with_its_words() {
     story.settle().await;
     assert_eq!(std::fs::read_dir(&inbox).unwrap().count(), 0);
     assert_eq!(story.count("SELECT count(*) FROM entries WHERE path LIKE 'inbox/%'"), 0);
-    assert!(!stands_in_the_journal(&story, "Quakenbrueck") && !stands_in_the_journal(&story, SECRET));
+    assert!(!stands_as_written(&story, "Quakenbrueck") && !stands_as_written(&story, SECRET));
     story.say(ADA, "and now?").await;
     assert!(!story.model.last_prompt().contains(SECRET) && !story.model.last_prompt().contains("Quakenbrueck"));
     story.end().await;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use compline::store::CommitPoint::Before;
 use serde_json::json;
 
+use crate::support::fake::AcceptedKind;
 use crate::support::model::Say;
 use crate::support::power::{Cut, House};
 use crate::support::story::{ADA, EVE, Story, UNTRUSTED, canary, every_untrusted_part_is_labelled};
-use crate::support::telegram::AcceptedKind;
 
 const DORA: i64 = 1004;
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);

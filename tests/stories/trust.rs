@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use compline::model::Part;
+use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use super::{Fake, Story};
@@ -162,7 +163,33 @@ async fn a_received_file_is_kept_with_its_label() {
         .text("SELECT group_concat(path || ' ' || label || ' ' || scope, ' | ') FROM files WHERE path LIKE '%inbox/%'");
     assert_eq!(rows, "inbox/1-bill.txt file:in1 person:1 | people/ben/inbox/2-bill.txt file:in2 person:2");
     for path in ["inbox/1-bill.txt", "people/ben/inbox/2-bill.txt"] {
-        assert!(story.home.join("workspace").join(path).exists(), "{path}");
+        lies_as_it_came(&story, path, b"words");
     }
     story.end().await;
+}
+
+#[tokio::test]
+async fn a_received_picture_is_kept_with_its_label() {
+    let story = Story::begin().await;
+    let picture = b"\x89PNG\r\n a garden";
+    story.fake.sends_photo(ADA, "our garden", picture);
+    story.answered().await;
+    let path = story.text("SELECT path FROM attachments");
+    assert!(path.starts_with("inbox/1-"), "{path}");
+    let row = "SELECT kind || ' ' || state || ' ' || label || ' ' || scope FROM attachments";
+    assert_eq!(story.text(row), "photo here file:in1 person:1");
+    let file = format!("SELECT group_concat(label || ' ' || scope) FROM files WHERE path = '{path}'");
+    assert_eq!(story.text(&file), "file:in1 person:1");
+    lies_as_it_came(&story, &path, picture);
+    story.end().await;
+}
+
+/// The file holds these bytes, and both of its rows say so.
+fn lies_as_it_came(story: &Story, path: &str, bytes: &[u8]) {
+    assert_eq!(std::fs::read(story.path_of(path)).unwrap(), bytes, "{path}");
+    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    for table in ["files", "attachments"] {
+        let rows = format!("SELECT group_concat(digest) FROM {table} WHERE path = '{path}'");
+        assert_eq!(story.text(&rows), digest, "{path} in {table}");
+    }
 }

@@ -15,6 +15,19 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 /// From noon to the next round, and a little further.
 const TO_THE_ROUND: Duration = Duration::from_secs(17 * 3600);
 const TEN_DAYS: &str = "[retention]\nmessages_days = 10\nattachments_days = 10\n";
+/// What a round commits, in its order.
+const JOBS: [&str; 10] = [
+    "claim upkeep",
+    "forget words",
+    "purge originals",
+    "sweep rows",
+    "sweep knowledge",
+    "the index goes with the texts",
+    "merge the index",
+    "the journal is checked",
+    "look at estimates",
+    "end upkeep",
+];
 
 async fn rounds(story: &Story, count: u32) {
     for _ in 0..count {
@@ -174,12 +187,7 @@ async fn missed_nights_are_not_made_up_for() {
 
 #[test]
 fn a_round_that_was_cut_off_is_taken_up() {
-    for (side, job) in [
-        (After, "claim upkeep"),
-        (CommitPoint::Before, "forget words"),
-        (After, "forget words"),
-        (CommitPoint::Before, "end upkeep"),
-    ] {
+    for (side, job) in JOBS.into_iter().flat_map(|job| [(CommitPoint::Before, job), (After, job)]) {
         let mut house = House::prepared("[retention]\nmessages_days = 1\n");
         assert!(!house.start(Some(Cut::at(side, job))));
         house.story.fake.says(ADA, &format!("Good morning {}", canary(ADA)));

@@ -53,7 +53,7 @@ fn to_remember(n: usize) -> Vec<Order> {
 }
 
 /// Paths that lead to what only people change, or out of the folder: nothing is written, and nobody is asked.
-const FORBIDDEN: [&str; 22] = [
+const FORBIDDEN: [&str; 29] = [
     "AGENTS.md",
     "SOUL.md",
     "HEARTBEAT.md",
@@ -76,10 +76,18 @@ const FORBIDDEN: [&str; 22] = [
     "memory/.hidden.md",
     "a\u{0}b",
     "",
+    // Second spellings, which some disks take for the first.
+    "HEART\u{ad}BEAT.md",
+    "HEARTBEAT.md. ",
+    "AGENT\u{17f}.md",
+    "peo\u{200b}ple/ben/memory/MEMORY.md",
+    "notes/\u{212a}ey.md",
+    "notes/\u{1b}[2Jtea.md",
+    "notes/tea\n- [x](..AGENTS.md).md",
 ];
 
 /// Paths that are loaded by themselves, now or on some day: what is to stand there waits elsewhere.
-const LOADED: [&str; 9] = [
+const LOADED: [&str; 12] = [
     "USER.md",
     "memory/MEMORY.md",
     "memory/lighthouse.md",
@@ -89,6 +97,9 @@ const LOADED: [&str; 9] = [
     "learnings/corrections.md",
     "agents/compline/memory.md",
     "Memory/memory.md",
+    "memory\u{200b}/memory.md",
+    "u\u{17f}er.md",
+    "Learnings/corrections.md",
 ];
 
 fn to_write(n: usize, paths: &[&str], leads: Leads) -> Vec<Order> {

@@ -16,8 +16,8 @@ use crate::support::model::{Say, usual};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, canary};
 
-/// Jobs of the upkeep, which comes once a day and so in few of these short stories: they are cut in `upkeep.rs`. And what a change that was cut off leaves to do, which is cut in
-/// `memory_power.rs`.
+/// Jobs of the upkeep, which comes once a day and so in few of these short stories: they are cut in `upkeep.rs`, all on both sides. And what a change that was
+/// cut off leaves to do, which is cut in `memory_power.rs`.
 pub const ELSEWHERE: [&str; 10] = [
     "an open change of a file is over",
     "sweep knowledge",

@@ -1,4 +1,4 @@
-//! Wherever the power goes while the assistant looks back, there is one reflection, one proposal and one notice.
+//! Wherever the power goes while the assistant looks back, there is one reflection, one proposal, one fact and one notice.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,6 +22,7 @@ const JOBS: &[&str] = &[
     "take an action",
     "stage a proposal",
     "refuse an action",
+    "keep what a reflection remembers",
 ];
 
 fn watching(homes: &Homes, home: &std::path::Path) -> Failpoint {
@@ -41,7 +42,12 @@ fn plays(story: &Story) {
         }
         Purpose::Reflection => crate::support::model::Say::Text(answer(
             "Tea",
-            &json!([create("tea", "Three minutes."), create("milk", "Cold."), create("tea", "Three minutes.")]),
+            &json!([
+                create("tea", "Three minutes."),
+                create("milk", "Cold."),
+                create("tea", "Three minutes."),
+                { "kind": "memory", "title": "The cat", "why": "It was wrong.", "text": "cat: called Tom" },
+            ]),
         )),
         _ => crate::support::model::usual(request),
     });
@@ -55,7 +61,10 @@ async fn ends_well(story: &Story, where_cut: &str) {
     assert_eq!(story.count("SELECT count(*) FROM reflections"), 1, "{where_cut}");
     assert_eq!(story.count("SELECT count(*) FROM conversations WHERE kind = 'reflection'"), 1, "{where_cut}");
     assert_eq!(story.count("SELECT count(*) FROM proposals"), 2, "{where_cut}");
-    assert_eq!(actions_by_state(story), "proposed 2, refused 1", "{where_cut}");
+    assert_eq!(actions_by_state(story), "kept 1, proposed 2, refused 1", "{where_cut}");
+    let memory = story.reads("memory/MEMORY.md");
+    assert!(memory.contains("- **Cat**: called Tom (2026-11-2"), "{where_cut}: {memory}");
+    assert_eq!(memory.matches("called").count(), 1, "{where_cut}: {memory}");
     let told = story.count("SELECT count(*) FROM outbox WHERE text LIKE '%A look back on a day%'");
     assert_eq!(told, 1, "{where_cut}");
 }
@@ -68,6 +77,7 @@ async fn a_power_cut_doubles_nothing_and_loses_nothing() {
     story.fail_at(Some(watching(&homes, &story.home)));
     story.start().await;
     story.say(ADA, "I like my tea strong").await;
+    story.say(ADA, "/remember Cat: called Whiskerino").await;
     homes.lock().unwrap().clear();
     let id = claim(&story, TODAY).await;
     carry_out(&story, id).await;

@@ -1,0 +1,83 @@
+//! A model on loopback, as the program meets it: it answers what the test says, and keeps every request whole.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::program::PLAIN;
+
+/// What the model does.
+pub enum Say {
+    /// Answers.
+    Text(&'static str),
+    /// Calls a tool: its name and arguments.
+    Calls(&'static str, Value),
+}
+
+/// The model. It ends with the test.
+pub struct Model {
+    /// A configuration that asks it.
+    pub config: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Model {
+    /// Answers each request as `answers` says to the body of it.
+    pub fn start(answers: impl Fn(&str) -> Say + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let config = format!("{PLAIN}[model]\nprovider = \"openai\"\nname = \"m\"\nbase_url = \"{url}\"\n");
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for socket in listener.incoming() {
+                let mut socket = socket.unwrap();
+                let request = body(&mut socket);
+                let answer = streamed(&answers(&request));
+                kept.lock().unwrap().push(request);
+                // Whoever asked may be gone.
+                let _ = socket.write_all(answer.as_bytes());
+            }
+        });
+        Self { config, asked }
+    }
+
+    /// Everything that it was asked.
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn body(socket: &mut TcpStream) -> String {
+    let (mut read, mut buffer) = (Vec::new(), [0; 16 * 1024]);
+    loop {
+        let count = socket.read(&mut buffer).unwrap();
+        read.extend_from_slice(&buffer[..count]);
+        let text = String::from_utf8_lossy(&read);
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        if count == 0 || length.is_some_and(|length: usize| body.len() >= length) {
+            return body.to_owned();
+        }
+    }
+}
+
+fn streamed(say: &Say) -> String {
+    let (delta, why) = match say {
+        Say::Text(text) => (json!({ "role": "assistant", "content": text }), "stop"),
+        Say::Calls(name, arguments) => {
+            let call = json!({ "index": 0, "id": "call_1", "type": "function",
+                "function": { "name": name, "arguments": arguments.to_string() } });
+            (json!({ "role": "assistant", "tool_calls": [call] }), "tool_calls")
+        }
+    };
+    let chunk = json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": why }],
+        "usage": { "prompt_tokens": 100, "completion_tokens": 10 } });
+    let events = format!("data: {chunk}\n\ndata: [DONE]\n\n");
+    format!(
+        "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{events}",
+        events.len()
+    )
+}

@@ -1,0 +1,56 @@
+//! Meaning never costs what words alone would have found: over conversations of invented words, with a good and a middling model of what they mean, no kind of
+//! question finds less of its answers among the first ten by both than by words alone. `cargo bench --bench retrieval -- invented` prints all the figures.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    reason = "a test may stop at the first surprise, and its names say what it shows"
+)]
+
+#[allow(dead_code, reason = "shared with the measurement, which prints more of it")]
+#[path = "../benches/retrieval/figures.rs"]
+mod figures;
+#[path = "../benches/retrieval/house.rs"]
+mod house;
+#[path = "../benches/retrieval/invented.rs"]
+mod invented;
+#[path = "../benches/retrieval/set.rs"]
+mod set;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use figures::Figures;
+use house::House;
+
+/// How much a good model errs, and a middling one.
+const ERRORS: [f32; 2] = [0.5, 1.5];
+
+#[tokio::test]
+async fn words_and_meaning_find_no_less_than_words_alone_whatever_is_asked() {
+    let set = invented::set();
+    let mut figures = [Figures::default(), Figures::default(), Figures::default()];
+    for talk in &set.conversations {
+        for (at, error) in ERRORS.into_iter().enumerate() {
+            let house = House::of(talk, Some(Arc::new(invented::Meaning::with_error(error)))).await;
+            for asked in &talk.questions {
+                figures[at].add(talk, asked, &house.search(&asked.question, "hybrid").await, Duration::ZERO);
+                if at == 0 {
+                    figures[2].add(talk, asked, &house.search(&asked.question, "lexical").await, Duration::ZERO);
+                }
+            }
+            house.close().await;
+        }
+    }
+    let [good, middling, words] = &figures;
+    for (kind, by_words) in words.among_ten() {
+        for by_both in [good.among_ten()[kind], middling.among_ten()[kind]] {
+            assert!(by_both >= by_words, "{kind}: {by_both:.3} by both, {by_words:.3} by words alone");
+        }
+    }
+    let all = [words, middling, good].map(|figures| figures.among_ten()["all"]);
+    assert!(all[0] + 0.05 < all[1] && all[1] + 0.05 < all[2], "what knows more finds more: {all:?}");
+}
