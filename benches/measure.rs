@@ -1,9 +1,10 @@
 //! Measures what a person feels, and prints it: `cargo bench --bench measure`, or only some of it with
-//! `-- process`, `-- turns`, `-- crowd`, `-- recall`, `-- prefix`, `-- scan`.
+//! `-- process`, `-- turns`, `-- crowd`, `-- memory`, `-- recall`, `-- entries`, `-- search`, `-- prefix`, `-- scan`.
 //!
 //! Three kinds of figures. Of the real binary, against a Telegram server and a model on loopback: time to the first poll, resident memory at
 //! rest, message to the first byte of the answer, size of the first request. Of the library in this process: time and CPU per turn at growing
-//! histories, turns per second, recall at growing journals, search among a million messages and a hundred thousand vectors. Of the scan of skills: what it finds, and what it suspects wrongly. The figures are printed as they are; none is a test.
+//! histories and beside very much that is known, turns per second, recall at growing journals, search among a hundred thousand entries, a million messages and a
+//! hundred thousand vectors. Of the scan of skills: what it finds, and what it suspects wrongly. The figures are printed as they are; none is a test.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,6 +16,8 @@
     reason = "a measurement may stop at the first surprise"
 )]
 
+#[path = "measure/entries.rs"]
+mod entries;
 #[path = "measure/library.rs"]
 mod library;
 #[path = "measure/prefix.rs"]

@@ -1,5 +1,6 @@
 //! Measures how well what was said is found again: `cargo bench --bench retrieval -- FILE… [--embed URL --model NAME] [--ollama]`. Without a file it takes the
-//! small sample beside it. The format of a file and what the figures mean stand in `docs/retrieval.md`.
+//! small sample beside it; `invented` in the place of a file makes up conversations, and a model of meaning with them. The format of a file and what the figures
+//! mean stand in `docs/retrieval.md`.
 //!
 //! Each conversation of a file becomes a house of its own, with its speakers as the people of one group, and goes through the same journal, index and search
 //! that the program uses. The figures are printed as they are; none is a test.
@@ -13,55 +14,29 @@
     reason = "a measurement may stop at the first surprise"
 )]
 
+#[allow(dead_code, reason = "shared with the test")]
 #[path = "retrieval/figures.rs"]
 mod figures;
 #[path = "retrieval/house.rs"]
 mod house;
+#[path = "retrieval/invented.rs"]
+mod invented;
+#[path = "retrieval/set.rs"]
+mod set;
 
-use serde::Deserialize;
+use std::sync::Arc;
+
+use compline::model::embed::{self, Embedder};
 
 use figures::Figures;
 use house::House;
-
-/// A file.
-#[derive(Deserialize)]
-struct Set {
-    conversations: Vec<Talk>,
-}
-
-/// Everything that some people said to each other, and what is asked about it.
-#[derive(Deserialize)]
-struct Talk {
-    sessions: Vec<Session>,
-    questions: Vec<Asked>,
-}
-
-/// What was said at one time.
-#[derive(Deserialize)]
-struct Session {
-    id: String,
-    turns: Vec<Turn>,
-}
-
-#[derive(Deserialize)]
-struct Turn {
-    id: String,
-    speaker: String,
-    at: String,
-    text: String,
-}
-
-#[derive(Deserialize)]
-struct Asked {
-    question: String,
-    /// Turns in which the answer stands.
-    evidence: Vec<String>,
-    #[serde(default)]
-    kind: serde_json::Value,
-}
+use set::Set;
 
 /// How it is searched.
 const WAYS: [&str; 3] = ["lexical", "vector", "hybrid"];
+
+/// How much the model of invented meanings errs.
+const ERRORS: [f32; 3] = [0.5, 1.5, 9.0];
 
 fn main() {
     // `cargo test --benches` and the like only want to know that it builds.
@@ -71,9 +46,17 @@ fn main() {
     let (files, embedding) = arguments();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     for file in files {
+        if file == "invented" {
+            for error in ERRORS {
+                println!("invented, with a model that errs by {error}");
+                runtime.block_on(measure(invented::set(), Some(Arc::new(invented::Meaning::with_error(error)))));
+            }
+            continue;
+        }
         println!("{file}");
         let set: Set = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
-        runtime.block_on(measure(set, embedding.as_ref()));
+        let embedder = embedding.as_ref().map(|embedding| embed::build(embedding).unwrap());
+        runtime.block_on(measure(set, embedder));
     }
 }
 
@@ -104,11 +87,11 @@ fn arguments() -> (Vec<String>, Option<compline::config::Embedding>) {
     (files, embedding)
 }
 
-async fn measure(set: Set, embedding: Option<&compline::config::Embedding>) {
-    let ways = if embedding.is_some() { &WAYS[..] } else { &WAYS[..1] };
+async fn measure(set: Set, embedder: Option<Arc<dyn Embedder>>) {
+    let ways = if embedder.is_some() { &WAYS[..] } else { &WAYS[..1] };
     let mut figures: Vec<Figures> = ways.iter().map(|_| Figures::default()).collect();
     for talk in &set.conversations {
-        let house = House::of(talk, embedding).await;
+        let house = House::of(talk, embedder.clone()).await;
         for asked in &talk.questions {
             for (way, figures) in ways.iter().zip(&mut figures) {
                 let began = std::time::Instant::now();

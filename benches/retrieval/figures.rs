@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
-use crate::{Asked, Talk};
+use crate::set::{Asked, Talk};
 
 /// How far down the list is looked.
 const DEPTHS: [usize; 4] = [1, 5, 10, 20];
@@ -61,6 +61,11 @@ impl Figures {
             sums.reciprocal += first.map_or(0.0, |at| 1.0 / (at + 1) as f64);
         }
         self.times.push(took);
+    }
+
+    /// Of each kind of question: the share of the evidence among the first ten.
+    pub fn among_ten(&self) -> BTreeMap<&str, f64> {
+        self.kinds.iter().map(|(kind, sums)| (kind.as_str(), sums.turns[2] / sums.questions)).collect()
     }
 
     pub fn print(&self, way: &str) {

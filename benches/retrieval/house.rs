@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use compline::config::{Budget, Embedding, Limit};
+use compline::config::{Budget, Limit};
 use compline::id::MessageId;
 use compline::memory::{Asked, Pool, Recollection, VectorParts, Vectors, digest};
-use compline::model::embed;
+use compline::model::embed::Embedder;
 use compline::people::{Address, Role};
 use compline::spend::Ledger;
 use compline::store::{Journal, MessageKind, NewConversation, NewMessage, TextKind};
@@ -15,7 +15,7 @@ use compline::time::{Moment, SystemClock, Zone};
 use compline::trust::{Label, Labelled, Scope, Text};
 use tokio_util::sync::CancellationToken;
 
-use crate::Talk;
+use crate::set::{Talk, Turn};
 
 /// How many hits are asked for: enough to see sessions behind them.
 const DEEP: usize = 100;
@@ -34,7 +34,7 @@ pub struct House {
 }
 
 impl House {
-    pub async fn of(talk: &Talk, embedding: Option<&Embedding>) -> Self {
+    pub async fn of(talk: &Talk, embedder: Option<Arc<dyn Embedder>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
         let (scope, turns) = fill(&journal, talk).await;
@@ -43,14 +43,15 @@ impl House {
             by_digest.entry(digest(turn.text.as_bytes())).or_default().push(turn.id.clone());
         }
         let stop = CancellationToken::new();
-        let vectors = embedding.map(|embedding| vectors(&journal, embedding));
+        let vectors = embedder.map(|embedder| vectors(&journal, embedder));
         if let Some(vectors) = &vectors {
             tokio::spawn(vectors.clone().run(stop.clone()));
             while !vectors.health().await.unwrap().is_complete {
                 let away = vectors.health().await.unwrap().away;
                 assert!(away.is_none(), "The server computes no vectors: {away:?}");
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                tokio::task::yield_now().await;
             }
+            vectors.read(Pool::Said, scope).await.unwrap();
         }
         Self {
             names: journal.read(|db| db.names_of(scope, "")).await.unwrap(),
@@ -82,7 +83,7 @@ impl House {
     async fn nearest(&self, words: &str) -> Vec<String> {
         let bare = text(&question::without_names(words, &self.names), self.scope);
         let vectors = self.vectors.as_ref().unwrap();
-        let near = vectors.near(self.scope, Pool::Said, &bare, false, DEEP).await.unwrap();
+        let near = vectors.said(self.scope, &bare, false, DEEP).await.unwrap();
         near.iter().flat_map(|near| self.by_digest[&near.digest].clone()).collect()
     }
 
@@ -92,7 +93,7 @@ impl House {
     }
 }
 
-fn vectors(journal: &Journal, embedding: &Embedding) -> Vectors {
+fn vectors(journal: &Journal, embedder: Arc<dyn Embedder>) -> Vectors {
     let clock = Arc::new(SystemClock::default());
     let endless = Limit { micros: u64::MAX / 4, tokens: u64::MAX / 4 };
     let budget = Budget {
@@ -103,7 +104,6 @@ fn vectors(journal: &Journal, embedding: &Embedding) -> Vectors {
         tool_rounds: 1,
     };
     let ledger = Arc::new(Ledger::new(journal.clone(), clock.clone(), Zone::UTC, budget));
-    let embedder = embed::build(embedding).unwrap();
     Vectors::new(VectorParts { journal: journal.clone(), clock, ledger, embedder })
 }
 
@@ -117,7 +117,7 @@ async fn fill(journal: &Journal, talk: &Talk) -> (Scope, HashMap<MessageId, Stri
         .sessions
         .iter()
         .map(|session| {
-            let turn = |turn: &crate::Turn| {
+            let turn = |turn: &Turn| {
                 let at = chrono::DateTime::parse_from_rfc3339(&turn.at).expect("times are as in RFC 3339");
                 (turn.id.clone(), turn.speaker.clone(), Moment(at.timestamp_millis()), turn.text.clone())
             };
