@@ -4,7 +4,7 @@
 
 use crate::id::{ForgettingId, PersonId};
 use crate::people::{Party, Person, Role};
-use crate::store::{Counts, Db, Forgotten, NewForgetting, Tx};
+use crate::store::{Counts, Db, ForgettingRow, Forgotten, NewForgetting, Tx};
 use crate::time::Moment;
 use crate::trust::Scope;
 use crate::wording;
@@ -47,23 +47,25 @@ impl Tree {
     /// # Errors
     /// If the journal or the disk cannot be used; then it is gone on with later.
     pub async fn forget_person(&self, id: ForgettingId, now: Moment) -> anyhow::Result<PersonGone> {
-        let row = self.0.journal.read(move |db| db.forgetting(id)).await?;
+        let _alone = self.no_forgetting().await;
+        // One that is over has no folder any more, and none means the first owner's.
+        let row = self.0.journal.read(move |db| db.open_forgetting(id)).await?;
         let Some(row) = row.filter(|row| row.what == Forgotten::Person) else { return Ok(PersonGone::default()) };
         let Some(person) = row.person else { return Ok(PersonGone::default()) };
-        let _alone = self.no_forgetting().await;
+        let folder = self.folder_to_drop(&row, person).await?;
         self.0.journal.write("end all of a person", move |tx| tx.end_all_of(person, now)).await?;
         self.want_forgotten_in_groups(person, now).await?;
         let said = self.drop_words_in_groups(person, now).await?;
         let (by_hand, elsewhere) = self.forget_in_groups(person, now).await?;
         let own = self.0.journal.read(move |db| db.messages_with_words(person)).await?;
         while self.0.journal.write("forget words of a person", move |tx| tx.blank_some_of(person, ROWS)).await? > 0 {}
-        let files = self.drop_files_of(person, &row.target).await?;
-        let folder = row.target.clone();
-        let bury = move |tx: Tx<'_>| tx.files_forgotten(person, &folder, id);
+        let files = self.drop_files_of(person, folder.as_deref()).await?;
+        let below = folder.clone().unwrap_or_default();
+        let bury = move |tx: Tx<'_>| tx.files_forgotten(person, &below, id);
         self.0.journal.write("forget files of a person", bury).await?;
         self.purge_index().await?;
         self.0.journal.cut_log().await?;
-        let mut left = self.left_of(person, &row.target).await?;
+        let mut left = self.left_of(person, folder).await?;
         if elsewhere > 0 {
             left.push(("what groups keep".to_owned(), elsewhere));
         }
@@ -129,9 +131,23 @@ impl Tree {
         Ok((by_hand, elsewhere))
     }
 
+    /// The folder that goes with them. None if it was gone through before, and is somebody else's by now.
+    async fn folder_to_drop(&self, row: &ForgettingRow, person: PersonId) -> anyhow::Result<Option<String>> {
+        let others = self.0.journal.read(|db| db.people()).await?.into_iter().filter(|other| other.id != person);
+        for other in others.filter(|_| row.is_left) {
+            if self.folder_of(&Party::One(other)).await? == row.target {
+                return Ok(None);
+            }
+        }
+        Ok(Some(row.target.clone()))
+    }
+
     /// Their folder, and whatever was written for them elsewhere in the workspace.
-    async fn drop_files_of(&self, person: PersonId, folder: &str) -> anyhow::Result<usize> {
-        let mut dropped = self.drop_all_in(folder).await?;
+    async fn drop_files_of(&self, person: PersonId, folder: Option<&str>) -> anyhow::Result<usize> {
+        let mut dropped = match folder {
+            Some(folder) => self.drop_all_in(folder).await?,
+            None => 0,
+        };
         let spots = self.0.journal.read(move |db| db.paths_of(person)).await?;
         for spot in spots.into_iter().filter(|spot| !place::is_owners_hand(spot)) {
             dropped = dropped.saturating_add(usize::from(self.drop_spot(&spot).await?));
@@ -151,9 +167,10 @@ impl Tree {
         Ok(())
     }
 
-    async fn left_of(&self, person: PersonId, folder: &str) -> anyhow::Result<Vec<(String, usize)>> {
+    async fn left_of(&self, person: PersonId, folder: Option<String>) -> anyhow::Result<Vec<(String, usize)>> {
         let mut left = self.0.journal.read_much(move |db: Db<'_>| db.holding(person)).await?;
-        let (tree, folder) = (self.clone(), folder.to_owned());
+        let Some(folder) = folder else { return Ok(left) };
+        let tree = self.clone();
         let look = move || {
             let files = tree.belongings(&folder)?.into_iter().filter(|file| !place::is_owners_hand(&file.path)).count();
             Ok(files)

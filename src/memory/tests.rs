@@ -2,6 +2,7 @@
 
 mod broken;
 mod labels;
+mod parted;
 mod writing;
 
 use std::fs;

@@ -104,10 +104,12 @@ impl Reflector {
         if !origin.label.is_trusted() || text.contains('\n') || text.chars().count() > FACT {
             return Ok(None);
         }
+        let (tree, title) = (&self.parts.engine.parts.tree, &*note.title);
+        // `Correction: …` states no fact of that name.
         let (key, value) = match memory::memo::key_of(text) {
-            Some(stated) => stated,
-            None if self.parts.engine.parts.tree.knows_key(&origin.who, &note.title).await? => (&*note.title, text),
-            None => return Ok(None),
+            Some((key, value)) if key == title || tree.knows_key(&origin.who, key).await? => (key, value),
+            _ if tree.knows_key(&origin.who, title).await? => (title, text),
+            _ => return Ok(None),
         };
         let (key, value, sources) = (key.to_owned(), value.to_owned(), origin.from.clone());
         Ok(Some(Fact { key, value, category: Category::Fact, layer: Layer::A, sources }))

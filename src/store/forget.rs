@@ -134,6 +134,8 @@ pub struct ForgettingRow {
     pub counts: Counts,
     /// Whose it is.
     pub scope: Scope,
+    /// Whether it was gone through once, and something was left.
+    pub is_left: bool,
 }
 
 impl ForgettingRow {
@@ -143,7 +145,7 @@ impl ForgettingRow {
     }
 }
 
-const COLUMNS: &str = "id, person_id, kind, target, needles, messages, counts, scope";
+const COLUMNS: &str = "id, person_id, kind, target, needles, messages, counts, scope, state = 'left'";
 
 fn forgetting(row: &Row<'_>) -> rusqlite::Result<ForgettingRow> {
     let (kind, needles, counts): (String, String, String) = (row.get(2)?, row.get(4)?, row.get(6)?);
@@ -156,6 +158,7 @@ fn forgetting(row: &Row<'_>) -> rusqlite::Result<ForgettingRow> {
         messages: row.get(5)?,
         counts: serde_json::from_str(&counts).unwrap_or_default(),
         scope: row.get(7)?,
+        is_left: row.get(8)?,
     })
 }
 
@@ -184,6 +187,15 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn forgetting(&self, id: ForgettingId) -> anyhow::Result<Option<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE id = ?1");
+        Ok(self.0.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
+    }
+
+    /// The same, if it is not over.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn open_forgetting(&self, id: ForgettingId) -> anyhow::Result<Option<ForgettingRow>> {
+        let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE id = ?1 AND state <> 'done'");
         Ok(self.0.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
     }
 

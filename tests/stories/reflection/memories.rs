@@ -66,7 +66,8 @@ async fn what_a_reflection_corrects_takes_the_place_of_the_fact_and_makes_no_not
     let wanted = [
         remembers("The name of the cat", "cat: called Tom"),
         remembers("server", "Ernie."),
-        remembers("Tea", "Milk in tea: never"),
+        remembers("Milk in tea", "Milk in tea: never"),
+        remembers("Tea", "Correction: green is better."),
         remembers("A walk", "She walked to the lake and liked it."),
     ];
     story.background.says(&answer("Names", &json!(wanted)));
@@ -78,11 +79,14 @@ async fn what_a_reflection_corrects_takes_the_place_of_the_fact_and_makes_no_not
     assert!(server.contains("- **Server**: Ernie. (2026-11-20)") && !server.contains("Bert"), "{server}");
     let learned = std::fs::read_to_string(story.home.join("experience/default.md")).unwrap();
     assert!(learned.contains("- **Milk in tea**: never (2026-11-20)"), "{learned}");
-    assert_eq!(memory.matches("](").count(), 1, "one note, for what is no fact: {memory}");
-    assert!(memory.contains("(a-walk.md)"), "{memory}");
-    assert_eq!(actions_by_state(&story), "kept 4");
+    assert_eq!(memory.matches("](").count(), 2, "notes for what is no fact: {memory}");
+    assert!(memory.contains("(tea.md)") && memory.contains("(a-walk.md)"), "{memory}");
+    assert_eq!(actions_by_state(&story), "kept 5");
     let places = "SELECT group_concat(reason, ' ') FROM (SELECT reason FROM actions ORDER BY id)";
-    assert_eq!(story.text(places), "memory/MEMORY.md agents/compline/memory.md experience/default.md memory/a-walk.md");
+    assert_eq!(
+        story.text(places),
+        "memory/MEMORY.md agents/compline/memory.md experience/default.md memory/tea.md memory/a-walk.md"
+    );
     story.end().await;
 }
 
