@@ -143,7 +143,8 @@ async fn a_note_is_shown_by_its_name_and_no_name_leads_to_anything_else() {
     assert!(list.contains("deploy-key") && !list.contains("type:"), "{list}");
     assert!(note.contains("In the safe."), "{note}");
     assert_eq!(asks("/memory deploy-key.md").await, note);
-    for none in ["../../secret", "../../secret.md", "secret", "linked", "/etc/hostname", "..", "."] {
+    // `secret` alone would be the file at the top of the person's own folder.
+    for none in ["../../secret", "../../secret.md", "../secret", "linked", "/etc/hostname", "..", "."] {
         let said = asks(&format!("/memory {none}")).await;
         assert!(said.contains("There is no such note") && !said.contains("nobody may see"), "{none}: {said}");
     }
