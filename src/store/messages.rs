@@ -218,10 +218,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn queued_commands(&self) -> anyhow::Result<Vec<StoredMessage>> {
-        let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages INDEXED BY messages_waiting
-             WHERE state IN ('queued', 'claimed') AND state = 'queued' AND kind = 'command' ORDER BY id"
-        ))?;
+        let mut query = self.0.prepare_cached(&waiting_commands())?;
         Ok(query.query_map([], message)?.collect::<Result<_, _>>()?)
     }
 
@@ -331,14 +328,8 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn by_external_id(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
-        let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages WHERE address_id = ?1 AND external_id = ?2 AND external_id <> ''
-             ORDER BY id DESC LIMIT 1"
-        ))?;
-        let mut also = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages WHERE address_id = ?1 AND also = ?2 AND also <> '' ORDER BY id DESC LIMIT 1"
-        ))?;
-        for query in [&mut query, &mut also] {
+        for name in ["external_id", "also"] {
+            let mut query = self.0.prepare_cached(&named(name))?;
             if let Some(found) = query.query_row(params![address, external_id], message).optional()? {
                 return Ok(Some(found));
             }
@@ -368,13 +359,27 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn album(&self, address: AddressId, album: &str) -> anyhow::Result<Option<MessageId>> {
-        let mut query = self.0.prepare_cached(
-            "SELECT id FROM messages INDEXED BY messages_waiting
-             WHERE address_id = ?1 AND album = ?2 AND state IN ('queued', 'claimed') AND state = 'queued' ORDER BY id DESC LIMIT 1",
-        )?;
+        let mut query = self.0.prepare_cached(ALBUM)?;
         Ok(query.query_row(params![address, album], |row| row.get(0)).optional()?)
     }
 }
+
+// These are asked on every message. The index of what waits is partial, and serves only who repeats its condition.
+fn waiting_commands() -> String {
+    format!(
+        "SELECT {COLUMNS} FROM messages INDEXED BY messages_waiting
+         WHERE state IN ('queued', 'claimed') AND state = 'queued' AND kind = 'command' ORDER BY id"
+    )
+}
+
+fn named(name: &str) -> String {
+    format!(
+        "SELECT {COLUMNS} FROM messages WHERE address_id = ?1 AND {name} = ?2 AND {name} <> '' ORDER BY id DESC LIMIT 1"
+    )
+}
+
+const ALBUM: &str = "SELECT id FROM messages INDEXED BY messages_waiting
+    WHERE address_id = ?1 AND album = ?2 AND state IN ('queued', 'claimed') AND state = 'queued' ORDER BY id DESC LIMIT 1";
 
 impl Tx<'_> {
     /// A change gave a message a name of its own, by which it goes too from now on.
@@ -537,5 +542,27 @@ impl Tx<'_> {
         }
         self.add_text(id, TextKind::Said, text)?;
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Journal;
+
+    /// What is asked on every message looks at its own rows, and not at all that was ever said.
+    #[test]
+    fn no_message_costs_a_walk_through_all_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+        for sql in [waiting_commands(), named("external_id"), named("also"), ALBUM.to_owned()] {
+            let plan = journal.read_now(|db| {
+                let mut query = db.0.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                let mut rows = query.raw_query();
+                let first = rows.next()?.map(|row| row.get::<_, String>(3)).transpose()?;
+                Ok(first.unwrap_or_default())
+            });
+            assert!(plan.as_ref().unwrap().contains(" USING INDEX messages_"), "{plan:?}: {sql}");
+        }
     }
 }
