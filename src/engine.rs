@@ -43,7 +43,7 @@ use crate::review::Review;
 use crate::spend::Purse;
 use crate::store::Journal;
 use crate::time::clock::Ringer;
-use crate::time::{Clock, Zone};
+use crate::time::{Clock, Moment, Zone};
 use crate::tool::Toolbox;
 
 pub use recalled::recalled;
@@ -128,6 +128,8 @@ pub struct Parts {
 /// The engine.
 pub struct Engine {
     pub(crate) parts: Parts,
+    /// When this life of the program began.
+    began: Moment,
     streams: Mutex<HashMap<StreamId, Handle>>,
     closer: Chore,
     extractor: Chore,
@@ -146,8 +148,10 @@ struct Handle {
 impl Engine {
     /// An engine that rests until [`Engine::start`].
     pub fn new(parts: Parts, stop: CancellationToken) -> Arc<Self> {
+        let began = parts.clock.now();
         Arc::new(Self {
             parts,
+            began,
             streams: Mutex::default(),
             closer: Chore::default(),
             extractor: Chore::default(),

@@ -104,28 +104,48 @@ impl<'a> Turn<'a> {
     /// # Errors
     /// If the journal cannot be used.
     pub async fn run(mut self, busy: &mut Option<Busy>) -> anyhow::Result<End> {
-        let deadline = self.row.claimed_at.plus(self.engine.parts.conversation.max_turn);
+        let limit = self.engine.parts.conversation.max_turn;
         let stop = self.stop.clone();
         let clock = Arc::clone(&self.engine.parts.clock);
-        // A turn that waited for the model gets its full time anew.
-        let deadline = if self.row.state == "waiting" {
-            clock.now().plus(self.engine.parts.conversation.max_turn)
-        } else {
-            deadline
+        let Some(counts_from) = self.counts_from(clock.now()) else {
+            self.leave_unanswered().await?;
+            return Ok(End::Over);
         };
         let end = tokio::select! {
             end = self.prepared_steps(busy) => end?,
             () = stop.cancelled() => return Ok(End::Cut),
-            _late = clock.wake_at(deadline) => None,
+            _late = clock.wake_at(counts_from.plus(limit)) => None,
         };
         match end {
             Some(end) => Ok(end),
             None => {
-                self.give_up("too_slow", &wording::turn::took_too_long(self.engine.parts.conversation.max_turn))
-                    .await?;
+                self.give_up("too_slow", &wording::turn::took_too_long(limit)).await?;
                 Ok(End::Over)
             }
         }
+    }
+
+    /// From when on its time counts: a turn that waited for the model gets its full time anew, and so does one that the end of an earlier life of the program
+    /// cut off, since the time in the dark was not its own. None if that was a day ago: then nobody waits any more, and one that ends the program each time
+    /// has an end itself.
+    fn counts_from(&self, now: Moment) -> Option<Moment> {
+        let (claimed_at, began) = (self.row.claimed_at, self.engine.began);
+        match self.row.state.as_str() {
+            "waiting" => Some(now),
+            _ if claimed_at >= began => Some(claimed_at),
+            _ => (now.since(claimed_at) <= PATIENCE).then_some(began),
+        }
+    }
+
+    /// What was cut off so long ago that nobody waits for it any more.
+    async fn leave_unanswered(&mut self) -> anyhow::Result<()> {
+        let record = self.record().await?;
+        if matches!(next(&record.steps), Next::Finished) {
+            return self.finish_stored(&record).await;
+        }
+        let id = self.row.id;
+        let messages = self.engine.parts.journal.read(move |db| db.messages_of_turn(id)).await?;
+        self.give_up("too_old", &wording::turn::too_old(messages.len().max(1))).await
     }
 
     /// Fetching and reading files may take long as well: it ends with the turn.

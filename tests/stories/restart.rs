@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use compline::time::Clock;
+
 use compline::store::CommitPoint::{self, After, Before};
 
 use super::{Fake, House};
@@ -12,6 +14,7 @@ use crate::support::power::Cut;
 use crate::support::story::{ADA, canary};
 
 const MARK: &str = "(possibly repeated)";
+const HALF_AN_HOUR: Duration = Duration::from_secs(1800);
 
 /// Ada says one thing, and the power goes at that commit; what happened until then is over when this returns.
 fn dies(side: CommitPoint, job: &'static str, answer: &str) -> House {
@@ -161,4 +164,49 @@ fn a_stopped_turn_stays_stopped_whenever_the_power_goes() {
         assert!(!house.story.heard(ADA).concat().contains("at last"));
         house.end();
     }
+}
+
+#[test]
+fn time_in_the_dark_is_not_time_of_the_answer() {
+    let house = cut_off_for(HALF_AN_HOUR, Say::Text("Here I am.".to_owned()));
+    assert!(!house.pass(Duration::from_secs(5)));
+    assert_eq!(house.story.heard(ADA), ["Here I am."]);
+    house.end();
+}
+
+#[test]
+fn in_the_next_life_an_answer_has_as_long_as_ever() {
+    for (minutes, expected) in [(9, "slow, but here"), (11, "took longer than 10 minutes")] {
+        let slow = Say::Grow(vec![(Duration::from_secs(60 * minutes), "slow, but here".to_owned())]);
+        let house = cut_off_for(HALF_AN_HOUR, slow);
+        assert!(!house.pass(Duration::from_secs(60 * minutes)));
+        let heard = house.story.last_heard(ADA);
+        assert!(heard.contains(expected), "{heard}");
+        house.end();
+    }
+}
+
+#[test]
+fn an_answer_that_was_cut_off_more_than_a_day_ago_gets_one_sentence() {
+    let house = cut_off_for(Duration::from_secs(25 * 3600), Say::Text("too late".to_owned()));
+    assert!(!house.pass(Duration::from_secs(5)));
+    let heard = house.story.heard(ADA).concat();
+    assert_eq!(heard.matches("A message of yours waited for more than a day").count(), 1, "{heard}");
+    assert_eq!(house.story.text("SELECT reason FROM messages WHERE kind = 'said'"), "too_old");
+    assert_eq!(house.story.model.chats().len(), 0, "nothing so old is answered");
+    house.end();
+}
+
+/// The power goes when a message has just been taken up, and comes back after that time.
+fn cut_off_for(dark: Duration, answer: Say) -> House {
+    let mut house = House::prepared("");
+    house.story.model.then(answer);
+    assert!(!house.start(Some(Cut::at(After, "claim messages"))));
+    house.story.fake.says(ADA, &format!("Are you there? {}", canary(ADA)));
+    assert!(house.pass(Duration::from_secs(5)));
+    house.bury();
+    let clock = &house.story.clock;
+    clock.set(clock.now().plus(dark));
+    assert!(!house.start(None));
+    house
 }
