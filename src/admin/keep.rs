@@ -75,13 +75,13 @@ impl Admin {
                 self.parts.tree.finish().await? == 0,
                 "A change of a file that was begun cannot be finished"
             );
-            return Ok((KeepState::Kept, says::promoted(&plain(&path))));
+            return Ok((KeepState::Kept, says::promoted(&plain(&path), self.reads_memory())));
         }
         if !self.is_as_shown(&origin.who, row).await? {
             return Ok((KeepState::Changed, says::KEEP_CHANGED.to_owned()));
         }
         Ok(match self.parts.tree.promote(&origin, &row.path, &row.digest).await? {
-            Ok(kept) => (KeepState::Kept, says::promoted(&plain(&kept.path))),
+            Ok(kept) => (KeepState::Kept, says::promoted(&plain(&kept.path), self.reads_memory())),
             Err(NotWritten::TooLarge(most)) => (KeepState::Changed, says::full(&plain(&row.path), most)),
             Err(NotWritten::Unreadable(path)) => (KeepState::Changed, says::broken(&plain(&path))),
             Err(why) => (KeepState::Changed, says::not_kept(&plain(&why.to_string()))),

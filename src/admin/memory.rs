@@ -55,6 +55,11 @@ impl Page {
 }
 
 impl Admin {
+    /// Whether what is kept is read at all.
+    pub(super) fn reads_memory(&self) -> bool {
+        self.parts.engine.parts.memory.enabled
+    }
+
     /// Does what somebody asks of their memory in chat.
     pub(super) async fn memory(&self, person: &Person, command: Memory) -> anyhow::Result<Answer> {
         let how = match command {

@@ -198,13 +198,20 @@ impl Index {
         Ok(())
     }
 
-    async fn refresh_everybody(&self) -> anyhow::Result<()> {
+    /// All of whom anything may be known: people and groups.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn parties(&self) -> anyhow::Result<Vec<Party>> {
         let people = self.0.journal.read(|db| db.people()).await?;
         let streams = self.0.journal.read(|db| db.streams()).await?;
         let groups = streams.into_iter().filter(|(id, _, scope)| *scope == Scope::Group(*id));
-        let parties = people.into_iter().map(Party::One).chain(groups.map(|(id, ..)| Party::Group(id)));
+        Ok(people.into_iter().map(Party::One).chain(groups.map(|(id, ..)| Party::Group(id))).collect())
+    }
+
+    async fn refresh_everybody(&self) -> anyhow::Result<()> {
         let mut rooms = Vec::new();
-        for party in parties {
+        for party in self.parties().await? {
             let room = self.room(&party).await?;
             self.sync(&room, usize::MAX).await?;
             rooms.push(room);

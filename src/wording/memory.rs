@@ -216,9 +216,13 @@ pub fn wrong_code(name: &str, way: Way) -> String {
 /// The title of the button that promotes.
 pub const PROMOTE_BUTTON: &str = "Make it mine";
 
-/// It is theirs.
-pub fn promoted(path: &str) -> String {
-    format!("Done: {path} is yours now, and I know it from the next message on.")
+/// It is theirs. `read` says whether memory is read at all.
+pub fn promoted(path: &str, read: bool) -> String {
+    format!("Done: {path} is yours now. {}", from_now_on(read))
+}
+
+fn from_now_on(read: bool) -> &'static str {
+    if read { "I know it from the next message on." } else { "Memory is switched off, so I do not read it by myself." }
 }
 
 /// Above the versions of a note.
@@ -319,9 +323,9 @@ pub fn version_gone(version: FileId) -> String {
 /// Words from outside cannot come back into a file that is loaded by itself.
 pub const STILL_FROM_OUTSIDE: &str = "Nothing was changed: the words of that version came from outside, and no version of a file that I read by myself may hold them.";
 
-/// After a change by hand.
-pub fn edited(path: &str, gauge: &str) -> String {
-    format!("{path}, {gauge}. I know it from the next message on.")
+/// After a change by hand. `read` says whether memory is read at all.
+pub fn edited(path: &str, gauge: &str, read: bool) -> String {
+    format!("{path}, {gauge}. {}", from_now_on(read))
 }
 
 /// An editor was opened, and nothing was changed.

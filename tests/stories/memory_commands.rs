@@ -311,5 +311,10 @@ async fn switched_off_nothing_is_kept_and_nothing_of_it_is_read() {
     assert!(list.starts_with("Memory is switched off") && list.contains("Whiskerino"), "{list}");
     assert!(!list.contains("I read it before each answer"), "{list}");
     assert_eq!(story.command_line(&["memory"]).await.json["enabled"], false);
+    let placed = story.command_line(&["memory", "place", "", ""]).await;
+    let digest = placed.json["digest"].as_str().unwrap();
+    story.writes("memory/MEMORY.md", &format!("{memory}\nIt likes fish.\n"));
+    let said = story.command_line(&["memory", "edited", "", "memory/MEMORY.md", digest]).await.markdown;
+    assert!(said.contains("switched off, so I do not read it") && !said.contains("from the next message on"), "{said}");
     story.end().await;
 }

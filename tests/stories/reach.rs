@@ -96,6 +96,10 @@ async fn skills_are_read_as_files_as_far_as_they_are_live_and_never_written() {
     story.write_skill("party", "Plans parties.", &evil);
     let listed = calls(&story, ADA, "list_files", json!({ "path": "skills" })).await;
     assert!(listed.contains("tea/") && !listed.contains("party"), "{listed}");
+    for top in [json!({}), json!({ "path": "." })] {
+        let listed = calls(&story, ADA, "list_files", top).await;
+        assert!(listed.contains("skills/") && listed.contains("memory/"), "{listed}");
+    }
     let listed = calls(&story, ADA, "list_files", json!({ "path": "skills/tea/" })).await;
     assert!(listed.contains("SKILL.md (") && listed.contains("resources/") && !listed.contains("times"), "{listed}");
     let said = calls(&story, BEN, "read_file", json!({ "path": "skills/tea/SKILL.md" })).await;

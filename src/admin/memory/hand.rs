@@ -45,7 +45,7 @@ impl Admin {
             return Ok(super::mine::refused(path, why));
         }
         Ok(match self.page(&origin.who, &[path.to_owned()]).await? {
-            Ok(page) => edited(&page, digest),
+            Ok(page) => edited(&page, digest, self.reads_memory()),
             Err(NotGiven::Missing) => Answer::ours(
                 says::not_made(&plain(name::seen(path))),
                 json!({ "path": path, "changed": !digest.is_empty() }),
@@ -68,13 +68,13 @@ impl Admin {
     }
 }
 
-fn edited(page: &Page, before: &str) -> Answer {
+fn edited(page: &Page, before: &str, read: bool) -> Answer {
     let (size, most) = (page.size(), bytes(Tree::room_for(&page.path)));
     let (path, gauge) = (plain(name::seen(&page.path)), says::gauge(size, most));
     let sentence = match (page.digest == before, size > most) {
         (true, _) => says::unchanged(&path, &gauge),
         (false, true) => says::overfull(&path, &gauge),
-        (false, false) => says::edited(&path, &gauge),
+        (false, false) => says::edited(&path, &gauge, read),
     };
     Answer::ours(sentence, json!({ "path": page.path, "changed": page.digest != before, "size": size, "limit": most }))
 }

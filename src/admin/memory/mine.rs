@@ -33,7 +33,7 @@ const SECRET: &str = "promotion_secret";
 impl Admin {
     /// Keeps a text as the person's own. The same text twice is kept once.
     pub(super) async fn remember(&self, person: &Person, text: &str) -> anyhow::Result<Answer> {
-        if !self.parts.engine.parts.memory.enabled {
+        if !self.reads_memory() {
             return Ok(Answer::refusal(says::SWITCHED_OFF));
         }
         let origin = self.theirs(person, "remember");
@@ -93,7 +93,7 @@ impl Admin {
             return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), way)));
         }
         Ok(match self.parts.tree.promote(&origin, &page.path, &page.digest).await? {
-            Ok(kept) => promoted(&kept),
+            Ok(kept) => promoted(&kept, self.reads_memory()),
             Err(why) => refused(&page.path, why),
         })
     }
@@ -191,8 +191,8 @@ fn to_be_promoted(page: &Page, code: &str, way: Way) -> Answer {
     Answer::showing(shown, lines.join("\n\n"), json).with_buttons(buttons)
 }
 
-fn promoted(kept: &Kept) -> Answer {
-    Answer::ours(says::promoted(&plain(name::seen(&kept.path))), json!({ "path": kept.path, "promoted": true }))
+fn promoted(kept: &Kept, read: bool) -> Answer {
+    Answer::ours(says::promoted(&plain(name::seen(&kept.path)), read), json!({ "path": kept.path, "promoted": true }))
 }
 
 /// Why nothing was written.

@@ -48,7 +48,7 @@ impl Admin {
         };
         let place = place.and_then(|path| path.parent().map(|folder| folder.display().to_string()));
         let mut shown = Shown::nothing();
-        let is_read = self.parts.engine.parts.memory.enabled;
+        let is_read = self.reads_memory();
         let mut blocks = match &index {
             Ok(page) => of_index(page, way, is_read, &mut shown),
             Err(NotGiven::Missing) => vec![says::head(&gauge(INDEX, 0), is_read)],

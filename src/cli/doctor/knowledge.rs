@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::finding::Finding;
 use crate::config::Config;
 use crate::memory::{Index, Tree, TreeHealth};
-use crate::people::Party;
 use crate::store::Journal;
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli::doctor as says;
@@ -25,7 +24,7 @@ pub(super) async fn look(config: &Config, journal: &Journal, fix: bool) -> Vec<F
         if mended.folders + mended.lines > 0 {
             findings.push(Finding::mended(says::KNOWLEDGE, &says::mended_knowledge(mended.folders, mended.lines)));
         }
-        findings.push(about_index(&Index::new(tree.clone(), journal.clone(), Arc::clone(&clock)), journal).await?);
+        findings.push(about_index(&Index::new(tree.clone(), journal.clone(), Arc::clone(&clock))).await?);
         anyhow::Ok(findings)
     };
     found
@@ -50,10 +49,10 @@ fn about_files(health: &TreeHealth) -> Vec<Finding> {
 }
 
 /// Brings the index up to date as far as a search would, and says what it could not take in.
-async fn about_index(index: &Index, journal: &Journal) -> anyhow::Result<Finding> {
+async fn about_index(index: &Index) -> anyhow::Result<Finding> {
     let (mut entries, mut troubled, mut waiting) = (0_usize, 0_usize, 0_usize);
-    for person in journal.read(|db| db.people()).await? {
-        let health = index.health(&Party::One(person)).await?;
+    for party in index.parties().await? {
+        let health = index.health(&party).await?;
         entries = entries.saturating_add(health.entries);
         troubled = troubled.saturating_add(health.troubled.len());
         waiting = waiting.saturating_add(health.waiting);
