@@ -164,7 +164,7 @@ enum By {
     Person(Option<ConversationId>),
     Assistant(Option<ConversationId>),
     Nobody,
-    File { path: String, line: u32 },
+    File { path: String, line: usize },
 }
 
 impl Admin {
@@ -185,7 +185,7 @@ impl Admin {
         }
         rows.sort_by(|one, other| other.score.total_cmp(&one.score));
         rows.truncate(sought.limit);
-        self.shown(person, &sought, &rows).await
+        self.shown(person, &sought, rows).await
     }
 
     /// The same among what is kept alone: in the memory of all agents, or of one.
@@ -196,18 +196,22 @@ impl Admin {
         self.search(person, &Sought { kinds: vec![Kind::Note], ..sought.clone() }).await
     }
 
-    async fn shown(&self, person: &Person, sought: &Sought, rows: &[Row]) -> anyhow::Result<Answer> {
+    async fn shown(&self, person: &Person, sought: &Sought, rows: Vec<Row>) -> anyhow::Result<Answer> {
         let (wanted, mut shown) = (Wanted::new(&sought.query), Shown::nothing());
         let (mut lines, mut json) = (Vec::new(), Vec::new());
-        for row in rows {
-            let around = self.around(person, sought, row).await?;
+        for mut row in rows {
+            let around = self.around(person, &row).await?;
+            if let (By::File { line, .. }, Some(around)) = (&mut row.by, &around) {
+                *line = around.line(&mut shown, &wanted);
+            }
             let words = shown.words::<Arc<str>>(&row.text);
             let snippet = Snippet::new(words, &wanted);
             let title = row.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default();
-            let around = around.map(|around| around.lines(&mut shown, &wanted, sought.context));
+            let around =
+                around.filter(|_| sought.context > 0).map(|around| around.lines(&mut shown, &wanted, sought.context));
             let piece = around.as_ref().map_or_else(|| snippet.markdown(), |lines| Around::markdown(lines));
-            lines.push(format!("{}\n{piece}", self.head(person, row, title)));
-            json.push(row_json(row, title, &snippet, around.as_deref()));
+            lines.push(format!("{}\n{piece}", self.head(person, &row, title)));
+            json.push(row_json(&row, title, &snippet, around.as_deref()));
         }
         if lines.is_empty() {
             lines.push(says::NOTHING_FOUND.to_owned());

@@ -220,6 +220,9 @@ async fn people_search_everything_with_one_command() {
     assert!(answer.markdown.contains("2- two\n3: the **Spinnaker** is blue\n4- four"), "{}", answer.markdown);
     let hit = &answer.json[0];
     assert_eq!((&hit["path"], &hit["tainted"]), (&json!("memory/boat.md"), &json!(false)));
+    let short = story.command_line(&["search", "--in", "notes", "--case", "--", "Spinnaker"]).await;
+    assert!(short.markdown.contains("memory/boat.md:3"), "the line where it stands: {}", short.markdown);
+    assert_eq!((&short.json[0]["line"], &hit["line"]), (&json!(3), &json!(3)));
     assert_eq!(hit["lines"].as_array().unwrap().len(), 3);
     let memory = async |words: &[&str]| story.command_line(words).await.json.as_array().unwrap().len();
     assert_eq!(memory(&["memory", "search", "--", "spinnaker"]).await, 3);

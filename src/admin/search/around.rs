@@ -1,4 +1,4 @@
-//! The lines around a hit, as they stand in its file now.
+//! Where a hit stands in its file now, and the lines around it.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::Admin;
 use super::super::answer::Shown;
 use super::super::snippet::{Snippet, Wanted};
-use super::{By, Row, Sought};
+use super::{By, Row};
 use crate::people::{Party, Person};
 use crate::trust::Text;
 
@@ -28,28 +28,30 @@ pub(super) struct Line {
 }
 
 impl Admin {
-    /// Nothing, if no lines are asked for, the hit stands in no file, or the file is not there any more.
-    pub(super) async fn around(&self, person: &Person, sought: &Sought, row: &Row) -> anyhow::Result<Option<Around>> {
+    /// Nothing, if the hit stands in no file, or the file is not there any more.
+    pub(super) async fn around(&self, person: &Person, row: &Row) -> anyhow::Result<Option<Around>> {
         let By::File { path, line } = &row.by else { return Ok(None) };
-        if sought.context == 0 {
-            return Ok(None);
-        }
         let read = self.parts.tree.read_text(&Party::One(person.clone()), path).await?;
         let length = Shown::nothing().words::<Arc<str>>(&row.text).lines().count();
-        Ok(read.ok().map(|(text, ..)| Around { text, line: usize::try_from(*line).unwrap_or(1), length }))
+        Ok(read.ok().map(|(text, ..)| Around { text, line: *line, length }))
     }
 }
 
 impl Around {
-    /// The first line of the hit that holds a word that was looked for, with `context` lines above and below.
+    /// The first line of the hit that holds a word that was looked for, from 1; where the hit begins, if none does.
+    pub(super) fn line(&self, shown: &mut Shown, wanted: &Wanted) -> usize {
+        let all = shown.words::<Arc<str>>(&self.text).lines();
+        let mut own = (1..).zip(all).skip(self.line.saturating_sub(1)).take(self.length.max(1) + 1);
+        own.find(|(_, line)| wanted.share_in(line) > 0.0).map_or(self.line, |(number, _)| number)
+    }
+
+    /// That line, with `context` lines above and below.
     pub(super) fn lines(&self, shown: &mut Shown, wanted: &Wanted, context: usize) -> Vec<Line> {
-        let all: Vec<&str> = shown.words::<Arc<str>>(&self.text).lines().collect();
-        let from = self.line.saturating_sub(1);
-        let own = all.iter().enumerate().skip(from).take(self.length.max(1) + 1);
-        let hit = own.clone().find(|(_, line)| wanted.share_in(line) > 0.0).map_or(from, |(at, _)| at);
+        let hit = self.line(shown, wanted);
         let (first, last) = (hit.saturating_sub(context), hit.saturating_add(context));
-        let kept = all.iter().enumerate().take(last.saturating_add(1)).skip(first);
-        kept.map(|(at, line)| Line { number: at + 1, words: Snippet::new(line, wanted), is_hit: at == hit }).collect()
+        let all = (1..).zip(shown.words::<Arc<str>>(&self.text).lines());
+        let kept = all.skip_while(|(number, _)| *number < first).take_while(|(number, _)| *number <= last);
+        kept.map(|(number, line)| Line { number, words: Snippet::new(line, wanted), is_hit: number == hit }).collect()
     }
 
     /// For a person: each line with its number.

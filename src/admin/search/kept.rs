@@ -59,7 +59,11 @@ fn row(hit: EntryHit, origin: &[Node]) -> Row {
         kind,
         id: if is_file { version.unwrap_or(0) } else { number.unwrap_or(0) },
         at: hit.at,
-        by: if is_file { By::File { path: hit.path, line: hit.line } } else { By::Nobody },
+        by: if is_file {
+            By::File { path: hit.path, line: usize::try_from(hit.line).unwrap_or(1) }
+        } else {
+            By::Nobody
+        },
         title: Some(title(&hit.name)),
         text: hit.text,
         score: hit.score,
