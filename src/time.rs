@@ -29,6 +29,9 @@ use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 pub struct Moment(pub i64);
 
 impl Moment {
+    /// The end of time: what waits for it waits for nothing.
+    pub const NEVER: Self = Self(i64::MAX);
+
     /// From whole seconds, as Telegram stamps its messages.
     pub fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1000))
@@ -49,6 +52,13 @@ impl Moment {
     /// How long after `earlier` this is; zero if it is not.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// This instant as an earlier self put something off to it, which it never does for longer than `longest`: if it is further away the
+    /// clock was ahead then, and there is nothing to wait for.
+    #[must_use]
+    pub fn put_off(self, longest: Duration, now: Self) -> Self {
+        if self > now.plus(longest) { now } else { self }
     }
 
     /// RFC 3339 in UTC, to the millisecond, as `--json` prints it.

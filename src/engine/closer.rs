@@ -35,7 +35,8 @@ async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
             want(engine, &conversation).await?;
         }
     }
-    while let Some(due) = engine.parts.journal.read(move |db| db.due_summary(now)).await? {
+    let due = |now| move |db: Db<'_>| db.due_summary(now, UNHURRIED.longest);
+    while let Some(due) = engine.parts.journal.read(due(engine.parts.clock.now())).await? {
         make(engine, due).await?;
     }
     let next_part = compact::work(engine).await?;
@@ -133,7 +134,7 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
         Err(error) => {
             let attempts = wanted.attempts.saturating_add(1);
             tracing::warn!(conversation.id = %conversation.id, "Conversation {}: no summary yet: {error}", conversation.id);
-            let retry_at = if attempts >= TRIES { Moment(i64::MAX) } else { now.plus(UNHURRIED.pause(attempts)) };
+            let retry_at = if attempts >= TRIES { Moment::NEVER } else { now.plus(UNHURRIED.pause(attempts)) };
             engine
                 .parts
                 .journal
@@ -203,7 +204,7 @@ fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyho
         if index == 0 {
             ended = zone.show_short(conversation.last_at);
             // A stand-in that is still being worked on may be swapped once for the real one.
-            if summary.state == "standin" && summary.retry_at < Moment(i64::MAX) {
+            if summary.state == "standin" && summary.retry_at < Moment::NEVER {
                 state = "standin";
             }
             // Of a conversation in which nobody typed anything there is nothing to tell.

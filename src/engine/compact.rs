@@ -63,8 +63,8 @@ pub fn older_part(db: Db<'_>, conversation: &Conversation, room: &Room) -> anyho
 /// # Errors
 /// If the journal cannot be used.
 pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
-    let now = engine.parts.clock.now();
-    while let Some(due) = engine.parts.journal.read(move |db| db.due_compaction(now)).await? {
+    let due = |now| move |db: Db<'_>| db.due_compaction(now, PACE.longest);
+    while let Some(due) = engine.parts.journal.read(due(engine.parts.clock.now())).await? {
         make(engine, due).await?;
     }
     engine.parts.journal.read(|db| db.next_compaction_at()).await

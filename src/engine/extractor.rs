@@ -134,10 +134,11 @@ pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto
 
 /// Does what is due, and says when to look again.
 async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
-    let now = engine.parts.clock.now();
-    while let Some(due) = engine.parts.journal.read(move |db| db.due_extraction(now)).await? {
+    let due = |now| move |db: crate::store::Db<'_>| db.due_extraction(now, UNHURRIED.longest);
+    while let Some(due) = engine.parts.journal.read(due(engine.parts.clock.now())).await? {
         make(engine, due.id).await?;
     }
+    let now = engine.parts.clock.now();
     let next = engine.parts.journal.read(|db| db.next_extraction_at()).await?;
     Ok(next.map(|at| at.max(now.plus(Duration::from_millis(1)))))
 }

@@ -3,6 +3,8 @@
 //! The task hears a bell when something was stored for its stream, joins what came close together, claims it for a turn and runs
 //! that turn to its end before it looks again. Between turns it keeps the history of the current conversation.
 
+mod again;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,14 +16,14 @@ use super::room::Room;
 use super::turn::{self, End, Turn};
 use super::work::{self, Kind};
 use super::{Engine, PATIENCE, closer, context, pressure, reacted};
-use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId};
+use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
 use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::spend::Purse;
 use crate::store::{Conversation, Db, MessageKind, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
+use crate::time::Moment;
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
-use crate::time::{Busy, Moment};
 use crate::trust::{Scope, Text};
 use crate::wording;
 
@@ -43,6 +45,10 @@ pub struct Stream {
     id: StreamId,
     running: Arc<Mutex<Option<CancellationToken>>>,
     history: Option<History>,
+    /// The turn that was begun or taken up, and not cut off since.
+    own: Option<TurnId>,
+    /// Errors one after another.
+    troubles: u32,
 }
 
 /// What a turn begins with, read once.
@@ -62,7 +68,7 @@ enum Now {
 impl Stream {
     /// The task of that stream. `running` holds the token that ends its turn, while there is one.
     pub fn new(engine: Arc<Engine>, id: StreamId, running: Arc<Mutex<Option<CancellationToken>>>) -> Self {
-        Self { engine, id, running, history: None }
+        Self { engine, id, running, history: None, own: None, troubles: 0 }
     }
 
     /// Works until the program stops.
@@ -78,13 +84,16 @@ impl Stream {
                 return;
             }
             wake_at = loop {
-                match self.look_and_listen(&mut bell, &mut busy, &stop).await {
+                let looked = self.look_and_listen(&mut bell, &stop).await;
+                self.troubles = if looked.is_ok() { 0 } else { self.troubles.saturating_add(1) };
+                match looked {
                     Ok(Now::Again) if !stop.is_cancelled() => {}
                     Ok(Now::Again | Now::Nothing) => break None,
                     Ok(Now::Until(at)) => break Some(at),
                     Err(error) => {
                         tracing::error!(stream.id = %self.id, "Stream {}: {error:#}", self.id);
                         self.history = None;
+                        self.may_be_its_fault(&error);
                         break Some(clock.now().plus(AFTER_TROUBLE));
                     }
                 }
@@ -93,15 +102,10 @@ impl Stream {
     }
 
     /// One look, and the rings that come during it. A ring that stayed in the bell would count as work while the turn only waits for a time.
-    async fn look_and_listen(
-        &mut self,
-        bell: &mut Bell,
-        busy: &mut Option<Busy>,
-        stop: &CancellationToken,
-    ) -> anyhow::Result<Now> {
+    async fn look_and_listen(&mut self, bell: &mut Bell, stop: &CancellationToken) -> anyhow::Result<Now> {
         let mut rung = false;
         let looked = {
-            let look = guarded("A stream", self.look(busy, stop));
+            let look = guarded("A stream", self.look(stop));
             tokio::pin!(look);
             loop {
                 tokio::select! {
@@ -114,11 +118,11 @@ impl Stream {
         looked.map(|now| if rung { Now::Again } else { now })
     }
 
-    async fn look(&mut self, busy: &mut Option<Busy>, stop: &CancellationToken) -> anyhow::Result<Now> {
+    async fn look(&mut self, stop: &CancellationToken) -> anyhow::Result<Now> {
         let id = self.id;
         let (open, queued) = self.engine.parts.journal.read(move |db| Ok((db.open_turn(id)?, db.queued(id)?))).await?;
         if let Some(row) = open {
-            return self.take_up(row, !queued.is_empty(), busy, stop).await;
+            return self.take_up(row, !queued.is_empty(), stop).await;
         }
         let Some((first, last)) = queued.first().zip(queued.last()) else { return self.wait_for_an_answer().await };
         let now = self.engine.parts.clock.now();
@@ -132,7 +136,7 @@ impl Stream {
         }
         let queued = self.dismiss_outdated(queued, now).await?;
         match self.claim(queued, now).await? {
-            Some((row, ready)) => self.run_turn(row, ready, busy, stop).await,
+            Some((row, ready)) => self.run_turn(row, ready, stop).await,
             None => Ok(Now::Again),
         }
     }
@@ -158,7 +162,9 @@ impl Stream {
         let (old, fresh): (Vec<_>, Vec<_>) = queued.into_iter().partition(outdated);
         let Some(address) = old.last().and_then(|message| message.address) else { return Ok(fresh) };
         let ids: Vec<MessageId> = old.iter().map(|message| message.id).collect();
-        let notice = self.notice(&wording::turn::too_old(ids.len()));
+        let notice = self.notice(&wording::turn::too_old(ids.len(), self.was_away(&old)));
+        let from_there = old.iter().filter(|message| message.address == Some(address));
+        let asked: Vec<String> = from_there.map(|message| message.external_id.clone()).collect();
         self.engine
             .parts
             .journal
@@ -166,11 +172,22 @@ impl Stream {
                 for id in ids {
                     tx.settle_message(id, "closed", "too_old")?;
                 }
-                tx.post(&NewOutbox::notice(address, &notice, now)).map(|_| ())
+                let quotes = &asked.join("\n");
+                tx.post(&NewOutbox { quotes, ..NewOutbox::notice(address, &notice, now) }).map(|_| ())
             })
             .await?;
         self.engine.parts.audience.posted(address);
         Ok(fresh)
+    }
+
+    /// Whether the program was off, or cut off from the channel, when these were said.
+    fn was_away(&self, messages: &[StoredMessage]) -> bool {
+        let missed = |m: &StoredMessage| m.received_at.since(m.effective_at) > DELAY_WORTH_NAMING;
+        messages.iter().any(|m| missed(m) || m.received_at < self.engine.began)
+    }
+
+    fn late(&self, said: Moment, now: Moment, away: bool) -> String {
+        wording::turn::late(&self.engine.parts.zone.show_short(said), now.since(said), away)
     }
 
     /// Gives what is queued in one conversation to a new turn.
@@ -205,8 +222,8 @@ impl Stream {
             .filter(|_| is_chat)
             .map(|message| message.effective_at)
             .filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
-        let notice = late
-            .map(|said| self.notice(&wording::turn::late(&self.engine.parts.zone.show_short(said), now.since(said))));
+        let away = self.was_away(&together);
+        let notice = late.map(|said| self.notice(&self.late(said, now, away)));
         let zone = self.engine.parts.zone;
         let (stream, person) = (self.id, party.person().map(|person| person.id));
         let row = self
@@ -256,6 +273,7 @@ impl Stream {
         if late.is_some() {
             self.engine.parts.audience.posted(address);
         }
+        self.own = row.as_ref().map(|row| row.id);
         Ok(row.map(|row| (row, Ready { party, opening, known })))
     }
 
@@ -294,36 +312,7 @@ impl Stream {
         }
     }
 
-    /// Takes up a turn that was begun: one that waited, or one that a crash cut off.
-    async fn take_up(
-        &mut self,
-        row: TurnRow,
-        hurry: bool,
-        busy: &mut Option<Busy>,
-        stop: &CancellationToken,
-    ) -> anyhow::Result<Now> {
-        let now = self.engine.parts.clock.now();
-        // Somebody who writes again while the model is away is there now: that is worth a try.
-        if let Some(retry_at) = row.retry_at.filter(|at| *at > now && !hurry) {
-            return Ok(Now::Until(retry_at));
-        }
-        let (person, scope) = (row.person, row.scope);
-        let party = self.engine.parts.journal.read(move |db| party(db, person, scope)).await?;
-        let Some(party) = party else { return self.abandon(row).await };
-        let ready = self.ready(party, row.conversation, row.claimed_at).await?;
-        let room = self.engine.room(&self.engine.parts.chat);
-        let identity = context::identity(&ready.known, &self.engine.parts.agent, &ready.party, &room);
-        self.history_of(&ready.opening, context::guess(&[&identity, &row.context])).await?;
-        self.run_turn(row, ready, busy, stop).await
-    }
-
-    async fn run_turn(
-        &mut self,
-        row: TurnRow,
-        ready: Ready,
-        busy: &mut Option<Busy>,
-        stop: &CancellationToken,
-    ) -> anyhow::Result<Now> {
+    async fn run_turn(&mut self, row: TurnRow, ready: Ready, stop: &CancellationToken) -> anyhow::Result<Now> {
         let Ready { party, opening, known } = ready;
         let token = stop.child_token();
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
@@ -334,7 +323,7 @@ impl Stream {
         }
         let engine = Arc::clone(&self.engine);
         let Some(history) = &mut self.history else { return Ok(Now::Nothing) };
-        let end = Turn::new(&engine, history, row, party, known, opening, token).run(busy).await;
+        let end = Turn::new(&engine, history, row, party, known, opening, token).run().await;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
         match end? {
             End::Waits(at) => Ok(Now::Until(at)),
@@ -348,20 +337,6 @@ impl Stream {
                 Ok(Now::Again)
             }
         }
-    }
-
-    /// The person is not allowed in any more: the turn ends without an answer.
-    async fn abandon(&self, row: TurnRow) -> anyhow::Result<Now> {
-        let now = self.engine.parts.clock.now();
-        self.engine
-            .parts
-            .journal
-            .write("abandon a turn", move |tx| {
-                tx.settle_turn(row.id, "closed", "not_allowed")?;
-                tx.end_turn(row.id, "gave_up", "not_allowed", now)
-            })
-            .await?;
-        Ok(Now::Again)
     }
 
     /// Adds a turn that is over to the history.

@@ -17,7 +17,7 @@ use super::chore::Pace;
 use super::context::Known;
 use super::history::{self, History, Record};
 use super::work::Kind;
-use super::{Engine, PATIENCE, Watcher, context, extractor, files};
+use super::{Engine, Watcher, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
 use crate::model::{Message, ModelError, Purpose, Reply, Request, Role, Stop, Unwatched, retry};
@@ -26,7 +26,8 @@ use crate::spend::{OnBehalf, Purse};
 use crate::store::{
     Conversation, MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow, Tx,
 };
-use crate::time::{Busy, Moment};
+use crate::time::Moment;
+use crate::time::clock::lend;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording;
 
@@ -34,6 +35,8 @@ use crate::wording;
 const SHORT_RESULT: usize = 1_000;
 /// In which distances a model that is away is asked again.
 const AWAY: Pace = Pace { first: Duration::from_secs(30), longest: Duration::from_secs(15 * 60) };
+/// So many tries take a day. They are counted, because a day in which the program was off is no day of trying.
+const A_DAY_OF_TRIES: u32 = 100;
 
 /// How a run of a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,18 +106,15 @@ impl<'a> Turn<'a> {
     ///
     /// # Errors
     /// If the journal cannot be used.
-    pub async fn run(mut self, busy: &mut Option<Busy>) -> anyhow::Result<End> {
+    pub async fn run(mut self) -> anyhow::Result<End> {
         let limit = self.engine.parts.conversation.max_turn;
         let stop = self.stop.clone();
-        let clock = Arc::clone(&self.engine.parts.clock);
-        let Some(counts_from) = self.counts_from(clock.now()) else {
-            self.leave_unanswered().await?;
-            return Ok(End::Over);
-        };
+        // Neither what it waited for nor time in the dark, asleep or under another clock is time of the answer.
+        let too_slow = self.engine.parts.clock.after(limit);
         let end = tokio::select! {
-            end = self.prepared_steps(busy) => end?,
+            end = self.prepared_steps() => end?,
             () = stop.cancelled() => return Ok(End::Cut),
-            _late = clock.wake_at(counts_from.plus(limit)) => None,
+            _late = too_slow => None,
         };
         match end {
             Some(end) => Ok(end),
@@ -125,36 +125,13 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// From when on its time counts: a turn that waited for the model gets its full time anew, and so does one that the end of an earlier life of the program
-    /// cut off, since the time in the dark was not its own. None if that was a day ago: then nobody waits any more, and one that ends the program each time
-    /// has an end itself.
-    fn counts_from(&self, now: Moment) -> Option<Moment> {
-        let (claimed_at, began) = (self.row.claimed_at, self.engine.began);
-        match self.row.state.as_str() {
-            "waiting" => Some(now),
-            _ if claimed_at >= began => Some(claimed_at),
-            _ => (now.since(claimed_at) <= PATIENCE).then_some(began),
-        }
-    }
-
-    /// What was cut off so long ago that nobody waits for it any more.
-    async fn leave_unanswered(&mut self) -> anyhow::Result<()> {
-        let record = self.record().await?;
-        if matches!(next(&record.steps), Next::Finished) {
-            return self.finish_stored(&record).await;
-        }
-        let id = self.row.id;
-        let messages = self.engine.parts.journal.read(move |db| db.messages_of_turn(id)).await?;
-        self.give_up("too_old", &wording::turn::too_old(messages.len().max(1))).await
-    }
-
     /// Fetching and reading files may take long as well: it ends with the turn.
-    async fn prepared_steps(&mut self, busy: &mut Option<Busy>) -> anyhow::Result<Option<End>> {
+    async fn prepared_steps(&mut self) -> anyhow::Result<Option<End>> {
         let pictures = files::prepare(self.engine, &self.row, &self.party).await?;
-        self.steps(&pictures, busy).await
+        self.steps(&pictures).await
     }
 
-    async fn steps(&mut self, pictures: &[context::Picture], busy: &mut Option<Busy>) -> anyhow::Result<Option<End>> {
+    async fn steps(&mut self, pictures: &[context::Picture]) -> anyhow::Result<Option<End>> {
         loop {
             let record = self.record().await?;
             match next(&record.steps) {
@@ -169,7 +146,7 @@ impl<'a> Turn<'a> {
                     }
                 }
                 Next::AskModel { seq } => {
-                    if let Some(end) = self.ask_model(&record, seq, pictures, busy).await? {
+                    if let Some(end) = self.ask_model(&record, seq, pictures).await? {
                         return Ok(Some(end));
                     }
                 }
@@ -240,7 +217,6 @@ impl<'a> Turn<'a> {
         record: &Record,
         seq: u32,
         pictures: &[context::Picture],
-        busy: &mut Option<Busy>,
     ) -> anyhow::Result<Option<End>> {
         let mut request = self.request(record, pictures)?;
         self.watcher.label(request.label());
@@ -265,7 +241,7 @@ impl<'a> Turn<'a> {
             .await?;
         let mut too_long = false;
         loop {
-            match self.call_models(&request, busy).await {
+            match self.call_models(&request).await {
                 Ok(reply) => return self.keep_reply(step, &request, reply).await,
                 // The window is smaller than we thought: once, with half of the history.
                 Err(ModelError::TooLong) if !too_long => {
@@ -279,7 +255,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Asks each model in its order, with retries, until one answers. The error is that of the first choice.
-    async fn call_models(&self, request: &Request, busy: &mut Option<Busy>) -> Result<Reply, ModelError> {
+    async fn call_models(&self, request: &Request) -> Result<Reply, ModelError> {
         let purse = self.purse();
         let on_behalf = OnBehalf { turn: Some(self.row.id), person: self.row.person };
         let mut first_error = None;
@@ -294,9 +270,7 @@ impl<'a> Turn<'a> {
                 self.watcher.restart();
                 let Some(pause) = retry::next_attempt(&error, attempt, 0.5) else { break error };
                 attempt += 1;
-                if let Some(held) = busy.take() {
-                    *busy = Some(held.rest(&*self.engine.parts.clock, pause).await);
-                }
+                lend(&*self.engine.parts.clock, pause).await;
             };
             tracing::warn!(turn.id = %self.row.id, "Turn {}: a model gave no answer: {error}", self.row.id);
             let next = order.get(place + 1).and_then(|next| purse.card(*next));
@@ -392,6 +366,7 @@ impl<'a> Turn<'a> {
     async fn no_reply(&mut self, error: &ModelError) -> anyhow::Result<End> {
         let sentence = match error {
             ModelError::OverBudget(which) => wording::turn::over_budget(which),
+            ModelError::AboveLimit(setting) => wording::turn::above_limit(setting),
             ModelError::Refused => wording::turn::REFUSED.to_owned(),
             ModelError::TooLong => wording::turn::TOO_LONG.to_owned(),
             _ => return self.wait_for_model(error).await,
@@ -402,12 +377,16 @@ impl<'a> Turn<'a> {
 
     async fn wait_for_model(&mut self, error: &ModelError) -> anyhow::Result<End> {
         let now = self.engine.parts.clock.now();
-        if now.since(self.row.claimed_at) >= PATIENCE {
-            self.give_up("model_away", wording::turn::MODEL_AWAY_TOO_LONG).await?;
+        if self.row.attempts >= A_DAY_OF_TRIES {
+            self.give_up("model_away", &wording::turn::model_away_too_long(why_away(error))).await?;
             return Ok(End::Over);
         }
-        let attempts = self.row.attempts.saturating_add(1);
+        // Who writes again in the meantime asks for one try more, and not for fewer later.
+        let early = self.row.retry_at.is_some_and(|at| at > now);
         let asked = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
+        // A long wait that the provider asks for takes the place of as many tries of ours.
+        let worth = u32::try_from(asked.as_secs() / AWAY.longest.as_secs()).unwrap_or(u32::MAX).max(1);
+        let attempts = if early { self.row.attempts } else { self.row.attempts.saturating_add(worth) };
         let retry_at = now.plus(asked.max(AWAY.pause(attempts)));
         let notice = wording::own(&wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
         let (row, work) = (self.row.clone(), self.work());
@@ -419,7 +398,10 @@ impl<'a> Turn<'a> {
                     return Ok(());
                 }
                 if !row.noticed && work.is_none() {
-                    tx.post(&NewOutbox::notice(row.address, &notice, now))?;
+                    tx.post(&NewOutbox {
+                        quotes: &asked_there(tx, &row)?,
+                        ..NewOutbox::notice(row.address, &notice, now)
+                    })?;
                 }
                 tx.postpone_turn(row.id, attempts, retry_at, true)
             })
@@ -443,7 +425,10 @@ impl<'a> Turn<'a> {
                     return Ok(());
                 }
                 if work.is_none() {
-                    tx.post(&NewOutbox::notice(row.address, &notice, now))?;
+                    tx.post(&NewOutbox {
+                        quotes: &asked_there(tx, &row)?,
+                        ..NewOutbox::notice(row.address, &notice, now)
+                    })?;
                     keep::ask(tx, &row, now)?;
                 }
                 tx.drop_preview(row.id)?;
@@ -480,13 +465,21 @@ fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], 
     tx.end_turn(row.id, "done", "", now)
 }
 
-/// What the answer quotes: where many speak at once, the last of what it answers. Between two it is clear.
+/// What the answer names: where many speak at once, the last of what it answers, which is quoted then.
 fn answered(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     match row.scope {
         Scope::Group(_) => {
             Ok(tx.messages_of_turn(row.id)?.pop().map(|message| message.external_id).unwrap_or_default())
         }
-        Scope::Person(_) | Scope::Shared => Ok(String::new()),
+        Scope::Person(_) | Scope::Shared => asked_there(tx, row),
+    }
+}
+
+/// What the turn answers of what was said where its answer goes. Nothing in a group, where no notice quotes anybody.
+pub(super) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
+    match row.scope {
+        Scope::Group(_) => Ok(String::new()),
+        Scope::Person(_) | Scope::Shared => Ok(tx.asked_of(row.id, row.address)?.join("\n")),
     }
 }
 

@@ -180,7 +180,7 @@ async fn attempts(
         ModelError::Later { after: Some(after), .. } => after.max(PAUSE),
         _ => PAUSE,
     };
-    lend(clock, clock.now().plus(pause)).await;
+    lend(clock, pause).await;
     purse.call(index, request, &Unwatched, on_behalf).await
 }
 
@@ -218,7 +218,7 @@ fn why(error: &ModelError) -> &'static str {
     match error {
         ModelError::TooLong => words::TOO_LONG,
         ModelError::Refused => words::DECLINED,
-        ModelError::OverBudget(_) => words::OVER_BUDGET,
+        ModelError::OverBudget(_) | ModelError::AboveLimit(_) => words::OVER_BUDGET,
         ModelError::Cut => words::CUT,
         ModelError::Later { .. } | ModelError::NoCredit | ModelError::BadKey | ModelError::Rejected(_) => {
             words::UNREACHABLE

@@ -65,6 +65,8 @@ pub struct TurnRow {
     pub retry_at: Option<Moment>,
     /// Whether the person was told that the model is down.
     pub noticed: bool,
+    /// How often it was taken up again after it had been cut off.
+    pub lives: u32,
 }
 
 impl TurnRow {
@@ -76,7 +78,7 @@ impl TurnRow {
 
 const COLUMNS: &str =
     "id, stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context, context_label,
-    label, attempts, retry_at, noticed, recalled, counted";
+    label, attempts, retry_at, noticed, recalled, counted, lives";
 
 fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
     let scope: Scope = row.get(5)?;
@@ -98,6 +100,7 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
         noticed: row.get(13)?,
         recalled: Labelled::new(recalled, row.get(9)?, scope),
         counted: u64::try_from(counted).unwrap_or(0),
+        lives: row.get(16)?,
     })
 }
 
@@ -335,7 +338,16 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// A turn waits for the model to come back.
+    /// A turn that was cut off is taken up again; gives how often that has been.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn live_again(&self, id: TurnId) -> anyhow::Result<u32> {
+        let mut query = self.0.0.prepare_cached("UPDATE turns SET lives = lives + 1 WHERE id = ?1 RETURNING lives")?;
+        Ok(query.query_row([id], |row| row.get(0))?)
+    }
+
+    /// A turn waits for the model to come back. Whatever came so far ends no program, so its lives are counted anew.
     ///
     /// # Errors
     /// If the journal cannot be written.
@@ -343,7 +355,7 @@ impl Tx<'_> {
         self.0
             .0
             .prepare_cached(
-                "UPDATE turns SET state = 'waiting', attempts = ?2, retry_at = ?3, noticed = ?4 WHERE id = ?1",
+                "UPDATE turns SET state = 'waiting', attempts = ?2, retry_at = ?3, noticed = ?4, lives = 0 WHERE id = ?1",
             )?
             .execute(params![id, attempts, retry_at, noticed])?;
         Ok(())

@@ -21,6 +21,9 @@ pub trait Clock: Send + Sync {
     /// Completes at `at`, or at once if that has passed. Yields a [`Busy`]: whoever is woken is at work.
     fn wake_at(&self, at: Moment) -> BoxFuture<'static, Busy>;
 
+    /// Completes when `span` has passed for a computer that was awake: sleep and a clock that is set do not count.
+    fn after(&self, span: Duration) -> BoxFuture<'static, Busy>;
+
     /// The count of work in hand.
     fn work(&self) -> &Work;
 
@@ -55,6 +58,14 @@ impl Clock for SystemClock {
                 // In naps, because a computer that was asleep or whose clock was set has another time when it wakes.
                 tokio::time::sleep(left.min(NAP)).await;
             }
+        })
+    }
+
+    fn after(&self, span: Duration) -> BoxFuture<'static, Busy> {
+        let work = self.work.clone();
+        Box::pin(async move {
+            tokio::time::sleep(span).await;
+            work.enter()
         })
     }
 
@@ -119,8 +130,9 @@ impl Busy {
 
     /// Waits for `span` without being counted meanwhile.
     pub async fn rest(self, clock: &dyn Clock, span: Duration) -> Self {
-        let at = clock.now().plus(span);
-        self.rest_until(clock, at).await
+        let wake = clock.after(span);
+        drop(self);
+        wake.await
     }
 }
 
@@ -136,9 +148,9 @@ impl Drop for Busy {
     }
 }
 
-/// Waits until `at` on behalf of a caller that is counted as working, and is not counted meanwhile: for something that is
-/// called by a worker and knows itself that it only waits.
-pub async fn lend(clock: &dyn Clock, at: Moment) {
+/// Waits for `span` on behalf of a caller that is counted as working, and is not counted meanwhile: for something that is
+/// called by a worker and knows itself that it only waits. Whoever cancels the wait is counted again.
+pub async fn lend(clock: &dyn Clock, span: Duration) {
     struct Lent<'a>(&'a Work, bool);
     impl Drop for Lent<'_> {
         fn drop(&mut self) {
@@ -148,7 +160,7 @@ pub async fn lend(clock: &dyn Clock, at: Moment) {
             }
         }
     }
-    let wake = clock.wake_at(at);
+    let wake = clock.after(span);
     let mut lent = Lent(clock.work(), true);
     clock.work().leave();
     let busy = wake.await;
@@ -184,17 +196,19 @@ impl Bell {
         self.0.recv().await
     }
 
-    /// The next ring, or the given time, whichever is first. `None` when nobody can ring any more.
+    /// The next ring, or the given time, whichever is first. `None` when nobody can ring any more. If the clock is set back meanwhile it is
+    /// not waited for longer than was meant, so whoever is woken looks at the time.
     ///
     /// `resting` is what the caller worked under until now: it is given back only when the wait is known to the clock, so that
     /// there is no instant at which nobody seems to have anything to do.
     pub async fn heard_or(&mut self, clock: &dyn Clock, at: Option<Moment>, resting: Option<Busy>) -> Option<Busy> {
-        let wake = at.map(|at| clock.wake_at(at));
+        let wake = at.map(|at| (clock.wake_at(at), clock.after(at.since(clock.now()))));
         drop(resting);
-        let Some(wake) = wake else { return self.heard().await };
+        let Some((due, waited)) = wake else { return self.heard().await };
         tokio::select! {
             rung = self.0.recv() => rung,
-            busy = wake => Some(busy),
+            busy = due => Some(busy),
+            busy = waited => Some(busy),
         }
     }
 }

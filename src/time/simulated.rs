@@ -23,7 +23,14 @@ pub struct SimulatedClock {
 struct State {
     now: Moment,
     next_id: u64,
-    sleepers: BTreeMap<(Moment, u64), oneshot::Sender<Busy>>,
+    sleepers: BTreeMap<(Moment, u64), Sleeper>,
+}
+
+#[derive(Debug)]
+struct Sleeper {
+    wake: oneshot::Sender<Busy>,
+    /// Whether it waits for time to pass, and not for a time of day.
+    counts: bool,
 }
 
 impl SimulatedClock {
@@ -45,9 +52,17 @@ impl SimulatedClock {
         self.work.idle().await;
     }
 
-    /// Sets the time without waking anybody, as when a computer's clock is set. It may go back.
+    /// Sets the time without waking anybody, as when a computer sleeps or its clock is set. It may go back.
     pub fn set(&self, now: Moment) {
-        self.lock().now = now;
+        let mut state = self.lock();
+        let then = state.now;
+        state.now = now;
+        let moved = |at: Moment| now.plus(at.since(then));
+        let sleepers = std::mem::take(&mut state.sleepers);
+        state.sleepers = sleepers
+            .into_iter()
+            .map(|((at, id), sleeper)| ((if sleeper.counts { moved(at) } else { at }, id), sleeper))
+            .collect();
     }
 
     /// When the next sleeper is due, if anybody sleeps.
@@ -66,11 +81,29 @@ impl SimulatedClock {
             let sleeper = entry.remove();
             state.now = state.now.max(at);
             // A sleeper that was cancelled is only forgotten: nobody works on its behalf.
-            if sleeper.send(self.work.enter()).is_ok() {
+            if sleeper.wake.send(self.work.enter()).is_ok() {
                 return true;
             }
         }
         false
+    }
+
+    fn sleep(&self, state: &mut State, at: Moment, counts: bool) -> BoxFuture<'static, Busy> {
+        let work = self.work.clone();
+        if at <= state.now {
+            let busy = work.enter();
+            return Box::pin(async move { busy });
+        }
+        let (wake, woken) = oneshot::channel();
+        state.next_id += 1;
+        state.sleepers.insert((at, state.next_id), Sleeper { wake, counts });
+        Box::pin(async move {
+            match woken.await {
+                Ok(busy) => busy,
+                // The clock is gone, so no time will ever pass again; the program is stopping.
+                Err(_) => work.enter(),
+            }
+        })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -84,23 +117,13 @@ impl Clock for SimulatedClock {
     }
 
     fn wake_at(&self, at: Moment) -> BoxFuture<'static, Busy> {
+        self.sleep(&mut self.lock(), at, false)
+    }
+
+    fn after(&self, span: Duration) -> BoxFuture<'static, Busy> {
         let mut state = self.lock();
-        if at <= state.now {
-            let busy = self.work.enter();
-            return Box::pin(async move { busy });
-        }
-        let (sender, receiver) = oneshot::channel();
-        state.next_id += 1;
-        let key = (at, state.next_id);
-        state.sleepers.insert(key, sender);
-        let work = self.work.clone();
-        Box::pin(async move {
-            match receiver.await {
-                Ok(busy) => busy,
-                // The clock is gone, so no time will ever pass again; the program is stopping.
-                Err(_) => work.enter(),
-            }
-        })
+        let at = state.now.plus(span);
+        self.sleep(&mut state, at, true)
     }
 
     fn work(&self) -> &Work {
@@ -130,6 +153,21 @@ mod tests {
         clock.advance(Duration::from_millis(250)).await;
         assert_eq!(*seen.lock().unwrap(), [100, 200, 300]);
         assert_eq!(clock.now(), Moment(500));
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_time_to_pass_is_not_woken_by_a_clock_that_is_set() {
+        for (set_to, due) in [(10_000, 10_300), (0, 300)] {
+            let clock = SimulatedClock::new(Moment(5_000));
+            let (mut span, at) = (clock.after(Duration::from_millis(300)), clock.wake_at(Moment(5_300)));
+            drop(at);
+            clock.set(Moment(set_to));
+            clock.advance(Duration::from_millis(299)).await;
+            assert!(futures::poll!(&mut span).is_pending());
+            clock.advance(Duration::from_millis(1)).await;
+            assert!(futures::poll!(&mut span).is_ready());
+            assert_eq!(clock.now(), Moment(due));
+        }
     }
 
     #[tokio::test]

@@ -9,8 +9,13 @@ use futures::FutureExt;
 /// # Errors
 /// What the work returned, or that it panicked.
 pub async fn guarded<T>(name: &str, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(anyhow::anyhow!("{name} panicked")))
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(Panicked(name.to_owned()).into()))
 }
+
+/// What was at work broke in the middle.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} panicked")]
+pub struct Panicked(String);
 
 #[cfg(test)]
 mod tests {

@@ -344,6 +344,7 @@ pub fn gave_up(reason: &str) -> String {
         "too_slow" => "the model took too long",
         "not_allowed" => "the person is not allowed in any more",
         "too_old" => "it had waited for more than a day",
+        "cut_off" => "I was cut off again and again while I worked on it",
         _ => "the model gave no answer",
     };
     format!("No answer came: {why}.")

@@ -131,7 +131,7 @@ pub fn late(due: &str, more: usize, most: usize) -> String {
         more if more < most => format!(", and {more} times more since"),
         _ => format!(", and {most} times or more since"),
     };
-    format!("This was due at {due}{more}; I was away.")
+    format!("This was due at {due}{more}; it could not come sooner.")
 }
 
 /// Before the words of a task that is to be done now.
@@ -153,6 +153,7 @@ pub fn why_not(reason: &str) -> &'static str {
     match reason {
         "model_away" | "too_old" => "the model could not be reached",
         "too_slow" => "it took too long",
+        "cut_off" => "I was cut off again and again while I worked on it",
         "stopped" => "it was stopped",
         _ => "there was no answer",
     }

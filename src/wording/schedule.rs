@@ -12,8 +12,8 @@ pub const DOES_REFLECT: &str = "look back on a day, week or month now: /reflect 
 /// Why a slot is missed.
 pub fn missed(periods: u32) -> String {
     match periods {
-        1 => "It was due too long ago when the gateway came back.".to_owned(),
-        many => format!("{many} of them were due too long ago when the gateway came back."),
+        1 => "It was due too long ago to be made up for.".to_owned(),
+        many => format!("{many} of them were due too long ago to be made up for."),
     }
 }
 

@@ -13,14 +13,26 @@ pub const CUT_BY_LIMIT: &str = "_(The answer reached the length limit and ends h
 pub const REFUSED: &str = "The model provider declined to answer that.";
 /// The request does not fit.
 pub const TOO_LONG: &str = "That is more than the model can read at once. Please send less, or start afresh with /new.";
-/// The model was away for a day.
-pub const MODEL_AWAY_TOO_LONG: &str =
-    "The model could not be reached for a whole day, so I stopped trying to answer. Please ask again when it is back.";
+/// The turn was cut off again and again.
+pub const CUT_OFF: &str = "I was cut off again and again while I worked on this, so I stopped. Please ask again, perhaps in another way; my log says more.";
+
+/// It was so for a day.
+pub fn model_away_too_long(why: &str) -> String {
+    format!("{why} I tried for a whole day, and stopped now. Please ask again when that is mended.")
+}
 
 /// Our own budget is used up.
 pub fn over_budget(which: &str) -> String {
     format!(
         "I did not answer, because {which} is used up. It begins anew at midnight; an owner can raise it in the configuration."
+    )
+}
+
+/// One call may take more than a limit of the day allows at all.
+pub fn above_limit(setting: &str) -> String {
+    format!(
+        "I did not answer, because one answer may take more than `{setting}` under [budget] allows for a whole day; waiting does not help. A new \
+         conversation (/new) takes less, and an owner can raise the limit in the configuration."
     )
 }
 
@@ -46,18 +58,24 @@ pub fn took_too_long(limit: Duration) -> String {
     )
 }
 
-/// We were away when it was said.
-pub fn late(said: &str, delay: Duration) -> String {
-    format!("_I was away, so this answers what you wrote at {said}, {} ago._", span(delay))
+/// It was said long ago: because we were away, or because something else came before it.
+pub fn late(said: &str, delay: Duration, away: bool) -> String {
+    match away {
+        true => format!("_I was away, so this answers what you wrote at {said}, {} ago._", span(delay)),
+        false => format!("_This answers what you wrote at {said}, {} ago; it had to wait until now._", span(delay)),
+    }
 }
 
 /// Messages that waited for more than a day.
-pub fn too_old(count: usize) -> String {
+pub fn too_old(count: usize, away: bool) -> String {
+    let away = if away { " while I was away" } else { "" };
     if count == 1 {
-        "A message of yours waited for more than a day while I was away. I left it unanswered; send it again if it still matters.".to_owned()
+        format!(
+            "A message of yours waited for more than a day{away}. I left it unanswered; send it again if it still matters."
+        )
     } else {
         format!(
-            "{count} messages of yours waited for more than a day while I was away. I left them unanswered; send again what still matters."
+            "{count} messages of yours waited for more than a day{away}. I left them unanswered; send again what still matters."
         )
     }
 }

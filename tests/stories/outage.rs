@@ -1,11 +1,15 @@
 //! When the model, the network or we ourselves are away: told in plain words, and made up for afterwards.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use compline::model::ModelError;
+use compline::store::{CommitPoint, Failpoint};
+use compline::time::Clock;
 
 use super::Story;
-use crate::support::model::{Say, Scripted, usual};
+use crate::support::model::{Gate, Say, Scripted, usual};
 use crate::support::story::{ADA, BEN, canary};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -163,5 +167,119 @@ async fn what_waited_for_more_than_a_day_gets_one_sentence() {
     assert_eq!(heard.matches("2 messages of yours waited for more than a day").count(), 1, "{heard}");
     assert_eq!(story.model.chats().len(), 1, "nothing so old is answered");
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE state = 'closed' AND reason = 'too_old'"), 2);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_day_that_the_program_was_off_is_no_day_of_trying() {
+    let mut story = Story::begin().await;
+    story.model.otherwise(|_| away());
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.pass(MINUTE).await;
+    story.stop().await;
+    story.clock.advance(25 * HOUR).await;
+    story.start().await;
+    story.pass(MINUTE).await;
+    story.model.otherwise(usual);
+    story.pass(HOUR).await;
+    assert_eq!(story.last_heard(ADA), "ok");
+    assert!(!story.heard(ADA).concat().contains("for a whole day"), "{:?}", story.heard(ADA));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_waited_behind_a_model_that_was_away_is_not_told_that_we_were() {
+    for (hours, named) in [(2, "it had to wait until now"), (25, "waited for more than a day. I left it unanswered")] {
+        let story = Story::begin().await;
+        story.model.otherwise(|_| away());
+        story.say(ADA, &format!("first {}", canary(ADA))).await;
+        story.pass(MINUTE).await;
+        story.say(ADA, "second").await;
+        story.pass(hours * HOUR).await;
+        story.model.otherwise(usual);
+        story.pass(HOUR).await;
+        let heard = story.heard(ADA).concat();
+        assert!(heard.contains(named) && !heard.contains("I was away") && !heard.contains("while I was"), "{heard}");
+        story.end().await;
+    }
+}
+
+#[tokio::test]
+async fn without_credit_for_a_day_it_says_what_it_was() {
+    let story = Story::begin().await;
+    story.model.otherwise(|_| Say::Fail(ModelError::NoCredit));
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.pass(25 * HOUR).await;
+    let last = story.last_heard(ADA);
+    assert!(last.contains("has no credit left. I tried for a whole day"), "{last}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_computer_that_sleeps_in_the_middle_of_an_answer_still_gives_it() {
+    let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
+    let gate = Gate::default();
+    story.model.then(Say::Hold(gate.clone())).fails(ModelError::Cut).says("the answer");
+    story.fake.says(ADA, &format!("hello {}", canary(ADA)));
+    gate.reached().await;
+    story.clock.set(story.clock.now().plus(HOUR / 2));
+    gate.open();
+    story.pass(MINUTE).await;
+    assert_eq!(story.heard(ADA), ["the answer"]);
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_disk_that_is_full_for_a_while_costs_no_answer() {
+    let mut story = Story::prepared("[conversation]\njoin_within = \"0s\"").await;
+    let full = Arc::new(AtomicBool::new(false));
+    let is_full = Arc::clone(&full);
+    story.fail_at(Some(Failpoint(Arc::new(move |side, _name| {
+        assert!(side != CommitPoint::Before || !is_full.load(Ordering::SeqCst), "full on purpose");
+    }))));
+    story.start().await;
+    let gate = Gate::default();
+    story.model.then(Say::Hold(gate.clone())).says("the answer");
+    story.fake.says(ADA, &format!("hello {}", canary(ADA)));
+    gate.reached().await;
+    full.store(true, Ordering::SeqCst);
+    gate.open();
+    story.clock.advance(2 * HOUR).await;
+    full.store(false, Ordering::SeqCst);
+    story.pass(MINUTE).await;
+    assert_eq!(story.last_heard(ADA), "ok", "asked again, because its first answer could not be kept");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_breaks_here_each_time_has_an_end_and_the_chat_goes_on() {
+    let mut story = Story::begin().await;
+    story.model.otherwise(|_| panic!("on purpose"));
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.pass(5 * MINUTE).await;
+    let heard = story.heard(ADA).concat();
+    assert_eq!(heard.matches("cut off again and again").count(), 1, "{heard}");
+    story.model.says("Here I am.");
+    story.say(ADA, "and now?").await;
+    assert_eq!(story.last_heard(ADA), "Here I am.");
+    story.stop().await;
+}
+
+#[tokio::test]
+async fn a_stop_between_two_tries_takes_no_pause_from_the_next_question() {
+    let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
+    let down = || ModelError::Later { after: None, what: "it is down".to_owned() };
+    story.model.fails(down());
+    story.fake.says(ADA, &format!("hello {}", canary(ADA)));
+    story.settle().await;
+    assert_eq!(story.model.chats().len(), 1);
+    story.fake.says(ADA, "/stop");
+    story.settle().await;
+    story.model.fails(down()).says("the answer");
+    story.fake.says(ADA, "and this?");
+    story.settle().await;
+    assert_eq!(story.model.chats().len(), 2, "the second try comes after a pause");
+    story.pass(MINUTE).await;
+    assert_eq!(story.last_heard(ADA), "the answer");
     story.end().await;
 }

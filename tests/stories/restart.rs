@@ -168,10 +168,15 @@ fn a_stopped_turn_stays_stopped_whenever_the_power_goes() {
 
 #[test]
 fn time_in_the_dark_is_not_time_of_the_answer() {
-    let house = cut_off_for(HALF_AN_HOUR, Say::Text("Here I am.".to_owned()));
-    assert!(!house.pass(Duration::from_secs(5)));
-    assert_eq!(house.story.heard(ADA), ["Here I am."]);
-    house.end();
+    for (dark, named) in [(HALF_AN_HOUR, "30 minutes ago"), (25 * HALF_AN_HOUR * 2, "25 hours ago")] {
+        let house = cut_off_for(dark, Say::Text("Here I am.".to_owned()));
+        assert!(!house.pass(Duration::from_secs(5)));
+        let heard = house.story.heard(ADA);
+        let told = heard.iter().filter(|text| text.contains("I was away, so this answers what you wrote at"));
+        assert!(told.clone().count() == 1 && told.clone().all(|told| told.contains(named)), "{heard:?}");
+        assert_eq!(heard.iter().filter(|text| *text == "Here I am.").count(), 1, "{heard:?}");
+        house.end();
+    }
 }
 
 #[test]
@@ -187,13 +192,25 @@ fn in_the_next_life_an_answer_has_as_long_as_ever() {
 }
 
 #[test]
-fn an_answer_that_was_cut_off_more_than_a_day_ago_gets_one_sentence() {
-    let house = cut_off_for(Duration::from_secs(25 * 3600), Say::Text("too late".to_owned()));
+fn what_ends_the_program_each_time_has_an_end_itself() {
+    let mut house = House::prepared("");
+    assert!(!house.start(Some(Cut::at(Before, "begin a model step"))));
+    house.story.fake.says(ADA, &format!("Are you there? {}", canary(ADA)));
+    assert!(house.pass(Duration::from_secs(5)));
+    for life in 2..=6 {
+        house.bury();
+        let blown = house.start(Some(Cut::at(Before, "begin a model step"))) || house.pass(Duration::from_secs(5));
+        assert!(blown, "given up in life {life}");
+    }
+    house.bury();
+    assert!(!house.start(None));
     assert!(!house.pass(Duration::from_secs(5)));
     let heard = house.story.heard(ADA).concat();
-    assert_eq!(heard.matches("A message of yours waited for more than a day").count(), 1, "{heard}");
-    assert_eq!(house.story.text("SELECT reason FROM messages WHERE kind = 'said'"), "too_old");
-    assert_eq!(house.story.model.chats().len(), 0, "nothing so old is answered");
+    assert_eq!(heard.matches("cut off again and again").count(), 1, "{heard}");
+    assert_eq!(house.story.text("SELECT reason FROM messages WHERE kind = 'said'"), "cut_off");
+    house.story.fake.says(ADA, "And now?");
+    assert!(!house.pass(Duration::from_secs(5)));
+    assert_eq!(house.story.last_heard(ADA), "ok");
     house.end();
 }
 

@@ -71,7 +71,7 @@ async fn an_absence_is_made_up_for_and_what_is_too_long_ago_is_named() {
     assert!(days[1..].iter().all(|slot| slot.ends_with("quiet")));
     assert_eq!(
         story.text("SELECT reason FROM slots WHERE state = 'missed' AND job = 'daily'"),
-        "5 of them were due too long ago when the gateway came back."
+        "5 of them were due too long ago to be made up for."
     );
     assert!(
         all.contains(&"weekly 2026-W47 missed".to_owned()) && all.contains(&"monthly 2026-11 done".to_owned()),

@@ -200,7 +200,7 @@ impl Model for Scripted {
                 Say::Grow(pieces) => {
                     let mut whole = String::new();
                     for (pause, piece) in pieces {
-                        compline::time::clock::lend(&*self.clock, self.clock.now().plus(pause)).await;
+                        compline::time::clock::lend(&*self.clock, pause).await;
                         live.grow(&piece);
                         whole.push_str(&piece);
                     }

@@ -18,7 +18,7 @@ use crate::tool::{Ask, Call, Given, Way, digest};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::tool as says;
 
-/// How long a question waits for its answer.
+/// How long a question waits for its answer, from when it was delivered.
 const WAITS: Duration = Duration::from_secs(10 * 60);
 
 /// The step at which the call that a person said yes to is made: the first after the one that holds it.
@@ -159,7 +159,7 @@ impl Asking {
             covers: &self.ask.covers,
             digest: &digest(&call.name, &call.arguments),
             at: self.now,
-            expires_at: self.now.plus(WAITS),
+            waits: WAITS,
         })?;
         for step in &steps {
             let outcome =
@@ -234,6 +234,7 @@ mod tests {
             claimed_at: Moment(0),
             context: words(""),
             recalled: words(""),
+            lives: 0,
             counted: 0,
             label,
             attempts: 0,
@@ -250,7 +251,7 @@ mod tests {
             covers,
             digest: digest(&call.name, &call.arguments),
             state: QuestionState::Yes,
-            expires_at: Moment(0),
+            expires_at: None,
         };
         let (messages, speakers, texts, attachments, reacted, steps) = Default::default();
         Record {

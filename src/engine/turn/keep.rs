@@ -5,18 +5,15 @@
 //! Nobody is asked in a group or about work that the program does by itself.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
-use crate::store::{KeepRow, NewOutbox, OutboxKind, TurnRow, Tx};
+use crate::store::{KEEP_WAITS, KeepRow, NewOutbox, OutboxKind, TurnRow, Tx};
 use crate::time::Moment;
 use crate::trust::{Label, Labelled};
 use crate::wording::memory as says;
 use crate::wording::why::all_in_words;
 
-/// How long such a question waits for its answer. Other messages do not end it.
-const WAITS: Duration = Duration::from_secs(24 * 3600);
 /// So many are asked one by one.
 const MOST: usize = 3;
 /// What is longer than this in bytes is not put into a question.
@@ -37,10 +34,10 @@ pub(super) fn ask(tx: Tx<'_>, row: &TurnRow, now: Moment) -> anyhow::Result<()> 
 
 /// One question with the exact words.
 fn put(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Moment) -> anyhow::Result<()> {
-    let number = tx.ask_to_keep(keep.id, row.address, now.plus(WAITS))?;
+    let number = tx.ask_to_keep(keep.id, row.address)?;
     let (words, label, scope) = keep.shown.open();
     let page =
-        [says::keep_this(&keep.path, &all_in_words(label)), fenced(&reveal(words)), says::keep_how(number, WAITS)];
+        [says::keep_this(&keep.path, &all_in_words(label)), fenced(&reveal(words)), says::keep_how(number, KEEP_WAITS)];
     let text = Labelled::new(Arc::from(page.join("\n\n")), label.clone(), scope);
     let buttons = [(says::KEEP_BUTTON, "yes"), (says::LEAVE_BUTTON, "no")];
     let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {number}")));

@@ -54,12 +54,12 @@ mod tests {
         for (cron, after, says) in [
             ("", 0, ""),
             ("", 5, ""),
-            ("", 6, "1970-01-01 00:00 (UTC); I was away."),
+            ("", 6, "1970-01-01 00:00 (UTC); it could not come sooner."),
             ("*/15 * * * *", 4, ""),
-            ("*/15 * * * *", 14, "1970-01-01 00:00 (UTC); I was away."),
-            ("*/15 * * * *", 15, "(UTC), and once more since; I was away."),
-            ("*/15 * * * *", 61, "(UTC), and 4 times more since; I was away."),
-            ("*/15 * * * *", 60_000, "(UTC), and 100 times or more since; I was away."),
+            ("*/15 * * * *", 14, "1970-01-01 00:00 (UTC); it could not come sooner."),
+            ("*/15 * * * *", 15, "(UTC), and once more since; it could not come sooner."),
+            ("*/15 * * * *", 61, "(UTC), and 4 times more since; it could not come sooner."),
+            ("*/15 * * * *", 60_000, "(UTC), and 100 times or more since; it could not come sooner."),
         ] {
             let late = late(&row(cron), Moment(0), Zone::UTC, minutes(after));
             assert!(late.ends_with(says) && late.is_empty() == says.is_empty(), "{cron} {after}: {late}");

@@ -32,7 +32,7 @@ pub const ELSEWHERE: [&str; 10] = [
 ];
 
 /// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
-const JOBS: [&str; 48] = [
+const JOBS: [&str; 49] = [
     "accept messages",
     "claim messages",
     "begin a model step",
@@ -53,6 +53,7 @@ const JOBS: [&str; 48] = [
     "postpone a turn",
     "postpone a summary",
     "give a turn up",
+    "take a turn up again",
     "begin a preview",
     "keep a preview",
     "drop a preview",
@@ -298,6 +299,10 @@ fn make_possible(plot: &mut Plot, job: &'static str, side: CommitPoint) {
         }
         "want a summary" | "keep a summary" | "fix an opening" | "end taking down" => {
             vec![says, (Act::Commands(ADA, "/new"), SECOND), says]
+        }
+        "take a turn up again" => {
+            plot.cuts = vec![(first(CommitPoint::After, "claim messages"), OUTAGES[2]), (Cut::at(side, job), SECOND)];
+            vec![says]
         }
         "close outdated messages" => {
             plot.cuts = vec![(first(CommitPoint::After, "accept messages"), LONG), (Cut::at(side, job), SECOND)];
