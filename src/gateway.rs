@@ -13,6 +13,7 @@ pub mod desk;
 mod enclosed;
 mod gone;
 mod group;
+mod held;
 pub mod intake;
 mod join;
 pub mod live;

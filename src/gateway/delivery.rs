@@ -3,26 +3,36 @@
 //! A part is rendered once and stored before it is tried; it is marked `sending` before the wire sees it. A part found in that state after a
 //! start, or one whose answer was lost, is sent again and says that it may be a repeat: the wire is at least once, the journal
 //! exactly once. The answer that grew in a preview takes the preview's place.
+//!
+//! Nothing is given up because time went by: a computer that was off for a month has tried nothing. What is old and was tried for a day is, and
+//! the address is told once, by whatever comes through next. What waits for somebody to come, or because the server asks for it,
+//! waits as long as it takes.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::consent;
 use super::desk::{Desks, Lane};
 use super::enclosed::{self, Enclosed};
 use crate::adapter::{Form, Piece, SendError};
-use crate::id::TurnId;
+use crate::id::{StreamId, TurnId};
 use crate::message::Outbound;
 use crate::people::Address;
-use crate::store::{EnclosedFile, NewPart, OutboxKind, OutboxRow, PartRow, PartState};
+use crate::store::{EnclosedFile, NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, Tx};
 use crate::time::Moment;
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
-use crate::wording::gate;
+use crate::trust::{Scope, Text};
+use crate::wording::{self, gate};
 
-/// What could not be delivered for so long is given up.
+/// What could not be delivered for so long is given up,
 const GIVE_UP_AFTER: Duration = Duration::from_secs(7 * 24 * 3600);
+/// if it was tried so often: for about a day.
+const LEAST_TRIES: u32 = 288;
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// A server that asks for more is asked again after that.
+const LONGEST_WISH: Duration = Duration::from_secs(24 * 3600);
 
 /// Delivers to one address until the program stops.
 pub async fn run(desks: Arc<Desks>, lane: Arc<Lane>, mut bell: Bell) {
@@ -60,6 +70,7 @@ enum Tried {
     NotBefore(Moment),
     Absent,
     Failed(String),
+    GivenUp,
 }
 
 /// Delivers what waits, and says when to try again if something has to wait.
@@ -72,7 +83,7 @@ async fn deliver_all(desks: &Arc<Desks>, lane: &Arc<Lane>) -> anyhow::Result<Opt
         let (row, wait_until) = desks.journal.read(move |db| Ok((db.next_outbox(id)?, db.wait_until(id)?))).await?;
         let Some(row) = row else { return Ok(None) };
         let now = desks.clock.now();
-        let not_before = row.retry_at.max(wait_until);
+        let not_before = row.retry_at.put_off(LONGEST_PAUSE, now).max(wait_until.put_off(LONGEST_WISH, now));
         if not_before > now {
             return Ok(Some(not_before));
         }
@@ -81,7 +92,11 @@ async fn deliver_all(desks: &Arc<Desks>, lane: &Arc<Lane>) -> anyhow::Result<Opt
             Tried::Over => {}
             Tried::NotBefore(at) => return Ok(Some(at)),
             Tried::Absent => return Ok(None),
-            Tried::Failed(why) => fail(desks, &row, why).await?,
+            Tried::Failed(why) => fail(desks, &row, why, None).await?,
+            Tried::GivenUp => {
+                let notice = wording::own(gate::GIVEN_UP, row.text.scope());
+                fail(desks, &row, "could not be delivered for a week".to_owned(), Some(notice)).await?;
+            }
         }
     }
 }
@@ -121,7 +136,7 @@ async fn parts_of(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyh
     let mut pieces = lane.adapter.render(&outbound);
     if pieces.is_empty() {
         let blank = gate::BLANK.to_owned();
-        pieces.push(Piece { rich: blank.clone(), plain: blank, buttons: row.buttons.clone(), quotes: None });
+        pieces.push(Piece { rich: blank.clone(), plain: blank, buttons: row.buttons.clone(), ..Piece::default() });
     }
     let text = |Piece { rich, plain, buttons, .. }| NewPart { rich, plain, buttons, ..NewPart::default() };
     let mut rows: Vec<NewPart> = pieces.into_iter().map(text).collect();
@@ -160,6 +175,9 @@ async fn deliver_part(
         desks.journal.write("begin to send", move |tx| tx.part_sending(id, plain_only, repeated)).await?;
         match way.take(lane, row, part).await {
             Ok(external_id) => {
+                if lane.held.over() {
+                    tracing::info!(outbox.id = %row.id, "Deliveries to address {} go through again", lane.id);
+                }
                 sent(desks, row, part, external_id, preview.as_ref().map(|(turn, _)| *turn), is_last).await?;
                 return Ok(Tried::Over);
             }
@@ -183,6 +201,7 @@ struct Way {
 impl Way {
     async fn take(&self, lane: &Lane, row: &OutboxRow, part: &PartRow) -> Result<String, SendError> {
         let (rich, plain, buttons) = (part.rich.clone(), part.plain.clone(), part.buttons.clone());
+        let answers = row.answers().map(str::to_owned).collect();
         let (piece, is_plain) = match &self.enclosed {
             Some(Enclosed::File(file)) => {
                 if self.repeated {
@@ -190,8 +209,8 @@ impl Way {
                 }
                 return lane.adapter.send_file(&self.peer, file).await;
             }
-            Some(Enclosed::Words(words)) => (enclosed::piece(words), true),
-            None => (Piece { rich, plain, buttons, quotes: quoted(row, part) }, self.plain_only),
+            Some(Enclosed::Words(words)) => (Piece { answers, ..enclosed::piece(words) }, true),
+            None => (Piece { rich, plain, buttons, quotes: quoted(row, part), answers }, self.plain_only),
         };
         let piece = if self.repeated { lane.adapter.marked(&piece, gate::POSSIBLY_REPEATED) } else { piece };
         let form = if is_plain { Form::Plain } else { Form::Rich };
@@ -225,9 +244,10 @@ pub(super) async fn peer_of(desks: &Desks, lane: &Lane) -> anyhow::Result<String
     Ok(address.map_or_else(|| lane.address.peer.clone(), |address| address.peer))
 }
 
-/// What a part answers: the first one of what answers something.
+/// What a part is shown to answer: the first one, where many speak at once. Between two it is clear.
 fn quoted(row: &OutboxRow, part: &PartRow) -> Option<String> {
-    (part.seq == 0 && !row.quotes.is_empty()).then(|| row.quotes.clone())
+    let is_shown = part.seq == 0 && matches!(row.text.scope(), Scope::Group(_));
+    row.answers().next().filter(|_| is_shown).map(str::to_owned)
 }
 
 async fn sent(
@@ -238,8 +258,8 @@ async fn sent(
     preview: Option<TurnId>,
     is_last: bool,
 ) -> anyhow::Result<()> {
-    let (part, outbox, now) = (part.id, row.id, desks.clock.now());
-    let timed = desks
+    let (part, row, now) = (part.id, row.clone(), desks.clock.now());
+    let counts = desks
         .journal
         .write("mark as sent", move |tx| {
             tx.part_over(part, PartState::Sent, &external_id)?;
@@ -247,16 +267,13 @@ async fn sent(
                 tx.drop_preview(turn)?;
             }
             if !is_last {
-                tx.outbox_later(outbox, 0, Moment(0), "")?;
-                return Ok(false);
+                tx.outbox_later(row.id, 0, Moment(0), "")?;
+                return Ok(Counts::default());
             }
-            tx.outbox_over(outbox, PartState::Sent, "", now)?;
-            tx.has_timer(outbox)
+            over(tx, &row, PartState::Sent, "", now)
         })
         .await?;
-    if timed {
-        desks.ring_timers();
-    }
+    counts.ring(desks);
     Ok(())
 }
 
@@ -270,14 +287,14 @@ async fn not_sent(
 ) -> anyhow::Result<Tried> {
     let now = desks.clock.now();
     let attempts = row.attempts.saturating_add(1);
-    if now.since(row.created_at) > GIVE_UP_AFTER {
-        return Ok(Tried::Failed("could not be delivered for a week".to_owned()));
+    if is_hopeless(row, attempts, &error, now) {
+        return Ok(Tried::GivenUp);
     }
-    tracing::warn!(outbox.id = %row.id, "Delivery {} has to wait: {error}", row.id);
+    tell_that_it_waits(lane, row, &error);
     let (id, outbox, address) = (part.id, row.id, lane.id);
     match error {
         SendError::Wait(asked) => {
-            let until = now.plus(asked);
+            let until = now.plus(asked.min(LONGEST_WISH));
             desks
                 .journal
                 .write("wait to send", move |tx| {
@@ -326,34 +343,85 @@ async fn not_sent(
     }
 }
 
+/// Whether it was tried for long enough. Whoever is absent or asks to wait has refused nothing.
+fn is_hopeless(row: &OutboxRow, attempts: u32, error: &SendError, now: Moment) -> bool {
+    let failed = matches!(error, SendError::Later(_) | SendError::Unclear(_));
+    failed && attempts >= LEAST_TRIES && now.since(row.created_at) > GIVE_UP_AFTER
+}
+
+/// Says so in the log if it is news. That nobody is attached to a terminal is nothing to warn of.
+fn tell_that_it_waits(lane: &Lane, row: &OutboxRow, error: &SendError) {
+    match error {
+        error if !lane.held.by(error) => {}
+        SendError::Absent => {
+            tracing::info!(outbox.id = %row.id, "Delivery {} waits until somebody is attached to address {}", row.id, lane.id);
+        }
+        error => {
+            tracing::warn!(outbox.id = %row.id, "Delivery {} and all that is for address {} has to wait: {error}", row.id, lane.id);
+        }
+    }
+}
+
 /// The group of an address, without its topic.
 fn chat_of(peer: &str) -> &str {
     peer.split_once('/').map_or(peer, |(chat, _topic)| chat)
 }
 
-/// It will never arrive: the rest of it is not tried either, and the reason is kept.
-async fn fail(desks: &Arc<Desks>, row: &OutboxRow, why: String) -> anyhow::Result<()> {
+/// It will never arrive: the rest of it is not tried either, and the reason is kept. What the address is to hear of it waits there once, however much
+/// is given up before it is heard.
+async fn fail(desks: &Arc<Desks>, row: &OutboxRow, why: String, notice: Option<Text>) -> anyhow::Result<()> {
     tracing::error!(outbox.id = %row.id, "Delivery {} was given up: {why}", row.id);
-    let (outbox, turn, now) = (row.id, row.turn, desks.clock.now());
-    let timed = desks
+    let (row, now) = (row.clone(), desks.clock.now());
+    let counts = desks
         .journal
         .write("give a delivery up", move |tx| {
-            for part in tx.parts(outbox)? {
+            for part in tx.parts(row.id)? {
                 if !matches!(part.state, PartState::Sent) {
                     tx.part_over(part.id, PartState::Failed, "")?;
                 }
             }
-            if let Some(turn) = turn {
+            if let Some(turn) = row.turn {
                 tx.drop_preview(turn)?;
             }
-            tx.outbox_over(outbox, PartState::Failed, &why, now)?;
-            tx.has_timer(outbox)
+            let counts = over(tx, &row, PartState::Failed, &why, now)?;
+            // Only now: it may be this notice itself that has waited too long, and then it waits anew.
+            if let Some(notice) = notice
+                && !tx.says_soon(row.address, &notice)?
+            {
+                tx.post(&NewOutbox::notice(row.address, &notice, now))?;
+            }
+            Ok(counts)
         })
         .await?;
-    if timed {
-        desks.ring_timers();
-    }
+    counts.ring(desks);
     Ok(())
+}
+
+/// What counts from the moment at which something was delivered, or given up.
+#[derive(Default)]
+struct Counts {
+    timer: bool,
+    /// The stream of an open question.
+    question: Option<StreamId>,
+}
+
+impl Counts {
+    /// Whoever waits for the end of it is told when that is.
+    fn ring(&self, desks: &Desks) {
+        if self.timer {
+            desks.ring_timers();
+        }
+        if let Some(stream) = self.question {
+            desks.question_counts(stream);
+        }
+    }
+}
+
+/// It is over, and what counts from then on counts.
+fn over(tx: Tx<'_>, row: &OutboxRow, state: PartState, trouble: &str, now: Moment) -> anyhow::Result<Counts> {
+    tx.outbox_over(row.id, state, trouble, now)?;
+    let question = consent::put(tx, row, now)?;
+    Ok(Counts { timer: tx.has_timer(row.id)?, question })
 }
 
 /// Two seconds, doubling up to five minutes.

@@ -7,14 +7,18 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::delivery;
+use super::held::Held;
 use crate::adapter::Adapter;
-use crate::id::AddressId;
+use crate::id::{AddressId, StreamId};
 use crate::memory::Tree;
 use crate::message::Health;
 use crate::people::Address;
 use crate::store::Journal;
 use crate::time::Clock;
 use crate::time::clock::Ringer;
+
+/// Told of a stream.
+type Told = Box<dyn Fn(StreamId) + Send + Sync>;
 
 /// All desks, by the adapter's name.
 pub struct Desks {
@@ -27,6 +31,8 @@ pub struct Desks {
     lanes: Mutex<HashMap<AddressId, Arc<Lane>>>,
     /// Rung when something was delivered whose timer runs from then on.
     timers: Mutex<Option<Ringer>>,
+    /// Told in which stream a question was delivered whose time runs from then on.
+    questions: Mutex<Option<Told>>,
     /// Adapters whose messages cannot be stored at the moment.
     blocked: Mutex<HashSet<&'static str>>,
 }
@@ -52,6 +58,8 @@ pub struct Lane {
     pub sending: tokio::sync::Mutex<()>,
     /// Wakes the delivery task.
     pub ringer: Ringer,
+    /// Why nothing goes through.
+    pub held: Held,
 }
 
 impl Desks {
@@ -66,6 +74,7 @@ impl Desks {
             adapters: Mutex::default(),
             lanes: Mutex::default(),
             timers: Mutex::default(),
+            questions: Mutex::default(),
             blocked: Mutex::default(),
         })
     }
@@ -78,6 +87,20 @@ impl Desks {
     /// Who is rung when something was delivered whose timer runs from then on.
     pub fn tell_of_timers(&self, ringer: Ringer) {
         *self.timers.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
+    }
+
+    /// Who is told when a question was delivered, whose time runs from then on.
+    pub fn tell_of_questions(&self, told: impl Fn(StreamId) + Send + Sync + 'static) {
+        *self.questions.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(told));
+    }
+
+    /// The time of a question runs. When the program stops, the next start looks.
+    pub(super) fn question_counts(&self, stream: StreamId) {
+        if let Some(told) = &*self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+            && !self.stop.is_cancelled()
+        {
+            told(stream);
+        }
     }
 
     /// A timer runs.
@@ -143,7 +166,14 @@ impl Desks {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         let lane = lanes.entry(id).or_insert_with(|| {
             let (ringer, bell) = crate::time::clock::bell();
-            let lane = Arc::new(Lane { id, address, adapter, sending: tokio::sync::Mutex::new(()), ringer });
+            let lane = Arc::new(Lane {
+                id,
+                address,
+                adapter,
+                sending: tokio::sync::Mutex::new(()),
+                ringer,
+                held: Held::default(),
+            });
             self.tasks.spawn(delivery::run(Arc::clone(self), Arc::clone(&lane), bell));
             lane
         });

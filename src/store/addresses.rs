@@ -198,15 +198,12 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Nothing may be sent there before `until`.
+    /// Nothing may be sent there before `until`, whatever was asked for earlier.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_wait_until(&self, id: AddressId, until: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
-            .prepare_cached("UPDATE addresses SET wait_until = max(wait_until, ?2) WHERE id = ?1")?
-            .execute(params![id, until])?;
+        self.0.0.prepare_cached("UPDATE addresses SET wait_until = ?2 WHERE id = ?1")?.execute(params![id, until])?;
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //! transaction that stores the summary, and no message is touched by it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -109,15 +110,16 @@ impl Db<'_> {
         Ok(query.exists([conversation])?)
     }
 
-    /// The one that is to be made next, and may be made at `now`.
+    /// The one that is to be made next, and may be made at `now`. What waits for more than `longest`
+    /// from now was put off by a clock that was ahead.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn due_compaction(&self, now: Moment) -> anyhow::Result<Option<Compaction>> {
+    pub fn due_compaction(&self, now: Moment, longest: Duration) -> anyhow::Result<Option<Compaction>> {
         let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM compactions WHERE state = 'wanted' AND retry_at <= ?1 ORDER BY retry_at, id LIMIT 1"
+            "SELECT {COLUMNS} FROM compactions WHERE state = 'wanted' AND (retry_at <= ?1 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
         ))?;
-        Ok(query.query_row([now], compaction).optional()?)
+        Ok(query.query_row([now, now.plus(longest)], compaction).optional()?)
     }
 
     /// When the next one may be made.

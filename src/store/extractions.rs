@@ -5,6 +5,8 @@
 //! answered piece by piece: each piece is a row of its own beside the job, which stays wanted for the rest. The watermark moves with the last step of a
 //! piece and with nothing else; so what is below it is in the files, and what is above it will be asked for.
 
+use std::time::Duration;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Db, Node, Tx};
@@ -134,15 +136,16 @@ impl Db<'_> {
         Ok(query.query_row([id], extraction).optional()?)
     }
 
-    /// The job that is to be done next, and may be done at `now`.
+    /// The job that is to be done next, and may be done at `now`. What waits for more than `longest`
+    /// from now was put off by a clock that was ahead.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn due_extraction(&self, now: Moment) -> anyhow::Result<Option<Extraction>> {
+    pub fn due_extraction(&self, now: Moment, longest: Duration) -> anyhow::Result<Option<Extraction>> {
         let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM extractions WHERE state IN ('wanted', 'asked') AND retry_at <= ?1 ORDER BY retry_at, id LIMIT 1"
+            "SELECT {COLUMNS} FROM extractions WHERE state IN ('wanted', 'asked') AND (retry_at <= ?1 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
         ))?;
-        Ok(query.query_row([now], extraction).optional()?)
+        Ok(query.query_row([now, now.plus(longest)], extraction).optional()?)
     }
 
     /// The open job of a conversation that is to be done first, up to that message.

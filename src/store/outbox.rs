@@ -58,7 +58,7 @@ pub struct NewOutbox<'a> {
     pub text: &'a Text,
     /// Buttons under it: title and data.
     pub buttons: &'a [(String, String)],
-    /// External id of the message that its first part answers; blank for none.
+    /// External ids of the messages that it answers, one a line; blank for none. A group's channel quotes the first.
     pub quotes: &'a str,
     /// Now.
     pub at: Moment,
@@ -86,7 +86,7 @@ pub struct OutboxRow {
     pub text: Text,
     /// Buttons under it.
     pub buttons: Vec<(String, String)>,
-    /// External id of the message that its first part answers; blank for none.
+    /// External ids of the messages that it answers, one a line; blank for none. A group's channel quotes the first.
     pub quotes: String,
     /// Written.
     pub created_at: Moment,
@@ -192,7 +192,39 @@ fn part(row: &Row<'_>) -> rusqlite::Result<PartRow> {
     })
 }
 
+impl OutboxRow {
+    /// External ids of the messages that it answers.
+    pub fn answers(&self) -> impl Iterator<Item = &str> {
+        self.quotes.lines()
+    }
+}
+
 impl Db<'_> {
+    /// External ids of the messages that a turn answers and that came from that address.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn asked_of(&self, turn: TurnId, from: AddressId) -> anyhow::Result<Vec<String>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT external_id FROM messages
+             WHERE turn_id = ?1 AND address_id = ?2 AND kind = 'said' AND external_id <> '' ORDER BY id",
+        )?;
+        Ok(query.query_map(params![turn, from], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// External ids of the messages from that address whose turn was stopped since then: nothing else answers them.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn stopped_since(&self, from: AddressId, since: Moment) -> anyhow::Result<Vec<String>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT m.external_id FROM messages m JOIN turns t ON t.id = m.turn_id
+             WHERE t.state = 'stopped' AND t.ended_at >= ?2 AND m.address_id = ?1 AND m.kind = 'said' AND m.external_id <> ''
+             ORDER BY m.id",
+        )?;
+        Ok(query.query_map(params![from, since], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
     /// The oldest thing that waits to be delivered to that address.
     ///
     /// # Errors
@@ -242,6 +274,17 @@ impl Db<'_> {
     pub fn waiting_outbox(&self) -> anyhow::Result<i64> {
         let mut query = self.0.prepare_cached("SELECT count(*) FROM outbox WHERE state = 'pending'")?;
         Ok(query.query_row([], |row| row.get(0))?)
+    }
+
+    /// Whether the program is about to say that to that address.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn says_soon(&self, address: AddressId, what: &Text) -> anyhow::Result<bool> {
+        let mut query = self.0.prepare_cached(
+            "SELECT 1 FROM outbox WHERE address_id = ?1 AND state = 'pending' AND kind = 'notice' AND text = ?2",
+        )?;
+        Ok(query.exists(params![address, what.open().0])?)
     }
 
     /// The parts of something, in order.

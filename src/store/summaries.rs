@@ -1,5 +1,7 @@
 //! The written ends of conversations. A row that is `wanted`, or holds only a stand-in, is the job to make the real one.
 
+use std::time::Duration;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Db, Tx};
@@ -155,15 +157,16 @@ impl Db<'_> {
         Ok(query.query_row([id], summary).optional()?)
     }
 
-    /// The summary that is to be made next, and may be made at `now`.
+    /// The summary that is to be made next, and may be made at `now`. What waits for more than `longest`
+    /// from now was put off by a clock that was ahead.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn due_summary(&self, now: Moment) -> anyhow::Result<Option<Summary>> {
+    pub fn due_summary(&self, now: Moment, longest: Duration) -> anyhow::Result<Option<Summary>> {
         let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM summaries WHERE state IN ('wanted', 'standin') AND retry_at <= ?1 ORDER BY retry_at, id LIMIT 1"
+            "SELECT {COLUMNS} FROM summaries WHERE state IN ('wanted', 'standin') AND (retry_at <= ?1 OR retry_at > ?2 AND retry_at < ?3) ORDER BY retry_at, id LIMIT 1"
         ))?;
-        Ok(query.query_row([now], summary).optional()?)
+        Ok(query.query_row([now, now.plus(longest), Moment::NEVER], summary).optional()?)
     }
 
     /// When the next summary may be made.

@@ -12,6 +12,12 @@ pub const QUEUE_FULL: &str =
 /// The journal takes nothing.
 pub const NOT_STORED: &str = "What comes in cannot be stored, perhaps because the disk is full. Nothing is confirmed meanwhile, so nothing is \
     lost; make room, and this goes on by itself.";
+/// Nothing more can be written, to whoever waits at a terminal.
+pub const DISK_FULL: &str =
+    "Nothing more can be stored: the disk is full, or a limit is reached. Make room (`df -h` says how much there is).";
+/// Something waited for a week, was tried again and again, and is given up.
+pub const GIVEN_UP: &str = "For more than a week what I had for you here could not be delivered, so I gave up what had waited that long. My \
+    answers are kept: ask me for what you miss.";
 /// Before a part that may have been sent before.
 pub const POSSIBLY_REPEATED: &str = "(possibly repeated)";
 /// A blank text that must be shown.

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use compline::model::ModelError;
 
@@ -84,5 +85,24 @@ async fn that_the_model_was_away_when_facts_were_to_be_taken_down_is_logged_and_
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].contains("WARN") && lines[0].contains("Conversation 1: "), "{lines:?}");
     assert!(lines[0].contains("HTTP 503") && !lines[0].contains("dahlias"), "{lines:?}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_keeps_deliveries_waiting_is_logged_once_and_that_they_go_on_as_well() {
+    let paper = Paper::default();
+    let _writing = paper.under_the_pen();
+    let story = Story::begin().await;
+    let lines = |words: &str| paper.read().lines().filter(|line| line.contains(words)).count();
+    story.fake.server_error_next(6);
+    story.model.says("The answer.");
+    story.say(ADA, "well?").await;
+    story.pass(Duration::from_secs(600)).await;
+    assert!(story.last_heard(ADA).contains("The answer."));
+    assert_eq!((lines("has to wait"), lines("go through again")), (1, 1), "{}", paper.read());
+    story.fake.server_error_next(3);
+    story.say(ADA, "and now?").await;
+    story.pass(Duration::from_secs(600)).await;
+    assert_eq!((lines("has to wait"), lines("go through again")), (2, 2), "another time is told again");
     story.end().await;
 }

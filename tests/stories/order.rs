@@ -1,60 +1,17 @@
 //! One stream per person: everything in the order in which it was said, joined where it belongs together, never two
 //! answers at once.
 
-use std::sync::Arc;
 use std::time::Duration;
-
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 
 use super::Story;
 use crate::support::model::{Gate, Say, usual, words};
+use crate::support::seat::Seat;
 use crate::support::story::{ADA, BEN, canary};
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 
 fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
-}
-
-/// A place at the terminal of the home.
-struct Seat {
-    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    writer: WriteHalf<DuplexStream>,
-}
-
-impl Seat {
-    async fn take(story: &Story, person: &str) -> Self {
-        let (ours, theirs) = tokio::io::duplex(64 * 1024);
-        let local = Arc::clone(&story.app().local);
-        tokio::spawn(async move { local.client(theirs).await });
-        let (reader, writer) = tokio::io::split(ours);
-        let mut seat = Self { lines: BufReader::new(reader).lines(), writer };
-        seat.write(&serde_json::json!({ "type": "hello", "person": person })).await;
-        seat.next("welcome").await;
-        seat
-    }
-
-    /// Says something, and waits until it is stored.
-    async fn says(&mut self, id: &str, text: &str) {
-        self.write(&serde_json::json!({ "type": "say", "id": id, "text": text })).await;
-        self.next("stored").await;
-    }
-
-    async fn write(&mut self, line: &serde_json::Value) {
-        self.writer.write_all(format!("{line}\n").as_bytes()).await.unwrap();
-    }
-
-    /// The next line of that type; what comes before it is passed over.
-    async fn next(&mut self, kind: &str) -> serde_json::Value {
-        loop {
-            let line = tokio::time::timeout(Duration::from_secs(10), self.lines.next_line()).await;
-            let line = line.expect("nothing came to the terminal").unwrap().unwrap();
-            let line: serde_json::Value = serde_json::from_str(&line).unwrap();
-            if line["type"] == kind {
-                return line;
-            }
-        }
-    }
 }
 
 #[tokio::test]

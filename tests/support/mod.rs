@@ -9,6 +9,7 @@ pub mod older;
 pub mod pdf;
 pub mod power;
 pub mod saved;
+pub mod seat;
 pub mod signal;
 pub mod story;
 pub mod telegram;

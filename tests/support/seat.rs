@@ -1,0 +1,52 @@
+//! A place at the terminal of the home.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+
+use super::channel::Channel;
+use super::story::StoryOver;
+
+/// A person who sits there. Whoever drops it leaves.
+pub struct Seat {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    writer: WriteHalf<DuplexStream>,
+}
+
+impl Seat {
+    /// Sits down as that person, and is welcomed.
+    pub async fn take(story: &StoryOver<impl Channel>, person: &str) -> Self {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let local = Arc::clone(&story.app().local);
+        tokio::spawn(async move { local.client(theirs).await });
+        let (reader, writer) = tokio::io::split(ours);
+        let mut seat = Self { lines: BufReader::new(reader).lines(), writer };
+        seat.write(&serde_json::json!({ "type": "hello", "person": person })).await;
+        seat.next("welcome").await;
+        seat
+    }
+
+    /// Says something, and waits until it is stored.
+    pub async fn says(&mut self, id: &str, text: &str) {
+        self.write(&serde_json::json!({ "type": "say", "id": id, "text": text })).await;
+        self.next("stored").await;
+    }
+
+    /// Sends a line of the local protocol.
+    pub async fn write(&mut self, line: &serde_json::Value) {
+        self.writer.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+    }
+
+    /// The next line of that type; what comes before it is passed over.
+    pub async fn next(&mut self, kind: &str) -> serde_json::Value {
+        loop {
+            let line = tokio::time::timeout(Duration::from_secs(10), self.lines.next_line()).await;
+            let line = line.expect("nothing came to the terminal").unwrap().unwrap();
+            let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+            if line["type"] == kind {
+                return line;
+            }
+        }
+    }
+}
