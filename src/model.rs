@@ -131,6 +131,9 @@ pub enum ModelError {
     /// Our own budget does not allow the call.
     #[error("Over budget: {0}")]
     OverBudget(String),
+    /// The call alone may take more than a limit of our own allows for a whole day; which setting that is.
+    #[error("More than `{0}` allows for a day")]
+    AboveLimit(String),
 }
 
 impl ModelError {

@@ -3,24 +3,46 @@
 //! The yes was stored when it came; what is to be done is read off the rows, so it outlives a crash. Doing it and telling it are two things: if the
 //! program is cut off between them, the change is there already, and only the telling is left. A yes is for the exact file that was shown, and if
 //! something else lies there by now nothing is done. One that cannot be done now (the disk is full) keeps no other from being done; it is tried again, and after an hour
-//! its person is told instead: that it failed, or, where the change was begun and will be finished, that it waits.
+//! of that its person is told instead: that it failed, or, where the change was begun and will be finished, that it waits. Time in which the program was off or
+//! asleep is no time of trying.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::Admin;
 use super::answer::plain;
 use crate::id::{AddressId, KeepId};
-use crate::memory::NotWritten;
+use crate::memory::{NotWritten, Tree};
 use crate::people::Party;
 use crate::store::{KeepRow, KeepState, NewOutbox, OutboxKind};
 use crate::wording;
 use crate::wording::memory as says;
 
-/// So long it is tried.
+/// So long it is tried, and so often at least, which takes as long: it is tried once a minute.
 const PATIENCE: Duration = Duration::from_secs(3600);
+const TRIES: u32 = 60;
 
 /// Why it changes, as it stands in the history of the file.
 const CAUSE: &str = "promote";
+
+/// How often each was tried in vain since the program began.
+#[derive(Default)]
+pub(super) struct Tries(Mutex<BTreeMap<KeepId, u32>>);
+
+impl Tries {
+    /// One more; gives how many those are.
+    fn failed(&self, id: KeepId) -> u32 {
+        let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tried = tries.entry(id).or_default();
+        *tried = tried.saturating_add(1);
+        *tried
+    }
+
+    fn over(&self, id: KeepId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
+}
 
 impl Admin {
     /// Does everything that persons said yes to, as far as it can be done. `told` takes the addresses to which something was posted.
@@ -33,6 +55,7 @@ impl Admin {
             done_to = row.id;
             match self.keep_or_give_up(&row).await {
                 Ok((state, sentence)) => {
+                    self.tries.over(row.id);
                     self.tell_kept(&row, state, sentence).await?;
                     told.extend(row.address);
                 }
@@ -48,7 +71,7 @@ impl Admin {
             Err(error) => error,
         };
         let since = row.decided_at.map_or(PATIENCE, |decided| self.parts.clock.now().since(decided));
-        if since < PATIENCE {
+        if self.tries.failed(row.id) < TRIES || since < PATIENCE {
             return Err(error.context(format!("What turn {} wanted to keep is not kept yet", row.turn)));
         }
         let (id, path) = (row.person, plain(&row.path));
@@ -82,7 +105,9 @@ impl Admin {
         }
         Ok(match self.parts.tree.promote(&origin, &row.path, &row.digest).await? {
             Ok(kept) => (KeepState::Kept, says::promoted(&plain(&kept.path), self.reads_memory())),
-            Err(NotWritten::TooLarge(most)) => (KeepState::Changed, says::full(&plain(&row.path), most)),
+            Err(NotWritten::TooLarge(most)) => {
+                (KeepState::Changed, says::full(&plain(&row.path), most, Tree::room_for(&row.path)))
+            }
             Err(NotWritten::Unreadable(path)) => (KeepState::Changed, says::broken(&plain(&path))),
             Err(why) => (KeepState::Changed, says::not_kept(&plain(&why.to_string()))),
         })
@@ -112,7 +137,8 @@ impl Admin {
             tracing::info!(turn.id = %row.turn, "What turn {} wanted to keep is settled: {state:?}", row.turn);
             match row.address {
                 Some(address) if !sentence.is_empty() => {
-                    tx.post(&NewOutbox { kind: OutboxKind::Answer, ..NewOutbox::notice(address, &text, now) }).map(drop)
+                    let (kind, quotes) = (OutboxKind::Answer, &tx.yes_to(&row)?);
+                    tx.post(&NewOutbox { kind, quotes, ..NewOutbox::notice(address, &text, now) }).map(drop)
                 }
                 _ => Ok(()),
             }

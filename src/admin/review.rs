@@ -13,6 +13,7 @@ use crate::people::Person;
 use crate::review::show::{self, Shown as Page};
 use crate::review::{By, Decided, Proposal, Refusal, diff, why};
 use crate::store::ProposalRow;
+use crate::time::Moment;
 use crate::wording::command::{OWNER_ONLY, usage};
 use crate::wording::proposal::TAMPERED;
 use crate::wording::review_command::{self as says, Way};
@@ -227,7 +228,7 @@ fn row_json(row: &ProposalRow) -> Value {
         "sources": sources(&row.label),
         "hash": row.digest,
         "created_at": row.created_at.rfc3339(),
-        "expires_at": row.expires_at.rfc3339(),
+        "expires_at": row.expires_at.map(Moment::rfc3339),
         "from": row.origin,
     })
 }

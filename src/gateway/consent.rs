@@ -3,11 +3,12 @@
 //! It counts only from the person who was asked, while the question is open and its conversation too, and once. What comes here was
 //! typed by them in their direct chat, or is the button under the question; the door lets no forward, quote, voice or edit be a command.
 //! Whatever else they say means no, but to a question about keeping something: that waits for its day, and its yes is carried out by the task that runs commands.
+//! The time of a question runs from when it arrived, and so does that of a proposal: that is learned here too, off the buttons under it.
 
 use crate::admin::command::Command;
 use crate::engine::continuation;
-use crate::id::{AddressId, PersonId, QuestionId, StreamId};
-use crate::store::{KeepRow, KeepState, QuestionRow, QuestionState, Tx};
+use crate::id::{AddressId, PersonId, ProposalId, QuestionId, StreamId};
+use crate::store::{KeepRow, KeepState, OutboxKind, OutboxRow, QuestionRow, QuestionState, Tx};
 use crate::time::Moment;
 use crate::wording::command as says;
 use crate::wording::memory as of_memory;
@@ -35,6 +36,24 @@ pub(super) fn reply_in(command: Option<&Command>) -> Option<Reply> {
     }
 }
 
+/// Something was delivered, or given up: if it put a question, the time of that runs from now. In which stream one waits that was the answer of a turn.
+///
+/// # Errors
+/// If the journal cannot be written.
+pub(super) fn put(tx: Tx<'_>, row: &OutboxRow, now: Moment) -> anyhow::Result<Option<StreamId>> {
+    let number = |command: &str| {
+        let said = row.buttons.iter().find_map(|(_, data)| data.strip_prefix(command));
+        said.and_then(|said| said.split(' ').next()?.parse().ok())
+    };
+    // Whoever has it shown once more was told before.
+    if let (OutboxKind::Notice, Some(proposal)) = (row.kind, number("/approve ")) {
+        tx.proposal_was_put(ProposalId(proposal), now)?;
+    }
+    let Some(question) = number("/yes ") else { return Ok(None) };
+    tx.keep_was_put(QuestionId(question), now)?;
+    tx.asked_with(row.id)
+}
+
 /// Lets an answer count, or not. What comes of it is told in the sentence; there is none yet if it is still to be carried out.
 ///
 /// # Errors
@@ -50,6 +69,7 @@ pub(super) fn decide(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> an
 /// An answer to the question whether something is to be kept.
 fn keep(tx: Tx<'_>, asked: &KeepRow, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Result<Option<&'static str>> {
     let (state, sentence) = match reply {
+        _ if matches!(asked.state, KeepState::Yes | KeepState::Kept) => return Ok(Some(says::YES_ALREADY)),
         _ if asked.state != KeepState::Open => return Ok(Some(says::QUESTION_OVER)),
         _ if !asked.is_open(now) => (KeepState::Expired, Some(says::QUESTION_OVER)),
         Reply::Yes(_) => (KeepState::Yes, None),
@@ -64,6 +84,9 @@ fn answer(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Resul
     let (Reply::Yes(id) | Reply::No(id)) = reply;
     let asked = tx.question(id)?.filter(|asked| asked.person == voice.person && asked.stream == voice.stream);
     let Some(asked) = asked else { return Ok(says::NO_SUCH_QUESTION) };
+    if asked.state == QuestionState::Yes {
+        return Ok(says::YES_ALREADY);
+    }
     if !asked.is_open(now) {
         return Ok(says::QUESTION_OVER);
     }

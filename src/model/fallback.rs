@@ -11,7 +11,7 @@ use super::{Card, ModelError};
 /// counts for all models together. What was too long for one may fit only a larger one.
 pub fn should_fall_back(error: &ModelError, current: &Card, next: &Card) -> bool {
     match error {
-        ModelError::Refused | ModelError::OverBudget(_) => false,
+        ModelError::Refused | ModelError::OverBudget(_) | ModelError::AboveLimit(_) => false,
         ModelError::TooLong => next.context_window > current.context_window,
         ModelError::Later { .. }
         | ModelError::Cut
@@ -45,7 +45,8 @@ mod tests {
         {
             assert!(should_fall_back(&error, &large, &small), "{error:?}");
         }
-        for error in [ModelError::Refused, ModelError::OverBudget(String::new())] {
+        for error in [ModelError::Refused, ModelError::OverBudget(String::new()), ModelError::AboveLimit(String::new())]
+        {
             assert!(!should_fall_back(&error, &small, &large), "{error:?}");
         }
         assert!(should_fall_back(&ModelError::TooLong, &small, &large));

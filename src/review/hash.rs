@@ -96,7 +96,6 @@ mod tests {
                     scope: Scope::Shared,
                     files: &[],
                     at: Moment(1),
-                    expires_at: Moment(2),
                 })?;
                 if state != "pending" {
                     tx.settle_proposal(id, state, "no", Moment(1))?;

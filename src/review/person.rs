@@ -215,7 +215,7 @@ fn judge_open(tx: Tx<'_>, id: ProposalId, act: &str, by: By, now: Moment) -> any
         Refusal::NotAllowed
     } else if proposal.row.state != "pending" {
         Refusal::Over(proposal.row.state.clone())
-    } else if proposal.row.expires_at <= now {
+    } else if proposal.row.is_late(now) {
         tx.settle_proposal(id, "expired", "", now)?;
         Refusal::Expired
     } else {

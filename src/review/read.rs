@@ -27,7 +27,7 @@ impl Review {
     pub async fn pending(&self) -> anyhow::Result<Vec<ProposalRow>> {
         let now = self.0.clock.now();
         let rows = self.0.journal.read(|db| db.pending_proposals()).await?;
-        Ok(rows.into_iter().filter(|row| row.expires_at > now).collect())
+        Ok(rows.into_iter().filter(|row| !row.is_late(now)).collect())
     }
 
     /// The newest proposals, newest first.
@@ -82,6 +82,6 @@ impl Review {
 }
 
 fn as_of(row: ProposalRow, now: Moment) -> ProposalRow {
-    let late = row.state == "pending" && row.expires_at <= now;
+    let late = row.state == "pending" && row.is_late(now);
     if late { ProposalRow { state: "expired".to_owned(), ..row } } else { row }
 }

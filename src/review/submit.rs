@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::disk::is_name;
 use super::hash::{self, Known};
@@ -20,8 +19,6 @@ use crate::time::Moment;
 use crate::trust::Label;
 use crate::wording::proposal as says;
 
-/// A proposal that nobody decided about is void after this long.
-const LASTS: Duration = Duration::from_secs(14 * 86_400);
 /// So many proposals of models may wait at once; and so many of them with untrusted text in them, lest a page floods the owner.
 const MOST_WAITING: usize = 30;
 const MOST_TAINTED: usize = 5;
@@ -228,7 +225,6 @@ fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Mom
         scope: judged.scope,
         files: &result.as_ref().map(proposal::rows).unwrap_or_default(),
         at: now,
-        expires_at: now.plus(LASTS),
     })?;
     for said in said(judged, findings)? {
         tx.add_verdict(id, &said, judged.scope, now)?;

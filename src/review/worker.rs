@@ -1,7 +1,7 @@
 //! What happens to a proposal between its staging and the owner: the reviewer is asked, the policy applied, the owner told.
 //!
 //! All of it is read off the rows, so a restart goes on where it stood: a proposal that was not reviewed is reviewed, one of which nobody was
-//! told is told. The reviewer can only ever say less than the policy allows: whatever is not its clear yes leaves the proposal waiting. What it says is
+//! told is told, and the time in which they can decide runs from then. The reviewer can only ever say less than the policy allows: whatever is not its clear yes leaves the proposal waiting. What it says is
 //! as untrusted as what it read. Where a setting leaves the reviewer out, that is all that it leaves out.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::config::ReflectionReview;
 use crate::id::{AddressId, ProposalId};
 use crate::skill::Folder;
 use crate::spend::OnBehalf;
-use crate::store::{Db, NewDecision, NewOutbox, OutboxKind, Tx, VerdictRow};
+use crate::store::{Db, NewDecision, NewOutbox, OutboxKind, PROPOSAL_WAITS, ProposalRow, Tx, VerdictRow};
 use crate::time::Moment;
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
@@ -65,22 +65,22 @@ impl Review {
         loop {
             let now = self.0.clock.now();
             let pending = self.0.journal.read(|db| db.pending_proposals()).await?;
-            if let Some(late) = pending.iter().find(|row| row.expires_at <= now) {
+            if let Some(late) = pending.iter().find(|row| row.is_late(now)) {
                 self.expire(late.id, late.skill.clone()).await?;
             } else if let Some(new) = pending.iter().find(|row| !row.reviewed) {
                 self.review(new.id).await?;
             } else if let Some(new) = pending.iter().find(|row| !row.told) {
                 if !self.tell(new.id).await? {
                     self.0.untold.store(true, Ordering::Relaxed);
-                    return Ok(next_expiry(&pending));
+                    return Ok(next_expiry(&pending, now));
                 }
             } else if let Some((id, words)) = self.untold_end().await? {
                 if !self.tell_end(id, words).await? {
                     self.0.untold.store(true, Ordering::Relaxed);
-                    return Ok(next_expiry(&pending));
+                    return Ok(next_expiry(&pending, now));
                 }
             } else {
-                return Ok(next_expiry(&pending));
+                return Ok(next_expiry(&pending, now));
             }
         }
     }
@@ -231,13 +231,14 @@ impl Review {
         id: ProposalId,
         post: impl FnOnce(Tx<'_>, AddressId, Scope) -> anyhow::Result<()> + Send + 'static,
     ) -> anyhow::Result<bool> {
+        let now = self.0.clock.now();
         let told = self
             .0
             .journal
             .write(job, move |tx| {
                 let Some((address, scope)) = owners_address(*tx)? else { return Ok(None) };
                 post(tx, address, scope)?;
-                tx.told_of(id)?;
+                tx.told_of(id, now)?;
                 Ok(Some(address))
             })
             .await?;
@@ -255,8 +256,10 @@ fn owners_address(db: Db<'_>) -> anyhow::Result<Option<(AddressId, Scope)>> {
     Ok(db.reached_at(owner)?.map(|address| (address, Scope::Person(owner))))
 }
 
-fn next_expiry(pending: &[crate::store::ProposalRow]) -> Option<Moment> {
-    pending.iter().map(|row| row.expires_at).min()
+/// When to look for what expires. What is on its way to the owner has all of its time before it.
+fn next_expiry(pending: &[ProposalRow], now: Moment) -> Option<Moment> {
+    let told = pending.iter().filter(|row| row.told);
+    told.map(|row| row.expires_at.unwrap_or_else(|| now.plus(PROPOSAL_WAITS))).min()
 }
 
 fn verdict_row(verdict: &Verdict, proposal: &Proposal) -> VerdictRow {

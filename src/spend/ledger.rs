@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cost::Cost;
-use super::limits::{self, Which};
+use super::limits::{self, Exceeded};
 use super::scale::{self, Scales};
 use super::watch::Watch;
 use crate::config::{Budget, Limit};
@@ -135,7 +135,7 @@ impl Ledger {
     pub(super) async fn reserve(&self, wanted: Wanted, on_behalf: OnBehalf) -> Result<SpendId, ModelError> {
         match self.try_reserve(wanted, on_behalf).await {
             Ok(Ok(id)) => Ok(id),
-            Ok(Err(which)) => Err(ModelError::OverBudget(which.as_str().to_owned())),
+            Ok(Err(exceeded)) => Err(exceeded.refusal()),
             Err(error) => {
                 tracing::error!("No model is called, because its cost cannot be reserved: {error:#}");
                 Err(ModelError::Later { after: None, what: "its cost cannot be written down".to_owned() })
@@ -143,15 +143,15 @@ impl Ledger {
         }
     }
 
-    async fn try_reserve(&self, wanted: Wanted, on_behalf: OnBehalf) -> anyhow::Result<Result<SpendId, Which>> {
+    async fn try_reserve(&self, wanted: Wanted, on_behalf: OnBehalf) -> anyhow::Result<Result<SpendId, Exceeded>> {
         let Wanted { scope, purpose, model, guessed, worst } = wanted;
         let at = self.clock.now();
         let day = self.zone.day(at);
         let budget = self.budget.clone();
         self.journal
             .write("reserve a call", move |tx| {
-                if let Some(which) = limits::exceeded(*tx, &budget, &day, scope, purpose.is_background(), worst)? {
-                    return Ok(Err(which));
+                if let Some(exceeded) = limits::exceeded(*tx, &budget, &day, scope, purpose.is_background(), worst)? {
+                    return Ok(Err(exceeded));
                 }
                 let id = tx.reserve(&Reservation {
                     turn: on_behalf.turn,
@@ -202,7 +202,8 @@ fn cost_of(result: &Result<Reply, ModelError>, card: &Card, request: &Request, g
             | ModelError::NoCredit
             | ModelError::BadKey
             | ModelError::Rejected(_)
-            | ModelError::OverBudget(_),
+            | ModelError::OverBudget(_)
+            | ModelError::AboveLimit(_),
         ) => Some(Cost::nothing()),
     }
 }

@@ -2,12 +2,13 @@
 
 use super::cost::Cost;
 use crate::config::{Budget, Limit};
+use crate::model::ModelError;
 use crate::store::{Db, Spent};
 use crate::trust::Scope;
 
 /// A limit of the local day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+enum Which {
     /// On all spending.
     All,
     /// On one person's.
@@ -20,12 +21,49 @@ pub(super) enum Which {
 
 impl Which {
     /// The words that [`ModelError::OverBudget`](crate::model::ModelError::OverBudget) carries; they fit after "because of".
-    pub(super) fn as_str(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::All => "today's budget",
             Self::Person => "your share of today's budget",
             Self::Group => "this group's share of today's budget",
             Self::Background => "today's budget for background work",
+        }
+    }
+
+    /// The setting that names it.
+    fn setting(self, priced: bool) -> &'static str {
+        match (self, priced) {
+            (Self::All, true) => "daily",
+            (Self::All, false) => "daily_tokens",
+            (Self::Person, true) => "per_person_daily",
+            (Self::Person, false) => "per_person_daily_tokens",
+            (Self::Group, true) => "per_group_daily",
+            (Self::Group, false) => "per_group_daily_tokens",
+            (Self::Background, true) => "background_daily",
+            (Self::Background, false) => "background_daily_tokens",
+        }
+    }
+}
+
+/// A limit that a call would exceed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Exceeded {
+    which: Which,
+    /// The setting, if the call would exceed it also on a day on which nothing was spent.
+    alone: Option<&'static str>,
+}
+
+impl Exceeded {
+    fn of(which: Which, limit: Limit, cost: Cost) -> Self {
+        let never_fits = !fits(limit, Spent::default(), cost);
+        Self { which, alone: never_fits.then(|| which.setting(cost.priced)) }
+    }
+
+    /// Why the call is not made.
+    pub(super) fn refusal(self) -> ModelError {
+        match self.alone {
+            Some(setting) => ModelError::AboveLimit(setting.to_owned()),
+            None => ModelError::OverBudget(self.which.as_str().to_owned()),
         }
     }
 }
@@ -38,22 +76,22 @@ pub(super) fn exceeded(
     scope: Scope,
     background: bool,
     cost: Cost,
-) -> anyhow::Result<Option<Which>> {
+) -> anyhow::Result<Option<Exceeded>> {
     let own = match scope {
         Scope::Person(_) => Some((Which::Person, budget.per_person_daily)),
         Scope::Group(_) => Some((Which::Group, budget.per_group_daily)),
         Scope::Shared => None,
     };
     if !fits(budget.daily, db.spent(day, None, false)?, cost) {
-        return Ok(Some(Which::All));
+        return Ok(Some(Exceeded::of(Which::All, budget.daily, cost)));
     }
     if let Some((which, limit)) = own
         && !fits(limit, db.spent(day, Some(scope), false)?, cost)
     {
-        return Ok(Some(which));
+        return Ok(Some(Exceeded::of(which, limit, cost)));
     }
     if background && !fits(budget.background_daily, db.spent(day, None, true)?, cost) {
-        return Ok(Some(Which::Background));
+        return Ok(Some(Exceeded::of(Which::Background, budget.background_daily, cost)));
     }
     Ok(None)
 }

@@ -221,6 +221,25 @@ async fn each_limit_is_its_own() {
 }
 
 #[tokio::test]
+async fn what_no_day_has_room_for_names_the_setting_that_is_too_small() {
+    let small = Limit { micros: WORST - 1, tokens: 113 };
+    let group = Scope::Group(crate::id::StreamId(4));
+    let limits = [
+        (Budget { daily: small, ..wide() }, ADA, Purpose::Chat, "daily"),
+        (Budget { per_person_daily: small, ..wide() }, ADA, Purpose::Chat, "per_person_daily"),
+        (Budget { per_group_daily: small, ..wide() }, group, Purpose::Chat, "per_group_daily"),
+        (Budget { background_daily: small, ..wide() }, ADA, Purpose::Summary, "background_daily"),
+    ];
+    for (budget, scope, purpose, setting) in limits {
+        for (price, setting) in [(Some(PRICE), setting.to_owned()), (None, format!("{setting}_tokens"))] {
+            let house = house(card("openai", price), budget.clone());
+            assert_eq!(house.call(scope, purpose).await, Err(ModelError::AboveLimit(setting)));
+            assert_eq!(house.calls(), 0);
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_price_counts_in_tokens() {
     let mut budget = wide();
     budget.daily = Limit { micros: 0, tokens: 130 };
@@ -298,7 +317,7 @@ async fn a_shorter_answer_reserves_less() {
     let mut budget = wide();
     budget.daily.micros = 14 + 70;
     let house = house(card("openai", Some(PRICE)), budget);
-    assert_eq!(house.chat().await, over("today's budget"));
+    assert_eq!(house.chat().await, Err(ModelError::AboveLimit("daily".to_owned())));
     let short = asks(ADA, Purpose::Chat).with_max_output(7);
     assert!(house.purse.call(0, &short, &Unwatched, &OnBehalf::default()).await.is_ok());
 }

@@ -2,9 +2,10 @@
 //!
 //! `new` → `open` (asked) → `yes` → `kept`, or `no`, `expired`, `changed` (what was shown is not what lies there any more). A yes is stored before anything is
 //! done; whoever does it reads the rows in `yes`, so a crash loses none and repeats none that is over. The number under which a person is asked comes
-//! from the same counter as those of the other questions, so `/yes 7` can only mean one thing.
+//! from the same counter as those of the other questions, so `/yes 7` can only mean one thing. Its time runs from when it was delivered, or given up.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -12,6 +13,9 @@ use super::{Db, Tx};
 use crate::id::{AddressId, KeepId, PersonId, QuestionId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Labelled, Scope, Text};
+
+/// How long such a question waits for its answer. Other messages do not end it.
+pub const KEEP_WAITS: Duration = Duration::from_secs(24 * 3600);
 
 /// How it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +83,7 @@ pub struct KeepRow {
     pub shown: Text,
     /// How it stands.
     pub state: KeepState,
-    /// It means no from then on.
+    /// It means no from then on; `None` before it was delivered.
     pub expires_at: Option<Moment>,
     /// When it was answered, or was over.
     pub decided_at: Option<Moment>,
@@ -88,7 +92,7 @@ pub struct KeepRow {
 impl KeepRow {
     /// Whether an answer still counts.
     pub fn is_open(&self, now: Moment) -> bool {
-        self.state == KeepState::Open && self.expires_at.is_some_and(|end| now < end)
+        self.state == KeepState::Open && self.expires_at.is_none_or(|end| now < end)
     }
 }
 
@@ -196,18 +200,29 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// If it was asked about before, or the journal cannot be written.
-    pub fn ask_to_keep(&self, id: KeepId, address: AddressId, expires_at: Moment) -> anyhow::Result<QuestionId> {
+    pub fn ask_to_keep(&self, id: KeepId, address: AddressId) -> anyhow::Result<QuestionId> {
         let number = self.next_question_number()?;
         let asked = self
             .0
             .0
             .prepare_cached(
-                "UPDATE keeps SET state = 'open', number = ?2, address_id = ?3, expires_at = ?4
-                 WHERE id = ?1 AND state = 'new'",
+                "UPDATE keeps SET state = 'open', number = ?2, address_id = ?3 WHERE id = ?1 AND state = 'new'",
             )?
-            .execute(params![id, number, address, expires_at])?;
+            .execute(params![id, number, address])?;
         anyhow::ensure!(asked == 1, "A person was asked twice about text {id}");
         Ok(number)
+    }
+
+    /// A question of that number was delivered, or given up: if it is one about keeping, its time runs from now.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn keep_was_put(&self, number: QuestionId, now: Moment) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached("UPDATE keeps SET expires_at = ?2 WHERE number = ?1 AND state = 'open'")?
+            .execute(params![number, now.plus(KEEP_WAITS)])?;
+        Ok(())
     }
 
     /// It stands differently now. `false` if it did not stand as `before` any more: then nothing is changed.
@@ -231,6 +246,20 @@ impl Tx<'_> {
             )?
             .execute(params![id, before.as_str(), state.as_str(), address, now])?;
         Ok(decided == 1)
+    }
+
+    /// External id of the command that was the yes, which is answered by what came of it; blank if it is not known.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn yes_to(&self, keep: &KeepRow) -> anyhow::Result<String> {
+        let mut query = self.0.0.prepare_cached(
+            "SELECT m.external_id FROM messages m JOIN texts t ON t.message_id = m.id
+             WHERE m.kind = 'command' AND m.person_id = ?1 AND m.address_id = ?2 AND m.received_at = ?3
+                 AND replace(lower(t.text), ' ', '') = '/yes' || ?4 ORDER BY m.id LIMIT 1",
+        )?;
+        let found = query.query_row(params![keep.person, keep.address, keep.decided_at, keep.number], |row| row.get(0));
+        Ok(found.optional()?.unwrap_or_default())
     }
 
     /// The next number of the questions' counter; no row of theirs will have it.
@@ -297,13 +326,13 @@ mod tests {
             for path in ["a", "b"] {
                 tx.want_to_keep(TurnId(1), PersonId(1), path, "d", &text("words"), NOW)?;
                 let wanted = tx.wanted_keeps(TurnId(1))?;
-                numbers.push(tx.ask_to_keep(wanted[0].id, AddressId(1), Moment(2_000))?);
+                numbers.push(tx.ask_to_keep(wanted[0].id, AddressId(1))?);
             }
             assert_eq!(tx.keep_asked(QuestionId(2))?.unwrap().path, "b");
             assert_eq!(tx.keep_asked(QuestionId(3))?, None);
             // The one before this was the last of both kinds.
             numbers.push(tx.next_question_number()?);
-            assert!(tx.ask_to_keep(KeepId(1), AddressId(1), Moment(2_000)).is_err(), "it was asked about");
+            assert!(tx.ask_to_keep(KeepId(1), AddressId(1)).is_err(), "it was asked about");
             Ok(numbers)
         };
         let numbers = journal(folder.path()).await.write("ask", job).await.unwrap();
@@ -328,9 +357,12 @@ mod tests {
         let job = |tx: Tx<'_>| {
             tx.want_to_keep(TurnId(1), PersonId(1), "a", "d", &text("words"), NOW)?;
             let id = tx.wanted_keeps(TurnId(1))?[0].id;
-            let number = tx.ask_to_keep(id, AddressId(1), Moment(2_000))?;
+            let number = tx.ask_to_keep(id, AddressId(1))?;
             let open = tx.keep_asked(number)?.expect("it was asked");
-            assert!(open.is_open(Moment(1_999)) && !open.is_open(Moment(2_000)));
+            assert!(open.is_open(NOW.plus(KEEP_WAITS * 9)), "nobody was shown it yet");
+            tx.keep_was_put(number, Moment(2_000))?;
+            let put = tx.keep_asked(number)?.unwrap();
+            assert!(put.is_open(Moment(1_999).plus(KEEP_WAITS)) && !put.is_open(Moment(2_000).plus(KEEP_WAITS)));
             assert!(tx.decide_keep(id, KeepState::Open, KeepState::Yes, None, NOW)?);
             assert!(!tx.decide_keep(id, KeepState::Open, KeepState::No, None, NOW)?, "it was answered");
             assert_eq!(tx.keep_to_do(KeepId(0))?.map(|keep| (keep.id, keep.address)), Some((id, Some(AddressId(1)))));

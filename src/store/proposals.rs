@@ -1,5 +1,7 @@
 //! Proposals, what each stage said of them, and every attempt to decide. A proposal never changes but for its state.
 
+use std::time::Duration;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::skills::SkillFile;
@@ -7,6 +9,9 @@ use super::{Db, Tx};
 use crate::id::{PersonId, ProposalId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
+
+/// A proposal that nobody decided about is void that long after the owner was told.
+pub const PROPOSAL_WAITS: Duration = Duration::from_secs(14 * 86_400);
 
 /// A proposal to be staged.
 #[derive(Debug, Clone)]
@@ -43,8 +48,6 @@ pub struct NewProposal<'a> {
     pub files: &'a [SkillFile],
     /// Now.
     pub at: Moment,
-    /// Cannot be approved from then on.
-    pub expires_at: Moment,
 }
 
 /// A stored proposal.
@@ -88,12 +91,19 @@ pub struct ProposalRow {
     pub told: bool,
     /// When it was staged.
     pub created_at: Moment,
-    /// Cannot be approved from then on.
-    pub expires_at: Moment,
+    /// Cannot be approved from then on; `None` before the owner was told.
+    pub expires_at: Option<Moment>,
     /// When its state changed.
     pub decided_at: Option<Moment>,
     /// Why it was rejected.
     pub reason: String,
+}
+
+impl ProposalRow {
+    /// Whether it waited too long to be approved.
+    pub fn is_late(&self, now: Moment) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
+    }
 }
 
 /// What one stage said.
@@ -132,9 +142,13 @@ pub struct NewDecision<'a> {
     pub at: Moment,
 }
 
+/// While the notice of it is on its way the owner was not told.
 const COLUMNS: &str =
     "id, skill, change, new_name, base, content, nonce, digest, rationale, origin, turn_id, person_id, standing, label, scope,
-    state, reviewed, told, created_at, expires_at, decided_at, reason";
+    state, reviewed, told, created_at,
+    CASE WHEN told = 1 AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.state = 'pending' AND o.kind = 'notice'
+                                       AND o.buttons LIKE '%\"/approve ' || proposals.id || ' %') THEN expires_at END,
+    decided_at, reason";
 
 fn proposal(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
     Ok(ProposalRow {
@@ -198,8 +212,8 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn approved_by_policy_untold(&self) -> anyhow::Result<Option<ProposalRow>> {
         let mut query = self.0.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM proposals p WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
-             (SELECT 1 FROM decisions d WHERE d.proposal_id = p.id AND d.decider IN ('reviewer', 'program') AND d.act = 'approve')
+            "SELECT {COLUMNS} FROM proposals WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
+             (SELECT 1 FROM decisions d WHERE d.proposal_id = proposals.id AND d.decider IN ('reviewer', 'program') AND d.act = 'approve')
              ORDER BY id LIMIT 1"
         ))?;
         Ok(query.query_row([], proposal).optional()?)
@@ -283,7 +297,7 @@ impl Tx<'_> {
                 new.label,
                 new.scope,
                 new.at,
-                new.expires_at,
+                new.at.plus(PROPOSAL_WAITS),
             ])?;
         let id = ProposalId(self.0.0.last_insert_rowid());
         self.add_skill_files("proposal_id", id.0, new.files, new.label, new.scope)?;
@@ -315,12 +329,24 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The owner was told.
+    /// Something was posted by which the owner is told.
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn told_of(&self, id: ProposalId) -> anyhow::Result<()> {
+    pub fn told_of(&self, id: ProposalId, now: Moment) -> anyhow::Result<()> {
         self.0.0.prepare_cached("UPDATE proposals SET told = 1 WHERE id = ?1")?.execute([id])?;
+        self.proposal_was_put(id, now)
+    }
+
+    /// The time of a pending proposal runs from now.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn proposal_was_put(&self, id: ProposalId, now: Moment) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached("UPDATE proposals SET expires_at = ?2 WHERE id = ?1 AND state = 'pending'")?
+            .execute(params![id, now.plus(PROPOSAL_WAITS)])?;
         Ok(())
     }
 

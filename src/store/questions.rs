@@ -1,14 +1,16 @@
 //! Questions put to a person before a tainted turn sends something out, and what became of each.
 //!
-//! `open` → `yes`, `refused` or `expired`, once. An open question whose time is over counts as over whether or not that is stored yet. The turn
-//! that a yes began is named in its row: what that turn may do is read from here, so it outlives a crash and covers no other turn.
+//! `open` → `yes`, `refused` or `expired`, once. An open question whose time is over counts as over whether or not that is stored yet. Its time runs from
+//! when it was delivered, or given up: what nobody was shown does not expire. The turn that a yes began is named in its row: what that turn may do is
+//! read from here, so it outlives a crash and covers no other turn.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Db, Tx};
-use crate::id::{AddressId, ConversationId, MessageId, PersonId, QuestionId, StepId, StreamId, TurnId};
+use crate::id::{AddressId, ConversationId, MessageId, OutboxId, PersonId, QuestionId, StepId, StreamId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Labelled, Scope, Text};
 
@@ -92,8 +94,8 @@ pub struct NewQuestion<'a> {
     pub digest: &'a str,
     /// Now.
     pub at: Moment,
-    /// It means no from then on.
-    pub expires_at: Moment,
+    /// It means no when that long has passed since it was delivered.
+    pub waits: Duration,
 }
 
 /// A stored question.
@@ -117,19 +119,22 @@ pub struct QuestionRow {
     pub digest: String,
     /// How it stands.
     pub state: QuestionState,
-    /// It means no from then on.
-    pub expires_at: Moment,
+    /// It means no from then on; `None` while it is on its way.
+    pub expires_at: Option<Moment>,
 }
 
 impl QuestionRow {
     /// Whether a yes still counts.
     pub fn is_open(&self, now: Moment) -> bool {
-        self.state == QuestionState::Open && now < self.expires_at
+        self.state == QuestionState::Open && self.expires_at.is_none_or(|end| now < end)
     }
 }
 
-const COLUMNS: &str =
-    "id, stream_id, conversation_id, turn_id, person_id, call, label, scope, covers, digest, state, expires_at";
+/// Each question with the delivery of its words, which are the reply of the turn that it ended.
+const ASKED: &str = "questions q LEFT JOIN messages m ON m.turn_id = q.turn_id AND m.kind = 'reply'
+     LEFT JOIN outbox o ON o.message_id = m.id";
+/// When a question means no: stored is the time as it would be had it been delivered at once.
+const EXPIRES: &str = "CASE WHEN o.id IS NULL THEN q.expires_at ELSE q.expires_at - q.asked_at + o.ended_at END";
 
 fn question(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
     let (call, scope): (Arc<str>, Scope) = (row.get(5)?, row.get(7)?);
@@ -154,8 +159,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn question(&self, id: QuestionId) -> anyhow::Result<Option<QuestionRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM questions WHERE id = ?1"))?;
-        Ok(query.query_row([id], question).optional()?)
+        self.question_where("q.id = ?1", id)
     }
 
     /// The question that this turn was begun by a yes to.
@@ -163,18 +167,30 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn question_before(&self, turn: TurnId) -> anyhow::Result<Option<QuestionRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM questions WHERE continued_by = ?1"))?;
-        Ok(query.query_row([turn], question).optional()?)
+        self.question_where("q.continued_by = ?1", turn)
     }
 
-    /// When the first open question of a stream means no.
+    /// When the first open question of a stream means no, of those that were delivered.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn next_expiry(&self, stream: StreamId) -> anyhow::Result<Option<Moment>> {
-        let mut query =
-            self.0.prepare_cached("SELECT min(expires_at) FROM questions WHERE stream_id = ?1 AND state = 'open'")?;
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT min({EXPIRES}) FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open'"
+        ))?;
         Ok(query.query_row([stream], |row| row.get(0))?)
+    }
+
+    /// The stream of the open question that was delivered with that.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn asked_with(&self, delivery: OutboxId) -> anyhow::Result<Option<StreamId>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT q.stream_id FROM outbox o JOIN messages m ON m.id = o.message_id
+             JOIN questions q ON q.stream_id = m.stream_id AND q.turn_id = m.turn_id AND q.state = 'open' WHERE o.id = ?1",
+        )?;
+        Ok(query.query_row([delivery], |row| row.get(0)).optional()?)
     }
 
     /// The first message that belongs to a turn: one that it answers, or its own.
@@ -184,6 +200,14 @@ impl Db<'_> {
     pub fn first_message_of(&self, turn: TurnId) -> anyhow::Result<Option<MessageId>> {
         let mut query = self.0.prepare_cached("SELECT min(id) FROM messages WHERE turn_id = ?1")?;
         Ok(query.query_row([turn], |row| row.get(0))?)
+    }
+
+    fn question_where(&self, which: &str, id: impl rusqlite::ToSql) -> anyhow::Result<Option<QuestionRow>> {
+        let sql = format!(
+            "SELECT q.id, q.stream_id, q.conversation_id, q.turn_id, q.person_id, q.call, q.label, q.scope, q.covers, q.digest, q.state,
+                 {EXPIRES} FROM {ASKED} WHERE {which}"
+        );
+        Ok(self.0.prepare_cached(&sql)?.query_row([id], question).optional()?)
     }
 }
 
@@ -211,7 +235,7 @@ impl Tx<'_> {
                 new.covers.encode(),
                 new.digest,
                 new.at,
-                new.expires_at,
+                new.at.plus(new.waits),
                 label,
                 scope,
             ])?;
@@ -256,10 +280,10 @@ impl Tx<'_> {
     pub fn expire_questions(&self, stream: StreamId, now: Moment) -> anyhow::Result<()> {
         self.0
             .0
-            .prepare_cached(
-                "UPDATE questions SET state = 'expired', decided_at = ?2
-                 WHERE stream_id = ?1 AND state = 'open' AND expires_at <= ?2",
-            )?
+            .prepare_cached(&format!(
+                "UPDATE questions SET state = 'expired', decided_at = ?2 WHERE id IN
+                 (SELECT q.id FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open' AND {EXPIRES} <= ?2)"
+            ))?
             .execute(params![stream, now])?;
         Ok(())
     }

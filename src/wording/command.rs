@@ -11,6 +11,9 @@ use crate::people::Address;
 pub const OWNER_ONLY: &str = "Only an owner may do that.";
 /// Something went wrong inside.
 pub const FAILED: &str = "That did not work, and I do not know why. The log says more; nothing was changed.";
+/// Nothing more can be written.
+pub const NO_ROOM: &str = "That could not be done: nothing more can be written, because the disk is full or a limit is reached. Make room \
+    (`df -h` says how much there is) and do it again.";
 /// /new
 pub const NEW: &str =
     "Done. Your next message begins a new conversation; what mattered in this one is being written down.";
@@ -22,8 +25,10 @@ pub const NOTHING_RUNS: &str = "Nothing is running.";
 pub const GOES_ON: &str = "Yes, this once. I go on.";
 /// /no
 pub const LEFT_ALONE: &str = "Then I leave it.";
-/// /yes or /no, too late or twice.
+/// /yes or /no, too late, or after a no.
 pub const QUESTION_OVER: &str = "That question is over, so nothing was done. Ask me again if it still matters.";
+/// /yes or /no once more.
+pub const YES_ALREADY: &str = "You said yes to that already. That counted, and this changed nothing.";
 /// /yes or /no to a question of nobody, or of somebody else.
 pub const NO_SUCH_QUESTION: &str = "You were not asked a question with that number.";
 /// /yes or /no on another way.

@@ -66,6 +66,18 @@ async fn a_used_up_day_is_told_in_one_sentence_without_a_call_and_ends_at_midnig
 }
 
 #[tokio::test]
+async fn a_limit_that_no_answer_fits_into_is_told_as_that_and_not_as_used_up() {
+    let hello = tokens_of_a_hello().await;
+    let story = Story::with(&format!("[budget]\nper_person_daily_tokens = {}", hello / 2)).await;
+    story.say(ADA, "hello").await;
+    let told = story.last_heard(ADA);
+    assert!(told.contains("per_person_daily_tokens under [budget]") && told.contains("does not help"), "{told}");
+    assert!(!told.contains("used up") && !told.contains("midnight"), "{told}");
+    assert_eq!(story.model.chats().len(), 0);
+    story.end().await;
+}
+
+#[tokio::test]
 async fn one_person_cannot_use_up_what_is_there_for_the_others() {
     let hello = tokens_of_a_hello().await;
     let story = Story::with(&format!("[budget]\nper_person_daily_tokens = {}", hello + 1_050)).await;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use compline::store::CommitPoint::{After, Before};
+use compline::time::Clock;
 use serde_json::{Value, json};
 
 use crate::support::power::{Cut, House};
@@ -78,6 +79,11 @@ async fn a_yes_makes_it_theirs_without_a_model_and_the_next_conversation_knows_i
     assert_eq!((story.model.asked(), state(&story).as_str()), (asked, "kept"));
     assert!(story.file("memory/untrusted/tea.md").is_none());
     assert!(story.file("memory/tea.md").unwrap().contains("Warm the pot first."));
+    for again in ["/yes 1", "/no 1"] {
+        story.say(ADA, again).await;
+        assert!(story.last_heard(ADA).contains("said yes to that already"), "{}", story.last_heard(ADA));
+    }
+    assert_eq!(state(&story), "kept");
     let prompt = next_prompt(&story).await;
     assert_eq!(prompt.matches("(tea.md)").count(), 1, "{prompt}");
     assert!(story.model.chats().last().unwrap().label().is_trusted());
@@ -123,6 +129,34 @@ async fn it_waits_a_day_and_not_longer() {
     assert_eq!(state(&story), "kept expired");
     assert!(story.file("memory/coffee.md").is_none());
     story.end().await;
+}
+
+/// Ada was wanted to be asked, and the power was gone for two days before anything was sent.
+fn kept_back() -> House {
+    let mut house = House::prepared("");
+    house.story.model.calls("remember", note("Tea", "Warm the pot first.")).says("Noted.");
+    assert!(!house.start(Some(Cut::at(After, "store a reply"))));
+    house.story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
+    assert!(house.pass(Duration::from_secs(2)));
+    house.bury();
+    let clock = &house.story.clock;
+    clock.set(clock.now().plus(48 * HOUR));
+    assert!(!house.start(None));
+    assert!(!house.pass(Duration::from_secs(5)));
+    assert_eq!((questions(&house.story).len(), state(&house.story).as_str()), (1, "open"));
+    house
+}
+
+#[test]
+fn its_day_begins_when_it_was_shown() {
+    for (hours, reached) in [(23, "kept"), (25, "expired")] {
+        let house = kept_back();
+        assert!(!house.pass(hours * HOUR));
+        house.story.fake.says(ADA, "/yes 1");
+        assert!(!house.pass(Duration::from_secs(5)));
+        assert_eq!(state(&house.story), reached, "{hours} h: {:?}", house.story.heard(ADA));
+        house.end();
+    }
 }
 
 #[tokio::test]

@@ -1,9 +1,16 @@
 //! From a proposal to a live skill: what is shown, who decides, and what changes when.
 
+use std::time::Duration;
+
+use compline::store::CommitPoint;
+use compline::time::Clock;
 use serde_json::{Value, json};
 
 use crate::support::channel::Channel;
-use crate::support::story::{ADA, BEN, EVE, Story, StoryOver, UNTRUSTED, skill};
+use crate::support::power::{Cut, House};
+use crate::support::story::{ADA, BEN, EVE, Story, StoryOver, UNTRUSTED, canary, skill};
+
+const DAY: Duration = Duration::from_secs(86_400);
 
 /// Arguments of `submit_skill` for a skill of one file.
 pub fn submit(name: &str, change: &str, body: &str) -> Value {
@@ -166,6 +173,51 @@ async fn a_proposal_that_nobody_decides_about_expires() {
     assert_eq!(state(&story, 1), "expired");
     story.say(ADA, &format!("/approve 1 {hash}")).await;
     assert_eq!(story.skill("tea"), None);
+    story.end().await;
+}
+
+/// The power goes when the owner is about to be told of a proposal, and comes back after fifteen days.
+fn kept_back(side: CommitPoint) -> House {
+    let mut house = House::prepared("");
+    house.story.model.calls("submit_skill", submit("tea", "create", "Warm the pot first.")).says("I have proposed it.");
+    assert!(!house.start(Some(Cut::at(side, "tell of a proposal"))));
+    house.story.fake.says(ADA, &format!("please remember how I like my tea {}", canary(ADA)));
+    assert!(house.pass(Duration::from_secs(5)), "{side:?} never came");
+    house.bury();
+    let clock = &house.story.clock;
+    clock.set(clock.now().plus(15 * DAY));
+    assert!(!house.start(None));
+    assert!(!house.pass(Duration::from_secs(30)));
+    assert_eq!(state(&house.story, 1), "pending", "{side:?}: {:?}", house.story.heard(ADA));
+    house
+}
+
+#[test]
+fn two_weeks_to_decide_begin_when_the_owner_was_told() {
+    for side in [CommitPoint::Before, CommitPoint::After] {
+        let house = kept_back(side);
+        assert!(!house.pass(13 * DAY));
+        let approval = format!("/approve 1 {}", shown_hash(&house.story));
+        house.story.fake.says(ADA, &approval);
+        assert!(!house.pass(Duration::from_secs(5)));
+        assert!(house.story.skill("tea").is_some(), "{side:?}: {:?}", house.story.heard(ADA));
+        house.end();
+
+        let house = kept_back(side);
+        assert!(!house.pass(15 * DAY));
+        assert_eq!(state(&house.story, 1), "expired", "{side:?}");
+        house.end();
+    }
+}
+
+#[tokio::test]
+async fn having_it_shown_again_wins_no_time() {
+    let story = proposed("").await;
+    story.pass(13 * DAY).await;
+    story.say(ADA, "/show 1").await;
+    assert!(story.last_heard(ADA).contains("Hash: "), "{}", story.last_heard(ADA));
+    story.pass(2 * DAY).await;
+    assert_eq!(state(&story, 1), "expired");
     story.end().await;
 }
 

@@ -104,6 +104,8 @@ async fn what_waited_too_long_is_void() {
     let house = House::new().await;
     let (id, hash) = house.proposes("tea", "Boil water.").await;
     house.clock.set(house.now().plus(Duration::from_secs(14 * 86_400)));
+    assert_ne!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS, "nobody was told yet");
+    house.tampers("UPDATE proposals SET told = 1");
     assert_eq!(ask(&house, "/pending").await.markdown, says::NOTHING_WAITS);
     let shown = ask(&house, &format!("/show {id}")).await;
     assert!(shown.buttons.is_empty() && shown.markdown.contains("void"), "{}", shown.markdown);
