@@ -38,6 +38,10 @@ pub trait Adapter: Send + Sync {
     /// The batch is in the journal. A poller has nothing to do: its next call confirms.
     async fn ack(&self, cursor: Option<&str>);
 
+    /// The batch could not be stored because nothing more can be written, and may be given back to its senders with that sentence. A poller has nothing
+    /// to do: what it did not confirm comes again.
+    async fn not_stored(&self, _why: &str) {}
+
     /// Turns Markdown into the parts of this channel, each within its limits. Empty only for empty text.
     fn render(&self, outbound: &Outbound) -> Vec<Piece>;
 
@@ -48,6 +52,7 @@ pub trait Adapter: Send + Sync {
             plain: format!("{words} {}", piece.plain),
             buttons: piece.buttons.clone(),
             quotes: piece.quotes.clone(),
+            answers: piece.answers.clone(),
         }
     }
 
@@ -60,8 +65,8 @@ pub trait Adapter: Send + Sync {
     /// How often a growing answer may be shown by editing; `None` where the channel cannot edit.
     fn preview_pace(&self) -> Option<Duration>;
 
-    /// Shows a piece of a growing answer. Channels that stream by other means than editing do it here.
-    async fn grow(&self, peer: &str, delta: &str);
+    /// Shows a piece of a growing answer to the messages of those external ids. Channels that stream by other means than editing do it here.
+    async fn grow(&self, peer: &str, delta: &str, answers: &[String]);
 
     /// Shows that an answer is on its way, for some seconds only, so it is repeated every [`Adapter::typing_pace`]; or that none is any more.
     async fn typing(&self, peer: &str, typing: Typing);
@@ -120,6 +125,8 @@ pub struct Piece {
     pub buttons: Vec<(String, String)>,
     /// The external id of the message that it answers, where many speak at once.
     pub quotes: Option<String>,
+    /// The external ids of the messages that it answers, for channels whose clients wait for one answer each.
+    pub answers: Vec<String>,
 }
 
 /// Which form of a part to send.

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use futures::FutureExt;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -39,7 +40,7 @@ use crate::review::{self, DiskFailpoint, Herald, Policy, Review};
 use crate::schedule::{self, FreeSpace, Schedule};
 use crate::skill::builtin::{self, Builtin};
 use crate::spend::{Ledger, Purse};
-use crate::store::{Failpoint, Journal, OpenError};
+use crate::store::{Failpoint, Journal, OpenError, Room};
 use crate::time::clock::{Bell, Ringer};
 use crate::time::{Clock, SystemClock};
 use crate::tool::Later;
@@ -257,6 +258,13 @@ impl App {
             },
             stop.clone(),
         );
+        // The engine holds the desks, so they may not hold it.
+        let asks = Arc::downgrade(&engine);
+        desks.tell_of_questions(move |stream| {
+            if let Some(engine) = asks.upgrade() {
+                engine.ring(stream);
+            }
+        });
         let duties = schedule::Parts {
             journal: journal.clone(),
             clock: Arc::clone(&clock),
@@ -357,6 +365,7 @@ impl App {
         let listener = Local::listen(&self.config.home.socket())?;
         self.tasks.spawn(Arc::clone(&self.local).serve(listener, self.stop.clone()));
         self.ring_on_attach();
+        self.tasks.spawn(tell_of_room(Arc::clone(&self.local.terminal), self.journal.room(), self.stop.clone()));
         for adapter in self.desks.adapters() {
             self.tasks.spawn(self.intake(adapter, commands.clone()).run(self.stop.clone()));
         }
@@ -461,6 +470,30 @@ fn vectors(
     };
     let (journal, clock, ledger) = (journal.clone(), Arc::clone(clock), Arc::clone(ledger));
     Ok(Some(Vectors::new(VectorParts { journal, clock, ledger, embedder })))
+}
+
+/// Whoever waits at a terminal hears it when nothing more can be written, because no answer can be stored either.
+async fn tell_of_room(terminal: Arc<Terminal>, mut room: watch::Receiver<Room>, stop: CancellationToken) {
+    let mut was_none = false;
+    loop {
+        let changed = tokio::select! {
+            () = stop.cancelled() => return,
+            changed = room.changed() => changed,
+        };
+        if changed.is_err() {
+            return;
+        }
+        let is_none = room.borrow_and_update().is_none;
+        if is_none {
+            terminal.cannot_go_on(wording::gate::DISK_FULL);
+        }
+        match (was_none, is_none) {
+            (false, true) => tracing::error!("Nothing more can be written: the disk is full, or a limit is reached"),
+            (true, false) => tracing::info!("There is room to write again"),
+            _ => {}
+        }
+        was_none = is_none;
+    }
 }
 
 /// Brings the index up to date at the start, so that the first search need not. Where somebody computes vectors that goes on, because what nobody has

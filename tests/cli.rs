@@ -33,6 +33,8 @@ mod memory;
 mod model;
 #[path = "cli/forget.rs"]
 mod forget;
+#[path = "cli/one_shot.rs"]
+mod one_shot;
 #[path = "cli/program.rs"]
 mod program;
 #[path = "cli/running.rs"]

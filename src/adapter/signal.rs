@@ -206,7 +206,7 @@ impl Adapter for Signal {
         None
     }
 
-    async fn grow(&self, _peer: &str, _delta: &str) {}
+    async fn grow(&self, _peer: &str, _delta: &str, _answers: &[String]) {}
 
     async fn typing(&self, peer: &str, typing: Typing) {
         self.send_typing(peer, typing).await;

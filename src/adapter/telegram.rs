@@ -216,7 +216,7 @@ impl Adapter for Telegram {
         Some(PREVIEW_PACE)
     }
 
-    async fn grow(&self, _peer: &str, _delta: &str) {}
+    async fn grow(&self, _peer: &str, _delta: &str, _answers: &[String]) {}
 
     async fn typing(&self, peer: &str, typing: Typing) {
         // Telegram's sign ends by itself, within seconds or with the answer.

@@ -3,8 +3,9 @@
 //! The socket reads a greeting ([`accept`]), decides who speaks, and hands the rest to [`Terminal::attach`].
 //! What a client says waits in a short queue until the journal has it, and only then it is confirmed; a
 //! client that floods is slowed down, not dropped. A part counts as delivered once one client of the peer
-//! has taken its whole line; with nobody there it stays in the outbox until somebody comes
-//! ([`Terminal::on_attach`]).
+//! has taken its whole line, one who asked for it if such a client is there; with nobody there it stays in the
+//! outbox until somebody comes ([`Terminal::on_attach`]). Everybody hears everything and is told what it answers:
+//! who wants one answer alone picks it out.
 //!
 //! Kept in memory alone: who is attached. Nothing here knows persons or commands.
 
@@ -31,7 +32,7 @@ use crate::people::Role;
 use crate::time::Clock;
 use crate::wording::chat as words;
 
-use clients::{Clients, Posted, Reply, Seat};
+use clients::{Answering, Clients, Posted, Reply, Seat};
 pub use connection::{Connection, Greeting, Reader, Unusable, Writer, accept};
 use item::{Item, Shown};
 use protocol::{FromClient, FromGateway};
@@ -118,10 +119,17 @@ impl Terminal {
         self.any_written(self.clients.post_to_all(&farewell())).await;
     }
 
+    /// Tells everybody who waits for an answer why it does not come now, once for each thing that they said. Whoever is still to learn whether it was
+    /// stored hears of that alone.
+    pub fn cannot_go_on(&self, why: &str) {
+        self.clients.warn(&FromGateway::Refused { why: why.to_owned() });
+    }
+
     async fn listen(&self, peer: &str, seat: &Seat, reader: &mut Reader) {
         while let Ok(Some(line)) = reader.next().await {
             let refused = match line {
                 Ok(FromClient::Say { id, text, piped }) if is_usable(&id) => {
+                    seat.says(&id);
                     let item = Item { id, peer: peer.to_owned(), piped, text };
                     match self.take(item, seat.reply()).await {
                         Some(()) => continue,
@@ -209,7 +217,14 @@ impl Adapter for Terminal {
 
     async fn ack(&self, _cursor: Option<&str>) {
         for Heard { id, from, .. } in self.unconfirmed().drain(..) {
-            from.tell(&FromGateway::Stored { id });
+            from.confirm(id);
+        }
+    }
+
+    /// Each sender is told, and nothing is kept: what they were told not to be stored never will be.
+    async fn not_stored(&self, why: &str) {
+        for Heard { from, .. } in self.unconfirmed().drain(..) {
+            from.give_back(&FromGateway::Refused { why: why.to_owned() });
         }
     }
 
@@ -224,9 +239,21 @@ impl Adapter for Terminal {
     async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
         let id = format!("{:016x}-{}", self.run, self.sent.fetch_add(1, Ordering::Relaxed));
         let Shown { markdown, trusted } = Shown::of(piece, form);
-        let posted = self.clients.post(peer, &FromGateway::Message { id: id.clone(), markdown, trusted });
+        let answers = Some(piece.answers.clone());
+        let message = |awaited| {
+            let (id, markdown, answers) = (id.clone(), markdown.clone(), answers.clone());
+            FromGateway::Message { id, markdown, trusted, answers, awaited }
+        };
+        let Answering { asked, others } = self.clients.post(peer, &piece.answers, message);
+        let is_awaited = !asked.is_empty();
         // A line without its end is no message, so whoever did not take all of it got nothing.
-        if self.any_written(posted).await { Ok(id) } else { Err(SendError::Absent) }
+        match tokio::join!(self.any_written(asked), self.any_written(others)) {
+            (true, _) => Ok(id),
+            (false, true) if !is_awaited => Ok(id),
+            // The others know that somebody else waited for it, and may have left it at that.
+            (false, true) => Err(SendError::Unclear(words::ASKER_LEFT.to_owned())),
+            (false, false) => Err(SendError::Absent),
+        }
     }
 
     async fn edit(&self, _peer: &str, _external_id: &str, _piece: &Piece, _form: Form) -> Result<(), SendError> {
@@ -238,10 +265,10 @@ impl Adapter for Terminal {
     }
 
     /// An empty piece says that the answer begins again.
-    async fn grow(&self, peer: &str, delta: &str) {
+    async fn grow(&self, peer: &str, delta: &str, answers: &[String]) {
         let frame = match delta {
             "" => FromGateway::Restart,
-            delta => FromGateway::Grow { delta: delta.to_owned() },
+            delta => FromGateway::Grow { delta: delta.to_owned(), answers: Some(answers.to_vec()) },
         };
         self.clients.hint(peer, &frame);
     }

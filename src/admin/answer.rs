@@ -5,7 +5,9 @@
 
 use serde_json::{Value, json};
 
+use crate::store::is_full;
 use crate::trust::{Label, Labelled};
+use crate::wording::command as says;
 
 /// What a command has to say.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +40,11 @@ impl Answer {
         let sentence = sentence.into();
         let json = json!({ "error": sentence });
         Self { failed: true, ..Self::ours(sentence, json) }
+    }
+
+    /// It failed; by what the person can do about it.
+    pub(super) fn failure(error: &anyhow::Error) -> Self {
+        Self::refusal(if is_full(error) { says::NO_ROOM } else { says::FAILED })
     }
 
     /// The same for a reason in which texts are shown.

@@ -56,9 +56,11 @@ fn fix_of(error: &ModelError) -> &'static str {
         ModelError::Later { .. } | ModelError::Cut => says::FIX_MODEL_AWAY,
         ModelError::BadKey => says::FIX_MODEL_KEY,
         ModelError::NoCredit => says::FIX_MODEL_CREDIT,
-        ModelError::TooLong | ModelError::Refused | ModelError::Rejected(_) | ModelError::OverBudget(_) => {
-            says::FIX_MODEL_REQUEST
-        }
+        ModelError::TooLong
+        | ModelError::Refused
+        | ModelError::Rejected(_)
+        | ModelError::OverBudget(_)
+        | ModelError::AboveLimit(_) => says::FIX_MODEL_REQUEST,
     }
 }
 

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 
 use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 
 use super::channel::{Channel, awaits_claim};
 use super::failure::Failure;
@@ -15,7 +16,9 @@ use super::print::{self, Printer};
 use super::{Exit, ephemeral, log};
 use crate::app::{App, Seams};
 use crate::config::{Config, Home};
+use crate::store::Room;
 use crate::wording::cli as says;
+use crate::wording::gate;
 
 /// As many as there is ever work for: the model and the network are waited for, not computed.
 const THREADS: usize = 2;
@@ -76,7 +79,10 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, Failure> {
         let channels: Vec<&str> = Channel::of(&config).into_iter().map(Channel::shown).collect();
         print::aside(&says::claim(&code, &channels));
     }
-    signals.next().await;
+    tokio::select! {
+        () = signals.next() => {}
+        () = tell_of_room(app.journal.room()) => {}
+    }
     printer.note(says::STOPPING);
     tokio::select! {
         () = app.stop() => {
@@ -85,6 +91,19 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, Failure> {
         }
         () = signals.next() => Err(Failure::Failed(says::STOPPED_AT_ONCE.to_owned())),
     }
+}
+
+/// A line when nothing more can be written, and one when it can again: the log may lie on the same disk.
+async fn tell_of_room(mut room: watch::Receiver<Room>) {
+    let mut was_none = false;
+    while room.changed().await.is_ok() {
+        let is_none = room.borrow_and_update().is_none;
+        if is_none != was_none {
+            print::aside(if is_none { gate::DISK_FULL } else { says::ROOM_AGAIN });
+        }
+        was_none = is_none;
+    }
+    std::future::pending().await
 }
 
 fn banner(config: &Config) -> String {

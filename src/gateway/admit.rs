@@ -265,7 +265,8 @@ impl Door {
             return Ok(());
         };
         let text = wording::own(sentence, guest.scope);
-        tx.post(&NewOutbox { kind: OutboxKind::Answer, ..NewOutbox::notice(guest.address, &text, self.now) })?;
+        let (kind, quotes) = (OutboxKind::Answer, guest.named());
+        tx.post(&NewOutbox { kind, quotes, ..NewOutbox::notice(guest.address, &text, self.now) })?;
         wake.posted.push(guest.address);
         wake.streams.push(guest.stream);
         Ok(())
@@ -303,14 +304,14 @@ impl Door {
         self.timed(tx, id, said, wake)?;
         if characters > LONGEST {
             tx.settle_message(id, "closed", "too_long")?;
-            return self.tell(tx, guest.address, guest.scope, &gate::message_too_long(characters, LONGEST), wake);
+            return self.turn_away(tx, guest, &gate::message_too_long(characters, LONGEST), wake);
         }
         if waiting >= most {
             let has_begun = tx.was_full_before(guest.stream, id)?;
             tx.settle_message(id, "closed", "queue_full")?;
             // One sentence when it begins, not one for each.
             if !has_begun {
-                return self.tell(tx, guest.address, guest.scope, gate::QUEUE_FULL, wake);
+                return self.turn_away(tx, guest, gate::QUEUE_FULL, wake);
             }
             return Ok(());
         }
@@ -466,6 +467,14 @@ impl Door {
         Ok(())
     }
 
+    /// Says why what was said is not answered.
+    fn turn_away(&self, tx: Tx<'_>, guest: &Guest<'_>, sentence: &str, wake: &mut Wake) -> anyhow::Result<()> {
+        let text = wording::own(sentence, guest.scope);
+        tx.post(&NewOutbox { quotes: guest.named(), ..NewOutbox::notice(guest.address, &text, self.now) })?;
+        wake.posted.push(guest.address);
+        Ok(())
+    }
+
     pub(super) fn tell(
         &self,
         tx: Tx<'_>,
@@ -533,6 +542,14 @@ impl Guest<'_> {
         match self.speaker {
             Speaker::Known(_) => label_of(origin),
             Speaker::Guest(number) => Label::untrusted(Source::guest(self.stream, number)),
+        }
+    }
+
+    /// What an answer to it names: where many speak at once nothing, because that would be quoted.
+    fn named(&self) -> &str {
+        match self.scope {
+            Scope::Group(_) => "",
+            Scope::Person(_) | Scope::Shared => &self.inbound.external_id,
         }
     }
 

@@ -7,8 +7,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::desk::Desks;
+use crate::admin::command::{self, Command};
 use crate::admin::{Admin, Caller};
-use crate::store::{Journal, NewOutbox, OutboxKind, StoredMessage};
+use crate::id::AddressId;
+use crate::store::{Journal, NewOutbox, OutboxKind, StoredMessage, Tx};
 use crate::time::Clock;
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
@@ -80,19 +82,21 @@ impl Commands {
         let scope = text.text.scope();
         let group = if let Scope::Group(stream) = scope { Some(stream) } else { None };
         let caller = Caller { person, private: group.is_none(), group };
+        let stops = matches!(command::parse(text.text.open().0), Ok(Command::Stop));
         let answer = self.admin.chat(&caller, text.text.open().0).await;
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
-        let now = self.clock.now();
+        let (now, is_private) = (self.clock.now(), group.is_none());
         self.journal
             .write("answer a command", move |tx| {
                 if tx.settle_message(id, "answered", "")? {
+                    let quotes = &if is_private { answered(tx, &command, address, stops)? } else { String::new() };
                     tx.post(&NewOutbox {
                         address,
                         kind: OutboxKind::Answer,
                         message: None,
                         text: &text,
                         buttons: &buttons,
-                        quotes: "",
+                        quotes,
                         at: now,
                     })?;
                 }
@@ -102,4 +106,11 @@ impl Commands {
         self.desks.ring(address);
         Ok(())
     }
+}
+
+/// What a command's answer names: the command, and what nothing else will answer because the command stopped it.
+fn answered(tx: Tx<'_>, command: &StoredMessage, address: AddressId, stops: bool) -> anyhow::Result<String> {
+    let stopped = if stops { tx.stopped_since(address, command.received_at)? } else { Vec::new() };
+    let named: Vec<&str> = std::iter::once(&command.external_id).chain(&stopped).map(String::as_str).collect();
+    Ok(named.join("\n"))
 }

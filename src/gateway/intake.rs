@@ -14,10 +14,11 @@ use super::admit::{self, Door, Wake};
 use super::desk::{Desks, Storing};
 use crate::adapter::{Adapter, Batch, PollError};
 use crate::engine::Engine;
-use crate::store::Journal;
+use crate::store::{Journal, is_full};
 use crate::time::clock::Ringer;
 use crate::time::task::guarded;
 use crate::time::{Busy, Clock, Zone};
+use crate::wording::gate;
 
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -147,6 +148,9 @@ impl Intake {
             Err(error) => {
                 *failures += 1;
                 self.desks.storing(name, Storing::Fails);
+                if is_full(&error) {
+                    self.adapter.not_stored(gate::DISK_FULL).await;
+                }
                 tracing::error!(
                     "Cannot store what {name} received; it is not acknowledged and will come again: {error:#}"
                 );

@@ -112,7 +112,7 @@ async fn show(desks: Arc<Desks>, turn: Began, grown: Arc<Grown>, mut deltas: tok
             Some(pace) => preview(&desks, &lane, turn, &grown, pace, &over, busy).await,
             None => {
                 drop(busy);
-                stream(&lane, &mut deltas, &over).await;
+                stream(&desks, &lane, turn, &mut deltas, &over).await;
             }
         }
         // Until the answer is whole, or something went wrong with showing it: the sign goes on.
@@ -127,14 +127,22 @@ async fn show(desks: Arc<Desks>, turn: Began, grown: Arc<Grown>, mut deltas: tok
 }
 
 /// Passes the growth on piece by piece.
-async fn stream(lane: &Lane, deltas: &mut tokio::sync::mpsc::Receiver<String>, over: &CancellationToken) {
+async fn stream(
+    desks: &Desks,
+    lane: &Lane,
+    turn: TurnId,
+    deltas: &mut tokio::sync::mpsc::Receiver<String>,
+    over: &CancellationToken,
+) {
+    let address = lane.id;
+    let Ok(answers) = desks.journal.read(move |db| db.asked_of(turn, address)).await else { return };
     loop {
         let delta = tokio::select! {
             () = over.cancelled() => return,
             delta = deltas.recv() => delta,
         };
         let Some(delta) = delta else { return };
-        lane.adapter.grow(&lane.address.peer, &delta).await;
+        lane.adapter.grow(&lane.address.peer, &delta, &answers).await;
     }
 }
 

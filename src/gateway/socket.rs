@@ -15,7 +15,7 @@ use crate::adapter::terminal::protocol::FromGateway;
 use crate::adapter::terminal::{Connection, Greeting, Terminal, accept};
 use crate::admin::Admin;
 use crate::people::{Address, Person};
-use crate::store::Journal;
+use crate::store::{Journal, is_full};
 use crate::time::Clock;
 use crate::wording::gate;
 
@@ -109,7 +109,13 @@ impl Local {
             connection.writer.write(&FromGateway::Refused { why }).await?;
             return Ok(());
         };
-        let peer = self.address_of(&person).await?;
+        let peer = match self.address_of(&person).await {
+            Err(error) if is_full(&error) => {
+                connection.writer.write(&FromGateway::Refused { why: gate::DISK_FULL.to_owned() }).await?;
+                return Err(error);
+            }
+            address => address?,
+        };
         let welcome = FromGateway::Welcome { person: person.name, assistant: self.agent.clone(), peer: peer.clone() };
         connection.writer.write(&welcome).await?;
         self.terminal.attach(peer, connection).await;

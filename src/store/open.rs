@@ -103,6 +103,11 @@ struct Readers {
 }
 
 impl Journal {
+    /// Whether there is room to write, from now on.
+    pub fn room(&self) -> tokio::sync::watch::Receiver<super::Room> {
+        self.writer.room()
+    }
+
     /// Opens the journal for writing and brings it up to date. Only the holder of the home's lock may call this.
     ///
     /// # Errors

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use rusqlite::{Connection, TransactionBehavior};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Db, Tx};
+use super::{Db, Room, Tx};
 
 /// How many jobs may wait.
 const QUEUE: usize = 256;
@@ -42,6 +42,7 @@ type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 pub(super) struct Writer {
     jobs: mpsc::Sender<Job>,
     failpoint: Option<Failpoint>,
+    room: Arc<watch::Sender<Room>>,
 }
 
 impl Writer {
@@ -52,7 +53,7 @@ impl Writer {
                 job(&mut connection);
             }
         })?;
-        Ok(Self { jobs, failpoint })
+        Ok(Self { jobs, failpoint, room: Arc::default() })
     }
 
     pub(super) async fn run<T, F>(&self, name: &'static str, job: F) -> anyhow::Result<T>
@@ -61,15 +62,21 @@ impl Writer {
         F: FnOnce(Tx<'_>) -> anyhow::Result<T> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
-        let failpoint = self.failpoint.clone();
+        let (failpoint, room) = (self.failpoint.clone(), Arc::clone(&self.room));
         let job: Job = Box::new(move |connection| {
             let result = catch_unwind(AssertUnwindSafe(|| transact(connection, failpoint.as_ref(), name, job)))
                 .unwrap_or_else(|_| Err(anyhow!("A journal job panicked")));
+            room.send_if_modified(|room| room.learn(&result));
             // Nobody may be waiting any more; what was committed stays committed.
             let _ = answer.send(result);
         });
         self.jobs.send(job).await.map_err(|_| anyhow!("The journal is closed"))?;
         answered.await.context("The journal was closed meanwhile")?.with_context(|| format!("Cannot store: {name}"))
+    }
+
+    /// Whether there is room to write, from now on.
+    pub(super) fn room(&self) -> watch::Receiver<Room> {
+        self.room.subscribe()
     }
 
     /// Runs a job that cannot be a transaction, between two that are.

@@ -21,7 +21,7 @@ pub const GONE: &str = "The gateway is gone.";
 pub const PRESS_ENTER: &str = "Press enter to leave; what stands in the line will be printed back.";
 /// The message is safe and its answer is not here.
 pub const ANSWER_LATER: &str =
-    "The message is stored. Its answer will come with the next `compline chat`, once the gateway runs again.";
+    "The message is stored. Its answer will come with the next `compline chat`, once the gateway can work again.";
 /// The piped part of a question was not stored.
 pub const PIPE_UNSTORED: &str = "The piped text was not stored.";
 /// Neither words nor a pipe with something in it.
@@ -31,6 +31,11 @@ pub const NOTHING_SAID: &str =
 pub const MENDED: &str = "The piped text is not valid UTF-8; what could not be read was replaced by \u{fffd}.";
 /// Above an answer to something older, on standard error.
 pub const EARLIER: &str = "This came in answer to something earlier:";
+
+/// Above what came meanwhile and answers nothing, on standard error.
+pub const MEANWHILE: &str = "This came meanwhile, and is no answer:";
+/// Whoever waited for an answer did not take it.
+pub const ASKER_LEFT: &str = "whoever waited for it did not take it";
 
 /// The piped text is longer than what is taken.
 pub fn pipe_too_long(most: usize) -> String {

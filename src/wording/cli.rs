@@ -26,8 +26,13 @@ pub const FIX_READ_ONLY: &str =
 pub const FIX_FULL: &str = "free some space and try again; what was accepted before is safe";
 /// A question was answered from the journal.
 pub const NOT_RUNNING: &str = "(The gateway is not running; this comes from its journal.)";
+/// The answer takes long.
+pub const NOT_ANSWERED_YET: &str =
+    "No answer yet: the gateway may be busy, or hang. `compline doctor` says more; ctrl-c ends the waiting.";
 /// The gateway went away.
 pub const GATEWAY_LOST: &str = "The gateway went away before it answered";
+/// Something could be written again.
+pub const ROOM_AGAIN: &str = "There is room again, and everything goes on.";
 /// The gateway is being stopped.
 pub const STOPPING: &str = "Stopping; ctrl-c once more ends at once.";
 /// A memory that is thrown away.

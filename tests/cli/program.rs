@@ -132,6 +132,12 @@ pub struct Gateway {
 }
 
 impl Gateway {
+    /// Sends it a signal, as `STOP`.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
     /// Stops it as a service manager would; its exit code and its last words.
     pub fn stop(mut self) -> (Option<i32>, String) {
         let stopped = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();

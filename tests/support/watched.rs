@@ -84,8 +84,8 @@ impl<C: Channel> Adapter for Watched<C> {
         self.behind.preview_pace()
     }
 
-    async fn grow(&self, peer: &str, delta: &str) {
-        self.behind.grow(peer, delta).await;
+    async fn grow(&self, peer: &str, delta: &str, answers: &[String]) {
+        self.behind.grow(peer, delta, answers).await;
     }
 
     async fn typing(&self, peer: &str, typing: Typing) {

@@ -99,7 +99,8 @@ fn sent(timestamp: u64) -> Value {
 }
 
 fn piece(text: &str, quotes: Option<&str>) -> Piece {
-    Piece { rich: text.to_owned(), plain: text.to_owned(), buttons: Vec::new(), quotes: quotes.map(str::to_owned) }
+    let quotes = quotes.map(str::to_owned);
+    Piece { rich: text.to_owned(), plain: text.to_owned(), quotes, ..Piece::default() }
 }
 
 /// So many seconds pass, and a moment for whatever follows from that.

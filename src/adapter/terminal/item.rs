@@ -71,7 +71,7 @@ pub(super) fn render(outbound: &Outbound) -> Vec<Piece> {
     }
     let shown = Shown { markdown: markdown.clone(), trusted: label.is_trusted() };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
-    vec![Piece { rich, plain: markdown, buttons: outbound.buttons.clone(), quotes: None }]
+    vec![Piece { rich, plain: markdown, buttons: outbound.buttons.clone(), ..Piece::default() }]
 }
 
 /// The piece with a few words before it.
@@ -79,7 +79,7 @@ pub(super) fn marked(piece: &Piece, words: &str) -> Piece {
     let shown = Shown::of(piece, Form::Rich);
     let shown = Shown { markdown: format!("{words} {}", shown.markdown), ..shown };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
-    Piece { rich, plain: format!("{words} {}", piece.plain), buttons: piece.buttons.clone(), quotes: None }
+    Piece { rich, plain: format!("{words} {}", piece.plain), ..piece.clone() }
 }
 
 #[cfg(test)]

@@ -67,6 +67,9 @@ pub enum FromGateway {
     Grow {
         /// What comes next, as Markdown.
         delta: String,
+        /// The ids of what it answers; missing if the gateway is too old to say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answers: Option<Vec<String>>,
     },
     /// What was shown by `grow` is void: the answer begins again.
     Restart,
@@ -78,6 +81,12 @@ pub enum FromGateway {
         markdown: String,
         /// Whether nothing untrusted had a part in it; if not, addresses are not to be hidden behind words.
         trusted: bool,
+        /// The ids of what it answers, none if nobody asked for it; missing if the gateway is too old to say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answers: Option<Vec<String>>,
+        /// Whether a client that is here now said one of those.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        awaited: bool,
     },
     /// An answer is on its way; renewed every few seconds.
     Typing,
@@ -117,9 +126,26 @@ mod tests {
             assert_eq!(serde_json::to_string(&meant).unwrap(), line);
             assert_eq!(serde_json::from_str::<FromClient>(line).unwrap(), meant);
         }
-        let message = FromGateway::Message { id: "1".into(), markdown: "*hi*".into(), trusted: true };
-        let line = r#"{"type":"message","id":"1","markdown":"*hi*","trusted":true}"#;
-        assert_eq!(serde_json::to_string(&message).unwrap(), line);
+        let message = |answers: Option<Vec<String>>| {
+            let awaited = answers.as_ref().is_some_and(|answers| !answers.is_empty());
+            FromGateway::Message { id: "1".into(), markdown: "*hi*".into(), trusted: true, answers, awaited }
+        };
+        let grow = |answers| FromGateway::Grow { delta: "hi".into(), answers };
+        let lines = [
+            // What gateways said before they told what they answer.
+            (r#"{"type":"message","id":"1","markdown":"*hi*","trusted":true}"#, message(None)),
+            (r#"{"type":"message","id":"1","markdown":"*hi*","trusted":true,"answers":[]}"#, message(Some(Vec::new()))),
+            (
+                r#"{"type":"message","id":"1","markdown":"*hi*","trusted":true,"answers":["q"],"awaited":true}"#,
+                message(Some(vec!["q".into()])),
+            ),
+            (r#"{"type":"grow","delta":"hi"}"#, grow(None)),
+            (r#"{"type":"grow","delta":"hi","answers":["q"]}"#, grow(Some(vec!["q".into()]))),
+        ];
+        for (line, meant) in lines {
+            assert_eq!(serde_json::to_string(&meant).unwrap(), line);
+            assert_eq!(serde_json::from_str::<FromGateway>(line).unwrap(), meant);
+        }
         assert_eq!(serde_json::to_string(&FromGateway::Restart).unwrap(), r#"{"type":"restart"}"#);
     }
 

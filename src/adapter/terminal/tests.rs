@@ -57,6 +57,15 @@ fn piece(markdown: &str) -> Piece {
     Piece { rich: serde_json::to_string(&shown).unwrap(), plain: markdown.into(), ..Piece::default() }
 }
 
+fn message(id: &str, markdown: &str, trusted: bool, answers: &[&str], awaited: bool) -> FromGateway {
+    let (id, markdown) = (id.to_owned(), markdown.to_owned());
+    FromGateway::Message { id, markdown, trusted, answers: Some(named(answers)), awaited }
+}
+
+fn named(ids: &[&str]) -> Vec<String> {
+    ids.iter().map(|&id| id.to_owned()).collect()
+}
+
 fn ids(terminal: &Terminal, batch: &Batch) -> Vec<String> {
     batch.items.iter().map(|raw| terminal.parse(raw).unwrap().external_id).collect()
 }
@@ -89,18 +98,39 @@ async fn a_message_goes_to_every_client_of_its_peer_and_to_nobody_else() {
     let (mut one, mut two) = (attach(&terminal, "ada").await, attach(&terminal, "ada").await);
     let mut ben = attach(&terminal, "ben").await;
     let id = terminal.send("ada", &piece("hi"), Form::Rich).await.unwrap();
-    let message = FromGateway::Message { id: id.clone(), markdown: "hi".into(), trusted: true };
+    let message = message(&id, "hi", true, &[], false);
     assert_eq!(one.hears().await, Some(message.clone()));
     assert_eq!(two.hears().await, Some(message));
     one.leave().await;
     let second = terminal.send("ada", &piece("again"), Form::Plain).await.unwrap();
     assert_ne!(id, second);
-    let message = FromGateway::Message { id: second, markdown: "again".into(), trusted: false };
-    assert_eq!(two.hears().await, Some(message));
+    assert_eq!(two.hears().await, Some(self::message(&second, "again", false, &[], false)));
     two.leave().await;
     assert_eq!(terminal.send("ada", &piece("hi"), Form::Rich).await, Err(SendError::Absent));
     terminal.close().await;
     assert_eq!(ben.hears().await, Some(farewell()));
+}
+
+#[tokio::test]
+async fn everybody_is_told_what_it_answers_and_whether_somebody_here_asked() {
+    let terminal = terminal();
+    let (mut one, mut two) = (attach(&terminal, "ada").await, attach(&terminal, "ada").await);
+    for (client, id) in [(&mut one, "a1"), (&mut two, "a2")] {
+        client.say(id, "hi").await;
+        assert_eq!(ids(&terminal, &terminal.next(None).await.unwrap()), [id]);
+        terminal.ack(None).await;
+        assert_eq!(client.hears().await, Some(FromGateway::Stored { id: id.into() }));
+    }
+    for (answers, awaited) in [(&["a1"][..], true), (&["a2", "a1"], true), (&["a0"], false), (&[], false)] {
+        let piece = Piece { answers: named(answers), ..piece("hi") };
+        let id = terminal.send("ada", &piece, Form::Rich).await.unwrap();
+        let told = message(&id, "hi", true, answers, awaited);
+        assert_eq!((one.hears().await, two.hears().await), (Some(told.clone()), Some(told)));
+    }
+    one.leave().await;
+    let piece = Piece { answers: named(&["a1"]), ..piece("hi") };
+    let id = terminal.send("ada", &piece, Form::Rich).await.unwrap();
+    assert_eq!(two.hears().await, Some(message(&id, "hi", true, &["a1"], false)), "whoever asked has left");
 }
 
 #[tokio::test]
@@ -118,12 +148,12 @@ async fn a_growing_answer_is_shown_and_may_begin_again() {
     let terminal = terminal();
     let mut ada = attach(&terminal, "ada").await;
     terminal.typing("ada", Typing::Begun).await;
-    terminal.grow("ada", "Go").await;
-    terminal.grow("ada", "").await;
-    terminal.grow("ben", "not for ada").await;
+    terminal.grow("ada", "Go", &named(&["a1"])).await;
+    terminal.grow("ada", "", &named(&["a1"])).await;
+    terminal.grow("ben", "not for ada", &[]).await;
     terminal.send("ada", &piece("Good."), Form::Rich).await.unwrap();
     assert_eq!(ada.hears().await, Some(FromGateway::Typing));
-    assert_eq!(ada.hears().await, Some(FromGateway::Grow { delta: "Go".into() }));
+    assert_eq!(ada.hears().await, Some(FromGateway::Grow { delta: "Go".into(), answers: Some(named(&["a1"])) }));
     assert_eq!(ada.hears().await, Some(FromGateway::Restart));
     assert!(matches!(ada.hears().await, Some(FromGateway::Message { .. })));
     assert_eq!(terminal.edit("ada", "1", &piece("x"), Form::Rich).await, Err(SendError::Gone));
@@ -230,6 +260,26 @@ async fn a_client_that_sleeps_is_sent_away() {
 }
 
 #[tokio::test]
+async fn what_only_others_took_is_not_delivered_to_whom_asked() {
+    let clock = Arc::new(SimulatedClock::new(Moment::from_seconds(0)));
+    let terminal = Terminal::new(clock.clone());
+    let mut asleep = attach_over(&terminal, "ada", 64).await;
+    asleep.say("a1", "hi").await;
+    assert_eq!(ids(&terminal, &terminal.next(None).await.unwrap()), ["a1"]);
+    let mut awake = attach(&terminal, "ada").await;
+    let answer = Piece { answers: named(&["a1"]), ..piece("a rather long message for a pipe that is short") };
+    let time_passes = async {
+        assert!(matches!(awake.hears().await, Some(FromGateway::Message { awaited: true, .. })));
+        clock.advance(PATIENCE).await;
+    };
+    let (sent, ()) = tokio::join!(terminal.send("ada", &answer, Form::Rich), time_passes);
+    assert_eq!(sent, Err(SendError::Unclear(words::ASKER_LEFT.to_owned())));
+    asleep.served.await.unwrap();
+    assert!(terminal.send("ada", &answer, Form::Rich).await.is_ok());
+    assert!(matches!(awake.hears().await, Some(FromGateway::Message { awaited: false, .. })));
+}
+
+#[tokio::test]
 async fn closing_ends_receiving() {
     let terminal = terminal();
     let mut ada = attach(&terminal, "ada").await;
@@ -239,4 +289,27 @@ async fn closing_ends_receiving() {
     assert_eq!(terminal.next(None).await, Err(PollError::Closed));
     let mut late = knock(&terminal, "ada", BUFFER);
     assert_eq!(late.hears().await, Some(farewell()));
+}
+
+#[tokio::test]
+async fn what_cannot_be_stored_is_given_back_and_never_handed_over_again() {
+    let terminal = terminal();
+    let (mut ada, mut other) = (attach(&terminal, "ada").await, attach(&terminal, "ada").await);
+    ada.say("a1", "good evening").await;
+    assert_eq!(ids(&terminal, &terminal.next(None).await.unwrap()), ["a1"]);
+    // Whoever is still to learn whether it was stored is not told twice, and whoever said nothing waits for nothing.
+    terminal.cannot_go_on("It is full.");
+    terminal.not_stored("It is full.").await;
+    terminal.cannot_go_on("It is full.");
+    let full = || Some(FromGateway::Refused { why: "It is full.".into() });
+    assert_eq!(ada.hears().await, full());
+    ada.say("a2", "and again").await;
+    assert_eq!(ids(&terminal, &terminal.next(None).await.unwrap()), ["a2"], "the first is gone");
+    terminal.ack(None).await;
+    assert_eq!(ada.hears().await, Some(FromGateway::Stored { id: "a2".into() }));
+    terminal.cannot_go_on("It is full.");
+    terminal.cannot_go_on("It is full.");
+    terminal.typing("ada", Typing::Begun).await;
+    assert_eq!((ada.hears().await, ada.hears().await), (full(), Some(FromGateway::Typing)));
+    assert_eq!(other.hears().await, Some(FromGateway::Typing));
 }

@@ -38,11 +38,12 @@ impl Link {
         Err(None)
     }
 
-    /// Says something; it counts as unstored until the gateway confirms it.
-    pub async fn say(&mut self, text: &str, piped: bool) {
+    /// Says something, and under which id; it counts as unstored until the gateway confirms it.
+    pub async fn say(&mut self, text: &str, piped: bool) -> String {
         let id = format!("{:032x}", rand::random::<u128>());
         self.unstored.push((id.clone(), text.to_owned()));
-        self.write(&FromClient::Say { id, text: text.to_owned(), piped }).await;
+        self.write(&FromClient::Say { id: id.clone(), text: text.to_owned(), piped }).await;
+        id
     }
 
     /// The next thing that the gateway says, but for confirmations, which are taken note of; `None` when it

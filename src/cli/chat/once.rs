@@ -1,8 +1,10 @@
 //! One question and its answer: for scripts and pipes.
 //!
-//! Only the answer goes to standard output. It is the first message after the question was stored; what
-//! comes before that belongs to something older and goes to standard error. A command is answered for
-//! itself, so a command with a pipe has two answers. What was not stored is given back.
+//! Only the answer goes to standard output: what the gateway says answers what was said here. What answers
+//! something older, or nothing, goes to standard error; what somebody else is here to hear is theirs. A command
+//! is answered for itself, so a command with a pipe has two answers; one answer may also be that to several
+//! clients, whose questions were joined. A gateway that is too old to name what it answers is taken to answer in
+//! order. What was not stored is given back.
 
 use std::io::Write;
 
@@ -25,28 +27,23 @@ pub(super) async fn ask(
     out: &mut (impl Write + Send),
     notes: &mut (impl Write + Send),
 ) -> anyhow::Result<Ending> {
-    let mut answers = answers_to(&question);
-    if let Some(typed) = &question.typed {
-        link.say(typed, false).await;
-    }
-    if let Some(piped) = &question.piped {
-        link.say(piped, true).await;
-    }
-    let parts = link.unstored().len();
+    let mut asked = Asked::say(&question, &mut link).await;
     let mut growth = Growth::default();
-    while answers > 0 {
+    while asked.is_open() {
         let frame = link.hear().await;
-        let begun = link.unstored().len() < parts;
+        asked.begun |= link.unstored().len() < asked.said.len();
         let print = match frame {
-            Some(FromGateway::Message { markdown, trusted, .. }) if !begun => {
-                write!(notes, "{}\n{}", words::EARLIER, screen.show(&markdown, links_of(trusted)))?;
-                continue;
-            }
-            Some(FromGateway::Message { markdown, trusted, .. }) => {
-                answers -= 1;
+            Some(FromGateway::Message { markdown, trusted, answers, awaited, .. }) => {
+                if !asked.is_answered(answers.as_deref()) {
+                    if !awaited {
+                        let label = label_of(answers.as_deref());
+                        write!(notes, "{label}\n{}", screen.show(&markdown, links_of(trusted)))?;
+                    }
+                    continue;
+                }
                 last(growth.finish(&markdown), trusted, screen)
             }
-            Some(FromGateway::Grow { delta }) if screen.live && begun => {
+            Some(FromGateway::Grow { delta, answers }) if screen.live && asked.is_ours(answers.as_deref()) => {
                 growth.push(&delta).map(|block| screen.show(&block, Links::Bare)).unwrap_or_default()
             }
             Some(FromGateway::Restart) if growth.restart() => screen.aside(words::RULE),
@@ -62,9 +59,53 @@ pub(super) async fn ask(
     Ok(Ending::Done)
 }
 
-fn answers_to(question: &Question) -> usize {
-    let command = question.typed.as_deref().is_some_and(is_command);
-    1 + usize::from(command && question.piped.is_some())
+/// What was said, and what of it waits for an answer.
+struct Asked {
+    said: Vec<String>,
+    open: Vec<String>,
+    /// Whether the first is answered for itself.
+    command: bool,
+    /// Whether something of it is stored.
+    begun: bool,
+}
+
+impl Asked {
+    async fn say(question: &Question, link: &mut Link) -> Self {
+        let mut said = Vec::new();
+        if let Some(typed) = &question.typed {
+            said.push(link.say(typed, false).await);
+        }
+        if let Some(piped) = &question.piped {
+            said.push(link.say(piped, true).await);
+        }
+        let command = question.typed.as_deref().is_some_and(is_command);
+        Self { open: said.clone(), said, command, begun: false }
+    }
+
+    fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Whether something belongs to what was said here.
+    fn is_ours(&self, answers: Option<&[String]>) -> bool {
+        answers.map_or(self.begun, |answers| answers.iter().any(|id| self.said.contains(id)))
+    }
+
+    /// Takes note of a message; whether it is an answer to what was said here.
+    fn is_answered(&mut self, answers: Option<&[String]>) -> bool {
+        let is_ours = self.is_ours(answers);
+        match answers {
+            Some(answers) => self.open.retain(|id| !answers.contains(id)),
+            None if is_ours && self.command && self.open.len() > 1 => drop(self.open.remove(0)),
+            None if is_ours => self.open.clear(),
+            None => {}
+        }
+        is_ours
+    }
+}
+
+fn label_of(answers: Option<&[String]>) -> &'static str {
+    if answers.is_some_and(<[String]>::is_empty) { words::MEANWHILE } else { words::EARLIER }
 }
 
 fn last(rest: Rest, trusted: bool, screen: Screen) -> String {

@@ -43,7 +43,7 @@ pub(super) async fn talk(
         match step {
             Step::Nothing => {}
             Step::Print(text) => editor.print(text),
-            Step::Say(text) => link.say(&text, false).await,
+            Step::Say(text) => drop(link.say(&text, false).await),
             Step::Edit(note) => {
                 let (said, frames) = by_hand.edit(&note, &mut link).await;
                 editor.print(screen.show(&said, Links::Bare));
@@ -153,7 +153,7 @@ impl Talk {
 
     fn heard(&mut self, frame: FromGateway) -> Step {
         match frame {
-            FromGateway::Grow { delta } => {
+            FromGateway::Grow { delta, .. } => {
                 (self.in_work, self.signs) = (true, 0);
                 let block = self.growth.push(&delta);
                 block.map_or(Step::Nothing, |block| Step::Print(self.screen.show(&block, Links::Bare)))

@@ -19,19 +19,39 @@ impl Gateway {
     }
 
     async fn stores(&mut self) -> (String, bool) {
-        let (id, text, piped) = self.hears().await;
-        self.says(FromGateway::Stored { id }).await;
+        let (text, piped, _) = self.stores_under().await;
         (text, piped)
+    }
+
+    /// What it heard, and under which id.
+    async fn stores_under(&mut self) -> (String, bool, String) {
+        let (id, text, piped) = self.hears().await;
+        self.says(FromGateway::Stored { id: id.clone() }).await;
+        (text, piped, id)
     }
 
     async fn says(&mut self, frame: FromGateway) {
         self.0.writer.write(&frame).await.unwrap();
     }
 
+    /// As a gateway that is too old to name what it answers.
     async fn answers(&mut self, markdown: &str) {
-        let id = "1".to_owned();
-        self.says(FromGateway::Message { id, markdown: markdown.into(), trusted: true }).await;
+        let (id, markdown) = ("1".to_owned(), markdown.to_owned());
+        self.says(FromGateway::Message { id, markdown, trusted: true, answers: None, awaited: false }).await;
     }
+
+    async fn answers_to(&mut self, ids: &[&str], awaited: bool, markdown: &str) {
+        let (id, markdown, answers) = ("1".to_owned(), markdown.to_owned(), Some(named(ids)));
+        self.says(FromGateway::Message { id, markdown, trusted: true, answers, awaited }).await;
+    }
+
+    async fn grows(&mut self, ids: &[&str], delta: &str) {
+        self.says(FromGateway::Grow { delta: delta.to_owned(), answers: Some(named(ids)) }).await;
+    }
+}
+
+fn named(ids: &[&str]) -> Vec<String> {
+    ids.iter().map(|&id| id.to_owned()).collect()
 }
 
 /// Asks while the script runs; what was printed and noted.
@@ -68,7 +88,7 @@ async fn words_and_pipe_are_one_question_in_two_parts() {
         let (text, piped) = gateway.stores().await;
         assert!(piped && text.len() == 10_000);
         gateway.says(FromGateway::Typing).await;
-        gateway.says(FromGateway::Grow { delta: "Not\n\nshown".into() }).await;
+        gateway.says(FromGateway::Grow { delta: "Not\n\nshown".into(), answers: None }).await;
         gateway.answers("It is **long**.").await;
     })
     .await;
@@ -88,6 +108,45 @@ async fn an_answer_to_something_older_is_no_answer_to_this() {
 }
 
 #[tokio::test]
+async fn only_what_answers_the_question_is_its_answer() {
+    let (ending, out, notes) = asked(Some("hi"), None, SCRIPT, async |mut gateway: Gateway| {
+        let (_, _, id) = gateway.stores_under().await;
+        gateway.answers_to(&["older"], false, "old").await;
+        gateway.answers_to(&["theirs"], true, "not for us").await;
+        gateway.answers_to(&[], false, "It is eight.").await;
+        gateway.answers_to(&[&id], true, "new").await;
+    })
+    .await;
+    assert_eq!((ending, out.as_str()), (Ending::Done, "new\n\n"));
+    assert_eq!(notes, format!("{}\nold\n\n{}\nIt is eight.\n\n", words::EARLIER, words::MEANWHILE));
+}
+
+#[tokio::test]
+async fn an_answer_to_several_joined_questions_is_the_answer_to_each() {
+    let (ending, out, notes) = asked(Some("hi"), Some("page"), SCRIPT, async |mut gateway: Gateway| {
+        let (_, _, words) = gateway.stores_under().await;
+        let (_, _, page) = gateway.stores_under().await;
+        gateway.answers_to(&["theirs", &words], true, "to the words").await;
+        gateway.answers_to(&[&page, "theirs too"], true, "to the page").await;
+    })
+    .await;
+    assert_eq!((ending, out.as_str(), notes.as_str()), (Ending::Done, "to the words\n\nto the page\n\n", ""));
+}
+
+#[tokio::test]
+async fn only_the_answer_to_the_question_is_seen_to_grow() {
+    let (_, out, _) = asked(Some("hi"), None, LIVE, async |mut gateway: Gateway| {
+        let (_, _, id) = gateway.stores_under().await;
+        gateway.grows(&["theirs"], "Not.\n\nOurs.\n\nX").await;
+        gateway.answers_to(&["theirs"], true, "Not.\n\nOurs.\n\nX").await;
+        gateway.grows(&[&id], "One.\n\nTw").await;
+        gateway.answers_to(&[&id], true, "One.\n\nTwo.").await;
+    })
+    .await;
+    assert_eq!(out, "One.\n\nTwo.\n\n");
+}
+
+#[tokio::test]
 async fn a_command_with_a_pipe_has_two_answers() {
     let (ending, out, _) = asked(Some("/status"), Some("text"), SCRIPT, async |mut gateway: Gateway| {
         gateway.stores().await;
@@ -104,7 +163,7 @@ async fn a_person_sees_it_grow_and_nothing_twice() {
     let (ending, out, _) = asked(Some("hi"), None, LIVE, async |mut gateway: Gateway| {
         gateway.stores().await;
         for delta in ["Void.\n\nX", "", "One.\n", "\nTw", "o.\n\nThree."] {
-            let grow = FromGateway::Grow { delta: delta.into() };
+            let grow = FromGateway::Grow { delta: delta.into(), answers: None };
             gateway.says(if delta.is_empty() { FromGateway::Restart } else { grow }).await;
         }
         gateway.answers("One.\n\nTwo.\n\nThree.").await;

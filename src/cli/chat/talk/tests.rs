@@ -23,11 +23,12 @@ fn print(text: &str) -> Step {
 }
 
 fn grow(delta: &str) -> FromGateway {
-    FromGateway::Grow { delta: delta.to_owned() }
+    FromGateway::Grow { delta: delta.to_owned(), answers: None }
 }
 
 fn message(markdown: &str) -> FromGateway {
-    FromGateway::Message { id: "1".to_owned(), markdown: markdown.to_owned(), trusted: true }
+    let (id, markdown) = ("1".to_owned(), markdown.to_owned());
+    FromGateway::Message { id, markdown, trusted: true, answers: None, awaited: false }
 }
 
 #[test]

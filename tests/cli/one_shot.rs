@@ -1,0 +1,110 @@
+//! One question on the command line gets its own answer, whatever else is under way.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use super::program::{Ended, Home};
+
+const EARLIER: &str = "This came in answer to something earlier:";
+
+/// All of them at the same time.
+fn at_once(home: &Home, lines: &[&str]) -> Vec<Ended> {
+    let begin = |line: &&str| home.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun: Vec<_> = lines.iter().map(begin).collect();
+    begun.into_iter().map(|child| Ended::of(child.wait_with_output().unwrap())).collect()
+}
+
+#[test]
+fn three_questions_at_once_get_their_own_answers() {
+    let home = Home::plain();
+    let _gateway = home.gateway();
+    let lines = ["chat /whoami", "chat /memory search zzz", "chat /help"];
+    let alone: Vec<String> = lines.iter().map(|line| home.run(line).done()).collect();
+    for _ in 0..4 {
+        for (ended, alone) in at_once(&home, &lines).into_iter().zip(&alone) {
+            assert_eq!((ended.code, &ended.out, ended.err.as_str()), (0, alone, ""));
+        }
+    }
+}
+
+#[test]
+fn answers_that_were_never_taken_are_no_answers_to_the_next_question() {
+    let home = Home::plain();
+    for line in ["chat /help", "chat What is 12*7?", "chat /memory search zzz"] {
+        home.run(line).done();
+    }
+    // As after a kill between answering and delivering.
+    let journal = Connection::open(home.file("compline.db")).unwrap();
+    journal.execute_batch("DELETE FROM parts; UPDATE outbox SET state = 'pending', ended_at = NULL;").unwrap();
+    drop(journal);
+    let first = home.run("chat /whoami");
+    assert!(first.out.contains("Ada") && !first.out.contains("84") && !first.out.contains("/memory"), "{first:?}");
+    assert_eq!(first.err.matches(EARLIER).count(), 3, "{first:?}");
+    assert!(first.err.contains("84"), "{first:?}");
+    let second = home.run("chat /whoami");
+    assert_eq!((second.out, second.err.as_str()), (first.out, ""));
+}
+
+/// The gateway with a limit of the size of its files, beyond which nothing can be written: a disk that is full.
+fn gateway_on_a_full_disk(home: &Home) -> Child {
+    let journal = std::fs::metadata(home.file("compline.db")).unwrap().len();
+    let limit = journal / 512 + 64;
+    let mut command = Command::new("sh");
+    command.env_clear().env("TZ", "UTC").env("LANG", "C.UTF-8");
+    let line = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$@\"");
+    command.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_compline"), "--home"]).arg(home.path()).arg("run");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(std::fs::File::create(home.file("said")).unwrap());
+    let mut gateway = command.spawn().unwrap();
+    while !said(home).contains("Ready.") {
+        assert!(gateway.try_wait().unwrap().is_none(), "the gateway ended: {}", said(home));
+        std::thread::yield_now();
+    }
+    gateway
+}
+
+fn said(home: &Home) -> String {
+    std::fs::read_to_string(home.file("said")).unwrap()
+}
+
+/// What was said in the terminal and is in the journal.
+fn stored(home: &Home, word: &str) -> i64 {
+    let journal = Connection::open(home.file("compline.db")).unwrap();
+    let like = format!("%{word}%");
+    journal
+        .query_row("SELECT count(*) FROM texts WHERE text LIKE ?1 AND kind = 'said'", [like], |row| row.get(0))
+        .unwrap()
+}
+
+#[test]
+fn on_a_full_disk_a_question_ends_with_a_sentence_and_is_not_doubled_later() {
+    let home = Home::plain();
+    home.run("chat /remember Ladder: behind the shed").done();
+    let mut gateway = gateway_on_a_full_disk(&home);
+    let filler = "filler ".repeat(2_000);
+    let mut full = None;
+    for number in 0..200 {
+        let begun = Instant::now();
+        let ended = home.run(&format!("chat Question{number}x {filler}"));
+        assert!(begun.elapsed() < Duration::from_secs(10), "question {number} took {:?}", begun.elapsed());
+        if ended.code != 0 {
+            full = Some((number, ended));
+            break;
+        }
+    }
+    let (number, ended) = full.expect("it was never full");
+    ended.refused(1, &["the disk is full", "Make room"]);
+    assert!(said(&home).contains("the disk is full"), "{}", said(&home));
+    let refused = home.run("memory forget Ladder");
+    assert!(refused.code != 0 && refused.err.contains("the disk is full"), "{refused:?}");
+    gateway.kill().unwrap();
+    gateway.wait().unwrap();
+    let word = format!("Question{number}x");
+    let kept = stored(&home, &word);
+    // Either it was given back and is in no journal, or it is there and its answer was promised.
+    assert_eq!(kept, i64::from(ended.err.contains("is stored")), "{ended:?}");
+    let _gateway = home.gateway();
+    assert!(home.run("chat /whoami").done().contains("Ada"));
+    assert_eq!(stored(&home, &word), kept, "nothing of it comes later");
+}
