@@ -4,16 +4,19 @@
 //! as a whole. The row of a forgetting is written before anything goes, so one that is cut off is finished at the next start
 //! ([`crate::schedule::Schedule::let_go`]).
 
+mod said;
+
 use serde_json::{Value, json};
 
 use super::Admin;
 use super::answer::{Answer, plain};
 use crate::id::{ForgettingId, PersonId, StreamId};
-use crate::memory::Outcome;
+use crate::memory::{Forgettable, Outcome};
 use crate::people::{Party, Person, Role};
-use crate::store::{Counts, Db, ForgettingRow, Forgotten, NewForgetting, Tx};
+use crate::store::{Also, Counts, Db, ForgettingRow, Forgotten, Left, NewForgetting, Tx};
 use crate::text::needle::Needles;
 use crate::trust::Scope;
+use crate::wording::review_command::Way;
 use crate::wording::{self, forget as says};
 
 /// Whether messages go too.
@@ -30,8 +33,8 @@ impl Admin {
     ///
     /// # Errors
     /// If the journal or the workspace cannot be used.
-    pub async fn forget(&self, person: &Person, name: &str, messages: Messages) -> anyhow::Result<Answer> {
-        self.forget_of(&Party::One(person.clone()), person.id, name, messages).await
+    pub async fn forget(&self, person: &Person, name: &str, messages: Messages, way: Way) -> anyhow::Result<Answer> {
+        self.forget_of(&Party::One(person.clone()), person.id, name, messages, way).await
     }
 
     /// Forgets a note or a fact of that party because that person asks for it.
@@ -44,48 +47,59 @@ impl Admin {
         asks: PersonId,
         name: &str,
         messages: Messages,
+        way: Way,
     ) -> anyhow::Result<Answer> {
-        let scope = who.scope();
-        let id = match self.parts.tree.to_forget(who, name).await? {
-            Some(found) => {
-                let now = self.parts.clock.now();
-                let want = move |tx: Tx<'_>| {
-                    tx.want_forgotten(&NewForgetting {
-                        person: Some(asks),
-                        what: found.what,
-                        target: &found.target,
-                        needles: &found.needles,
-                        messages: messages == Messages::Go,
-                        label: &found.label,
-                        scope,
-                        at: now,
-                    })
-                };
-                self.end_turns_of(scope).await?;
-                self.parts.journal.write("want something forgotten", want).await?
-            }
-            None => match self.begun(name, scope).await? {
-                Some(row) if row.target.is_empty() => {
-                    return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({})));
-                }
-                Some(row) => {
-                    self.end_turns_of(scope).await?;
-                    if messages == Messages::Go {
-                        let id = row.id;
-                        self.parts
-                            .journal
-                            .write("want messages forgotten", move |tx| tx.want_messages_forgotten(id))
-                            .await?;
-                    }
-                    row.id
-                }
-                None => return Ok(none_such(who, name)),
-            },
+        if let Some(found) = self.parts.tree.to_forget(who, name).await? {
+            return self.forget_found(who.scope(), asks, found, messages, way).await;
+        }
+        let Some(row) = self.begun(name, who.scope()).await? else {
+            return match messages {
+                Messages::Stay => Ok(none_such(who, name, way)),
+                Messages::Go => self.forget_said(who.scope(), asks, name, way).await,
+            };
         };
+        if row.target.is_empty() {
+            return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({})));
+        }
+        self.end_turns_of(row.scope).await?;
+        if messages == Messages::Go {
+            let id = row.id;
+            self.parts.journal.write("want messages forgotten", move |tx| tx.want_messages_forgotten(id)).await?;
+        }
+        self.forget_wanted(row.id, way).await
+    }
+
+    async fn forget_found(
+        &self,
+        scope: Scope,
+        asks: PersonId,
+        found: Forgettable,
+        messages: Messages,
+        way: Way,
+    ) -> anyhow::Result<Answer> {
+        let now = self.parts.clock.now();
+        let want = move |tx: Tx<'_>| {
+            tx.want_forgotten(&NewForgetting {
+                person: Some(asks),
+                what: found.what,
+                target: &found.target,
+                needles: &found.needles,
+                messages: messages == Messages::Go,
+                label: &found.label,
+                scope,
+                at: now,
+            })
+        };
+        self.end_turns_of(scope).await?;
+        let id = self.parts.journal.write("want something forgotten", want).await?;
+        self.forget_wanted(id, way).await
+    }
+
+    async fn forget_wanted(&self, id: ForgettingId, way: Way) -> anyhow::Result<Answer> {
         let outcome = self.parts.tree.forget(id, self.parts.clock.now()).await?;
-        let Some(outcome) = outcome else { return Ok(none_such(who, name)) };
+        let Some(outcome) = outcome else { return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({}))) };
         self.part(&outcome).await?;
-        Ok(told(id, &outcome))
+        Ok(told(id, &outcome, way))
     }
 
     /// Forgets a person with everything that is theirs.
@@ -179,16 +193,25 @@ impl Admin {
     }
 }
 
-fn none_such(who: &Party, name: &str) -> Answer {
+fn none_such(who: &Party, name: &str, way: Way) -> Answer {
     Answer::refusal(match who {
-        Party::One(_) => says::none_such(&plain(name)),
+        Party::One(_) => says::none_such(&plain(name), way),
         Party::Group(_) => says::none_such_in_group(&plain(name)),
     })
 }
 
-fn told(id: ForgettingId, outcome: &Outcome) -> Answer {
-    let mut lines = vec![says::forgotten(&counted(&outcome.counts))];
-    let left = left(id, outcome);
+fn told(id: ForgettingId, outcome: &Outcome, way: Way) -> Answer {
+    let Outcome { counts, left, .. } = outcome;
+    let mut lines = vec![says::forgotten(&counted(counts))];
+    if counts.notes == 0
+        && counts.lines == 0
+        && counts.versions > 0
+        && left.files.is_empty()
+        && left.is_looked_through()
+    {
+        lines.push(says::ONLY_BEFORE.to_owned());
+    }
+    let left = left_in_words(id, left, way);
     if left.is_empty() {
         lines.push(says::PROVED.to_owned());
     }
@@ -198,24 +221,39 @@ fn told(id: ForgettingId, outcome: &Outcome) -> Answer {
 }
 
 fn counted(counts: &Counts) -> Vec<String> {
-    let Counts { notes, lines, entries, versions, summaries, copies, messages } = *counts;
-    let all = [notes, lines, entries, versions, summaries, copies, messages];
+    let Counts { notes, lines, entries, versions, summaries, copies, messages, archives } = *counts;
+    let all = [notes, lines, entries, versions, summaries, copies, messages, archives];
     all.into_iter().zip(says::KINDS).filter_map(|(count, (one, many))| says::counted(count, one, many)).collect()
 }
 
-fn left(id: ForgettingId, outcome: &Outcome) -> Vec<String> {
-    let left = &outcome.left;
-    let files = left.files.iter().map(|file| plain(file)).collect::<Vec<_>>().join(", ");
+fn left_in_words(id: ForgettingId, left: &Left, way: Way) -> Vec<String> {
+    let (files, unread, also) = (listed(&left.files), listed(&left.unread), in_other_words(&left.also));
     [
-        says::counted(left.messages.len(), "message", "messages").map(|messages| says::in_messages(&messages, id)),
+        says::counted(left.messages.len(), "message", "messages").map(|messages| says::in_messages(&messages, id, way)),
         says::counted(left.reminders, "reminder", "reminders").map(|reminders| says::in_reminders(&reminders)),
         says::counted(left.proposals, "proposal", "proposals").map(|proposals| says::in_proposals(&proposals)),
         (!files.is_empty()).then(|| says::in_files(&files)),
-        says::counted(left.other, "place", "places").map(|places| says::elsewhere(&places, id)),
+        (!unread.is_empty()).then(|| says::unread(&unread)),
+        says::counted(left.other, "place", "places").map(|places| says::elsewhere(&places, id, way)),
+        (!also.is_empty()).then(|| says::also(&also, way)),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+fn in_other_words(also: &Also) -> String {
+    let files = listed(&also.files);
+    let places = [
+        says::counted(also.messages, "message", "messages"),
+        says::counted(also.summaries, "summary", "summaries"),
+        (!files.is_empty()).then_some(files),
+    ];
+    places.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn listed(files: &[String]) -> String {
+    files.iter().map(|file| plain(file)).collect::<Vec<_>>().join(", ")
 }
 
 fn json_of(id: ForgettingId, outcome: &Outcome) -> Value {
@@ -228,7 +266,9 @@ fn json_of(id: ForgettingId, outcome: &Outcome) -> Value {
             "reminders": left.reminders,
             "proposals": left.proposals,
             "files": left.files,
+            "unread": left.unread,
             "other": left.other,
+            "also": { "messages": left.also.messages, "summaries": left.also.summaries, "files": left.also.files },
         },
     })
 }

@@ -31,20 +31,21 @@ impl Tree {
         Ok((path, digest))
     }
 
-    /// Takes an archive off the disk whose time is over, if it is still the one that we wrote.
+    /// Takes an archive off the disk, if it is still the one that we wrote. False if it is not.
     ///
     /// # Errors
     /// If it cannot be deleted.
-    pub async fn drop_export(&self, path: &str, digest: &str) -> anyhow::Result<()> {
+    pub async fn drop_export(&self, path: &str, digest: &str) -> anyhow::Result<bool> {
         let (tree, path, digest) = (self.clone(), path.to_owned(), digest.to_owned());
         let alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;
         blocking(move || {
             let _alone = alone;
             let (disk, inside) = tree.disk_of(&path);
-            if disk.read(inside, LARGEST).is_ok_and(|bytes| page::digest(&bytes) == digest) {
+            let is_ours = disk.read(inside, LARGEST).is_ok_and(|bytes| page::digest(&bytes) == digest);
+            if is_ours {
                 tree.drop_at(&path)?;
             }
-            Ok(())
+            Ok(is_ours)
         })
         .await
     }

@@ -125,7 +125,8 @@ impl Tree {
             let Scope::Group(stream) = row.scope else { continue };
             let folder = self.folder_of(&Party::Group(stream)).await?;
             let left = outcome.left;
-            by_hand.extend(left.files.iter().map(|file| format!("{folder}/{file}")));
+            let files = left.files.iter().chain(&left.unread).chain(&left.also.files);
+            by_hand.extend(files.map(|file| format!("{folder}/{file}")));
             elsewhere = [left.reminders, left.proposals, left.other].into_iter().fold(elsewhere, usize::saturating_add);
         }
         Ok((by_hand, elsewhere))

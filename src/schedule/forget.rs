@@ -4,7 +4,7 @@
 //! that was left because nobody asked for it has gone by itself since. Then the words that were looked for go as well.
 
 use super::Schedule;
-use crate::store::{Forgotten, Left};
+use crate::store::Forgotten;
 use crate::time::Moment;
 
 impl Schedule {
@@ -15,7 +15,7 @@ impl Schedule {
             let id = row.id;
             let done = match row.what {
                 Forgotten::Person => self.parts.tree.forget_person(id, now).await.map(|_| Vec::new()),
-                Forgotten::Note | Forgotten::Fact => {
+                Forgotten::Note | Forgotten::Fact | Forgotten::Said => {
                     let done = self.parts.tree.forget(id, now).await;
                     done.map(|outcome| outcome.map(|outcome| outcome.partings).unwrap_or_default())
                 }
@@ -43,9 +43,9 @@ impl Schedule {
                 }
                 continue;
             }
-            let left = self.parts.journal.read_much(move |db| db.left(&of)).await?;
-            let files = self.parts.tree.files_that_hold(&row).await?;
-            if left == Left::default() && files.is_empty() {
+            let mut left = self.parts.journal.read_much(move |db| db.left(&of)).await?;
+            self.parts.tree.look_into_files(&row, &mut left).await?;
+            if left.is_nothing() {
                 self.parts
                     .journal
                     .write("let go of forgotten words", move |tx| tx.end_forgetting(id, false, now))

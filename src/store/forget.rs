@@ -10,10 +10,13 @@
 mod cut;
 mod grown;
 mod places;
+mod said;
 mod sweep;
 mod whole;
 
 pub use cut::Left;
+pub use grown::KeptWords;
+pub use said::Also;
 
 use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
@@ -31,6 +34,8 @@ pub enum Forgotten {
     Note,
     /// One line of what is known.
     Fact,
+    /// Words that were only said.
+    Said,
     /// A person with everything that is theirs.
     Person,
 }
@@ -40,6 +45,7 @@ impl Forgotten {
         match self {
             Self::Note => "note",
             Self::Fact => "fact",
+            Self::Said => "said",
             Self::Person => "person",
         }
     }
@@ -47,6 +53,7 @@ impl Forgotten {
     fn parse(word: &str) -> Self {
         match word {
             "fact" => Self::Fact,
+            "said" => Self::Said,
             "person" => Self::Person,
             _ => Self::Note,
         }
@@ -71,6 +78,8 @@ pub struct Counts {
     pub copies: usize,
     /// Messages.
     pub messages: usize,
+    /// Archives that somebody took along.
+    pub archives: usize,
 }
 
 impl Counts {
@@ -85,6 +94,7 @@ impl Counts {
             summaries: self.summaries.saturating_add(other.summaries),
             copies: self.copies.saturating_add(other.copies),
             messages: self.messages.saturating_add(other.messages),
+            archives: self.archives.saturating_add(other.archives),
         }
     }
 
@@ -101,7 +111,7 @@ pub struct NewForgetting<'a> {
     pub person: Option<PersonId>,
     /// What.
     pub what: Forgotten,
-    /// The note's path relative to the workspace, the fact's key, the person's folder; blank for what goes of a group's with a person.
+    /// The note's path relative to the workspace, the fact's key, the words that were said, the person's folder; blank for what goes of a group's with a person.
     pub target: &'a str,
     /// The words that nothing may hold any more.
     pub needles: &'a Needles,
@@ -124,7 +134,7 @@ pub struct ForgettingRow {
     pub person: Option<PersonId>,
     /// What.
     pub what: Forgotten,
-    /// The note's path relative to the workspace, the fact's key, the person's folder; blank when it is over.
+    /// The note's path relative to the workspace, the fact's key, the words that were said, the person's folder; blank when it is over.
     pub target: String,
     /// The words that nothing may hold any more.
     pub needles: Needles,
@@ -142,6 +152,22 @@ impl ForgettingRow {
     /// Whether it is what goes of a group's because a person goes, and is not over: what others said there stays theirs.
     pub fn is_of_somebody(&self) -> bool {
         self.what == Forgotten::Fact && self.target.is_empty()
+    }
+
+    /// Whether lines of files go wherever they hold it, and not only those that say it and little else: what a person named by its words, and what goes
+    /// with a person.
+    fn is_everywhere(&self) -> bool {
+        self.what == Forgotten::Said || self.is_of_somebody()
+    }
+
+    /// A text of a file without the lines that go; `None` if none does.
+    pub fn cut(&self, text: &str) -> Option<String> {
+        if self.is_everywhere() { self.needles.cut(text) } else { self.needles.cut_said(text) }
+    }
+
+    /// Whether a text of a file has a line that goes.
+    pub fn goes_from(&self, text: &str) -> bool {
+        if self.is_everywhere() { self.needles.are_in(text) } else { self.needles.are_said_in(text) }
     }
 }
 

@@ -5,6 +5,10 @@
 //! In JSON the strings are looked at, however they are escaped. Nothing here knows what was *meant*: other words for the same thing are found
 //! only by [`Needles::is_near`], which is for the few texts that are known to have grown from it.
 
+mod sought;
+
+pub use sought::Sought;
+
 use serde::{Deserialize, Serialize};
 
 use super::fold::fold;
@@ -19,6 +23,14 @@ const FILE: &str = "md";
 const TITLE: (usize, usize) = (12, 3);
 /// A word of so many letters says something, as does one with a digit.
 const TELLING: usize = 5;
+/// Fewer letters are not looked for in all that was said.
+const LEAST: usize = 4;
+/// So many other words stand in a line that says little else, or as many as what it says has.
+const BESIDES: usize = 3;
+/// Where the key of a fact ends in its line.
+const KEY_ENDS: [&str; 2] = ["**:", ":**"];
+/// Without marks a key has at most so many words.
+const KEY_WORDS: usize = 10;
 /// Before a part that has to be all that stands on a line. No plain text holds it.
 const ALONE: char = '=';
 /// JSON within JSON is looked into so deep.
@@ -76,6 +88,12 @@ impl Needles {
         }
     }
 
+    /// Those of words that somebody wants out of all that was said, wherever they stand in a line. Too few letters would mean nearly everything: none.
+    pub fn of_words(words: &str) -> Self {
+        let words = plain(words);
+        if measure(&words).0 < LEAST { Self::default() } else { Self(vec![vec![words]]) }
+    }
+
     /// These and those.
     pub fn join(&mut self, others: Self) {
         self.0.extend(others.0.into_iter().filter(|needle| !self.0.contains(needle)).collect::<Vec<_>>());
@@ -94,6 +112,11 @@ impl Needles {
     /// Whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The words of a text as they are looked for: small letters, one space between them, nothing else.
+    pub fn words_of(text: &str) -> String {
+        plain(text)
     }
 
     /// Whether two texts are the same words, however they are written.
@@ -116,22 +139,66 @@ impl Needles {
                     .flat_map(|part| part.trim_start_matches(ALONE).split(' '))
                     .filter(is_telling)
                     .collect();
+                if telling.is_empty() {
+                    // All words are short: then all of them.
+                    return parts
+                        .iter()
+                        .all(|part| !part.starts_with(ALONE) && part.split(' ').all(|word| has(&here, word)));
+                }
                 let found = telling.iter().filter(|word| has(&here, word)).count();
-                found > 0 && found.saturating_mul(2) >= telling.len()
+                found.saturating_mul(2) >= telling.len()
             })
+    }
+
+    /// The words by which a search would find what they say, in whatever order and whatever is said with them.
+    pub fn sought(&self) -> Sought {
+        Sought::of(&self.0)
     }
 
     /// The text without the lines that hold one of them; `None` if no line does.
     pub fn cut(&self, text: &str) -> Option<String> {
-        let kept: Vec<&str> = text.split_inclusive('\n').filter(|line| !self.are_on(line)).collect();
-        let kept = kept.concat();
-        (kept.len() != text.len()).then_some(kept)
+        without(text, |line| self.are_on(line))
+    }
+
+    /// The text without the lines that say one of them and little else; `None` if no line does. A line that tells more than that is somebody's own words
+    /// about other things as well: it is not taken away with a fact.
+    pub fn cut_said(&self, text: &str) -> Option<String> {
+        without(text, |line| self.are_said_on(line))
+    }
+
+    /// Whether a line of a text says one of them and little else.
+    pub fn are_said_in(&self, text: &str) -> bool {
+        text.lines().any(|line| self.are_said_on(line))
+    }
+
+    fn are_said_on(&self, line: &str) -> bool {
+        let here = plain(line);
+        // A fact says what it is about before it says it; the key is not among the words that count.
+        let key_and_value = KEY_ENDS.iter().find_map(|end| line.split_once(end));
+        let spoken = || line.split_once(": ").filter(|(key, _)| key.split_whitespace().count() <= KEY_WORDS);
+        let (own, has_key) = key_and_value.or_else(spoken).map_or((line, false), |(_, value)| (value, true));
+        let words = plain(own).split(' ').filter(|word| !is_number(word)).count();
+        self.0.iter().filter(|parts| parts.iter().all(|part| has(&here, part))).any(|parts| {
+            let counted = if has_key { parts.last().map_or(&[][..], std::slice::from_ref) } else { &parts[..] };
+            let said = counted.iter().flat_map(|part| part.split(' ')).filter(|word| !is_number(word)).count();
+            words.saturating_sub(said) <= said.max(BESIDES)
+        })
     }
 
     fn are_on(&self, line: &str) -> bool {
         let here = plain(line);
         !here.is_empty() && self.0.iter().any(|parts| parts.iter().all(|part| has(&here, part)))
     }
+}
+
+fn without(text: &str, gone: impl Fn(&str) -> bool) -> Option<String> {
+    let kept: Vec<&str> = text.split_inclusive('\n').filter(|line| !gone(line)).collect();
+    let kept = kept.concat();
+    (kept.len() != text.len()).then_some(kept)
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_telling(word: &&str) -> bool {
@@ -267,10 +334,46 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_tells_more_is_not_taken_away_with_a_fact() {
+        for (key, value, said) in [
+            ("Wife", "Eva", "- **Wife**: Eva (preference, 2026-11-21)"),
+            ("Wife", "Eva", "my wife is called Eva"),
+            ("The code of the garden gate", "blue bird", "- **The code of the garden gate**: blue bird"),
+            ("The code of the garden gate", "blue bird", "- **The code of the garden gate:** blue bird"),
+            ("The code of the garden gate", "blue bird", "- [10:00] The code of the garden gate: blue bird"),
+            ("shoe size", "42", "42 is my shoe size"),
+            ("safe", "the spare key is under the third pot", "I said on Monday: the spare key is under the third pot!"),
+        ] {
+            assert!(Needles::of_fact(key, value).are_said_in(said), "{said}");
+        }
+        for (key, value, told) in [
+            ("Wife", "Eva", "Sunday we visited my wife's parents; Eva brought the cake recipe of grandmother."),
+            ("Junk", "rubbish stuff", "We took the rubbish stuff to the tip and met Karl there, who is moving to Ulm."),
+        ] {
+            let needles = Needles::of_fact(key, value);
+            assert!(needles.are_in(told) && !needles.are_said_in(told), "{told}");
+            assert_eq!(needles.cut_said(told), None);
+        }
+    }
+
+    #[test]
     fn what_grew_from_it_is_known_in_other_words_too() {
         let needles = Needles::of_fact("safe", "The code of the safe is 4711");
         assert!(needles.is_near("They told the code 4711") && !needles.is_near("They bought a safe"));
         assert!(!needles.are_in("They told the code 4711"));
+    }
+
+    #[test]
+    fn what_has_only_short_words_is_near_where_all_of_them_stand() {
+        let needles = Needles::of_fact("car", "blue");
+        assert!(needles.is_near("My car is blue") && !needles.is_near("The sky is blue"));
+    }
+
+    #[test]
+    fn words_are_found_anywhere_in_a_line_and_a_few_letters_are_no_words() {
+        let needles = Needles::of_words("Hunter22 ");
+        assert!(needles.are_in("ok: it is HUNTER22!") && !needles.are_in("hunter2 or hunter222"));
+        assert!(Needles::of_words("tea").is_empty() && !Needles::of_words("tea 7").is_empty());
     }
 
     proptest! {

@@ -1,11 +1,12 @@
 //! What people read about forgetting.
 
+use super::review_command::Way;
 use crate::id::ForgettingId;
 
 /// What /forget does.
 pub const DOES: &str = "forget a note or a fact for good: /forget NOTE";
 /// How /forget is written.
-pub const HOW: &str = "/forget NOTE (its name, the key of a fact, or all words of a line), or /forget NOTE messages to delete the messages that it grew from too";
+pub const HOW: &str = "/forget NOTE (its name, the key of a fact, or all words of a line), or /forget NOTE messages to delete the messages that it grew from too; /forget WORDS messages is for what was only said";
 /// Nothing holds it any more.
 pub const PROVED: &str = "A search for it finds nothing any more.";
 /// Where this does not reach.
@@ -17,10 +18,52 @@ pub const LAST_OWNER: &str =
     "The only owner cannot be forgotten: nobody could give orders any more. Remove the home instead.";
 
 /// There is no such note and no such fact.
-pub fn none_such(name: &str) -> String {
+pub fn none_such(name: &str, way: Way) -> String {
     format!(
-        "There is no note and no fact called {name}, and no line that says just that. /memory shows what there is: give the name of a note, or a line word for word."
+        "There is no note and no fact called {name}, and no line that says just that. {} shows what there is: give the name of a note, or a line word for word. \
+         What was only said goes with `{}`.",
+        way.command("/memory", "memory"),
+        with_messages("WORDS", way)
     )
+}
+
+/// There is no such note and no such fact, and nobody said that.
+pub fn none_said(name: &str) -> String {
+    format!("There is no note and no fact called {name}, and no message holds these words on one line.")
+}
+
+/// There is no such note and no such fact, and nearly every message would hold so few letters.
+pub fn too_few(name: &str) -> String {
+    format!("There is no note and no fact called {name}, and that is too short to be looked for in what was said.")
+}
+
+/// So many messages hold the words, said on those days, and only the code deletes them.
+pub fn to_be_deleted(messages: usize, days: &str, words: &str, code: &str, way: Way) -> String {
+    let hold = if messages == 1 { "1 message holds".to_owned() } else { format!("{messages} messages hold") };
+    format!(
+        "No note and no fact is called that, but {hold} these words, {days}. `{}` deletes what was said there for good, and every line of your memory, of \
+         summaries and of earlier versions that holds the words. The code stands for exactly these messages.",
+        with_messages(&format!("{words} {code}"), way)
+    )
+}
+
+/// Those days, or from when to when if there are many.
+pub fn on_days(days: &[String]) -> String {
+    match days {
+        [] => String::new(),
+        [day] => format!("said on {day}"),
+        [first, .., last] if days.len() > MOST_DAYS => format!("said on {} days from {first} to {last}", days.len()),
+        [before @ .., last] => format!("said on {} and {last}", before.join(", ")),
+    }
+}
+
+/// More days are counted and not named.
+const MOST_DAYS: usize = 7;
+
+/// The command that forgets with messages.
+fn with_messages(what: &str, way: Way) -> String {
+    let typed = if what.contains(' ') { format!("\"{what}\"") } else { what.to_owned() };
+    way.command(&format!("forget {what} messages"), &format!("memory forget {typed} --messages"))
 }
 
 /// There is no such note and no such fact of a group.
@@ -45,7 +88,7 @@ pub fn counted(count: usize, one: &str, many: &str) -> Option<String> {
 }
 
 /// What the parts of a count are called, for one and for many.
-pub const KINDS: [(&str, &str); 7] = [
+pub const KINDS: [(&str, &str); 8] = [
     ("note", "notes"),
     ("line", "lines"),
     ("entry", "entries"),
@@ -53,14 +96,34 @@ pub const KINDS: [(&str, &str); 7] = [
     ("place in summaries", "places in summaries"),
     ("copy", "copies"),
     ("message", "messages"),
+    ("archive in exports, as it held a copy of everything", "archives in exports, as they held a copy of everything"),
 ];
 
 /// Messages hold it still.
-pub fn in_messages(messages: &str, id: ForgettingId) -> String {
+pub fn in_messages(messages: &str, id: ForgettingId, way: Way) -> String {
     format!(
-        "Still in {messages}: what was said stays until you want it gone. `/forget {id} messages` deletes those too."
+        "Still in {messages} in which it was said: what was said stays until you want it gone. `{}` deletes those too.",
+        with_messages(&id.to_string(), way)
     )
 }
+
+/// What has all its words in another sentence.
+pub fn also(places: &str, way: Way) -> String {
+    format!(
+        "All its words stand in another sentence too, in {places}: a search for them finds that, and whether it means the same I cannot tell. \
+         `{}`, with words that follow each other there, shows in how many messages they are and deletes those.",
+        with_messages("WORDS", way)
+    )
+}
+
+/// Files that nobody could look into.
+pub fn unread(files: &str) -> String {
+    format!("I could not look into {files}, so I do not know whether it stands there.")
+}
+
+/// No file said it any more.
+pub const ONLY_BEFORE: &str =
+    "It stood in no file any more, only in earlier versions, and those cannot be put back now.";
 
 /// Reminders hold it still.
 pub fn in_reminders(reminders: &str) -> String {
@@ -78,8 +141,9 @@ pub fn in_files(files: &str) -> String {
 }
 
 /// Something holds it that came meanwhile.
-pub fn elsewhere(places: &str, id: ForgettingId) -> String {
-    format!("Still in {places} that came meanwhile: `/forget {id}` goes on.")
+pub fn elsewhere(places: &str, id: ForgettingId, way: Way) -> String {
+    let again = way.command(&format!("forget {id}"), &format!("memory forget {id}"));
+    format!("Still in {places} that came meanwhile: `{again}` goes on.")
 }
 
 /// Somebody is forgotten.

@@ -176,3 +176,35 @@ async fn what_is_forgotten_while_a_conversation_is_summed_up_is_not_in_the_summa
     assert_eq!(story.text("SELECT group_concat(state) FROM summaries"), "made");
     story.end().await;
 }
+
+#[tokio::test]
+async fn lines_that_tell_more_and_files_beside_the_archives_stay_and_are_named() {
+    let story = Story::begin().await;
+    story.say(ADA, "/remember Wife: Eva").await;
+    let diary = "# Diary\n\nSunday we visited my wife's parents; Eva brought the cake recipe of her grandmother.\n";
+    story.writes("memory/diary.md", diary);
+    story.say(ADA, "/export").await;
+    let archives = || {
+        let all = std::fs::read_dir(story.path_of("exports")).unwrap().flatten();
+        all.filter(|file| file.path().extension().is_some_and(|kind| kind == "tar")).count()
+    };
+    assert_eq!(archives(), 1);
+    for mine in ["exports/mine.txt", "exports/mine.tar"] {
+        story.writes(mine, "My own list.\n");
+    }
+    story.say(ADA, "/search cake recipe").await;
+    let kept = "SELECT count(*) FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.path LIKE '%diary.md'";
+    let versions = story.count(kept);
+    story.say(ADA, "/forget wife").await;
+    let told = story.last_heard(ADA);
+    assert!(told.contains("diary.md") && !told.contains("finds nothing any more"), "{told}");
+    assert!(!story.reads("memory/MEMORY.md").contains("Eva"));
+    assert_eq!((story.reads("memory/diary.md"), story.count(kept)), (diary.to_owned(), versions));
+    assert!(archives() == 1 && told.contains("1 archive in exports"), "{told}");
+    for mine in ["exports/mine.txt", "exports/mine.tar"] {
+        assert_eq!(story.reads(mine), "My own list.\n");
+    }
+    story.say(ADA, "/search cake recipe").await;
+    assert!(story.last_heard(ADA).contains("memory/diary.md:3"), "{}", story.last_heard(ADA));
+    story.end().await;
+}

@@ -10,11 +10,10 @@ use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
 use super::places::{As, PLACES, Place, Stays, Way};
-use super::{Counts, ForgettingRow};
+use super::{Also, Counts, ForgettingRow};
 use crate::id::{ConversationId, ForgettingId, MessageId};
 use crate::store::gone::{FORGOT, UNCUT};
 use crate::store::{Db, Node, Tx};
-use crate::text::needle::Needles;
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
 
@@ -38,25 +37,38 @@ pub struct Left {
     pub other: usize,
     /// Files that only a person's hand changes, as their owner sees them.
     pub files: Vec<String>,
+    /// Files that may hold it and could not be looked into.
+    pub unread: Vec<String>,
+    /// What says it in another sentence: nobody knows whether it means the same, so nothing waits for it to go.
+    pub also: Also,
 }
 
 impl Left {
+    /// Whether every file could be looked into, and none says it in another sentence.
+    pub fn is_looked_through(&self) -> bool {
+        self.unread.is_empty() && self.also.files.is_empty()
+    }
+
     /// Whether nothing holds it any more.
     pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
+        *self == Self { also: self.also.clone(), ..Self::default() }
     }
 }
 
 /// What is looked for, and where it is known to have come from.
 struct Wanted<'a> {
-    needles: &'a Needles,
+    row: &'a ForgettingRow,
     /// The conversations in which it was told.
     told_in: BTreeSet<ConversationId>,
 }
 
 impl Wanted<'_> {
     fn is_in(&self, place: &Place, conversation: Option<ConversationId>, text: &str) -> bool {
-        if self.is_about(place, conversation) { self.needles.is_near(text) } else { self.needles.are_in(text) }
+        match () {
+            () if self.is_about(place, conversation) => self.row.needles.is_near(text),
+            () if place.is_of_files() => self.row.goes_from(text),
+            () => self.row.needles.are_in(text),
+        }
     }
 
     /// Whether a row is a summary of where it was told.
@@ -116,6 +128,11 @@ impl Db<'_> {
                 None => left.other = left.other.saturating_add(1),
             }
         }
+        for message in self.messages_it_grew_from(row.id)? {
+            if self.has_words(message)? {
+                left.messages.insert(message);
+            }
+        }
         Ok(left)
     }
 
@@ -124,7 +141,7 @@ impl Db<'_> {
         for message in self.messages_it_grew_from(row.id)? {
             told_in.extend(self.message(message)?.and_then(|message| message.conversation));
         }
-        Ok(Wanted { needles: &row.needles, told_in })
+        Ok(Wanted { row, told_in })
     }
 
     /// As what something stays if it is not asked for, with the message that it is a part of; `None` if it does not stay.
@@ -254,11 +271,13 @@ impl Tx<'_> {
         now: Moment,
     ) -> anyhow::Result<(Counts, Vec<super::super::Parting>)> {
         let (mut counts, mut partings) = (Counts::default(), Vec::new());
+        let grew_from = self.messages_it_grew_from(row.id)?;
         for id in messages {
             let quotes =
                 "SELECT id, text FROM texts WHERE message_id = ?1 AND kind IN ('quote', 'carried') AND text <> ''";
             let own = self.texts_of(*id)?;
-            let only_quoted = own.iter().any(|text| row.needles.are_in(text.text.open().0))
+            let only_quoted = !grew_from.contains(id)
+                && own.iter().any(|text| row.needles.are_in(text.text.open().0))
                 && own.iter().all(|text| {
                     matches!(text.kind, crate::store::TextKind::Quote | crate::store::TextKind::Carried)
                         || !row.needles.are_in(text.text.open().0)

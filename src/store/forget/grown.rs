@@ -10,18 +10,30 @@ use super::cut::words;
 use super::{ForgettingRow, Forgotten};
 use crate::id::{ExtractionId, ForgettingId, MessageId, TurnId};
 use crate::store::{Db, Node, Tx};
-use crate::trust::Scope;
+use crate::trust::{Label, Scope};
+
+/// A version of a file that is kept.
+#[derive(Debug, Clone)]
+pub struct KeptWords {
+    /// Where the file lay, relative to the workspace.
+    pub path: String,
+    /// What stood in it.
+    pub words: String,
+    /// Where that came from.
+    pub label: Label,
+}
 
 impl Db<'_> {
     /// What is kept of earlier versions of the files of a scope.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn kept_contents(&self, scope: Scope) -> anyhow::Result<Vec<String>> {
-        let sql =
-            "SELECT c.content FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.scope = ?1 ORDER BY f.id";
+    pub fn kept_contents(&self, scope: Scope) -> anyhow::Result<Vec<KeptWords>> {
+        let sql = "SELECT f.path, c.content, f.label FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.scope = ?1 ORDER BY f.id";
         let mut query = self.0.prepare_cached(sql)?;
-        let rows = query.query_map([scope], |row| Ok(words(row.get_ref(0)?)))?;
+        let rows = query.query_map([scope], |row| {
+            Ok(KeptWords { path: row.get(0)?, words: words(row.get_ref(1)?), label: row.get(2)? })
+        })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }
@@ -36,7 +48,8 @@ impl Tx<'_> {
         let mut nodes = match row.what {
             Forgotten::Note => self.versions_of(&row)?,
             Forgotten::Fact => self.first_versions_with(&row)?,
-            Forgotten::Person => return Ok(()),
+            // Exactly those messages that hold the words, which the person was shown.
+            Forgotten::Said | Forgotten::Person => return Ok(()),
         };
         nodes.extend(self.extractions_with(&row)?);
         for node in nodes {
@@ -61,7 +74,7 @@ impl Tx<'_> {
         let (mut rows, mut first) = (query.query([row.scope])?, Vec::new());
         let mut before: Option<(String, bool)> = None;
         while let Some(found) = rows.next()? {
-            let (path, holds): (String, bool) = (found.get(1)?, row.needles.are_in(&words(found.get_ref(2)?)));
+            let (path, holds): (String, bool) = (found.get(1)?, row.goes_from(&words(found.get_ref(2)?)));
             let held = before.as_ref().is_some_and(|(of, held)| *of == path && *held);
             if holds && !held {
                 first.push(Node::File(found.get(0)?));

@@ -55,6 +55,9 @@ pub(super) struct Place {
 }
 
 const OWN: &str = "scope = ?1";
+/// Entries of lines that stand in files of the memory go with their lines.
+const FILE_ENTRY: &str = "scope = ?1 AND kind IN ('fact', 'note', 'day', 'text')";
+const TOLD_ENTRY: &str = "scope = ?1 AND kind NOT IN ('fact', 'note', 'day', 'text')";
 const OF_OUTBOX: &str = "outbox_id IN (SELECT id FROM outbox WHERE scope = ?1)";
 const OF_TURN: &str = "turn_id IN (SELECT id FROM turns WHERE scope = ?1)";
 const OF_MESSAGE: &str = "id IN (SELECT inbox_id FROM messages WHERE scope = ?1) OR message_id IN (SELECT id FROM messages WHERE scope = ?1)";
@@ -62,6 +65,13 @@ const OF_FILE: &str = "file_id IN (SELECT id FROM files WHERE scope = ?1)";
 const NONE: &str = "NULL";
 const ITS: &str = "conversation_id";
 const OF_ITS_TURN: &str = "(SELECT u.conversation_id FROM turns u WHERE u.id = turn_id)";
+
+impl Place {
+    /// Whether it holds lines of files: of those only the ones go that say it and little else.
+    pub(super) fn is_of_files(&self) -> bool {
+        self.counts == As::Version || self.rows == FILE_ENTRY
+    }
+}
 
 const fn own(table: &'static str, column: &'static str, way: Way, counts: As, conversation: &'static str) -> Place {
     Place { table, column, rows: OWN, way, counts, conversation }
@@ -114,8 +124,10 @@ pub(super) const PLACES: &[Place] = &[
     of("parts", "file", OF_OUTBOX, Way::Whole("gone"), As::Copy),
     of("enclosures", "what", OF_TURN, Way::Row, As::Copy),
     of("inbox", "raw", OF_MESSAGE, Way::Whole(""), As::Copy),
-    own("entries", "name", Way::Row, As::Entry, NONE),
-    own("entries", "text", Way::Row, As::Entry, NONE),
+    of("entries", "name", TOLD_ENTRY, Way::Row, As::Entry),
+    of("entries", "text", TOLD_ENTRY, Way::Row, As::Entry),
+    of("entries", "name", FILE_ENTRY, Way::Row, As::Entry),
+    of("entries", "text", FILE_ENTRY, Way::Row, As::Entry),
     of("file_contents", "content", OF_FILE, Way::Row, As::Version),
 ];
 

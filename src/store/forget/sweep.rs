@@ -38,13 +38,13 @@ impl Tx<'_> {
 }
 
 impl crate::store::Db<'_> {
-    /// Archives that somebody took along, written before that: path and digest.
+    /// Archives that we made for somebody to take along, written before that: path and digest.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn old_exports(&self, before: Moment) -> anyhow::Result<Vec<(String, String)>> {
         let sql = "SELECT path, digest FROM files WHERE (path LIKE 'exports/%' OR path LIKE '%/exports/%') AND path LIKE '%.tar'
-             AND digest <> '' AND written_at < ?1 ORDER BY id";
+             AND author = 'program' AND digest <> '' AND written_at < ?1 ORDER BY id";
         let mut query = self.0.prepare_cached(sql)?;
         Ok(query.query_map([before], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
     }

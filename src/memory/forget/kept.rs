@@ -1,0 +1,87 @@
+//! What stands in no file any more, but in earlier versions that could be put back.
+//!
+//! A note that was deleted is meant by its name or by a title that it had; a fact or a line by what stood in any file. A file that is still there is no note
+//! by a title of then: its lines of then are found all the same.
+
+use crate::people::Party;
+use crate::store::{Forgotten, KeptWords};
+use crate::text::needle::Needles;
+use crate::wording;
+
+use super::Forgettable;
+use super::named::{is_note, is_same, note_named, stem, title_of};
+use crate::memory::belongings::OwnPath;
+use crate::memory::tree::Tree;
+use crate::memory::{memo, place};
+
+impl Tree {
+    /// What a party means by a name that nothing has any more.
+    pub(super) async fn kept_to_forget(
+        &self,
+        who: &Party,
+        files: &[OwnPath],
+        name: &str,
+    ) -> anyhow::Result<Option<Forgettable>> {
+        // A number goes on with a forgetting that was begun; that is what we told them to type.
+        if name.trim().parse::<i64>().is_ok() {
+            return Ok(None);
+        }
+        let (scope, folder) = (who.scope(), self.folder_of(who).await?);
+        let kept = self.0.journal.read_much(move |db| db.kept_contents(scope)).await?;
+        let stands = |spot: &str| files.iter().any(|file| file.spot == spot);
+        let gone: Vec<&KeptWords> = kept.iter().filter(|kept| !stands(&kept.path)).collect();
+        let (what, target, found) = match note_once(&gone, &folder, name) {
+            Some(spot) => {
+                let versions = gone.into_iter().filter(|kept| kept.path == spot);
+                (Forgotten::Note, spot.clone(), versions.map(|kept| (kept, lines_of_note(kept))).collect::<Vec<_>>())
+            }
+            None => {
+                let found = kept.iter().map(|kept| (kept, said_once(&kept.words, name)));
+                (Forgotten::Fact, name.to_owned(), found.filter(|(_, needles)| !needles.is_empty()).collect())
+            }
+        };
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let (mut needles, mut label) = (Needles::default(), wording::own("", scope).label().clone());
+        for (kept, of) in found {
+            label.absorb(&kept.label);
+            needles.join(of);
+        }
+        Ok(Some(Forgettable { what, target, needles, label }))
+    }
+}
+
+/// Where the note lay that somebody means.
+fn note_once(gone: &[&KeptWords], folder: &str, name: &str) -> Option<String> {
+    let notes: Vec<(OwnPath, &str)> = gone
+        .iter()
+        .filter_map(|kept| {
+            let path = place::own(folder, &kept.path).filter(|path| is_note(path))?;
+            Some((OwnPath { path, spot: kept.path.clone(), size: 0 }, kept.words.as_str()))
+        })
+        .collect();
+    let paths: Vec<OwnPath> = notes.iter().map(|(file, _)| file.clone()).collect();
+    let titled = || notes.iter().find(|(_, words)| title_of(words).is_some_and(|title| is_same(&title, name)));
+    note_named(&paths, name).or_else(|| titled().map(|(file, _)| file)).map(|file| file.spot.clone())
+}
+
+fn lines_of_note(kept: &KeptWords) -> Needles {
+    let title = title_of(&kept.words).unwrap_or_else(|| stem(&kept.path).to_owned());
+    Needles::of_note(&title, &kept.words)
+}
+
+/// What a text says under that key, and the lines of it that say just that.
+fn said_once(text: &str, name: &str) -> Needles {
+    let mut needles = Needles::default();
+    for line in text.lines() {
+        let fact = memo::fact_of(line);
+        let whole = memo::said_in(line).is_some_and(|said| Needles::are_same_words(said, name));
+        match fact {
+            Some(fact) if whole || is_same(&fact.key, name) => needles.join(Needles::of_fact(&fact.key, &fact.value)),
+            _ if whole || Needles::are_same_words(line, name) => needles.join(Needles::of_line(name)),
+            _ => {}
+        }
+    }
+    needles
+}

@@ -1,0 +1,73 @@
+//! What the files of a party hold of something after it was forgotten: whole, in another sentence, or nobody can tell.
+//!
+//! A file that is too large to be changed is still read, so that it is named for what stands in it and not for its size.
+
+use crate::store::{ForgettingRow, Forgotten, Left};
+use crate::text::needle::Sought;
+
+use super::is_memory;
+use crate::memory::belongings::OwnPath;
+use crate::memory::disk;
+use crate::memory::tree::{Tree, blocking};
+
+/// A larger file is not looked into.
+const MOST: u64 = 16 * 1024 * 1024;
+
+/// How a file is found.
+enum Found {
+    Holding,
+    Also,
+    Unread,
+    Without,
+}
+
+impl Tree {
+    /// Adds to what is left the files that hold what a forgetting is about, as their owner sees them.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be read.
+    pub async fn look_into_files(&self, row: &ForgettingRow, left: &mut Left) -> anyhow::Result<()> {
+        let Some(who) = self.party_of(row.scope).await? else { return Ok(()) };
+        let is_fact = row.what == Forgotten::Fact && !row.is_of_somebody();
+        let sought = if is_fact { row.needles.sought() } else { Sought::default() };
+        let (tree, folder, of) = (self.clone(), self.folder_of(&who).await?, row.clone());
+        let look = move || {
+            let files = tree.belongings(&folder)?;
+            Ok(files.into_iter().map(|file| (tree.look_into(&file, &of, &sought), file.path)).collect::<Vec<_>>())
+        };
+        for (found, path) in blocking(look).await? {
+            match found {
+                Found::Holding => left.files.push(path),
+                Found::Also => left.also.files.push(path),
+                Found::Unread => left.unread.push(path),
+                Found::Without => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Blocks.
+    fn look_into(&self, file: &OwnPath, row: &ForgettingRow, sought: &Sought) -> Found {
+        let (disk, inside) = self.disk_of(&file.spot);
+        // A broken one that made way for a version is one of the memory all the same.
+        let is_ours = is_memory(&file.path) || file.path.contains(".md.unreadable");
+        let bytes = match disk.read(inside, MOST) {
+            Ok(bytes) => bytes,
+            Err(error) if disk::is_missing(&error) => return Found::Without,
+            // What cannot be looked through may hold it.
+            Err(_) if is_ours => return Found::Unread,
+            Err(_) => return Found::Without,
+        };
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) if is_ours => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            Err(_) => return Found::Without,
+        };
+        match () {
+            () if is_memory(&file.path) && row.goes_from(&text) => Found::Holding,
+            () if !is_memory(&file.path) && row.needles.are_in(&text) => Found::Holding,
+            () if row.needles.are_in(&text) || sought.are_on_a_line(&text) => Found::Also,
+            () => Found::Without,
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What a party means by what they want forgotten: a note, a fact, a line, whether it still stands in a file or only in what is kept of earlier versions.
+//!
+//! What stands counts before what stood. A file that is still there is no note by a title that it had once; its lines of then are found all the same.
+
+use crate::people::Party;
+use crate::store::Forgotten;
+use crate::text::needle::Needles;
+use crate::wording;
+
+use super::{Forgettable, is_memory};
+use crate::memory::belongings::OwnPath;
+use crate::memory::tree::Tree;
+use crate::memory::{label, memo, note, page};
+
+impl Tree {
+    /// What a party means by a name: a note by its path, file or title, a fact by its key, or a line by all its words; first of what stands in files, then of what stood there once.
+    /// `None` if there is no such thing.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be read.
+    pub async fn to_forget(&self, who: &Party, name: &str) -> anyhow::Result<Option<Forgettable>> {
+        let files = self.files_of(who).await?;
+        if let Some(note) = note_named(&files, name).cloned() {
+            return self.note_to_forget(note).await.map(Some);
+        }
+        for file in files.iter().filter(|file| is_note(&file.path)) {
+            let words = self.words_of(file).await?.unwrap_or_default();
+            if title_of(&words).is_some_and(|title| is_same(&title, name)) {
+                return self.note_to_forget(file.clone()).await.map(Some);
+            }
+        }
+        if let Some(fact) = self.fact_to_forget(who, &files, name).await? {
+            return Ok(Some(fact));
+        }
+        if let Some(line) = self.line_to_forget(who, &files, name).await? {
+            return Ok(Some(line));
+        }
+        self.kept_to_forget(who, &files, name).await
+    }
+
+    async fn note_to_forget(&self, file: OwnPath) -> anyhow::Result<Forgettable> {
+        let words = self.words_of(&file).await?.unwrap_or_default();
+        let title = title_of(&words).unwrap_or_else(|| stem(&file.path).to_owned());
+        let (spot, digest) = (file.spot.clone(), page::digest(words.as_bytes()));
+        let (_, label) = self.0.journal.read(move |db| label::of_file(db, &spot, &spot, &digest)).await?;
+        let needles = Needles::of_note(&title, &words);
+        Ok(Forgettable { what: Forgotten::Note, target: file.spot, needles, label })
+    }
+
+    /// A fact with every value that it ever had, as far as that is kept.
+    async fn fact_to_forget(&self, who: &Party, files: &[OwnPath], key: &str) -> anyhow::Result<Option<Forgettable>> {
+        let (scope, mut label) = (who.scope(), wording::own("", who.scope()).label().clone());
+        let mut found: Option<(String, Needles)> = None;
+        for file in files.iter().filter(|file| holds_facts(&file.path)) {
+            let words = self.words_of(file).await?.unwrap_or_default();
+            for fact in words.lines().filter_map(memo::fact_of).filter(|fact| is_same(&fact.key, key)) {
+                let (spot, digest) = (file.spot.clone(), page::digest(words.as_bytes()));
+                let (_, from) = self.0.journal.read(move |db| label::of_file(db, &spot, &spot, &digest)).await?;
+                label.absorb(&from);
+                let (name, needles) = found.get_or_insert_with(|| (fact.key.clone(), Needles::default()));
+                needles.join(Needles::of_fact(name, &fact.value));
+            }
+        }
+        let Some((target, mut needles)) = found else { return Ok(None) };
+        for kept in self.0.journal.read(move |db| db.kept_contents(scope)).await? {
+            for fact in kept.words.lines().filter_map(memo::fact_of).filter(|fact| is_same(&fact.key, key)) {
+                needles.join(Needles::of_fact(&target, &fact.value));
+            }
+        }
+        Ok(Some(Forgettable { what: Forgotten::Fact, target, needles, label }))
+    }
+
+    /// A line of the memory that says just that, in a list (as a text without a key is kept) or in prose; if it is an entry that states a fact, that.
+    async fn line_to_forget(&self, who: &Party, files: &[OwnPath], words: &str) -> anyhow::Result<Option<Forgettable>> {
+        let mut label = wording::own("", who.scope()).label().clone();
+        let mut found = false;
+        for file in files.iter().filter(|file| is_memory(&file.path)) {
+            let text = self.words_of(file).await?.unwrap_or_default();
+            let entry = |line: &&str| memo::said_in(line).is_some_and(|said| Needles::are_same_words(said, words));
+            if let Some(fact) = text.lines().find(entry).filter(|_| holds_facts(&file.path)).and_then(memo::fact_of) {
+                return self.fact_to_forget(who, files, &fact.key).await;
+            }
+            let says = |line: &str| entry(&line) || Needles::are_same_words(line, words);
+            if !text.lines().any(says) {
+                continue;
+            }
+            let (spot, digest) = (file.spot.clone(), page::digest(text.as_bytes()));
+            label.absorb(&self.0.journal.read(move |db| label::of_file(db, &spot, &spot, &digest)).await?.1);
+            found = true;
+        }
+        let needles = Needles::of_line(words);
+        let line = Forgettable { what: Forgotten::Fact, target: words.to_owned(), needles, label };
+        Ok(Some(line).filter(|line| found && !line.needles.is_empty()))
+    }
+}
+
+/// The note that somebody means by a path, or by the name of its file.
+pub(super) fn note_named<'f>(files: &'f [OwnPath], name: &str) -> Option<&'f OwnPath> {
+    let named = name.trim().trim_end_matches(".md");
+    let meant = |file: &&OwnPath, path: &str| file.path.strip_suffix(".md") == Some(path);
+    let places = [named.to_owned(), format!("memory/{named}"), format!("memory/untrusted/{named}")];
+    places.iter().find_map(|path| files.iter().filter(|file| is_note(&file.path)).find(|file| meant(file, path)))
+}
+
+/// Whether a file is a note that can go as a whole.
+pub(super) fn is_note(path: &str) -> bool {
+    path.starts_with("memory/") && path.ends_with(".md") && path != "memory/MEMORY.md"
+}
+
+fn holds_facts(path: &str) -> bool {
+    is_memory(path) && !path.starts_with("learnings/")
+}
+
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let plain = |text: &str| crate::text::one_line(text).to_lowercase();
+    !one.trim().is_empty() && plain(one) == plain(other)
+}
+
+/// The title of a note: what its front matter calls it, or its first heading.
+pub(super) fn title_of(text: &str) -> Option<String> {
+    let named = Some(note::read(text).name).filter(|name| !name.is_empty());
+    let headed = || text.lines().find_map(|line| line.strip_prefix("# ")).map(|title| title.trim().to_owned());
+    named.or_else(headed).filter(|title| !title.is_empty())
+}
+
+/// The name of a file without its folder and its ending.
+pub(super) fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_called_what_it_says() {
+        for (text, title) in [
+            ("---\nname: \"Garden gate\"\ntype: fact\n---\n# Other", Some("Garden gate")),
+            ("# Gate\nwords", Some("Gate")),
+            ("words", None),
+            ("---\nname:\n---\n", None),
+        ] {
+            assert_eq!(title_of(text).as_deref(), title, "{text}");
+        }
+    }
+}

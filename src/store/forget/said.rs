@@ -1,0 +1,79 @@
+//! What still says it in another sentence, so that a person is not told that a search finds nothing when it does.
+//!
+//! Nothing is changed for this: a sentence that has all the words may mean something else. Whoever wants it gone as well names the words.
+
+use std::collections::BTreeSet;
+
+use super::cut::{Left, words};
+use super::places::{As, PLACES, Place};
+use super::{ForgettingRow, Forgotten};
+use crate::id::MessageId;
+use crate::store::Db;
+use crate::text::needle::Sought;
+
+/// What says it in another sentence.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Also {
+    /// Messages.
+    pub messages: usize,
+    /// Places in summaries and reflections.
+    pub summaries: usize,
+    /// Files, as their owner sees them.
+    pub files: Vec<String>,
+}
+
+impl Also {
+    /// Whether nothing does.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Db<'_> {
+    /// What of the journal says it in another sentence, beside what is left of it. Only what was told as a fact is known well enough for that.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn also_said(&self, row: &ForgettingRow, left: &Left) -> anyhow::Result<Also> {
+        if row.what != Forgotten::Fact || row.is_of_somebody() {
+            return Ok(Also::default());
+        }
+        let sought = row.needles.sought();
+        let (mut messages, mut summaries) = (BTreeSet::new(), BTreeSet::new());
+        let sql = "SELECT m.id, m.kind = 'reflection', t.text FROM texts t JOIN messages m ON m.id = t.message_id
+             WHERE t.scope = ?1 AND t.text <> '' AND m.kind IN ('said', 'reply', 'reflection')";
+        let mut query = self.0.prepare_cached(sql)?;
+        let mut rows = query.query([row.scope])?;
+        while let Some(found) = rows.next()? {
+            let (id, is_reflection): (MessageId, bool) = (found.get(0)?, found.get(1)?);
+            if !left.messages.contains(&id) && sought.are_in(&words(found.get_ref(2)?)) {
+                if is_reflection {
+                    summaries.insert(id)
+                } else {
+                    messages.insert(id)
+                };
+            }
+        }
+        let written = self.also_in_summaries(row, &sought)?;
+        Ok(Also { messages: messages.len(), summaries: summaries.len().saturating_add(written), files: Vec::new() })
+    }
+
+    fn also_in_summaries(&self, row: &ForgettingRow, sought: &Sought) -> anyhow::Result<usize> {
+        let mut count = 0_usize;
+        let shown = |place: &&Place| place.counts == As::Summary && ["summaries", "compactions"].contains(&place.table);
+        for Place { table, column, rows, .. } in PLACES.iter().filter(shown) {
+            let sql = format!("SELECT {column} FROM {table} WHERE ({rows}) AND {column} <> '' AND state <> 'void'");
+            let mut query = self.0.prepare(&sql)?;
+            let mut rows = query.query([row.scope])?;
+            while let Some(found) = rows.next()? {
+                count = count.saturating_add(usize::from(sought.are_in(&words(found.get_ref(0)?))));
+            }
+        }
+        Ok(count)
+    }
+
+    /// Whether anything that was said in a message is still there.
+    pub(super) fn has_words(&self, message: MessageId) -> anyhow::Result<bool> {
+        Ok(self.0.prepare_cached("SELECT 1 FROM texts WHERE message_id = ?1 AND text <> ''")?.exists([message])?)
+    }
+}

@@ -1,0 +1,86 @@
+//! The single words of what is forgotten: where all of them stand, a search for them still finds it, although it is said in another sentence.
+//!
+//! This is for telling a person, never for deleting: whether the other sentence means the same, nothing here knows.
+
+use super::{ALONE, TELLING, has, plain, strings};
+use crate::text::question::Question;
+
+/// A number of so many digits is about one thing only; shorter ones stand in all talk.
+const NUMBER: usize = 4;
+
+/// What needles say, as single words.
+#[derive(Debug, Clone, Default)]
+pub struct Sought(Vec<One>);
+
+/// One of them.
+#[derive(Debug, Clone)]
+struct One {
+    /// Of what it is about.
+    about: Vec<String>,
+    /// Of what is said of that.
+    said: Vec<String>,
+    /// Whether the latter are seldom said of anything else.
+    is_rare: bool,
+}
+
+impl One {
+    fn of(parts: &[String]) -> Option<Self> {
+        let (said, about) = parts.split_last()?;
+        let words = |part: &str| Question::of(part, &[]).words.iter().map(|word| plain(word)).collect::<Vec<_>>();
+        let said = words(said.trim_start_matches(ALONE));
+        let is_rare = said.iter().any(|word| is_rare(word));
+        let about = about.iter().flat_map(|part| words(part)).collect();
+        (!said.is_empty()).then_some(Self { about, said, is_rare })
+    }
+
+    fn is_in(&self, here: &str) -> bool {
+        self.said.iter().all(|word| has(here, word)) && (self.is_rare || self.about.iter().any(|word| has(here, word)))
+    }
+}
+
+impl Sought {
+    pub(super) fn of(needles: &[Vec<String>]) -> Self {
+        Self(needles.iter().filter_map(|parts| One::of(parts)).collect())
+    }
+
+    /// Whether a text, or a string in it if it is JSON, holds all words of what is said of something. Words that are said of much count only beside one of what it is about.
+    pub fn are_in(&self, text: &str) -> bool {
+        !self.0.is_empty()
+            && strings(text).iter().map(|text| plain(text)).any(|here| self.0.iter().any(|one| one.is_in(&here)))
+    }
+
+    /// Whether one line of a text does.
+    pub fn are_on_a_line(&self, text: &str) -> bool {
+        text.lines().any(|line| self.are_in(line))
+    }
+}
+
+fn is_rare(word: &str) -> bool {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    word.chars().count() >= TELLING || digits >= NUMBER
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Needles;
+
+    #[test]
+    fn a_search_for_its_words_finds_it_in_other_sentences() {
+        let sought = |key, value| Needles::of_fact(key, value).sought();
+        for (key, value, text, found) in [
+            ("cat: name", "Mitzi", "My cat is called Mitzi", true),
+            ("cat: name", "Mitzi", "mitzi was at the vet", true),
+            ("cat: name", "Mitzi", "My cat sleeps", false),
+            ("shoe size", "42", "The answer is 42.", false),
+            ("shoe size", "42", "I wear size 42", true),
+            ("car", "blue", "My car is blue", true),
+            ("car", "blue", "The sky is blue", false),
+            ("safe", "the code is 4711", "4711, that was the code", true),
+            ("safe", "the code is 4711", "that was the code", false),
+        ] {
+            assert_eq!(sought(key, value).are_in(text), found, "{key}: {value} in {text}");
+        }
+        assert!(!sought("cat: name", "Mitzi").are_on_a_line("cats\nand dogs"));
+        assert!(!Needles::default().sought().are_in("anything"));
+    }
+}
