@@ -9,6 +9,9 @@ mod mine;
 mod name;
 mod overview;
 mod past;
+mod unread;
+
+pub(in crate::admin) use mine::CODE;
 
 use serde_json::{Value, json};
 
@@ -159,6 +162,7 @@ fn no_such_note(way: Way) -> Answer {
 fn not_there(why: NotGiven, way: Way) -> Answer {
     match why {
         NotGiven::Missing | NotGiven::Elsewhere | NotGiven::BadPath => no_such_note(way),
-        _ => Answer::refusal(says::UNREADABLE),
+        NotGiven::TooLarge => Answer::refusal(says::TOO_LARGE_TO_SHOW),
+        NotGiven::NoText => Answer::refusal(says::UNREADABLE),
     }
 }

@@ -18,7 +18,7 @@ use super::answer::{Answer, Shown, plain, sources_in_words};
 use super::snippet::{Snippet, Wanted};
 use crate::id::ConversationId;
 use crate::people::Person;
-use crate::time::Moment;
+use crate::time::{Moment, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::command as says;
 use around::Around;
@@ -220,7 +220,7 @@ impl Admin {
     }
 
     fn head(&self, person: &Person, row: &Row, title: &str) -> String {
-        let (at, sources) = (self.parts.zone.show_short(row.at), sources_in_words(row.text.label()));
+        let (at, sources) = (when(self.parts.zone, row), sources_in_words(row.text.label()));
         match (&row.by, row.kind) {
             (By::File { path, line }, _) => says::hit(&at, &plain(&format!("{path}:{line}")), &sources),
             (_, Kind::Conversation) => says::conversation_head(row.id, &plain(title), &at),
@@ -229,6 +229,12 @@ impl Admin {
             _ => says::hit(&at, &person.name, &sources),
         }
     }
+}
+
+/// When something was said. What stands in a file with its day has no time.
+fn when(zone: Zone, row: &Row) -> String {
+    let begins_day = zone.day(row.at) != zone.day(Moment(row.at.0.saturating_sub(1)));
+    if begins_day && matches!(row.by, By::File { .. }) { zone.day(row.at) } else { zone.show_short(row.at) }
 }
 
 fn row_json(row: &Row, title: &str, snippet: &Snippet, around: Option<&[around::Line]>) -> Value {

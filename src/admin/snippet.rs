@@ -1,7 +1,7 @@
 //! The piece of a text around the first word that was looked for, with every such word marked.
 //!
-//! The index stems words and drops accents; here a word counts as found if it folds to the same, or is plainly a form of it. Marking too
-//! little is harmless, because the hit itself comes from the index.
+//! The index stems words and drops accents; here a word counts as found if it folds to the same, or is plainly a form of it: both are one stem with a usual ending.
+//! Marking too little is harmless where the hit itself comes from the index; skills are found by this alone, so what merely begins alike is no form.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -13,6 +13,14 @@ use crate::text::{one_line, shorten};
 const BEFORE: usize = 60;
 /// Characters in all.
 const LENGTH: usize = 240;
+
+/// What forms of one word end in.
+const ENDINGS: [&str; 23] = [
+    "", "s", "es", "e", "en", "n", "er", "ers", "ed", "d", "ing", "ings", "y", "ies", "ied", "ier", "iest", "ily",
+    "ly", "ion", "ions", "ment", "ments",
+];
+/// The fewest letters of a stem that takes any of them.
+const STEM: usize = 4;
 
 /// The words that are looked for, folded.
 #[derive(Debug, Clone)]
@@ -65,10 +73,10 @@ impl Snippet {
                 break;
             }
         }
-        if start > 0 {
+        if start > 0 && !shown.first().is_some_and(|(_, piece)| piece.starts_with('…')) {
             shown.insert(0, (false, "…".to_owned()));
         }
-        if rest.next().is_some() {
+        if rest.next().is_some() && !shown.last().is_some_and(|(_, piece)| piece.ends_with('…')) {
             shown.push((false, "…".to_owned()));
         }
         Self(shown)
@@ -97,12 +105,35 @@ fn folded_words(text: &str) -> Vec<String> {
     folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// Equal, or alike but for an ending of a few letters.
+/// Equal, or one stem with two endings. Of scripts whose endings nobody lists here, alike but for a few letters.
 fn is_form_of(word: &str, wanted: &str) -> bool {
-    let (longer, shorter) =
-        (word.chars().count().max(wanted.chars().count()), word.chars().count().min(wanted.chars().count()));
-    let common = word.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).count();
-    common == longer || (shorter >= 4 && common + 1 >= shorter && longer - common <= 3)
+    let common: String =
+        word.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).map(|(c, _)| c).collect();
+    let stem = common.chars().count();
+    let ends = [word, wanted].map(|word| word.strip_prefix(common.as_str()).unwrap_or_default());
+    if ends.iter().all(|end| end.is_ascii()) {
+        return ends == ["", ""] || are_endings(&common, stem, ends);
+    }
+    let [one, other] = ends.map(|end| end.chars().count());
+    let (shorter, longer) = (one.min(other), one.max(other));
+    stem + shorter >= STEM && shorter <= 1 && longer <= 3
+}
+
+/// Whether both are endings of that stem. A short one takes few: an `s`, and what takes the place of its last vowel, as in `city` and `cities`.
+fn are_endings(common: &str, stem: usize, ends: [&str; 2]) -> bool {
+    if stem >= STEM {
+        // `stop` and `stopped`.
+        let doubled = common.chars().next_back();
+        let usual = |end: &str| {
+            ENDINGS.contains(&end) || end.strip_prefix(|c| Some(c) == doubled).is_some_and(|end| ENDINGS.contains(&end))
+        };
+        return ends.into_iter().all(usual);
+    }
+    let [one, other] = ends;
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    stem + 1 == STEM
+        && ((short.is_empty() && long == "s")
+            || (["e", "y"].contains(&short) && long.starts_with('i') && ENDINGS.contains(&long)))
 }
 
 #[cfg(test)]
@@ -121,6 +152,12 @@ mod tests {
             ("we were reading", "read", "we were **reading**"),
             ("reads and ready", "reading", "**reads** and **ready**"),
             ("the car", "cat", "the car"),
+            ("three cats", "cat", "three **cats**"),
+            ("cities made by making", "city make", "**cities** made by **making**"),
+            ("it stopped", "stop", "it **stopped**"),
+            ("I sent what you send", "sencha", "I sent what you send"),
+            ("the planets of plants", "plan", "the planets of plants"),
+            ("кошку видел", "кошка", "**кошку** видел"),
             ("Straße 7", "strasse", "**Straße** 7"),
             ("東京に行く", "東京", "**東****京**に行く"),
             ("a *bold* claim", "claim", "a \\*bold\\* **claim**"),
@@ -136,6 +173,11 @@ mod tests {
         let text = format!("{} needle {}", "hay ".repeat(100), "straw ".repeat(100));
         let shown = snippet(&text, "needle").text();
         assert!(shown.starts_with('…') && shown.ends_with('…') && shown.contains("**needle**"), "{shown}");
+        let words = format!("…{} needle {}", "hay ".repeat(100), "strawberry ".repeat(100));
+        for cut in 0..12 {
+            let shown = snippet(&format!("{}{words}", "x".repeat(cut)), "needle").text();
+            assert!(!shown.contains("……") && shown.ends_with('…'), "{shown}");
+        }
     }
 
     proptest! {

@@ -47,6 +47,28 @@ pub struct NoteLine {
     pub trusted: bool,
 }
 
+/// A note of which nothing can be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadNote {
+    /// Where it lies, as its owner sees it.
+    pub path: String,
+    /// In bytes.
+    pub size: u64,
+    /// Why.
+    pub why: NotGiven,
+    /// Where its name came from.
+    pub label: Label,
+}
+
+/// The notes of a party.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// Those that can be read, by path.
+    pub read: Vec<NoteLine>,
+    /// Those that cannot.
+    pub unread: Vec<UnreadNote>,
+}
+
 /// A file that was read: by what path, where it really lies, and its words.
 struct Read {
     asked: String,
@@ -115,11 +137,23 @@ impl Tree {
     ///
     /// # Errors
     /// If the journal or the disk cannot be read.
-    pub async fn notes(&self, who: &Party) -> anyhow::Result<Vec<NoteLine>> {
+    pub async fn notes(&self, who: &Party) -> anyhow::Result<Notes> {
         let folder = self.folder_of(who).await?;
         let (tree, at) = (self.clone(), folder.clone());
         let found = blocking(move || Ok(tree.all_notes(&at))).await?;
-        let look = move |db: Db<'_>| found.into_iter().map(|found| found.with_label(db)).collect();
+        let look = move |db: Db<'_>| {
+            let mut notes = Notes::default();
+            for FoundNote { path, spot, entry, read } in found {
+                match read {
+                    Ok(read) => notes.read.push(line_of(db, path, &entry, &read)?),
+                    Err(why) => {
+                        let label = label::of_name(db, &spot)?;
+                        notes.unread.push(UnreadNote { path, size: entry.size, why, label });
+                    }
+                }
+            }
+            Ok(notes)
+        };
         self.0.journal.read_much(look).await
     }
 
@@ -154,13 +188,12 @@ impl Tree {
     fn all_notes(&self, folder: &str) -> Vec<FoundNote> {
         let mut notes = Vec::new();
         for at in ["memory", "memory/untrusted"] {
-            let (_, entries) = list(&self.0.disk, folder, at).ok().and_then(Result::ok).unwrap_or_default();
+            let (real, entries) = list(&self.0.disk, folder, at).ok().and_then(Result::ok).unwrap_or_default();
             let is_note = |entry: &Entry| !entry.folder && entry.name.ends_with(".md") && entry.name != "MEMORY.md";
             for entry in entries.into_iter().filter(is_note) {
                 let path = format!("{at}/{}", entry.name);
-                if let Ok(read) = self.read_own(folder, &path) {
-                    notes.push(FoundNote { path, entry, read });
-                }
+                let (spot, read) = (place::within(&real, &entry.name), self.read_own(folder, &path));
+                notes.push(FoundNote { path, spot, entry, read });
             }
         }
         notes
@@ -170,21 +203,19 @@ impl Tree {
 /// A note that was found, before anything is known of where its words came from.
 struct FoundNote {
     path: String,
+    spot: String,
     entry: Entry,
-    read: Read,
+    read: Result<Read, NotGiven>,
 }
 
-impl FoundNote {
-    fn with_label(self, db: Db<'_>) -> anyhow::Result<NoteLine> {
-        let (_, label): (_, Label) = label::of_file(db, &self.read.asked, &self.read.inside, &self.read.digest)?;
-        let note = note::read(&self.read.words);
-        let stem = self.entry.name.trim_end_matches(".md");
-        let title = if note.name.is_empty() { stem.to_owned() } else { note.name };
-        let hook = if note.description.is_empty() { note::hook(&note.body) } else { note.description };
-        let kind = if memo::is_day(stem) { "day".to_owned() } else { note.kind };
-        let (size, at) = (self.entry.size, self.entry.at);
-        Ok(NoteLine { path: self.path, title, hook, kind, size, at, trusted: label.is_trusted() })
-    }
+fn line_of(db: Db<'_>, path: String, entry: &Entry, read: &Read) -> anyhow::Result<NoteLine> {
+    let (_, label): (_, Label) = label::of_file(db, &read.asked, &read.inside, &read.digest)?;
+    let note = note::read(&read.words);
+    let stem = entry.name.trim_end_matches(".md");
+    let title = if note.name.is_empty() { stem.to_owned() } else { note.name };
+    let hook = if note.description.is_empty() { note::hook(&note.body) } else { note.description };
+    let kind = if memo::is_day(stem) { "day".to_owned() } else { note.kind };
+    Ok(NoteLine { path, title, hook, kind, size: entry.size, at: entry.at, trusted: label.is_trusted() })
 }
 
 /// The folder by where it really is, and what lies in it.

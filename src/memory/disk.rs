@@ -272,6 +272,18 @@ impl Disk {
         Ok(Placed::Done)
     }
 
+    /// Gives the file that was found another name in its folder, where nothing may stand.
+    pub(super) fn rename(&self, found: &Reached, to: &str) -> anyhow::Result<()> {
+        let renamed = match self.rename_with(&found.folder, &found.name, to, RenameFlags::NOREPLACE) {
+            Err(error) if is_unsupported(error) && !is_taken(&found.folder, to) => {
+                rustix::fs::renameat(&found.folder.fd, &found.name, &found.folder.fd, to)
+            }
+            renamed => renamed,
+        };
+        renamed.map_err(io::Error::from)?;
+        Ok(sync(&found.folder)?)
+    }
+
     fn rename_with(&self, folder: &Folder, from: &str, to: &str, flags: RenameFlags) -> Result<(), Errno> {
         if self.plain {
             return Err(Errno::INVAL);

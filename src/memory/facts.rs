@@ -2,8 +2,8 @@
 //!
 //! There are three lists. What somebody told the assistant to remember stands under `## Recent facts` in `MEMORY.md`. What was taken down from talk goes by its layer: what is
 //! true of the person goes to what the agent's profile has learned, beside the workspace, and travels with it; what belongs to this workspace goes to the agent's memory in it.
-//! A fact stays where it was put first: a new value of the same key takes the place of the old one there, whichever layer it is said to have now. The old value stays in the
-//! file's history. The same value in other words (case, spaces, a full stop) is no news, and nothing is written.
+//! A fact stays where it was put first: a new value of the same key takes the place of the old one there, whichever layer it is said to have now, and stands in no other
+//! list then. The old value stays in the file's history. The same value in other words (case, spaces, a full stop) is no news, and nothing is written.
 //!
 //! A list is bounded. What has no room any more, the oldest first, moves to the note of the month: it stands there before it goes from the list, with the label of the list, and
 //! where it may not stand it stays. A list that cannot be changed (it is no text any more, or a person has filled it) stops nothing: what is new goes to the note of the month
@@ -50,8 +50,10 @@ impl Tree {
         let standing = self.lists(&origin.who, &homes).await?;
         let day = self.0.zone.day(origin.now);
         let mut routed: BTreeMap<usize, Vec<memo::Fact>> = BTreeMap::new();
+        let mut doubles = Vec::new();
         for fact in facts {
             let (home, key) = home_of(fact, &standing);
+            doubles.extend(doubles_of(&key, home, &standing).map(|double| (double, key.clone())));
             let (value, day) = (fact.value.clone(), day.clone());
             routed.entry(home).or_default().push(memo::Fact { key, value, day });
         }
@@ -63,7 +65,21 @@ impl Tree {
                 }
             }
         }
+        for (home, key) in doubles {
+            self.drop_key(origin, homes.get(home), key).await?;
+        }
         Ok(Ok(()))
+    }
+
+    /// Takes a key out of a list: what is so under it stands in another one.
+    async fn drop_key(&self, origin: &Origin, home: Option<&Home>, key: String) -> anyhow::Result<()> {
+        let Some(Home { path, section }) = home.cloned() else { return Ok(()) };
+        let without = move |text: &str| memo::without_facts(text, section, |fact| is_same_fact(&fact.key, &key));
+        let make = move |text: Option<&str>| Ok(text.map_or(New::Same, |text| New::Text(without(text))));
+        if let Err(why) = self.change(origin, &path, make).await? {
+            tracing::warn!("A fact that was put right stays in another list as it was: {why}");
+        }
+        Ok(())
     }
 
     /// Keeps one fact in its home: where one of its key stands already, else in that of its layer. Gives the home, as people read it.
@@ -83,14 +99,15 @@ impl Tree {
     /// If the journal cannot be read.
     pub async fn knows_key(&self, who: &Party, key: &str) -> anyhow::Result<bool> {
         let lists = self.lists(who, &self.1.homes()).await?;
-        Ok(lists.iter().flatten().any(|known| plain(&known.key) == plain(key)))
+        Ok(lists.iter().flatten().any(|known| is_same_fact(&known.key, key)))
     }
 
-    /// What stands in each of the lists.
+    /// What stands in each of the lists, as far as it is read: what came back unknown after a restore is nobody's home.
     async fn lists(&self, who: &Party, homes: &[Home]) -> anyhow::Result<Vec<Vec<memo::Fact>>> {
         let mut lists = Vec::new();
         for home in homes {
             let found = self.standing(who, &home.path).await?;
+            let found = found.filter(|found| found.label.is_trusted());
             lists.push(found.map(|found| memo::facts_in(&found.text, home.section)).unwrap_or_default());
         }
         Ok(lists)
@@ -211,9 +228,8 @@ fn note_of_month(month: &str, number: usize) -> (String, String) {
 
 /// Where a fact belongs, and the key under which it stands there: where one of its key stands already, else by its layer.
 fn home_of(fact: &Fact, standing: &[Vec<memo::Fact>]) -> (usize, String) {
-    let key = plain(&fact.key);
     let known = standing.iter().enumerate().find_map(|(home, facts)| {
-        facts.iter().find(|known| plain(&known.key) == key).map(|known| (home, known.key.clone()))
+        facts.iter().find(|known| is_same_fact(&known.key, &fact.key)).map(|known| (home, known.key.clone()))
     });
     let by_layer = match fact.layer {
         Layer::A => 1,
@@ -222,9 +238,21 @@ fn home_of(fact: &Fact, standing: &[Vec<memo::Fact>]) -> (usize, String) {
     known.unwrap_or_else(|| (by_layer, fact.key.clone()))
 }
 
-/// Words without what makes no difference: case, spaces, the shape of an apostrophe, a full stop at the end.
+/// The other lists in which a key stands.
+fn doubles_of(key: &str, home: usize, standing: &[Vec<memo::Fact>]) -> impl Iterator<Item = usize> {
+    let holds = move |facts: &&Vec<memo::Fact>| facts.iter().any(|known| is_same_fact(&known.key, key));
+    let others = standing.iter().enumerate().filter(move |(other, _)| *other != home);
+    others.filter(move |(_, facts)| holds(facts)).map(|(other, _)| other)
+}
+
+/// Whether two keys are about the same, however they are written.
+pub(super) fn is_same_fact(one: &str, other: &str) -> bool {
+    plain(one) == plain(other) || memo::is_same_key(one, other)
+}
+
+/// Words without what makes no difference: case, spaces, the shape of an apostrophe, a full stop or a colon at the end.
 fn plain(words: &str) -> String {
-    one_line(&words.to_lowercase().replace('\u{2019}', "'")).trim_end_matches(['.', '!', ' ']).to_owned()
+    one_line(&words.to_lowercase().replace('\u{2019}', "'")).trim_end_matches(['.', '!', ':', ' ']).to_owned()
 }
 
 /// The text with the facts in that list, and what has no room any more in `most` bytes.

@@ -5,6 +5,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use serde::{Deserialize, Serialize};
+
 use super::belongings::OwnPath;
 use super::facts::Standing;
 use super::tree::{Tree, blocking, first_owner};
@@ -19,14 +21,15 @@ use crate::wording;
 const FOLDERS: [&str; 2] = ["memory", "inbox"];
 
 /// How it is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TreeHealth {
     /// How many files there are.
     pub files: usize,
     /// How much they are, in bytes.
     pub bytes: u64,
     /// Folders that are missing.
-    pub missing: Vec<&'static str>,
+    pub missing: Vec<String>,
     /// Text files of the memory that cannot be read as text.
     pub unreadable: usize,
     /// Notes that no line of `MEMORY.md` leads to.
@@ -40,7 +43,8 @@ pub struct TreeHealth {
 }
 
 /// What was mended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TreeMended {
     /// Folders that were made.
     pub folders: usize,
@@ -56,7 +60,8 @@ impl Tree {
     pub async fn health(&self) -> anyhow::Result<TreeHealth> {
         let people = self.0.journal.read(|db| db.people()).await?;
         let owner = self.0.journal.read(first_owner).await?;
-        let mut health = TreeHealth { missing: self.missing_folders(), ..TreeHealth::default() };
+        let mut health =
+            TreeHealth { missing: self.missing_folders().map(str::to_owned).collect(), ..TreeHealth::default() };
         let mut known = BTreeSet::new();
         for person in people {
             let who = Party::One(person);
@@ -67,7 +72,7 @@ impl Tree {
         Ok(health)
     }
 
-    /// Makes the folders that are missing, and leads to notes that nothing leads to.
+    /// Makes the folders and the files that are missing, and leads to notes that nothing leads to.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used.
@@ -77,6 +82,7 @@ impl Tree {
             self.on_disk(move |disk| disk.folder(folder).map(drop)).await?;
             mended.folders = mended.folders.saturating_add(1);
         }
+        self.seed(now).await?;
         for person in
             self.0.journal.read(|db| db.people()).await?.into_iter().filter(|person| person.role > Role::Guest)
         {
@@ -87,8 +93,8 @@ impl Tree {
         Ok(mended)
     }
 
-    fn missing_folders(&self) -> Vec<&'static str> {
-        FOLDERS.into_iter().filter(|folder| !self.0.disk.unchecked(folder).is_dir()).collect()
+    fn missing_folders(&self) -> impl Iterator<Item = &'static str> {
+        FOLDERS.into_iter().filter(|folder| !self.0.disk.unchecked(folder).is_dir())
     }
 
     async fn look_over(&self, who: &Party, health: &mut TreeHealth) -> anyhow::Result<()> {

@@ -23,6 +23,8 @@ mod tests;
 
 use std::sync::{Arc, Mutex};
 
+use serde::{Deserialize, Serialize};
+
 use super::tree::Tree;
 use super::vectors::Vectors;
 use crate::people::Party;
@@ -142,6 +144,18 @@ pub struct IndexHealth {
     pub entries: usize,
     /// Files that are not searched as they should be: path and a sentence.
     pub troubled: Vec<(String, String)>,
+    /// Files that are known to have changed and were not read again yet.
+    pub waiting: usize,
+}
+
+/// How the indexes of everybody are, in numbers alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IndexTotals {
+    /// Entries.
+    pub entries: usize,
+    /// Files that are not searched as they should be.
+    pub troubled: usize,
     /// Files that are known to have changed and were not read again yet.
     pub waiting: usize,
 }
@@ -309,6 +323,21 @@ impl Index {
                 })
             })
             .await
+    }
+
+    /// The same for everybody together.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn totals(&self) -> anyhow::Result<IndexTotals> {
+        let mut totals = IndexTotals::default();
+        for party in self.parties().await? {
+            let health = self.health(&party).await?;
+            totals.entries = totals.entries.saturating_add(health.entries);
+            totals.troubled = totals.troubled.saturating_add(health.troubled.len());
+            totals.waiting = totals.waiting.saturating_add(health.waiting);
+        }
+        Ok(totals)
     }
 }
 

@@ -89,12 +89,17 @@ pub fn add_fact(text: &str, section: &str, fact: &Fact, most: usize) -> Added {
 
 /// The text without the facts of that key in that section.
 pub fn remove_fact(text: &str, section: &str, key: &str) -> String {
-    without_lines(text, section, |line| fact_of(line).is_some_and(|fact| is_about(&fact, key)))
+    without_facts(text, section, |fact| is_about(fact, key))
+}
+
+/// The text without the facts of that section that `goes` is true of.
+pub fn without_facts(text: &str, section: &str, goes: impl Fn(&Fact) -> bool) -> String {
+    without_lines(text, section, |line| fact_of(line).is_some_and(|fact| goes(&fact)))
 }
 
 /// The text without the lines of that section that state just this fact: another value of its key stays.
 pub fn remove_just(text: &str, section: &str, fact: &Fact) -> String {
-    without_lines(text, section, |line| fact_of(line).is_some_and(|stands| stands == *fact))
+    without_facts(text, section, |stands| stands == fact)
 }
 
 /// The text with exactly one line for that note in `## Index`, the last one if it is new or says something new.
@@ -208,25 +213,9 @@ fn without_numbers(text: &str, gone: &[usize]) -> String {
 /// The text with a line at the end of the section's own words: above the headings that a person put under it.
 fn with_line(text: &str, section: &str, line: &str) -> String {
     let parts = section::sections(text);
-    let here = parts.iter().position(|part| part.level > 0 && is_same_key(part.name, section));
-    let Some((part, below)) = here.and_then(|at| parts.get(at).zip(parts.get(at + 1))) else {
-        return section::append(text, section, line);
-    };
-    if below.level <= part.level {
-        return section::append(text, section, line);
-    }
-    let own = part.own.lines().collect::<Vec<_>>();
-    let last = own.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |at| at + 1);
-    let at = part.first - 1 + last;
-    let mut made = String::new();
-    for (number, old) in text.split_inclusive('\n').enumerate() {
-        if number == at {
-            made.push_str(line);
-            made.push('\n');
-        }
-        made.push_str(old);
-    }
-    made
+    let name =
+        parts.iter().find(|part| part.level > 0 && is_same_key(part.name, section)).map_or(section, |part| part.name);
+    section::append_above(text, name, line)
 }
 
 fn own_lines<'t>(text: &'t str, section: &str) -> impl Iterator<Item = &'t str> + use<'t> {

@@ -1,6 +1,6 @@
 //! Lines of the note of the day, and sections of files.
 //!
-//! The same line is not added twice, and another value of the same key takes the place of the old one. What would reach out of its section is refused. Words of a tainted
+//! The same line is not added twice, and another value of the same key takes the place of the old one, also of one that is known as a fact (`supersede`). What would reach out of its section is refused. Words of a tainted
 //! turn that were meant for a file that is loaded by itself wait in `memory/untrusted/`, in a file of their own.
 
 use super::first::Kept as First;
@@ -37,6 +37,9 @@ impl Tree {
         }
         if !origin.label.is_trusted() {
             return self.set_words_aside(origin, &shorten(&words, TITLE), &words).await;
+        }
+        if let Some(kept) = self.put_right(origin, &words).await? {
+            return Ok(kept);
         }
         let zone = self.0.zone;
         let path = First::Today.name(&zone.day(origin.now));
@@ -84,22 +87,27 @@ impl Tree {
 
 /// The note with that line, in the place of one that says the same or is about the same.
 fn with_line(text: &str, time: &str, words: &str) -> New {
-    let said =
-        |line: &str| line.strip_prefix("- [").and_then(|line| line.split_once("] ")).map(|(_, said)| one_line(said));
     if text.lines().filter_map(said).any(|said| said == *words) {
         return New::Same;
     }
-    let key = memo::key_of(words).map(|(key, _)| key);
-    let is_about = |line: &str| {
-        said(line).is_some_and(
-            |said| matches!((key, memo::key_of(&said)), (Some(key), Some((old, _))) if memo::is_same_key(key, old)),
-        )
-    };
-    let mut kept: String = text.split_inclusive('\n').filter(|line| !is_about(line.trim_end())).collect();
+    let mut kept = memo::key_of(words).map_or_else(|| text.to_owned(), |(key, _)| without_key(text, key));
     if !kept.is_empty() && !kept.ends_with('\n') {
         kept.push('\n');
     }
     New::Text(format!("{kept}- [{time}] {words}\n"))
+}
+
+/// The note of a day without its lines about that key.
+pub(super) fn without_key(text: &str, key: &str) -> String {
+    let is_about = |line: &str| {
+        said(line).is_some_and(|said| memo::key_of(&said).is_some_and(|(old, _)| memo::is_same_key(key, old)))
+    };
+    text.split_inclusive('\n').filter(|line| !is_about(line.trim_end())).collect()
+}
+
+/// What a line of the note of a day says, without its time.
+fn said(line: &str) -> Option<String> {
+    line.strip_prefix("- [").and_then(|line| line.split_once("] ")).map(|(_, said)| one_line(said))
 }
 
 fn changed(text: &str, name: &str, change: &Section) -> Result<New, NotWritten> {

@@ -53,7 +53,8 @@ struct Shelves {
 }
 
 impl Tree {
-    /// Keeps a note, and exactly one line for it in the index of `MEMORY.md`. A note of the same title is replaced.
+    /// Keeps a note, and exactly one line for it in the index of `MEMORY.md`. A note of the same title is replaced. What says `key: value` and no more puts right what is
+    /// known under that key.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why nothing was kept.
@@ -63,6 +64,9 @@ impl Tree {
         }
         if !origin.label.is_trusted() {
             return self.set_aside(origin, draft, &note::slug(&draft.title)).await;
+        }
+        if let Some(kept) = self.put_right_by(origin, draft).await? {
+            return Ok(kept);
         }
         self.file_note(origin, draft, None).await
     }

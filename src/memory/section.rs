@@ -63,14 +63,21 @@ pub fn read<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 
 /// The text with `add` at the end of that section, which is made if it is not there.
 pub fn append(text: &str, name: &str, add: &str) -> String {
-    let (from, to) = match span(text, name) {
-        Some(span) => span,
-        None => return made(text, name, add),
-    };
-    let end = from + between(text, from, to).trim_end().len();
-    let end = if end == from { from } else { line_end(text, end) };
-    let new = Piece { before: between(text, 0, end), after: between(text, end, text.len()), is_first: end == from };
-    new.with(text, add)
+    match span(text, name) {
+        Some(span) => put_in(text, span, add),
+        None => made(text, name, add),
+    }
+}
+
+/// The same at the end of the section's own words, above the headings that stand under it.
+pub fn append_above(text: &str, name: &str, add: &str) -> String {
+    let parts = sections(text);
+    let wanted = wanted(name);
+    let part = parts.iter().find(|part| part.level > 0 && is_same(part.name, &wanted));
+    match part.zip(span(text, name)) {
+        Some((part, (from, _))) => put_in(text, (from, from + part.own.len()), add),
+        None => made(text, name, add),
+    }
 }
 
 /// The text with that section holding only `with`; it is made if it is not there.
@@ -142,6 +149,14 @@ fn made(text: &str, name: &str, words: &str) -> String {
     format!("{before}{gap}## {}{eol}{words}{gap_after}{after}", wanted(name))
 }
 
+/// The text with `add` after the last words of that part of it.
+fn put_in(text: &str, (from, to): (usize, usize), add: &str) -> String {
+    let end = from + between(text, from, to).trim_end().len();
+    let end = if end == from { from } else { line_end(text, end) };
+    let new = Piece { before: between(text, 0, end), after: between(text, end, text.len()), is_first: end == from };
+    new.with(text, add)
+}
+
 /// Where something is put in.
 struct Piece<'t> {
     before: &'t str,
@@ -159,11 +174,27 @@ impl Piece<'_> {
         }
         let ends = self.before.ends_with('\n');
         let apart = self.is_first || !continues(self.before, &add);
-        let lead = format!("{}{}", if ends || self.before.is_empty() { "" } else { eol }, if apart { eol } else { "" });
+        let spare = if apart { spare_line(self.after) } else { "" };
+        let after = between(self.after, spare.len(), self.after.len());
+        let parted = if apart && spare.is_empty() { eol } else { spare };
+        let lead = format!("{}{parted}", if ends || self.before.is_empty() { "" } else { eol });
         let tail = if ends || self.is_first { eol } else { "" };
-        let gap = if self.after.is_empty() || self.after.starts_with(['\n', '\r']) { "" } else { eol };
-        format!("{}{lead}{add}{tail}{gap}{}", self.before, self.after)
+        let gap = if first_line(after).trim().is_empty() { "" } else { eol };
+        format!("{}{lead}{add}{tail}{gap}{after}", self.before)
     }
+}
+
+/// The empty line that a text begins with, if what comes after it is still parted from what stands above, or is nothing: what was taken away here has left it, and
+/// it would be one more each time.
+fn spare_line(after: &str) -> &str {
+    let line = first_line(after);
+    let rest = between(after, line.len(), after.len());
+    let is_spare = line.ends_with('\n') && line.trim().is_empty() && first_line(rest).trim().is_empty();
+    if is_spare { line } else { "" }
+}
+
+fn first_line(text: &str) -> &str {
+    between(text, 0, line_end(text, 0))
 }
 
 /// Whether the words go on with a list.

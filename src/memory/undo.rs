@@ -80,7 +80,7 @@ impl Tree {
     }
 
     /// That version, if it is one of the file at that path and its words are kept.
-    async fn version(&self, who: &Party, path: &str, version: FileId) -> anyhow::Result<Option<Version>> {
+    pub(super) async fn version(&self, who: &Party, path: &str, version: FileId) -> anyhow::Result<Option<Version>> {
         let Ok(spot) = self.real_spot(who, path).await? else { return Ok(None) };
         let scope = who.scope();
         let look = move |db: Db<'_>| {

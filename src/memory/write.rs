@@ -320,7 +320,7 @@ impl Written {
 }
 
 /// Whether that origin may change the file that lies there.
-fn may(origin: &Origin, folder: &str, spot: &str) -> Result<(), NotWritten> {
+pub(super) fn may(origin: &Origin, folder: &str, spot: &str) -> Result<(), NotWritten> {
     let path = place::own(folder, spot).ok_or(NotWritten::Elsewhere)?;
     if place::is_owners_hand(&path) && origin.author == Author::Assistant {
         return Err(NotWritten::OwnersHand);

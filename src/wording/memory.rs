@@ -47,9 +47,24 @@ pub fn gauge(bytes: u64, most: u64) -> String {
     format!("{}.{} of {} KB ({percent} %)", tenths / 10, tenths % 10, most / 1024)
 }
 
+/// How much of `MEMORY.md` is read before each answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing: memory is switched off.
+    Nothing,
+    /// What there is room for.
+    Part,
+    /// All of it.
+    Whole,
+}
+
 /// The first line of the overview.
-pub fn head(gauge: &str, is_read: bool) -> String {
-    let read = if is_read { " I read it before each answer." } else { "" };
+pub fn head(gauge: &str, reads: Reads) -> String {
+    let read = match reads {
+        Reads::Nothing => "",
+        Reads::Part => " Before each answer I read what there is room for: its newest facts and its index.",
+        Reads::Whole => " I read it before each answer.",
+    };
     format!("**MEMORY.md**, {gauge}.{read}")
 }
 
@@ -102,20 +117,20 @@ pub fn taken_down(name: &str, gauge: &str) -> String {
 }
 
 /// Above what came from outside.
-pub fn waiting(count: usize, bytes: u64) -> String {
+pub fn waiting(count: usize, bytes: u64, way: Way) -> String {
+    let promote = way.command("promote NOTE", "memory promote NOTE");
     format!(
-        "**From outside**, read only when I am asked to: {}. /promote NOTE shows one and how to make it yours.",
+        "**From outside**, read only when I am asked to: {}. `{promote}` shows one and how to make it yours.",
         counted(count, bytes)
     )
 }
 
 /// All of it together.
-pub fn total(files: usize, bytes: u64, place: Option<&str>) -> String {
+pub fn total(files: usize, bytes: u64, place: Option<&str>, way: Way) -> String {
     let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
-    format!(
-        "Together {}{place}. /memory NOTE shows one, /memory history NOTE what it was before.",
-        counted(files, bytes)
-    )
+    let show = way.command("memory NOTE", "memory show NOTE");
+    let history = way.command("memory history NOTE", "memory history NOTE");
+    format!("Together {}{place}. `{show}` shows one, `{history}` what it was before.", counted(files, bytes))
 }
 
 fn counted(count: usize, bytes: u64) -> String {
@@ -141,6 +156,30 @@ pub const NO_SUCH_NOTE: &str = "There is no such note. /memory lists them.";
 pub const NO_SUCH_NOTE_HERE: &str = "There is no such note. `compline memory` lists them.";
 /// A name that no note can have.
 pub const NO_NAME: &str = "A note needs a name of letters, digits, spaces or dashes.";
+/// Why a file is not read.
+pub const NOT_TEXT: &str = "it is no text in UTF-8";
+/// Why a file is not read.
+pub const TOO_LARGE: &str = "it is larger than 1 MB";
+/// Why a file is not read.
+pub const NOT_OPENED: &str = "it cannot be opened, or leads out of the folder";
+
+/// `MEMORY.md` itself cannot be read.
+pub fn index_unread(why: &str) -> String {
+    format!(
+        "**MEMORY.md** cannot be read: {why}. Nothing of it is known, and nothing is added, until you mend it by hand."
+    )
+}
+
+/// Above the files that cannot be read.
+pub const UNREAD: &str = "**Not read, not searched**, until you mend them by hand:";
+
+/// One of them.
+pub fn unread(name: &str, why: &str) -> String {
+    format!("- **{name}**: {why}")
+}
+
+/// It is too large to be read or shown.
+pub const TOO_LARGE_TO_SHOW: &str = "That file is larger than 1 MB, so it is neither read nor shown.";
 /// It can be neither read nor shown.
 pub const UNREADABLE: &str = "That file cannot be read as text.";
 
@@ -163,11 +202,13 @@ pub fn known_already(path: &str) -> String {
     format!("That stands in {path} already.")
 }
 
-/// The file is full.
-pub fn full(path: &str, most: usize) -> String {
+/// The file is full: it may become so large by what I add, or as large as it is, if it is larger already.
+pub fn full(path: &str, most: usize, room: usize) -> String {
+    let is = if most > room { "is already larger than the" } else { "would be larger than" };
+    let may = if most > room { " that it may become" } else { "" };
     format!(
-        "Not kept: {path} would be larger than {} KB. Shorten it with an editor (`compline memory edit`), then try again.",
-        most / 1024
+        "Not kept: {path} {is} {} KB{may}. Shorten it with an editor (`compline memory edit`), then try again.",
+        room / 1024
     )
 }
 
@@ -300,6 +341,11 @@ pub fn how_to_restore(name: &str, way: Way) -> String {
 pub fn restored(path: &str, version: FileId, trusted: bool) -> String {
     let label = if trusted { "" } else { " Its words still count as coming from outside." };
     format!("Done: {path} is again what it was in version {version}.{label}")
+}
+
+/// Behind that: what could not be read, and is kept.
+pub fn made_way(path: &str) -> String {
+    format!(" What stood there could not be read as text; it is kept as {path}.")
 }
 
 /// It stands there already.

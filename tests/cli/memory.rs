@@ -55,6 +55,7 @@ fn a_running_gateway_answers_and_knows_the_change() {
     edit(&home, "memory edit", &[("VISUAL", &visual)]).done();
     let list = home.run("memory").done();
     assert!(list.contains("prefers Python") && list.contains("workspace/memory"), "{list}");
+    assert!(list.contains("compline memory show NOTE") && !list.contains("/memory NOTE"), "{list}");
     let versions = home.run("memory history MEMORY --json").json();
     assert_eq!(versions[0]["author"], "hand", "{versions}");
     gateway.stop();

@@ -233,6 +233,21 @@ async fn people_search_everything_with_one_command() {
 }
 
 #[tokio::test]
+async fn a_fact_has_a_day_and_no_time_and_flags_may_stand_behind_the_words() {
+    let mut story = Story::prepared("").await;
+    story.write_skill("letters", "How to send a letter", "It is sent with care, and what was sent is noted.");
+    story.start().await;
+    story.say(ADA, "/remember tea: sencha").await;
+    story.say(ADA, "/search sencha --in notes,skills").await;
+    let found = story.last_heard(ADA);
+    assert!(found.contains("MEMORY.md:") && !found.contains(":00") && !found.contains("letters"), "{found}");
+    story.say(ADA, "/memory search sencha --context 1").await;
+    let around = story.last_heard(ADA);
+    assert!(around.contains("\n7-\n8: - **tea**: sencha"), "{around}");
+    story.end().await;
+}
+
+#[tokio::test]
 async fn what_is_over_is_found_by_other_forms_of_its_words() {
     let story = Story::begin().await;
     story.background.says(

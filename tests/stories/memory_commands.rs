@@ -210,6 +210,41 @@ async fn every_version_can_be_looked_at_and_comes_back_with_its_label() {
 }
 
 #[tokio::test]
+async fn an_earlier_version_comes_back_over_what_cannot_be_read_and_that_is_kept() {
+    let story = Story::begin().await;
+    story.say(ADA, "/remember Cat: Tom").await;
+    let text = story.file("memory/MEMORY.md").unwrap();
+    let version = story.count("SELECT max(id) FROM files WHERE path = 'memory/MEMORY.md'");
+    let huge = vec![b'x'; 5 * 1024 * 1024];
+    for (broken, aside) in [(&b"Cat: \xff\xfe"[..], "MEMORY.md.unreadable"), (&huge, "MEMORY.md.unreadable-2")] {
+        std::fs::write(story.path_of("memory/MEMORY.md"), broken).unwrap();
+        let told = asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await;
+        assert!(told.contains(&format!("again what it was in version {version}")) && told.contains(aside), "{told}");
+        assert_eq!(story.file("memory/MEMORY.md").unwrap(), text);
+        assert_eq!(std::fs::read(story.path_of(&format!("memory/{aside}"))).unwrap(), broken);
+    }
+    std::fs::write(story.path_of("memory/MEMORY.md"), b"\xff").unwrap();
+    assert!(asks(&story, ADA, "/memory restore MEMORY 999").await.contains("no such version"));
+    assert_eq!(std::fs::read(story.path_of("memory/MEMORY.md")).unwrap(), b"\xff", "nothing comes back, nothing moves");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn what_makes_way_keeps_the_mark_of_where_it_came_from() {
+    let story = Story::begin().await;
+    from_outside(&story, "Recipe", "Ten eggs.").await;
+    story.writes("plans.md", "my plans\n");
+    let _ = asks(&story, ADA, "/memory history plans.md").await;
+    let mine = story.count("SELECT max(id) FROM files WHERE path = 'plans.md'");
+    let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    db.execute("UPDATE files SET label = (SELECT label FROM files WHERE path = 'memory/untrusted/recipe.md') WHERE path = 'plans.md'", []).unwrap();
+    std::fs::write(story.path_of("plans.md"), b"Ten \xff eggs").unwrap();
+    assert!(asks(&story, ADA, &format!("/memory restore plans.md {mine}")).await.contains("plans.md.unreadable"));
+    assert_ne!(story.text("SELECT label FROM files WHERE path = 'plans.md.unreadable'"), "trusted");
+    story.stop_here().await;
+}
+
+#[tokio::test]
 async fn restoring_trusts_nothing() {
     let story = Story::begin().await;
     from_outside(&story, "Recipe", &format!("Ten eggs. {UNTRUSTED}recipe")).await;

@@ -1,50 +1,88 @@
-//! A search as it is typed in a chat: flags first, if any, and then the words just as they stand.
+//! A search as it is typed in a chat: flags before, between or after the words, and the words just as they stand.
 //!
 //! Telephones make one long dash of two short ones and bend quotation marks; both are taken for what was meant. What begins like a flag and is none is a
-//! word to look for, so no question is too strange; only a flag with a value that it does not take is a slip.
+//! word to look for, so no question is too strange; only a flag with a value that it does not take is a slip. After `--` there are words alone.
 
-use super::super::search::Sought;
+use super::super::search::{Kind, Sought};
 
 /// How many hits a search in chat shows if nobody says.
 const HITS: usize = 8;
 /// The flags that take a value.
 const FLAGS: [&str; 5] = ["in", "agent", "section", "context", "limit"];
+/// What two short dashes become under a thumb.
+const LONG: [char; 2] = ['—', '–'];
 
 /// What is looked for, and where; `None` if there are no words, or a flag has no value that it takes.
 pub(super) fn read(line: &str) -> Option<Sought> {
     let (mut sought, mut rest) = (Sought { limit: HITS, ..Sought::of("") }, line.trim());
-    while let Some((flag, after)) = flag_of(rest) {
-        rest = match flag {
-            "" => after,
-            "case" => {
-                sought.case = true;
-                after
-            }
-            "in" => {
-                let (kind, after) = value_of(after);
-                sought.set("in", &kind.to_lowercase())?;
-                after
-            }
-            flag => {
-                let (value, after) = value_of(after);
-                sought.set(flag, value)?;
-                after
-            }
-        };
-        if flag.is_empty() {
+    while !rest.is_empty() {
+        let begins = sought.query.is_empty();
+        if let Some(words) =
+            rest.strip_prefix("--").or_else(|| rest.strip_prefix(LONG).filter(|_| begins)).and_then(ends_flags)
+        {
+            add(&mut sought.query, words);
             break;
         }
+        rest = match flag_of(rest) {
+            Some((flag, after)) => match take(&mut sought, flag, after) {
+                Some(after) => after,
+                // In the middle of words a long dash is one.
+                None if !begins && rest.starts_with(LONG) => take_words(&mut sought.query, rest),
+                None => return None,
+            },
+            None => take_words(&mut sought.query, rest),
+        };
     }
-    sought.query = rest.to_owned();
     Some(sought).filter(|sought| !sought.query.is_empty())
 }
 
-/// The flag that a line begins with, and what follows it; a blank one ends the flags.
+/// The words behind two dashes that are nothing else.
+fn ends_flags(after: &str) -> Option<&str> {
+    (after.is_empty() || after.starts_with(char::is_whitespace)).then(|| after.trim_start())
+}
+
+/// The flag that a line begins with, and what follows it.
 fn flag_of(line: &str) -> Option<(&str, &str)> {
-    let dashed = ["--", "—", "–"].iter().find_map(|dash| line.strip_prefix(dash))?;
-    let (flag, after) = dashed.split_once(char::is_whitespace).unwrap_or((dashed, ""));
-    let is_flag = flag.is_empty() || flag == "case" || FLAGS.contains(&flag);
-    is_flag.then(|| (flag, after.trim_start()))
+    let dashed = line.strip_prefix("--").or_else(|| line.strip_prefix(LONG))?;
+    let end = dashed.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(dashed.len());
+    let (flag, after) = dashed.split_at_checked(end)?;
+    let is_flag = (flag == "case" && !after.starts_with('=')) || FLAGS.contains(&flag);
+    is_flag.then_some((flag, after))
+}
+
+/// Does what a flag says, and gives what follows it; `None` if it has no value that it takes.
+fn take<'l>(sought: &mut Sought, flag: &str, after: &'l str) -> Option<&'l str> {
+    if flag == "case" {
+        sought.case = true;
+        return Some(after.trim_start());
+    }
+    let (value, after) = value_of(after.strip_prefix('=').unwrap_or(after).trim_start());
+    if flag == "in" {
+        let kinds: Option<Vec<Kind>> = value.to_lowercase().split(',').map(Kind::parse).collect();
+        sought.kinds.extend(kinds?);
+    } else {
+        sought.set(flag, value)?;
+    }
+    Some(after)
+}
+
+/// Takes words up to what may be a flag, just as they stand, and gives what follows them.
+fn take_words<'l>(query: &mut String, line: &'l str) -> &'l str {
+    let begins = |(at, dash): (usize, char)| {
+        let behind = line.get(..at).is_some_and(|before| before.ends_with(char::is_whitespace));
+        behind && (LONG.contains(&dash) || line.get(at..).is_some_and(|rest| rest.starts_with("--")))
+    };
+    let end = line.char_indices().find(|place| begins(*place)).map_or(line.len(), |(at, _)| at);
+    let (words, rest) = line.split_at_checked(end).unwrap_or((line, ""));
+    add(query, words.trim_end());
+    rest
+}
+
+fn add(query: &mut String, words: &str) {
+    if !query.is_empty() && !words.is_empty() {
+        query.push(' ');
+    }
+    query.push_str(words);
 }
 
 /// A word, or what stands between quotation marks, and what follows it.
@@ -57,7 +95,6 @@ fn value_of(line: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::search::Kind;
     use super::*;
     use proptest::prelude::*;
 
@@ -85,13 +122,35 @@ mod tests {
             ),
             ("--limit 3 -- --case", Sought { limit: 3, ..of("--case") }),
             ("--verbose builds", of("--verbose builds")),
-            ("red --case", of("red --case")),
+            ("red  shoes --case", Sought { case: true, ..of("red  shoes") }),
+            ("deploy --context 2", Sought { context: 2, ..of("deploy") }),
+            ("red --in notes  blue --limit=3", Sought { limit: 3, ..notes("red blue") }),
+            ("deploy —context 2", Sought { context: 2, ..of("deploy") }),
+            ("--in notes,Files red", Sought { kinds: vec![Kind::Note, Kind::File], ..of("red") }),
+            ("red --in=notes,files", Sought { kinds: vec![Kind::Note, Kind::File], ..of("red") }),
+            ("tea — green", of("tea — green")),
+            ("tea —in summer", of("tea —in summer")),
+            ("tea -- --case", of("tea --case")),
+            ("a--case", of("a--case")),
+            ("red --verbose", of("red --verbose")),
         ] {
             assert_eq!(read(line), Some(sought), "{line}");
         }
-        for line in
-            ["", "--case", "--in notes", "--in dreams red", "--context x red", "--limit", "--section \"a b\"", "--"]
-        {
+        for line in [
+            "",
+            "--case",
+            "--in notes",
+            "red --in",
+            "red --context two",
+            "--in notes,dreams red",
+            "--in notes, files",
+            "red --in summer",
+            "--in dreams red",
+            "--context x red",
+            "--limit",
+            "--section \"a b\"",
+            "--",
+        ] {
             assert_eq!(read(line), None, "{line}");
         }
     }
@@ -100,7 +159,7 @@ mod tests {
         #[test]
         fn no_line_is_too_strange(line in "(--|—|in |notes|case|\"|“|[a-z ]|\\PC){0,20}") {
             if let Some(sought) = read(&line) {
-                prop_assert!(!sought.query.is_empty() && line.contains(&sought.query));
+                prop_assert!(sought.query.split_whitespace().all(|word| line.contains(word)) && !sought.query.is_empty(), "{:?}", sought);
             }
         }
     }

@@ -11,7 +11,7 @@ use super::overview::INDEX;
 use super::{Page, bytes, no_such_note, not_there};
 use crate::admin::Admin;
 use crate::admin::answer::{Answer, Shown, plain, sources, sources_in_words};
-use crate::memory::{self, Author, Kept, New, NotWritten, NoteDraft, Origin, memo, section};
+use crate::memory::{self, Author, Kept, New, NotWritten, NoteDraft, Origin, Tree, Written, memo, section};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
@@ -26,7 +26,7 @@ const TITLE: usize = 60;
 /// What is longer than this in bytes is not promoted from a chat.
 const IN_CHAT: usize = 12_000;
 /// Digits of a code.
-const CODE: usize = 10;
+pub(in crate::admin) const CODE: usize = 10;
 /// The fact that holds the secret of the codes.
 const SECRET: &str = "promotion_secret";
 
@@ -43,20 +43,36 @@ impl Admin {
         if text.contains('\n') || text.chars().count() > LINE {
             return self.remember_note(&origin, text).await;
         }
+        if let Some((key, value)) = memo::key_of(text) {
+            return self.remember_fact(&origin, key, value).await;
+        }
         let line = text.to_owned();
         let make = move |old: Option<&str>| Ok(New::Text(with_line(old.unwrap_or_default(), &line, &day)));
         let written = match self.parts.tree.change(&origin, INDEX, make).await? {
             Ok(written) => written,
             Err(why) => return Ok(refused(INDEX, why)),
         };
-        let gauge = match self.page(&origin.who, &[INDEX.to_owned()]).await? {
+        self.remembered(&origin.who, INDEX, &written).await
+    }
+
+    /// A fact goes where one of its key stands already, whoever put it there.
+    async fn remember_fact(&self, origin: &Origin, key: &str, value: &str) -> anyhow::Result<Answer> {
+        match self.parts.tree.keep_told(origin, key, value).await? {
+            Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written).await,
+            Err(why) => Ok(refused(INDEX, why)),
+        }
+    }
+
+    async fn remembered(&self, who: &Party, path: &str, written: &Written) -> anyhow::Result<Answer> {
+        let name = if path == INDEX { "MEMORY.md" } else { name::seen(path) };
+        let gauge = match self.page(who, &[path.to_owned()]).await? {
             Ok(page) => page.gauge(),
             Err(_) => String::new(),
         };
-        let json = json!({ "path": INDEX, "changed": written.version.is_some() });
+        let json = json!({ "path": path, "changed": written.version.is_some() });
         Ok(match (written.version.is_some(), written.label.is_trusted()) {
-            (false, _) => Answer::ours(says::known_already("MEMORY.md"), json),
-            (true, true) => Answer::ours(says::remembered("MEMORY.md", &gauge), json),
+            (false, _) => Answer::ours(says::known_already(name), json),
+            (true, true) => Answer::ours(says::remembered(name, &gauge), json),
             (true, false) => Answer::ours(says::REMEMBERED_UNREAD, json),
         })
     }
@@ -117,6 +133,11 @@ impl Admin {
 
     /// The code under exactly that text at that place.
     async fn code_of(&self, page: &Page) -> anyhow::Result<String> {
+        self.code_under(&format!("{}\n{}", page.path, page.digest)).await
+    }
+
+    /// The code under something that a person was shown, and that nobody else can make.
+    pub(in crate::admin) async fn code_under(&self, shown: &str) -> anyhow::Result<String> {
         let secret = self.parts.journal.read(|db| db.fact(SECRET)).await?;
         let secret = match secret {
             Some(secret) => secret,
@@ -129,7 +150,7 @@ impl Admin {
                 self.parts.journal.write("make a secret", keep).await?
             }
         };
-        let code = memory::digest(format!("{secret}\n{}\n{}", page.path, page.digest).as_bytes());
+        let code = memory::digest(format!("{secret}\n{shown}").as_bytes());
         Ok(code.chars().take(CODE).collect())
     }
 
@@ -149,12 +170,8 @@ impl Admin {
 /// How to say that a note cannot be promoted.
 type NoPage = Box<dyn FnOnce(Way) -> Answer + Send>;
 
-/// `MEMORY.md` with that text among its recent facts. Another value of a fact takes the place of the old one.
+/// `MEMORY.md` with that text among its recent facts.
 fn with_line(old: &str, text: &str, day: &str) -> String {
-    if let Some((key, value)) = memo::key_of(text) {
-        let fact = memo::Fact { key: key.to_owned(), value: value.to_owned(), day: day.to_owned() };
-        return memo::add_fact(old, memo::RECENT, &fact, usize::MAX).text;
-    }
     let known = section::read(old, memo::RECENT).unwrap_or_default();
     let same = |line: &str| {
         let rest = line.strip_prefix("- ").and_then(|line| line.strip_prefix(text));
@@ -198,7 +215,7 @@ fn promoted(kept: &Kept, read: bool) -> Answer {
 /// Why nothing was written.
 pub(in crate::admin) fn refused(path: &str, why: NotWritten) -> Answer {
     Answer::refusal(match why {
-        NotWritten::TooLarge(most) => says::full(&plain(name::seen(path)), most),
+        NotWritten::TooLarge(most) => says::full(&plain(name::seen(path)), most, Tree::room_for(path)),
         NotWritten::Unreadable(path) => says::broken(&plain(&path)),
         why => says::not_kept(&plain(&why.to_string())),
     })

@@ -37,7 +37,7 @@ impl Name {
         }
         let untrusted = folder.rsplit('/').next() == Some("untrusted");
         let stem = if bare.eq_ignore_ascii_case("memory") { "MEMORY" } else { bare };
-        let elsewhere = kept_elsewhere(folder, bare);
+        let elsewhere = kept_elsewhere(folder, name);
         let last = if folder.is_empty() && !typed.starts_with('/') {
             vec![format!("{bare}.md"), of_agent(bare)]
         } else {
@@ -104,12 +104,15 @@ fn is_way(way: &str) -> bool {
 }
 
 /// Where a name leads behind a folder that the assistant keeps for itself, likeliest first; nowhere behind any other.
-fn kept_elsewhere(folder: &str, bare: &str) -> Vec<String> {
+fn kept_elsewhere(folder: &str, name: &str) -> Vec<String> {
+    let bare = name.strip_suffix(".md").unwrap_or(name).trim();
     let folder = seen(folder);
     let plain = folder.split('/').all(|part| !part.is_empty() && !part.starts_with('.'));
     let inside = format!("{folder}/{bare}.md");
     match folder.split('/').next().filter(|_| plain) {
         Some("experience") => vec![inside.replacen("experience/", EXPERIENCE, 1), inside],
+        // Behind `agents/` stands an agent, unless a file is called by all of its name.
+        Some("agents") if folder == "agents" && bare == name => vec![of_agent(bare), inside],
         Some("agents") if folder == "agents" => vec![inside, of_agent(bare)],
         Some("agents" | "learnings") => vec![inside],
         _ => Vec::new(),
@@ -144,6 +147,8 @@ mod tests {
             ("untrusted/tea", "memory/untrusted/tea.md"),
             ("memory/untrusted/tea.md", "memory/untrusted/tea.md"),
             ("agents/compline/memory.md", "agents/compline/memory.md"),
+            ("agents/compline", "agents/compline/memory.md"),
+            ("agents/compline.md", "agents/compline.md"),
             ("learnings/corrections", "learnings/corrections.md"),
             ("experience/default", "//experience/default.md"),
             ("//experience/default.md", "//experience/default.md"),
@@ -181,6 +186,8 @@ mod tests {
         assert_eq!(name.paths(), [own, outside, last].concat());
         assert_eq!(name.paths_from_outside(), [outside, own, last].concat());
         assert_eq!(name.new_path(), "memory/Tea.md");
+        let of_the_agent = Name::read("agents/compline").map(|name| name.new_path());
+        assert_eq!(of_the_agent.as_deref(), Some("agents/compline/memory.md"), "a file beside it would hide it");
         assert_eq!(short("//experience/default.md"), "experience/default");
         assert_eq!(short("memory/untrusted/tea.md"), "tea");
         assert_eq!(short("agents/compline/memory.md"), "agents/compline/memory");

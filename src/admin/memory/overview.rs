@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::unread::{self, Unread};
 use super::{Page, gauge, name};
 use crate::admin::Admin;
 use crate::admin::answer::{Answer, Shown, plain};
@@ -12,7 +13,7 @@ use crate::review::reveal::reveal;
 use crate::text::cut_bytes;
 use crate::time::Moment;
 use crate::trust::{Label, Source};
-use crate::wording::memory as says;
+use crate::wording::memory::{self as says, Reads};
 use crate::wording::review_command::Way;
 
 /// Where the index is.
@@ -40,7 +41,8 @@ impl Admin {
     pub async fn overview(&self, person: &Person, way: Way) -> anyhow::Result<Answer> {
         let who = Party::One(person.clone());
         let now = self.parts.clock.now();
-        let lying = sort(self.parts.tree.notes(&who).await?, &self.parts.zone.day(now));
+        let notes = self.parts.tree.notes(&who).await?;
+        let lying = sort(notes.read, &self.parts.zone.day(now));
         let index = self.page(&who, &[INDEX.to_owned()]).await?;
         let place = match way {
             Way::Chat => None,
@@ -51,18 +53,22 @@ impl Admin {
         let is_read = self.reads_memory();
         let mut blocks = match &index {
             Ok(page) => of_index(page, way, is_read, &mut shown),
-            Err(NotGiven::Missing) => vec![says::head(&gauge(INDEX, 0), is_read)],
-            Err(_) => vec![says::UNREADABLE.to_owned()],
+            Err(NotGiven::Missing) => vec![says::head(&gauge(INDEX, 0), reads(is_read, 0))],
+            Err(why) => vec![says::index_unread(unread::reason(*why))],
         };
         if !is_read {
             blocks.insert(0, says::SWITCHED_OFF.to_owned());
         }
         let size = index.as_ref().map_or(0, Page::size);
-        blocks.extend(lying.blocks(&mut shown));
+        blocks.extend(lying.blocks(&mut shown, way));
         let (files, all) = lying.total();
-        blocks.push(says::total(files + usize::from(index.is_ok()), all + size, place.as_deref()));
-        let taken_down = self.taken_down(&who).await?;
+        blocks.push(says::total(files + usize::from(index.is_ok()), all + size, place.as_deref(), way));
+        let mut unread = Unread::of(notes.unread, &mut shown);
+        let taken_down = self.taken_down(&who, &mut unread).await?;
+        self.note_what_else(&who, &mut unread).await?;
         blocks.extend(of_taken_down(&taken_down));
+        blocks.extend(unread.block());
+        unread.note(INDEX, index.as_ref().err().copied().unwrap_or(NotGiven::Missing));
         let json = json!({
             "enabled": is_read,
             "index": index.ok().map(|page| super::page_json(&page, page.words(&mut shown))),
@@ -70,6 +76,7 @@ impl Admin {
             "notes": lying.notes.iter().map(note_json).collect::<Vec<_>>(),
             "today": lying.today.as_ref().map(note_json),
             "days": lying.days.iter().map(note_json).collect::<Vec<_>>(),
+            "unread": unread.json(),
             "taken_down": taken_down.iter().map(file_json).collect::<Vec<_>>(),
             "untrusted": lying.outside.iter().map(note_json).collect::<Vec<_>>(),
             "size": all + size,
@@ -78,10 +85,13 @@ impl Admin {
     }
 
     /// Both layers of what was taken down, as far as they are there.
-    async fn taken_down(&self, who: &Party) -> anyhow::Result<Vec<Page>> {
+    async fn taken_down(&self, who: &Party, unread: &mut Unread) -> anyhow::Result<Vec<Page>> {
         let mut pages = Vec::new();
         for path in self.parts.tree.taken_down() {
-            pages.extend(self.page(who, &[path]).await?.ok());
+            match self.page(who, std::slice::from_ref(&path)).await? {
+                Ok(page) => pages.push(page),
+                Err(why) => unread.note(&path, why),
+            }
         }
         Ok(pages)
     }
@@ -101,7 +111,7 @@ fn of_index(page: &Page, way: Way, is_read: bool, shown: &mut Shown) -> Vec<Stri
     let words = without_comments(page.words(shown));
     let words = words.trim();
     let part = cut_bytes(words, BEGINNING);
-    let mut blocks = vec![says::head(&page.gauge(), is_read), fenced(&reveal(part))];
+    let mut blocks = vec![says::head(&page.gauge(), reads(is_read, page.size())), fenced(&reveal(part))];
     if part.len() < words.len() {
         blocks.push(says::goes_on(match way {
             Way::Chat => "/memory MEMORY",
@@ -109,6 +119,15 @@ fn of_index(page: &Page, way: Way, is_read: bool, shown: &mut Shown) -> Vec<Stri
         }));
     }
     blocks
+}
+
+/// How much is read of an index of that size.
+fn reads(is_read: bool, size: u64) -> Reads {
+    match is_read {
+        false => Reads::Nothing,
+        true if size > super::bytes(Tree::room_for(INDEX)) => Reads::Part,
+        true => Reads::Whole,
+    }
 }
 
 fn sort(notes: Vec<NoteLine>, today: &str) -> Lying {
@@ -136,7 +155,7 @@ fn is_day(stem: &str) -> bool {
 }
 
 impl Lying {
-    fn blocks(&self, shown: &mut Shown) -> Vec<String> {
+    fn blocks(&self, shown: &mut Shown, way: Way) -> Vec<String> {
         let mut blocks = vec![self.own()];
         blocks.push(match &self.today {
             Some(note) => says::today(&name::short(&note.path), &fullness(note)),
@@ -150,7 +169,7 @@ impl Lying {
             // The names of the files were made of words from outside.
             shown.also(&Label::untrusted(Source::unknown()));
             let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), "", &fullness(note));
-            blocks.push(listed(says::waiting(self.outside.len(), size(&self.outside)), &self.outside, line));
+            blocks.push(listed(says::waiting(self.outside.len(), size(&self.outside), way), &self.outside, line));
         }
         blocks
     }
@@ -170,7 +189,7 @@ impl Lying {
     }
 }
 
-fn listed(head: String, notes: &[NoteLine], line: impl Fn(&NoteLine) -> String) -> String {
+pub(super) fn listed<T>(head: String, notes: &[T], line: impl Fn(&T) -> String) -> String {
     let lines = notes.iter().take(LISTED).map(line);
     let more = notes.len().checked_sub(LISTED).filter(|more| *more > 0).map(says::more_notes);
     std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")

@@ -10,7 +10,7 @@ use super::{mine, no_such_note};
 use crate::admin::Admin;
 use crate::admin::answer::{Answer, Shown, plain, sources, sources_in_words};
 use crate::id::FileId;
-use crate::memory::NotWritten;
+use crate::memory::{NotWritten, Written};
 use crate::people::Person;
 use crate::store::FileRow;
 use crate::wording::memory as says;
@@ -86,19 +86,17 @@ impl Admin {
             return Ok(Answer::refusal(says::version_gone(version)));
         }
         let origin = self.theirs(person, "restore");
-        Ok(match self.parts.tree.restore_version(&origin, &path, version).await? {
-            Ok(written) => {
-                let trusted = written.label.is_trusted();
-                let sentence = match written.version {
-                    Some(_) => says::restored(&plain(name::seen(&path)), version, trusted),
-                    None => says::same_content(&plain(name::seen(&path)), version),
-                };
-                let changed = written.version.is_some();
-                Answer::ours(
-                    sentence,
-                    json!({ "path": path, "version": version, "changed": changed, "tainted": !trusted }),
-                )
+        let tree = &self.parts.tree;
+        let (mut written, mut aside) = (tree.restore_version(&origin, &path, version).await?, None);
+        if let Err(NotWritten::Unreadable(_) | NotWritten::NoText) = written {
+            // To go back is the way out of it.
+            aside = tree.make_way(&origin, &path, version).await?;
+            if aside.is_some() {
+                written = tree.restore_version(&origin, &path, version).await?;
             }
+        }
+        Ok(match written {
+            Ok(written) => restored(&path, version, &written, aside.as_deref()),
             Err(NotWritten::Untrusted) => Answer::refusal(says::STILL_FROM_OUTSIDE),
             Err(why) => mine::refused(&path, why),
         })
@@ -128,6 +126,20 @@ impl Admin {
         let at = self.parts.zone.show_short(version.at);
         says::version(version.id, &at, says::author(&version.author), &says::cause(&version.cause), &facts)
     }
+}
+
+fn restored(path: &str, version: FileId, written: &Written, aside: Option<&str>) -> Answer {
+    let (name, trusted) = (plain(name::seen(path)), written.label.is_trusted());
+    let mut sentence = match written.version {
+        Some(_) => says::restored(&name, version, trusted),
+        None => says::same_content(&name, version),
+    };
+    if let Some(aside) = aside {
+        sentence.push_str(&says::made_way(&plain(name::seen(aside))));
+    }
+    let changed = written.version.is_some();
+    let json = json!({ "path": path, "version": version, "changed": changed, "tainted": !trusted, "aside": aside });
+    Answer::ours(sentence, json)
 }
 
 fn version_json(version: &FileRow, present: Option<FileId>) -> Value {

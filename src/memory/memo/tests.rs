@@ -130,6 +130,26 @@ proptest! {
     }
 
     #[test]
+    fn many_new_values_leave_as_many_empty_lines_as_one(
+        above in "(Mine\\.\n){0,1}\n{0,2}", blank in "\n{0,3}", words in "(My own words\\.\n){0,1}\n{0,2}", others in "(- \\*\\*b\\*\\*: 1\n){0,2}\n{0,2}",
+        stands in any::<bool>(), after in "\n{0,3}", below in "(## Index\n|### Work\n\nwords\n|## Mine\n)?", crlf in any::<bool>(),
+    ) {
+        let old = if stands { "- **a**: old\n" } else { "" };
+        let text = format!("{above}## Recent facts\n{blank}{words}{others}{old}{after}{below}");
+        let text = if crlf { text.replace('\n', "\r\n") } else { text };
+        let once = added(&text, "a", "v1");
+        let mut many = once.clone();
+        for number in 2..6 {
+            many = added(&many, "a", &format!("v{number}"));
+            prop_assert_eq!(many.replace(&format!("v{number}"), "v1"), once.clone(), "{:?}", text);
+        }
+        prop_assert!(!crlf || !once.replace("\r\n", "").contains('\n'), "{:?}", once);
+        let indexed = |text: &str, says: &str| index_line(text, "A", "a.md", says);
+        let twice = indexed(&indexed(&once, "x"), "y");
+        prop_assert_eq!(indexed(&twice, "z").replace(": z", ": y"), twice);
+    }
+
+    #[test]
     fn an_index_keeps_every_note(count in 0_usize..40, most in 0_usize..4_000, words in "[a-z ]{0,90}") {
         let mut text = SEED.to_owned();
         for number in 0..count {

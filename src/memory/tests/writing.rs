@@ -524,7 +524,7 @@ async fn what_lies_in_a_folder_is_listed_and_names_from_outside_carry_their_labe
     for closed in ["people", "people/ben", "..", ".hidden", "a\0"] {
         assert!(home.tree.list(&ada, closed).await.unwrap().is_err(), "{closed}");
     }
-    let notes = home.tree.notes(&ada).await.unwrap();
+    let notes = home.tree.notes(&ada).await.unwrap().read;
     let notes: Vec<_> =
         notes.iter().map(|note| (note.path.as_str(), note.title.as_str(), note.hook.as_str(), note.trusted)).collect();
     assert_eq!(notes, [("memory/tea.md", "Tea", "Green.", true), ("memory/untrusted/milk.md", "Milk", "No.", false)]);

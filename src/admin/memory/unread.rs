@@ -1,0 +1,70 @@
+//! What is loaded by itself, or lies among the notes, and cannot be read: each is named with the reason, so that its person can mend it.
+
+use serde_json::{Value, json};
+
+use super::name;
+use super::overview::listed;
+use crate::admin::Admin;
+use crate::admin::answer::{Shown, plain};
+use crate::memory::{NotGiven, UnreadNote};
+use crate::people::Party;
+use crate::wording::memory as says;
+
+/// What is loaded by itself and stands in no list while it can be read.
+const ELSE: [&str; 6] =
+    ["USER.md", "AGENTS.md", "SOUL.md", "HEARTBEAT.md", "learnings/errors.md", "learnings/corrections.md"];
+
+/// Files, each with the reason.
+pub(super) struct Unread(Vec<(String, NotGiven)>);
+
+impl Unread {
+    /// The notes among them; their names are shown.
+    pub(super) fn of(notes: Vec<UnreadNote>, shown: &mut Shown) -> Self {
+        let named = notes.into_iter().map(|note| {
+            shown.also(&note.label);
+            (note.path, note.why)
+        });
+        Self(named.collect())
+    }
+
+    /// One more, unless it only is not there.
+    pub(super) fn note(&mut self, path: &str, why: NotGiven) {
+        if why != NotGiven::Missing {
+            self.0.push((path.to_owned(), why));
+        }
+    }
+
+    /// A line for each; nothing without any.
+    pub(super) fn block(&self) -> Option<String> {
+        let line = |(path, why): &(String, NotGiven)| says::unread(&plain(&name::short(path)), reason(*why));
+        (!self.0.is_empty()).then(|| listed(says::UNREAD.to_owned(), &self.0, line))
+    }
+
+    /// The same for a program.
+    pub(super) fn json(&self) -> Value {
+        let one =
+            |(path, why): &(String, NotGiven)| json!({ "note": name::short(path), "path": path, "why": reason(*why) });
+        self.0.iter().map(one).collect()
+    }
+}
+
+impl Admin {
+    /// Adds what stands in no list.
+    pub(super) async fn note_what_else(&self, who: &Party, unread: &mut Unread) -> anyhow::Result<()> {
+        for path in ELSE {
+            if let Err(why) = self.page(who, &[path.to_owned()]).await? {
+                unread.note(path, why);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why, in words.
+pub(super) fn reason(why: NotGiven) -> &'static str {
+    match why {
+        NotGiven::NoText => says::NOT_TEXT,
+        NotGiven::TooLarge => says::TOO_LARGE,
+        NotGiven::BadPath | NotGiven::Missing | NotGiven::Elsewhere => says::NOT_OPENED,
+    }
+}

@@ -1,0 +1,194 @@
+//! One value of each key: what a person has us remember, or the assistant keeps, as `key: value` takes the place of what was known under that key, wherever it stands.
+//!
+//! A fact has one home (`facts`). A new value goes to the first list that holds the key and is read, so that what was taken down in a conversation is put right where it stands;
+//! else to `MEMORY.md`. From every other list the key goes, and from the note of today, which is read beside them. It is one change: nobody ever reads two values, whatever
+//! crashes, and the old ones stay in the histories of their files. What stands in the notes of other days and months is history and is not touched.
+
+use super::agent::Home;
+use super::facts::is_same_fact;
+use super::first::Kept as First;
+use super::remember::{Kept, NoteDraft};
+use super::tree::Tree;
+use super::write::{New, NotWritten, Origin};
+use super::{memo, note, passage};
+use crate::people::Party;
+use crate::text::one_line;
+
+/// The most characters of a sentence that states a fact; what is longer is a note.
+const SENTENCE: usize = 500;
+
+/// A list that holds a key.
+struct Holder {
+    home: Home,
+    /// Whether it is loaded: whose words it holds.
+    read: bool,
+}
+
+/// What becomes of the files in which a key stands.
+struct Change {
+    fact: memo::Fact,
+    /// Where the new value goes; nowhere if the key only goes.
+    into: Option<Home>,
+    homes: Vec<Home>,
+    today: String,
+}
+
+impl Tree {
+    /// Keeps what is so under that key, in one place, whatever was known under it before. What was kept names the place as its owner sees it.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; inside, why nothing was kept.
+    pub async fn keep_told(&self, origin: &Origin, key: &str, value: &str) -> anyhow::Result<Result<Kept, NotWritten>> {
+        let holders = self.holders(&origin.who, key).await?;
+        let [usual, ..] = self.1.homes();
+        let into = holders.iter().find(|holder| holder.read).map_or(&usual, |holder| &holder.home);
+        match self.set(origin, (key, value), Some(into), &holders).await? {
+            // A list that a person has filled is not where it has to be.
+            Err(NotWritten::TooLarge(_)) if *into != usual => {
+                self.set(origin, (key, value), Some(&usual), &holders).await
+            }
+            kept => Ok(kept),
+        }
+    }
+
+    /// The same for words of the form `key: value`, if something is known under that key; `None` if not.
+    pub(super) async fn put_right(
+        &self,
+        origin: &Origin,
+        words: &str,
+    ) -> anyhow::Result<Option<Result<Kept, NotWritten>>> {
+        let Some((key, value)) = self.known_in(origin, words).await? else { return Ok(None) };
+        Ok(Some(self.keep_told(origin, key, value).await?.map(named)))
+    }
+
+    /// The same for a note. One that stands already under its title is left to say it, and then no list does; `None` if the note is to be filed.
+    pub(super) async fn put_right_by(
+        &self,
+        origin: &Origin,
+        draft: &NoteDraft,
+    ) -> anyhow::Result<Option<Result<Kept, NotWritten>>> {
+        let Some((key, value)) = self.known_in(origin, &draft.content).await? else { return Ok(None) };
+        let stands = self.standing(&origin.who, &format!("memory/{}.md", note::slug(&draft.title))).await?;
+        let title = |name: &str| one_line(name).to_lowercase();
+        if stands.is_none_or(|note| title(&note::read(&note.text).name) != title(&draft.title)) {
+            return Ok(Some(self.keep_told(origin, key, value).await?.map(named)));
+        }
+        let filed = self.file_note(origin, draft, None).await?;
+        if filed.is_ok() {
+            let holders = self.holders(&origin.who, key).await?;
+            if let Err(why) = self.set(origin, (key, value), None, &holders).await? {
+                tracing::warn!("A fact that a note puts right stays where it was: {why}");
+            }
+        }
+        Ok(Some(filed))
+    }
+
+    /// Key and value of words that state a fact, if something that is read is known under that key.
+    async fn known_in<'w>(&self, origin: &Origin, words: &'w str) -> anyhow::Result<Option<(&'w str, &'w str)>> {
+        let words = words.trim();
+        let is_sentence = !words.contains('\n') && words.chars().count() <= SENTENCE;
+        let Some((key, value)) = memo::key_of(words).filter(|_| is_sentence && origin.label.is_trusted()) else {
+            return Ok(None);
+        };
+        let known = self.holders(&origin.who, key).await?.iter().any(|holder| holder.read);
+        Ok(known.then_some((key, value)))
+    }
+
+    /// The lists in which something is known under that key.
+    async fn holders(&self, who: &Party, key: &str) -> anyhow::Result<Vec<Holder>> {
+        let mut holders = Vec::new();
+        for home in self.1.homes() {
+            let Some(found) = self.standing(who, &home.path).await? else { continue };
+            if memo::facts_in(&found.text, home.section).iter().any(|fact| is_same_fact(&fact.key, key)) {
+                holders.push(Holder { home, read: found.label.is_trusted() });
+            }
+        }
+        Ok(holders)
+    }
+
+    async fn set(
+        &self,
+        origin: &Origin,
+        (key, value): (&str, &str),
+        into: Option<&Home>,
+        holders: &[Holder],
+    ) -> anyhow::Result<Result<Kept, NotWritten>> {
+        let day = self.0.zone.day(origin.now);
+        let today = First::Today.name(&day);
+        let noted = self.standing(&origin.who, &today).await?;
+        let noted = noted.is_some_and(|note| passage::without_key(&note.text, key) != note.text);
+        let mut paths: Vec<String> = into.iter().map(|home| home.path.clone()).collect();
+        for path in holders.iter().map(|holder| &holder.home.path).chain(noted.then_some(&today)) {
+            if !paths.contains(path) {
+                paths.push(path.clone());
+            }
+        }
+        let fact = memo::Fact { key: key.to_owned(), value: value.to_owned(), day };
+        let change = Change { fact, into: into.cloned(), homes: self.1.homes().to_vec(), today };
+        let files = paths.clone();
+        let path = files.first().cloned().unwrap_or_default();
+        let make = move |texts: &[Option<&str>]| {
+            Ok(files.iter().zip(texts).map(|(path, text)| change.of(path, *text)).collect())
+        };
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let written = self.change_together(origin, &paths, make).await?;
+        Ok(written.and_then(|written| {
+            let written = written.into_iter().next().ok_or(NotWritten::Elsewhere)?;
+            Ok(Kept { written, path, redirected: false })
+        }))
+    }
+}
+
+impl Change {
+    fn of(&self, path: &str, stood: Option<&str>) -> New {
+        let takes = self.into.as_ref().is_some_and(|into| into.path == path);
+        let Some(stood) = stood.map(str::to_owned).or_else(|| takes.then(|| First::Memory.first_contents(""))) else {
+            return New::Same;
+        };
+        if path == self.today {
+            return New::Text(passage::without_key(&stood, &self.fact.key));
+        }
+        let lists = self.homes.iter().filter(|home| home.path == path);
+        New::Text(lists.fold(stood, |text, home| {
+            if self.into.as_ref() == Some(home) {
+                with_value(&text, home.section, &self.fact)
+            } else {
+                memo::without_facts(&text, home.section, |fact| is_same_fact(&fact.key, &self.fact.key))
+            }
+        }))
+    }
+}
+
+/// The same with its place as a model is told it.
+fn named(kept: Kept) -> Kept {
+    Kept { path: kept.path.trim_start_matches('/').to_owned(), ..kept }
+}
+
+/// The text with just that value under its key. What a person says word for word again is no news.
+fn with_value(text: &str, section: &str, fact: &memo::Fact) -> String {
+    let is_about = |known: &memo::Fact| is_same_fact(&known.key, &fact.key);
+    let known: Vec<memo::Fact> = memo::facts_in(text, section).into_iter().filter(is_about).collect();
+    match known.as_slice() {
+        [known] if known.value == one_line(&fact.value) => text.to_owned(),
+        _ => memo::add_fact(&memo::without_facts(text, section, is_about), section, fact, usize::MAX).text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fact(key: &str, value: &str) -> memo::Fact {
+        memo::Fact { key: key.to_owned(), value: value.to_owned(), day: "2026-11-21".to_owned() }
+    }
+
+    #[test]
+    fn a_list_holds_one_value_of_a_key_and_the_same_again_changes_nothing() {
+        let text = "## Insights\n\n- **Cat’s name**: Tom\n- **cat's name**: Tim (2026-11-01)\n- **tea**: green\n";
+        let once = with_value(text, "Insights", &fact("Cat's Name:", "Rex"));
+        assert_eq!(once, "## Insights\n\n- **tea**: green\n- **Cat's Name**: Rex (2026-11-21)\n");
+        assert_eq!(with_value(&once, "Insights", &fact("cat’s name", " Rex ")), once);
+        let other = with_value(&once, "Insights", &fact("cat's name", "REX"));
+        assert!(other.contains(": REX") && !other.contains(": Rex"), "Capital letters may be what matters: {other}");
+    }
+}
