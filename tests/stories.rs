@@ -26,8 +26,12 @@ mod skill_forms;
 mod older_part;
 #[path = "stories/notes.rs"]
 mod notes;
+#[path = "stories/undelivered.rs"]
+mod undelivered;
 #[path = "stories/over.rs"]
 mod over;
+#[path = "stories/own_answer.rs"]
+mod own_answer;
 #[path = "stories/compaction.rs"]
 mod compaction;
 #[path = "stories/long_talk.rs"]
@@ -82,6 +86,8 @@ mod non_interference;
 mod offline;
 #[path = "stories/one_stream.rs"]
 mod one_stream;
+#[path = "stories/one_value.rs"]
+mod one_value;
 #[path = "stories/received.rs"]
 mod received;
 #[path = "stories/reflection.rs"]
@@ -152,6 +158,8 @@ mod telegram;
 mod broken_memory;
 #[path = "stories/forget_lines.rs"]
 mod forget_lines;
+#[path = "stories/forget_whole.rs"]
+mod forget_whole;
 #[path = "stories/taken_down.rs"]
 mod taken_down;
 #[path = "stories/of_use.rs"]

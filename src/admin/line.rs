@@ -7,7 +7,7 @@ use std::path::Path;
 use super::answer::Answer;
 use super::command::Looking;
 use super::forget::Messages;
-use super::{Admin, Sought};
+use super::{Admin, Sought, Touch};
 use crate::id::{ConversationId, ProposalId, ReminderId, VersionId};
 use crate::people::{Person, Role};
 use crate::review::By;
@@ -25,6 +25,8 @@ impl Admin {
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
         let answer = match words.as_slice() {
             ["status"] => self.status(None).await,
+            ["knowledge"] => self.knowledge(Touch::Look).await,
+            ["knowledge", "--mend"] => self.knowledge(Touch::Mend).await,
             ["usage"] => self.usage(None, DAYS).await,
             ["people", "list"] => self.people().await,
             ["people", "pair", name, role] => match Role::parse(role).filter(|role| *role != Role::Guest) {
@@ -65,10 +67,10 @@ impl Admin {
             ["tools", "list"] => self.tools().await,
             ["tools", "accept", name, hash] => self.accept_tool(name, hash).await,
             ["memory", "forget", note] => {
-                self.of_the_owner(async |owner| self.forget(owner, note, Messages::Stay).await).await
+                self.of_the_owner(async |owner| self.forget(owner, note, Messages::Stay, Way::CommandLine).await).await
             }
             ["memory", "forget", note, "--messages"] => {
-                self.of_the_owner(async |owner| self.forget(owner, note, Messages::Go).await).await
+                self.of_the_owner(async |owner| self.forget(owner, note, Messages::Go, Way::CommandLine).await).await
             }
             ["forget", name, "--yes"] => self.forget_person(name).await,
             ["export", name, file] if Path::new(file).is_absolute() => self.export_to(name, file).await,
@@ -77,7 +79,7 @@ impl Admin {
         };
         answer.unwrap_or_else(|error| {
             tracing::error!("A command of the command line failed: {error:#}");
-            Answer::refusal(says::FAILED)
+            Answer::failure(&error)
         })
     }
 
@@ -155,6 +157,8 @@ mod tests {
         for words in [
             "status",
             "usage",
+            "knowledge",
+            "knowledge --mend",
             "people list",
             "people pair Zoe member",
             "people remove Ben",

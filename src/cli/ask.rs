@@ -2,6 +2,8 @@
 //!
 //! Both go through [`Admin::command_line`](crate::admin::Admin::command_line) with the same words, so there is one answer to a question.
 
+use std::time::Duration;
+
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use tokio::net::UnixStream;
@@ -17,7 +19,11 @@ use crate::adapter::terminal::Connection;
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::app::{App, BuildError, Seams};
 use crate::config::Home;
+use crate::time::{Clock, SystemClock};
 use crate::wording::cli as says;
+
+/// Whoever has no answer after that is told what may be the matter.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// `compline people …`
 #[derive(Debug, Subcommand)]
@@ -207,7 +213,15 @@ pub struct Answered {
 
 /// Asks, and leaves it to the caller what becomes of the answer.
 pub(super) fn ask(line: &[String], place: &Place, printer: Printer) -> Result<Answered, Failure> {
-    block_on(answer(line, place, printer, Needs::Data))
+    block_on(async {
+        let clock = SystemClock::default();
+        let mut answered = std::pin::pin!(answer(line, place, printer, Needs::Data));
+        tokio::select! {
+            answered = &mut answered => return answered,
+            _busy = clock.wake_at(clock.now().plus(PATIENCE)) => printer.note(says::NOT_ANSWERED_YET),
+        }
+        answered.await
+    })
 }
 
 /// Asks and prints the answer.

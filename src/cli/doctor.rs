@@ -26,6 +26,7 @@ use crate::config::{Config, Loaded, Provider};
 use crate::time::Zone;
 use crate::wording::cli::doctor as says;
 use finding::{Finding, State};
+use gateway::Gateway;
 
 /// `compline doctor …`
 #[derive(Debug, Args)]
@@ -66,9 +67,10 @@ async fn look(options: &Options, place: &Place) -> Vec<Finding> {
     let config = &loaded.config;
     findings.push(zone(config));
     findings.push(disk::space(&config.home));
-    findings.extend(journal::look(config, options.fix).await);
+    let gateway = Gateway::ask(place).await;
+    findings.extend(journal::look(config, &gateway, options.fix).await);
     findings.extend(skills::look(config));
-    findings.extend(outside::look(config, place, options.offline).await);
+    findings.extend(outside::look(config, &gateway, options.offline).await);
     findings
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Every question can be answered beforehand by a flag or an environment variable; what is answered is not asked. Nothing is written before
 //! all of it holds together: the text that is to be written is read back by the same code that `run` uses. A configuration that is
-//! there already is replaced only after a yes, and kept beside the new one.
+//! there already is replaced only after a yes, and kept beside the new one. A home into which others on this computer can look is closed if it was
+//! empty; of one in which something lay before, only its owner knows who is to see that, so they are told.
 
 mod dialogue;
 mod file;
@@ -91,6 +92,9 @@ struct Gathered {
 
 /// Asks, tests and writes.
 pub fn run(options: &Options, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let home = place.home.path();
+    // Before anything is put there.
+    let found = file::look_into(home);
     let mut dialogue = if options.non_interactive { None } else { Some(Dialogue::open()?) };
     if place.config.exists() && !may_replace(options, place, dialogue.as_mut())? {
         printer.note(says::NOTHING_CHANGED);
@@ -101,10 +105,13 @@ pub fn run(options: &Options, place: &Place, printer: Printer) -> Result<Exit, F
         None => take_as_given(options, place)?,
     };
     for Typed { secret, file } in &typed {
-        file::write_secret(&place.home.path().join(file), secret)?;
+        file::write_secret(&home.join(file), secret)?;
     }
     let kept = file::replace(&place.config, &text)?;
     print::aside(&says::written(&place.config, kept.as_deref()));
+    if let Some(mode) = file::close(home, found) {
+        print::aside(&says::open_home(home, mode, &place.command("doctor --fix")));
+    }
     print::aside(&next(place, &config));
     Ok(Exit::Done)
 }

@@ -1,8 +1,10 @@
 //! `init` without questions, and `doctor`.
 
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
-use super::program::Home;
+use super::program::{Ended, Home};
 
 /// So many changed files are read before somebody who searches is answered.
 const AT_ONCE: usize = 512;
@@ -24,6 +26,26 @@ fn init_writes_what_run_can_read_and_never_overwrites() {
     home.run("init --non-interactive --owner Ben --replace").done();
     assert_eq!(std::fs::read_to_string(home.file("compline.toml.bak")).unwrap(), first);
     assert!(std::fs::read_to_string(&file).unwrap().contains("\"Ben\""));
+}
+
+#[test]
+fn init_closes_an_empty_home_and_tells_of_one_in_which_something_lay() {
+    let mode = |home: &Home| std::fs::metadata(home.path()).unwrap().permissions().mode() & 0o777;
+    let open = |home: &Home| std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let empty = Home::new();
+    open(&empty);
+    let told = empty.run("init --non-interactive --owner Ada");
+    assert!(told.code == 0 && !told.err.contains("chmod"), "{told:?}");
+    assert_eq!(mode(&empty), 0o700);
+    assert!(empty.run("doctor --offline").out.contains("ok      home"));
+
+    let used = Home::new().with("photo.jpg", "a photo");
+    open(&used);
+    let told = used.run("init --non-interactive --owner Ada");
+    assert!(told.code == 0 && told.err.contains("chmod 700") && told.err.contains("doctor --fix`"), "{told:?}");
+    assert_eq!(mode(&used), 0o755, "who is to see what lay there is not ours to decide");
+    assert!(used.run("doctor --offline --fix").out.contains("mended  home"));
+    assert_eq!(mode(&used), 0o700);
 }
 
 #[test]
@@ -141,4 +163,42 @@ fn doctor_counts_what_cannot_be_searched_and_what_is_not_read_yet() {
     index("note ", "2 files cannot be searched as they should be, 7 are not read yet");
     std::fs::remove_file(home.file("workspace/broken.md")).unwrap();
     index("note ", "1 files cannot be searched as they should be, 0 are not read yet");
+}
+
+#[test]
+fn beside_a_running_gateway_doctor_looks_at_what_is_known_as_well() {
+    let home = Home::plain();
+    home.run("chat Hello").done();
+    let gateway = home.gateway();
+    let sound = home.run("doctor --offline").done();
+    assert!(sound.contains("% full") && sound.contains("0 files cannot be searched"), "{sound}");
+    std::fs::write(home.file("workspace/memory/MEMORY.md"), [b'a', 0xff, 0xfe]).unwrap();
+    std::fs::remove_file(home.file("workspace/SOUL.md")).unwrap();
+    let found = home.run("doctor --offline --fix");
+    assert_eq!(found.code, 1, "{found:?}");
+    for words in ["WRONG   knowledge", "cannot be read as text", "1 files cannot be searched", "mended  workspace"] {
+        assert!(found.out.contains(words), "{words:?} is missing in {}", found.out);
+    }
+    assert!(home.file("workspace/SOUL.md").exists());
+    assert_eq!(std::fs::read(home.file("workspace/memory/MEMORY.md")).unwrap(), [b'a', 0xff, 0xfe]);
+    gateway.stop();
+    home.run("doctor --offline").refused(1, &[]);
+}
+
+#[test]
+fn a_gateway_that_hangs_is_told_of_and_what_waits_for_it_says_so() {
+    let home = Home::plain();
+    home.run("chat Hello").done();
+    let gateway = home.gateway();
+    gateway.signal("STOP");
+    let mut list = home.command("memory").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let found = home.run("doctor --offline");
+    assert_eq!(found.code, 1, "{found:?}");
+    assert!(found.out.contains("running, but it does not answer") && found.out.contains("not looked at"), "{found:?}");
+    let mut told = String::new();
+    BufReader::new(list.stderr.take().unwrap()).read_line(&mut told).unwrap();
+    assert!(told.contains("No answer yet") && told.contains("compline doctor"), "{told}");
+    gateway.signal("CONT");
+    assert!(Ended::of(list.wait_with_output().unwrap()).done().contains("MEMORY.md"));
+    gateway.stop();
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use compline::model::{Purpose, Request};
+use compline::time::Clock;
 use serde_json::json;
 
 use crate::support::model::{Say, usual, words};
@@ -153,5 +154,66 @@ async fn what_waits_for_the_disk_is_said_after_an_hour_and_is_theirs_as_soon_as_
     std::fs::remove_dir_all(way).unwrap();
     story.say(ADA, "/remember The bread is in the oven").await;
     assert!(read(&story, "workspace/memory/tea.md").contains("Warm the pot"), "the next change finishes it");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn the_list_names_what_cannot_be_read_and_why() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    story.say(ADA, "/memory").await;
+    assert!(!story.last_heard(ADA).contains("Not read"), "{}", story.last_heard(ADA));
+    let notes = path_of(&story, "workspace/memory");
+    std::fs::write(notes.join("recipe.md"), b"Ten eggs \xff").unwrap();
+    std::fs::write(notes.join("diary.md"), "x".repeat(1_100_000)).unwrap();
+    std::fs::write(path_of(&story, "workspace/USER.md"), b"Ada \xff").unwrap();
+    story.say(ADA, "/memory").await;
+    let list = story.last_heard(ADA);
+    for line in ["• recipe: it is no text in UTF-8", "• diary: it is larger than 1 MB", "• USER: it is no text"] {
+        assert!(list.contains(line), "{line:?} is missing in {list}");
+    }
+    assert_eq!(story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1"), "trusted");
+    story.say(ADA, "/memory diary").await;
+    assert!(story.last_heard(ADA).contains("larger than 1 MB"), "{}", story.last_heard(ADA));
+    break_memory(&story);
+    std::fs::create_dir_all(notes.join("untrusted")).unwrap();
+    std::fs::write(notes.join("untrusted/letter.md"), b"\xff").unwrap();
+    story.say(ADA, "/memory").await;
+    let list = story.last_heard(ADA);
+    assert!(list.contains("MEMORY.md cannot be read: it is no text") && list.contains("• letter:"), "{list}");
+    assert_ne!(story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1"), "trusted", "its name is from outside");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn an_hour_in_which_it_was_off_is_no_hour_of_trying() {
+    let mut story = Story::begin().await;
+    wants(&story, "Tea", "Warm the pot first.").await;
+    let way = block(&story, "workspace/memory/tea.md");
+    story.say(ADA, "/yes 1").await;
+    story.stop().await;
+    story.clock.set(story.clock.now().plus(2 * 60 * MINUTE));
+    story.start().await;
+    story.pass(3 * MINUTE).await;
+    assert_eq!(states(&story), "yes", "{:?}", story.heard(ADA));
+    std::fs::remove_dir_all(way).unwrap();
+    story.pass(2 * MINUTE).await;
+    assert_eq!(states(&story), "kept");
+    assert!(story.last_heard(ADA).contains("memory/tea.md is yours now"), "{}", story.last_heard(ADA));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn of_a_memory_that_is_too_large_it_says_how_much_it_reads_and_why_nothing_is_added() {
+    let story = Story::begin().await;
+    story.say(ADA, "/memory").await;
+    assert!(story.last_heard(ADA).contains("I read it before each answer"), "{}", story.last_heard(ADA));
+    story.writes("memory/MEMORY.md", &format!("# Memory\n\n{}", "An old thought of mine.\n".repeat(5_000)));
+    story.say(ADA, "/memory").await;
+    let list = story.last_heard(ADA);
+    assert!(list.contains("what there is room for") && !list.contains("I read it before"), "{list}");
+    story.say(ADA, "/remember Cat: Tom").await;
+    let told = story.last_heard(ADA);
+    assert!(told.contains("memory/MEMORY.md is already larger than the 64 KB that it may become"), "{told}");
     story.end().await;
 }

@@ -1,11 +1,17 @@
 //! The running gateway, asked how its channels are: it alone knows whether they are deaf.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::finding::Finding;
 use crate::cli::ask;
 use crate::cli::place::Place;
+use crate::time::{Clock, SystemClock};
 use crate::wording::cli::doctor as says;
+
+/// One that lives has answered by then.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What came of asking.
 pub(super) enum Gateway {
@@ -18,9 +24,15 @@ pub(super) enum Gateway {
 }
 
 impl Gateway {
-    /// Asks the gateway of that home.
+    /// Asks the gateway of that home. One that is stopped or hangs takes the question and says nothing.
     pub(super) async fn ask(place: &Place) -> Self {
-        match ask::of_gateway(&["status".to_owned()], &place.home, true).await {
+        let line = ask::words(&["status"]);
+        let clock = SystemClock::default();
+        let answered = tokio::select! {
+            answered = ask::of_gateway(&line, &place.home, true) => answered,
+            _busy = clock.wake_at(clock.now().plus(PATIENCE)) => return Self::Silent,
+        };
+        match answered {
             Ok(Some(status)) => Self::Runs(serde_json::from_str(&status.text).unwrap_or_default()),
             Ok(None) => Self::Away,
             Err(_) => Self::Silent,

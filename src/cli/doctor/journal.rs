@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::finding::Finding;
+use super::gateway::Gateway;
+use super::knowledge;
+use crate::admin::Touch;
 use crate::app::{BuildError, take_lock};
 use crate::cli::channel::Channel;
 use crate::cli::failure::Failure;
 use crate::config::Config;
-use crate::memory::Tree;
 use crate::people::Role;
 use crate::schedule::Checked;
 use crate::store::{self, Db, Journal};
@@ -31,8 +33,8 @@ struct Seen {
     upkeep: Option<Checked>,
 }
 
-/// Looks at the journal. Beside a running gateway only by reading; without one it is also opened as `run` would.
-pub(super) async fn look(config: &Config, fix: bool) -> Vec<Finding> {
+/// Looks at the journal. Beside a running gateway only by reading, and that gateway tells how what is known is; without one the journal is also opened as `run` would.
+pub(super) async fn look(config: &Config, gateway: &Gateway, fix: bool) -> Vec<Finding> {
     let path = config.home.journal();
     let now = SystemClock::default().now();
     match std::fs::metadata(&path) {
@@ -42,19 +44,21 @@ pub(super) async fn look(config: &Config, fix: bool) -> Vec<Finding> {
         }
         Ok(_) => {}
     }
-    let mut findings = Vec::new();
-    match take_lock(&config.home) {
-        Err(BuildError::Held(_)) => {}
+    let (missing, touch) = (missing_files(config), if fix { Touch::Mend } else { Touch::Look });
+    let known = match take_lock(&config.home) {
+        Err(BuildError::Held(_)) => knowledge::ask(config, gateway, touch).await,
         Err(error) => return vec![told(error.into())],
         Ok(_lock) => match Journal::open(&path, None) {
             Err(error) => return vec![told(error.into())],
             Ok(journal) => {
-                findings.extend(workspace(config, &journal, now, fix).await);
-                findings.extend(super::knowledge::look(config, &journal, fix).await);
+                let known = knowledge::look(config, &journal, touch).await;
                 journal.close().await;
+                known
             }
         },
-    }
+    };
+    let mut findings = vec![workspace(config, &missing)];
+    findings.extend(known);
     match store::examine(&path, see) {
         Err(error) => findings.push(told(error.into())),
         Ok(seen) => findings.extend(judge(&seen, config, &path, now)),
@@ -148,22 +152,17 @@ fn owner(seen: &Seen, config: &Config) -> Finding {
     }
 }
 
-/// The files that the assistant reads, each of which `run` makes when it starts.
-async fn workspace(config: &Config, journal: &Journal, now: Moment, fix: bool) -> Option<Finding> {
-    let missing: Vec<&str> =
-        says::WORKSPACE_FILES.into_iter().filter(|file| !config.workspace.join(file).exists()).collect();
-    if missing.is_empty() {
-        return Some(Finding::ok(says::WORKSPACE, &config.workspace.display().to_string()));
+/// The files that the assistant reads, each of which `run` makes when it starts; `missing` was missing before anything was mended.
+fn workspace(config: &Config, missing: &[&str]) -> Finding {
+    match missing_files(config).as_slice() {
+        [] if missing.is_empty() => Finding::ok(says::WORKSPACE, &config.workspace.display().to_string()),
+        [] => Finding::mended(says::WORKSPACE, &says::missing_files(missing)),
+        still => Finding::note(says::WORKSPACE, &says::missing_files(still), says::FIX_WORKSPACE),
     }
-    let what = says::missing_files(&missing);
-    if !fix {
-        return Some(Finding::note(says::WORKSPACE, &what, says::FIX_WORKSPACE));
-    }
-    let tree = Tree::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone);
-    Some(match tree.seed(now).await {
-        Ok(()) => Finding::mended(says::WORKSPACE, &what),
-        Err(error) => Finding::wrong(says::WORKSPACE, &format!("{error:#}"), crate::wording::cli::FIX_READ_ONLY),
-    })
+}
+
+fn missing_files(config: &Config) -> Vec<&'static str> {
+    says::WORKSPACE_FILES.into_iter().filter(|file| !config.workspace.join(file).exists()).collect()
 }
 
 fn told(failure: Failure) -> Finding {

@@ -3,13 +3,12 @@
 use super::finding::Finding;
 use super::gateway::Gateway;
 use super::{meaning, model_name, signal, telegram};
-use crate::cli::place::Place;
 use crate::cli::probe;
 use crate::config::{self, Config, Provider};
 use crate::wording::cli::doctor as says;
 
 /// Tries each. The channels of a running gateway are also asked of itself: it alone knows whether they are deaf.
-pub(super) async fn look(config: &Config, place: &Place, offline: bool) -> Vec<Finding> {
+pub(super) async fn look(config: &Config, gateway: &Gateway, offline: bool) -> Vec<Finding> {
     let mut findings = vec![model(says::MODEL, &config.model, &model_name(config), offline).await];
     for (check, other) in [(says::FALLBACK, &config.fallback), (says::BACKGROUND, &config.background)] {
         if let Some(other) = other {
@@ -17,13 +16,12 @@ pub(super) async fn look(config: &Config, place: &Place, offline: bool) -> Vec<F
             findings.push(model(check, other, &name, offline).await);
         }
     }
-    let gateway = Gateway::ask(place).await;
-    findings.push(meaning::look(config, &gateway, offline).await);
+    findings.push(meaning::look(config, gateway, offline).await);
     if let Some(bot) = &config.telegram {
-        findings.extend(telegram::look(bot, &gateway, config.zone, offline).await);
+        findings.extend(telegram::look(bot, gateway, config.zone, offline).await);
     }
     if let Some(daemon) = &config.signal {
-        findings.extend(signal::look(daemon, &gateway, offline).await);
+        findings.extend(signal::look(daemon, gateway, offline).await);
     }
     findings.extend(groups(config));
     findings.push(gateway.finding());

@@ -41,7 +41,7 @@ pub(super) fn look(config: &Config) -> Vec<Finding> {
 fn see(db: Db<'_>) -> anyhow::Result<(Vec<String>, usize)> {
     let now: Moment = SystemClock::default().now();
     let held = db.skills()?.into_iter().filter(|row| row.state == "held").map(|row| row.name).collect();
-    let waiting = db.pending_proposals()?.iter().filter(|row| row.expires_at > now).count();
+    let waiting = db.pending_proposals()?.iter().filter(|row| !row.is_late(now)).count();
     Ok((held, waiting))
 }
 

@@ -19,6 +19,33 @@ pub(super) fn replace(path: &Path, text: &str) -> anyhow::Result<Option<PathBuf>
     Ok(was_there.then_some(kept))
 }
 
+/// What was in a directory before anything was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing, or it was not there.
+    Nothing,
+    /// Something.
+    Something,
+}
+
+/// Looks whether a directory holds anything.
+pub(super) fn look_into(folder: &Path) -> Found {
+    match std::fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => Found::Nothing,
+        Ok(false) => Found::Something,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Found::Nothing,
+        Err(_) => Found::Something,
+    }
+}
+
+/// Closes a directory to others in which nothing lay. Its mode, if others can still look into it.
+pub(super) fn close(folder: &Path, found: Found) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(folder).ok()?.permissions().mode() & 0o7777;
+    let is_closed = || std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).is_ok();
+    (mode & 0o077 != 0 && !(found == Found::Nothing && is_closed())).then_some(mode)
+}
+
 /// Writes a secret.
 pub(super) fn write_secret(path: &Path, secret: &SecretString) -> anyhow::Result<()> {
     write(path, &format!("{}\n", secret.expose_secret()))

@@ -220,7 +220,8 @@ pub fn not_met(channels: &[&str]) -> String {
 }
 
 /// Files that are not there.
-pub fn missing_files(files: &[&str]) -> String {
+pub fn missing_files<S: AsRef<str>>(files: &[S]) -> String {
+    let files: Vec<&str> = files.iter().map(AsRef::as_ref).collect();
     format!("missing: {}", files.join(", "))
 }
 
@@ -298,8 +299,17 @@ pub fn proposals_wait(count: usize) -> String {
 
 /// The memory cannot be looked at.
 pub const FIX_KNOWLEDGE: &str = "see that the workspace and all in it belong to the user who runs this";
+/// Another process holds the home, and nobody can be asked.
+pub const NOBODY_LOOKED: &str = "not looked at: another process of Compline holds the home and does not answer";
+/// Nobody can be asked.
+pub const FIX_NOBODY_LOOKED: &str = "run `compline doctor` again when it has ended";
+/// The gateway does not tell.
+pub const NOT_TOLD: &str = "the running gateway does not tell how it is: it could not look, or is of another version";
+/// The gateway does not tell.
+pub const FIX_NOT_TOLD: &str =
+    "see its log, and that the workspace belongs to the user who runs it; then start it again";
 /// A file that is no text.
-pub const FIX_UNREADABLE: &str = "open the files under memory/, agents/ and learnings/ in an editor and save them as UTF-8; they must belong to the user who runs this";
+pub const FIX_UNREADABLE: &str = "`compline memory` names the owner's, /memory everybody's own: open the files under memory/, agents/ and learnings/ in an editor and save them as UTF-8; they must belong to the user who runs this";
 /// Notes that nothing leads to.
 pub const FIX_UNLISTED: &str = "`compline doctor --fix` adds a line for each to `## Index` in MEMORY.md";
 /// Files that are too large.

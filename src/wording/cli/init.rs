@@ -69,6 +69,15 @@ pub fn again(faults: &str) -> String {
     format!("\nThat does not hold together:\n{faults}\n\nOnce more:\n")
 }
 
+/// Others can look into the home.
+pub fn open_home(home: &Path, mode: u32, doctor: &str) -> String {
+    let shown = home.display();
+    format!(
+        "\nOthers on this computer can look into {shown} (mode {mode:04o}), where all that you say will lie.\n\
+         fix: chmod 700 '{shown}', or `{doctor}`"
+    )
+}
+
 /// A failed test can be passed over.
 pub fn or_untested(fix: &str) -> String {
     format!("{fix}; or write the configuration untested with --untested")
