@@ -85,9 +85,12 @@ impl Figures {
                 percent(sums.reciprocal)
             );
         }
-        let mut times = self.times.clone();
-        times.sort();
-        let median = times.get(times.len() / 2).copied().unwrap_or_default();
-        println!("{:<9} median time of a question {:.1} ms", "", median.as_secs_f64() * 1000.0);
+        println!("{:<9} median time of a question {:.1} ms", "", median(self.times.clone()));
     }
+}
+
+/// In milliseconds.
+pub fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    times.get(times.len() / 2).copied().unwrap_or_default().as_secs_f64() * 1000.0
 }
