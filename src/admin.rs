@@ -13,6 +13,7 @@ mod conversations;
 pub mod export;
 mod forget;
 mod keep;
+mod knowledge;
 mod line;
 mod meaning;
 mod memory;
@@ -37,6 +38,7 @@ mod usage;
 mod fixture;
 
 pub use answer::Answer;
+pub use knowledge::{Knowledge, Touch};
 pub use search::{Kind, Sought};
 
 use std::sync::Arc;
@@ -57,6 +59,7 @@ use crate::tool::outside::Servers;
 use crate::wording::command as says;
 use crate::wording::forget as of_forgetting;
 use crate::wording::reminder_command as of_reminders;
+use crate::wording::review_command::Way;
 use crate::wording::schedule as of_time;
 use command::{Command, ParseError, Parting};
 
@@ -110,6 +113,8 @@ pub struct Parts {
 /// Runs commands.
 pub struct Admin {
     parts: Parts,
+    /// What a person allowed to be kept, and the disk does not take.
+    tries: keep::Tries,
 }
 
 /// How many days `/usage` looks back, today included.
@@ -118,7 +123,7 @@ const DAYS_IN_CHAT: u32 = 7;
 impl Admin {
     /// With these.
     pub fn new(parts: Parts) -> Self {
-        Self { parts }
+        Self { parts, tries: keep::Tries::default() }
     }
 
     /// Answers a line of chat that begins with a slash. Trouble of our own is an answer as well: one sentence, and a line in the log.
@@ -132,7 +137,7 @@ impl Admin {
         }
         let done = match (caller.group, command) {
             (Some(group), Command::Part(Parting::Forget { name: Some(name), messages })) => {
-                self.forget_of(&Party::Group(group), caller.person.id, &name, messages).await
+                self.forget_of(&Party::Group(group), caller.person.id, &name, messages, Way::Chat).await
             }
             (Some(_), Command::Part(Parting::Forget { name: None, .. })) => {
                 return Answer::refusal(says::usage(of_forgetting::HOW));
@@ -142,7 +147,7 @@ impl Admin {
         };
         done.unwrap_or_else(|error| {
             tracing::error!(person.id = %caller.person.id, "A command of person {} failed: {error:#}", caller.person.id);
-            Answer::refusal(says::FAILED)
+            Answer::failure(&error)
         })
     }
 
@@ -179,7 +184,9 @@ impl Admin {
             Command::Reflect(None) => Ok(Answer::refusal(says::usage(of_time::HOW_REFLECT))),
             Command::Gate(command) => self.gate(person, command).await,
             Command::Memory(command) => self.memory(person, command).await,
-            Command::Part(Parting::Forget { name: Some(name), messages }) => self.forget(person, &name, messages).await,
+            Command::Part(Parting::Forget { name: Some(name), messages }) => {
+                self.forget(person, &name, messages, Way::Chat).await
+            }
             Command::Part(Parting::Forget { name: None, .. }) => Ok(Answer::refusal(says::usage(of_forgetting::HOW))),
             Command::Part(Parting::Export) => self.export(person).await,
         }

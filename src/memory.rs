@@ -8,6 +8,7 @@
 //! and [`Loaded::notes`] says so: a broken file never keeps the assistant from answering. Nothing outside the tree is read or
 //! written, wherever a link in it points. Each person has files of their own; the first owner's are the root of the tree.
 
+mod aside;
 mod before;
 mod belongings;
 mod browse;
@@ -39,6 +40,7 @@ pub mod section;
 mod seeded;
 mod shelf;
 mod spelling;
+mod supersede;
 mod text_of;
 mod tree;
 mod vectors;
@@ -51,11 +53,11 @@ mod tests;
 
 pub use crate::store::{Pool, fuse};
 pub use belongings::OwnPath;
-pub use browse::{Listed, NoteLine};
+pub use browse::{Listed, NoteLine, Notes, UnreadNote};
 pub use forget::{Forgettable, Outcome};
 pub use forget_person::PersonGone;
 pub use health::{TreeHealth, TreeMended};
-pub use index::{EntryHit, Found, Index, IndexHealth, Question};
+pub use index::{EntryHit, Found, Index, IndexHealth, IndexTotals, Question};
 pub use label::{of_file as label_of_file, of_found_file};
 pub use own::{NotGiven, OwnFile};
 pub use page::{digest, without_comments};
