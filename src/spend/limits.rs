@@ -20,7 +20,7 @@ enum Which {
 }
 
 impl Which {
-    /// The words that [`ModelError::OverBudget`](crate::model::ModelError::OverBudget) carries; they fit after "because of".
+    /// The words that [`ModelError::OverBudget`] carries; they fit after "because of".
     fn as_str(self) -> &'static str {
         match self {
             Self::All => "today's budget",
