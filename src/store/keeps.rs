@@ -117,6 +117,11 @@ fn keep(row: &Row<'_>) -> rusqlite::Result<KeepRow> {
     })
 }
 
+/// Commands stand in no conversation, and by their time.
+pub(super) const YES_TO: &str = "SELECT m.external_id FROM messages m JOIN texts t ON t.message_id = m.id
+    WHERE m.conversation_id IS NULL AND m.kind = 'command' AND m.person_id = ?1 AND m.address_id = ?2 AND m.received_at = ?3
+        AND replace(lower(t.text), ' ', '') = '/yes' || ?4 ORDER BY m.id LIMIT 1";
+
 impl Db<'_> {
     /// What that turn wanted to keep and nobody was asked about yet.
     ///
@@ -253,11 +258,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn yes_to(&self, keep: &KeepRow) -> anyhow::Result<String> {
-        let mut query = self.0.0.prepare_cached(
-            "SELECT m.external_id FROM messages m JOIN texts t ON t.message_id = m.id
-             WHERE m.kind = 'command' AND m.person_id = ?1 AND m.address_id = ?2 AND m.received_at = ?3
-                 AND replace(lower(t.text), ' ', '') = '/yes' || ?4 ORDER BY m.id LIMIT 1",
-        )?;
+        let mut query = self.0.0.prepare_cached(YES_TO)?;
         let found = query.query_row(params![keep.person, keep.address, keep.decided_at, keep.number], |row| row.get(0));
         Ok(found.optional()?.unwrap_or_default())
     }

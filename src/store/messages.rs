@@ -565,4 +565,21 @@ mod tests {
             assert!(plan.as_ref().unwrap().contains(" USING INDEX messages_"), "{plan:?}: {sql}");
         }
     }
+
+    #[test]
+    fn what_a_command_answered_is_found_without_a_walk_through_the_chat() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+        for (sql, by) in [
+            (super::super::outbox::STOPPED_SINCE, "messages_turn (turn_id=?)"),
+            (super::super::keeps::YES_TO, "messages_apart (received_at=?)"),
+        ] {
+            let plan = journal.read_now(|db| {
+                let mut query = db.0.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                let steps = query.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<Vec<_>, _>>()?;
+                Ok(steps.join("; "))
+            });
+            assert!(plan.as_ref().unwrap().contains(by), "{plan:?}: {sql}");
+        }
+    }
 }

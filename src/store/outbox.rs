@@ -199,6 +199,11 @@ impl OutboxRow {
     }
 }
 
+/// From the newest turns on: what is stopped now is among them, and the whole past of a chat is not walked.
+pub(super) const STOPPED_SINCE: &str = "SELECT m.external_id FROM turns t CROSS JOIN messages m ON m.turn_id = t.id
+    WHERE t.id > (SELECT max(id) - 1000 FROM turns) AND t.state = 'stopped' AND t.ended_at >= ?2 AND m.address_id = ?1 AND m.kind = 'said' AND m.external_id <> ''
+    ORDER BY m.id";
+
 impl Db<'_> {
     /// External ids of the messages that a turn answers and that came from that address.
     ///
@@ -217,11 +222,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn stopped_since(&self, from: AddressId, since: Moment) -> anyhow::Result<Vec<String>> {
-        let mut query = self.0.prepare_cached(
-            "SELECT m.external_id FROM messages m JOIN turns t ON t.id = m.turn_id
-             WHERE t.state = 'stopped' AND t.ended_at >= ?2 AND m.address_id = ?1 AND m.kind = 'said' AND m.external_id <> ''
-             ORDER BY m.id",
-        )?;
+        let mut query = self.0.prepare_cached(STOPPED_SINCE)?;
         Ok(query.query_map(params![from, since], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
