@@ -2,10 +2,13 @@
 //!
 //! A task that works holds a [`Busy`]; when it has to wait for a time it rests through it, which gives the count back
 //! for as long as it waits. Wake-ups travel between tasks with their `Busy` inside the channel ([`bell`]), so there is no
-//! instant at which work exists and nobody counts it. In production nobody looks at the count and it costs an atomic add.
+//! instant at which work exists and nobody counts it. In production nobody looks at the count and it costs an atomic add;
+//! a simulated clock also knows where each `Busy` was taken, so that a test that is stuck can name its cause.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -26,9 +29,13 @@ pub trait Clock: Send + Sync {
 
     /// The count of work in hand.
     fn work(&self) -> &Work;
+}
 
+// Not a method of the trait: through a vtable every caller would have the same place.
+impl dyn Clock + '_ {
     /// Counts the caller as working until the result is dropped.
-    fn busy(&self) -> Busy {
+    #[track_caller]
+    pub fn busy(&self) -> Busy {
         self.work().enter()
     }
 }
@@ -82,19 +89,61 @@ pub struct Work(Arc<Count>);
 struct Count {
     working: AtomicUsize,
     changed: Notify,
+    watched: Option<Mutex<Watched>>,
 }
 
+#[derive(Debug, Default)]
+struct Watched {
+    changes: u64,
+    places: BTreeMap<Place, i64>,
+}
+
+/// Where in the code a [`Busy`] was taken.
+type Place = &'static Location<'static>;
+
 impl Work {
-    /// One more at work, until the result is dropped.
-    pub fn enter(&self) -> Busy {
-        self.0.working.fetch_add(1, Ordering::SeqCst);
-        Busy(self.clone())
+    /// A count that knows where each [`Busy`] was taken.
+    pub fn watched() -> Self {
+        Self(Arc::new(Count { watched: Some(Mutex::default()), ..Count::default() }))
     }
 
-    fn leave(&self) {
+    /// One more at work, until the result is dropped.
+    #[track_caller]
+    pub fn enter(&self) -> Busy {
+        self.enter_at(Location::caller())
+    }
+
+    fn enter_at(&self, place: Place) -> Busy {
+        self.0.working.fetch_add(1, Ordering::SeqCst);
+        self.note(place, 1);
+        Busy(self.clone(), place)
+    }
+
+    fn leave(&self, place: Place) {
+        self.note(place, -1);
         if self.0.working.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.0.changed.notify_waiters();
         }
+    }
+
+    fn note(&self, place: Place, change: i64) {
+        let Some(watched) = &self.0.watched else { return };
+        let mut watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.changes += 1;
+        *watched.places.entry(place).or_default() += change;
+    }
+
+    /// Returns the places in the code where work in hand began, if this count is watched.
+    pub fn places(&self) -> Vec<String> {
+        let Some(watched) = &self.0.watched else { return Vec::new() };
+        let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.places.iter().filter(|(_, n)| **n != 0).map(|(place, n)| format!("{n} at {place}")).collect()
+    }
+
+    /// Returns how often work began or ended, if this count is watched.
+    pub fn changes(&self) -> u64 {
+        let watched = self.0.watched.as_ref();
+        watched.map_or(0, |watched| watched.lock().unwrap_or_else(PoisonError::into_inner).changes)
     }
 
     /// Whether nobody is at work.
@@ -118,77 +167,89 @@ impl Work {
 
 /// Proof that its holder is counted as working.
 #[derive(Debug)]
-pub struct Busy(Work);
+pub struct Busy(Work, Place);
 
 impl Busy {
     /// Waits until `at` without being counted meanwhile.
     pub async fn rest_until(self, clock: &dyn Clock, at: Moment) -> Self {
-        let wake = clock.wake_at(at);
+        let (wake, place) = (clock.wake_at(at), self.1);
         drop(self);
-        wake.await
+        wake.await.of(place)
     }
 
     /// Waits for `span` without being counted meanwhile.
     pub async fn rest(self, clock: &dyn Clock, span: Duration) -> Self {
-        let wake = clock.after(span);
+        let (wake, place) = (clock.after(span), self.1);
         drop(self);
-        wake.await
+        wake.await.of(place)
+    }
+
+    /// The same work, by the place where it first began instead of the clock's.
+    fn of(mut self, place: Place) -> Self {
+        self.0.note(self.1, -1);
+        self.0.note(place, 1);
+        self.1 = place;
+        self
     }
 }
 
 impl Clone for Busy {
     fn clone(&self) -> Self {
-        self.0.enter()
+        self.0.enter_at(self.1)
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.leave();
+        self.0.leave(self.1);
     }
 }
 
 /// Waits for `span` on behalf of a caller that is counted as working, and is not counted meanwhile: for something that is
 /// called by a worker and knows itself that it only waits. Whoever cancels the wait is counted again.
 pub async fn lend(clock: &dyn Clock, span: Duration) {
-    struct Lent<'a>(&'a Work, bool);
+    struct Lent<'a>(&'a Work, Place, bool);
     impl Drop for Lent<'_> {
         fn drop(&mut self) {
             // Cancelled while waiting: the caller is at work again.
-            if self.1 {
-                std::mem::forget(self.0.enter());
+            if self.2 {
+                std::mem::forget(self.0.enter_at(self.1));
             }
         }
     }
     let wake = clock.after(span);
-    let mut lent = Lent(clock.work(), true);
-    clock.work().leave();
-    let busy = wake.await;
-    lent.1 = false;
+    // The caller's own place is not known here: while it rests, this one is counted once less than not at all.
+    let place = Location::caller();
+    let mut lent = Lent(clock.work(), place, true);
+    clock.work().leave(place);
+    let busy = wake.await.of(place);
+    lent.2 = false;
     std::mem::forget(busy);
 }
 
 /// A bell for one task: ringing it any number of times before it is heard counts as once.
+#[track_caller]
 pub fn bell() -> (Ringer, Bell) {
     let (sender, receiver) = mpsc::channel(1);
-    (Ringer(sender), Bell(receiver))
+    let place = Location::caller();
+    (Ringer(sender, place), Bell(receiver, place))
 }
 
 /// The end that rings.
 #[derive(Debug, Clone)]
-pub struct Ringer(mpsc::Sender<Busy>);
+pub struct Ringer(mpsc::Sender<Busy>, Place);
 
 impl Ringer {
     /// Wakes the other end; it is counted as working from this moment on.
     pub fn ring(&self, clock: &dyn Clock) {
         // A full channel means that a ring is already on its way, with its own count.
-        let _ = self.0.try_send(clock.busy());
+        let _ = self.0.try_send(clock.work().enter_at(self.1));
     }
 }
 
 /// The end that hears.
 #[derive(Debug)]
-pub struct Bell(mpsc::Receiver<Busy>);
+pub struct Bell(mpsc::Receiver<Busy>, Place);
 
 impl Bell {
     /// The next ring; `None` when nobody can ring any more.
@@ -207,8 +268,8 @@ impl Bell {
         let Some((due, waited)) = wake else { return self.heard().await };
         tokio::select! {
             rung = self.0.recv() => rung,
-            busy = due => Some(busy),
-            busy = waited => Some(busy),
+            busy = due => Some(busy.of(self.1)),
+            busy = waited => Some(busy.of(self.1)),
         }
     }
 }

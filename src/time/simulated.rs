@@ -36,7 +36,7 @@ struct Sleeper {
 impl SimulatedClock {
     /// A clock that stands at `start`.
     pub fn new(start: Moment) -> Self {
-        Self { state: Mutex::new(State { now: start, next_id: 0, sleepers: BTreeMap::new() }), work: Work::default() }
+        Self { state: Mutex::new(State { now: start, next_id: 0, sleepers: BTreeMap::new() }), work: Work::watched() }
     }
 
     /// Lets `span` pass: again and again waits until nobody works, then wakes whoever is due next.
@@ -142,7 +142,7 @@ mod tests {
         let seen = Arc::new(Mutex::new(Vec::new()));
         for delay in [300, 100, 200] {
             let (clock, seen) = (Arc::clone(&clock), Arc::clone(&seen));
-            let busy = clock.busy();
+            let busy = clock.work().enter();
             tokio::spawn(async move {
                 let _busy = busy.rest(&*clock, Duration::from_millis(delay)).await;
                 seen.lock().unwrap().push(clock.now().0);
@@ -178,7 +178,9 @@ mod tests {
     async fn time_does_not_pass_while_somebody_works() {
         let clock = Arc::new(SimulatedClock::new(Moment(0)));
         let (open, gate) = oneshot::channel::<()>();
-        let busy = clock.busy();
+        let busy = clock.work().enter();
+        assert_eq!(clock.work().places().len(), 1);
+        assert!(clock.work().places()[0].starts_with("1 at src/time/simulated.rs"), "{:?}", clock.work().places());
         let worker = tokio::spawn({
             let clock = Arc::clone(&clock);
             async move {
@@ -197,5 +199,6 @@ mod tests {
         assert_eq!(worker.await.unwrap(), Moment(0));
         advancing.await.unwrap();
         assert_eq!(clock.now(), Moment(9000));
+        assert!(clock.work().places().is_empty(), "{:?}", clock.work().places());
     }
 }
