@@ -8,7 +8,7 @@ type Fake = FakeSignal;
 type Story = StoryOver<Fake>;
 type House = HouseOver<Fake>;
 /// How many stories with power cuts are told unless somebody asks for more.
-const POWER_CUTS: u64 = 24;
+const POWER_CUTS: u64 = 80;
 
 #[path = "everywhere.rs"]
 mod everywhere;

@@ -13,16 +13,19 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use compline::store::{CommitPoint, Failpoint};
-use compline::time::Clock;
+use compline::time::{Clock, Moment, SimulatedClock};
 use tokio::runtime::{Builder, Runtime};
-use tokio::time::error::Elapsed;
 
 use super::channel::Channel;
 use super::story::{StoryOver, copy_home};
 use super::telegram::FakeTelegram;
 
-/// Nothing in a story takes this long in real time; whoever waits longer waits for ever.
-const STUCK: Duration = Duration::from_secs(60);
+/// So many looks in a row at which nothing has moved mean that nothing will. A look needs a turn of the processor like everybody else's, so on a slow
+/// machine they come later.
+const LOOKS: u32 = 600;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
+/// After so many looks something goes in circles, however much it moves.
+const ALL_LOOKS: u32 = 8000;
 
 /// Where the power goes.
 #[derive(Clone, Copy, Debug)]
@@ -125,10 +128,10 @@ impl<C: Channel> HouseOver<C> {
         let life = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (fuse, release) = Fuse::new(self.story.home.clone(), cut);
         self.story.fail_at(Some(fuse.failpoint()));
-        let dark = life.block_on(lit(&fuse, self.story.start()));
-        let dark = dark.unwrap_or_else(|_| {
+        let pulse = Pulse::of(&self.story, &fuse);
+        let dark = life.block_on(lit(&fuse, &pulse, self.story.start())).unwrap_or_else(|Stuck| {
             let how = life.block_on(self.story.status());
-            panic!("the house does not start: {}\n{how}", self.told())
+            panic!("the house does not start: {}\n{how}", pulse.told())
         });
         self.life = Some((life, fuse, release));
         dark
@@ -147,16 +150,8 @@ impl<C: Channel> HouseOver<C> {
     /// Waits for something. True if the power went meanwhile.
     pub fn during(&self, work: impl Future<Output = ()>) -> bool {
         let (life, fuse, _) = self.life.as_ref().unwrap();
-        life.block_on(lit(fuse, work)).unwrap_or_else(|_| panic!("the house is stuck: {}", self.told()))
-    }
-
-    /// Where everybody stands, for whoever looks into why nothing goes on.
-    fn told(&self) -> String {
-        let (fake, clock) = (&self.story.fake, &self.story.clock);
-        let calls = fake.calls().split_off(fake.calls().len().saturating_sub(8));
-        let idle = clock.work().is_idle();
-        let (now, next, unacked) = (clock.now(), clock.next_due(), fake.unacked());
-        format!("now {now:?}, next {next:?}, idle {idle}, unacked {unacked}, {calls:?}")
+        let pulse = Pulse::of(&self.story, fuse);
+        life.block_on(lit(fuse, &pulse, work)).unwrap_or_else(|Stuck| panic!("the house is stuck: {}", pulse.told()))
     }
 
     /// What the next life will find on the disk, once the power is gone.
@@ -173,7 +168,8 @@ impl<C: Channel> HouseOver<C> {
         drop(app);
         drop(release);
         self.story.fake.hang_up();
-        assert!(self.story.clock.work().is_idle(), "somebody of the old life counts as working");
+        let work = self.story.clock.work();
+        assert!(work.is_idle(), "somebody of the old life counts as working: {:?}", work.places());
         let mut state = fuse.state.lock().unwrap();
         add(&mut self.jobs, &state.jobs);
         let (blown, remains) = state.blown.take().unwrap();
@@ -214,7 +210,9 @@ impl<C: Channel> HouseOver<C> {
     pub fn end(self) {
         let Self { story, life, .. } = self;
         let (life, fuse, _release) = life.unwrap();
-        assert!(!life.block_on(lit(&fuse, story.end())).unwrap());
+        let pulse = Pulse::of(&story, &fuse);
+        let end = life.block_on(lit(&fuse, &pulse, story.end()));
+        assert!(!end.unwrap_or_else(|Stuck| panic!("the house does not end: {}", pulse.told())));
     }
 
     /// What was committed in all lives, this one included.
@@ -233,12 +231,57 @@ fn add(jobs: &mut Jobs, more: &Jobs) {
     }
 }
 
+/// Nothing moves any more.
+struct Stuck;
+
+/// What moves in a house as long as anything goes on in it.
+struct Pulse<C: Channel> {
+    fake: C,
+    clock: Arc<SimulatedClock>,
+    fuse: Arc<Fuse>,
+}
+
+impl<C: Channel> Pulse<C> {
+    fn of(story: &StoryOver<C>, fuse: &Arc<Fuse>) -> Self {
+        Self { fake: story.fake.clone(), clock: Arc::clone(&story.clock), fuse: Arc::clone(fuse) }
+    }
+
+    /// Commits, the time, work that begins or ends, and requests.
+    fn beat(&self) -> (u32, Moment, u64, usize) {
+        let commits = self.fuse.state.lock().unwrap().jobs.values().sum();
+        (commits, self.clock.now(), self.clock.work().changes(), self.fake.calls().len())
+    }
+
+    /// Completes once nothing has moved for so many looks, or nothing comes to an end.
+    async fn stops(&self) {
+        let (mut last, mut still) = (self.beat(), 0);
+        for _ in 0..ALL_LOOKS {
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+            let now = self.beat();
+            still = if now == last { still + 1 } else { 0 };
+            last = now;
+            if still >= LOOKS {
+                return;
+            }
+        }
+    }
+
+    /// Where everybody stands, for whoever looks into why nothing goes on.
+    fn told(&self) -> String {
+        let calls = self.fake.calls().split_off(self.fake.calls().len().saturating_sub(8));
+        let (now, next, unacked) = (self.clock.now(), self.clock.next_due(), self.fake.unacked());
+        let busy = self.clock.work().places();
+        format!("now {now:?}, next {next:?}, busy {busy:#?}, unacked {unacked}, {calls:?}")
+    }
+}
+
 /// Waits while there is power. True if it went.
-async fn lit(fuse: &Fuse, work: impl Future<Output = ()>) -> Result<bool, Elapsed> {
+async fn lit<C: Channel>(fuse: &Fuse, pulse: &Pulse<C>, work: impl Future<Output = ()>) -> Result<bool, Stuck> {
     tokio::select! {
         biased;
         () = fuse.noticed.notified() => Ok(true),
         // Both at once: the power went with the last commit.
-        done = tokio::time::timeout(STUCK, work) => done.map(|()| fuse.state.lock().unwrap().blown.is_some()),
+        () = work => Ok(fuse.state.lock().unwrap().blown.is_some()),
+        () = pulse.stops() => Err(Stuck),
     }
 }

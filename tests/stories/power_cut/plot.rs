@@ -1,8 +1,8 @@
 //! What happens in the story of one seed: who says what and when, what goes wrong on the wire, how the model behaves, and where the
-//! power goes. Everything is a function of the seed. What a rare commit needs in order to happen at all is added to its stories.
+//! power goes. Everything is a function of the seed. The first part of a story is made for one kind of commit, which surely happens in
+//! it and is cut on both sides ([`Aim`]); the rest is random.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub const ELSEWHERE: [&str; 10] = [
 ];
 
 /// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
-const JOBS: [&str; 49] = [
+const JOBS: [&str; 51] = [
     "accept messages",
     "claim messages",
     "begin a model step",
@@ -82,6 +82,26 @@ const JOBS: [&str; 49] = [
     "want facts",
     "keep a summary of an older part",
     "postpone a summary of an older part",
+    "make the index whole",
+    "the index is whole",
+];
+
+/// Those that every story commits several times in each life.
+const OFTEN: [&str; 14] = [
+    "accept messages",
+    "claim messages",
+    "begin a model step",
+    "reserve a call",
+    "settle a call",
+    "store a reply",
+    "keep parts",
+    "begin to send",
+    "mark as sent",
+    "want a summary",
+    "keep a summary",
+    "fix an opening",
+    "index files",
+    "announce a change of a file",
 ];
 
 /// Those of them that there are on this channel.
@@ -136,12 +156,28 @@ pub enum Act {
 /// A story.
 #[derive(Debug)]
 pub struct Plot {
+    pub aim: Aim,
+    /// What comes after it.
     pub acts: Vec<(Act, Duration)>,
     /// Whether every call fills the window so far that the older part has to give way.
     pub full: bool,
-    /// Where each life but the last one ends, and for how long the house stays dark then.
+    /// Where the lives after it end, and for how long the house stays dark then.
     pub cuts: Vec<(Cut, Duration)>,
     pub mood: Mood,
+}
+
+/// The first part of a story: one kind of commit is cut on both sides.
+#[derive(Debug)]
+pub struct Aim {
+    pub job: &'static str,
+    /// What makes that commit happen, as often as it is repeated.
+    pub acts: Vec<(Act, Duration)>,
+    /// Both cuts, behind the one that they need, if they need any.
+    pub cuts: Vec<(Cut, Duration)>,
+    /// How the model behaves, without any chance.
+    pub mood: Mood,
+    /// Whether the window has to be full.
+    full: bool,
 }
 
 /// How the model behaves in this story.
@@ -159,6 +195,15 @@ pub enum Mood {
     Keeping,
     /// Wants to open addresses that nobody typed.
     Curious,
+    /// Declines to answer.
+    Refusing,
+}
+
+impl Mood {
+    /// What the dice would have to show for it to do what it is named after.
+    fn own_roll(self) -> u64 {
+        if self == Self::Mixed { 19 } else { 3 }
+    }
 }
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -180,28 +225,37 @@ pub fn of(seed: u64) -> Plot {
     let jobs = jobs();
     let count = jobs.len() as u64;
     let job = jobs[usize::try_from(seed % count).unwrap()];
-    let side = if (seed / count).is_multiple_of(2) { CommitPoint::Before } else { CommitPoint::After };
+    let mut sides = [CommitPoint::Before, CommitPoint::After];
+    if !(seed / count).is_multiple_of(2) {
+        sides.reverse();
+    }
     let people: &[i64] = if dice.below(2) == 0 { &[ADA] } else { &[ADA, BEN] };
     let mut acts = Vec::new();
     for _ in 0..2 + dice.below(5) {
         acts.push((any_act(&mut dice, people), dice.pick(&PAUSES)));
     }
-    let mut cuts = vec![(first(side, job), dice.pick(&OUTAGES))];
+    let outages = [dice.pick(&OUTAGES), dice.pick(&OUTAGES)];
+    let mut cuts = Vec::new();
     for _ in 0..dice.below(3) {
-        let side = if dice.below(2) == 0 { CommitPoint::Before } else { CommitPoint::After };
-        let nth = 1 + u32::try_from(dice.below(40)).unwrap();
-        cuts.push((Cut { side, job: None, nth }, dice.pick(&OUTAGES)));
+        cuts.push((anywhere(&mut dice), dice.pick(&OUTAGES)));
     }
-    let mut plot = Plot {
+    let aim = aim_at(job, sides, outages);
+    // Somebody says something in every story, also when nothing goes wrong any more.
+    acts.push((Act::Says(ADA), dice.pick(&PAUSES)));
+    Plot {
+        full: aim.full || seed.is_multiple_of(3),
+        mood: dice.pick(&[Mood::Mixed, Mood::Keeping, Mood::Busy, Mood::Slow, Mood::Moody]),
+        aim,
         acts,
         cuts,
-        full: seed.is_multiple_of(3),
-        mood: dice.pick(&[Mood::Mixed, Mood::Keeping, Mood::Busy, Mood::Slow, Mood::Moody]),
-    };
-    make_possible(&mut plot, job, side);
-    // Somebody says something in every story, also when nothing goes wrong any more.
-    plot.acts.push((Act::Says(ADA), dice.pick(&PAUSES)));
-    plot
+    }
+}
+
+/// A cut of a commit that every story makes again and again. It names its job, because which commit is the tenth of all is left to how tasks meet.
+fn anywhere(dice: &mut Dice) -> Cut {
+    let side = if dice.below(2) == 0 { CommitPoint::Before } else { CommitPoint::After };
+    let nth = 1 + u32::try_from(dice.below(3)).unwrap();
+    Cut { side, job: Some(dice.pick(&OFTEN)), nth }
 }
 
 /// The first such commit in which anything happens.
@@ -226,101 +280,89 @@ fn any_act(dice: &mut Dice, people: &[i64]) -> Act {
     }
 }
 
-/// Adds what that job needs in order to be committed at all.
-fn make_possible(plot: &mut Plot, job: &'static str, side: CommitPoint) {
+/// The cuts on both sides of that job, and what it needs in order to be committed.
+fn aim_at(job: &'static str, sides: [CommitPoint; 2], outages: [Duration; 2]) -> Aim {
+    let (mood, acts) = what_leads_to(job);
+    // What lies there after a dark time is found again after the next one, as long as nothing was made of it.
+    let prepared = match job {
+        "take a turn up again" => Some((first(CommitPoint::After, "claim messages"), OUTAGES[2])),
+        "close outdated messages" => Some((first(CommitPoint::After, "accept messages"), LONG)),
+        _ => None,
+    };
+    let sides = if prepared.is_some() { [CommitPoint::Before, CommitPoint::After] } else { sides };
+    let cuts = sides.into_iter().zip(outages).map(|(side, dark)| (first(side, job), dark));
+    let cuts = prepared.into_iter().chain(cuts).collect();
+    let full = matches!(
+        job,
+        "look how full the window is"
+            | "want facts"
+            | "keep a summary of an older part"
+            | "postpone a summary of an older part"
+    );
+    Aim { job, acts, cuts, mood, full }
+}
+
+/// What makes that commit happen: how the model behaves, and what people do.
+fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
     let soon = Duration::from_millis(700);
     let says = (Act::Says(ADA), Duration::from_secs(4));
-    let more: Vec<(Act, Duration)> = match job {
-        "store a model step" | "begin a tool step" | "store a tool step" => {
-            plot.mood = Mood::Busy;
-            vec![says, says]
-        }
-        "begin a preview" | "keep a preview" => {
-            plot.mood = Mood::Slow;
-            vec![says]
-        }
-        "drop a preview" => {
-            plot.mood = Mood::Slow;
-            vec![(Act::Says(ADA), soon), (Act::Flood(ADA), Duration::from_secs(30))]
-        }
-        "stop a turn" => {
-            plot.mood = Mood::Slow;
-            vec![(Act::Says(ADA), soon), (Act::Commands(ADA, "/stop"), SECOND)]
-        }
-        "give a turn up" => {
-            plot.mood = Mood::Mixed;
-            vec![says; 12]
-        }
+    let new = (Act::Commands(ADA, "/new"), SECOND);
+    match job {
+        "store a model step" | "begin a tool step" | "store a tool step" => (Mood::Busy, vec![says, says]),
+        "begin a preview" | "keep a preview" => (Mood::Slow, vec![says]),
+        "drop a preview" => (Mood::Slow, vec![(Act::Says(ADA), soon), (Act::Flood(ADA), Duration::from_secs(30))]),
+        "stop a turn" => (Mood::Slow, vec![(Act::Says(ADA), soon), (Act::Commands(ADA, "/stop"), SECOND)]),
+        "give a turn up" => (Mood::Refusing, vec![says]),
         "postpone a turn" | "postpone a summary" | "postpone taking down" => {
-            plot.mood = Mood::Moody;
-            vec![
-                says,
-                says,
-                says,
-                says,
-                (Act::Commands(ADA, "/new"), SECOND),
-                says,
-                (Act::Commands(ADA, "/new"), SECOND),
-                says,
-            ]
+            (Mood::Moody, vec![says, says, says, says, new, says, new, says])
         }
-        "wait to send" => vec![(Act::Flood(ADA), SECOND), says],
-        "send later" => vec![(Act::ServerError, SECOND), says],
-        "give a delivery up" => vec![(Act::Block(ADA), SECOND), says, says, says, (Act::Unblock(ADA), SECOND)],
-        "refuse a file" => vec![(Act::SendsPhotoThatIsGone(ADA), SECOND)],
-        "keep a file" | "announce a file" => vec![(Act::SendsText(ADA), Duration::from_secs(4))],
-        "ask the person"
-        | "let questions expire"
-        | "announce a change of a file"
-        | "a changed file stands in its place" => {
-            plot.mood = Mood::Curious;
+        "wait to send" => (Mood::Mixed, vec![(Act::Flood(ADA), SECOND), says]),
+        "send later" => (Mood::Mixed, vec![(Act::ServerError, SECOND), says]),
+        "give a delivery up" => {
+            (Mood::Mixed, vec![(Act::Block(ADA), SECOND), says, says, says, (Act::Unblock(ADA), SECOND)])
+        }
+        "refuse a file" => (Mood::Mixed, vec![(Act::SendsPhotoThatIsGone(ADA), SECOND)]),
+        "keep a file" | "announce a file" => (Mood::Mixed, vec![(Act::SendsText(ADA), Duration::from_secs(4))]),
+        "ask the person" | "let questions expire" => {
             let waits = Duration::from_secs(660);
-            vec![(Act::Forwards(ADA), waits), (Act::Says(ADA), waits), (Act::Says(ADA), waits), (Act::Says(ADA), waits)]
+            (Mood::Curious, vec![(Act::Forwards(ADA), waits), (Act::Says(ADA), waits), (Act::Says(ADA), waits)])
         }
         "look how full the window is" | "want facts" | "keep a summary of an older part" => {
-            (plot.full, plot.mood) = (true, Mood::Mixed);
-            vec![says; 7]
+            (Mood::Mixed, vec![says; 7])
         }
-        "postpone a summary of an older part" => {
-            (plot.full, plot.mood) = (true, Mood::Moody);
-            vec![says; 10]
-        }
+        "postpone a summary of an older part" => (Mood::Moody, vec![says; 10]),
+        "announce a change of a file" | "a changed file stands in its place" => (Mood::Keeping, vec![says, says]),
         "want to keep something" => {
-            plot.mood = Mood::Keeping;
-            vec![(Act::Forwards(ADA), Duration::from_secs(4)), says, says, says, says, says, says]
+            (Mood::Keeping, vec![(Act::Forwards(ADA), Duration::from_secs(4)), says, says, says])
         }
-        "index what the journal tells" => {
-            vec![says, (Act::Commands(ADA, "/new"), SECOND), says, (Act::Commands(ADA, "/new"), SECOND), says]
-        }
-        "answer a command" => vec![(Act::Commands(ADA, "/status"), SECOND)],
-        "store facts" | "facts are kept" => {
-            let new = (Act::Commands(ADA, "/new"), SECOND);
-            vec![says, says, says, says, says, says, new, says, says]
-        }
-        "want a summary" | "keep a summary" | "fix an opening" | "end taking down" => {
-            vec![says, (Act::Commands(ADA, "/new"), SECOND), says]
-        }
-        "take a turn up again" => {
-            plot.cuts = vec![(first(CommitPoint::After, "claim messages"), OUTAGES[2]), (Cut::at(side, job), SECOND)];
-            vec![says]
-        }
-        "close outdated messages" => {
-            plot.cuts = vec![(first(CommitPoint::After, "accept messages"), LONG), (Cut::at(side, job), SECOND)];
-            return;
-        }
-        _ => vec![says],
-    };
-    // First, so that nothing random is in its way.
-    plot.acts.splice(0..0, more);
+        "index what the journal tells" => (Mood::Mixed, vec![says, new, says, new, says]),
+        "answer a command" => (Mood::Mixed, vec![(Act::Commands(ADA, "/status"), SECOND)]),
+        "store facts" | "facts are kept" => (Mood::Mixed, vec![says, says, says, says, says, says, new, says, says]),
+        "want a summary" | "keep a summary" | "fix an opening" => (Mood::Mixed, vec![says, new, says]),
+        // A conversation of one message holds too little.
+        "end taking down" => (Mood::Mixed, vec![new, says, new, says]),
+        _ => (Mood::Mixed, vec![says]),
+    }
 }
 
 /// The model of a story: each answer of its own, so that it is known again wherever it turns up.
 pub struct Mind {
     seed: u64,
-    mood: Mood,
+    mood: Mutex<Mood>,
+    chance: Mutex<Chance>,
     asked: Mutex<HashMap<(Scope, &'static str), u64>>,
     given: Mutex<Vec<Given>>,
-    calm: AtomicBool,
+}
+
+/// What a model leaves to chance.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chance {
+    /// Nothing: it does what its mood is named after.
+    None,
+    /// What its mood leaves open.
+    Some,
+    /// Nothing: it simply answers.
+    Calm,
 }
 
 /// A reply that the model gave.
@@ -332,13 +374,21 @@ pub struct Given {
 }
 
 impl Mind {
+    /// It does nothing but what its mood is named after.
     pub fn new(seed: u64, mood: Mood) -> Arc<Self> {
-        Arc::new(Self { seed, mood, asked: Mutex::default(), given: Mutex::default(), calm: AtomicBool::new(false) })
+        let (mood, chance) = (Mutex::new(mood), Mutex::new(Chance::None));
+        Arc::new(Self { seed, mood, chance, asked: Mutex::default(), given: Mutex::default() })
+    }
+
+    /// From now on it does a bit of everything, in that mood.
+    pub fn let_go(&self, mood: Mood) {
+        *self.mood.lock().unwrap() = mood;
+        *self.chance.lock().unwrap() = Chance::Some;
     }
 
     /// From now on it simply answers.
     pub fn calm_down(&self) {
-        self.calm.store(true, Ordering::SeqCst);
+        *self.chance.lock().unwrap() = Chance::Calm;
     }
 
     /// The replies that it gave.
@@ -357,9 +407,14 @@ impl Mind {
         };
         let person = if scope == Scope::Person(PersonId(1)) { ADA } else { BEN };
         let mut dice = Dice::new(self.seed ^ (n << 20) ^ (person as u64) << 40);
-        let roll = if self.calm.load(Ordering::SeqCst) { 19 } else { dice.below(20) };
+        let (mood, chance) = (*self.mood.lock().unwrap(), *self.chance.lock().unwrap());
+        let roll = match chance {
+            Chance::None => mood.own_roll(),
+            Chance::Some => dice.below(20),
+            Chance::Calm => 19,
+        };
         if matches!(request.purpose(), Purpose::Summary | Purpose::Extraction) {
-            let fails = roll < if self.mood == Mood::Moody { 12 } else { 3 };
+            let fails = roll < if mood == Mood::Moody { 12 } else { 3 };
             return match request.purpose() {
                 _ if fails => Say::Fail(later()),
                 Purpose::Extraction => Say::Text(facts(person, n)),
@@ -368,9 +423,12 @@ impl Mind {
         }
         let token = format!("answer{person}x{n}");
         // The retries of one call stand next to each other, and a few of them have to fail before anybody hears of it.
-        let away = self.mood == Mood::Moody && !self.calm.load(Ordering::SeqCst) && n % 8 < 5;
+        let away = mood == Mood::Moody && chance != Chance::Calm && n % 8 < 5;
         if away {
             return Say::Fail(later());
+        }
+        if mood == Mood::Refusing && chance != Chance::Calm {
+            return Say::Fail(ModelError::Refused);
         }
         if roll < 2 {
             return Say::Fail(if roll == 0 { ModelError::Cut } else { ModelError::Refused });
@@ -384,7 +442,7 @@ impl Mind {
             format!("{{\"title\": \"note {token}\", \"content\": \"kept {token}\", \"kind\": \"reference\"}}"),
         )]);
         let line = Say::Calls(vec![("memory_save".to_owned(), format!("{{\"content\": \"line {token}\"}}"))]);
-        match (self.mood, roll) {
+        match (mood, roll) {
             (Mood::Keeping, 0..=6) if n % 3 != 0 => note,
             (Mood::Keeping, 7..=11) if n % 3 != 0 => line,
             (Mood::Curious, 0..=16) => Say::Calls(vec![("web_fetch".to_owned(), address)]),
