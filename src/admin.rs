@@ -18,6 +18,8 @@ mod line;
 mod meaning;
 mod memory;
 mod models;
+pub mod owner_notice;
+mod identity;
 mod pairing;
 mod people;
 mod reminders;
@@ -53,7 +55,7 @@ use crate::people::{Party, Person, Role};
 use crate::review::Review;
 use crate::schedule::Schedule;
 use crate::spend::Ledger;
-use crate::store::Journal;
+use crate::store::{Issuer, Journal};
 use crate::time::{Clock, Zone};
 use crate::tool::outside::Servers;
 use crate::wording::command as says;
@@ -154,12 +156,12 @@ impl Admin {
     async fn run(&self, person: &Person, command: Command) -> anyhow::Result<Answer> {
         // What an owner sees of everybody, a member sees of themselves.
         let only = (person.role != Role::Owner).then_some(person.id);
+        let issuer = Issuer::Person(person.id);
         match command {
             Command::Start => Ok(Answer::ours(says::greeting(&person.name, &self.parts.agent), json!({}))),
             Command::Help => Ok(help(person.role)),
             Command::Whoami => self.whoami(person).await,
-            // Who is in already keeps name and role: the code adds an address and nothing else.
-            Command::Link => self.pair(&person.name, person.role).await,
+            Command::Link => self.link_code(person).await,
             Command::New => Ok(Answer::ours(says::NEW, json!({}))),
             Command::Stop => self.stop(person).await,
             // One that names a question took effect when it came (`gateway::consent`), in the chat where it was put.
@@ -174,8 +176,9 @@ impl Admin {
             Command::CancelReminder { id: Some(id) } => self.cancel_reminder(person, id).await,
             Command::CancelReminder { id: None } => Ok(Answer::refusal(says::usage(of_reminders::HOW))),
             Command::Search(sought) => self.search(person, &sought).await,
-            Command::People => self.people().await,
-            Command::Pair { name: Some(name), role } => self.pair(&name, role).await,
+            Command::People(command) => self.people_command(command).await,
+            Command::Pair { name: Some(name), role } => self.pair(issuer, &name, role, None).await,
+            Command::PairAgain(namesake) => self.pair_again(issuer, namesake).await,
             Command::Pair { name: None, .. } => Ok(Answer::refusal(says::usage(says::HOW_PAIR))),
             Command::Remove { name } => self.remove(&name).await,
             Command::Model { name: None } => Ok(self.models()),

@@ -404,13 +404,13 @@ impl App {
     }
 
     fn intake(&self, adapter: Arc<dyn Adapter>, commands: Ringer) -> Intake {
-        let (journal, config, clock) = (self.journal.clone(), self.config.clone(), Arc::clone(&self.clock));
+        let (journal, clock) = (self.journal.clone(), Arc::clone(&self.clock));
         let (desks, here) = (Arc::clone(&self.desks), Arc::clone(&adapter));
         let connected = move || {
-            let (journal, config, clock) = (journal.clone(), config.clone(), Arc::clone(&clock));
+            let (journal, clock) = (journal.clone(), Arc::clone(&clock));
             let (desks, adapter) = (Arc::clone(&desks), Arc::clone(&here));
             async move {
-                people::declare_addresses(&journal, &config, &*adapter, clock.now()).await?;
+                people::declare_addresses(&journal, &*adapter, clock.now()).await?;
                 for address in people::tell_absence(&journal, &*adapter, clock.now()).await? {
                     desks.ring(address);
                 }

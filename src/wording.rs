@@ -2,6 +2,7 @@
 //!
 //! Short, plain, in the first person where the assistant's program speaks: what happened, and what to do. Nothing here decides anything.
 
+pub mod access;
 pub mod agent;
 pub mod chat;
 pub mod cli;

@@ -3,12 +3,14 @@
 //! Pure, and total: any text at all is a command or a [`ParseError`]. The one table below is the menu, the help and the list that
 //! misspelt names are compared with; a test holds the parser to it.
 
+mod access;
 mod gate;
 mod looking;
 mod memory;
 mod parting;
 mod seeking;
 
+pub use access::{IsSame, Namesake, PeopleCommand};
 pub use gate::Gate;
 pub use looking::Looking;
 pub use memory::Memory;
@@ -17,6 +19,7 @@ pub use parting::Parting;
 use super::search::Sought;
 use crate::id::{QuestionId, ReminderId};
 use crate::people::Role;
+use crate::wording::access as of_access;
 use crate::wording::command as says;
 use crate::wording::export as of_export;
 use crate::wording::forget as of_forgetting;
@@ -61,8 +64,8 @@ pub enum Command {
     },
     /// Full-text search.
     Search(Sought),
-    /// Who is allowed in.
-    People,
+    /// Asks something about who is allowed in, or changes it.
+    People(PeopleCommand),
     /// Makes a pairing code.
     Pair {
         /// Whom it lets in.
@@ -70,6 +73,8 @@ pub enum Command {
         /// As what.
         role: Role,
     },
+    /// Makes a pairing code for a name that a removed person bore.
+    PairAgain(Namesake),
     /// Makes a code that joins another address to the caller's own.
     Link,
     /// Lets somebody in no longer.
@@ -184,8 +189,9 @@ impl Command {
             | Self::Part(_)
             | Self::Usage => Role::Member,
             Self::Search(_)
-            | Self::People
+            | Self::People(_)
             | Self::Pair { .. }
+            | Self::PairAgain(_)
             | Self::Remove { .. }
             | Self::Model { .. }
             | Self::Reflect(_)
@@ -223,8 +229,11 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "reminders" => Ok(reminders(rest)),
         "search" => seeking::read(rest).map(Command::Search).ok_or_else(|| usage(says::HOW_SEARCH)),
         "reflect" => Ok(Command::Reflect(Looking::read(rest.split_whitespace()))),
-        "people" => Ok(Command::People),
+        "people" => access::people(rest).map(Command::People).ok_or_else(|| usage(of_access::HOW_PEOPLE)),
         "pair" if code_in(text).is_some() => Ok(Command::Start),
+        "pair" if rest.starts_with('#') => {
+            access::namesake(rest).map(Command::PairAgain).ok_or_else(|| usage(of_access::HOW_PAIR_AGAIN))
+        }
         "pair" => Ok(pair(rest)),
         "remove" if rest.is_empty() => Err(usage(says::HOW_REMOVE)),
         "remove" => Ok(Command::Remove { name: rest.to_owned() }),
@@ -313,10 +322,15 @@ fn unknown(typed: &str) -> ParseError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::{AddressId, PersonId};
     use proptest::prelude::*;
 
     fn search(words: &str) -> Command {
         Command::Search(Sought { limit: 8, ..Sought::of(words) })
+    }
+
+    fn again(person: i64, role: Role, is_same: IsSame) -> Command {
+        Command::PairAgain(Namesake { person: PersonId(person), role, is_same })
     }
 
     fn pairing(name: Option<&str>, role: Role) -> Command {
@@ -345,6 +359,13 @@ mod tests {
             ("/pair Ben OWNER", pairing(Some("Ben"), Role::Owner)),
             ("/pair Ben guest", pairing(Some("Ben guest"), Role::Member)),
             ("/pair Ben the Elder member", pairing(Some("Ben the Elder"), Role::Member)),
+            ("/pair #3 member same", again(3, Role::Member, IsSame::Yes)),
+            ("/Pair@compline_bot #12  OWNER new", again(12, Role::Owner, IsSame::No)),
+            ("/people", Command::People(PeopleCommand::List)),
+            ("/people unlink 12", Command::People(PeopleCommand::Unlink(AddressId(12)))),
+            ("/people remove 2", Command::People(PeopleCommand::Remove(PersonId(2)))),
+            ("/people JOIN 5", Command::People(PeopleCommand::Join(PersonId(5)))),
+            ("/people apart 5", Command::People(PeopleCommand::Apart(PersonId(5)))),
             ("/remove Ben", Command::Remove { name: "Ben".to_owned() }),
             ("/model", Command::Model { name: None }),
             ("/yes 12", Command::Yes { question: Some(QuestionId(12)) }),
@@ -370,6 +391,11 @@ mod tests {
             ("/search --in dreams red", says::HOW_SEARCH),
             ("/remove@bot ", says::HOW_REMOVE),
             ("/new what about tomorrow", says::HOW_NEW),
+            ("/people unlink", of_access::HOW_PEOPLE),
+            ("/people join Ada", of_access::HOW_PEOPLE),
+            ("/pair #3", of_access::HOW_PAIR_AGAIN),
+            ("/pair #3 guest same", of_access::HOW_PAIR_AGAIN),
+            ("/pair #x member same", of_access::HOW_PAIR_AGAIN),
         ] {
             assert_eq!(parse(line), Err(usage(how)), "{line:?}");
         }

@@ -8,9 +8,11 @@ use super::answer::Answer;
 use super::command::Looking;
 use super::forget::Messages;
 use super::{Admin, Sought, Touch};
-use crate::id::{ConversationId, ProposalId, ReminderId, VersionId};
+use super::pairing::NameMeans;
+use crate::id::{AddressId, ConversationId, PersonId, ProposalId, ReminderId, VersionId};
 use crate::people::{Person, Role};
 use crate::review::By;
+use crate::store::Issuer;
 use crate::wording::command as says;
 use crate::wording::review_command::Way;
 
@@ -28,12 +30,7 @@ impl Admin {
             ["knowledge"] => self.knowledge(Touch::Look).await,
             ["knowledge", "--mend"] => self.knowledge(Touch::Mend).await,
             ["usage"] => self.usage(None, DAYS).await,
-            ["people", "list"] => self.people().await,
-            ["people", "pair", name, role] => match Role::parse(role).filter(|role| *role != Role::Guest) {
-                Some(role) => self.pair(name, role).await,
-                None => Ok(not_understood(args)),
-            },
-            ["people", "remove", name] => self.remove(name).await,
+            ["people", rest @ ..] => self.people_line(rest).await.unwrap_or_else(|| Ok(not_understood(args))),
             ["conversations", "list", rest @ ..] => match limit_of(rest) {
                 Some(limit) => self.conversations(None, limit).await,
                 None => Ok(not_understood(args)),
@@ -102,6 +99,30 @@ impl Admin {
         })
     }
 
+    /// `compline people …`; `None` if it makes no sense.
+    async fn people_line(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
+        let (name, role, answer) = match words {
+            ["list"] => return Some(self.people().await),
+            ["remove", name] => return Some(self.remove(name).await),
+            [verb @ ("unlink" | "join" | "apart"), number] => {
+                let number = number.parse().ok()?;
+                return Some(match *verb {
+                    "unlink" => self.unlink(AddressId(number)).await,
+                    "join" => self.join_namesake(PersonId(number)).await,
+                    _ => self.keep_apart(PersonId(number)).await,
+                });
+            }
+            ["pair", name, role] => (name, role, None),
+            ["pair", name, role, "--new"] => (name, role, Some(NameMeans::SomebodyNew)),
+            ["pair", name, role, "--same-as", id] => {
+                (name, role, Some(NameMeans::Former(PersonId(id.parse().ok()?))))
+            }
+            _ => return None,
+        };
+        let role = Role::parse(role).filter(|role| *role != Role::Guest)?;
+        Some(self.pair(Issuer::CommandLine, name, role, answer).await)
+    }
+
     /// The command line belongs to the first owner, as the root of the workspace does.
     pub(super) async fn of_the_owner(
         &self,
@@ -161,6 +182,8 @@ mod tests {
             "knowledge --mend",
             "people list",
             "people pair Zoe member",
+            "people pair Yan member --new",
+            "people unlink 2",
             "people remove Ben",
             "tools list",
             "reminders list",
@@ -198,6 +221,11 @@ mod tests {
             "status now",
             "people pair Zoe guest",
             "people pair Zoe",
+            "people pair Zoe member --same-as x",
+            "people pair Zoe member --same-as 1",
+            "people unlink x",
+            "people unlink 99",
+            "people join 1",
             "tools accept s__t",
             "conversations show x",
             "conversations list --limit -1",

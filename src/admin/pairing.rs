@@ -7,13 +7,16 @@ use std::time::Duration;
 use anyhow::Context;
 use rand::TryRng;
 use rand::rngs::SysRng;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Admin;
 use super::answer::{Answer, plain};
-use super::command::CODE_LETTERS;
-use crate::people::{Person, Role};
-use crate::store::Db;
+use super::command::{CODE_LETTERS, IsSame, Namesake};
+use crate::id::PersonId;
+use crate::people::{Person, Role, is_name};
+use crate::store::{CodeFor, Db, FormerPerson, Issuer, Tx};
+use crate::time::Moment;
+use crate::wording::access as of_access;
 use crate::wording::command as says;
 
 /// How long a code is good that somebody waits for.
@@ -25,28 +28,127 @@ const LOCAL: &str = "terminal";
 /// The name of an owner whom the configuration does not name.
 const UNNAMED: &str = "owner";
 
+/// Whom a name means that removed people bore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NameMeans {
+    /// That one of them.
+    Former(PersonId),
+    /// None of them.
+    SomebodyNew,
+}
+
+/// What comes of a wish for a code.
+enum Wish {
+    /// A code for that person, who goes by that name in that role once it is used.
+    Code(CodeFor, String, Role),
+    /// The question which of these removed people is meant, if any.
+    Ask(Vec<FormerPerson>),
+    /// Nobody new can have that name.
+    NoName,
+    /// Nobody removed has that number and name.
+    NoSuchFormer(PersonId),
+}
+
 impl Admin {
-    /// Makes a code that lets `name` in, or joins an address to them if they are in already.
+    /// Makes a code that lets `name` in, or links an address to them if they are in already. A name that a removed person bore has to be said to mean that person
+    /// or somebody new; until then there is no code.
     ///
     /// # Errors
     /// If the journal cannot be written, or the computer has no randomness to give.
-    pub async fn pair(&self, name: &str, role: Role) -> anyhow::Result<Answer> {
-        if !is_name(name) {
-            return Ok(Answer::refusal(says::not_a_name(&plain(name))));
-        }
-        let asked = name.to_owned();
-        let known = self.parts.journal.read(move |db| db.person_named(&asked)).await?;
-        // Who is in already keeps name and role: a code links an address, and promotes nobody.
-        let (kept, role) = known.as_ref().map_or((name, role), |person| (&*person.name, person.role));
-        let (code, now) = (new_code()?, self.parts.clock.now());
-        let (secret, owned, expires) = (code.clone(), kept.to_owned(), now.plus(VALID));
-        self.parts
-            .journal
-            .write("keep a pairing code", move |tx| tx.keep_code(&secret, &owned, role, now, expires))
-            .await?;
-        let markdown = says::pairing(kept, role.as_str(), known.is_some(), &code, VALID);
-        let json = json!({ "name": kept, "role": role, "code": code, "expires_at": expires.rfc3339() });
-        Ok(Answer::ours(markdown, json))
+    pub(super) async fn pair(
+        &self,
+        issuer: Issuer,
+        name: &str,
+        role: Role,
+        means: Option<NameMeans>,
+    ) -> anyhow::Result<Answer> {
+        let (code, asked) = (new_code()?, name.to_owned());
+        let (secret, now) = (code.clone(), self.parts.clock.now());
+        let job = move |tx: Tx<'_>| {
+            let known = tx.person_named(&asked)?;
+            let configured = known.as_ref().map_or(Ok(false), |known| tx.was_paired(known.id).map(|paired| !paired))?;
+            let wish = wish(*tx, issuer, &asked, role, means)?;
+            if let Wish::Code(whom, ..) = &wish {
+                tx.keep_code(&secret, issuer, whom, now, now.plus(VALID))?;
+            }
+            Ok((wish, known, configured))
+        };
+        let (wish, known, configured) = self.parts.journal.write("keep a pairing code", job).await?;
+        let (whom, name, role) = match wish {
+            Wish::Ask(former) => return Ok(self.same_or_new(issuer, role, &former)),
+            Wish::NoName => return Ok(Answer::refusal(says::not_a_name(&plain(name)))),
+            Wish::NoSuchFormer(id) => return Ok(Answer::refusal(of_access::no_such_former(id))),
+            Wish::Code(whom, name, role) => (whom, name, role),
+        };
+        let markdown = match (&whom, known) {
+            (CodeFor::Person(..), Some(known)) => {
+                let promotes = of_access::promotes(&name, known.role.as_str(), role.as_str(), configured);
+                format!("{promotes} {}", of_access::how_to_use(&code, VALID))
+            }
+            (CodeFor::Person(..), None) => {
+                let comes_back = of_access::comes_back(&name, role.as_str());
+                format!("{comes_back} {}", of_access::how_to_use(&code, VALID))
+            }
+            (_, known) => return Ok(code_made(&name, role, known.is_some(), &code, now)),
+        };
+        Ok(Answer { markdown, ..code_made(&name, role, true, &code, now) })
+    }
+
+    /// The same, for a name of which it was said whether it means the removed person who bore it.
+    ///
+    /// # Errors
+    /// If the journal cannot be written, or the computer has no randomness to give.
+    pub(super) async fn pair_again(&self, issuer: Issuer, said: Namesake) -> anyhow::Result<Answer> {
+        let id = said.person;
+        let Some(former) = self.parts.journal.read(move |db| db.former_person(id)).await? else {
+            return Ok(Answer::refusal(of_access::no_such_former(id)));
+        };
+        let means = match said.is_same {
+            IsSame::Yes => NameMeans::Former(id),
+            IsSame::No => NameMeans::SomebodyNew,
+        };
+        self.pair(issuer, &former.name, said.role, Some(means)).await
+    }
+
+    /// Makes a code that links another address to the person who asks.
+    ///
+    /// # Errors
+    /// If the journal cannot be written, or the computer has no randomness to give.
+    pub(super) async fn link_code(&self, person: &Person) -> anyhow::Result<Answer> {
+        let (code, now, id) = (new_code()?, self.parts.clock.now(), person.id);
+        let secret = code.clone();
+        let keep = move |tx: Tx<'_>| {
+            tx.keep_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(VALID))
+        };
+        self.parts.journal.write("keep a pairing code", keep).await?;
+        Ok(code_made(&person.name, person.role, true, &code, now))
+    }
+
+    fn same_or_new(&self, issuer: Issuer, role: Role, former: &[FormerPerson]) -> Answer {
+        let Some(latest) = former.first() else { return Answer::refusal(says::FAILED) };
+        let day = |at| self.parts.zone.day(at);
+        let line = |person: &FormerPerson| {
+            let (since, until) = (day(person.since), day(person.until));
+            of_access::former(person.id, &person.name, person.role.as_str(), &since, &until)
+        };
+        let listed: Vec<String> = former.iter().map(line).collect();
+        let how = match issuer {
+            Issuer::CommandLine => of_access::answer_on_command_line(&latest.name, latest.id, role.as_str()),
+            Issuer::Person(_) => of_access::answer_in_chat(latest.id, role.as_str()),
+        };
+        let question = format!("{}\n\n{how}", of_access::same_or_new(&latest.name, &listed.join("\n")));
+        let people: Value = former
+            .iter()
+            .map(|person| json!({ "id": person.id, "name": person.name, "role": person.role, "since": person.since.rfc3339(), "until": person.until.rfc3339() }))
+            .collect();
+        let said = |id: PersonId, word: &str| format!("/pair #{id} {} {word}", role.as_str());
+        let mut buttons: Vec<(String, String)> = match former {
+            [only] => vec![(of_access::SAME_PERSON.to_owned(), said(only.id, "same"))],
+            several => several.iter().map(|person| (of_access::same_as(person.id), said(person.id, "same"))).collect(),
+        };
+        buttons.push((of_access::SOMEBODY_NEW.to_owned(), said(latest.id, "new")));
+        let json = json!({ "error": question, "same_or_new": people });
+        Answer { json, ..Answer::refusal(question) }.with_buttons(buttons)
     }
 
     /// The code that makes the first owner: only while no owner can be reached but at the terminal. Every earlier one is void.
@@ -54,22 +156,60 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be written, or the computer has no randomness to give.
     pub async fn claim_code(&self) -> anyhow::Result<Option<String>> {
-        let Some(name) = self.parts.journal.read(unclaimed).await? else { return Ok(None) };
+        let Some(whom) = self.parts.journal.read(unclaimed).await? else { return Ok(None) };
         let (code, now) = (new_code()?, self.parts.clock.now());
         let secret = code.clone();
         self.parts
             .journal
             .write("keep a claim code", move |tx| {
-                tx.void_codes(Role::Owner, now)?;
-                tx.keep_code(&secret, &name, Role::Owner, now, now.plus(CLAIM_VALID))
+                tx.void_claims(now)?;
+                tx.keep_code(&secret, Issuer::CommandLine, &whom, now, now.plus(CLAIM_VALID))
             })
             .await?;
         Ok(Some(code))
     }
 }
 
+fn code_made(name: &str, role: Role, is_known: bool, code: &str, now: Moment) -> Answer {
+    let markdown = says::pairing(name, role.as_str(), is_known, code, VALID);
+    let json = json!({ "name": name, "role": role, "code": code, "expires_at": now.plus(VALID).rfc3339() });
+    Answer::ours(markdown, json)
+}
+
+fn wish(
+    db: Db<'_>,
+    issuer: Issuer,
+    name: &str,
+    role: Role,
+    means: Option<NameMeans>,
+) -> anyhow::Result<Wish> {
+    if let Some(known) = db.person_named(name)? {
+        // Who is in already keeps name and role: a code links an address, and only one that is made on the computer promotes.
+        let is_promoted = issuer == Issuer::CommandLine && role > known.role;
+        return Ok(match is_promoted {
+            true => Wish::Code(CodeFor::Person(known.id, role), known.name, role),
+            false => Wish::Code(CodeFor::Address(known.id), known.name, known.role),
+        });
+    }
+    let former = db.formerly_named(name)?;
+    Ok(match means {
+        None if !former.is_empty() => Wish::Ask(former),
+        // The words for roles stand in prompts as well.
+        None | Some(NameMeans::SomebodyNew) if !is_name(name) || Role::parse(&name.to_lowercase()).is_some() => {
+            Wish::NoName
+        }
+        None | Some(NameMeans::SomebodyNew) => {
+            Wish::Code(CodeFor::Newcomer(name.to_owned(), role), name.to_owned(), role)
+        }
+        Some(NameMeans::Former(id)) => match former.into_iter().find(|former| former.id == id) {
+            Some(former) => Wish::Code(CodeFor::Person(id, role), former.name, role),
+            None => Wish::NoSuchFormer(id),
+        },
+    })
+}
+
 /// As whom the first owner would come in; `None` if an owner has come in.
-fn unclaimed(db: Db<'_>) -> anyhow::Result<Option<String>> {
+fn unclaimed(db: Db<'_>) -> anyhow::Result<Option<CodeFor>> {
     let owners: Vec<Person> = db.people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
     for owner in &owners {
         if db.addresses_of(owner.id)?.iter().any(|known| known.address.adapter != LOCAL) {
@@ -78,10 +218,13 @@ fn unclaimed(db: Db<'_>) -> anyhow::Result<Option<String>> {
     }
     for owner in &owners {
         if !db.was_paired(owner.id)? {
-            return Ok(Some(owner.name.clone()));
+            return Ok(Some(CodeFor::Address(owner.id)));
         }
     }
-    Ok(Some(owners.first().map_or_else(|| UNNAMED.to_owned(), |owner| owner.name.clone())))
+    Ok(Some(match owners.first() {
+        Some(owner) => CodeFor::Address(owner.id),
+        None => CodeFor::Newcomer(UNNAMED.to_owned(), Role::Owner),
+    }))
 }
 
 /// Eight random letters and digits in two groups: 40 bits, of which a stranger may guess five times a day.
@@ -94,19 +237,24 @@ fn new_code() -> anyhow::Result<String> {
     Ok(code)
 }
 
-/// The rule of the configuration: a name stands in prompts as our own words, and names a folder.
-fn is_name(name: &str) -> bool {
-    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
-    let is_taken = [Role::Guest, Role::Member, Role::Owner].iter().any(|role| name.eq_ignore_ascii_case(role.as_str()));
-    (1..=40).contains(&name.chars().count()) && name.trim() == name && name.chars().all(is_allowed) && !is_taken
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::command;
     use super::super::fixture::House;
     use super::*;
-    use crate::store::CodeUse;
+    use crate::store::{Admitted, CodeUse};
+
+    /// Who would be in by the use of a code, and in which role; `None` if it is refused.
+    fn who(used: CodeUse) -> Option<(String, Role, Admitted)> {
+        match used {
+            CodeUse::Accepted { person, did, .. } => Some((person.name, person.role, did)),
+            CodeUse::Refused => None,
+        }
+    }
+
+    fn named(name: &str, role: Role, did: Admitted) -> Option<(String, Role, Admitted)> {
+        Some((name.to_owned(), role, did))
+    }
 
     #[test]
     fn codes_are_what_the_door_takes_for_one() {
@@ -128,8 +276,8 @@ mod tests {
         assert_eq!((&answer.json["name"], &answer.json["role"]), (&json!("Zoe"), &json!("member")));
         let late = house.now().plus(VALID);
         assert_eq!(house.uses(&code, late).await, CodeUse::Refused);
-        let in_time = CodeUse::Accepted { name: "Zoe".to_owned(), role: Role::Member };
-        assert_eq!(house.uses(&code.to_lowercase(), late.minus(Duration::from_millis(1))).await, in_time);
+        let in_time = house.uses(&code.to_lowercase(), late.minus(Duration::from_millis(1))).await;
+        assert_eq!(who(in_time), named("Zoe", Role::Member, Admitted::Newcomer));
         assert_eq!(house.uses(&code, house.now()).await, CodeUse::Refused, "It is used up");
     }
 
@@ -159,15 +307,14 @@ mod tests {
         let second = nobody.admin.claim_code().await.unwrap().unwrap();
         assert_eq!(nobody.uses(&first, nobody.now()).await, CodeUse::Refused, "The later one voids it");
         let almost = nobody.now().plus(CLAIM_VALID).minus(Duration::from_millis(1));
-        let owner = CodeUse::Accepted { name: UNNAMED.to_owned(), role: Role::Owner };
-        assert_eq!(nobody.uses(&second, almost).await, owner);
+        assert_eq!(who(nobody.uses(&second, almost).await), named(UNNAMED, Role::Owner, Admitted::Newcomer));
 
         let configured = House::without_people().await;
         configured.declares("Ada", Role::Owner).await;
         configured.links("Ada", LOCAL, "local").await;
         let code = configured.admin.claim_code().await.unwrap().unwrap();
-        let ada = CodeUse::Accepted { name: "Ada".to_owned(), role: Role::Owner };
-        assert_eq!(configured.uses(&code, configured.now()).await, ada);
+        let used = configured.uses(&code, configured.now()).await;
+        assert_eq!(who(used), named("Ada", Role::Owner, Admitted::Address));
         configured.links("Ada", "telegram", "101").await;
         assert_eq!(configured.admin.claim_code().await.unwrap(), None);
     }

@@ -4,8 +4,11 @@ use serde_json::{Value, json};
 
 use super::Admin;
 use super::answer::{Answer, plain};
+use crate::id::PersonId;
 use crate::people::{Address, KnownAddress, Person, Role};
+use crate::store::{Db, Tx};
 use crate::time::Moment;
+use crate::wording::access as of_access;
 use crate::wording::command as says;
 
 /// How many strangers are shown.
@@ -27,7 +30,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn people(&self) -> anyhow::Result<Answer> {
-        let (known, strangers) = self
+        let (known, strangers, namesakes) = self
             .parts
             .journal
             .read(|db| {
@@ -36,13 +39,14 @@ impl Admin {
                     let (paired, addresses) = (db.was_paired(person.id)?, db.addresses_of(person.id)?);
                     known.push(Known { person, paired, addresses });
                 }
-                Ok((known, db.strangers(STRANGERS)?))
+                Ok((known, db.strangers(STRANGERS)?, db.open_namesakes()?))
             })
             .await?;
         let mut parts = vec![known.iter().map(known_line).collect::<Vec<_>>().join("\n")];
         if known.is_empty() {
             parts = vec![says::NOBODY.to_owned()];
         }
+        parts.extend(namesakes.iter().map(|(person, _)| of_access::open_namesake(&person.name, person.id)));
         if let Some((adapter, id, ..)) = strangers.first() {
             let lines: Vec<String> = strangers.iter().map(|stranger| self.stranger_line(stranger)).collect();
             parts.push(says::strangers(&lines.join("\n")));
@@ -55,37 +59,35 @@ impl Admin {
         Ok(Answer::ours(parts.join("\n\n"), json))
     }
 
-    /// Lets somebody in no longer who came in by pairing. Whoever stands in the configuration has to be removed there, because it wins.
+    /// Lets somebody in no longer who came in by pairing, and voids what they could still use. Whoever stands in the configuration has to be removed there, because
+    /// it wins.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub async fn remove(&self, name: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
-        let found = self
-            .parts
-            .journal
-            .read(move |db| {
-                let Some(person) = db.person_named(&asked)? else { return Ok(None) };
-                let owners = db.people()?.iter().filter(|person| person.role == Role::Owner).count();
-                let (paired, stream) = (db.was_paired(person.id)?, db.stream_of(person.id)?);
-                Ok(Some((person, paired, stream, owners)))
-            })
-            .await?;
-        let Some((person, paired, stream, owners)) = found else {
-            return Ok(Answer::refusal(says::no_such_person(&plain(name))));
+        match self.parts.journal.read(move |db| db.person_named(&asked)).await? {
+            Some(person) => self.remove_person(person).await,
+            None => Ok(Answer::refusal(says::no_such_person(&plain(name)))),
+        }
+    }
+
+    pub(super) async fn remove_person(&self, person: Person) -> anyhow::Result<Answer> {
+        let id = person.id;
+        if let Some(refusal) = self.parts.journal.read(move |db| kept_by(db, id)).await? {
+            return Ok(Answer::refusal(refusal));
+        }
+        self.stop(&person).await?;
+        let now = self.parts.clock.now();
+        // Somebody else may have been removed meanwhile.
+        let remove = move |tx: Tx<'_>| match kept_by(*tx, id)? {
+            Some(refusal) => Ok(Some(refusal)),
+            None => tx.disallow(id, now).map(|()| None),
         };
-        if !paired {
-            return Ok(Answer::refusal(says::stands_in_configuration(&person.name)));
-        }
-        if person.role == Role::Owner && owners < 2 {
-            return Ok(Answer::refusal(says::LAST_OWNER));
-        }
-        if let Some(stream) = stream {
-            self.parts.engine.stop_turn(stream).await?;
-        }
-        let (id, now) = (person.id, self.parts.clock.now());
-        self.parts.journal.write("remove a person", move |tx| tx.disallow(id, now)).await?;
-        Ok(Answer::ours(says::removed(&person.name), json!({ "removed": person.name })))
+        Ok(match self.parts.journal.write("remove a person", remove).await? {
+            Some(refusal) => Answer::refusal(refusal),
+            None => Answer::ours(says::removed(&person.name), json!({ "removed": person.name })),
+        })
     }
 
     fn stranger_line(&self, (adapter, id, last, count): &Stranger) -> String {
@@ -93,11 +95,22 @@ impl Admin {
     }
 }
 
+/// Why a person cannot be removed here.
+fn kept_by(db: Db<'_>, id: PersonId) -> anyhow::Result<Option<String>> {
+    let people = db.people()?;
+    let Some(person) = people.iter().find(|person| person.id == id) else { return Ok(Some(says::NOBODY_THERE.into())) };
+    if !db.was_paired(id)? {
+        return Ok(Some(says::stands_in_configuration(&person.name)));
+    }
+    let owners = people.iter().filter(|person| person.role == Role::Owner).count();
+    Ok((person.role == Role::Owner && owners < 2).then(|| says::LAST_OWNER.to_owned()))
+}
+
 fn known_line(known: &Known) -> String {
     let addresses: Vec<String> = known
         .addresses
         .iter()
-        .map(|known| plain(&says::address(&known.address.adapter, &known.address.peer)))
+        .map(|known| says::numbered(&plain(&says::address(&known.address.adapter, &known.address.peer)), known.id))
         .collect();
     says::person(&known.person.name, known.person.role.as_str(), came_in(known), &addresses)
 }
@@ -108,11 +121,18 @@ fn came_in(known: &Known) -> &'static str {
 
 fn known_json(known: &Known) -> Value {
     json!({
+        "id": known.person.id,
         "name": known.person.name,
         "role": known.person.role,
         "from": came_in(known),
-        "addresses": known.addresses.iter().map(|known| address_json(&known.address)).collect::<Value>(),
+        "addresses": known.addresses.iter().map(known_address_json).collect::<Value>(),
     })
+}
+
+fn known_address_json(known: &KnownAddress) -> Value {
+    let mut json = address_json(&known.address);
+    json["number"] = json!(known.id);
+    json
 }
 
 pub(super) fn address_json(address: &Address) -> Value {
@@ -137,10 +157,10 @@ mod tests {
             answer.json,
             json!({
                 "people": [
-                    { "name": "Ada", "role": "owner", "from": "config",
-                      "addresses": [{ "adapter": "telegram", "account": "bot", "peer": "101" }] },
-                    { "name": "Ben", "role": "member", "from": "pairing",
-                      "addresses": [{ "adapter": "telegram", "account": "bot", "peer": "102" }] },
+                    { "id": 1, "name": "Ada", "role": "owner", "from": "config",
+                      "addresses": [{ "adapter": "telegram", "account": "bot", "peer": "101", "number": 1 }] },
+                    { "id": 2, "name": "Ben", "role": "member", "from": "pairing",
+                      "addresses": [{ "adapter": "telegram", "account": "bot", "peer": "102", "number": 2 }] },
                 ],
                 "strangers": [{ "adapter": "telegram", "id": "4711", "last_at": START.rfc3339(), "count": 1 }],
             })

@@ -1,6 +1,11 @@
 //! Who is let in at the start, by what the configuration says, and what they are told after a long absence.
 
+mod declaration;
+mod identity;
+
 use std::time::Duration;
+
+use declaration::Declaration;
 
 use crate::adapter::Adapter;
 use crate::config::Config;
@@ -15,40 +20,19 @@ use crate::wording;
 /// An absence longer than this may have lost messages: Telegram keeps them for a day.
 const LONG_ABSENCE: Duration = Duration::from_secs(24 * 3600);
 
-/// The people of the configuration are let in, and those that it named once and no longer does are not.
+/// Lets in the people of the configuration, and removes those that it named once and no longer does. Owners are told of everybody new.
 pub(super) async fn declare_people(journal: &Journal, config: &Config, now: Moment) -> anyhow::Result<()> {
     let people = config.people.clone();
-    journal
-        .write("declare people", move |tx| {
-            let mut declared: Vec<PersonId> = Vec::new();
-            for person in &people {
-                let known = tx.allow(&person.name, person.role, "config", now)?;
-                tx.set_prefer(known.id, person.prefer.as_deref().unwrap_or_default())?;
-                declared.push(known.id);
-            }
-            tx.disallow_undeclared(&declared, now)
-        })
-        .await
+    journal.write("declare people", move |tx| Declaration { tx, now }.declare(&people)).await
 }
 
-/// The configured addresses on an adapter whose account is known now.
-pub(super) async fn declare_addresses(
-    journal: &Journal,
-    config: &Config,
-    adapter: &dyn Adapter,
-    now: Moment,
-) -> anyhow::Result<()> {
-    let (name, account, people) = (adapter.name(), adapter.account(), config.people.clone());
+/// Links the configured addresses on an adapter whose account is known now.
+pub(super) async fn declare_addresses(journal: &Journal, adapter: &dyn Adapter, now: Moment) -> anyhow::Result<()> {
+    let (name, account) = (adapter.name(), adapter.account());
     journal
         .write("declare addresses", move |tx| {
-            for person in &people {
-                let peer = match name {
-                    "telegram" => person.telegram.map(|id| id.to_string()),
-                    "signal" => person.signal.clone(),
-                    _ => None,
-                };
-                let (Some(peer), Some(known)) = (peer, tx.person_named(&person.name)?) else { continue };
-                join(tx, &Address::new(name, &account, &peer), known.id, now)?;
+            for (peer, person) in tx.declared_on(name)? {
+                join(tx, &Address::new(name, &account, &peer), person, now)?;
             }
             Ok(())
         })

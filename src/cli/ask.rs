@@ -37,11 +37,32 @@ pub enum People {
         /// As what
         #[arg(long, value_enum, default_value_t = As::Member)]
         role: As,
+        /// It is the removed person of that number, who bore the name before
+        #[arg(long, value_name = "ID")]
+        same_as: Option<u64>,
+        /// It is somebody new, whoever bore the name before
+        #[arg(long, conflicts_with = "same_as")]
+        new: bool,
     },
     /// Let somebody in no longer
     Remove {
         /// Whom
         name: String,
+    },
+    /// Take an address from its person
+    Unlink {
+        /// The number of the address
+        address: u64,
+    },
+    /// Join a person to the earlier one of the same name
+    Join {
+        /// The number of the person
+        person: u64,
+    },
+    /// Keep a person apart from the earlier one of the same name
+    Apart {
+        /// The number of the person
+        person: u64,
     },
 }
 
@@ -136,8 +157,22 @@ impl People {
     pub fn line(&self) -> Vec<String> {
         match self {
             Self::List => words(&["people", "list"]),
-            Self::Pair { name, role: As::Member } => words(&["people", "pair", name, "member"]),
-            Self::Pair { name, role: As::Owner } => words(&["people", "pair", name, "owner"]),
+            Self::Pair { name, role, same_as, new } => {
+                let role = match role {
+                    As::Member => "member",
+                    As::Owner => "owner",
+                };
+                let mut line = words(&["people", "pair", name, role]);
+                match same_as {
+                    Some(id) => line.extend(words(&["--same-as", &id.to_string()])),
+                    None if *new => line.extend(words(&["--new"])),
+                    None => {}
+                }
+                line
+            }
+            Self::Unlink { address } => words(&["people", "unlink", &address.to_string()]),
+            Self::Join { person } => words(&["people", "join", &person.to_string()]),
+            Self::Apart { person } => words(&["people", "apart", &person.to_string()]),
             Self::Remove { name } => words(&["people", "remove", name]),
         }
     }

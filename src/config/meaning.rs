@@ -11,7 +11,7 @@ use super::reader::Reader;
 use super::units::{self, quoted};
 use super::{Agent, Budget, Config, Conversation, Home, Limit, Person, Retention, Skills, Tools};
 use super::{channels, knowledge, mcp, models, rhythm, secret, suggest};
-use crate::people::Role;
+use crate::people::{Role, is_name};
 use crate::time::Zone;
 
 /// What reading needs besides the sheet.
@@ -201,9 +201,7 @@ fn profile(text: &str) -> Result<String, Trouble> {
 }
 
 fn name(text: &str) -> Result<String, Trouble> {
-    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
-    let is_sound = (1..=40).contains(&text.chars().count()) && text.trim() == text && text.chars().all(is_allowed);
-    if is_sound {
+    if is_name(text) {
         return Ok(text.to_owned());
     }
     let fix = "write 1 to 40 letters, digits, spaces, - and _, without a space at either end";

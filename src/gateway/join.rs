@@ -9,8 +9,10 @@ use crate::admin::command;
 use crate::id::AddressId;
 use crate::message::{Event, Inbound, Origin};
 use crate::people::{Address, Person, Role};
-use crate::store::{CodeUse, Fate, Tx};
+use super::stranger::Used;
+use crate::store::{CodeFor, CodeUse, Fate, GoodCode, Issuer, Tx};
 use crate::trust::Scope;
+use crate::wording::access as of_access;
 use crate::wording::gate;
 
 impl Door {
@@ -30,8 +32,15 @@ impl Door {
         let Some(code) = command::code_in(&said.text).filter(|_| said.origin == Origin::Typed) else {
             return Ok(false);
         };
-        let Some(name) = tx.code_for(code, self.now)? else { return Ok(false) };
-        let Some(other) = tx.person_named(&name)?.filter(|other| other.id != person.id) else { return Ok(false) };
+        let Some(good) = tx.good_code(code, self.now)? else { return Ok(false) };
+        let other = match &good.whom {
+            CodeFor::Address(id) | CodeFor::Person(id, _) => tx.person(*id)?,
+            CodeFor::Newcomer(..) => None,
+        };
+        let Some(other) = other else { return Ok(false) };
+        if other.id == person.id {
+            return self.is_promoted(tx, inbound, (address, person), (code, &good), wake);
+        }
         if self.receive(tx, &inbound.external_id, Fate::Command, "")?.is_none() {
             return Ok(true);
         }
@@ -46,19 +55,46 @@ impl Door {
             return self.tell(tx, address, Scope::Person(person.id), gate::JOIN_LATER, wake).map(|()| true);
         }
         // Whoever was talked into typing somebody else's code learns first who will read what they said.
-        if !tx.code_asked_at(code, address)? {
+        if !tx.code_asked_at(&good, address)? {
             let question = gate::join_means(&other.name);
             return self.tell(tx, address, Scope::Person(person.id), &question, wake).map(|()| true);
         }
-        if tx.use_code(code, self.now)? == CodeUse::Refused {
-            return Ok(true);
-        }
-        tx.link(&Address::new(self.adapter, &self.account, &inbound.sender), Some(other.id), self.now)?;
+        let owners = tx.reachable_owners()?;
+        let CodeUse::Accepted { person: other, did, issuer } = tx.use_code(code, self.now)? else { return Ok(true) };
+        let from = Address::new(self.adapter, &self.account, &inbound.sender);
+        tx.link(&from, Some(other.id), self.now)?;
+        let used = Used { person: &other, did, issuer };
+        self.tell_of_code(tx, &owners, &used, (&from, address), wake)?;
         if is_only {
             tx.absorb(person.id, other.id, self.now)?;
         }
         tx.heard_from(address, self.now)?;
         wake.newcomer = true;
         self.tell(tx, address, Scope::Person(other.id), &gate::joined(&other.name), wake).map(|()| true)
+    }
+
+    /// Somebody sent a code for themselves from an address of theirs. It does something only if it gives them a higher role. False if the message is none of that.
+    fn is_promoted(
+        &self,
+        tx: Tx<'_>,
+        inbound: &Inbound,
+        (address, person): (AddressId, &Person),
+        (code, good): (&str, &GoodCode),
+        wake: &mut Wake,
+    ) -> anyhow::Result<bool> {
+        let promotes = matches!(good.whom, CodeFor::Person(_, role) if role > person.role);
+        if !promotes || good.issuer != Issuer::CommandLine {
+            return Ok(false);
+        }
+        if self.receive(tx, &inbound.external_id, Fate::Command, "")?.is_none() {
+            return Ok(true);
+        }
+        let owners = tx.reachable_owners()?;
+        let CodeUse::Accepted { person, did, issuer } = tx.use_code(code, self.now)? else { return Ok(true) };
+        let from = Address::new(self.adapter, &self.account, &inbound.sender);
+        self.tell_of_code(tx, &owners, &Used { person: &person, did, issuer }, (&from, address), wake)?;
+        tx.heard_from(address, self.now)?;
+        wake.newcomer = true;
+        self.tell(tx, address, Scope::Person(person.id), &of_access::you_are(person.role.as_str()), wake).map(|()| true)
     }
 }

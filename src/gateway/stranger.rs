@@ -2,14 +2,23 @@
 
 use super::admit::{Door, Wake};
 use crate::admin::command;
+use crate::admin::owner_notice::{self, OwnerNotice};
+use crate::id::{AddressId, PersonId};
 use crate::message::{Event, Inbound, Origin};
-use crate::people::Address;
-use crate::store::{CodeUse, Fate, Tx};
+use crate::people::{Address, Person, Role};
+use crate::store::{Admitted, CodeUse, Fate, Issuer, Tx};
 use crate::trust::Scope;
 use crate::wording::{self, gate};
 
 /// Wrong codes a stranger may give in a day.
 const GUESSES: i64 = 5;
+
+/// A code that was used: who is in by it, what it did, and who made it.
+pub(super) struct Used<'a> {
+    pub(super) person: &'a Person,
+    pub(super) did: Admitted,
+    pub(super) issuer: Issuer,
+}
 
 impl Door {
     /// Nothing of what a stranger sends is kept but that they knocked. A pairing code opens the door.
@@ -40,17 +49,9 @@ impl Door {
         }
         let answer = match command::code_in(&said.text).filter(|_| said.origin == Origin::Typed) {
             Some(code) if tx.guesses(from, &day)? < GUESSES => match tx.use_code(code, self.now)? {
-                CodeUse::Accepted { name, role } => {
-                    let declared = tx.person_named(&name)?;
-                    let person = match declared {
-                        Some(person) => person,
-                        None => tx.allow(&name, role, "pairing", self.now)?,
-                    };
-                    let address = tx.link(from, Some(person.id), self.now)?;
-                    tx.heard_from(address, self.now)?;
-                    wake.newcomer = true;
-                    let welcome = gate::welcome(&person.name, person.role.as_str(), &self.agent);
-                    return self.tell(tx, address, Scope::Person(person.id), &welcome, wake);
+                CodeUse::Accepted { person, did, issuer } => {
+                    let used = Used { person: &person, did, issuer };
+                    return self.comes_in(tx, from, &used, wake);
                 }
                 CodeUse::Refused => {
                     tx.stranger_guessed(from, &day)?;
@@ -64,6 +65,60 @@ impl Door {
         if let Some(answer) = answer {
             let address = tx.link(from, None, self.now)?;
             self.post(tx, address, &wording::own(answer, Scope::Shared), wake)?;
+        }
+        Ok(())
+    }
+
+    /// A stranger used a good code: their address is the person's, and every owner is told.
+    fn comes_in(&self, tx: Tx<'_>, from: &Address, used: &Used<'_>, wake: &mut Wake) -> anyhow::Result<()> {
+        // Owners are reached where they were before: a new address of theirs may be somebody else's.
+        let owners = tx.reachable_owners()?;
+        let address = tx.link(from, Some(used.person.id), self.now)?;
+        self.tell_of_code(tx, &owners, used, (from, address), wake)?;
+        let welcome = gate::welcome(&used.person.name, used.person.role.as_str(), &self.agent);
+        self.tell(tx, address, Scope::Person(used.person.id), &welcome, wake)?;
+        self.greet_owner(tx, used.person, address, wake)?;
+        tx.heard_from(address, self.now)?;
+        wake.newcomer = true;
+        Ok(())
+    }
+
+    /// Tells these owners that a code was used at an address, and how to undo it.
+    pub(super) fn tell_of_code(
+        &self,
+        tx: Tx<'_>,
+        owners: &[(PersonId, AddressId)],
+        used: &Used<'_>,
+        (at, id): (&Address, AddressId),
+        wake: &mut Wake,
+    ) -> anyhow::Result<()> {
+        let issuer = match used.issuer {
+            Issuer::Person(id) => tx.person(id)?.map(|issuer| issuer.name),
+            Issuer::CommandLine => None,
+        };
+        let notice = match used.did {
+            Admitted::Newcomer | Admitted::Again => OwnerNotice::let_in(used.person, at, issuer.as_deref()),
+            Admitted::Promoted => OwnerNotice::promoted(used.person, at),
+            Admitted::Address => OwnerNotice::linked(used.person, at, id, issuer.as_deref()),
+        };
+        wake.posted.extend(owner_notice::tell_owners(tx, owners, &notice, self.now)?);
+        Ok(())
+    }
+
+    /// An owner who could not be reached so far is asked what is still open about who is who.
+    pub(super) fn greet_owner(
+        &self,
+        tx: Tx<'_>,
+        person: &Person,
+        address: AddressId,
+        wake: &mut Wake,
+    ) -> anyhow::Result<()> {
+        if person.role != Role::Owner || tx.was_heard_anywhere(person.id)? {
+            return Ok(());
+        }
+        for (namesake, _) in tx.open_namesakes()? {
+            let notice = OwnerNotice::namesake(&namesake);
+            wake.posted.extend(owner_notice::tell_owners(tx, &[(person.id, address)], &notice, self.now)?);
         }
         Ok(())
     }

@@ -92,9 +92,10 @@ impl Tx<'_> {
             .0
             .prepare_cached("UPDATE unindexed SET scope = ?2 WHERE scope = ?1")?
             .execute(params![Scope::Person(from), Scope::Person(into)])?;
+        self.move_declared_addresses(from, into)?;
         self.disallow(from, now)?;
         // Whoever is let in under that name later is somebody else, with files of their own.
-        self.0.0.prepare_cached("UPDATE people SET name = name || ' #' || id WHERE id = ?1")?.execute([from])?;
+        self.0.0.prepare_cached("UPDATE people SET name = name || ' #' || id, ended = 'joined', namesake_id = NULL WHERE id = ?1")?.execute([from])?;
         Ok(())
     }
 
@@ -128,8 +129,10 @@ mod tests {
         "actions.scope",
         "addresses.person_id",
         "decisions.person_id",
+        "declared_addresses.person_id",
         "guests.stream_id",
         "outside_tools.scope",
+        "pairing_codes.person_id",
         "reflections.scope",
         "skill_files.scope",
         "skill_versions.scope",

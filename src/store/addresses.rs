@@ -84,6 +84,15 @@ impl Db<'_> {
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(false))
     }
 
+    /// Whether the person ever wrote from any of their addresses.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn was_heard_anywhere(&self, person: PersonId) -> anyhow::Result<bool> {
+        let mut query = self.0.prepare_cached("SELECT 1 FROM addresses WHERE person_id = ?1 AND last_heard_at > 0")?;
+        Ok(query.exists([person])?)
+    }
+
     /// Before when nothing may be sent to that address.
     ///
     /// # Errors

@@ -1,24 +1,91 @@
 //! Pairing codes: shown once, kept as a digest, used once, worthless after a while.
+//!
+//! A code names a person by their row, or describes a newcomer, and remembers who made it. Whether it may still do what it was made for is judged when it is
+//! used: by then its issuer may be removed or demoted, and the name of a newcomer taken.
 
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-use super::Tx;
-use crate::id::AddressId;
-use crate::people::Role;
+use super::{Db, Tx};
+use crate::id::{AddressId, PersonId};
+use crate::people::{Person, Role, is_name};
 use crate::time::Moment;
+
+/// Who made a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Issuer {
+    /// The command line of the home. Whoever can open the home has an owner's rights.
+    CommandLine,
+    /// A person, with the role that they have when the code is used.
+    Person(PersonId),
+}
+
+impl Issuer {
+    fn row(self) -> Option<PersonId> {
+        match self {
+            Self::CommandLine => None,
+            Self::Person(id) => Some(id),
+        }
+    }
+}
+
+/// Whom a code is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CodeFor {
+    /// A person who is in: it links one more address to them, and nothing else.
+    Address(PersonId),
+    /// A removed person, who comes in again in that role; or one who is in and gets that role, if it is higher and the command line of the home made the code.
+    Person(PersonId, Role),
+    /// A new person of that name and role.
+    Newcomer(String, Role),
+}
+
+impl CodeFor {
+    fn row(&self) -> (Option<PersonId>, &str, &str) {
+        match self {
+            Self::Address(id) => (Some(*id), "", ""),
+            Self::Person(id, role) => (Some(*id), "", role.as_str()),
+            Self::Newcomer(name, role) => (None, name, role.as_str()),
+        }
+    }
+}
+
+/// A code that was given and is good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoodCode {
+    id: i64,
+    /// Who made it.
+    pub issuer: Issuer,
+    /// Whom it is for.
+    pub whom: CodeFor,
+}
+
+/// What the use of a code did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admitted {
+    /// A new person was let in.
+    Newcomer,
+    /// A removed person was let in again.
+    Again,
+    /// A person who was in got a higher role.
+    Promoted,
+    /// Nothing changed but that the code may link an address.
+    Address,
+}
 
 /// What a code that was given turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeUse {
-    /// It lets this name in, as this.
+    /// It is good.
     Accepted {
-        /// Whom it lets in, or to whom it links the address.
-        name: String,
-        /// As what.
-        role: Role,
+        /// The person as they are now.
+        person: Person,
+        /// What it did.
+        did: Admitted,
+        /// Who made it.
+        issuer: Issuer,
     },
-    /// There is no such code, or it was used, or it is too old.
+    /// There is no such code, or it was used, is too old, or may not do any more what it was made for.
     Refused,
 }
 
@@ -27,81 +94,172 @@ fn digest(code: &str) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Tx<'_> {
-    /// Keeps a new code.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
-    pub fn keep_code(&self, code: &str, name: &str, role: Role, now: Moment, expires: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
-            .prepare_cached(
-                "INSERT INTO pairing_codes (digest, name, role, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?
-            .execute(params![digest(code), name, role.as_str(), now, expires])?;
-        Ok(())
-    }
-
-    /// Whom a code would let in or join an address to, while it is good.
+impl Db<'_> {
+    /// A code that is good now: unused, in time, and its issuer may still make it.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn code_for(&self, code: &str, now: Moment) -> anyhow::Result<Option<String>> {
-        let mut query = self.0.0.prepare_cached(
-            "SELECT name FROM pairing_codes WHERE digest = ?1 AND used_at IS NULL AND expires_at > ?2",
+    pub fn good_code(&self, code: &str, now: Moment) -> anyhow::Result<Option<GoodCode>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT id, issuer_id, person_id, name, role FROM pairing_codes
+             WHERE digest = ?1 AND used_at IS NULL AND expires_at > ?2",
         )?;
-        Ok(query.query_row(params![digest(code), now], |row| row.get(0)).optional()?)
+        let row = query.query_row(params![digest(code), now], |row| {
+            let (person, name, role): (Option<PersonId>, String, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
+            let whom = match (person, Role::parse(&role)) {
+                (Some(person), None) => CodeFor::Address(person),
+                (Some(person), Some(role)) => CodeFor::Person(person, role),
+                (None, role) => CodeFor::Newcomer(name, role.unwrap_or(Role::Guest)),
+            };
+            let issuer = row.get::<_, Option<PersonId>>(1)?.map_or(Issuer::CommandLine, Issuer::Person);
+            Ok(GoodCode { id: row.get(0)?, issuer, whom })
+        });
+        let Some(good) = row.optional()? else { return Ok(None) };
+        Ok(self.may_be_used(&good)?.then_some(good))
     }
 
-    /// Uses a code, once.
+    fn may_be_used(&self, code: &GoodCode) -> anyhow::Result<bool> {
+        let of_owner = match code.issuer {
+            Issuer::CommandLine => true,
+            Issuer::Person(id) => match self.person(id)? {
+                Some(issuer) => issuer.role == Role::Owner,
+                None => return Ok(false),
+            },
+        };
+        Ok(match &code.whom {
+            CodeFor::Address(id) => self.person(*id)?.is_some() && (of_owner || code.issuer == Issuer::Person(*id)),
+            CodeFor::Person(id, _) => of_owner && (self.person(*id)?.is_some() || self.may_return(*id)?),
+            CodeFor::Newcomer(name, role) => {
+                of_owner && *role != Role::Guest && is_name(name) && self.person_named(name)?.is_none()
+            }
+        })
+    }
+
+    /// Whether a removed person can come back: they are not forgotten, and nobody else goes by their name now.
+    fn may_return(&self, id: PersonId) -> anyhow::Result<bool> {
+        let Some(former) = self.former_person(id)? else { return Ok(false) };
+        Ok(is_name(&former.name) && self.person_named(&former.name)?.is_none())
+    }
+}
+
+impl Tx<'_> {
+    /// Keeps a new code. An open one of the same issuer for the same person, or for a newcomer of that name, is void.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn keep_code(
+        &self,
+        code: &str,
+        issuer: Issuer,
+        whom: &CodeFor,
+        now: Moment,
+        expires: Moment,
+    ) -> anyhow::Result<()> {
+        let (person, name, role) = whom.row();
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE pairing_codes SET expires_at = min(expires_at, ?4) WHERE used_at IS NULL AND issuer_id IS ?1
+                     AND (person_id = ?2 OR ?2 IS NULL AND person_id IS NULL AND lower(name) = lower(?3))",
+            )?
+            .execute(params![issuer.row(), person, name, now])?;
+        self.0
+            .0
+            .prepare_cached(
+                "INSERT INTO pairing_codes (digest, issuer_id, person_id, name, role, created_at, expires_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![digest(code), issuer.row(), person, name, role, now, expires])?;
+        Ok(())
+    }
+
+    /// Uses a code, once: the person that it is for is in from then on.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn use_code(&self, code: &str, now: Moment) -> anyhow::Result<CodeUse> {
-        let digest = digest(code);
-        let row: Option<(String, String)> = self
-            .0
-            .0
-            .prepare_cached(
-                "SELECT name, role FROM pairing_codes WHERE digest = ?1 AND used_at IS NULL AND expires_at > ?2",
-            )?
-            .query_row(params![digest, now], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        let Some((name, role)) = row else { return Ok(CodeUse::Refused) };
-        let Some(role) = Role::parse(&role) else { return Ok(CodeUse::Refused) };
+        let Some(GoodCode { id, issuer, whom }) = self.good_code(code, now)? else { return Ok(CodeUse::Refused) };
         self.0
             .0
-            .prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE digest = ?1")?
-            .execute(params![digest, now])?;
-        Ok(CodeUse::Accepted { name, role })
+            .prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1")?
+            .execute(params![id, now])?;
+        let (person, did) = match whom {
+            CodeFor::Address(person) => (person, Admitted::Address),
+            CodeFor::Person(person, role) => (person, self.admit_known(person, role, issuer, now)?),
+            CodeFor::Newcomer(name, role) => (self.admit_newcomer(&name, role, now)?, Admitted::Newcomer),
+        };
+        Ok(match self.person(person)? {
+            Some(person) => CodeUse::Accepted { person, did, issuer },
+            None => CodeUse::Refused,
+        })
+    }
+
+    fn admit_known(&self, id: PersonId, role: Role, issuer: Issuer, now: Moment) -> anyhow::Result<Admitted> {
+        if let Some(former) = self.former_person(id)? {
+            self.readmit(id, &former.name, role, "pairing")?;
+            return Ok(Admitted::Again);
+        }
+        let is_higher = self.person(id)?.is_some_and(|person| role > person.role);
+        if !is_higher || issuer != Issuer::CommandLine {
+            return Ok(Admitted::Address);
+        }
+        let declared = if self.was_paired(id)? { "pairing" } else { "config" };
+        self.set_role(id, role, declared, now)?;
+        Ok(Admitted::Promoted)
+    }
+
+    /// Lets a new person in. Other open codes for a newcomer of that name are void.
+    fn admit_newcomer(&self, name: &str, role: Role, now: Moment) -> anyhow::Result<PersonId> {
+        self.void_codes_for_newcomer(name, now)?;
+        let person = self.add_person(name, role, "pairing", now)?;
+        // The code of the first owner names nobody, so nobody was asked.
+        if Role::parse(name).is_some() {
+            self.set_namesake(person.id, self.formerly_named(name)?.first().map(|former| former.id))?;
+        }
+        Ok(person.id)
+    }
+
+    /// Voids all unused codes for a newcomer of that name.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn void_codes_for_newcomer(&self, name: &str, now: Moment) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE pairing_codes SET expires_at = min(expires_at, ?2)
+                 WHERE used_at IS NULL AND person_id IS NULL AND lower(name) = lower(?1)",
+            )?
+            .execute(params![name, now])?;
+        Ok(())
     }
 
     /// A code was given at that address, and it was told what it would mean. True if it was told before.
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn code_asked_at(&self, code: &str, address: AddressId) -> anyhow::Result<bool> {
-        let digest = digest(code);
-        let mut query = self.0.0.prepare_cached("SELECT asked_at_address = ?2 FROM pairing_codes WHERE digest = ?1")?;
-        let before: Option<Option<bool>> = query.query_row(params![digest, address], |row| row.get(0)).optional()?;
+    pub fn code_asked_at(&self, code: &GoodCode, address: AddressId) -> anyhow::Result<bool> {
+        let mut query = self.0.0.prepare_cached("SELECT asked_at_address = ?2 FROM pairing_codes WHERE id = ?1")?;
+        let before: Option<Option<bool>> = query.query_row(params![code.id, address], |row| row.get(0)).optional()?;
         self.0
             .0
-            .prepare_cached("UPDATE pairing_codes SET asked_at_address = ?2 WHERE digest = ?1")?
-            .execute(params![digest, address])?;
+            .prepare_cached("UPDATE pairing_codes SET asked_at_address = ?2 WHERE id = ?1")?
+            .execute(params![code.id, address])?;
         Ok(before.flatten().unwrap_or(false))
     }
 
-    /// Makes all unused codes for that role worthless, as when a new claim code is printed.
+    /// Voids all unused codes that the command line made for owners, as when a new claim code is printed.
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn void_codes(&self, role: Role, now: Moment) -> anyhow::Result<()> {
+    pub fn void_claims(&self, now: Moment) -> anyhow::Result<()> {
         self.0
             .0
             .prepare_cached(
-                "UPDATE pairing_codes SET expires_at = ?2 WHERE role = ?1 AND used_at IS NULL AND expires_at > ?2",
+                "UPDATE pairing_codes SET expires_at = ?1 WHERE used_at IS NULL AND expires_at > ?1 AND issuer_id IS NULL
+                     AND (role = 'owner' OR person_id IN (SELECT id FROM people WHERE role = 'owner'))",
             )?
-            .execute(params![role.as_str(), now])?;
+            .execute(params![now])?;
         Ok(())
     }
 }

@@ -4,16 +4,37 @@ use anyhow::Context;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Db, Tx};
-use crate::id::PersonId;
+use crate::id::{AddressId, PersonId};
 use crate::people::{Party, Person, Role};
 use crate::time::Moment;
 use crate::trust::Scope;
 
 const COLUMNS: &str = "id, name, role";
+const FORMER: &str = "id, name, role, created_at, removed_at";
+
+/// A removed person who may be let in again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormerPerson {
+    /// Their row.
+    pub id: PersonId,
+    /// The name they had.
+    pub name: String,
+    /// The role they had.
+    pub role: Role,
+    /// When they were first let in.
+    pub since: Moment,
+    /// When they were removed.
+    pub until: Moment,
+}
 
 fn person(row: &Row<'_>) -> rusqlite::Result<Person> {
     let role: String = row.get(2)?;
     Ok(Person { id: row.get(0)?, name: row.get(1)?, role: Role::parse(&role).unwrap_or(Role::Guest) })
+}
+
+fn former_person(row: &Row<'_>) -> rusqlite::Result<FormerPerson> {
+    let Person { id, name, role } = person(row)?;
+    Ok(FormerPerson { id, name, role, since: row.get(3)?, until: row.get(4)? })
 }
 
 impl Db<'_> {
@@ -80,38 +101,134 @@ impl Db<'_> {
     }
 }
 
+impl Db<'_> {
+    /// Removed people who bore that name, whatever its case, and may come back; the latest first.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn formerly_named(&self, name: &str) -> anyhow::Result<Vec<FormerPerson>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {FORMER} FROM people WHERE removed_at IS NOT NULL AND ended = '' ORDER BY removed_at DESC, id DESC"
+        ))?;
+        let mut former = query.query_map([], former_person)?.collect::<Result<Vec<_>, _>>()?;
+        former.retain(|person| person.name.to_lowercase() == name.to_lowercase());
+        Ok(former)
+    }
+
+    /// The removed person with that id, if they may come back.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn former_person(&self, id: PersonId) -> anyhow::Result<Option<FormerPerson>> {
+        let mut query = self.0.prepare_cached(&format!(
+            "SELECT {FORMER} FROM people WHERE id = ?1 AND removed_at IS NOT NULL AND ended = ''"
+        ))?;
+        Ok(query.query_row([id], former_person).optional()?)
+    }
+
+    /// People of whom no owner has said yet whether they are an earlier person of the same name, each with that person's id.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn open_namesakes(&self) -> anyhow::Result<Vec<(Person, PersonId)>> {
+        let mut query = self.0.prepare_cached(
+            "SELECT p.id, p.name, p.role, p.namesake_id FROM people p JOIN people n ON n.id = p.namesake_id AND n.ended = ''
+             WHERE p.removed_at IS NULL ORDER BY p.id",
+        )?;
+        Ok(query.query_map([], |row| Ok((person(row)?, row.get(3)?)))?.collect::<Result<_, _>>()?)
+    }
+
+    /// Where a person likes to be reached: an adapter, or blank.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn preferred(&self, id: PersonId) -> anyhow::Result<String> {
+        let mut query = self.0.prepare_cached("SELECT prefer FROM people WHERE id = ?1")?;
+        Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or_default())
+    }
+
+    /// Owners who can be written to, each with the address for it.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn reachable_owners(&self) -> anyhow::Result<Vec<(PersonId, AddressId)>> {
+        let mut reachable = Vec::new();
+        for owner in self.people()?.into_iter().filter(|person| person.role == Role::Owner) {
+            reachable.extend(self.reached_at(owner.id)?.map(|address| (owner.id, address)));
+        }
+        Ok(reachable)
+    }
+}
+
 impl Tx<'_> {
-    /// Lets somebody in, or changes the role of who is in already. `declared` is `config` or `pairing`.
+    /// Lets a new person in. `declared` is `config` or `pairing`.
+    ///
+    /// # Errors
+    /// If that name is borne by a person who is in, or the journal cannot be written.
+    pub fn add_person(&self, name: &str, role: Role, declared: &str, now: Moment) -> anyhow::Result<Person> {
+        self.0
+            .0
+            .prepare_cached("INSERT INTO people (name, role, declared, created_at) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![name, role.as_str(), declared, now])?;
+        self.person(PersonId(self.0.0.last_insert_rowid()))?.context("A person vanished while being stored")
+    }
+
+    /// Lets a removed person in again, under that name.
+    ///
+    /// # Errors
+    /// If that name is borne by a person who is in, or the journal cannot be written.
+    pub fn readmit(&self, id: PersonId, name: &str, role: Role, declared: &str) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE people SET name = ?2, role = ?3, declared = ?4, removed_at = NULL WHERE id = ?1 AND ended = ''",
+            )?
+            .execute(params![id, name, role.as_str(), declared])?;
+        Ok(())
+    }
+
+    /// Renames a person who is in.
+    ///
+    /// # Errors
+    /// If that name is borne by another person who is in, or the journal cannot be written.
+    pub fn rename(&self, id: PersonId, name: &str) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("UPDATE people SET name = ?2 WHERE id = ?1")?.execute(params![id, name])?;
+        Ok(())
+    }
+
+    /// Changes what a person may do, and who says so. A demotion voids what they could still use.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn set_role(&self, id: PersonId, role: Role, declared: &str, now: Moment) -> anyhow::Result<()> {
+        if self.person(id)?.is_some_and(|known| role < known.role) {
+            self.revoke_access_of(id, now)?;
+        }
+        self.0
+            .0
+            .prepare_cached("UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1")?
+            .execute(params![id, role.as_str(), declared])?;
+        Ok(())
+    }
+
+    /// Lets a person in under a name that nobody else has, or changes the role of who is in under it. A removed person of that name stays removed.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn allow(&self, name: &str, role: Role, declared: &str, now: Moment) -> anyhow::Result<Person> {
-        if let Some(known) = self.person_named(name)? {
-            self.0
-                .0
-                .prepare_cached("UPDATE people SET role = ?2, declared = ?3, name = ?4 WHERE id = ?1")?
-                .execute(params![known.id, role.as_str(), declared, name])?;
-        } else {
-            // Somebody who comes back under the same name is the same person, with their stream.
-            let before: Option<PersonId> = self
-                .0
-                .0
-                .prepare_cached("SELECT max(id) FROM people WHERE lower(name) = lower(?1) AND removed_at IS NOT NULL")?
-                .query_row([name], |row| row.get(0))?;
-            match before {
-                Some(id) => self
-                    .0
-                    .0
-                    .prepare_cached("UPDATE people SET role = ?2, declared = ?3, removed_at = NULL WHERE id = ?1")?
-                    .execute(params![id, role.as_str(), declared])?,
-                None => self
-                    .0
-                    .0
-                    .prepare_cached("INSERT INTO people (name, role, declared, created_at) VALUES (?1, ?2, ?3, ?4)")?
-                    .execute(params![name, role.as_str(), declared, now])?,
-            };
-        }
-        self.person_named(name)?.context("A person vanished while being stored")
+        let Some(known) = self.person_named(name)? else { return self.add_person(name, role, declared, now) };
+        self.set_role(known.id, role, declared, now)?;
+        self.rename(known.id, name)?;
+        self.person(known.id)?.context("A person vanished while being stored")
+    }
+
+    /// Keeps, or clears, the question whether a person is an earlier one of the same name.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn set_namesake(&self, id: PersonId, of: Option<PersonId>) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("UPDATE people SET namesake_id = ?2 WHERE id = ?1")?.execute(params![id, of])?;
+        Ok(())
     }
 
     /// Where a person likes to be reached: an adapter, or blank for wherever they wrote last.
@@ -123,33 +240,17 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Lets them in no longer. Their rows stay; their addresses are strangers again.
+    /// Lets them in no longer, and voids what they could still use. Their rows stay; their addresses are strangers again.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn disallow(&self, id: PersonId, now: Moment) -> anyhow::Result<()> {
+        self.revoke_access_of(id, now)?;
         self.0.0.prepare_cached("UPDATE people SET removed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         self.0
             .0
             .prepare_cached("UPDATE addresses SET person_id = NULL, alias = '' WHERE person_id = ?1")?
             .execute([id])?;
-        Ok(())
-    }
-
-    /// Lets nobody in whom the configuration declared once and no longer does.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
-    pub fn disallow_undeclared(&self, still_declared: &[PersonId], now: Moment) -> anyhow::Result<()> {
-        let declared: Vec<PersonId> = self
-            .0
-            .0
-            .prepare_cached("SELECT id FROM people WHERE declared = 'config' AND removed_at IS NULL")?
-            .query_map([], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
-        for id in declared.into_iter().filter(|id| !still_declared.contains(id)) {
-            self.disallow(id, now)?;
-        }
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{money, span};
-use crate::id::ConversationId;
+use crate::id::{AddressId, ConversationId};
 use crate::message::FileKind;
 use crate::people::Address;
 
@@ -98,6 +98,8 @@ pub fn usage(how: &str) -> String {
 pub const DIRECT_ONLY: &str = "I answer that only in our direct chat.";
 /// The one who is left.
 pub const LAST_OWNER: &str = "That is the only owner; there has to be one. Let another owner in first.";
+/// There is no such person.
+pub const NOBODY_THERE: &str = "There is nobody of that number here. /people shows who there is.";
 /// Nobody is allowed in.
 pub const NOBODY: &str = "Nobody is allowed in yet.";
 /// What is remembered for somebody.
@@ -183,6 +185,11 @@ pub fn reached(addresses: &[String]) -> String {
 /// An address.
 pub fn address(adapter: &str, peer: &str) -> String {
     format!("{adapter} {peer}")
+}
+
+/// An address with the number by which it is unlinked.
+pub fn numbered(address: &str, id: AddressId) -> String {
+    format!("{address} (address {id})")
 }
 
 /// Since when the conversation goes on.

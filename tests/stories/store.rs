@@ -32,10 +32,11 @@ const WITH_TEXT: [(&str, &str, &str); 22] = [
 
 /// Tables that hold names, numbers and states of our own; or a copy of what is labelled in another: `parts` of the outbox, the raw
 /// originals of the `inbox`, what versions of `files` held, the index, fingerprints; or trusted text by construction: what a conversation begins with.
-const WITHOUT: [&str; 29] = [
+const WITHOUT: [&str; 30] = [
     "slots",
     "people",
     "addresses",
+    "declared_addresses",
     "strangers",
     "pairing_codes",
     "cursors",

@@ -243,13 +243,15 @@ impl Tx<'_> {
             "UPDATE messages SET external_id = '', also = '', album = '' WHERE person_id = ?1 OR scope = 'person:' || ?1".to_owned(),
             "UPDATE attachments SET state = 'gone', reference = '', mime = '', trouble = '' WHERE scope = 'person:' || ?1".to_owned(),
             "DELETE FROM reactions WHERE person_id = ?1 OR message_id IN (SELECT id FROM messages WHERE scope = 'person:' || ?1)".to_owned(),
-            "UPDATE pairing_codes SET name = '' WHERE lower(name) = (SELECT lower(name) FROM people WHERE id = ?1)".to_owned(),
+            "DELETE FROM pairing_codes WHERE issuer_id = ?1 OR person_id = ?1 OR lower(name) = (SELECT lower(name) FROM people WHERE id = ?1)".to_owned(),
+            "DELETE FROM declared_addresses WHERE person_id = ?1".to_owned(),
+            "UPDATE people SET namesake_id = NULL WHERE ?1 IN (id, namesake_id)".to_owned(),
             format!("UPDATE addresses SET peer = 'forgotten:' || id, alias = '', person_id = NULL WHERE id IN {whose}"),
         ] {
             self.0.0.prepare_cached(&sql)?.execute([person])?;
         }
         self.disallow(person, now)?;
-        let sql = "UPDATE people SET name = 'forgotten ' || id, prefer = '', declared = 'pairing' WHERE id = ?1";
+        let sql = "UPDATE people SET name = 'forgotten ' || id, prefer = '', declared = 'pairing', ended = 'forgotten' WHERE id = ?1";
         self.0.0.prepare_cached(sql)?.execute([person])?;
         Ok(())
     }

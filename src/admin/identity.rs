@@ -1,0 +1,121 @@
+//! `/people unlink`, `join` and `apart`: whose an address is, and whether two people of one name are one.
+
+use serde_json::json;
+
+use super::Admin;
+use super::answer::{Answer, plain};
+use super::command::PeopleCommand;
+use crate::id::{AddressId, PersonId};
+use crate::people::{Address, Person, Role};
+use crate::store::{Db, Tx};
+use crate::time::Moment;
+use crate::wording::access as says;
+use crate::wording::command as of_command;
+
+/// The adapter that needs no address of its own: whoever can open the home is its owner.
+const LOCAL: &str = "terminal";
+
+impl Admin {
+    pub(super) async fn people_command(&self, command: PeopleCommand) -> anyhow::Result<Answer> {
+        match command {
+            PeopleCommand::List => self.people().await,
+            PeopleCommand::Unlink(address) => self.unlink(address).await,
+            PeopleCommand::Join(id) => self.join_namesake(id).await,
+            PeopleCommand::Apart(id) => self.keep_apart(id).await,
+            PeopleCommand::Remove(id) => match self.parts.journal.read(move |db| db.person(id)).await? {
+                Some(person) => self.remove_person(person).await,
+                None => Ok(Answer::refusal(of_command::NOBODY_THERE)),
+            },
+        }
+    }
+
+    /// Takes an address from its person, and voids the codes and open questions of that person.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub(super) async fn unlink(&self, id: AddressId) -> anyhow::Result<Answer> {
+        let found = self.parts.journal.read(move |db| linked_to(db, id)).await?;
+        let Some((person, address)) = found else { return Ok(Answer::refusal(says::no_such_address(id))) };
+        let (of, now) = (person.clone(), self.parts.clock.now());
+        let unlink = move |tx: Tx<'_>| {
+            if let Some(refusal) = kept_by(*tx, &of, id)? {
+                return Ok(Some(refusal));
+            }
+            tx.unlink(id, of.id, now).map(|()| None)
+        };
+        if let Some(refusal) = self.parts.journal.write("unlink an address", unlink).await? {
+            return Ok(Answer::refusal(refusal));
+        }
+        // What was asked from there is not answered there any more.
+        self.stop(&person).await?;
+        let shown = plain(&of_command::address(&address.adapter, &address.peer));
+        let json = json!({ "unlinked": id, "person": person.name });
+        Ok(Answer::ours(says::unlinked(&person.name, &shown), json))
+    }
+
+    /// A person whom the configuration names, or who claimed the bot, is an earlier one of the same name: everything of the earlier one is theirs.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub(super) async fn join_namesake(&self, id: PersonId) -> anyhow::Result<Answer> {
+        let Some((person, earlier)) = self.namesake(id).await? else {
+            return Ok(Answer::refusal(says::nothing_to_join(id)));
+        };
+        self.stop(&person).await?;
+        let (of, now) = (person.clone(), self.parts.clock.now());
+        let join = move |tx: Tx<'_>| join(tx, &of, earlier, now);
+        if !self.parts.journal.write("join two people", join).await? {
+            return Ok(Answer::refusal(says::join_later(&person.name)));
+        }
+        Ok(Answer::ours(says::joined(&person.name), json!({ "joined": id, "into": earlier })))
+    }
+
+    /// A person is not the earlier one of the same name.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub(super) async fn keep_apart(&self, id: PersonId) -> anyhow::Result<Answer> {
+        let Some((person, _)) = self.namesake(id).await? else {
+            return Ok(Answer::refusal(says::nothing_to_join(id)));
+        };
+        self.parts.journal.write("keep two people apart", move |tx| tx.set_namesake(id, None)).await?;
+        Ok(Answer::ours(says::apart(&person.name), json!({ "apart": id })))
+    }
+
+    async fn namesake(&self, id: PersonId) -> anyhow::Result<Option<(Person, PersonId)>> {
+        let open = self.parts.journal.read(|db| db.open_namesakes()).await?;
+        Ok(open.into_iter().find(|(person, _)| person.id == id))
+    }
+}
+
+/// The person who is in and whose address that is.
+fn linked_to(db: Db<'_>, id: AddressId) -> anyhow::Result<Option<(Person, Address)>> {
+    let Some(address) = db.address(id)? else { return Ok(None) };
+    let Some((_, person)) = db.who_is(&address)? else { return Ok(None) };
+    Ok(db.person(person)?.map(|person| (person, address)))
+}
+
+/// Why an address cannot be taken from its person here.
+fn kept_by(db: Db<'_>, person: &Person, id: AddressId) -> anyhow::Result<Option<String>> {
+    let addresses = db.addresses_of(person.id)?;
+    if db.is_declared(id)? {
+        return Ok(Some(says::address_in_configuration(&person.name)));
+    }
+    let is_only = !addresses.iter().any(|known| known.id != id && known.address.adapter != LOCAL);
+    let other_owners = db.people()?.iter().any(|other| other.role == Role::Owner && other.id != person.id);
+    Ok((is_only && person.role == Role::Owner && !other_owners).then(|| says::LAST_ADDRESS.to_owned()))
+}
+
+/// Gives the earlier person everything of the one who bears the name now, and lets them in as that one. False while something is still being answered.
+fn join(tx: Tx<'_>, person: &Person, earlier: PersonId, now: Moment) -> anyhow::Result<bool> {
+    if !tx.is_at_rest(person.id)? || !tx.is_at_rest(earlier)? {
+        return Ok(false);
+    }
+    let declared = if tx.was_paired(person.id)? { "pairing" } else { "config" };
+    let prefer = tx.preferred(person.id)?;
+    tx.revoke_access_of(earlier, now)?;
+    tx.absorb(person.id, earlier, now)?;
+    tx.readmit(earlier, &person.name, person.role, declared)?;
+    tx.set_prefer(earlier, &prefer)?;
+    Ok(true)
+}

@@ -1,0 +1,84 @@
+//! What every owner is told about who is let in: each newcomer, each new address, each use of a code, with the way to undo it.
+
+use crate::id::{AddressId, PersonId};
+use crate::people::{Address, Person, Role};
+use crate::store::{NewOutbox, Tx};
+use crate::time::Moment;
+use crate::trust::Scope;
+use crate::wording::access as says;
+use crate::wording::command as of_command;
+
+use super::answer::plain;
+
+/// A sentence for all owners, with buttons.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnerNotice {
+    /// The Markdown.
+    pub text: String,
+    /// Title and command of each button.
+    pub buttons: Vec<(String, String)>,
+}
+
+impl OwnerNotice {
+    fn of(text: String) -> Self {
+        Self { text, buttons: Vec::new() }
+    }
+
+    /// The configuration let somebody in.
+    pub fn configured(name: &str, role: Role) -> Self {
+        Self::of(says::configured(name, role.as_str()))
+    }
+
+    /// The configuration gave a person another address.
+    pub fn configured_address(name: &str, adapter: &str, peer: &str) -> Self {
+        Self::of(says::configured_address(name, &plain(&of_command::address(adapter, peer))))
+    }
+
+    /// The configuration has a new person, who may be an earlier one of the same name.
+    pub fn namesake(person: &Person) -> Self {
+        let buttons = vec![
+            (says::SAME_PERSON.to_owned(), format!("/people join {}", person.id)),
+            (says::SOMEBODY_NEW.to_owned(), format!("/people apart {}", person.id)),
+        ];
+        Self { text: says::namesake(&person.name, person.id), buttons }
+    }
+
+    /// A code let a person in, for the first time or again.
+    pub fn let_in(person: &Person, at: &Address, issuer: Option<&str>) -> Self {
+        let text = says::let_in(&person.name, person.role.as_str(), &shown(at), issuer);
+        Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }
+    }
+
+    /// A code linked an address to a person who is in.
+    pub fn linked(person: &Person, at: &Address, id: AddressId, issuer: Option<&str>) -> Self {
+        let text = says::linked(&person.name, &shown(at), id, issuer);
+        Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people unlink {id}"))] }
+    }
+
+    /// A code gave a person who was in a higher role.
+    pub fn promoted(person: &Person, at: &Address) -> Self {
+        let text = says::promoted(&person.name, person.role.as_str(), &shown(at));
+        Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }
+    }
+}
+
+fn shown(at: &Address) -> String {
+    plain(&of_command::address(&at.adapter, &at.peer))
+}
+
+/// Posts a notice to these owners. Returns the addresses where something waits now.
+///
+/// # Errors
+/// If the journal cannot be written.
+pub fn tell_owners(
+    tx: Tx<'_>,
+    owners: &[(PersonId, AddressId)],
+    notice: &OwnerNotice,
+    now: Moment,
+) -> anyhow::Result<Vec<AddressId>> {
+    for (owner, address) in owners {
+        let text = crate::wording::own(&notice.text, Scope::Person(*owner));
+        tx.post(&NewOutbox { buttons: &notice.buttons, ..NewOutbox::notice(*address, &text, now) })?;
+    }
+    Ok(owners.iter().map(|(_, address)| *address).collect())
+}

@@ -1,0 +1,131 @@
+//! The people of the configuration, let in at the start in one transaction.
+
+use super::identity::{Entry, persons_meant};
+use crate::admin::owner_notice::{self, OwnerNotice};
+use crate::config;
+use crate::id::PersonId;
+use crate::people::Person;
+use crate::store::{KnownPerson, Tx};
+use crate::text::shorten;
+use crate::time::Moment;
+
+/// The longest beginning of a name that another name is made of.
+const NAME_START: usize = 30;
+
+/// What is being declared, and when.
+pub(super) struct Declaration<'a> {
+    pub(super) tx: Tx<'a>,
+    pub(super) now: Moment,
+}
+
+impl Declaration<'_> {
+    /// Lets in everybody who is named, and removes whom only the configuration let in and it names no longer.
+    pub(super) fn declare(&self, people: &[config::Person]) -> anyhow::Result<()> {
+        let known = self.tx.known_people()?;
+        let entries: Vec<Entry> = people.iter().map(entry_of).collect();
+        let meant = persons_meant(&entries, &known);
+        let is_meant = |known: &KnownPerson| meant.contains(&Some(known.id));
+        for gone in known.iter().filter(|known| known.is_in && known.by_config && !is_meant(known)) {
+            self.tx.disallow(gone.id, self.now)?;
+        }
+        self.clear_names(&entries, &known, &meant)?;
+        let mut notices = Vec::new();
+        for ((person, entry), meant) in people.iter().zip(&entries).zip(&meant) {
+            let id = match known.iter().find(|known| Some(known.id) == *meant) {
+                Some(before) => self.keep(person, entry, before, &mut notices)?,
+                None => {
+                    let earlier = known.iter().filter(|known| !is_meant(known) && entry.may_mean(known));
+                    let earlier = earlier.max_by_key(|known| (known.is_in, known.id));
+                    self.add(person, earlier, &mut notices)?
+                }
+            };
+            self.tx.set_prefer(id, person.prefer.as_deref().unwrap_or_default())?;
+            self.tx.declare_addresses_of(id, &entry.addresses, self.now)?;
+        }
+        let owners = self.tx.reachable_owners()?;
+        for notice in &notices {
+            owner_notice::tell_owners(self.tx, &owners, notice, self.now)?;
+        }
+        Ok(())
+    }
+
+    /// No name that an entry wants is borne by anybody else meanwhile: names may be swapped, and somebody who was paired may bear one.
+    fn clear_names(
+        &self,
+        entries: &[Entry],
+        known: &[KnownPerson],
+        meant: &[Option<PersonId>],
+    ) -> anyhow::Result<()> {
+        for person in known.iter().filter(|person| person.is_in) {
+            let entry = entries.iter().zip(meant).find(|(_, meant)| **meant == Some(person.id));
+            match entry {
+                Some((entry, _)) if entry.name == person.name => {}
+                Some(_) => self.tx.rename(person.id, &format!("#{}", person.id))?,
+                None if !person.by_config && entries.iter().any(|entry| entry.has_name_of(person)) => {
+                    self.tx.rename(person.id, &self.other_name(person, entries)?)?;
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A name for a paired person whose own an entry has for somebody else.
+    fn other_name(&self, person: &KnownPerson, entries: &[Entry]) -> anyhow::Result<String> {
+        let start = shorten(&person.name, NAME_START).trim_end_matches('…').trim_end().to_owned();
+        let mut number = person.id.0;
+        loop {
+            let name = format!("{start} {number}");
+            let is_wanted = entries.iter().any(|entry| entry.name.to_lowercase() == name.to_lowercase());
+            if !is_wanted && self.tx.person_named(&name)?.is_none() {
+                return Ok(name);
+            }
+            number += 1;
+        }
+    }
+
+    fn keep(
+        &self,
+        person: &config::Person,
+        entry: &Entry,
+        before: &KnownPerson,
+        notices: &mut Vec<OwnerNotice>,
+    ) -> anyhow::Result<PersonId> {
+        if !before.is_in {
+            self.tx.readmit(before.id, &person.name, person.role, "config")?;
+            notices.push(OwnerNotice::configured(&person.name, person.role));
+            return Ok(before.id);
+        }
+        self.tx.set_role(before.id, person.role, "config", self.now)?;
+        self.tx.rename(before.id, &person.name)?;
+        let is_new = |address: &&(String, String)| !before.declared.contains(address) && !before.linked.contains(address);
+        for (adapter, peer) in entry.addresses.iter().filter(is_new) {
+            notices.push(OwnerNotice::configured_address(&person.name, adapter, peer));
+        }
+        Ok(before.id)
+    }
+
+    fn add(
+        &self,
+        person: &config::Person,
+        earlier: Option<&KnownPerson>,
+        notices: &mut Vec<OwnerNotice>,
+    ) -> anyhow::Result<PersonId> {
+        let added = self.tx.add_person(&person.name, person.role, "config", self.now)?;
+        self.tx.set_namesake(added.id, earlier.map(|earlier| earlier.id))?;
+        notices.push(match earlier {
+            Some(earlier) => {
+                tracing::warn!(person.id = %added.id, "Person {} of the configuration counts as new: its addresses are not those of person {}. An owner may join them: compline people join {}", added.id, earlier.id, added.id);
+                OwnerNotice::namesake(&Person { id: added.id, name: person.name.clone(), role: person.role })
+            }
+            None => OwnerNotice::configured(&person.name, person.role),
+        });
+        Ok(added.id)
+    }
+}
+
+fn entry_of(person: &config::Person) -> Entry {
+    let telegram = person.telegram.map(|id| ("telegram".to_owned(), id.to_string()));
+    let signal = person.signal.clone().map(|account| ("signal".to_owned(), account));
+    Entry { name: person.name.clone(), addresses: telegram.into_iter().chain(signal).collect() }
+}

@@ -1,0 +1,56 @@
+//! What a person could still use once they are removed, demoted or forgotten ends in the same transaction.
+
+use rusqlite::params;
+
+use super::Tx;
+use crate::id::{AddressId, PersonId};
+use crate::time::Moment;
+
+impl Tx<'_> {
+    /// Voids all codes that a person made or that are for them, and closes their open questions. Sessions of theirs, once there are any, end here too.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn revoke_access_of(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
+        self.void_codes_of(person, now)?;
+        for sql in [
+            "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE person_id = ?1 AND state = 'open'",
+            "UPDATE keeps SET state = 'no', decided_at = ?2 WHERE person_id = ?1 AND state IN ('new', 'open')",
+        ] {
+            self.0.0.prepare_cached(sql)?.execute(params![person, now])?;
+        }
+        Ok(())
+    }
+
+    /// Voids all unused codes that a person made or that are for them.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn void_codes_of(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE pairing_codes SET expires_at = min(expires_at, ?2)
+                 WHERE used_at IS NULL AND (issuer_id = ?1 OR person_id = ?1)",
+            )?
+            .execute(params![person, now])?;
+        Ok(())
+    }
+
+    /// Takes an address from its person: whoever writes from there is a stranger, and what still waits for it is not sent. The person's codes and open
+    /// questions are void.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn unlink(&self, address: AddressId, person: PersonId, now: Moment) -> anyhow::Result<()> {
+        self.revoke_access_of(person, now)?;
+        for sql in [
+            "UPDATE addresses SET person_id = NULL, alias = '' WHERE id = ?1 AND person_id = ?2 AND ?3 = ?3",
+            "UPDATE outbox SET state = 'failed', trouble = 'unlinked', ended_at = ?3
+             WHERE address_id = ?1 AND scope = 'person:' || ?2 AND state = 'pending'",
+        ] {
+            self.0.0.prepare_cached(sql)?.execute(params![address, person, now])?;
+        }
+        Ok(())
+    }
+}
