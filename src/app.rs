@@ -214,6 +214,7 @@ impl App {
                 reviewer_approves: config.skills.reviewer_approves,
                 reflections: config.reflection.review,
                 tainted_is_rejected: config.skills.tainted_is_rejected,
+                by_hand_is_live: config.skills.by_hand_is_live,
             },
             reviewer: Arc::clone(&background),
             herald: Arc::new(Crier(Arc::clone(&desks))),

@@ -401,6 +401,8 @@ pub struct Skills {
     pub reviewer_approves: bool,
     /// Whether what text from outside had a part in is refused instead of waiting.
     pub tainted_is_rejected: bool,
+    /// Whether a folder that a person puts there is used without having been accepted.
+    pub by_hand_is_live: bool,
 }
 
 /// One of `[[mcp]]`: a server of outside tools.

@@ -166,7 +166,7 @@ impl Reflector {
         let known = clean.map(|live| KnownSkill {
             name: live.skill.manifest.name.clone(),
             description: live.skill.manifest.description.clone(),
-            label: live.label.clone(),
+            label: live.index_label(),
             from: Node::Version(live.version),
         });
         known.collect()

@@ -8,6 +8,8 @@
 
 mod apply;
 pub mod approval;
+mod carried_over;
+mod contents;
 pub mod diff;
 mod disk;
 mod hash;
@@ -30,7 +32,7 @@ pub mod why;
 mod worker;
 
 pub use disk::DiskFailpoint;
-pub use live::{Live, LiveSkill};
+pub use live::{Held, Live, LiveSkill};
 pub use person::{By, Decided, Refusal};
 pub use proposal::{Draft, Origin, Proposal};
 pub use read::History;
@@ -62,6 +64,8 @@ pub struct Policy {
     pub reflections: config::ReflectionReview,
     /// `[skills] tainted_review_mode = "reject"`: a tainted proposal is not even kept.
     pub tainted_is_rejected: bool,
+    /// `[skills] by_hand = "live"`: a folder that a person puts there is used without having been accepted.
+    pub by_hand_is_live: bool,
 }
 
 /// Is told when something waits to be delivered.

@@ -27,6 +27,7 @@ pub mod submit_skill;
 pub mod web;
 pub mod web_fetch;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -138,6 +139,16 @@ pub struct Call<'a> {
     pub typed: &'a [Text],
     /// The join of all that the turn has read so far: where the arguments came from.
     pub label: &'a Label,
+    /// The hosts that the owner was shown when they accepted the skills which are origins of that label.
+    pub shown_hosts: &'a BTreeSet<String>,
+}
+
+impl Call<'_> {
+    /// Whether nothing untrusted was read, and it goes to a host that a skill in use was accepted with.
+    fn is_to_a_shown_host(&self, reach: &Reach) -> bool {
+        let Reach::Address(address) = reach else { return false };
+        self.label.is_trusted() && web::parse(address).is_ok_and(|url| self.shown_hosts.contains(&web::host_name(&url)))
+    }
 }
 
 /// What a call gave: the text, and where it came from besides the arguments.
@@ -263,7 +274,7 @@ impl Toolbox {
         let tool = self.find(name).ok_or_else(|| ToolError::Arguments(crate::wording::tool::unknown(name)))?;
         let arguments = parse_arguments(arguments)?;
         let reach = tool.reach(&arguments);
-        if !call.label.is_trusted() && reach != Reach::Inside {
+        if call.label.asks_before_leaving() && reach != Reach::Inside && !call.is_to_a_shown_host(&reach) {
             tool.judge(&arguments)?;
             if let Some(ask) = ask(name, reach, &arguments, call.typed)?
                 && granted != Some(&ask.covers)

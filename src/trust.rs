@@ -1,7 +1,9 @@
 //! Trust as a type: where a text came from ([`Label`]), whose it is ([`Scope`]), and the two glued to it ([`Labelled`]).
 //!
-//! A label is a set of sources; the empty set is *trusted*; joining is union, so nothing made from untrusted text can
-//! ever become trusted by being rewritten. The bare value comes out only through [`Labelled::open`]; a test scans the
+//! A label has two axes. *Integrity* is its set of untrusted sources: where it is empty the text is *trusted* and may become memory.
+//! *Origin* is its set of approved skills of third parties: such a text is fit to be read, and what leaves is still asked about
+//! ([`Label::asks_before_leaving`]). Joining is the union of both, so nothing made from untrusted text can
+//! ever become trusted by being rewritten, and nothing made from a third party's skill loses its origin. The bare value comes out only through [`Labelled::open`]; a test scans the
 //! tree for its callers, and for the few files that may call [`Label::trusted`]. Whatever cannot be read back exactly
 //! (an unknown column value, an invalid source) is untrusted: the lattice fails closed.
 
@@ -10,10 +12,14 @@ use std::fmt;
 
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-use crate::id::{PersonId, StreamId};
+use crate::id::{PersonId, StreamId, VersionId};
 
 /// The longest source kept; a longer one is cut, which still leaves it untrusted.
 const MAX_SOURCE: usize = 120;
+/// The stored form of a label without sources and origins, and the first word of one with origins only.
+const TRUSTED: &str = "trusted";
+/// The beginning of the stored form of an origin. No source begins so.
+const APPROVED: &str = "approved:";
 
 /// One origin of untrusted text: a kind and, for some kinds, an id or a validated host (`web:example.org`).
 ///
@@ -27,8 +33,9 @@ impl Source {
         let joined = if detail.is_empty() { kind.to_owned() } else { format!("{kind}:{detail}") };
         let clean: String =
             joined.chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).take(MAX_SOURCE).collect();
-        // A source that read back as the word for "none" would be a way to launder text.
-        Self(if clean.is_empty() || clean == "trusted" { "unknown".to_owned() } else { clean })
+        // A source that read back as the word for "none", or as an origin, would be a way to launder text.
+        let is_ours = clean == TRUSTED || clean.starts_with(APPROVED);
+        Self(if clean.is_empty() || is_ours { "unknown".to_owned() } else { clean })
     }
 
     /// A page or file of the web, by its validated host.
@@ -78,65 +85,124 @@ impl fmt::Display for Source {
     }
 }
 
-/// Where a text came from: the set of its untrusted sources. No source at all means trusted.
+/// Where a text came from: the set of its untrusted sources, and the set of its origins. No source at all means trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Label(BTreeSet<Source>);
+pub struct Label {
+    sources: BTreeSet<Source>,
+    origins: BTreeSet<VersionId>,
+}
 
 impl Label {
     /// The label of what a person typed, of the program's own words and of files that a person wrote by hand.
     ///
     /// Only the files on the list in `tests/house.rs` may call this.
     pub fn trusted() -> Self {
-        Self(BTreeSet::new())
+        Self { sources: BTreeSet::new(), origins: BTreeSet::new() }
+    }
+
+    /// The label of a third party's skill that the owner accepted in that version: trusted, with an origin.
+    ///
+    /// Only the files on the list in `tests/house.rs` may call this.
+    pub fn approved(version: VersionId) -> Self {
+        Self { sources: BTreeSet::new(), origins: BTreeSet::from([version]) }
     }
 
     /// The label of text from one untrusted source.
     pub fn untrusted(source: Source) -> Self {
-        Self(BTreeSet::from([source]))
+        Self { sources: BTreeSet::from([source]), origins: BTreeSet::new() }
     }
 
     /// The join of any number of labels. Of none it is the neutral label, which only says that nothing was read yet.
     pub fn join_of<'a>(labels: impl IntoIterator<Item = &'a Self>) -> Self {
-        Self(labels.into_iter().flat_map(|label| label.0.iter().cloned()).collect())
+        let mut all = Self { sources: BTreeSet::new(), origins: BTreeSet::new() };
+        labels.into_iter().for_each(|label| all.absorb(label));
+        all
     }
 
-    /// Whether no untrusted source had a part in it.
+    /// Whether no untrusted source had a part in it. A trusted text may become memory.
     pub fn is_trusted(&self) -> bool {
-        self.0.is_empty()
+        self.sources.is_empty()
+    }
+
+    /// Whether a person is asked before something made from it leaves: it has an untrusted source, or an origin.
+    pub fn asks_before_leaving(&self) -> bool {
+        !self.sources.is_empty() || !self.origins.is_empty()
     }
 
     /// The label of something made from both.
     #[must_use]
     pub fn join(&self, other: &Self) -> Self {
-        Self(self.0.union(&other.0).cloned().collect())
+        Self::join_of([self, other])
     }
 
-    /// Adds the sources of another label to this one.
+    /// Adds the sources and origins of another label to this one.
     pub fn absorb(&mut self, other: &Self) {
-        self.0.extend(other.0.iter().cloned());
+        self.sources.extend(other.sources.iter().cloned());
+        self.origins.extend(other.origins.iter().copied());
+    }
+
+    /// The same label without its origins.
+    ///
+    /// Only the files on the list in `tests/house.rs` may call this.
+    #[must_use]
+    pub fn without_origins(&self) -> Self {
+        Self { sources: self.sources.clone(), origins: BTreeSet::new() }
     }
 
     /// The untrusted sources, sorted.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
-        self.0.iter()
+        self.sources.iter()
     }
 
-    /// The stored form: `trusted`, or the sources separated by spaces.
+    /// The versions of approved skills of third parties that had a part in it, sorted.
+    pub fn origins(&self) -> impl Iterator<Item = VersionId> {
+        self.origins.iter().copied()
+    }
+
+    /// The stored form: `trusted` or the sources, and the origins, separated by spaces.
     pub fn encode(&self) -> String {
-        if self.0.is_empty() {
-            return "trusted".to_owned();
+        let mut words: Vec<String> = self.sources.iter().map(|source| source.as_str().to_owned()).collect();
+        if words.is_empty() {
+            words.push(TRUSTED.to_owned());
         }
-        self.0.iter().map(Source::as_str).collect::<Vec<_>>().join(" ")
+        words.extend(self.origins.iter().map(|version| format!("{APPROVED}{version}")));
+        words.join(" ")
     }
 
-    /// Reads the stored form back. Only the exact word `trusted` is trusted; an empty text is of unknown origin.
+    /// Reads the stored form back. Only the exact word `trusted`, alone or before origins, is trusted; an empty text is of unknown origin.
     pub fn decode(stored: &str) -> Self {
-        if stored == "trusted" {
-            return Self(BTreeSet::new());
+        if let Some(origins) = origins_alone(stored) {
+            return Self { sources: BTreeSet::new(), origins };
         }
-        let sources: BTreeSet<Source> = stored.split_ascii_whitespace().map(|s| Source::new(s, "")).collect();
-        if sources.is_empty() { Self::untrusted(Source::unknown()) } else { Self(sources) }
+        let (mut sources, mut origins) = (BTreeSet::new(), BTreeSet::new());
+        for word in stored.split_ascii_whitespace() {
+            match origin(word) {
+                Some(version) => drop(origins.insert(version)),
+                None => drop(sources.insert(Source::new(word, ""))),
+            }
+        }
+        if sources.is_empty() {
+            sources.insert(Source::unknown());
+        }
+        Self { sources, origins }
     }
+
+    /// The SQL condition that the label in that column is trusted: the same as [`Label::is_trusted`] for whatever is stored.
+    pub fn is_trusted_sql(column: &str) -> String {
+        format!("({column} = '{TRUSTED}' OR {column} GLOB '{TRUSTED} {APPROVED}*')")
+    }
+}
+
+/// The origins of a stored label that has no sources; `None` for any other.
+fn origins_alone(stored: &str) -> Option<BTreeSet<VersionId>> {
+    let mut words = stored.split(' ');
+    (words.next() == Some(TRUSTED)).then(|| words.map(origin).collect())?
+}
+
+/// The origin of that stored word, written exactly as it is stored.
+fn origin(word: &str) -> Option<VersionId> {
+    let version = VersionId(word.strip_prefix(APPROVED)?.parse().ok()?);
+    (word == format!("{APPROVED}{version}")).then_some(version)
 }
 
 impl ToSql for Label {
@@ -250,8 +316,19 @@ mod tests {
     use proptest::prelude::*;
 
     fn label() -> impl Strategy<Value = Label> {
-        prop::collection::btree_set("[a-z]{1,6}(:[a-z0-9.]{1,8})?", 0..4)
-            .prop_map(|set| Label(set.into_iter().map(|s| Source::new(&s, "")).collect()))
+        let sources = prop::collection::btree_set("[a-z]{1,6}(:[a-z0-9.]{1,8})?", 0..4);
+        let origins = prop::collection::btree_set(1_i64.., 0..3);
+        (sources, origins).prop_map(|(sources, origins)| Label {
+            sources: sources.into_iter().map(|s| Source::new(&s, "")).collect(),
+            origins: origins.into_iter().map(VersionId).collect(),
+        })
+    }
+
+    /// What SQL says of a stored label.
+    fn is_trusted_in_sql(stored: &str) -> bool {
+        let journal = rusqlite::Connection::open_in_memory().unwrap();
+        let query = format!("SELECT {} FROM (SELECT ?1 AS label)", Label::is_trusted_sql("label"));
+        journal.query_row(&query, [stored], |row| row.get(0)).unwrap()
     }
 
     proptest! {
@@ -261,6 +338,8 @@ mod tests {
             prop_assert_eq!(a.join(&b).join(&c), a.join(&b.join(&c)));
             prop_assert_eq!(a.join(&a), a.clone());
             prop_assert_eq!(a.join(&b).is_trusted(), a.is_trusted() && b.is_trusted());
+            let asks = a.asks_before_leaving() || b.asks_before_leaving();
+            prop_assert_eq!(a.join(&b).asks_before_leaving(), asks);
         }
 
         #[test]
@@ -269,14 +348,58 @@ mod tests {
         }
 
         #[test]
+        fn sql_and_the_type_agree_on_what_is_trusted(a in label(), kind in ".{0,40}", detail in ".{0,40}") {
+            prop_assert_eq!(is_trusted_in_sql(&a.encode()), a.is_trusted());
+            let made = Label::untrusted(Source::new(&kind, &detail)).join(&a);
+            prop_assert!(!is_trusted_in_sql(&made.encode()));
+        }
+
+        #[test]
         fn only_the_exact_word_is_trusted(stored in ".*") {
-            prop_assert_eq!(Label::decode(&stored).is_trusted(), stored == "trusted");
+            let is_ours = stored == "trusted" || stored.starts_with("trusted approved:");
+            prop_assert!(is_ours || !Label::decode(&stored).is_trusted());
         }
 
         #[test]
         fn a_source_never_reads_back_as_trusted(kind in ".{0,200}", detail in ".{0,200}") {
             let label = Label::untrusted(Source::new(&kind, &detail));
             prop_assert!(!Label::decode(&label.encode()).is_trusted());
+        }
+    }
+
+    #[test]
+    fn a_stored_label_that_is_not_exactly_ours_is_untrusted() {
+        for stored in [
+            "approved:3",
+            "trusted approved:",
+            "trusted approved:03",
+            "trusted approved:+3",
+            "trusted approved:x",
+            "trusted  approved:3",
+            "trusted approved:3 web:example.org",
+            "approved:3 trusted",
+            "trusted trusted",
+            "trusted3",
+            "Trusted approved:3",
+            "",
+        ] {
+            assert!(!Label::decode(stored).is_trusted(), "{stored:?}");
+        }
+        let label = Label::decode("trusted approved:3 approved:12");
+        assert!(label.is_trusted() && label.asks_before_leaving());
+        assert_eq!(label.origins().collect::<Vec<_>>(), [VersionId(3), VersionId(12)]);
+        assert!(!label.without_origins().asks_before_leaving());
+    }
+
+    #[test]
+    fn no_source_from_outside_reads_as_an_origin() {
+        for (kind, detail) in
+            [("approved", "3"), ("approved:3", ""), ("approved:", ""), ("trusted", ""), ("trusted approved:3", "")]
+        {
+            let label = Label::untrusted(Source::new(kind, detail));
+            assert!(!label.is_trusted() && label.origins().next().is_none(), "{kind} {detail}");
+            let read = Label::decode(&label.encode());
+            assert!(!read.is_trusted() && read.origins().next().is_none(), "{kind} {detail}");
         }
     }
 

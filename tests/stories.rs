@@ -94,6 +94,8 @@ mod received;
 mod reflection;
 #[path = "stories/signal.rs"]
 mod signal;
+#[path = "stories/skill_by_hand.rs"]
+mod skill_by_hand;
 #[path = "stories/skill_commands.rs"]
 mod skill_commands;
 #[path = "stories/skill_gate.rs"]

@@ -294,7 +294,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         clock: Arc::clone(&dyn_clock),
         dir: home.join("skills"),
         builtins: &[],
-        policy: Policy::default(),
+        policy: Policy { by_hand_is_live: true, ..Policy::default() },
         reviewer: Arc::clone(&background),
         herald: Arc::new(Nobody),
         failpoint: None,

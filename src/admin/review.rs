@@ -31,6 +31,7 @@ impl Admin {
         let how = match command {
             Gate::Pending => return self.pending().await,
             Gate::Skills => return self.skills().await,
+            Gate::Accept { name, hash } => return self.accept_skill(&name, &hash, by).await,
             Gate::Show { proposal: Some(id) } => return self.show(id).await,
             Gate::Approve { proposal: Some(id), hash } => return self.approve(id, &hash, by).await,
             Gate::Reject { proposal: Some(id), why } => return self.reject(id, &why, by).await,
@@ -213,7 +214,11 @@ fn unknown(id: ProposalId, way: Way) -> Answer {
 fn page(proposal: &Proposal, page: Page) -> Answer {
     let mut shown = Shown::nothing();
     shown.also(&page.label);
-    Answer::showing(shown, page.markdown, whole_json(proposal)).with_buttons(page.buttons)
+    let mut json = whole_json(proposal);
+    if let Value::Object(fields) = &mut json {
+        fields.insert("page".to_owned(), json!(page.markdown));
+    }
+    Answer::showing(shown, page.markdown, json).with_buttons(page.buttons)
 }
 
 fn row_json(row: &ProposalRow) -> Value {

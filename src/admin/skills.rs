@@ -3,6 +3,8 @@
 //! A skill is named by its folder, as proposals and versions are. What a skill says of itself is shown with the label of its words; what is held or does
 //! not load counts as anybody's.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::Admin;
@@ -10,7 +12,7 @@ use super::answer::{Answer, Shown, plain};
 use super::review::way;
 use crate::id::VersionId;
 use crate::review::reveal::reveal;
-use crate::review::{By, Change, Decided, History, Live, LiveSkill, Refusal, diff};
+use crate::review::{By, Change, Decided, Held, History, Live, LiveSkill, Refusal, diff};
 use crate::skill::{self, Available, MAIN, note};
 use crate::store::{Db, SkillRow, VersionRow};
 use crate::text::shorten;
@@ -79,6 +81,24 @@ impl Admin {
         }
     }
 
+    /// Shows a folder that is held, or accepts it if `hash` is that of what was shown.
+    ///
+    /// # Errors
+    /// If the journal cannot be used, or the folder not be looked at.
+    pub async fn accept_skill(&self, name: &str, hash: &str, by: By) -> anyhow::Result<Answer> {
+        match self.parts.review.held(name).await? {
+            Held::Waits(id) if !hash.is_empty() => self.approve(id, hash, by).await,
+            Held::Waits(id) if way(by) == Way::Chat => self.show(id).await,
+            Held::Waits(id) => self.show_whole(id).await,
+            Held::Refused(why) => Ok(Answer::refusal(says::cannot_accept(&plain(name), &plain(&why.to_string())))),
+            Held::No => {
+                let is_used = self.parts.review.live().await?.find(name).is_some();
+                let (name, way) = (plain(name), way(by));
+                Ok(Answer::refusal(if is_used { says::not_held(&name) } else { says::no_such_skill(&name, way) }))
+            }
+        }
+    }
+
     /// What a skill was before, newest first.
     ///
     /// # Errors
@@ -132,12 +152,19 @@ impl Admin {
 
     async fn entries(&self) -> anyhow::Result<Vec<Entry>> {
         let live = self.parts.review.live().await?;
-        let held = live.held.clone();
+        let (held, changed): (Vec<String>, Vec<String>) =
+            live.held.iter().cloned().partition(|name| !live.skills.contains_key(name));
         let held = self.parts.journal.read(move |db| held.iter().map(|name| held_one(db, name)).collect()).await?;
+        let changed =
+            self.parts.journal.read(move |db| changed.into_iter().map(|name| change_held(db, name)).collect());
+        let changed: BTreeMap<String, String> = changed.await?;
         let tools = self.parts.engine.parts.toolbox.names();
         let available = Available { tools: &tools, platform: std::env::consts::OS };
         let mut entries: Vec<Entry> = held;
         entries.extend(live.skills.values().map(|one| live_one(one, &available)));
+        for entry in &mut entries {
+            entry.note = changed.get(&entry.name).cloned().unwrap_or(std::mem::take(&mut entry.note));
+        }
         entries.extend(live.broken.iter().map(broken_one));
         entries.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(entries)
@@ -192,6 +219,13 @@ fn held_one(db: Db<'_>, name: &str) -> anyhow::Result<Entry> {
     })
 }
 
+/// A skill whose folder was changed, and why the change is not used.
+fn change_held(db: Db<'_>, name: String) -> anyhow::Result<(String, String)> {
+    let digest = db.skill(&name)?.map(|row| row.digest).unwrap_or_default();
+    let why = says::change_held(&held_because(db, &name, &digest)?);
+    Ok((name, why))
+}
+
 /// The proposal about it that waits, or the one that was refused.
 fn held_because(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<String> {
     let waiting = db.pending_proposals()?.into_iter().find(|row| row.origin == "folder" && row.skill == name);
@@ -238,7 +272,9 @@ fn whole(found: &LiveSkill, entry: &Entry, shown: Shown) -> Answer {
     let content = &found.skill.content;
     let mut parts =
         vec![says::skill_head(&plain(&entry.name), found.version, &found.origin, &told(&entry.description))];
-    if !entry.note.is_empty() {
+    if !entry.note.is_empty() && entry.state == "live" {
+        parts.push(says::note(&told(&entry.note)));
+    } else if !entry.note.is_empty() {
         parts.push(says::not_live(&plain(&entry.name), &told(&entry.note)));
     }
     let files = content.files().map(|(path, bytes)| says::file(&told(path), bytes.len()));

@@ -3,6 +3,7 @@
 //! What is asked of the journal or changes anything goes to whoever holds the home, as words; a folder to be brought in goes as its full path, because
 //! the gateway runs in another directory. Only `check` looks for itself, so it works in any folder, without a home and without a gateway.
 
+mod accept;
 mod check;
 
 use std::path::{Path, PathBuf};
@@ -48,6 +49,16 @@ pub enum Command {
         #[arg(long)]
         name: Option<String>,
     },
+    /// Accept a folder that was put there by hand
+    ///
+    /// Shows its text, files, scripts and web addresses first, and asks. Without a terminal it shows them with a hash, and the hash given with the same command
+    /// accepts exactly that.
+    Accept {
+        /// The folder's name
+        name: String,
+        /// The hash that was shown
+        hash: Option<String>,
+    },
     /// What a skill was before, newest first
     History {
         /// Its name
@@ -72,6 +83,8 @@ pub fn run(command: &Command, place: &Place, printer: Printer) -> Result<Exit, F
         Command::Promote { note, name } => {
             words(&["skills", "promote", note]).into_iter().chain(name.clone()).collect()
         }
+        Command::Accept { name, hash: Some(hash) } => words(&["skills", "accept", name, hash]),
+        Command::Accept { name, hash: None } => return accept::run(name, place, printer),
         Command::History { name } => words(&["skills", "history", name]),
         Command::Rollback { name, version } => words(&["skills", "rollback", name, &version.to_string()]),
     };

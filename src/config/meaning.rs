@@ -106,7 +106,8 @@ impl Meaning<'_> {
         };
         let reviewer_approves = either("review", "human", "ai");
         let tainted_is_rejected = either("tainted_review_mode", "human", "reject");
-        Skills { dir: self.folder("skills", "dir"), reviewer_approves, tainted_is_rejected }
+        let by_hand_is_live = either("by_hand", "hold", "live");
+        Skills { dir: self.folder("skills", "dir"), reviewer_approves, tainted_is_rejected, by_hand_is_live }
     }
 
     fn conversation(&mut self) -> Conversation {

@@ -12,11 +12,12 @@ use anyhow::Context;
 use super::approval::{Approval, Decider};
 use super::disk::{self, Swap};
 use super::proposal::{self, Proposal};
-use super::{Change, Review, label};
+use super::{Change, Review, contents, label};
 use crate::id::{ChangeId, VersionId};
 use crate::skill::{Digest, Folder};
 use crate::store::{ChangeRow, NewVersion, Node, SkillFile, Tx};
 use crate::time::Moment;
+use crate::trust::Label;
 
 /// How applying ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,11 +45,11 @@ pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Moment) -> anyhow::Resu
                 origin: if row.origin == "shipped" { "shipped" } else { "proposal" },
                 proposal: Some(row.id),
                 accepted: true,
-                label: &label::of_approved(&approval),
+                label: &row.label,
                 files: &proposal::rows(folder),
                 at: now,
             })?;
-            tx.derive(Node::Version(id), Node::Proposal(row.id))?;
+            accept(tx, &approval, &proposal, id)?;
             Some(id)
         }
         None => None,
@@ -64,7 +65,16 @@ pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Moment) -> anyhow::Resu
     Ok(())
 }
 
-/// Writes down that a skill shall have a content that was accepted before, or that the program ships.
+/// Enters that a version is what was approved: its label from then on, and the hosts that were shown if it is a third party's.
+pub(super) fn accept(tx: Tx<'_>, approval: &Approval, proposal: &Proposal, version: VersionId) -> anyhow::Result<()> {
+    let third_party = proposal.third_party.then_some(version);
+    let hosts = proposal.result.as_ref().filter(|_| third_party.is_some()).map(|folder| contents::hosts(folder).0);
+    tx.accept_version(version, &label::of_approved(approval, third_party), &hosts.unwrap_or_default())?;
+    tx.derive(Node::Version(version), Node::Proposal(proposal.row.id))
+}
+
+/// Writes down that a skill shall have a content that was accepted before, under the label `known`, or that the program ships.
+#[expect(clippy::too_many_arguments, reason = "one row, and each of these is a column of it")]
 pub(super) fn begin_accepted(
     tx: Tx<'_>,
     skill: &str,
@@ -72,10 +82,11 @@ pub(super) fn begin_accepted(
     origin: &str,
     files: &[SkillFile],
     by: &Decider,
+    known: &Label,
     now: Moment,
 ) -> anyhow::Result<VersionId> {
     let digest = Folder::new(files.iter().cloned()).digest();
-    let label = label::of_decided(by);
+    let label = label::of_decided(by, known);
     let version = tx.add_version(&NewVersion {
         skill,
         digest: digest.as_str(),

@@ -6,10 +6,12 @@
 
 use std::sync::Arc;
 
+use anyhow::Context;
+
+use super::Review;
 use super::apply::{self, Applied};
 use super::approval::{Approval, Decider};
 use super::proposal::Proposal;
-use super::{Review, label};
 use crate::id::{PersonId, ProposalId, VersionId};
 use crate::people::Role;
 use crate::skill::{Digest, Folder};
@@ -241,8 +243,9 @@ pub(super) fn take(
     tx.settle_proposal(id, "approved", "", now)?;
     if row.origin == "folder" {
         if let Some(version) = tx.version_with(&row.skill, &row.content)? {
-            tx.accept_version(version.id, &label::of_approved(&approval))?;
-            tx.derive(crate::store::Node::Version(version.id), crate::store::Node::Proposal(id))?;
+            let proposal = Proposal::load(*tx, id)?.context("An approved proposal vanished")?;
+            apply::accept(tx, &approval, &proposal, version.id)?;
+            tx.skill_is_live(&version)?;
         }
         return Ok(Ok(Decided::Live(row.skill)));
     }
@@ -274,7 +277,7 @@ fn begin_roll_back(
     let files = tx.files_of_version(version)?;
     let base = lying.map_or("", Digest::as_str);
     let decider = Decider::Owner { person: by.person() };
-    let new = apply::begin_accepted(tx, skill, base, "rollback", &files, &decider, now)?;
+    let new = apply::begin_accepted(tx, skill, base, "rollback", &files, &decider, &row.label, now)?;
     tx.derive(crate::store::Node::Version(new), crate::store::Node::Version(version))?;
     Ok(None)
 }

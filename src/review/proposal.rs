@@ -151,6 +151,8 @@ pub struct Proposal {
     pub base: Option<Folder>,
     /// What the stages said, in order.
     pub verdicts: Vec<VerdictRow>,
+    /// Whether words of a third party are in it: they come from outside, from a third party's skill, or from the version that it would change.
+    pub third_party: bool,
 }
 
 impl Proposal {
@@ -162,9 +164,12 @@ impl Proposal {
         let Some(row) = db.proposal(id)? else { return Ok(None) };
         let change = Change::read(&row.change, &row.new_name).context("A proposal holds an unknown change")?;
         let result = (change != Change::Delete).then(|| db.files_of_proposal(id).map(Folder::new)).transpose()?;
-        let base = base_of(db, &row)?.map(|version| db.files_of_version(version.id).map(Folder::new)).transpose()?;
+        let base = base_of(db, &row)?;
+        let of_base = base.as_ref().is_some_and(|version| version.label.asks_before_leaving());
+        let third_party = row.origin != "shipped" && (of_base || row.label.asks_before_leaving());
+        let base = base.map(|version| db.files_of_version(version.id).map(Folder::new)).transpose()?;
         let verdicts = db.verdicts_of(id)?;
-        Ok(Some(Self { row, change, result, base, verdicts }))
+        Ok(Some(Self { row, change, result, base, verdicts, third_party }))
     }
 
     /// The digest that the stored rows have now. Anything but the stored digest means that somebody tampered with them.

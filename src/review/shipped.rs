@@ -7,7 +7,7 @@ use super::apply;
 use super::approval::Decider;
 use super::proposal::{self, Draft, Origin};
 use super::sync::{self, Step};
-use super::{Change, Review, Staged};
+use super::{Change, Review, Staged, label};
 use crate::skill::builtin::Builtin;
 use crate::skill::{Digest, Folder};
 use crate::store::SkillRow;
@@ -20,6 +20,7 @@ impl Review {
     pub async fn start(&self) -> anyhow::Result<()> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         self.0.unfinished.store(true, Ordering::Relaxed);
+        self.carry_over().await?;
         self.look().await?;
         let rows = self.0.journal.read(|db| db.skills()).await?;
         let mut begun = Vec::new();
@@ -62,7 +63,9 @@ impl Review {
                 self.0
                     .journal
                     .write("ship a skill", move |tx| {
-                        apply::begin_accepted(tx, name, &base, "shipped", &files, &Decider::Shipped, now).map(drop)
+                        let label = label::of_the_program();
+                        apply::begin_accepted(tx, name, &base, "shipped", &files, &Decider::Shipped, &label, now)
+                            .map(drop)
                     })
                     .await?;
                 Ok(Some((name, shipped, true)))

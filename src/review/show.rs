@@ -3,11 +3,15 @@
 //! Every word that is not the program's stands in a preformatted block in which nothing is hidden and nothing is markup. The digest is shown only
 //! after the whole diff, and the buttons under it: who has not had all of it before them cannot approve.
 
+use std::sync::Arc;
+
+use super::contents;
 use super::diff::{diff, fenced, summary};
 use super::proposal::Proposal;
 use super::reveal::reveal;
-use crate::skill::Digest;
+use crate::skill::{Digest, Folder};
 use crate::store::VerdictRow;
+use crate::text::one_line;
 use crate::trust::Label;
 use crate::wording::proposal as says;
 use crate::wording::review_command::Way;
@@ -89,10 +93,16 @@ fn head(proposal: &Proposal) -> String {
     let (skill, new_name) = (in_a_span(&row.skill), in_a_span(&row.new_name));
     let title = says::title(row.id, &row.origin, &row.change, &skill, &new_name);
     let mut lines = vec![title, says::origin(&row.origin)];
+    if row.origin == "folder" && row.state == "pending" && proposal.base.is_some() {
+        lines.push(says::LAST_ACCEPTED_STAYS.to_owned());
+    }
     if !row.rationale.trim().is_empty() && row.rationale != says::origin(&row.origin) {
         lines.push(format!("{}\n{}", says::RATIONALE, fenced(&reveal(&row.rationale))));
     }
     lines.push(stages(proposal));
+    if let Some(folder) = proposal.result.as_ref().filter(|_| proposal.third_party) {
+        lines.extend(holds(folder));
+    }
     let spoken = proposal.verdicts.iter().filter(|verdict| is_spoken(verdict) && !verdict.note.is_empty());
     lines.extend(spoken.map(|verdict| format!("{}\n{}", says::REVIEWER, fenced(&reveal(&verdict.note)))));
     for finding in proposal.findings() {
@@ -104,6 +114,22 @@ fn head(proposal: &Proposal) -> String {
         ));
     }
     lines.join("\n\n")
+}
+
+/// The files of a third party's skill, and the hosts that a yes covers.
+fn holds(folder: &Folder) -> [String; 2] {
+    let is_script = |(path, bytes): &(&str, &Arc<[u8]>)| contents::is_script(path, bytes);
+    let file = |(path, bytes): (&str, &Arc<[u8]>)| {
+        says::file(&one_line(&reveal(path)), bytes.len(), contents::is_script(path, bytes))
+    };
+    let files: Vec<String> = folder.files().map(file).collect();
+    let (hosts, more) = contents::hosts(folder);
+    let scripts = folder.files().filter(is_script).count();
+    let hosts = match hosts.is_empty() {
+        true => says::NO_HOSTS.to_owned(),
+        false => format!("{}\n{}", says::hosts(more), fenced(&hosts.into_iter().collect::<Vec<_>>().join("\n"))),
+    };
+    [format!("{}\n{}", says::files(files.len(), scripts), fenced(&files.join("\n"))), hosts]
 }
 
 /// What each stage said, a line each.

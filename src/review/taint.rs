@@ -87,6 +87,9 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
     if !label.is_trusted() {
         return Ok(tainted(label, row.scope));
     }
+    if label.asks_before_leaving() {
+        return Ok(careful(&label, row.scope, says::FROM_A_SKILL));
+    }
     if !row.person.map_or(Ok(false), |person| is_owner(db, person))? {
         return Ok(careful(&label, row.scope, says::NOT_THE_OWNERS));
     }

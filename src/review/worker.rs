@@ -12,14 +12,16 @@ use tokio_util::sync::CancellationToken;
 use super::approval::{Approval, Decider};
 use super::person;
 use super::proposal::Proposal;
+use super::reveal::reveal;
 use super::reviewer::{self, Matter, Verdict};
 use super::taint::Standing;
-use super::{Review, diff, label, show};
+use super::{Review, carried_over, diff, label, show};
 use crate::config::ReflectionReview;
 use crate::id::{AddressId, ProposalId};
 use crate::skill::Folder;
 use crate::spend::OnBehalf;
 use crate::store::{Db, NewDecision, NewOutbox, OutboxKind, PROPOSAL_WAITS, ProposalRow, Tx, VerdictRow};
+use crate::text::one_line;
 use crate::time::Moment;
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
@@ -31,6 +33,9 @@ const BY_REVIEW: &str = "[skills] review = \"ai\"";
 /// The settings by which what a reflection proposes becomes live.
 const BY_REFLECTION_AI: &str = "[reflection] review_mode = \"ai\"";
 const BY_REFLECTION_NONE: &str = "[reflection] review_mode = \"none\"";
+
+/// More held folders than these are told of in one message.
+const MOST_ONE_BY_ONE: usize = 5;
 
 /// How long the task rests after the journal failed it.
 const AFTER_TROUBLE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -63,12 +68,20 @@ impl Review {
     /// Does what is due, and says when the next proposal expires.
     async fn work(&self) -> anyhow::Result<Option<Moment>> {
         loop {
+            // A look stages everything that it holds before any of it is told of.
+            let whole = self.0.writing.lock().await;
             let now = self.0.clock.now();
             let pending = self.0.journal.read(|db| db.pending_proposals()).await?;
+            drop(whole);
             if let Some(late) = pending.iter().find(|row| row.is_late(now)) {
                 self.expire(late.id, late.skill.clone()).await?;
             } else if let Some(new) = pending.iter().find(|row| !row.reviewed) {
                 self.review(new.id).await?;
+            } else if let Some(folders) = many_folders(&pending) {
+                if !self.tell_of_folders(folders).await? {
+                    self.0.untold.store(true, Ordering::Relaxed);
+                    return Ok(next_expiry(&pending, now));
+                }
             } else if let Some(new) = pending.iter().find(|row| !row.told) {
                 if !self.tell(new.id).await? {
                     self.0.untold.store(true, Ordering::Relaxed);
@@ -79,10 +92,40 @@ impl Review {
                     self.0.untold.store(true, Ordering::Relaxed);
                     return Ok(next_expiry(&pending, now));
                 }
+            } else if let Some(names) = self.carried_over().await? {
+                if !self.tell_carried_over(&names).await? {
+                    self.0.untold.store(true, Ordering::Relaxed);
+                    return Ok(next_expiry(&pending, now));
+                }
             } else {
                 return Ok(next_expiry(&pending, now));
             }
         }
+    }
+
+    /// Tells the owner in one message of many folders that are held. False if there is no place yet to tell them.
+    async fn tell_of_folders(&self, folders: Vec<(ProposalId, String)>) -> anyhow::Result<bool> {
+        let lines: Vec<(ProposalId, String)> =
+            folders.into_iter().map(|(id, name)| (id, one_line(&reveal(&name)).replace('`', "'"))).collect();
+        let (words, now) = (says::many_folders(&lines), self.0.clock.now());
+        self.post_to_owner("tell of held folders", move |tx, address, scope| {
+            // The names are those of folders that nobody accepted.
+            let text: Text = Labelled::new(Arc::from(words), label::of_a_held_folder(), scope);
+            tx.post(&NewOutbox::notice(address, &text, now))?;
+            lines.iter().try_for_each(|(id, _)| tx.told_of(*id, now))
+        })
+        .await
+    }
+
+    /// Tells the owner which skills were put there by hand before such folders were held. False if there is no place yet to tell them.
+    async fn tell_carried_over(&self, names: &[String]) -> anyhow::Result<bool> {
+        let names: Vec<String> = names.iter().map(|name| one_line(&reveal(name)).replace('`', "'")).collect();
+        let (words, now) = (says::carried_over(&names), self.0.clock.now());
+        self.post_to_owner("tell of skills by hand", move |tx, address, scope| {
+            tx.post(&NewOutbox::notice(address, &wording::own(&words, scope), now))?;
+            carried_over::told(tx)
+        })
+        .await
     }
 
     /// What a policy approved and nobody was told of, and what is to be told.
@@ -232,13 +275,25 @@ impl Review {
         post: impl FnOnce(Tx<'_>, AddressId, Scope) -> anyhow::Result<()> + Send + 'static,
     ) -> anyhow::Result<bool> {
         let now = self.0.clock.now();
+        self.post_to_owner(job, move |tx, address, scope| {
+            post(tx, address, scope)?;
+            tx.told_of(id, now)
+        })
+        .await
+    }
+
+    /// Posts something to the owner. False if there is no place yet to tell them.
+    async fn post_to_owner(
+        &self,
+        job: &'static str,
+        post: impl FnOnce(Tx<'_>, AddressId, Scope) -> anyhow::Result<()> + Send + 'static,
+    ) -> anyhow::Result<bool> {
         let told = self
             .0
             .journal
             .write(job, move |tx| {
                 let Some((address, scope)) = owners_address(*tx)? else { return Ok(None) };
                 post(tx, address, scope)?;
-                tx.told_of(id, now)?;
                 Ok(Some(address))
             })
             .await?;
@@ -247,6 +302,13 @@ impl Review {
         }
         Ok(told.is_some())
     }
+}
+
+/// The held folders of which nobody was told, if they are too many for a message each.
+fn many_folders(pending: &[ProposalRow]) -> Option<Vec<(ProposalId, String)>> {
+    let untold = pending.iter().filter(|row| !row.told && row.origin == "folder");
+    let folders: Vec<_> = untold.map(|row| (row.id, row.skill.clone())).collect();
+    (folders.len() > MOST_ONE_BY_ONE).then_some(folders)
 }
 
 /// Where the first owner was last heard.
@@ -274,7 +336,8 @@ fn verdict_row(verdict: &Verdict, proposal: &Proposal) -> VerdictRow {
 /// Clean in every respect: no text from outside, nothing that looks pasted, no finding.
 fn is_clean(proposal: &Proposal) -> bool {
     Standing::read(&proposal.row.standing) == Standing::Clean
-        && proposal.row.label.is_trusted()
+        && !proposal.row.label.asks_before_leaving()
+        && !proposal.third_party
         && proposal.findings().is_empty()
 }
 

@@ -182,13 +182,14 @@ impl Tx<'_> {
     fn drop_old_contents(&self, path: &str) -> anyhow::Result<()> {
         self.0
             .0
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "DELETE FROM file_contents WHERE file_id IN (
                      SELECT f.id FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.path = ?1
                      AND f.id <> coalesce((SELECT max(t.id) FROM files t JOIN file_contents d ON d.file_id = t.id
-                         WHERE t.path = ?1 AND t.label = 'trusted'), 0)
+                         WHERE t.path = ?1 AND {}), 0)
                      ORDER BY f.id DESC LIMIT -1 OFFSET ?2)",
-            )?
+                Label::is_trusted_sql("t.label")
+            ))?
             .execute(params![path, VERSIONS_KEPT])?;
         Ok(())
     }
@@ -247,7 +248,7 @@ impl Db<'_> {
         Ok(query.query_row([path, FOUND], |row| row.get(0)).optional()?)
     }
 
-    /// Where all that was ever written below that folder came from, but for what is trusted.
+    /// Where all that was ever written below that folder came from, but for labels that add nothing: neither a source nor an origin.
     ///
     /// # Errors
     /// If the journal cannot be read.
@@ -274,7 +275,8 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn last_trusted(&self, path: &str) -> anyhow::Result<Option<FileRow>> {
         let mut query = self.0.prepare_cached(&format!(
-            "{COLUMNS} WHERE f.path = ?1 AND f.label = 'trusted' AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1"
+            "{COLUMNS} WHERE f.path = ?1 AND {} AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1",
+            Label::is_trusted_sql("f.label")
         ))?;
         Ok(query.query_row([path], file_row).optional()?)
     }

@@ -134,14 +134,14 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn rebuild_fingerprints(&self) -> anyhow::Result<()> {
         self.0.0.execute("DELETE FROM fingerprints", [])?;
-        let mut texts = self.0.0.prepare("SELECT 'text:' || id, text FROM texts WHERE label <> 'trusted'")?;
-        let mut steps = self.0.0.prepare(
-            "SELECT 'step:' || id, text FROM steps WHERE label <> 'trusted' AND state = 'done' AND call <> '[]'",
-        )?;
-        let mut reasons =
-            self.0.0.prepare("SELECT 'reason:' || id, rationale FROM proposals WHERE label <> 'trusted'")?;
-        let mut verdicts = self.0.0.prepare("SELECT 'verdict:' || id, note FROM verdicts WHERE label <> 'trusted'")?;
-        for query in [&mut texts, &mut steps, &mut reasons, &mut verdicts] {
+        let untrusted = format!("NOT {}", Label::is_trusted_sql("label"));
+        for words in [
+            "'text:' || id, text FROM texts WHERE true",
+            "'step:' || id, text FROM steps WHERE state = 'done' AND call <> '[]'",
+            "'reason:' || id, rationale FROM proposals WHERE true",
+            "'verdict:' || id, note FROM verdicts WHERE true",
+        ] {
+            let mut query = self.0.0.prepare(&format!("SELECT {words} AND {untrusted}"))?;
             let mut rows = query.query([])?;
             while let Some(row) = rows.next()? {
                 let (node, words): (String, String) = (row.get(0)?, row.get(1)?);

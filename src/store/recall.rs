@@ -196,10 +196,11 @@ impl Db<'_> {
     fn count_untrusted(&self, question: &Question, looked: &Looked<'_>) -> anyhow::Result<usize> {
         let untrusted = [place(looked.scope, false)];
         let any: Vec<String> = question.words.iter().map(|word| find::phrase(&untrusted, word)).collect();
-        let mut query = self.0.prepare_cached(
+        let mut query = self.0.prepare_cached(&format!(
             "SELECT count(*) FROM (SELECT 1 FROM texts_fts f JOIN texts t ON t.id = f.rowid
-             WHERE texts_fts MATCH ?1 AND t.message_id < ?2 AND t.scope = ?3 AND t.label <> 'trusted' LIMIT ?4)",
-        )?;
+             WHERE texts_fts MATCH ?1 AND t.message_id < ?2 AND t.scope = ?3 AND NOT {} LIMIT ?4)",
+            Label::is_trusted_sql("t.label")
+        ))?;
         let (before, limit) = (before(looked), i64::try_from(COUNT_UP_TO).unwrap_or(i64::MAX));
         let count: i64 = query.query_row(params![any.join(" OR "), before, looked.scope, limit], |row| row.get(0))?;
         Ok(usize::try_from(count).unwrap_or(0))
@@ -231,10 +232,11 @@ impl Db<'_> {
         let best = rank::best(of, COMPANY).into_iter().filter_map(|at| of.get(at));
         let beside = best.filter_map(|candidate| around.beside.get(&candidate.message)).flatten().flatten();
         let beside: HashSet<MessageId> = beside.filter(|message| !known.contains(message)).copied().collect();
+        let trusted = Label::is_trusted_sql("t.label");
         let mut query = self.0.prepare_cached(&format!(
             "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id
              FROM messages m JOIN texts t ON t.message_id = m.id
-             WHERE m.id = ?1 AND m.id < ?2 AND t.scope = ?3 AND (?4 OR t.label = 'trusted') AND t.text <> '' AND {SEARCHED}"
+             WHERE m.id = ?1 AND m.id < ?2 AND t.scope = ?3 AND (?4 OR {trusted}) AND t.text <> '' AND {SEARCHED}"
         ))?;
         let mut company = Vec::new();
         for message in beside {

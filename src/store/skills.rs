@@ -2,6 +2,7 @@
 //!
 //! Digests are 64 hexadecimal digits; a blank one means that nothing lies there.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
@@ -19,10 +20,12 @@ pub type SkillFile = (String, Arc<[u8]>);
 pub struct SkillRow {
     /// Its folder.
     pub name: String,
-    /// `live`, `held`, `gone`.
+    /// `live`, `held`, `broken` (cannot be read as a skill), `gone`.
     pub state: String,
-    /// Of its files; blank when gone.
+    /// Of its files; blank when broken or gone.
     pub digest: String,
+    /// The version that is used, be it that another content lies in the folder and is held.
+    pub version: Option<VersionId>,
     /// What it says of itself.
     pub description: String,
     /// `shipped`, `person`, `proposal`, `rollback`.
@@ -40,10 +43,12 @@ pub struct SkillRow {
 pub struct SeenSkill<'a> {
     /// Its folder.
     pub name: &'a str,
-    /// `live`, `held`, `gone`.
+    /// `live`, `held`, `broken`, `gone`.
     pub state: &'a str,
     /// Of its files.
     pub digest: &'a str,
+    /// The version that is used.
+    pub version: Option<VersionId>,
     /// The name in its front matter.
     pub title: &'a str,
     /// What it says of itself.
@@ -130,7 +135,7 @@ fn version(row: &Row<'_>) -> rusqlite::Result<VersionRow> {
     })
 }
 
-const SKILL: &str = "name, state, digest, description, origin, shipped, installed, changed_at";
+const SKILL: &str = "name, state, digest, description, origin, shipped, installed, changed_at, version_id";
 
 fn skill(row: &Row<'_>) -> rusqlite::Result<SkillRow> {
     Ok(SkillRow {
@@ -142,6 +147,7 @@ fn skill(row: &Row<'_>) -> rusqlite::Result<SkillRow> {
         shipped: row.get(5)?,
         installed: row.get(6)?,
         changed_at: row.get(7)?,
+        version: row.get(8)?,
     })
 }
 
@@ -208,6 +214,20 @@ impl Db<'_> {
         Ok(query.query_map([id], file)?.collect::<Result<_, _>>()?)
     }
 
+    /// The hosts that were shown when those versions were accepted.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn hosts_shown_of(&self, versions: impl IntoIterator<Item = VersionId>) -> anyhow::Result<BTreeSet<String>> {
+        let mut query = self.0.prepare_cached("SELECT hosts FROM skill_versions WHERE id = ?1 AND accepted = 1")?;
+        let mut hosts = BTreeSet::new();
+        for version in versions {
+            let shown: Option<String> = query.query_row([version], |row| row.get(0)).optional()?;
+            hosts.extend(shown.unwrap_or_default().split_whitespace().map(str::to_owned));
+        }
+        Ok(hosts)
+    }
+
     /// The files of a proposal.
     ///
     /// # Errors
@@ -247,10 +267,10 @@ impl Tx<'_> {
     pub fn saw_skill(&self, seen: &SeenSkill<'_>) -> anyhow::Result<()> {
         self.0.0
             .prepare_cached(
-                "INSERT INTO skills (name, state, digest, title, description, origin, label, scope, changed_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                "INSERT INTO skills (name, state, digest, title, description, origin, label, scope, changed_at, version_id)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
                  ON CONFLICT (name) DO UPDATE SET state = ?2, digest = ?3, title = ?4, description = ?5, origin = ?6, label = ?7,
-                     changed_at = ?9",
+                     changed_at = ?9, version_id = ?10",
             )?
             .execute(params![
                 seen.name,
@@ -262,6 +282,7 @@ impl Tx<'_> {
                 seen.label,
                 Scope::Shared,
                 seen.at,
+                seen.version,
             ])?;
         Ok(())
     }
@@ -304,15 +325,31 @@ impl Tx<'_> {
         Ok(id)
     }
 
-    /// The owner decided about a version that lies there.
+    /// Marks a version as accepted, with the label that it has from then on and the hosts that were shown.
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn accept_version(&self, id: VersionId, label: &Label) -> anyhow::Result<()> {
+    pub fn accept_version(&self, id: VersionId, label: &Label, hosts: &BTreeSet<String>) -> anyhow::Result<()> {
+        let hosts = hosts.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
         self.0
             .0
-            .prepare_cached("UPDATE skill_versions SET accepted = 1, label = ?2 WHERE id = ?1")?
-            .execute(params![id, label])?;
+            .prepare_cached("UPDATE skill_versions SET accepted = 1, label = ?2, hosts = ?3 WHERE id = ?1")?
+            .execute(params![id, label, hosts])?;
+        Ok(())
+    }
+
+    /// Marks a skill as live in the version that lies in its folder.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn skill_is_live(&self, version: &VersionRow) -> anyhow::Result<()> {
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE skills SET state = 'live', version_id = ?3, label = (SELECT label FROM skill_versions WHERE id = ?3)
+                 WHERE name = ?1 AND digest = ?2",
+            )?
+            .execute(params![version.skill, version.digest, version.id])?;
         Ok(())
     }
 

@@ -61,6 +61,7 @@ fn way(reach: Reach, arguments: &str, label: &Label, granted: Option<&Covers>) -
         before: MessageId(1),
         typed: &typed,
         label,
+        shown_hosts: &BTreeSet::from(["shown.example".to_owned()]),
     };
     match Toolbox::new(vec![Arc::new(Sends(reach))]).way("send", arguments, &call, granted) {
         Way::Open(_) => Err("open".to_owned()),
@@ -84,6 +85,24 @@ fn a_clean_turn_and_a_call_that_stays_inside_need_no_yes() {
     assert_eq!(way(address(), "{\"url\": \"http://any.example/\"}", &clean, None), open());
     assert_eq!(way(Reach::Inside, "{}", &tainted(), None), open());
     assert_eq!(way(address(), "{\"url\": \"https://typed.example/a/\"}", &tainted(), None), open());
+}
+
+#[test]
+fn after_a_skill_of_a_third_party_only_the_hosts_shown_with_it_need_no_yes() {
+    let approved = Label::decode("trusted approved:3");
+    let url = |host: &str| format!("{{\"url\": \"https://{host}/b\"}}");
+    assert_eq!(way(address(), &url("Shown.example."), &approved, None), open());
+    assert_eq!(way(address(), "{\"url\": \"https://typed.example/a/\"}", &approved, None), open());
+    for other in ["other.example", "shown.example.evil.example", "x.shown.example"] {
+        assert!(way(address(), &url(other), &approved, None).is_ok(), "{other}");
+    }
+    assert!(way(outside(), "{}", &approved, None).is_ok() && way(Reach::Later, "{}", &approved, None).is_ok());
+    assert_eq!(way(Reach::Inside, "{}", &approved, None), open());
+    let both = approved.join(&tainted());
+    assert!(
+        way(address(), &url("shown.example"), &both, None).is_ok(),
+        "what was read besides may have put it together"
+    );
 }
 
 #[test]

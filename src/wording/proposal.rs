@@ -8,6 +8,8 @@ use crate::trust::Label;
 /// Why a proposal waits.
 pub const FROM_A_NOTE: &str = "What is made from a note is yours to decide.";
 /// Why a proposal waits.
+pub const FROM_A_SKILL: &str = "A skill of a third party had a part in it.";
+/// Why a proposal waits.
 pub const SHIPPED: &str = "You changed this skill, so its newer version is yours to decide.";
 /// Why a proposal waits.
 pub const NOT_THE_OWNERS: &str = "It comes from a conversation with somebody who is not an owner.";
@@ -125,7 +127,9 @@ pub fn origin(origin: &str) -> String {
         "turn" => "The assistant proposes it.",
         "note" => "It was made from a note.",
         "import" => "It was imported. Who wrote it is not known here.",
-        "folder" => "It is held back until you say yes, because of what the scan found.",
+        "folder" => {
+            "Its folder was put among the skills by hand, or changed so that the scan finds something in it. It is not used until you accept it."
+        }
         "shipped" => NEWER_BUILTIN,
         _ => "A reflection proposes it.",
     }
@@ -150,6 +154,59 @@ pub fn stage(stage: &str, outcome: &str, note: &str) -> String {
     };
     let note = if note.is_empty() { String::new() } else { format!(" {note}") };
     format!("- {name}: {said}{note}")
+}
+
+/// Many folders were put there by hand at once.
+pub fn many_folders(folders: &[(ProposalId, String)]) -> String {
+    let lines: Vec<String> = folders.iter().map(|(id, name)| format!("- proposal {id}: `{name}`")).collect();
+    format!(
+        "{} folders were put among the skills by hand. None is used until you accept it; `/show NUMBER` shows one of them, and how to decide.\n\n{}",
+        folders.len(),
+        lines.join("\n")
+    )
+}
+
+/// Skills that were put there by hand before such folders were held.
+pub fn carried_over(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!(
+        "From this version on, a folder that somebody puts among the skills is not used until you accept it. These skills were put there by hand \
+         before, and stay in use: {}. If you do not know one of them, look at it on the computer with `compline skills show NAME`, and delete its folder.",
+        names.join(", ")
+    )
+}
+
+/// Below the title of a change that is held.
+pub const LAST_ACCEPTED_STAYS: &str = "Meanwhile the version that you accepted last stays in use.";
+
+/// A file of a third party's skill.
+pub fn file(path: &str, bytes: usize, script: bool) -> String {
+    format!("{path}, {bytes} bytes{}", if script { ", a script" } else { "" })
+}
+
+/// Above the files of a third party's skill.
+pub fn files(count: usize, scripts: usize) -> String {
+    let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    match scripts {
+        0 => format!("It has {files}, and no script:"),
+        1 => format!("It has {files}. One is a script, which Compline shows to the assistant and never runs:"),
+        _ => format!("It has {files}. {scripts} are scripts, which Compline shows to the assistant and never runs:"),
+    }
+}
+
+/// A third party's skill names no host.
+pub const NO_HOSTS: &str =
+    "No web address stands in it. While it is in use, you are asked before anything is sent out.";
+
+/// Above the hosts that a third party's skill names.
+pub fn hosts(more: usize) -> String {
+    let rest = match more {
+        0 => String::new(),
+        _ => format!(" It names {more} more, which are not listed and are asked about."),
+    };
+    format!(
+        "It names addresses on these hosts. With your yes they are opened without a question while it is in use; anything else that is sent out is asked about.{rest}"
+    )
 }
 
 /// Before the words of the reviewer.

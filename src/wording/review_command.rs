@@ -16,7 +16,7 @@ pub const DOES_REJECT: &str = "refuse a proposal: /reject 12 why";
 /// What /why does.
 pub const DOES_WHY: &str = "tell where a proposal comes from: /why 12";
 /// What /skills does.
-pub const DOES_SKILLS: &str = "list the skills";
+pub const DOES_SKILLS: &str = "list the skills; accept a held one: /skills accept NAME";
 /// What /history does.
 pub const DOES_HISTORY: &str = "list what a skill was before: /history NAME";
 /// What /rollback does.
@@ -50,11 +50,31 @@ pub const CHECK_THEM: &str = "On the computer, `compline skills check` says what
 pub fn held(waits: Option<ProposalId>, refused: Option<ProposalId>) -> String {
     match (waits, refused) {
         (Some(id), _) => {
-            format!("held back until you decide about proposal {id}, because of what the scan found")
+            format!("held back until you decide about proposal {id}")
         }
         (None, Some(id)) => format!("held back, because you refused it as it is: proposal {id}"),
-        (None, None) => "held back, because of what the scan found".to_owned(),
+        (None, None) => "held back until you accept it".to_owned(),
     }
+}
+
+/// A skill whose folder was changed, and the change is held.
+pub fn change_held(why: &str) -> String {
+    format!("in use as you accepted it last; a change of its folder is {why}")
+}
+
+/// What else there is to say about a skill that is used.
+pub fn note(note: &str) -> String {
+    format!("It is {note}.")
+}
+
+/// A folder that is held and cannot be accepted.
+pub fn cannot_accept(name: &str, why: &str) -> String {
+    format!("The skill {name} stays held back: {why} Change its folder and it is looked at again, or delete it.")
+}
+
+/// Nothing of that skill is held.
+pub fn not_held(name: &str) -> String {
+    format!("The skill {name} is in use as it lies in its folder: nothing of it is held back.")
 }
 
 /// Where a command was given, and so how the next one is written.

@@ -25,7 +25,7 @@ type Why = &'static str;
 const RULES: &[Rule] = &[
     Rule {
         act: "mint trust",
-        looks: &[":: trusted", "Label :: decode"],
+        looks: &[":: trusted", "Label :: approved", "Label :: decode", ". without_origins ("],
         places: &[("trust", "it owns the label and keeps the lattice")],
         files: &[
             ("src/wording.rs", "the program's own words"),

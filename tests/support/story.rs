@@ -221,7 +221,12 @@ impl<C: Channel> StoryOver<C> {
         let zone = if self.settings.contains("timezone") { "" } else { "timezone = \"UTC\"\n" };
         let text = format!("{zone}{}\n{still}{}{}", self.settings, self.fake.settings(), self.people);
         let home = Home::at(&self.home);
-        compline::config::parse(&text, "story.toml", &self.env, home).unwrap().config
+        // What a person writes by hand is held in the stories about it.
+        let mut env = self.env.clone();
+        if !self.settings.contains("by_hand") {
+            env.insert("COMPLINE__SKILLS__BY_HAND".to_owned(), "live".to_owned());
+        }
+        compline::config::parse(&text, "story.toml", &env, home).unwrap().config
     }
 
     /// Starts the gateway and waits until it listens.

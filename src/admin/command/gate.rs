@@ -35,6 +35,13 @@ pub enum Gate {
     },
     /// The skills.
     Skills,
+    /// Shows a held folder, or accepts it as it was shown.
+    Accept {
+        /// Whose folder.
+        name: String,
+        /// The digits that were typed; blank if there were none.
+        hash: String,
+    },
     /// What a skill was before.
     History {
         /// Whose; blank if nobody said.
@@ -59,11 +66,20 @@ pub(super) fn parse(name: &str, rest: &str) -> Option<Gate> {
         "approve" => Gate::Approve { proposal, hash: more.trim_matches('`').to_owned() },
         "reject" => Gate::Reject { proposal, why: more.to_owned() },
         "why" => Gate::Why { proposal: alone(proposal, more) },
+        "skills" if first == "accept" && !more.is_empty() => accept(more),
         "skills" => Gate::Skills,
         "history" => Gate::History { name: rest.to_owned() },
         "rollback" => roll_back(rest),
         _ => return None,
     })
+}
+
+/// The last word is the hash, if it looks like one and is not all there is.
+fn accept(rest: &str) -> Gate {
+    let is_hash = |word: &str| (8..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let parted = rest.rsplit_once(char::is_whitespace).map(|(name, word)| (name, word.trim_matches('`')));
+    let (name, hash) = parted.filter(|(_, word)| is_hash(word)).unwrap_or((rest, ""));
+    Gate::Accept { name: name.trim_end().to_owned(), hash: hash.to_owned() }
 }
 
 /// The last word is the version; the name of a folder may have spaces.
@@ -112,6 +128,10 @@ mod tests {
             ("why 12", Gate::Why { proposal: twelve }),
             ("why not", Gate::Why { proposal: none }),
             ("skills", Gate::Skills),
+            ("skills accept tea", Gate::Accept { name: "tea".to_owned(), hash: nothing.clone() }),
+            ("skills accept My Tea  a3f9c21b", Gate::Accept { name: "My Tea".to_owned(), hash: hash.clone() }),
+            ("skills accept a3f9c21b", Gate::Accept { name: "a3f9c21b".to_owned(), hash: nothing.clone() }),
+            ("skills accept", Gate::Skills),
             ("history tea", Gate::History { name: "tea".to_owned() }),
             ("history", Gate::History { name: nothing.clone() }),
             ("rollback tea 7", Gate::RollBack { name: "tea".to_owned(), version: Some(VersionId(7)) }),

@@ -142,7 +142,7 @@ fn lines_of(one: &Checked) -> Vec<String> {
 }
 
 /// Words of a file on one line of a terminal, with nothing hidden in them.
-fn plain(words: &str) -> String {
+pub(super) fn plain(words: &str) -> String {
     one_line(&reveal(words))
 }
 
@@ -161,6 +161,7 @@ mod tests {
             shipped: String::new(),
             installed: String::new(),
             changed_at: Moment(0),
+            version: None,
         }
     }
 

@@ -165,6 +165,8 @@ const SKILLS: &[Key] = &[
         "Who decides about the assistant's own proposals: \"human\" (you, always) or \"ai\" (a reviewer, for what is clean in every respect)."),
     key("tainted_review_mode", Text, Is("human"), "human",
         "What text from outside had a part in: \"human\" (waits for you) or \"reject\" (is not even kept)."),
+    key("by_hand", Text, Is("hold"), "hold",
+        "A folder that was put among the skills by hand: \"hold\" (not used until you accept it) or \"live\" (used at once; for those who write skills themselves)."),
 ];
 
 const TOOLS: &[Key] = &[key("web_fetch", Flag, Is("true"), "true", "Whether the assistant may read web pages.")];

@@ -4,6 +4,7 @@
 //! stores the question and ends the turn: the history shows a call with its outcome, whatever the person says. What they said yes to is read
 //! from the journal, and holds for the turn that their yes began and for no other.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,6 +36,7 @@ impl Turn<'_> {
     ) -> anyhow::Result<Option<End>> {
         let label = self.label_so_far(record);
         let typed: Vec<Text> = self.history.typed.iter().chain(record.typed()).cloned().collect();
+        let shown_hosts = self.shown_hosts(&label).await?;
         let about = Call {
             arguments: &serde_json::Value::Null,
             scope: self.row.scope,
@@ -44,6 +46,7 @@ impl Turn<'_> {
             before: record.first_message.unwrap_or(MessageId(i64::MAX)),
             typed: &typed,
             label: &label,
+            shown_hosts: &shown_hosts,
         };
         let toolbox = &self.engine.parts.toolbox;
         let way = if work::withholds(&self.conversation, &call.name) {
@@ -74,6 +77,15 @@ impl Turn<'_> {
         let step = self.begin_tool_step(seq, call, &label).await?;
         let text = Labelled::new(Arc::from(sentence), label, self.row.scope);
         self.keep_tool_step(step, Given { text, from: Vec::new(), failed: Some("not made") }).await.map(|()| None)
+    }
+
+    /// The hosts that were shown when the skills behind that label were accepted.
+    async fn shown_hosts(&self, label: &Label) -> anyhow::Result<BTreeSet<String>> {
+        let origins: Vec<_> = label.origins().collect();
+        if origins.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        self.engine.parts.journal.read(move |db| db.hosts_shown_of(origins)).await
     }
 
     /// Who can be asked: the person whose chat it is. Where a turn runs for nobody who reads along, the answer is no at once.

@@ -34,6 +34,8 @@ pub(super) fn judge(
     }
     Ok(if !label.is_trusted() {
         tainted(label, row.scope)
+    } else if label.asks_before_leaving() {
+        careful(&label, row.scope, says::FROM_A_SKILL)
     } else if !is_owner(db, person)? {
         careful(&label, row.scope, says::NOT_THE_OWNERS)
     } else if note.is_some() {

@@ -158,7 +158,8 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn entries_of_use(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<EntryRow>> {
-        let which = "e.scope = ?1 AND e.kind IN ('fact', 'note') AND e.label = 'trusted'";
+        let trusted = Label::is_trusted_sql("e.label");
+        let which = format!("e.scope = ?1 AND e.kind IN ('fact', 'note') AND {trusted}");
         let mut used = self
             .0
             .prepare_cached(&format!("{COLUMNS} FROM entry_uses u CROSS JOIN entries e ON e.key = u.key WHERE {which} ORDER BY u.last_at DESC LIMIT ?2"))?;

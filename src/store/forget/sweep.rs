@@ -4,6 +4,7 @@ use rusqlite::params;
 
 use crate::store::{Tx, VERSIONS_KEPT};
 use crate::time::Moment;
+use crate::trust::Label;
 
 impl Tx<'_> {
     /// Deletes some of it, as far as it is older than that. Says how many rows there were. What no entry has is left alone until the index is whole.
@@ -16,10 +17,11 @@ impl Tx<'_> {
              WHERE EXISTS (SELECT 1 FROM files l WHERE l.path = f.path AND l.digest = '' AND l.written_at < ?1
                  AND NOT EXISTS (SELECT 1 FROM files n WHERE n.path = l.path AND n.id > l.id)) LIMIT ?2)";
         let mut swept = self.0.0.prepare_cached(deleted)?.execute(params![before, limit])?;
-        let many = "DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
+        let trusted = Label::is_trusted_sql("t.label");
+        let many = format!("DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
              WHERE (SELECT count(*) FROM files n JOIN file_contents d ON d.file_id = n.id WHERE n.path = f.path AND n.id > f.id) >= ?1
-             AND f.id <> coalesce((SELECT max(t.id) FROM files t JOIN file_contents d ON d.file_id = t.id WHERE t.path = f.path AND t.label = 'trusted'), 0) LIMIT ?2)";
-        swept = swept.saturating_add(self.0.0.prepare_cached(many)?.execute(params![VERSIONS_KEPT, limit])?);
+             AND f.id <> coalesce((SELECT max(t.id) FROM files t JOIN file_contents d ON d.file_id = t.id WHERE t.path = f.path AND {trusted}), 0) LIMIT ?2)");
+        swept = swept.saturating_add(self.0.0.prepare_cached(&many)?.execute(params![VERSIONS_KEPT, limit])?);
         Ok(swept.saturating_add(self.sweep_of_no_entry(before, limit)?))
     }
 

@@ -13,6 +13,7 @@ use super::{Looked, before};
 use crate::store::Db;
 use crate::text::fold;
 use crate::text::question::Question;
+use crate::trust::Label;
 
 /// So many texts are ranked for one question; about twenty milliseconds.
 const MOST: i64 = 20_000;
@@ -104,13 +105,14 @@ impl Db<'_> {
     /// The best by BM25, where what stands in the day counts half.
     fn texts_by_rank(&self, expression: &str, looked: &Looked<'_>) -> anyhow::Result<Vec<Candidate>> {
         // The inner query ranks by the index alone; only the best rows are looked up.
-        let mut query = self.0.prepare_cached(
+        let mut query = self.0.prepare_cached(&format!(
             "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id, f.score
              FROM (SELECT rowid, rank AS score FROM texts_fts
                    WHERE texts_fts MATCH ?1 AND rank MATCH 'bm25(1.0, 0.5)' ORDER BY rank LIMIT ?2) f
              JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
-             WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR t.label = 'trusted') ORDER BY f.score, m.id DESC",
-        )?;
+             WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY f.score, m.id DESC",
+            Label::is_trusted_sql("t.label")
+        ))?;
         let rows = query.query_map(
             params![expression, self.enough_texts(looked)?, before(looked), looked.scope, looked.untrusted_too],
             |row| {
@@ -123,12 +125,13 @@ impl Db<'_> {
 
     /// The newest that match, which all count the same.
     fn newest_texts(&self, expression: &str, looked: &Looked<'_>, score: f64) -> anyhow::Result<Vec<Candidate>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.0.prepare_cached(&format!(
             "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id
              FROM (SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2) f
              JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
-             WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR t.label = 'trusted') ORDER BY m.id DESC",
-        )?;
+             WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY m.id DESC",
+            Label::is_trusted_sql("t.label")
+        ))?;
         let rows = query.query_map(
             params![expression, self.enough_texts(looked)?, before(looked), looked.scope, looked.untrusted_too],
             |row| Ok(Candidate { words: score, ..Candidate::of_row(row, 0, row.get(4)?)? }),

@@ -48,7 +48,8 @@ pub(super) async fn list(review: &Review, way: &str, label: &Label) -> Result<Sk
     let live = look(review).await?;
     let way = way.trim_end_matches('/');
     if way.is_empty() {
-        let label = live.skills.values().fold(label.clone(), |label, one| label.join(&one.label));
+        // Names alone, as the index has them.
+        let label = live.skills.values().fold(label.clone(), |label, one| label.join(&one.index_label()));
         let lines = live.skills.keys().map(|name| format!("{name}/")).collect();
         return Ok(SkillList { lines, label, from: live.nodes() });
     }

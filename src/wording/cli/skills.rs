@@ -3,12 +3,20 @@
 use std::path::Path;
 
 /// A skill that waits for its owner.
-pub const HELD: &str = "It is held back until you say yes: `compline review list` has its proposal.";
+pub const HELD: &str = "It is held back until you accept it: `compline skills accept NAME` shows all of it. `compline review list` has its proposal.";
 /// Findings that the owner has seen.
 pub const ACCEPTED: &str = "You have accepted what was found, so it is used.";
 /// A form that other programs would not take.
 pub const USED: &str =
     "It is used here all the same. Other programs may refuse it, and so does `compline skills import`.";
+
+/// A held folder was shown and not accepted.
+pub const NOT_ACCEPTED: &str = "Nothing was changed: it stays held back.";
+
+/// Asks whether what was shown is accepted.
+pub fn accept(name: &str) -> String {
+    format!("Accept the skill {name} exactly as shown? [y/N] ")
+}
 
 /// Nothing is there.
 pub fn not_there(path: &Path, why: &str) -> String {
