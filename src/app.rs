@@ -3,6 +3,7 @@
 //! Whoever holds the lock of a home is its one writer: the journal is opened and brought up to date only then. Everything that comes from
 //! outside (the clock, the models, the adapters, the way to web pages) is a seam, so a test builds the same house with other walls.
 
+mod lock;
 mod people;
 mod tools;
 
@@ -11,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::Context;
 use futures::FutureExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -21,9 +21,8 @@ use crate::adapter::Adapter;
 use crate::adapter::signal::Signal;
 use crate::adapter::telegram::Telegram;
 use crate::adapter::terminal::Terminal;
-use crate::admin::restore::Settled;
 use crate::admin::{self, Admin, HealthSource};
-use crate::config::{Config, Home};
+use crate::config::Config;
 use crate::engine::files::reader::Reader;
 use crate::engine::{self, Courier, Engine, Fetch};
 use crate::gateway::commands::Commands;
@@ -48,6 +47,8 @@ use crate::tool::keeping::Keeping;
 use crate::tool::outside::{self, Servers};
 use crate::tool::web::Fetcher;
 use crate::wording;
+
+pub use lock::{take_lock, take_lock_as_it_is};
 
 /// What is in work when the program stops gets this long to finish.
 const STOP_WITHIN: Duration = Duration::from_secs(8);
@@ -130,38 +131,6 @@ pub struct App {
     tasks: TaskTracker,
     stop: CancellationToken,
     _lock: File,
-}
-
-/// Takes the lock of a home, which is made if it is not there.
-///
-/// # Errors
-/// If another process holds it, or it cannot be made.
-pub fn take_lock(home: &Home) -> Result<File, BuildError> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(home.path())
-        .with_context(|| format!("Cannot make the home {}", home.path().display()))?;
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(home.lock())
-        .with_context(|| format!("Cannot write in the home {}", home.path().display()))?;
-    match file.try_lock() {
-        Ok(()) => {
-            // Whoever has the lock finds a home in one state.
-            match admin::restore::settle(home)? {
-                Settled::Nothing => {}
-                Settled::Finished => tracing::warn!("{}", wording::upkeep::FINISHED),
-                Settled::Dropped => tracing::warn!("{}", wording::upkeep::DROPPED),
-            }
-            Ok(file)
-        }
-        Err(std::fs::TryLockError::WouldBlock) => Err(BuildError::Held(home.path().to_owned())),
-        Err(std::fs::TryLockError::Error(error)) => Err(BuildError::Other(error.into())),
-    }
 }
 
 impl App {

@@ -24,6 +24,7 @@ mod probe;
 mod progress;
 mod read_document;
 mod reflect;
+mod restore;
 mod review;
 mod run;
 mod signal;
@@ -152,7 +153,7 @@ enum Command {
     /// Write the whole state into one file, while the gateway runs or not
     Backup(backup::Backup),
     /// Put a backup in the place of the whole state
-    Restore(backup::Restore),
+    Restore(restore::Restore),
     /// Read a document on standard input, for the gateway
     #[command(hide = true)]
     ReadDocument {
@@ -200,7 +201,7 @@ fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exi
         Command::Export(options) => forget::export(&options, &place()?, printer),
         Command::Forget(options) => forget::forget(&options, &place()?, printer),
         Command::Backup(options) => backup::backup(&options, &place()?, printer),
-        Command::Restore(options) => backup::restore(&options, &place()?, printer),
+        Command::Restore(options) => restore::restore(&options, &place()?, printer),
         Command::ReadDocument { kind } => read_document::run(&kind),
     }
 }

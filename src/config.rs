@@ -5,6 +5,7 @@
 //! no optional value that has a default.
 
 mod channels;
+mod difference;
 pub mod error;
 pub mod example;
 pub mod keys;
@@ -24,6 +25,7 @@ mod suggest;
 mod units;
 pub mod written;
 
+pub use difference::{Changed, Subject, difference};
 pub use error::ConfigError;
 pub use example::{Answers, SecretFrom, SignalAnswers, commented};
 pub use mode::mode_finding;
@@ -125,6 +127,11 @@ impl Home {
     /// The configuration, unless another file is named.
     pub fn config(&self) -> PathBuf {
         self.0.join("compline.toml")
+    }
+
+    /// The key that authenticates backups; never in one.
+    pub fn backup_key(&self) -> PathBuf {
+        self.0.join("backup.key")
     }
 
     /// What profiles have learned: layer A, beside the workspace.

@@ -58,7 +58,7 @@ pub use forget::{Forgettable, Outcome};
 pub use forget_person::PersonGone;
 pub use health::{TreeHealth, TreeMended};
 pub use index::{EntryHit, Found, Index, IndexHealth, IndexTotals, Question};
-pub use label::{of_file as label_of_file, of_found_file};
+pub use label::{of_file as label_of_file, of_file_from_anywhere, of_found_file};
 pub use own::{NotGiven, OwnFile};
 pub use page::{digest, without_comments};
 pub use passage::Section;

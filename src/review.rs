@@ -36,7 +36,7 @@ pub use live::{Held, Live, LiveSkill};
 pub use person::{By, Decided, Refusal};
 pub use proposal::{Draft, Origin, Proposal};
 pub use read::History;
-pub use restored::distrust_unknown;
+pub use restored::{accept_shipped_only, distrust_unknown};
 pub use submit::Staged;
 pub use taint::Standing;
 

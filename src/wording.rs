@@ -27,6 +27,7 @@ pub mod reminder;
 pub mod reminder_command;
 pub mod proposal;
 pub mod reaction;
+pub mod restore;
 pub mod review;
 pub mod review_command;
 pub mod schedule;

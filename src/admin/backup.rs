@@ -1,8 +1,9 @@
 //! A backup: the whole state of a home in one file, made while the gateway runs or not.
 //!
 //! It is a gzipped tar, so it can be opened without this program: `compline.db`, `workspace/`, `skills/`, `experience/`, `compline.toml` unless that
-//! is left out, and last a manifest with the size and SHA-256 of each file. It is written beside its final name, synced, read back and compared
-//! with what went in, and only then given its name; it never takes the place of another file.
+//! is left out, then a manifest with the size and SHA-256 of each file, and last the manifest's authentication with the key of the home ([`key`]), which is
+//! in no archive. It is written beside its final name, synced, read back and compared with what went in, and only then given its name; it never takes the
+//! place of another file. It is not encrypted.
 //!
 //! **The files come first and the journal after them.** Before we put a file into the workspace or change a skill, its row is committed. So
 //! of every file of ours that is in the backup the journal in it knows, as after a power cut: a row may have no file, which is harmless, but no file is
@@ -11,6 +12,7 @@
 //!
 //! Links are kept as links, and never followed. One that leads out of its folder would lead somewhere else after a restore: it is left out and named.
 
+pub mod key;
 pub mod manifest;
 pub mod pack;
 pub mod read;
@@ -28,6 +30,7 @@ use crate::memory;
 use crate::store::{self, Tx};
 use crate::time::Moment;
 use crate::wording::upkeep::{self as says, LeftOut};
+use key::BackupKey;
 use manifest::{Entry, Kind, Manifest};
 use pack::Packer;
 
@@ -60,6 +63,8 @@ pub struct Made {
     pub files: usize,
     /// What is not in it, and why.
     pub left_out: Vec<(String, LeftOut)>,
+    /// The key of the home, if it was made for this backup: its recovery code was not shown yet.
+    pub new_key: Option<BackupKey>,
 }
 
 /// Hears what is being done, and how many bytes of it are done.
@@ -80,8 +85,10 @@ pub fn make(sources: &Sources, to: &Path, now: Moment, progress: Progress<'_>) -
     refuse(sources, &to)?;
     let part = beside(&to, "part")?;
     let copy = beside(&to, "journal")?;
-    let made = write(sources, &part, &copy, now, progress).and_then(|manifest| {
-        read::verify(&part, u64::MAX, progress).context("The backup could not be read back")?;
+    let (key, is_new) = BackupKey::load_or_make(&sources.home)?;
+    let made = write(sources, &key, (&part, &copy), now, progress).and_then(|manifest| {
+        let read = read::verify(&part, u64::MAX, progress).context("The backup could not be read back")?;
+        anyhow::ensure!(read.is_authentic(&key)?, "The backup could not be read back: its authentication is wrong");
         put_in_place(&part, &to)?;
         Ok(manifest)
     });
@@ -93,7 +100,21 @@ pub fn make(sources: &Sources, to: &Path, now: Moment, progress: Progress<'_>) -
         size: std::fs::metadata(&to)?.len(),
         files: manifest.entries.iter().filter(|entry| entry.kind == Kind::File && entry.path != JOURNAL).count(),
         left_out: manifest.left_out,
+        new_key: is_new.then_some(key),
     })
+}
+
+/// Bytes as hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of hexadecimal digits; empty if they are none.
+pub(super) fn unhex(text: &str) -> Vec<u8> {
+    let digit = |digit: &u8| char::from(*digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let bytes = pairs.iter().map(|[high, low]| Some(digit(high)? << 4 | digit(low)?));
+    if rest.is_empty() { bytes.collect::<Option<_>>().unwrap_or_default() } else { Vec::new() }
 }
 
 fn refuse(sources: &Sources, to: &Path) -> anyhow::Result<()> {
@@ -109,10 +130,16 @@ fn refuse(sources: &Sources, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn write(sources: &Sources, part: &Path, copy: &Path, now: Moment, progress: Progress<'_>) -> anyhow::Result<Manifest> {
+fn write(
+    sources: &Sources,
+    key: &BackupKey,
+    (part, copy): (&Path, &Path),
+    now: Moment,
+    progress: Progress<'_>,
+) -> anyhow::Result<Manifest> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(part);
     let file = file.with_context(|| format!("Cannot write {}", part.display()))?;
-    let mut packer = Packer::new(BufWriter::new(file), progress);
+    let mut packer = Packer::new(BufWriter::new(file), key, progress);
     for (name, folder) in FOLDERS.into_iter().zip(sources.folders()) {
         walk::pack_folder(&mut packer, name, &folder)?;
     }

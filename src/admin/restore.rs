@@ -6,9 +6,15 @@
 //! and what was unpacked is thrown away at the next start; from then on the plan is carried out, by this program or the next that takes the lock
 //! ([`settle`]). Nobody opens a home with a plan in it.
 //!
+//! **Who wrote the archive decides what of it counts.** An archive is authentic under the key of the home, or under that of a recovery code, which a home
+//! without a key then keeps. Even so an old archive readmits nobody: only people whom the present home knows are let in, as they are here, and outside
+//! tools have to be accepted again. An archive that nothing authenticates is restored so that nothing in it acts. What changes is shown between
+//! [`prepare`] and [`finish`] ([`Difference`]), and the person is asked.
+//!
 //! What was there before is moved to `backups/replaced-…/` and never deleted. A file of the restored workspace that matches no row of the restored
 //! journal is not trusted, and a skill that nobody accepted in that form is held.
 
+mod difference;
 mod swap;
 mod unpack;
 
@@ -17,15 +23,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 
-use super::backup::manifest::{Entry, Kind, Manifest};
-use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, known_as, read, room};
-use crate::config::{self, Home};
+use super::backup::key::{BackupKey, KEY_FILE};
+use super::backup::manifest::{Entry, FORM, Kind, Manifest};
+use super::backup::read::{self, Archive};
+use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, known_as, room};
+use crate::config::{self, Config, Home};
 use crate::memory;
 use crate::review;
-use crate::store::{self, Journal, Parked, Tx};
+use crate::store::{self, Journal, Parked, RestoredPerson, Tx};
 use crate::time::Moment;
+use crate::wording::restore as says_of_restore;
 use crate::wording::upkeep as says;
+use difference::Present;
 
+pub use difference::{Acting, ConfigChange, Difference};
 pub use swap::{Settled, is_left, is_unfinished, settle};
 
 /// Where a backup is restored to.
@@ -35,10 +46,44 @@ pub struct Target {
     pub home: Home,
     /// The configuration file.
     pub config: PathBuf,
-    /// Whether the configuration of the backup is left in it, and the present one stays.
-    pub without_config: bool,
+    /// Which configuration holds afterwards.
+    pub configuration: Configuration,
     /// The environment, which is laid over the configuration.
     pub environment: BTreeMap<String, String>,
+}
+
+/// Which configuration holds after a restore. That of an archive that nothing authenticates never does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Configuration {
+    /// The present one, or that of the archive if there is none.
+    #[default]
+    PresentFirst,
+    /// That of the archive.
+    Archive,
+    /// The present one, or none.
+    Present,
+}
+
+/// What speaks for an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Warrant {
+    /// The key with which it was made.
+    Key(BackupKey),
+    /// Nothing: nothing in it acts.
+    Nothing,
+}
+
+/// What the key of a home says of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Authenticity {
+    /// It was made with that key, and not changed since.
+    Authentic(BackupKey),
+    /// It was made with another key: its recovery code is needed.
+    OtherKey,
+    /// It was changed.
+    Changed,
+    /// It carries no authentication.
+    Unsigned,
 }
 
 /// What came of a restore.
@@ -50,52 +95,161 @@ pub struct Restored {
     pub parked: Parked,
     /// Where the state from before lies now, if there was any.
     pub aside: Option<PathBuf>,
+    /// Whether everything is as it was, the configuration included.
+    pub is_exact: bool,
+    /// Whether the home was given the key of the archive.
+    pub keeps_key: bool,
+    /// The owners, each with where they are reached.
+    pub owners: Vec<String>,
+}
+
+/// A restore that waits for a yes. Nothing has changed; without [`finish`], [`settle`] removes what was unpacked.
+#[derive(Debug)]
+pub struct Prepared {
+    /// What it changes in who and what may act.
+    pub difference: Difference,
+    places: Vec<(&'static str, PathBuf)>,
+    parked: Parked,
+    is_exact: bool,
+    keeps_key: bool,
 }
 
 /// Called between two renames; an error stops there, as a power cut does.
 pub type Seam<'a> = &'a mut dyn FnMut(&str) -> anyhow::Result<()>;
 
-/// Restores the backup in `file`. On an error before the plan nothing has changed, and [`settle`] removes what was unpacked.
+/// Reads the archive in `file` from end to end.
 ///
 /// # Errors
-/// If the backup is not whole, not safe or too new, or something cannot be written.
-pub async fn restore(
+/// If it is not whole, not safe or too new.
+pub fn read(file: &Path, home: &Home, progress: Progress<'_>) -> anyhow::Result<Archive> {
+    settle(home)?;
+    let room = room(home.path()).unwrap_or(u64::MAX);
+    let archive = read::verify(file, room, progress)
+        .map_err(|error| anyhow::anyhow!(says::not_whole(file, &format!("{error:#}"))))?;
+    let known = store::newest_version();
+    ensure!(archive.manifest.journal <= known, says::newer(file, archive.manifest.journal, known));
+    Ok(archive)
+}
+
+/// Judges an archive by a key.
+///
+/// # Errors
+/// Never, in practice.
+pub fn judge(archive: &Archive, key: Option<&BackupKey>) -> anyhow::Result<Authenticity> {
+    let Some(seal) = archive.seal.as_ref().filter(|_| archive.manifest.form == FORM) else {
+        return Ok(Authenticity::Unsigned);
+    };
+    let Some(key) = key else { return Ok(Authenticity::OtherKey) };
+    if archive.is_authentic(key)? {
+        return Ok(Authenticity::Authentic(key.clone()));
+    }
+    Ok(if seal.key == key.id()? { Authenticity::Changed } else { Authenticity::OtherKey })
+}
+
+/// Unpacks an archive beside the home and closes what was under way in it. On an error nothing has changed, and [`settle`] removes what was unpacked.
+///
+/// # Errors
+/// If the archive is not what `warrant` says, changed since it was read, or something cannot be written.
+pub async fn prepare(
     file: &Path,
-    target: &Target,
+    archive: &Archive,
+    (target, warrant): (&Target, &Warrant),
     now: Moment,
     progress: Progress<'_>,
     seam: Seam<'_>,
-) -> anyhow::Result<Restored> {
-    settle(&target.home)?;
-    let room = room(target.home.path()).unwrap_or(u64::MAX);
-    let manifest = read::verify(file, room, progress)
-        .map_err(|error| anyhow::anyhow!(says::not_whole(file, &format!("{error:#}"))))?;
-    let known = store::newest_version();
-    ensure!(manifest.journal <= known, says::newer(file, manifest.journal, known));
-    let staged = swap::staging(&target.home);
-    unpack::unpack(file, &staged, progress)?;
+) -> anyhow::Result<Prepared> {
+    let is_authentic = match warrant {
+        Warrant::Key(key) => archive.is_authentic(key)?,
+        Warrant::Nothing => false,
+    };
+    ensure!(is_authentic || *warrant == Warrant::Nothing, says_of_restore::changed(file));
+    let not_whole = |error: anyhow::Error| anyhow::anyhow!(says::not_whole(file, &format!("{error:#}")));
+    let (staged, manifest) = (swap::staging(&target.home), &archive.manifest);
+    unpack::unpack(file, manifest, &staged, progress).map_err(not_whole)?;
     seam("unpacked")?;
-    let places = places(target, &staged)?;
-    let parked = bring_up(&staged, &manifest, now)
-        .await
-        .map_err(|error| anyhow::anyhow!(says::not_whole(file, &format!("{error:#}"))))?;
+    let chosen = choose_config(target, &staged, is_authentic)?;
+    let mut places = places(target, &chosen)?;
+    let present = present(&target.home);
+    let closing = Closing {
+        entries: manifest.entries.clone(),
+        skills: staged.join("skills"),
+        is_authentic,
+        // An archive that nothing authenticates lets nobody in by itself.
+        let_in: match &present {
+            Present::Known(members) => Some(members.clone()),
+            Present::Unused | Present::Unreadable => (!is_authentic).then(Vec::new),
+        },
+    };
+    let (parked, people, tools) = bring_up(&staged, manifest, closing, now).await.map_err(not_whole)?;
     seam("parked")?;
+    let keeps_key = keep_key(target, warrant, &staged, &mut places)?;
+    let acting = difference::acting(&people, chosen.config.as_ref());
+    let is_same = matches!(&chosen.change, ConfigChange::Kept(0) | ConfigChange::Taken(_));
+    let difference = Difference {
+        made_at: manifest.made_at,
+        days: now.since(manifest.made_at).as_secs() / 86_400,
+        is_authentic,
+        is_readable: present != Present::Unreadable,
+        lost: difference::lost(&present, &people, &acting),
+        people,
+        acting,
+        tools,
+        config: chosen.change,
+    };
+    let is_exact = is_authentic && is_same && parked == Parked::default();
+    Ok(Prepared { difference, places, parked, is_exact, keeps_key })
+}
+
+/// Puts a prepared archive in the place of the present state.
+///
+/// # Errors
+/// If something cannot be moved.
+pub fn finish(prepared: Prepared, target: &Target, now: Moment, seam: Seam<'_>) -> anyhow::Result<Restored> {
+    let Prepared { difference, places, parked, is_exact, keeps_key } = prepared;
     let aside = swap::swap(&target.home, places, now, seam)?;
-    Ok(Restored { made_at: manifest.made_at, parked, aside })
+    Ok(Restored { made_at: difference.made_at, parked, aside, is_exact, keeps_key, owners: difference.owners() })
+}
+
+/// The configuration that holds afterwards.
+struct Chosen {
+    change: ConfigChange,
+    takes: bool,
+    config: Option<Config>,
+}
+
+fn choose_config(target: &Target, staged: &Path, is_authentic: bool) -> anyhow::Result<Chosen> {
+    let (new, present) = (staged.join(CONFIG), &target.config);
+    let takes = new.is_file()
+        && is_authentic
+        && match target.configuration {
+            Configuration::PresentFirst => !present.exists(),
+            Configuration::Archive => true,
+            Configuration::Present => false,
+        };
+    let holds = if takes { &new } else { present };
+    let config = match holds.is_file() {
+        true => {
+            let loaded = config::load(target.home.clone(), holds, &target.environment);
+            let unusable = if takes { says::config_unusable } else { says::present_config_unusable };
+            Some(loaded.map_err(|error| anyhow::anyhow!(unusable(&error.to_string())))?.config)
+        }
+        false => None,
+    };
+    let text = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
+    let change = match (new.is_file(), takes, present.is_file()) {
+        (_, true, _) => ConfigChange::Taken(config::difference(&text(present), &text(&new))),
+        (_, false, false) => ConfigChange::None,
+        (false, false, true) => ConfigChange::Absent,
+        (true, false, true) => ConfigChange::Kept(config::difference(&text(present), &text(&new)).len()),
+    };
+    Ok(Chosen { change, takes, config })
 }
 
 /// What comes where: the name in the backup, and the place.
-fn places(target: &Target, staged: &Path) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
-    let new_config = staged.join(CONFIG);
-    let takes_config = new_config.is_file() && !target.without_config;
-    let config = if takes_config { &new_config } else { &target.config };
-    let (workspace, skills) = match config.is_file() {
-        true => {
-            let loaded = config::load(target.home.clone(), config, &target.environment);
-            let config = loaded.map_err(|error| anyhow::anyhow!(says::config_unusable(&error.to_string())))?.config;
-            (config.workspace, config.skills.dir)
-        }
-        false => (target.home.path().join("workspace"), target.home.path().join("skills")),
+fn places(target: &Target, chosen: &Chosen) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
+    let (workspace, skills) = match &chosen.config {
+        Some(config) => (config.workspace.clone(), config.skills.dir.clone()),
+        None => (target.home.path().join("workspace"), target.home.path().join("skills")),
     };
     let folders = FOLDERS.into_iter().zip([workspace, skills, target.home.path().join("experience")]);
     let mut places: Vec<(&'static str, PathBuf)> = folders.collect();
@@ -103,22 +257,61 @@ fn places(target: &Target, staged: &Path) -> anyhow::Result<Vec<(&'static str, P
         ensure!(swap::is_on_the_disk_of(&target.home, folder), says::other_disk(folder));
     }
     places.push((JOURNAL, target.home.journal()));
-    if takes_config {
+    if chosen.takes {
         places.push((CONFIG, target.config.clone()));
     }
     Ok(places)
 }
 
+/// A home without a key keeps that of the archive. One that has a key stays with it: the code that its owner wrote down goes on being right.
+fn keep_key(
+    target: &Target,
+    warrant: &Warrant,
+    staged: &Path,
+    places: &mut Vec<(&'static str, PathBuf)>,
+) -> anyhow::Result<bool> {
+    match warrant {
+        Warrant::Key(key) if BackupKey::load(&target.home)?.is_none() => {
+            key.write(&staged.join(KEY_FILE))?;
+            places.push((KEY_FILE, target.home.backup_key()));
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn present(home: &Home) -> Present {
+    let path = home.journal();
+    if std::fs::metadata(&path).map_or(true, |found| found.len() == 0) {
+        return Present::Unused;
+    }
+    match store::examine(&path, |db| Ok((db.is_unused()?, db.members()?))) {
+        Ok((true, _)) => Present::Unused,
+        Ok((false, members)) => Present::Known(members),
+        Err(_) => Present::Unreadable,
+    }
+}
+
+/// What has to be known to close what was under way.
+struct Closing {
+    entries: Vec<Entry>,
+    skills: PathBuf,
+    is_authentic: bool,
+    let_in: Option<Vec<store::PersonRecord>>,
+}
+
+type Closed = (Parked, Vec<RestoredPerson>, Vec<String>);
+
 /// Checks the unpacked journal, brings it up to date and closes what was under way.
-async fn bring_up(staged: &Path, manifest: &Manifest, now: Moment) -> anyhow::Result<Parked> {
+async fn bring_up(staged: &Path, manifest: &Manifest, closing: Closing, now: Moment) -> anyhow::Result<Closed> {
     let path = staged.join(JOURNAL);
     let (damage, version) = store::examine_still(&path, |db| Ok((db.quick_check()?, db.version()?)))?;
     ensure!(damage.is_empty(), "its journal is damaged: {}", damage.join("; "));
     ensure!(version == manifest.journal, "its journal is of another version than its manifest says");
     let journal = Journal::open_restored(&path)?;
-    let (entries, skills) = (manifest.entries.clone(), staged.join("skills"));
-    let parked = journal.write("park what was under way", move |tx| close(tx, &entries, &skills, now)).await?;
+    let closed = journal.write("park what was under way", move |tx| close(tx, &closing, now)).await;
     journal.close().await;
+    let closed = closed?;
     // The log was merged, and its files would be moved nowhere. If it was not, what was parked stands only there.
     let log = staged.join(format!("{JOURNAL}-wal"));
     let left = log.metadata().map_or(0, |found| found.len());
@@ -127,25 +320,46 @@ async fn bring_up(staged: &Path, manifest: &Manifest, now: Moment) -> anyhow::Re
         let _ = std::fs::remove_file(staged.join(format!("{JOURNAL}{suffix}")));
     }
     std::fs::File::open(&path)?.sync_all()?;
-    Ok(parked)
+    Ok(closed)
 }
 
-fn close(tx: Tx<'_>, entries: &[Entry], skills: &Path, now: Moment) -> anyhow::Result<Parked> {
-    let mut parked = tx.park(now)?;
-    for entry in entries.iter().filter(|entry| entry.kind == Kind::File) {
-        let Some(inside) = known_as(&entry.path) else { continue };
-        if tx.file_version(&inside, &entry.digest)?.is_none() {
-            tx.file_found(&inside, &entry.digest, &memory::of_found_file(), now)?;
-            parked.files = parked.files.saturating_add(1);
-        }
+fn close(tx: Tx<'_>, closing: &Closing, now: Moment) -> anyhow::Result<Closed> {
+    if !closing.is_authentic {
+        tx.has_our_schema()?;
     }
-    let lies = |path: &str| entries.iter().any(|entry| entry.path.strip_prefix("workspace/") == Some(path));
+    let mut parked = tx.park(now)?;
+    if !closing.is_authentic {
+        tx.distrust_all(&memory::of_found_file(), &mut parked, now)?;
+    }
+    parked.files = close_files(tx, closing, now)?;
+    // What was derived is made anew of what lies there now.
+    tx.drop_all_entries()?;
+    let judge = if closing.is_authentic { review::distrust_unknown } else { review::accept_shipped_only };
+    parked.skills = judge(tx, &closing.skills, now).context("The skills cannot be compared")?;
+    let people = tx.let_in_only(closing.let_in.as_deref(), now)?;
+    parked.people = people.iter().filter(|standing| standing.is_changed()).count();
+    let tools = tx.void_outside_tools()?;
+    parked.tools = tools.len();
+    tx.note_parked(&parked)?;
+    Ok((parked, people, tools))
+}
+
+/// Files that nobody vouches for are not trusted. How many they are.
+fn close_files(tx: Tx<'_>, closing: &Closing, now: Moment) -> anyhow::Result<usize> {
+    let mut found = 0_usize;
+    for entry in closing.entries.iter().filter(|entry| entry.kind == Kind::File) {
+        let Some(inside) = known_as(&entry.path) else { continue };
+        let label = match closing.is_authentic {
+            true if tx.file_version(&inside, &entry.digest)?.is_some() => continue,
+            true => memory::of_found_file(),
+            false => memory::of_file_from_anywhere(&inside, &entry.digest),
+        };
+        tx.file_found(&inside, &entry.digest, &label, now)?;
+        found = found.saturating_add(usize::from(!label.is_trusted()));
+    }
+    let lies = |path: &str| closing.entries.iter().any(|entry| entry.path.strip_prefix("workspace/") == Some(path));
     for path in tx.received_files()?.into_iter().filter(|path| !lies(path)) {
         tx.received_file_missing(&path)?;
     }
-    // What was derived is made anew of what lies there now.
-    tx.drop_all_entries()?;
-    parked.skills = review::distrust_unknown(tx, skills, now).context("The skills cannot be compared")?;
-    tx.note_parked(&parked)?;
-    Ok(parked)
+    Ok(found)
 }

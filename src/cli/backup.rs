@@ -1,43 +1,40 @@
-//! `compline backup FILE` and `compline restore FILE`.
+//! `compline backup FILE`.
 //!
-//! A backup needs nothing of the gateway: it reads the home beside it. A restore needs the home's lock, so no gateway runs meanwhile; it is the one
-//! command that takes a home as it finds it, with a journal that is damaged or missing too.
+//! A backup needs nothing of the gateway: it reads the home beside it. The recovery code of a new key is shown once, and at a terminal only: what a service
+//! prints stands in a log.
 
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
 
+use super::Exit;
 use super::failure::Failure;
-use super::place::{Place, environment};
+use super::place::Place;
 use super::print::{Printer, aside};
 use super::progress::Bar;
-use super::{Exit, block_on};
+use crate::admin::backup::key::BackupKey;
 use crate::admin::backup::{self, Made, Sources};
-use crate::admin::restore::{self, Restored, Target};
+use crate::admin::restore;
 use crate::app::{BuildError, take_lock};
 use crate::config::Home;
-use crate::time::{Clock, SystemClock, Zone};
+use crate::time::{Clock, SystemClock};
+use crate::wording::restore as says_of_keys;
 use crate::wording::upkeep as says;
 
 /// `compline backup …`
 #[derive(Debug, Args)]
 pub struct Backup {
     /// The file to be written; it must not be there
-    file: PathBuf,
+    #[arg(required_unless_present = "recovery_code")]
+    file: Option<PathBuf>,
     /// Leave the configuration out, and with it the secrets that stand there
     #[arg(long)]
     without_config: bool,
-}
-
-/// `compline restore …`
-#[derive(Debug, Args)]
-pub struct Restore {
-    /// A file that `compline backup` wrote
-    file: PathBuf,
-    /// Keep the present configuration
-    #[arg(long)]
-    without_config: bool,
+    /// Show the code that restores backups on a new computer
+    #[arg(long, conflicts_with_all = ["file", "without_config"])]
+    recovery_code: bool,
 }
 
 /// A restore that was cut off is finished or dropped before anything else of the home is read, and the person is told which.
@@ -55,8 +52,12 @@ pub fn settle_first(home: &Home) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a backup.
+/// Makes a backup, or shows the recovery code.
 pub fn backup(options: &Backup, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    if options.recovery_code {
+        return show_code(place, printer);
+    }
+    let Some(file) = &options.file else { return Err(Failure::Wrong(says_of_keys::NO_FILE.to_owned())) };
     let config = place.load()?.config;
     let with_config = !options.without_config && place.config.is_file();
     let sources = Sources {
@@ -67,14 +68,28 @@ pub fn backup(options: &Backup, place: &Place, printer: Printer) -> Result<Exit,
     };
     let mut bar = Bar::new(printer.quiet);
     let made =
-        backup::make(&sources, &options.file, SystemClock::default().now(), &mut |doing, done| bar.at(doing, done));
+        backup::make(&sources, file, SystemClock::default().now(), &mut |doing, done| bar.at(doing, done));
     bar.end();
     let made = made?;
     for (path, why) in &made.left_out {
         aside(&says::left_out(&path.escape_debug().to_string(), *why));
     }
     printer.note(if with_config { says::HOLDS_SECRETS } else { says::WITHOUT_CONFIG });
-    tell_made(&made, &options.file, with_config, printer)?;
+    tell_made(&made, file, with_config, printer)?;
+    if let Some(key) = &made.new_key {
+        // Whoever reads JSON, or a log, is not who writes a code down.
+        let is_read = io::stderr().is_terminal() && !printer.json;
+        aside(&if is_read { says_of_keys::new_code(&key.recovery_code()) } else { says_of_keys::CODE_NOT_SHOWN.to_owned() });
+    }
+    Ok(Exit::Done)
+}
+
+fn show_code(place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    if !place.home.journal().is_file() {
+        return Err(Failure::Failed(says::no_journal(place.home.path())));
+    }
+    let code = BackupKey::load_or_make(&place.home)?.0.recovery_code();
+    if printer.json { printer.json(&json!({ "recovery_code": code })) } else { printer.fact(&code) }?;
     Ok(Exit::Done)
 }
 
@@ -86,45 +101,4 @@ fn tell_made(made: &Made, file: &Path, with_config: bool, printer: Printer) -> R
         }));
     }
     printer.fact(&says::made(file, made.size.div_ceil(1024), made.files))
-}
-
-/// Restores a backup.
-pub fn restore(options: &Restore, place: &Place, printer: Printer) -> Result<Exit, Failure> {
-    let _lock = take_lock(&place.home).map_err(|error| match error {
-        BuildError::Held(home) => Failure::Failed(says::stop_first(&home)),
-        other => other.into(),
-    })?;
-    let target = Target {
-        home: place.home.clone(),
-        config: place.config.clone(),
-        without_config: options.without_config,
-        environment: environment(),
-    };
-    let mut bar = Bar::new(printer.quiet);
-    let now = SystemClock::default().now();
-    let mut progress = |doing: &'static str, done| bar.at(doing, done);
-    let done =
-        block_on(async { Ok(restore::restore(&options.file, &target, now, &mut progress, &mut |_| Ok(())).await) })?;
-    bar.end();
-    if done.is_err() {
-        // What was unpacked is removed; what was decided is finished.
-        restore::settle(&place.home)?;
-    }
-    tell_restored(&done?, place, printer)?;
-    Ok(Exit::Done)
-}
-
-fn tell_restored(restored: &Restored, place: &Place, printer: Printer) -> Result<(), Failure> {
-    if printer.json {
-        let (at, aside, parked) = (restored.made_at.rfc3339(), &restored.aside, restored.parked);
-        return printer.json(&json!({ "made_at": at, "aside": aside, "parked": parked }));
-    }
-    let zone = place.load().map_or(Zone::UTC, |loaded| loaded.config.zone);
-    let mut lines = vec![says::restored(place.home.path(), &zone.show(restored.made_at), restored.aside.as_deref())];
-    let parked = &restored.parked;
-    let counts =
-        [parked.messages, parked.outbox, parked.proposals, parked.questions, parked.slots, parked.files, parked.skills];
-    lines
-        .extend(counts.into_iter().zip(says::CLOSED).filter_map(|(count, (one, many))| says::closed(count, one, many)));
-    printer.fact(&lines.join("\n"))
 }

@@ -1,6 +1,6 @@
 //! Whose words a file holds. This file may mint trust: for the program's own first contents, and for what a person wrote by hand.
 
-use super::place;
+use super::{first, place};
 use crate::store::{Db, FOUND};
 use crate::trust::{Label, Source};
 
@@ -12,6 +12,11 @@ pub(super) fn of_first_contents() -> Label {
 /// The label of a file that stands in a restored workspace and that nobody vouches for.
 pub fn of_found_file() -> Label {
     Label::untrusted(Source::new(FOUND, ""))
+}
+
+/// The label of a file of an archive that nothing authenticates: trusted if it is a shared file as the program gives it first.
+pub fn of_file_from_anywhere(path: &str, digest: &str) -> Label {
+    if first::is_first(path, digest) { Label::trusted() } else { of_found_file() }
 }
 
 /// The label of a file as it stands now, and its row if we wrote just that.

@@ -2,12 +2,13 @@
 //!
 //! In a running home a folder that nobody wrote through us is a person's work, and live unless the scan finds something in it. In a backup it may be
 //! anybody's. So every content that the journal does not know is entered as a version that is not accepted, before the home is opened: then the next
-//! look holds it, and the owner is asked as about any other held folder.
+//! look holds it, and the owner is asked as about any other held folder. Of an archive that nothing authenticates even the accepted versions are not
+//! believed ([`Tx::distrust_all`]); there only what ships with this program, word for word, is used.
 
 use std::path::Path;
 
 use super::{label, proposal};
-use crate::skill::Shelf;
+use crate::skill::{Shelf, builtin};
 use crate::store::{NewVersion, Tx};
 use crate::time::Moment;
 
@@ -34,4 +35,32 @@ pub fn distrust_unknown(tx: Tx<'_>, dir: &Path, now: Moment) -> anyhow::Result<u
         })?;
     }
     Ok(unknown)
+}
+
+/// Accepts what lies in `dir` and ships with this program, after no version is accepted any more. How many skills are held.
+///
+/// # Errors
+/// If the journal cannot be written.
+pub fn accept_shipped_only(tx: Tx<'_>, dir: &Path, now: Moment) -> anyhow::Result<usize> {
+    let mut held = 0;
+    for (name, skill) in &Shelf::new(dir.to_owned()).look().skills {
+        let shipped = builtin::all().iter().any(|one| one.name == name && one.folder().digest() == skill.digest);
+        held += usize::from(!shipped);
+        let (origin, label) = if shipped {
+            ("shipped", label::of_the_program())
+        } else {
+            ("person", label::of_a_held_folder())
+        };
+        tx.add_version(&NewVersion {
+            skill: name,
+            digest: skill.digest.as_str(),
+            origin,
+            proposal: None,
+            accepted: shipped,
+            label: &label,
+            files: &proposal::rows(&skill.content),
+            at: now,
+        })?;
+    }
+    Ok(held)
 }

@@ -244,6 +244,13 @@ impl Drop for Borrowed<'_> {
     }
 }
 
+/// A new journal in memory, to compare another one with.
+pub(super) fn empty() -> anyhow::Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    embedded::migrations::runner().run(&mut connection)?;
+    Ok(connection)
+}
+
 /// What is derived from rows that are older than it.
 fn catch_up(connection: &mut Connection) -> anyhow::Result<()> {
     let transaction = connection.transaction()?;

@@ -4,6 +4,11 @@
 //! been refused. So nothing of it goes on: it is closed with a reason, in one transaction, before anybody opens the restored home.
 //! Where an adapter stood is forgotten, because the server may be further; it hands over what it still has, and what is known is not taken twice.
 
+mod people;
+mod unsigned;
+
+pub use people::{PersonRecord, Readmission, RestoredPerson};
+
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +25,7 @@ const REASON: &str = "restored";
 
 /// How much was closed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Parked {
     /// Messages and commands that waited or were being answered.
     pub messages: usize,
@@ -35,6 +41,12 @@ pub struct Parked {
     pub files: usize,
     /// Skills that match nothing that was accepted.
     pub skills: usize,
+    /// People who are not let in, or not as the archive says.
+    pub people: usize,
+    /// Outside tools whose acceptance is void.
+    pub tools: usize,
+    /// Reminders and tasks that were cancelled.
+    pub reminders: usize,
 }
 
 impl Db<'_> {
@@ -93,8 +105,7 @@ impl Tx<'_> {
             slots: over(
                 "UPDATE slots SET state = 'failed', reason = ?1, ended_at = ?2 WHERE state IN ('claimed', 'working')",
             )?,
-            files: 0,
-            skills: 0,
+            ..Parked::default()
         };
         over(
             "UPDATE turns SET state = 'stopped', reason = ?1, ended_at = ?2, retry_at = NULL WHERE state IN ('running', 'waiting')",

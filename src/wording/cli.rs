@@ -61,6 +61,15 @@ pub fn warning(what: &str) -> String {
     format!("warning: {what}")
 }
 
+/// Others can open the home, and so the lock in it.
+pub fn open_home(home: &Path, mode: u32) -> String {
+    let shown = home.display();
+    with_fix(
+        &format!("Others on this computer can look into {shown} (mode {mode:04o}), and could keep Compline from starting"),
+        &format!("as the owner of that directory: chmod 700 '{shown}'; or name a home of your own with --home"),
+    )
+}
+
 /// Another process runs with the same home.
 pub fn held(home: &Path) -> String {
     let fix = "stop it first, or name another home with --home";

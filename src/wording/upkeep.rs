@@ -86,9 +86,9 @@ pub fn made(file: &Path, kibibytes: u64, files: usize) -> String {
 }
 
 /// What the backup holds besides.
-pub const HOLDS_SECRETS: &str = "It holds compline.toml, and with it every key and token that stands there. Keep it as you keep those, or use --without-config.";
+pub const HOLDS_SECRETS: &str = "It is not encrypted. It holds compline.toml, and with it every key and token that stands there. Keep it as you keep those, or use --without-config.";
 /// What the backup does not hold.
-pub const WITHOUT_CONFIG: &str = "It does not hold compline.toml; keep a copy of that yourself.";
+pub const WITHOUT_CONFIG: &str = "It is not encrypted. It does not hold compline.toml; keep a copy of that yourself.";
 
 /// Something is not in the backup.
 pub fn left_out(path: &str, why: LeftOut) -> String {
@@ -96,6 +96,7 @@ pub fn left_out(path: &str, why: LeftOut) -> String {
         LeftOut::LeadsOut => "a link that leads elsewhere",
         LeftOut::Special => "neither a file nor a folder nor a link",
         LeftOut::Unnameable => "its name is no text",
+        LeftOut::Key => "the key of the backups",
     };
     format!("not in the backup: {path} ({why})")
 }
@@ -110,6 +111,8 @@ pub enum LeftOut {
     Special,
     /// A name that is no UTF-8.
     Unnameable,
+    /// The key that authenticates backups.
+    Key,
 }
 
 /// While a backup is made, read back or unpacked.
@@ -147,8 +150,14 @@ pub fn newer(file: &Path, found: u32, known: u32) -> String {
 
 /// The configuration in the backup cannot be used.
 pub fn config_unusable(told: &str) -> String {
-    let fix = "restore with --without-config to keep the present configuration; nothing was changed";
+    let fix = "put what it names in its place, or restore with --without-config; nothing was changed";
     super::cli::with_fix(&format!("The configuration in the backup cannot be used: {told}"), fix)
+}
+
+/// The present configuration cannot be used.
+pub fn present_config_unusable(told: &str) -> String {
+    let fix = "mend it, or take that of the backup with --with-config; nothing was changed";
+    super::cli::with_fix(&format!("The present configuration cannot be used: {told}"), fix)
 }
 
 /// A folder lies on another disk than the home.
@@ -160,19 +169,13 @@ pub fn other_disk(folder: &Path) -> String {
     )
 }
 
-/// A restore is done.
-pub fn restored(home: &Path, made_at: &str, aside: Option<&Path>) -> String {
-    let aside = aside.map(|aside| format!(" What was there before lies in {}.", aside.display())).unwrap_or_default();
-    format!("{} is as it was at {made_at}.{aside}", home.display())
-}
-
 /// What was closed.
 pub fn closed(what: usize, one: &str, many: &str) -> Option<String> {
     (what > 0).then(|| format!("- {}", plural(what, one, many)))
 }
 
 /// What was closed, kind by kind: how it is said of one and of many.
-pub const CLOSED: [(&str, &str); 7] = [
+pub const CLOSED: [(&str, &str); 10] = [
     ("message that waited for an answer is closed", "messages that waited for an answer are closed"),
     ("message that waited to be sent is not sent", "messages that waited to be sent are not sent"),
     ("proposal that waited for a yes is void", "proposals that waited for a yes are void"),
@@ -186,6 +189,12 @@ pub const CLOSED: [(&str, &str); 7] = [
         "skill is held until the owner says yes, because nobody accepted it in that form",
         "skills are held until the owner says yes, because nobody accepted them in that form",
     ),
+    ("person is not let in as the backup says", "people are not let in as the backup says"),
+    (
+        "outside tool is off until you accept it again (`compline tools list`)",
+        "outside tools are off until you accept them again (`compline tools list`)",
+    ),
+    ("reminder is cancelled", "reminders are cancelled"),
 ];
 
 /// A restore that was cut off was finished.

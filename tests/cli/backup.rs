@@ -1,7 +1,10 @@
 //! `compline backup` and `compline restore` as a person types them, and the copy that is made before a journal is brought up to date.
 
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
 
 use super::program::{Home, PLAIN};
 use super::support::older::{self, migrations};
@@ -17,6 +20,13 @@ fn shelf() -> (tempfile::TempDir, PathBuf) {
     let shelf = tempfile::tempdir().unwrap();
     let file = shelf.path().join("kept.tar.gz");
     (shelf, file)
+}
+
+/// Restores into another home, with the recovery code of the first one.
+fn with_code_of(home: &Home, other: &Home, file: &Path) -> super::program::Ended {
+    let code = home.run("backup --recovery-code").done();
+    let line = format!("restore --json --yes --recovery-code-file - {}", file.display());
+    other.pipe(&line, code.as_bytes())
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -53,7 +63,7 @@ fn a_backup_is_made_beside_a_running_gateway_and_restored_without_one() {
     assert!(made.done().contains("read back and found whole"));
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     home.run(&line).refused(1, &["is there already", "fix:"]);
-    let restore = format!("restore {}", file.display());
+    let restore = format!("restore --yes {}", file.display());
     home.run(&restore).refused(1, &["is running with the home", "stop the gateway"]);
     home.run("chat What is 5*5?").done();
     gateway.stop();
@@ -85,7 +95,7 @@ fn without_the_configuration_no_secret_is_in_it_and_the_present_one_stays() {
     }
     assert!(!text.contains("AAHsecret") && !text.contains("compline.toml") && text.contains("workspace/SOUL.md"));
     let other = Home::new().with("compline.toml", PLAIN.replace("Vienna", "London"));
-    other.run(&format!("restore {}", file.display())).done();
+    with_code_of(&home, &other, &file).done();
     assert!(std::fs::read_to_string(other.file("compline.toml")).unwrap().contains("London"));
     assert!(other.file("workspace/SOUL.md").exists());
 }
@@ -96,7 +106,9 @@ fn an_empty_home_becomes_the_one_that_was_backed_up() {
     let (_shelf, file) = shelf();
     home.run(&format!("backup {}", file.display())).done();
     let new = Home::new();
-    let restored = new.run(&format!("restore --json {}", file.display())).json();
+    let restored = with_code_of(&home, &new, &file);
+    assert!(restored.err.contains("+ people[Ada].role = owner"), "{restored:?}");
+    let restored = restored.json();
     assert!(restored["aside"].is_null(), "{restored}");
     assert!(new.run("search 84").done().contains("84"));
     assert_eq!(std::fs::read_to_string(new.file("compline.toml")).unwrap(), PLAIN);
@@ -110,7 +122,7 @@ fn a_home_whose_journal_is_lost_is_restored_too() {
     home.run(&format!("backup {}", file.display())).done();
     std::fs::write(home.file("compline.db"), "a shopping list ".repeat(1000)).unwrap();
     home.run("status").refused(1, &["damaged"]);
-    home.run(&format!("restore {}", file.display())).done();
+    home.run(&format!("restore --yes {}", file.display())).done();
     assert!(home.run("search 84").done().contains("84"));
 }
 
@@ -156,7 +168,7 @@ fn a_workspace_elsewhere_is_restored_elsewhere() {
     let (_shelf, file) = shelf();
     home.run(&format!("backup {}", file.display())).done();
     std::fs::write(workspace.join("USER.md"), "I am somebody else.").unwrap();
-    home.run(&format!("restore {}", file.display())).done();
+    home.run(&format!("restore --yes {}", file.display())).done();
     assert_eq!(std::fs::read_to_string(workspace.join("USER.md")).unwrap(), "I am Ada.");
     assert!(!home.file("workspace").exists());
 }
@@ -188,4 +200,190 @@ fn without_a_copy_a_journal_is_not_brought_up_to_date() {
     assert_eq!(version(&home.file("compline.db")), newest() - 1);
     std::fs::remove_file(home.file("backups")).unwrap();
     assert!(home.run("search 84").done().contains("84"));
+}
+
+/// The archive with a program and an owner more in its configuration, and a manifest that says so.
+fn tampered(file: &Path, to: &Path, marker: &Path) {
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(std::fs::File::open(file).unwrap()));
+    let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(std::fs::File::create(to).unwrap(), flate2::Compression::fast()));
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let (name, mut header) = (entry.path().unwrap().to_str().unwrap().to_owned(), entry.header().clone());
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        match name.as_str() {
+            "compline.toml" => bytes = evil(&text, marker).into_bytes(),
+            "manifest.json" => {
+                let mut manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+                let evil = evil(PLAIN, marker);
+                for entry in manifest["entries"].as_array_mut().unwrap() {
+                    if entry["path"] == "compline.toml" {
+                        let digest: String = Sha256::digest(&evil).iter().map(|byte| format!("{byte:02x}")).collect();
+                        entry["size"] = evil.len().into();
+                        entry["digest"] = digest.into();
+                    }
+                }
+                bytes = serde_json::to_vec(&manifest).unwrap();
+            }
+            _ => {}
+        }
+        header.set_size(bytes.len() as u64);
+        tar.append_data(&mut header, &name, bytes.as_slice()).unwrap();
+    }
+    tar.into_inner().unwrap().finish().unwrap();
+}
+
+fn evil(config: &str, marker: &Path) -> String {
+    format!(
+        "{config}[[people]]\nname = \"Mallory\"\nrole = \"owner\"\ntelegram = 6666\n\
+         [[mcp]]\nname = \"evil\"\ncommand = [\"touch\", \"{}\"]\n",
+        marker.display()
+    )
+}
+
+#[test]
+fn a_tampered_backup_is_refused_and_nothing_of_it_is_run() {
+    let home = lived_in();
+    let (shelf, file) = shelf();
+    home.run(&format!("backup {}", file.display())).done();
+    let (evil, marker) = (shelf.path().join("evil.tar.gz"), shelf.path().join("marker"));
+    tampered(&file, &evil, &marker);
+    let before = names(home.path());
+    let refused = home.run(&format!("restore --yes {}", evil.display()));
+    refused.refused(1, &["was changed since it was made", "fix:", "--unsigned", "Nothing was changed"]);
+    home.run(&format!("restore --yes --with-config {}", evil.display())).refused(1, &["was changed"]);
+    assert_eq!(names(home.path()), before);
+    home.run(&format!("restore --unsigned {}", evil.display())).refused(1, &["only after a yes at the terminal"]);
+    home.run(&format!("restore --unsigned --yes {}", evil.display())).refused(2, &["--yes"]);
+    home.run(&format!("restore --unsigned --with-config {}", evil.display())).refused(2, &["--with-config"]);
+    let no = home.typed(&format!("restore --unsigned {}", evil.display()), "no\n");
+    assert!(no.code == 1 && no.err.contains("NOTHING SHOWS WHO MADE IT"), "{no:?}");
+    assert!(no.err.contains("Nothing was changed") && home.run("search 84").done().contains("84"));
+    assert_eq!(names(home.path()), before);
+    let restored = home.typed(&format!("restore --unsigned {}", evil.display()), "yes\n");
+    assert!(restored.out.contains("but for what stands below") && restored.out.contains("Owner: Ada"), "{restored:?}");
+    assert!(!restored.out.contains("as it was") && !restored.out.contains("Mallory"), "{restored:?}");
+    assert_eq!(std::fs::read_to_string(home.file("compline.toml")).unwrap(), PLAIN);
+    home.gateway().stop();
+    assert!(!marker.exists() && !home.run("people list").done().contains("Mallory"));
+    // A home that has nothing takes no configuration from it either.
+    let new = Home::new();
+    new.run(&format!("restore --yes {}", evil.display())).refused(1, &["does not have", "--recovery-code-file"]);
+    let restored = new.typed(&format!("restore --unsigned {}", evil.display()), "yes\n");
+    assert!(restored.code == 0 && restored.err.contains("`compline init` makes one"), "{restored:?}");
+    assert!(!new.file("compline.toml").exists() && !new.file("backup.key").exists() && !marker.exists());
+}
+
+#[test]
+fn a_new_computer_asks_for_the_recovery_code() {
+    let home = lived_in();
+    let (shelf, file) = shelf();
+    home.run(&format!("backup {}", file.display())).done();
+    let code = home.run("backup --recovery-code").done().trim().to_owned();
+    let restore = format!("restore {}", file.display());
+    let new = Home::new();
+    new.run(&restore).refused(1, &["needs a key that this home does not have", "fix:", "COMPLINE_RECOVERY_CODE"]);
+    // Another code, and one that is none.
+    let other = lived_in();
+    let wrong = other.run("backup --recovery-code").done();
+    let from = |code: &str| new.pipe(&format!("restore --yes --recovery-code-file - {}", file.display()), code.as_bytes());
+    from(&wrong).refused(1, &["This is not the recovery code of", "nothing was changed"]);
+    from(&code[..50]).refused(1, &["has 56 letters and digits", "nothing was changed"]);
+    let swapped: String = [&code[1..2], &code[..1], &code[2..]].concat();
+    if swapped != code {
+        from(&swapped).refused(1, &["mistyped"]);
+    }
+    assert_eq!(names(new.path()), ["lock"]);
+    // At the terminal: mistyped once, then right, small and spaced.
+    let typed = format!("{}\n{}\nyes\n", &code[..50], code.replace('-', " ").to_lowercase());
+    let restored = new.typed(&restore, &typed);
+    assert!(restored.err.contains("has no key for backups yet") && restored.err.contains("[mcp]") == PLAIN.contains("[mcp]"));
+    assert!(restored.err.contains("less than a day ago") && restored.err.contains("+ timezone = Europe/Vienna"), "{restored:?}");
+    assert!(restored.out.contains("is as it was at") && restored.out.contains("Owner: Ada"), "{restored:?}");
+    assert!(new.run("search 84").done().contains("84"));
+    let mode = std::fs::metadata(new.file("backup.key")).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode, new.run("backup --recovery-code").done().trim()), (0o600, code.as_str()));
+    // By the variable; a home with a key of its own keeps that.
+    let mut command = other.command(&format!("restore --yes {}", file.display()));
+    let restored = super::program::Ended::of(command.env("COMPLINE_RECOVERY_CODE", &code).output().unwrap());
+    assert_eq!(restored.code, 0, "{restored:?}");
+    assert_eq!(other.run("backup --recovery-code").done(), wrong);
+    drop(shelf);
+}
+
+#[test]
+fn the_recovery_code_is_shown_once_and_only_to_whoever_sits_there() {
+    let (shelf, file) = shelf();
+    let (first, again) = (format!("backup {}", file.display()), format!("backup {}", shelf.path().join("2").display()));
+    let home = lived_in();
+    let shown = home.typed(&first, "");
+    let code = home.run("backup --recovery-code --json").json()["recovery_code"].as_str().unwrap().to_owned();
+    assert!(shown.code == 0 && shown.err.contains(&code) && !shown.out.contains(&code), "{shown:?}");
+    let second = home.typed(&again, "");
+    assert!(second.code == 0 && !second.err.contains(&code), "{second:?}");
+    let home = lived_in();
+    let piped = home.run(&format!("backup {}", shelf.path().join("3").display()));
+    let code = home.run("backup --recovery-code").done();
+    assert!(piped.err.contains("--recovery-code`") && !piped.err.contains(code.trim()), "{piped:?}");
+    assert!(!piped.done().contains(code.trim()));
+    home.run("backup").refused(2, &["FILE"]);
+    Home::plain().run("backup --recovery-code").refused(1, &["There is no journal"]);
+}
+
+#[test]
+fn a_key_that_others_can_read_counts_for_nothing() {
+    let home = lived_in();
+    let (shelf, file) = shelf();
+    home.run(&format!("backup {}", file.display())).done();
+    std::fs::set_permissions(home.file("backup.key"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    home.run(&format!("backup {}", shelf.path().join("2").display())).refused(1, &["can be read by others", "chmod 600"]);
+    home.run(&format!("restore --yes {}", file.display())).refused(1, &["can be read by others", "chmod 600"]);
+    assert!(home.run("doctor --offline").out.contains("backup.key"));
+    assert!(home.run("doctor --offline --fix").out.contains("mended"));
+    home.run(&format!("restore --yes {}", file.display())).done();
+}
+
+#[test]
+fn a_restore_asks_and_keeps_the_present_configuration() {
+    let home = lived_in();
+    let (_shelf, file) = shelf();
+    home.run(&format!("backup {}", file.display())).done();
+    let secret = "[telegram]\ntoken = \"123456:AAHsecret_secret_secret_secret_secret\"\napi_url = \"http://127.0.0.1:9\"\n";
+    std::fs::write(home.file("compline.toml"), format!("{}{secret}", PLAIN.replace("Vienna", "London"))).unwrap();
+    let restore = format!("restore {}", file.display());
+    home.run(&restore).refused(1, &["there is nobody to ask", "--yes"]);
+    let no = home.typed(&restore, "\n");
+    assert!(no.code == 1 && no.err.contains("differs in 3 lines; --with-config takes it"), "{no:?}");
+    let taken = home.typed(&format!("{restore} --with-config"), "no\n");
+    for line in ["- telegram.api_url = http://127.0.0.1:9", "- telegram.token = (hidden)", "+ timezone = Europe/Vienna"] {
+        assert!(taken.err.contains(line), "{line}: {taken:?}");
+    }
+    assert!(taken.code == 1 && !taken.err.contains("AAHsecret"), "{taken:?}");
+    let kept = home.typed(&restore, "yes\n");
+    assert!(kept.out.contains("but for what stands below"), "{kept:?}");
+    assert!(std::fs::read_to_string(home.file("compline.toml")).unwrap().contains("London"));
+    let taken = home.typed(&format!("{restore} --with-config"), "yes\n");
+    assert!(taken.out.contains("is as it was at"), "{taken:?}");
+    assert_eq!(std::fs::read_to_string(home.file("compline.toml")).unwrap(), PLAIN);
+    let new = Home::new();
+    let code = home.run("backup --recovery-code").done();
+    let line = format!("restore --yes --without-config --recovery-code-file - {}", file.display());
+    new.pipe(&line, code.as_bytes()).done();
+    assert!(!new.file("compline.toml").exists() && new.file("compline.db").exists());
+}
+
+#[test]
+fn a_home_that_others_can_enter_is_closed_and_its_lock_with_it() {
+    let home = lived_in();
+    let open = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    open(home.path(), 0o755);
+    open(&home.file("lock"), 0o644);
+    home.run("search 84").done();
+    assert_eq!((mode(home.path()), mode(&home.file("lock"))), (0o700, 0o600));
+    open(home.path(), 0o755);
+    let gateway = home.gateway();
+    assert_eq!(mode(home.path()), 0o700);
+    gateway.stop();
 }

@@ -63,6 +63,35 @@ impl Home {
         Ended::of(child.wait_with_output().unwrap())
     }
 
+    /// Runs a command at a terminal where that is typed; what it says there is its standard error.
+    pub fn typed(&self, line: &str, text: &str) -> Ended {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+        let side = || std::fs::File::options().read(true).write(true).open(&name).unwrap();
+        let mut command = self.command(line);
+        command.stdin(side()).stderr(side()).stdout(Stdio::piped());
+        let child = command.spawn().unwrap();
+        // Its own ends of the terminal, so that it closes with the program.
+        drop(command);
+        let mut terminal = std::fs::File::from(terminal);
+        terminal.write_all(text.as_bytes()).unwrap();
+        let reading = std::thread::spawn(move || {
+            let mut said = Vec::new();
+            let mut piece = [0; 4096];
+            // The other end closing is an error here.
+            while let Ok(count @ 1..) = terminal.read(&mut piece) {
+                said.extend_from_slice(&piece[..count]);
+            }
+            String::from_utf8_lossy(&said).into_owned()
+        });
+        let mut ended = Ended::of(child.wait_with_output().unwrap());
+        ended.err = reading.join().unwrap();
+        ended
+    }
+
     /// Starts the gateway and waits until it says that it is ready.
     pub fn gateway(&self) -> Gateway {
         let mut child = self.command("run").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

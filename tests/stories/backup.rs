@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use compline::admin::backup::{self, Made, Sources};
-use compline::admin::restore::{self, Restored, Settled, Target};
+use compline::admin::backup::key::BackupKey;
+use compline::admin::backup::{self, Made, Sources, read};
+use compline::admin::restore::{self, Authenticity, Configuration, Prepared, Restored, Seam, Settled, Target, Warrant};
 use compline::config::Home;
 use compline::time::Clock;
 
 use crate::skill_gate::{shown_hash, submit};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
 
+#[path = "backup/authentic.rs"]
+mod authentic;
 #[path = "backup/hostile.rs"]
 mod hostile;
 
@@ -24,11 +27,35 @@ fn back_up(home: &Path, to: &Path, story: &Story) -> anyhow::Result<Made> {
 
 fn target(home: &Path) -> Target {
     let environment = std::collections::BTreeMap::new();
-    Target { home: Home::at(home), config: home.join("compline.toml"), without_config: false, environment }
+    let configuration = Configuration::default();
+    Target { home: Home::at(home), config: home.join("compline.toml"), configuration, environment }
+}
+
+/// What speaks for that archive, with the key of the story's home or the code of it.
+fn warrant(file: &Path, home: &Path, story: &Story) -> anyhow::Result<(read::Archive, Warrant)> {
+    let archive = restore::read(file, &Home::at(home), &mut |_, _| {})?;
+    let key = BackupKey::load(&Home::at(&story.home))?;
+    let warrant = match restore::judge(&archive, key.as_ref())? {
+        Authenticity::Authentic(key) => Warrant::Key(key),
+        _ => Warrant::Nothing,
+    };
+    Ok((archive, warrant))
+}
+
+/// Everything but the last step.
+async fn prepare(file: &Path, home: &Path, story: &Story, seam: Seam<'_>) -> anyhow::Result<Prepared> {
+    let (archive, warrant) = warrant(file, home, story)?;
+    let target = target(home);
+    restore::prepare(file, &archive, (&target, &warrant), story.clock.now(), &mut |_, _| {}, seam).await
+}
+
+async fn restore_through(file: &Path, home: &Path, story: &Story, seam: Seam<'_>) -> anyhow::Result<Restored> {
+    let prepared = prepare(file, home, story, seam).await?;
+    restore::finish(prepared, &target(home), story.clock.now(), seam)
 }
 
 async fn restore(file: &Path, home: &Path, story: &Story) -> anyhow::Result<Restored> {
-    restore::restore(file, &target(home), story.clock.now(), &mut |_, _| {}, &mut |_| Ok(())).await
+    restore_through(file, home, story, &mut |_| Ok(())).await
 }
 
 /// A folder with room for a backup.
@@ -267,13 +294,12 @@ async fn a_restore_that_the_system_does_not_let_through_is_undone() {
         }
         Ok(())
     };
-    let now = story.clock.now();
-    let refused = restore::restore(&file, &target(home.path()), now, &mut |_, _| {}, &mut seam).await;
+    let refused = restore_through(&file, home.path(), &story, &mut seam).await;
     assert!(format!("{:#}", refused.err().unwrap()).contains("The restore was undone"));
     assert!(!restore::is_unfinished(&Home::at(home.path())));
     assert_eq!(restore::settle(&Home::at(home.path())).unwrap(), Settled::Dropped);
     assert!(home.path().join("skills/tea").exists() && home.path().join("compline.db").exists());
-    let again = restore::restore(&file, &target(home.path()), now, &mut |_, _| {}, &mut |_| Ok(())).await;
+    let again = restore(&file, home.path(), &story).await;
     assert!(again.is_ok() && !home.path().join("skills/tea").exists());
     story.end().await;
 }
@@ -300,8 +326,7 @@ async fn a_restore_that_is_cut_off_leaves_the_old_state_or_the_new_one() {
             anyhow::ensure!(steps < cut, "the power went after {step}");
             Ok(())
         };
-        let now = story.clock.now();
-        let done = restore::restore(&file, &target(home.path()), now, &mut |_, _| {}, &mut seam).await;
+        let done = restore_through(&file, home.path(), &story, &mut seam).await;
         if done.is_ok() {
             assert!(cut > 6, "only {cut} moments");
             break;

@@ -5,10 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::time::Moment;
 use crate::wording::upkeep::LeftOut;
 
-/// Its name in the backup, where it is the last.
+/// The name of the manifest in the backup, where it follows everything that it lists.
 pub const NAME: &str = "manifest.json";
+/// The name of the manifest's authentication in the backup, where it is the last.
+pub const SEAL: &str = "manifest.mac";
 /// The form of a backup. Another number is another form.
-pub const FORM: u32 = 1;
+pub const FORM: u32 = 2;
+/// The form before there was a key: nothing authenticates it.
+pub const UNSIGNED_FORM: u32 = 1;
 
 /// What is in a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +42,18 @@ pub struct Entry {
     pub size: u64,
     /// SHA-256 of a file's bytes; where a link leads.
     pub digest: String,
+    /// Whether a file may be run.
+    #[serde(default)]
+    pub executable: bool,
+}
+
+/// The authentication of a manifest, as an archive carries it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seal {
+    /// Which key it was made with.
+    pub key: String,
+    /// HMAC-SHA256 over the bytes of the manifest, as hexadecimal digits.
+    pub hmac_sha256: String,
 }
 
 /// What something in a backup is.
@@ -56,7 +72,8 @@ pub enum Kind {
 pub fn is_plain(path: &str) -> bool {
     let plain = path.split('/').all(|part| !matches!(part, "" | "." | "..")) && !path.contains('\0');
     let first = path.split('/').next().unwrap_or_default();
-    let place = super::FOLDERS.contains(&first) || path == super::JOURNAL || path == super::CONFIG || path == NAME;
+    let place = super::FOLDERS.contains(&first) || path == super::JOURNAL || path == super::CONFIG;
+    let place = place || path == NAME || path == SEAL;
     plain && place && path.len() <= 4096
 }
 
@@ -82,7 +99,7 @@ mod tests {
     #[test]
     fn names_lead_to_their_places_only() {
         for path in
-            ["compline.db", "compline.toml", "manifest.json", "workspace/a b.md", "skills/tea/SKILL.md", "experience"]
+            ["compline.db", "compline.toml", "manifest.json", "manifest.mac", "workspace/a b.md", "experience"]
         {
             assert!(is_plain(path), "{path}");
         }
@@ -98,6 +115,7 @@ mod tests {
             "compline.db/a",
             "workspace/a\0",
             "compline.db-wal",
+            "backup.key",
             "workspace/",
         ] {
             assert!(!is_plain(path), "{path}");

@@ -1,7 +1,7 @@
 //! Writing a backup, in one go from its first to its last byte.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 
 use anyhow::Context;
 use flate2::Compression;
@@ -9,7 +9,8 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 use super::Progress;
-use super::manifest::{Entry, FORM, Kind, Manifest, NAME};
+use super::key::{BackupKey, LENGTH};
+use super::manifest::{Entry, FORM, Kind, Manifest, NAME, SEAL, Seal};
 use crate::time::Moment;
 use crate::wording::upkeep::{self as says, LeftOut};
 
@@ -23,6 +24,7 @@ pub struct Packer<'a, W: Write> {
     left_out: Vec<(String, LeftOut)>,
     done: u64,
     progress: Progress<'a>,
+    key: &'a BackupKey,
 }
 
 /// What can be made safe on a disk.
@@ -43,9 +45,9 @@ impl Durable for io::BufWriter<File> {
 
 impl<'a, W: Durable> Packer<'a, W> {
     /// A backup without anything in it.
-    pub fn new(to: W, progress: Progress<'a>) -> Self {
+    pub fn new(to: W, key: &'a BackupKey, progress: Progress<'a>) -> Self {
         let tar = tar::Builder::new(GzEncoder::new(to, Compression::default()));
-        Self { tar, entries: Vec::new(), left_out: Vec::new(), done: 0, progress }
+        Self { tar, entries: Vec::new(), left_out: Vec::new(), done: 0, progress, key }
     }
 
     /// What is in it so far.
@@ -53,13 +55,17 @@ impl<'a, W: Durable> Packer<'a, W> {
         &self.entries
     }
 
-    /// Puts a file in, as long as it is now.
+    /// Puts a file in, as long as it is now. The key of the backup is left out wherever it lies.
     ///
     /// # Errors
     /// If it cannot be read or the backup not written, or the file becomes shorter meanwhile.
     pub fn file(&mut self, name: &str, file: &mut File) -> anyhow::Result<()> {
         use std::os::unix::fs::PermissionsExt;
         let found = file.metadata()?;
+        if self.is_key(file, found.len())? {
+            self.leave_out(name, LeftOut::Key);
+            return Ok(());
+        }
         let executable = found.permissions().mode() & 0o100;
         let mut header = header(tar::EntryType::Regular, found.len(), 0o600 | executable);
         header.set_mtime(
@@ -72,9 +78,9 @@ impl<'a, W: Durable> Packer<'a, W> {
         let mut read = Measured { from: file.take(found.len()), hash: Sha256::new(), length: 0 };
         self.tar.append_data(&mut header, name, &mut read).with_context(|| format!("Cannot copy {name}"))?;
         anyhow::ensure!(read.length == found.len(), "{name} became shorter while it was copied; try again");
-        let (length, hash) = (read.length, read.hash.finalize());
-        let digest = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        self.entered(Entry { path: name.to_owned(), kind: Kind::File, size: length, digest })?;
+        let (length, digest) = (read.length, super::hex(&read.hash.finalize()));
+        let path = name.to_owned();
+        self.entered(Entry { path, kind: Kind::File, size: length, digest, executable: executable != 0 })?;
         self.done = self.done.saturating_add(length);
         (self.progress)(says::COPYING, self.done);
         Ok(())
@@ -87,7 +93,8 @@ impl<'a, W: Durable> Packer<'a, W> {
     pub fn folder(&mut self, name: &str) -> anyhow::Result<()> {
         let mut header = header(tar::EntryType::Directory, 0, 0o700);
         self.tar.append_data(&mut header, name, io::empty())?;
-        self.entered(Entry { path: name.to_owned(), kind: Kind::Folder, size: 0, digest: String::new() })
+        let path = name.to_owned();
+        self.entered(Entry { path, kind: Kind::Folder, size: 0, digest: String::new(), executable: false })
     }
 
     /// Puts a link in, as it is.
@@ -97,7 +104,8 @@ impl<'a, W: Durable> Packer<'a, W> {
     pub fn link(&mut self, name: &str, target: &str) -> anyhow::Result<()> {
         let mut header = header(tar::EntryType::Symlink, 0, 0o777);
         self.tar.append_link(&mut header, name, target)?;
-        self.entered(Entry { path: name.to_owned(), kind: Kind::Link, size: 0, digest: target.to_owned() })
+        let (path, digest) = (name.to_owned(), target.to_owned());
+        self.entered(Entry { path, kind: Kind::Link, size: 0, digest, executable: false })
     }
 
     /// Something is not put in.
@@ -105,7 +113,17 @@ impl<'a, W: Durable> Packer<'a, W> {
         self.left_out.push((name.to_owned(), why));
     }
 
-    /// Puts the manifest in and makes everything safe.
+    fn is_key(&self, file: &mut File, length: u64) -> anyhow::Result<bool> {
+        if length != LENGTH as u64 {
+            return Ok(false);
+        }
+        let mut bytes = Vec::new();
+        file.take(length).read_to_end(&mut bytes)?;
+        file.rewind()?;
+        Ok(self.key.is(&bytes))
+    }
+
+    /// Puts the manifest and its authentication in and makes everything safe.
     ///
     /// # Errors
     /// If the backup cannot be written.
@@ -114,8 +132,11 @@ impl<'a, W: Durable> Packer<'a, W> {
         let (entries, left_out) = (self.entries, self.left_out);
         let manifest = Manifest { form: FORM, version, journal, made_at: now, entries, left_out };
         let bytes = serde_json::to_vec(&manifest)?;
-        let mut header = header(tar::EntryType::Regular, u64::try_from(bytes.len())?, 0o600);
-        self.tar.append_data(&mut header, NAME, bytes.as_slice())?;
+        let seal = Seal { key: self.key.id()?, hmac_sha256: self.key.authenticate(&bytes)? };
+        for (name, bytes) in [(NAME, bytes), (SEAL, serde_json::to_vec(&seal)?)] {
+            let mut header = header(tar::EntryType::Regular, u64::try_from(bytes.len())?, 0o600);
+            self.tar.append_data(&mut header, name, bytes.as_slice())?;
+        }
         self.tar.into_inner()?.finish()?.sync()?;
         Ok(manifest)
     }
@@ -181,9 +202,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let noise: Vec<u8> = (0..1250_u32).flat_map(|at| Sha256::digest(at.to_le_bytes())).collect();
         std::fs::write(folder.path().join("a"), &noise).unwrap();
+        let (key, _) = BackupKey::load_or_make(&crate::config::Home::at(folder.path())).unwrap();
         let pack = |room: usize| {
             let mut quiet = |_: &'static str, _: u64| {};
-            let mut packer = Packer::new(Small(room), &mut quiet);
+            let mut packer = Packer::new(Small(room), &key, &mut quiet);
             packer.folder("workspace")?;
             packer.file("workspace/a", &mut File::open(folder.path().join("a"))?)?;
             packer.finish(4, Moment(0))

@@ -2,7 +2,8 @@
 //!
 //! The headers of the tar are read one by one, and only those are taken that this program writes: files, folders, links, and the long names before them. Names
 //! are plain and lead to one of the places of a backup, each once; no name lies under a link; links stay in their folder; sizes have a bound. What the
-//! manifest says is there, and nothing else, byte for byte. Whatever is otherwise is refused with a reason, and nothing is written.
+//! manifest says is there, and nothing else, byte for byte. Whatever is otherwise is refused with a reason, and nothing is written. Whether the
+//! manifest is authentic is another question: [`Archive::is_authentic`].
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,13 +15,16 @@ use flate2::read::GzDecoder;
 use sha2::{Digest, Sha256};
 use tar::EntryType;
 
-use super::manifest::{Entry, FORM, Kind, Manifest, NAME, is_plain, stays_inside};
+use super::key::BackupKey;
+use super::manifest::{Entry, FORM, Kind, Manifest, NAME, SEAL, Seal, UNSIGNED_FORM, is_plain, stays_inside};
 use super::pack::MOST_ENTRIES;
 use super::{JOURNAL, Progress};
 use crate::wording::upkeep as says;
 
 /// The longest manifest, in bytes.
 const LONGEST_MANIFEST: u64 = 128 << 20;
+/// The longest authentication, in bytes.
+const LONGEST_SEAL: u64 = 4096;
 /// The longest name, in bytes.
 const LONGEST_NAME: u64 = 4097;
 /// What may follow the end of a tar, in bytes: some programs fill up a block.
@@ -41,16 +45,59 @@ pub struct Member {
     pub executable: bool,
 }
 
+/// An archive that is whole.
+#[derive(Debug, Clone)]
+pub struct Archive {
+    /// What is in it.
+    pub manifest: Manifest,
+    /// The bytes of the manifest.
+    bytes: Vec<u8>,
+    /// The authentication that it carries.
+    pub seal: Option<Seal>,
+}
+
+impl Archive {
+    /// Whether it was made with that key, and not changed since.
+    ///
+    /// # Errors
+    /// Never, in practice.
+    pub fn is_authentic(&self, key: &BackupKey) -> anyhow::Result<bool> {
+        let Some(seal) = self.seal.as_ref().filter(|_| self.manifest.form == FORM) else { return Ok(false) };
+        key.verifies(&self.bytes, &super::unhex(&seal.hmac_sha256))
+    }
+}
+
+impl Member {
+    /// The entry of a manifest that describes it, with its bytes read from `bytes`.
+    ///
+    /// # Errors
+    /// If the bytes cannot be read.
+    pub fn entry(&self, bytes: &mut dyn Read) -> anyhow::Result<Entry> {
+        let digest = match self.kind {
+            Kind::File => digest_of(bytes)?,
+            Kind::Folder => String::new(),
+            Kind::Link => self.target.clone(),
+        };
+        let executable = self.kind == Kind::File && self.executable;
+        Ok(Entry { path: self.path.clone(), kind: self.kind, size: self.size, digest, executable })
+    }
+}
+
 /// Reads a backup from end to end and compares it with its manifest. At most `room` bytes may be in it.
 ///
 /// # Errors
 /// If it is not whole, not a backup, or not to be trusted with a disk.
-pub fn verify(file: &Path, room: u64, progress: Progress<'_>) -> anyhow::Result<Manifest> {
+pub fn verify(file: &Path, room: u64, progress: Progress<'_>) -> anyhow::Result<Archive> {
     let mut seen: BTreeMap<String, Entry> = BTreeMap::new();
-    let mut manifest: Option<Manifest> = None;
+    let (mut manifest, mut seal): (Option<(Manifest, Vec<u8>)>, Option<Seal>) = (None, None);
     let mut done = 0_u64;
     each(file, &mut |member, bytes| {
+        if manifest.is_some() && seal.is_none() && member.path == SEAL {
+            seal = Some(seal_in(member, bytes)?);
+            return Ok(());
+        }
         ensure!(manifest.is_none(), "something follows the manifest");
+        ensure!(member.path != SEAL, "its authentication comes before its manifest");
         ensure!(seen.len() < MOST_ENTRIES, "there is too much in it");
         ensure!(member.size <= room.saturating_sub(done), "it is larger than the room on the disk");
         if member.path == NAME {
@@ -58,20 +105,21 @@ pub fn verify(file: &Path, room: u64, progress: Progress<'_>) -> anyhow::Result<
             return Ok(());
         }
         done = done.saturating_add(member.size);
-        let digest = match member.kind {
-            Kind::File => digest_of(bytes)?,
-            Kind::Folder => String::new(),
-            Kind::Link => member.target.clone(),
-        };
+        let entry = member.entry(bytes)?;
         progress(says::CHECKING, done);
-        let entry = Entry { path: member.path.clone(), kind: member.kind, size: member.size, digest };
         let twice = seen.insert(member.path.clone(), entry).is_some();
         ensure!(!twice, "{} stands in it twice", member.path);
         Ok(())
     })?;
-    let manifest = manifest.context("it ends before its manifest")?;
+    let (mut manifest, bytes) = manifest.context("it ends before its manifest")?;
+    if manifest.form == UNSIGNED_FORM {
+        // That form did not say which files may be run.
+        for entry in &mut manifest.entries {
+            entry.executable = seen.get(&entry.path).is_some_and(|seen| seen.executable);
+        }
+    }
     compare(&manifest, &seen)?;
-    Ok(manifest)
+    Ok(Archive { manifest, bytes, seal })
 }
 
 /// Goes through a backup from end to end. `take` is given each thing in it with its bytes.
@@ -123,7 +171,7 @@ fn member(
     };
     ensure!(kind == Kind::File || size == 0, "{path} has bytes and is no file");
     ensure!(kind == Kind::File || path.contains('/') || kind == Kind::Folder, "{path} is a link");
-    ensure!(kind != Kind::Folder || !matches!(path.as_str(), JOURNAL | super::CONFIG | NAME), "{path} is a folder");
+    ensure!(kind != Kind::Folder || !matches!(path.as_str(), JOURNAL | super::CONFIG | NAME | SEAL), "{path} is a folder");
     ensure!(kind != Kind::Link || stays_inside(&path, &target), "the link {path} leads elsewhere");
     Ok(Member { path, kind, size, target, executable: header.mode().is_ok_and(|mode| mode & 0o100 != 0) })
 }
@@ -138,16 +186,23 @@ fn name_in(entry: &mut impl Read, size: u64) -> anyhow::Result<String> {
     String::from_utf8(bytes).ok().context("a name in it is no text")
 }
 
-fn manifest_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<Manifest> {
+fn manifest_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<(Manifest, Vec<u8>)> {
     ensure!(member.kind == Kind::File && member.size <= LONGEST_MANIFEST, "its manifest is none");
     let mut text = Vec::new();
     bytes.read_to_end(&mut text)?;
     let form: serde_json::Value = serde_json::from_slice(&text).context("its manifest is none")?;
-    ensure!(
-        form.get("form").and_then(serde_json::Value::as_u64) == Some(FORM.into()),
-        "it is of another form than this program knows"
-    );
-    serde_json::from_value(form).context("its manifest is none")
+    let number = form.get("form").and_then(serde_json::Value::as_u64);
+    let is_known = number == Some(FORM.into()) || number == Some(UNSIGNED_FORM.into());
+    ensure!(is_known, "it is of another form than this program knows");
+    Ok((serde_json::from_value(form).context("its manifest is none")?, text))
+}
+
+/// What cannot be read is an authentication that verifies nothing.
+fn seal_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<Seal> {
+    ensure!(member.kind == Kind::File && member.size <= LONGEST_SEAL, "its authentication is none");
+    let mut text = Vec::new();
+    bytes.read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text).unwrap_or_default())
 }
 
 fn compare(manifest: &Manifest, seen: &BTreeMap<String, Entry>) -> anyhow::Result<()> {
@@ -171,7 +226,7 @@ fn digest_of(bytes: &mut dyn Read) -> anyhow::Result<String> {
     loop {
         let count = bytes.read(&mut piece).context("it is damaged")?;
         if count == 0 {
-            return Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+            return Ok(super::hex(&hash.finalize()));
         }
         hash.update(piece.get(..count).unwrap_or_default());
     }

@@ -1,40 +1,54 @@
 //! A backup that was verified is unpacked into an empty folder.
 //!
 //! Folders are made before what lies in them, files are made anew and never opened, and links come last of all: so nothing is ever written through a link.
+//! The archive is read a second time here, and somebody else may be able to write it: each thing is compared with the manifest that was verified, as it is
+//! unpacked.
 
+use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::admin::backup::manifest::{Kind, NAME};
+use crate::admin::backup::manifest::{Entry, Kind, Manifest, NAME, SEAL};
 use crate::admin::backup::read::{Member, each};
 use crate::admin::backup::{FOLDERS, Progress};
 use crate::wording::upkeep as says;
 
 /// Unpacks `file` into `into`, which is made. On the disk when this returns.
-pub(super) fn unpack(file: &Path, into: &Path, progress: Progress<'_>) -> anyhow::Result<()> {
+pub(super) fn unpack(file: &Path, manifest: &Manifest, into: &Path, progress: Progress<'_>) -> anyhow::Result<()> {
     make_folder(into)?;
+    let mut due: BTreeMap<&str, &Entry> =
+        manifest.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect();
     let mut links: Vec<(PathBuf, String)> = Vec::new();
     let mut folders: Vec<PathBuf> = vec![into.to_owned()];
     let mut done = 0_u64;
     each(file, &mut |member, bytes| {
+        if member.path == NAME || member.path == SEAL {
+            return Ok(());
+        }
         let path = into.join(&member.path);
-        match member.kind {
-            _ if member.path == NAME => {}
-            Kind::Link => links.push((path, member.target.clone())),
+        let found = match member.kind {
+            Kind::Link => {
+                links.push((path, member.target.clone()));
+                member.entry(bytes)?
+            }
             Kind::Folder => {
                 make_folder(&path)?;
                 folders.push(path);
+                member.entry(bytes)?
             }
             Kind::File => write(&path, member, bytes).with_context(|| format!("Cannot unpack {}", member.path))?,
-        }
+        };
+        let is_due = due.remove(member.path.as_str()).is_some_and(|entry| *entry == found);
+        anyhow::ensure!(is_due, "{} changed since it was read", member.path);
         done = done.saturating_add(member.size);
         progress(says::UNPACKING, done);
         Ok(())
     })?;
+    anyhow::ensure!(due.is_empty(), "It changed since it was read");
     // A folder that was not there when the backup was made is empty now.
     for name in FOLDERS {
         if !into.join(name).is_dir() {
@@ -54,10 +68,28 @@ fn make_folder(path: &Path) -> anyhow::Result<()> {
     DirBuilder::new().mode(0o700).create(path).with_context(|| format!("Cannot make {}", path.display()))
 }
 
-fn write(path: &Path, member: &Member, bytes: &mut dyn Read) -> anyhow::Result<()> {
+/// Writes a file; what was written, as a manifest says it.
+fn write(path: &Path, member: &Member, bytes: &mut dyn Read) -> anyhow::Result<Entry> {
     let mode = if member.executable { 0o700 } else { 0o600 };
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
-    let written = io::copy(&mut bytes.take(member.size), &mut file)?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    let mut copied = Copied { from: bytes.take(member.size), to: file };
+    let entry = member.entry(&mut copied)?;
+    let written = copied.to.metadata()?.len();
     anyhow::ensure!(written == member.size, "It changed since it was read");
-    Ok(file.sync_all()?)
+    copied.to.sync_all()?;
+    Ok(entry)
+}
+
+/// Writes down what is read through it.
+struct Copied<R> {
+    from: R,
+    to: File,
+}
+
+impl<R: Read> Read for Copied<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(into)?;
+        self.to.write_all(into.get(..count).unwrap_or_default())?;
+        Ok(count)
+    }
 }

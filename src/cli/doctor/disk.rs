@@ -25,6 +25,12 @@ pub(super) fn home(home: &Home, fix: bool) -> Vec<Finding> {
     if mode & 0o077 != 0 {
         findings.push(private(says::HOME, path, mode, 0o700, fix));
     }
+    let others_can = |file: std::path::PathBuf, check| {
+        let exposed = mode_finding(&file)?;
+        Some(private(check, &exposed.path, exposed.mode, 0o600, fix))
+    };
+    findings.extend(others_can(home.lock(), says::HOME));
+    findings.extend(others_can(home.backup_key(), says::SECRETS));
     // Modes say too little: read-only mounts, other users' files and full disks are met only by writing.
     let trial = path.join(format!(".doctor-{:016x}", rand::random::<u64>()));
     if let Err(error) = std::fs::write(&trial, "a trial\n") {

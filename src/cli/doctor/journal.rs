@@ -7,7 +7,7 @@ use super::finding::Finding;
 use super::gateway::Gateway;
 use super::knowledge;
 use crate::admin::Touch;
-use crate::app::{BuildError, take_lock};
+use crate::app::{BuildError, take_lock_as_it_is};
 use crate::cli::channel::Channel;
 use crate::cli::failure::Failure;
 use crate::config::Config;
@@ -45,7 +45,7 @@ pub(super) async fn look(config: &Config, gateway: &Gateway, fix: bool) -> Vec<F
         Ok(_) => {}
     }
     let (missing, touch) = (missing_files(config), if fix { Touch::Mend } else { Touch::Look });
-    let known = match take_lock(&config.home) {
+    let known = match take_lock_as_it_is(&config.home) {
         Err(BuildError::Held(_)) => knowledge::ask(config, gateway, touch).await,
         Err(error) => return vec![told(error.into())],
         Ok(_lock) => match Journal::open(&path, None) {

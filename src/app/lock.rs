@@ -1,0 +1,103 @@
+//! The lock of a home, which makes its holder the only writer, and the modes that keep others away from it.
+//!
+//! A lock that another account can open is one that it can hold, and then nothing starts here. So the file and the home are closed to others.
+
+use std::fs::{File, Metadata, Permissions};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+
+use anyhow::Context;
+
+use super::BuildError;
+use crate::admin::restore::{Settled, settle};
+use crate::config::Home;
+use crate::wording::{cli, upkeep as says};
+
+/// Takes the lock of a home, which is made if it is not there, and closed to others.
+///
+/// # Errors
+/// If another process holds it, it cannot be made, or others can open it and that cannot be changed.
+pub fn take_lock(home: &Home) -> Result<File, BuildError> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(home.path())
+        .with_context(|| format!("Cannot make the home {}", home.path().display()))?;
+    close_home(home)?;
+    take_lock_as_it_is(home)
+}
+
+/// Takes the lock of a home that is there, whoever can look into that.
+///
+/// # Errors
+/// If another process holds it, or it cannot be made.
+pub fn take_lock_as_it_is(home: &Home) -> Result<File, BuildError> {
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(home.lock())
+        .with_context(|| format!("Cannot write in the home {}", home.path().display()))?;
+    let found = file.metadata().map_err(anyhow::Error::from)?;
+    if is_open(&found) && is_ours(&found) {
+        // In a closed home nobody else reaches it, so a file system without modes keeps nothing from starting.
+        let _ = file.set_permissions(Permissions::from_mode(0o600));
+    }
+    match file.try_lock() {
+        Ok(()) => {
+            // Whoever has the lock finds a home in one state.
+            match settle(home)? {
+                Settled::Nothing => {}
+                Settled::Finished => tracing::warn!("{}", says::FINISHED),
+                Settled::Dropped => tracing::warn!("{}", says::DROPPED),
+            }
+            Ok(file)
+        }
+        Err(std::fs::TryLockError::WouldBlock) => Err(BuildError::Held(home.path().to_owned())),
+        Err(std::fs::TryLockError::Error(error)) => Err(BuildError::Other(error.into())),
+    }
+}
+
+fn close_home(home: &Home) -> anyhow::Result<()> {
+    let found = std::fs::metadata(home.path())?;
+    if !is_open(&found) {
+        return Ok(());
+    }
+    let is_closed = is_ours(&found)
+        && std::fs::set_permissions(home.path(), Permissions::from_mode(0o700)).is_ok()
+        && !is_open(&std::fs::metadata(home.path())?);
+    anyhow::ensure!(is_closed, cli::open_home(home.path(), found.mode() & 0o7777));
+    tracing::warn!("Others could look into the home; it is closed to them now");
+    Ok(())
+}
+
+fn is_open(found: &Metadata) -> bool {
+    found.mode() & 0o077 != 0
+}
+
+fn is_ours(found: &Metadata) -> bool {
+    found.uid() == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_and_its_lock_are_closed_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        let open = |path: &std::path::Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+        open(home.path(), 0o755);
+        drop(take_lock(&home).unwrap());
+        assert_eq!((mode(home.path()), mode(&home.lock())), (0o700, 0o600));
+        open(home.path(), 0o755);
+        open(&home.lock(), 0o666);
+        drop(take_lock_as_it_is(&home).unwrap());
+        assert_eq!((mode(home.path()), mode(&home.lock())), (0o755, 0o600));
+        let held = take_lock(&home).unwrap();
+        assert!(matches!(take_lock(&home), Err(BuildError::Held(_))));
+        drop(held);
+    }
+}

@@ -1,0 +1,209 @@
+//! `compline restore FILE`.
+//!
+//! A restore needs the home's lock, so no gateway runs meanwhile; it is the one command that takes a home as it finds it, with a journal that is damaged or
+//! missing too. It shows what changes in who and what may act, and asks. A recovery code is never an argument, because other accounts of the computer see
+//! those: it is typed at the terminal, or stands in a file or a variable.
+
+use std::io::{self, BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+
+use super::failure::Failure;
+use super::place::{Place, environment};
+use super::print::{Printer, aside, is_dialogue};
+use super::progress::Bar;
+use super::{Exit, block_on};
+use crate::admin::backup::key::BackupKey;
+use crate::admin::backup::read::Archive;
+use crate::admin::restore::{self, Configuration, Restored, Target, Authenticity, Warrant};
+use crate::app::{BuildError, take_lock};
+use crate::time::{Clock, SystemClock, Zone};
+use crate::wording::restore as says;
+use crate::wording::upkeep;
+
+/// How often a mistyped code is asked for.
+const TRIES: usize = 3;
+/// The longest file with a code, in bytes.
+const LONGEST_CODE: u64 = 1024;
+/// The variable that may hold a recovery code.
+const CODE_VARIABLE: &str = "COMPLINE_RECOVERY_CODE";
+
+/// `compline restore …`
+#[derive(Debug, Args)]
+pub struct Restore {
+    /// A file that `compline backup` wrote
+    file: PathBuf,
+    /// Take the configuration of the backup in place of the present one
+    #[arg(long, conflicts_with = "without_config")]
+    with_config: bool,
+    /// Leave the configuration of the backup out, also where there is none
+    #[arg(long)]
+    without_config: bool,
+    /// Do not ask; for backups made with the home's key
+    #[arg(long, conflicts_with = "unsigned")]
+    yes: bool,
+    /// Restore what nothing authenticates, so that nothing in it acts
+    #[arg(long, conflicts_with = "with_config")]
+    unsigned: bool,
+    /// Read the recovery code from a file; - is standard input
+    #[arg(long, value_name = "FILE")]
+    recovery_code_file: Option<PathBuf>,
+}
+
+/// Restores a backup.
+pub fn restore(options: &Restore, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let _lock = take_lock(&place.home).map_err(|error| match error {
+        BuildError::Held(home) => Failure::Failed(upkeep::stop_first(&home)),
+        other => other.into(),
+    })?;
+    let target = Target {
+        home: place.home.clone(),
+        config: place.config.clone(),
+        configuration: match (options.with_config, options.without_config) {
+            (true, _) => Configuration::Archive,
+            (_, true) => Configuration::Present,
+            _ => Configuration::PresentFirst,
+        },
+        environment: environment(),
+    };
+    let done = attempt(options, &target, place, printer);
+    // What was unpacked is removed; what was decided is finished.
+    restore::settle(&place.home)?;
+    match done? {
+        Some(restored) => tell_restored(&restored, place, printer)?,
+        None => {
+            aside(says::NOT_CONFIRMED);
+            return Ok(Exit::Failed);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Reads, shows, asks and restores; `None` if the answer was no.
+fn attempt(options: &Restore, target: &Target, place: &Place, printer: Printer) -> Result<Option<Restored>, Failure> {
+    let mut bar = Bar::new(printer.quiet);
+    let archive = restore::read(&options.file, &target.home, &mut |doing, done| bar.at(doing, done));
+    bar.end();
+    let archive = archive?;
+    let warrant = warrant(options, target, &archive)?;
+    // Whatever cannot be asked is said before anything is unpacked.
+    match &warrant {
+        Warrant::Nothing if !is_dialogue() => return Err(Failure::Failed(says::UNSIGNED_NEEDS_TERMINAL.to_owned())),
+        Warrant::Key(_) if !options.yes && !is_dialogue() => return Err(Failure::Failed(says::NEEDS_YES.to_owned())),
+        _ => {}
+    }
+    let now = SystemClock::default().now();
+    let mut bar = Bar::new(printer.quiet);
+    let mut progress = |doing: &'static str, done| bar.at(doing, done);
+    let prepared = block_on(async {
+        let to = (target, &warrant);
+        Ok(restore::prepare(&options.file, &archive, to, now, &mut progress, &mut |_| Ok(())).await)
+    })?;
+    bar.end();
+    let prepared = prepared?;
+    aside(&prepared.difference.shown(&zone(place)));
+    if !options.yes && !is_confirmed()? {
+        return Ok(None);
+    }
+    Ok(Some(restore::finish(prepared, target, now, &mut |_| Ok(()))?))
+}
+
+/// What speaks for the archive: the key of the home, that of a code, or nothing, if that is what was asked for.
+fn warrant(options: &Restore, target: &Target, archive: &Archive) -> Result<Warrant, Failure> {
+    let file = &options.file;
+    let own = BackupKey::load(&target.home)?;
+    match restore::judge(archive, own.as_ref())? {
+        Authenticity::Authentic(key) => Ok(Warrant::Key(key)),
+        _ if options.unsigned => Ok(Warrant::Nothing),
+        Authenticity::Unsigned => Err(Failure::Failed(says::unsigned(file))),
+        Authenticity::Changed => Err(Failure::Failed(says::changed(file))),
+        Authenticity::OtherKey => {
+            let key = by_code(options, own.is_some())?;
+            match restore::judge(archive, Some(&key))? {
+                Authenticity::Authentic(key) => Ok(Warrant::Key(key)),
+                Authenticity::Changed => Err(Failure::Failed(says::changed(file))),
+                _ => Err(Failure::Failed(says::wrong_code(file))),
+            }
+        }
+    }
+}
+
+fn by_code(options: &Restore, has_key: bool) -> Result<BackupKey, Failure> {
+    if let Some(code) = given_code(options)? {
+        return BackupKey::from_recovery_code(&code).map_err(|error| Failure::Failed(says::no_code(&error.to_string())));
+    }
+    if !is_dialogue() {
+        return Err(Failure::Failed(says::needs_code(&options.file, has_key)));
+    }
+    let mut last = String::new();
+    for _ in 0..TRIES {
+        match BackupKey::from_recovery_code(&ask(&says::ask_code(has_key))?) {
+            Ok(key) => return Ok(key),
+            Err(error) => last = error.to_string(),
+        }
+        aside(&last);
+    }
+    Err(Failure::Failed(says::no_code(&last)))
+}
+
+fn given_code(options: &Restore) -> Result<Option<String>, Failure> {
+    let mut code = String::new();
+    match &options.recovery_code_file {
+        Some(path) if path == Path::new("-") => io::stdin().take(LONGEST_CODE).read_to_string(&mut code)?,
+        Some(path) => std::fs::File::open(path)?.take(LONGEST_CODE).read_to_string(&mut code)?,
+        None => return Ok(std::env::var(CODE_VARIABLE).ok().filter(|code| !code.is_empty())),
+    };
+    Ok(Some(code))
+}
+
+fn is_confirmed() -> Result<bool, Failure> {
+    Ok(matches!(ask(says::CONFIRM)?.to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn ask(question: &str) -> Result<String, Failure> {
+    let mut out = io::stderr().lock();
+    write!(out, "{question}")?;
+    out.flush()?;
+    let mut typed = String::new();
+    io::stdin().lock().read_line(&mut typed)?;
+    Ok(typed.trim().to_owned())
+}
+
+fn zone(place: &Place) -> Zone {
+    place.load().map_or(Zone::UTC, |loaded| loaded.config.zone)
+}
+
+fn tell_restored(restored: &Restored, place: &Place, printer: Printer) -> Result<(), Failure> {
+    if printer.json {
+        return printer.json(&json!({
+            "made_at": restored.made_at.rfc3339(), "aside": restored.aside, "parked": restored.parked,
+            "exact": restored.is_exact, "owners": restored.owners,
+        }));
+    }
+    let (home, made_at) = (place.home.path(), zone(place).show(restored.made_at));
+    let mut lines = vec![if restored.is_exact { says::exact(home, &made_at) } else { says::holds(home, &made_at) }];
+    lines.extend(restored.aside.as_deref().map(says::set_aside));
+    lines.extend(restored.keeps_key.then(|| says::KEY_KEPT.to_owned()));
+    lines.push(match restored.owners.as_slice() {
+        [] => says::NO_OWNER.to_owned(),
+        owners => says::owners(&owners.join(", ")),
+    });
+    let parked = &restored.parked;
+    let counts = [
+        parked.messages,
+        parked.outbox,
+        parked.proposals,
+        parked.questions,
+        parked.slots,
+        parked.files,
+        parked.skills,
+        parked.people,
+        parked.tools,
+        parked.reminders,
+    ];
+    let closed = counts.into_iter().zip(upkeep::CLOSED);
+    lines.extend(closed.filter_map(|(count, (one, many))| upkeep::closed(count, one, many)));
+    printer.fact(&lines.join("\n"))
+}

@@ -1,0 +1,144 @@
+//! Two configurations as written, key by key: what one says that the other does not.
+//!
+//! It is shown before a configuration that came from elsewhere takes effect, so a section that may stand there several times goes by its name and not by
+//! its place, and of a secret only that it differs is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::keys::{Key, Kind, section};
+use super::sheet;
+use super::source::{HIDDEN, Source};
+
+/// Subject of a key, in the order in which differences are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// Who is let in.
+    People,
+    /// Programs that are run and servers that are reached.
+    Programs,
+    /// Keys and tokens.
+    Secrets,
+    /// Everything else.
+    Settings,
+}
+
+/// A key that two configurations set differently.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Changed {
+    /// Its subject.
+    pub subject: Subject,
+    /// Its path; a section that may stand there several times goes by its name.
+    pub key: String,
+    /// The value before; `None` if it was not set.
+    pub before: Option<String>,
+    /// The value afterwards.
+    pub after: Option<String>,
+}
+
+/// The differences between two configurations, by subject and key.
+pub fn difference(before: &str, after: &str) -> Vec<Changed> {
+    let (before, after) = (values(before), values(after));
+    let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let changed = keys.into_iter().filter(|key| before.get(*key).map(|one| &one.1) != after.get(*key).map(|one| &one.1));
+    let mut changed: Vec<Changed> = changed
+        .filter_map(|key| {
+            let (known, _) = before.get(key).or_else(|| after.get(key))?;
+            let shown = |values: &Values| values.get(key).map(|(known, text)| shown(known, text));
+            let (before, after) = (shown(&before), shown(&after));
+            Some(Changed { subject: subject(key, known), key: key.clone(), before, after })
+        })
+        .collect();
+    changed.sort_by(|one, other| (one.subject, &one.key).cmp(&(other.subject, &other.key)));
+    changed
+}
+
+type Values = BTreeMap<String, (&'static Key, String)>;
+
+fn values(text: &str) -> Values {
+    let (sheet, _) = sheet::read(&Source { file: "", text: text.trim_start_matches('\u{feff}') });
+    let names: BTreeMap<String, String> = sheet
+        .written
+        .iter()
+        .filter_map(|(path, written)| Some((path.strip_suffix(".name")?.to_owned(), written.text.clone())))
+        .filter(|(at, _)| at.ends_with(']'))
+        .collect();
+    let mut values = Values::new();
+    for (path, written) in sheet.written {
+        let (at, name) = path.rsplit_once('.').unwrap_or(("", &path));
+        let (kind, number) = at.split_once('[').map_or((at, ""), |(kind, number)| (kind, number));
+        let Some(key) = section(kind).and_then(|section| section.key(name)) else { continue };
+        let mut path = path.clone();
+        if let Some(named) = names.get(at).filter(|_| !number.is_empty()) {
+            path = format!("{kind}[{named}].{name}");
+        }
+        // Two of one name are no sound configuration, and neither hides the other.
+        while values.contains_key(&path) {
+            path.push('\'');
+        }
+        values.insert(path, (key, written.text));
+    }
+    values
+}
+
+fn subject(path: &str, key: &Key) -> Subject {
+    let section = path.split(['.', '[']).next().unwrap_or_default();
+    match (section, key.kind) {
+        (_, Kind::Secret | Kind::SecretEnv | Kind::SecretFile) => Subject::Secrets,
+        ("people" | "groups", _) => Subject::People,
+        ("mcp" | "signal" | "tools", _) | (_, Kind::Url) => Subject::Programs,
+        _ if matches!(key.name, "provider" | "mode" | "webhook_listen") => Subject::Programs,
+        _ => Subject::Settings,
+    }
+}
+
+fn shown(key: &Key, text: &str) -> String {
+    match key.kind {
+        Kind::Secret => HIDDEN.to_owned(),
+        Kind::Url => without_password(text),
+        _ => text.to_owned(),
+    }
+}
+
+fn without_password(address: &str) -> String {
+    let Ok(mut url) = url::Url::parse(address) else { return address.to_owned() };
+    if url.password().is_none() {
+        return address.to_owned();
+    }
+    match url.set_password(Some("hidden")) {
+        Ok(()) => url.to_string(),
+        Err(()) => HIDDEN.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_go_by_their_names_and_secrets_are_not_shown() {
+        let before = "timezone = \"UTC\"\n[telegram]\ntoken = \"1:old\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\n";
+        let after = "[telegram]\ntoken = \"1:new\"\napi_url = \"http://me:word@evil.example/\"\n\
+            [[people]]\nname = \"Mallory\"\nrole = \"owner\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\n\
+            [[mcp]]\nname = \"a\"\ncommand = [\"sh\", \"-c\", \"evil\\n\"]\n";
+        let told: Vec<String> = difference(before, after)
+            .into_iter()
+            .map(|one| format!("{:?} {} {:?} {:?}", one.subject, one.key, one.before, one.after))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "People people[Mallory].name None Some(\"Mallory\")",
+                "People people[Mallory].role None Some(\"owner\")",
+                "Programs mcp[a].command None Some(\"[\\\"sh\\\",\\\"-c\\\",\\\"evil\\\\n\\\"]\")",
+                "Programs mcp[a].name None Some(\"a\")",
+                "Programs telegram.api_url None Some(\"http://me:hidden@evil.example/\")",
+                "Secrets telegram.token Some(\"(hidden)\") Some(\"(hidden)\")",
+                "Settings timezone Some(\"UTC\") None",
+            ]
+        );
+        assert!(difference(before, before).is_empty());
+    }
+}
