@@ -25,6 +25,7 @@ mod people;
 mod reminders;
 mod reflect;
 mod reflections;
+mod resend;
 pub mod restore;
 mod review;
 mod search;
@@ -172,6 +173,7 @@ impl Admin {
             Command::No { question: None } => Ok(Answer::refusal(says::usage(says::HOW_NO))),
             Command::Status => self.status(only).await,
             Command::Usage => self.usage(only, DAYS_IN_CHAT).await,
+            Command::Resend { id } => self.resend(only, id).await,
             Command::Reminders => self.reminders(person).await,
             Command::CancelReminder { id: Some(id) } => self.cancel_reminder(person, id).await,
             Command::CancelReminder { id: None } => Ok(Answer::refusal(says::usage(of_reminders::HOW))),

@@ -38,7 +38,7 @@ use crate::reflection::{self, Reflector};
 use crate::review::{self, DiskFailpoint, Herald, Policy, Review};
 use crate::schedule::{self, FreeSpace, Schedule};
 use crate::skill::builtin::{self, Builtin};
-use crate::spend::{Ledger, Purse};
+use crate::spend::{Ledger, Purse, Transcriber};
 use crate::store::{Failpoint, Journal, OpenError, Room};
 use crate::time::clock::{Bell, Ringer};
 use crate::time::{Clock, SystemClock};
@@ -221,7 +221,10 @@ impl App {
                 toolbox,
                 chat,
                 background,
-                transcription: config.transcription.clone(),
+                transcription: config
+                    .transcription
+                    .clone()
+                    .map(|transcription| Transcriber::new(transcription, Arc::clone(&ledger))),
                 audience: Arc::new(Arc::clone(&desks)),
                 courier: Arc::new(Postman(Arc::clone(&desks))),
                 reader: Reader::new(&seams.reader.or_else(|| std::env::current_exe().ok()).unwrap_or_default()),

@@ -32,6 +32,7 @@ mod skills;
 mod talk;
 mod tools;
 
+use std::iter;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -146,6 +147,11 @@ enum Command {
     Reflect(reflect::Reflect),
     /// Show what the models took, by day, person, purpose and model
     Usage,
+    /// Send again what was set aside, because it could not be delivered
+    Resend {
+        /// One delivery [default: all]
+        id: Option<i64>,
+    },
     /// Write everything that is kept of one person into a file
     Export(forget::Export),
     /// Delete everything of one person, for good
@@ -198,6 +204,10 @@ fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exi
         Command::Reflections(command) => ask::run(&command.line(), command.look(), &place()?, printer),
         Command::Reflect(command) => ask::work(&command.line(), &place()?, printer),
         Command::Usage => ask::run(&["usage".to_owned()], ask::Look::Shown, &place()?, printer),
+        Command::Resend { id } => {
+            let line: Vec<String> = iter::once("resend".to_owned()).chain(id.map(|id| id.to_string())).collect();
+            ask::run(&line, ask::Look::Shown, &place()?, printer)
+        }
         Command::Export(options) => forget::export(&options, &place()?, printer),
         Command::Forget(options) => forget::forget(&options, &place()?, printer),
         Command::Backup(options) => backup::backup(&options, &place()?, printer),

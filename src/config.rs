@@ -237,6 +237,8 @@ pub struct Transcription {
     pub name: String,
     /// The key, if one is needed.
     pub api_key: Option<SecretString>,
+    /// Price of one minute, in micro-units of money; tokens count where it is unknown.
+    pub price_per_minute: Option<u64>,
 }
 
 /// `[budget]`: money in micro-units of the currency the prices are in; tokens where a price is unknown.
@@ -250,6 +252,8 @@ pub struct Budget {
     pub per_group_daily: Limit,
     /// Summaries and other work for which nobody waits.
     pub background_daily: Limit,
+    /// Percentage of `daily` that only the chats of owners may spend.
+    pub owner_reserve: u64,
     /// The most rounds of tool calls in one turn.
     pub tool_rounds: u32,
 }

@@ -40,7 +40,7 @@ use crate::id::{AddressId, StreamId, TurnId};
 use crate::memory::{Index, Tree};
 use crate::model::{Live, Unwatched};
 use crate::review::Review;
-use crate::spend::Purse;
+use crate::spend::{Purse, Transcriber};
 use crate::store::Journal;
 use crate::time::clock::Ringer;
 use crate::time::{Clock, Moment, Zone};
@@ -115,8 +115,8 @@ pub struct Parts {
     pub chat: Purse,
     /// The models for work that nobody waits for.
     pub background: Arc<Purse>,
-    /// Voice notes to text, if there is an endpoint.
-    pub transcription: Option<config::Transcription>,
+    /// Voice notes to text, if there is an endpoint; metered.
+    pub transcription: Option<Transcriber>,
     /// Who watches.
     pub audience: Arc<dyn Audience>,
     /// Who fetches files.

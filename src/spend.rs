@@ -14,6 +14,7 @@ mod ledger;
 mod limits;
 mod purse;
 mod scale;
+mod transcription;
 mod watch;
 
 #[cfg(test)]
@@ -21,3 +22,4 @@ mod tests;
 
 pub use ledger::{Ledger, Left, OnBehalf};
 pub use purse::Purse;
+pub use transcription::{ReservedTranscription, Transcriber};

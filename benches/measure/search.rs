@@ -73,6 +73,7 @@ async fn by_meaning(journal: &Journal, dimensions: usize) {
         per_person_daily: endless,
         per_group_daily: endless,
         background_daily: endless,
+        owner_reserve: 0,
         tool_rounds: 1,
     };
     let ledger = Arc::new(Ledger::new(journal.clone(), clock.clone(), Zone::UTC, budget));

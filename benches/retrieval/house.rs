@@ -101,6 +101,7 @@ fn vectors(journal: &Journal, embedder: Arc<dyn Embedder>) -> Vectors {
         per_person_daily: endless,
         per_group_daily: endless,
         background_daily: endless,
+        owner_reserve: 0,
         tool_rounds: 1,
     };
     let ledger = Arc::new(Ledger::new(journal.clone(), clock.clone(), Zone::UTC, budget));

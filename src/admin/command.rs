@@ -17,7 +17,7 @@ pub use memory::Memory;
 pub use parting::Parting;
 
 use super::search::Sought;
-use crate::id::{QuestionId, ReminderId};
+use crate::id::{OutboxId, QuestionId, ReminderId};
 use crate::people::Role;
 use crate::wording::access as of_access;
 use crate::wording::command as says;
@@ -55,6 +55,11 @@ pub enum Command {
     Status,
     /// What the models took.
     Usage,
+    /// Sends again what was set aside.
+    Resend {
+        /// One delivery, if it was named.
+        id: Option<OutboxId>,
+    },
     /// What waits on one's list.
     Reminders,
     /// Takes something off one's list.
@@ -141,6 +146,7 @@ const MENU: &[Entry] = &[
     everyone("no", says::DOES_NO),
     everyone("status", says::DOES_STATUS),
     everyone("usage", says::DOES_USAGE),
+    everyone("resend", says::DOES_RESEND),
     everyone("memory", of_memory::DOES_MEMORY),
     everyone("remember", of_memory::DOES_REMEMBER),
     everyone("promote", of_memory::DOES_PROMOTE),
@@ -187,6 +193,7 @@ impl Command {
             | Self::CancelReminder { .. }
             | Self::Memory(_)
             | Self::Part(_)
+            | Self::Resend { .. }
             | Self::Usage => Role::Member,
             Self::Search(_)
             | Self::People(_)
@@ -226,6 +233,11 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "no" => Ok(Command::No { question: question(rest) }),
         "status" => Ok(Command::Status),
         "usage" => Ok(Command::Usage),
+        "resend" if rest.is_empty() => Ok(Command::Resend { id: None }),
+        "resend" => match rest.parse() {
+            Ok(id) => Ok(Command::Resend { id: Some(OutboxId(id)) }),
+            Err(_) => Err(usage(says::HOW_RESEND)),
+        },
         "reminders" => Ok(reminders(rest)),
         "search" => seeking::read(rest).map(Command::Search).ok_or_else(|| usage(says::HOW_SEARCH)),
         "reflect" => Ok(Command::Reflect(Looking::read(rest.split_whitespace()))),
@@ -368,6 +380,8 @@ mod tests {
             ("/people apart 5", Command::People(PeopleCommand::Apart(PersonId(5)))),
             ("/remove Ben", Command::Remove { name: "Ben".to_owned() }),
             ("/model", Command::Model { name: None }),
+            ("/resend", Command::Resend { id: None }),
+            ("/resend 12", Command::Resend { id: Some(OutboxId(12)) }),
             ("/yes 12", Command::Yes { question: Some(QuestionId(12)) }),
             ("/NO@compline_bot  3 ", Command::No { question: Some(QuestionId(3)) }),
             ("/yes", Command::Yes { question: None }),
@@ -390,6 +404,7 @@ mod tests {
             ("/search", says::HOW_SEARCH),
             ("/search --in dreams red", says::HOW_SEARCH),
             ("/remove@bot ", says::HOW_REMOVE),
+            ("/resend all", says::HOW_RESEND),
             ("/new what about tomorrow", says::HOW_NEW),
             ("/people unlink", of_access::HOW_PEOPLE),
             ("/people join Ada", of_access::HOW_PEOPLE),

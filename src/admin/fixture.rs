@@ -283,6 +283,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         per_person_daily: limit,
         per_group_daily: limit,
         background_daily: limit,
+        owner_reserve: 0,
         tool_rounds: 12,
     };
     let dyn_clock: Arc<dyn Clock> = Arc::<SimulatedClock>::clone(clock);

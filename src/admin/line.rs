@@ -9,7 +9,7 @@ use super::command::Looking;
 use super::forget::Messages;
 use super::{Admin, Sought, Touch};
 use super::pairing::NameMeans;
-use crate::id::{AddressId, ConversationId, PersonId, ProposalId, ReminderId, VersionId};
+use crate::id::{AddressId, ConversationId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};
 use crate::people::{Person, Role};
 use crate::review::By;
 use crate::store::Issuer;
@@ -30,6 +30,11 @@ impl Admin {
             ["knowledge"] => self.knowledge(Touch::Look).await,
             ["knowledge", "--mend"] => self.knowledge(Touch::Mend).await,
             ["usage"] => self.usage(None, DAYS).await,
+            ["resend"] => self.resend(None, None).await,
+            ["resend", id] => match id.parse() {
+                Ok(id) => self.resend(None, Some(OutboxId(id))).await,
+                Err(_) => Ok(not_understood(args)),
+            },
             ["people", rest @ ..] => self.people_line(rest).await.unwrap_or_else(|| Ok(not_understood(args))),
             ["conversations", "list", rest @ ..] => match limit_of(rest) {
                 Some(limit) => self.conversations(None, limit).await,
@@ -105,6 +110,7 @@ impl Admin {
     async fn people_line(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
         let (name, role, answer) = match words {
             ["list"] => return Some(self.people().await),
+            ["claim"] => return Some(self.claim().await),
             ["remove", name] => return Some(self.remove(name).await),
             [verb @ ("unlink" | "join" | "apart"), number] => {
                 let number = number.parse().ok()?;
@@ -184,7 +190,9 @@ mod tests {
             "usage",
             "knowledge",
             "knowledge --mend",
+            "resend",
             "people list",
+            "people claim",
             "people pair Zoe member",
             "people pair Yan member --new",
             "people unlink 2",
@@ -224,6 +232,8 @@ mod tests {
             "",
             "statu",
             "status now",
+            "resend all",
+            "resend 12",
             "people pair Zoe guest",
             "people pair Zoe",
             "people pair Zoe member --same-as x",

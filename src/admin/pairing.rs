@@ -208,6 +208,27 @@ fn wish(
     })
 }
 
+impl Admin {
+    /// Whether no owner can be reached but at the terminal.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn is_unclaimed(&self) -> anyhow::Result<bool> {
+        Ok(self.parts.journal.read(unclaimed).await?.is_some())
+    }
+
+    /// The claim code, for the command line of this computer.
+    ///
+    /// # Errors
+    /// As [`Admin::claim_code`].
+    pub async fn claim(&self) -> anyhow::Result<Answer> {
+        Ok(match self.claim_code().await? {
+            Some(code) => Answer::ours(says::claim(&code), json!({ "code": code })),
+            None => Answer::ours(says::CLAIMED, json!({ "code": null })),
+        })
+    }
+}
+
 /// As whom the first owner would come in; `None` if an owner has come in.
 fn unclaimed(db: Db<'_>) -> anyhow::Result<Option<CodeFor>> {
     let owners: Vec<Person> = db.people()?.into_iter().filter(|person| person.role == Role::Owner).collect();

@@ -48,6 +48,7 @@ impl Admin {
             .journal
             .read(move |db| Ok((streams(db, only, &ends)?, if only.is_some() { 0 } else { db.waiting_outbox()? })))
             .await?;
+        let aside = self.parts.journal.read(move |db| db.set_aside(only)).await?;
         let inbox: i64 = streams.iter().map(|stream| stream.waiting).sum();
         let adapters = if only.is_some() { Vec::new() } else { self.parts.health.adapters() };
         let pending = if only.is_some() { 0 } else { self.parts.review.pending().await?.len() };
@@ -65,6 +66,8 @@ impl Admin {
         lines.extend(adapters.iter().map(|(name, health)| self.adapter_line(name, health)));
         lines.extend(Some(self.servers(&servers)).filter(|servers| !servers.is_empty()));
         lines.push(says::status_queues(inbox, only.is_none().then_some(outbox)));
+        let numbers: Vec<String> = aside.iter().map(|row| row.id.to_string()).collect();
+        lines.extend((!numbers.is_empty()).then(|| says::status_set_aside(&numbers)));
         lines.extend(only.is_none().then(|| says_of_gate::status(pending)));
         lines.extend(upkeep.as_ref().map(|upkeep| upkeep.lines(self.parts.zone)).unwrap_or_default());
         lines.extend(meaning.as_ref().map(|health| super::meaning::line(health, self.parts.zone)));
@@ -80,7 +83,7 @@ impl Admin {
             "zone": self.parts.zone.name(),
             "adapters": adapters.iter().map(adapter_json).collect::<Value>(),
             "servers": super::tools::servers_json(&servers),
-            "queues": { "inbox": inbox, "outbox": outbox },
+            "queues": { "inbox": inbox, "outbox": outbox, "set_aside": aside.len() },
             "streams": streams.iter().map(stream_json).collect::<Value>(),
             "slots": coming.iter().map(slot_json).collect::<Value>(),
             "proposals": { "pending": pending },
@@ -234,7 +237,7 @@ mod tests {
         );
         assert_eq!(json["proposals"], json!({ "pending": 0 }));
         assert_eq!(json["zone"], "Europe/Vienna");
-        assert_eq!(json["queues"], json!({ "inbox": 1, "outbox": 0 }));
+        assert_eq!(json["queues"], json!({ "inbox": 1, "outbox": 0, "set_aside": 0 }));
         assert_eq!(
             json["slots"][0],
             json!({ "job": "daily", "period": "2026-11-21", "due_at": "2026-11-22T02:30:00.000Z" })

@@ -30,6 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub enum People {
     /// Who is allowed in, and where they are reached
     List,
+    /// Make the code by which the first owner makes themselves known
+    Claim,
     /// Make a code that lets somebody in, or links another address of theirs
     Pair {
         /// Whom it lets in
@@ -157,6 +159,7 @@ impl People {
     pub fn line(&self) -> Vec<String> {
         match self {
             Self::List => words(&["people", "list"]),
+            Self::Claim => words(&["people", "claim"]),
             Self::Pair { name, role, same_as, new } => {
                 let role = match role {
                     As::Member => "member",

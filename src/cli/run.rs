@@ -3,6 +3,7 @@
 //! The first SIGTERM or ctrl-c lets what is in work finish, within ten seconds; a second one ends at once, which loses nothing: whatever
 //! was accepted is taken up at the next start.
 
+use std::io::IsTerminal;
 use std::os::unix::net::UnixStream;
 
 use clap::Args;
@@ -73,11 +74,8 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, Failure> {
     app.start().await?;
     tracing::info!("Compline {} has started", env!("CARGO_PKG_VERSION"));
     printer.note(&banner(&config));
-    if awaits_claim(&config)
-        && let Some(code) = app.admin.claim_code().await?
-    {
-        let channels: Vec<&str> = Channel::of(&config).into_iter().map(Channel::shown).collect();
-        print::aside(&says::claim(&code, &channels));
+    if awaits_claim(&config) {
+        tell_of_claim(&app, &config).await?;
     }
     tokio::select! {
         () = signals.next() => {}
@@ -91,6 +89,22 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, Failure> {
         }
         () = signals.next() => Err(Failure::Failed(says::STOPPED_AT_ONCE.to_owned())),
     }
+}
+
+/// Shows the claim code at a terminal. Anything else keeps what it is told, and a service log is read by many: there a
+/// command is named that makes the code.
+async fn tell_of_claim(app: &App, config: &Config) -> Result<(), Failure> {
+    if !std::io::stderr().is_terminal() {
+        if app.admin.is_unclaimed().await? {
+            print::aside(says::UNCLAIMED);
+        }
+        return Ok(());
+    }
+    if let Some(code) = app.admin.claim_code().await? {
+        let channels: Vec<&str> = Channel::of(config).into_iter().map(Channel::shown).collect();
+        print::aside(&says::claim(&code, &channels));
+    }
+    Ok(())
 }
 
 /// A line when nothing more can be written, and one when it can again: the log may lie on the same disk.

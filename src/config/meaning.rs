@@ -132,6 +132,7 @@ impl Meaning<'_> {
             per_person_daily: self.limit("per_person_daily", fifths(daily, 4)),
             per_group_daily: self.limit("per_group_daily", fifths(daily, 1)),
             background_daily: self.limit("background_daily", fifths(daily, 1)),
+            owner_reserve: self.reader.get("budget", "owner_reserve", owner_reserve).unwrap_or_default(),
             tool_rounds: self.reader.get("budget", "tool_rounds", tool_rounds).unwrap_or_default(),
         }
     }
@@ -249,6 +250,10 @@ fn above_zero(parse: fn(&str) -> Result<u64, Trouble>) -> impl FnOnce(&str) -> R
 fn fifths(daily: Limit, share: u64) -> Limit {
     let part = |whole: u64| (whole.saturating_mul(share) / 5).max(1);
     Limit { micros: part(daily.micros), tokens: part(daily.tokens) }
+}
+
+fn owner_reserve(text: &str) -> Result<u64, Trouble> {
+    units::count(text, 0, 90)
 }
 
 fn tool_rounds(text: &str) -> Result<u32, Trouble> {

@@ -60,7 +60,8 @@ pub fn transcription(meaning: &mut Meaning<'_>) -> Option<Transcription> {
     let name = meaning.reader.need(at, "name", model_name);
     let api_key = meaning.secret(at, "api_key");
     warn_of_open_wire(meaning, at, base_url.as_deref(), api_key.as_ref());
-    Some(Transcription { base_url: base_url?, name: name?, api_key })
+    let price_per_minute = meaning.reader.get(at, "price_per_minute", units::money);
+    Some(Transcription { base_url: base_url?, name: name?, api_key, price_per_minute })
 }
 
 /// An http or https address without a name or password in it, and without a slash at its end.

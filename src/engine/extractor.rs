@@ -22,11 +22,10 @@ use super::chore::{TRIES, UNHURRIED};
 use super::{Engine, summary};
 use crate::id::{ConversationId, ExtractionId, MessageId};
 use crate::memory::{Author, Origin};
-use crate::model::{ModelError, Purpose, Request, Role, Unwatched};
+use crate::model::{ModelError, Purpose, Reply, Request, Role};
 use crate::people::Party;
 use crate::spend::OnBehalf;
-use crate::store::{Extraction, Node, Taken, Tx, View};
-use crate::text::needle::Needles;
+use crate::store::{Extraction, ForgottenWords, Node, Taken, Tx, View};
 use crate::time::Moment;
 use crate::trust::{Labelled, Scope, Text};
 use crate::wording::{self, extraction};
@@ -208,8 +207,8 @@ async fn ask(
 }
 
 /// What of an answer nobody wanted forgotten: a model may have read it before, or say in the words of what it is to leave out.
-fn without_forgotten(taken: Labelled<Taken>, forgotten: &[Needles]) -> Labelled<Taken> {
-    let says = |one: &str, other: &str| forgotten.iter().any(|needles| needles.are_in(&format!("{one}: {other}")));
+fn without_forgotten(taken: Labelled<Taken>, forgotten: &ForgottenWords) -> Labelled<Taken> {
+    let says = |one: &str, other: &str| forgotten.are_in(&format!("{one}: {other}"));
     let (words, label, scope) = taken.open();
     let mut kept = words.clone();
     kept.facts.retain(|fact| !says(&fact.key, &fact.value));
@@ -250,19 +249,9 @@ async fn ask_once(
     let material = extraction::material(known.open().0, text.open().0);
     let label = known.label().join(text.label());
     request.text(Role::User, Labelled::new(Arc::from(material), label, scope)).map_err(refused)?;
-    let purse = &engine.parts.background;
-    let mut last = ModelError::Rejected("no model is configured".to_owned());
-    for index in purse.order() {
-        match purse.call(index, &request, &Unwatched, &OnBehalf { turn: None, person: None }).await {
-            Ok(reply) if answer::parse(reply.text().open().0, lines).is_some() => {
-                return Ok((reply.text().clone(), reply.model));
-            }
-            // Not what was asked for: as good as no answer, and worth another try later.
-            Ok(_) => last = ModelError::Cut,
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
+    let is_sound = |reply: &Reply| answer::parse(reply.text().open().0, lines).is_some();
+    let reply = engine.parts.background.first_sound(&request, &OnBehalf::default(), is_sound).await?;
+    Ok((reply.text().clone(), reply.model))
 }
 
 /// Puts what an answer holds into the files, and moves the watermark.

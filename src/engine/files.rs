@@ -1,16 +1,18 @@
 //! Files that came with the messages of a turn: fetched before the first model call, kept in the inbox of the workspace, and told to the model for
 //! what they are.
 //!
-//! Pictures go to a model that can see; voice notes are written down if there is an endpoint for it; the words of texts and documents are read ([`kind`]),
+//! Pictures go to a model that can see; voice notes are transcribed if there is an endpoint; the words of texts and documents are read ([`kind`]),
 //! documents by a process of their own ([`reader`]). The beginning of the words goes into the prompt, as much as any text from outside may take of it; all of them lie in the
 //! workspace, in the file itself or beside it. Whatever cannot be taken is said in the prompt in a plain sentence, so that the assistant can say it too: nothing
 //! is dropped.
 //!
-//! What somebody in a group sends is not even fetched when the group has spent its share of the day.
+//! What somebody in a group sends is not even fetched when the group has spent its share of the day. A voice note is
+//! fetched once the worst that its transcription can cost is reserved ([`voice`]).
 
 pub mod document;
 mod kind;
 pub mod reader;
+mod voice;
 
 use std::sync::Arc;
 
@@ -19,6 +21,7 @@ use self::reader::{Document, Found, MAX_WORDS};
 use super::context::{Picture, is_picture};
 use super::{Engine, Fetch};
 use crate::message::FileKind;
+use crate::model::ModelError;
 use crate::people::Party;
 use crate::store::{Attachment, Node, TextKind, TurnRow};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
@@ -42,13 +45,21 @@ struct Words {
     trouble: &'static str,
 }
 
-/// Fetches what is still remote, and returns the pictures.
+/// The files of a turn, as far as the model is shown them.
+pub enum Prepared {
+    /// The pictures; words stand in the journal.
+    Ready(Vec<Picture>),
+    /// All that was said is voice notes, and the budget has no room to hear them.
+    OverBudget(ModelError),
+}
+
+/// Fetches what is still remote.
 ///
 /// # Errors
 /// If the journal cannot be used.
-pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> anyhow::Result<Vec<Picture>> {
+pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> anyhow::Result<Prepared> {
     let id = turn.id;
-    let files: Vec<Attachment> = engine
+    let (files, has_words) = engine
         .parts
         .journal
         .read(move |db| {
@@ -56,19 +67,32 @@ pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> any
             for message in db.messages_of_turn(id)? {
                 files.extend(db.attachments_of(message.id)?);
             }
-            Ok(files)
+            Ok((files, db.turn_has_words(id)?))
         })
         .await?;
     let mut pictures = Vec::new();
     if files.is_empty() || !may_fetch(engine, turn).await? {
-        return Ok(pictures);
+        return Ok(Prepared::Ready(pictures));
     }
+    let (mut refusal, mut is_heard) = (None, has_words);
     for file in files {
-        if let Some(picture) = prepare_one(engine, turn, party, &file).await? {
-            pictures.push(picture);
+        if !is_voice(&file) {
+            is_heard = true;
+            pictures.extend(prepare_one(engine, turn, party, &file).await?);
+        } else if let Err(error) = voice::hear(engine, turn, party, &file).await? {
+            refusal = Some(error);
+        } else {
+            is_heard = true;
         }
     }
-    Ok(pictures)
+    Ok(match refusal {
+        Some(error) if !is_heard => Prepared::OverBudget(error),
+        _ => Prepared::Ready(pictures),
+    })
+}
+
+fn is_voice(file: &Attachment) -> bool {
+    matches!(file.remote.kind, FileKind::Voice | FileKind::Sound)
 }
 
 /// Whether anything is left of the group's share of today. Anybody in a group can send files, and without an answer they are of no use.
@@ -99,40 +123,31 @@ async fn prepare_one(
     if picture && !sees {
         return refuse(engine, file, prompt::CANNOT_SEE).await;
     }
-    let voice = matches!(file.remote.kind, FileKind::Voice | FileKind::Sound);
-    if voice && engine.parts.transcription.is_none() {
-        return refuse(engine, file, prompt::CANNOT_HEAR).await;
-    }
     let bytes = match file.state.as_str() {
-        "here" if picture || voice => engine.parts.tree.read_inbox(&file.path).await?,
+        "here" if picture => engine.parts.tree.read_inbox(&file.path).await?,
         // The words of any other file were stored with it.
         "here" | "failed" => return Ok(None),
-        _ => match fetch(engine, turn, file).await? {
+        _ => match fetch(engine, turn, file, MAX_FILE).await? {
             Ok(bytes) => {
-                let words = if picture || voice { Words::default() } else { read(engine, turn, file, &bytes).await };
+                let words = if picture { Words::default() } else { read(engine, turn, file, &bytes).await };
                 keep(engine, turn, party, file, &bytes, words).await?;
                 bytes
             }
             Err(trouble) => return refuse(engine, file, trouble).await,
         },
     };
-    if picture {
+    Ok(picture.then(|| {
         let mime = if file.remote.mime.is_empty() { "image/jpeg" } else { file.remote.mime.as_str() };
-        return Ok(Some(Picture {
-            mime: Arc::from(mime),
-            bytes: Arc::from(bytes),
-            label: file.label.clone(),
-            of: file.message,
-        }));
-    }
-    if voice { write_down(engine, turn, file, bytes).await } else { Ok(None) }
+        Picture { mime: Arc::from(mime), bytes: Arc::from(bytes), label: file.label.clone(), of: file.message }
+    }))
 }
 
-/// The bytes of a file, or why they do not come.
+/// The bytes of a file, `most` of them, or why they do not come.
 async fn fetch(
     engine: &Arc<Engine>,
     turn: &TurnRow,
     file: &Attachment,
+    most: u64,
 ) -> anyhow::Result<Result<Vec<u8>, &'static str>> {
     if file.remote.size.is_some_and(|size| size > MAX_FILE) {
         return Ok(Err(says::TOO_LARGE));
@@ -140,7 +155,7 @@ async fn fetch(
     let mut tries = 0;
     loop {
         tries += 1;
-        match engine.parts.courier.fetch(turn.address, &file.remote.reference, MAX_FILE).await {
+        match engine.parts.courier.fetch(turn.address, &file.remote.reference, most.min(MAX_FILE)).await {
             Ok(bytes) => return Ok(Ok(bytes)),
             Err(Fetch::TooLarge) => return Ok(Err(says::TOO_LARGE)),
             Err(Fetch::Gone) => return Ok(Err(says::GONE)),
@@ -196,32 +211,6 @@ async fn refuse(engine: &Arc<Engine>, file: &Attachment, trouble: &'static str) 
     let id = file.id;
     engine.parts.journal.write("refuse a file", move |tx| tx.attachment_failed(id, trouble)).await?;
     Ok(None)
-}
-
-/// A voice note becomes words. A fresh one of a known person's own is theirs; anything else keeps the file's label.
-async fn write_down(
-    engine: &Arc<Engine>,
-    turn: &TurnRow,
-    file: &Attachment,
-    bytes: Vec<u8>,
-) -> anyhow::Result<Option<Picture>> {
-    let Some(config) = &engine.parts.transcription else { return Ok(None) };
-    match crate::model::transcribe::transcribe(config, bytes, &file.remote.mime).await {
-        Ok(words) => {
-            let text = Labelled::new(Arc::from(words.trim()), file.label.clone(), turn.scope);
-            let (message, id) = (file.message, file.id);
-            engine
-                .parts
-                .journal
-                .write("keep a transcript", move |tx| {
-                    tx.add_text(message, TextKind::Transcript, &text)?;
-                    tx.attachment_failed(id, prompt::WRITTEN_DOWN)
-                })
-                .await?;
-            Ok(None)
-        }
-        Err(_) => refuse(engine, file, prompt::NOT_HEARD).await,
-    }
 }
 
 /// What a file says, if anything can read it.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::history::speaker;
 use crate::id::MessageId;
 use crate::model::offline::extract::{self, Speaker};
-use crate::model::{ModelError, Purpose, Request, Role, Unwatched};
+use crate::model::{ModelError, Purpose, Reply, Request, Role};
 use crate::spend::{OnBehalf, Purse};
 use crate::store::{Conversation, Db, MessageKind, Node, SummaryContent, TextKind, View};
 use crate::time::Zone;
@@ -59,7 +59,7 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: View) -> anyhow::Res
         .texts_of_conversation(conversation.id)?
         .into_iter()
         .filter(|text| text.kind != TextKind::Edit && !text.text.open().0.is_empty())
-        .filter(|text| !forgotten.iter().any(|needles| needles.are_in(text.text.open().0)))
+        .filter(|text| !forgotten.are_in(text.text.open().0))
         .filter(|text| view == View::Full || text.text.label().is_trusted())
         .map(|text| match by_assistant.get(&text.message) {
             Some(from) => Line { by_person: false, speaker: None, from: *from, message: text.message, text: text.text },
@@ -128,16 +128,9 @@ async fn ask_once(purse: &Purse, instruction: &str, piece: &Text, scope: Scope) 
     let mut request = Request::new(scope, Purpose::Summary).with_max_output(1_200);
     request.text(Role::System, crate::wording::own(instruction, scope)).map_err(refused)?;
     request.text(Role::User, piece.clone()).map_err(refused)?;
-    let mut last = ModelError::Rejected("no model is configured".to_owned());
-    for index in purse.order() {
-        match purse.call(index, &request, &Unwatched, &OnBehalf { turn: None, person: None }).await {
-            Ok(reply) if parse(reply.text().open().0).is_some() => return Ok((reply.text().clone(), reply.model)),
-            // Something that is not the JSON we asked for: as good as no answer, and worth another try later.
-            Ok(_) => last = ModelError::Cut,
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
+    let is_sound = |reply: &Reply| parse(reply.text().open().0).is_some();
+    let reply = purse.first_sound(&request, &OnBehalf::default(), is_sound).await?;
+    Ok((reply.text().clone(), reply.model))
 }
 
 /// The transcript in pieces, cut between lines; a line that is too long alone is cut in two.

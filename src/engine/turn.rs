@@ -17,6 +17,7 @@ use super::chore::Pace;
 use super::context::Known;
 use super::history::{self, History, Record};
 use super::work::Kind;
+use super::files::Prepared;
 use super::{Engine, Watcher, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
@@ -127,8 +128,18 @@ impl<'a> Turn<'a> {
 
     /// Fetching and reading files may take long as well: it ends with the turn.
     async fn prepared_steps(&mut self) -> anyhow::Result<Option<End>> {
-        let pictures = files::prepare(self.engine, &self.row, &self.party).await?;
-        self.steps(&pictures).await
+        match files::prepare(self.engine, &self.row, &self.party).await? {
+            Prepared::Ready(pictures) => self.steps(&pictures).await,
+            Prepared::OverBudget(error) => {
+                let sentence = match &error {
+                    ModelError::AboveLimit(setting) => wording::turn::unheard_above_limit(setting),
+                    ModelError::OverBudget(which) => wording::turn::unheard_over_budget(which),
+                    other => wording::turn::unheard_over_budget(&other.to_string()),
+                };
+                self.give_up("no_answer", &sentence).await?;
+                Ok(Some(End::Over))
+            }
+        }
     }
 
     async fn steps(&mut self, pictures: &[context::Picture]) -> anyhow::Result<Option<End>> {
@@ -273,11 +284,7 @@ impl<'a> Turn<'a> {
                 lend(&*self.engine.parts.clock, pause).await;
             };
             tracing::warn!(turn.id = %self.row.id, "Turn {}: a model gave no answer: {error}", self.row.id);
-            let next = order.get(place + 1).and_then(|next| purse.card(*next));
-            let next_may_help = purse
-                .card(index)
-                .zip(next)
-                .is_some_and(|(current, next)| crate::model::fallback::should_fall_back(&error, current, next));
+            let next_may_help = order.get(place + 1).is_some_and(|next| purse.falls_back(&error, index, *next));
             first_error.get_or_insert(error);
             if !next_may_help {
                 break;

@@ -1,5 +1,5 @@
 //! Commands: taken in the order in which they came, run by `admin`, answered through the outbox. They never wait for a turn and
-//! never reach a model. One that was cut off is run again; each of them may be.
+//! never reach a model. One that was cut off is run again; each of them may be, three times at most.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +13,13 @@ use crate::id::AddressId;
 use crate::store::{Journal, NewOutbox, OutboxKind, StoredMessage, Tx};
 use crate::time::Clock;
 use crate::time::clock::Bell;
-use crate::time::task::guarded;
+use crate::time::task::{Panicked, guarded};
 use crate::trust::{Labelled, Scope};
+use crate::wording;
+use crate::wording::command as says;
 
+/// A command is begun at most so often.
+const MOST_TRIES: u32 = 3;
 /// How long it rests after something failed.
 const REST: Duration = Duration::from_secs(60);
 
@@ -57,7 +61,16 @@ impl Commands {
         loop {
             let queued = self.journal.read(|db| db.queued_commands()).await?;
             let Some(command) = queued.into_iter().next() else { break };
-            self.run_one(command).await?;
+            let id = command.id;
+            if self.journal.write("begin a command", move |tx| tx.begin_command(id)).await? > MOST_TRIES {
+                self.quarantine(command).await?;
+                continue;
+            }
+            match guarded("A command", self.run_one(command)).await {
+                // It was counted, and is taken up again or closed at once: nobody else waits for it.
+                Err(error) if error.is::<Panicked>() => tracing::error!(message.id = %id, "Command {id} panicked"),
+                done => done?,
+            }
         }
         let mut told = Vec::new();
         let kept = self.admin.keep_what_was_allowed(&mut told).await;
@@ -65,6 +78,25 @@ impl Commands {
             self.desks.ring(address);
         }
         kept
+    }
+
+    /// Closes a command that panicked, or ended the program, each time that it was begun; whoever gave it is told.
+    async fn quarantine(&self, command: StoredMessage) -> anyhow::Result<()> {
+        let (id, now) = (command.id, self.clock.now());
+        tracing::error!(message.id = %id, "Command {id} was begun {MOST_TRIES} times and never ended; it is closed");
+        let told = move |tx: Tx<'_>| {
+            let closed = tx.settle_message(id, "closed", "failed")?;
+            let scope = tx.texts_of(id)?.first().map(|text| text.text.scope());
+            let (Some(address), Some(scope)) = (command.address.filter(|_| closed), scope) else { return Ok(None) };
+            let text = &wording::own(says::QUARANTINED, scope);
+            let quotes = if matches!(scope, Scope::Group(_)) { "" } else { &command.external_id };
+            tx.post(&NewOutbox { kind: OutboxKind::Answer, quotes, ..NewOutbox::notice(address, text, now) })?;
+            Ok(Some(address))
+        };
+        if let Some(address) = self.journal.write("close a command that fails", told).await? {
+            self.desks.ring(address);
+        }
+        Ok(())
     }
 
     async fn run_one(&self, command: StoredMessage) -> anyhow::Result<()> {

@@ -4,9 +4,12 @@
 //! start, or one whose answer was lost, is sent again and says that it may be a repeat: the wire is at least once, the journal
 //! exactly once. The answer that grew in a preview takes the preview's place.
 //!
-//! Nothing is given up because time went by: a computer that was off for a month has tried nothing. What is old and was tried for a day is, and
+//! What a server does not take although it takes others is [set aside](set_aside), and the queue goes on. Nothing is given
+//! up because time went by: a computer that was off for a month has tried nothing. What is old and was tried for a day is, and
 //! the address is told once, by whatever comes through next. What waits for somebody to come, or because the server asks for it,
 //! waits as long as it takes.
+
+mod set_aside;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,6 +71,8 @@ async fn grace(stop: &tokio_util::sync::CancellationToken) {
 enum Tried {
     Over,
     NotBefore(Moment),
+    /// The server did not take it now.
+    Later { at: Moment, attempts: u32 },
     Absent,
     Failed(String),
     GivenUp,
@@ -88,9 +93,15 @@ async fn deliver_all(desks: &Arc<Desks>, lane: &Arc<Lane>) -> anyhow::Result<Opt
             return Ok(Some(not_before));
         }
         let _sending = lane.sending.lock().await;
-        match deliver(desks, lane, &row).await? {
+        match deliver(desks, lane, &row, Trial::InTurn).await? {
             Tried::Over => {}
             Tried::NotBefore(at) => return Ok(Some(at)),
+            Tried::Later { at, attempts } => {
+                if attempts < set_aside::FAILURES || !set_aside::others_get_through(desks, lane, &row).await? {
+                    return Ok(Some(at));
+                }
+                set_aside::put(desks, lane, &row).await?;
+            }
             Tried::Absent => return Ok(None),
             Tried::Failed(why) => fail(desks, &row, why, None).await?,
             Tried::GivenUp => {
@@ -101,8 +112,17 @@ async fn deliver_all(desks: &Arc<Desks>, lane: &Arc<Lane>) -> anyhow::Result<Opt
     }
 }
 
+/// Why a delivery is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trial {
+    /// It is the first in the queue.
+    InTurn,
+    /// To see whether anything at all gets through; a failure does not count.
+    Probe,
+}
+
 /// Delivers one thing as far as it goes now.
-async fn deliver(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<Tried> {
+async fn deliver(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, trial: Trial) -> anyhow::Result<Tried> {
     if row.kind == OutboxKind::Reaction {
         return enclosed::react(desks, lane, row).await.map(|()| Tried::Over);
     }
@@ -117,7 +137,7 @@ async fn deliver(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyho
             continue;
         }
         let preview = preview.clone().filter(|_| index == 0);
-        match deliver_part(desks, lane, row, part, preview, index == last).await? {
+        match deliver_part(desks, lane, row, part, preview, Place { trial, is_last: index == last }).await? {
             Tried::Over => {}
             other => return Ok(other),
         }
@@ -153,13 +173,28 @@ async fn parts_of(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyh
         .await
 }
 
+/// Why a part is tried, and whether it is the last one.
+#[derive(Clone, Copy)]
+struct Place {
+    trial: Trial,
+    is_last: bool,
+}
+
+/// A failed try.
+struct Failure {
+    error: SendError,
+    /// Whether it was to change a message that is there.
+    edited: bool,
+    trial: Trial,
+}
+
 async fn deliver_part(
     desks: &Arc<Desks>,
     lane: &Arc<Lane>,
     row: &OutboxRow,
     part: &PartRow,
     preview: Option<(TurnId, String)>,
-    is_last: bool,
+    place: Place,
 ) -> anyhow::Result<Tried> {
     // Found in `sending`: somebody tried it and never learned the outcome. An unknown preview is the same doubt.
     let in_doubt = part.state == PartState::Sending;
@@ -178,11 +213,14 @@ async fn deliver_part(
                 if lane.held.over() {
                     tracing::info!(outbox.id = %row.id, "Deliveries to address {} go through again", lane.id);
                 }
-                sent(desks, row, part, external_id, preview.as_ref().map(|(turn, _)| *turn), is_last).await?;
+                sent(desks, row, part, external_id, preview.as_ref().map(|(turn, _)| *turn), place.is_last).await?;
                 return Ok(Tried::Over);
             }
             Err(error) if way.bends(part, &error) => {}
-            Err(error) => return not_sent(desks, lane, row, part, error, way.target.is_some()).await,
+            Err(error) => {
+                let failure = Failure { error, edited: way.target.is_some(), trial: place.trial };
+                return not_sent(desks, lane, row, part, failure).await;
+            }
         }
     }
 }
@@ -282,12 +320,12 @@ async fn not_sent(
     lane: &Arc<Lane>,
     row: &OutboxRow,
     part: &PartRow,
-    error: SendError,
-    edited: bool,
+    failure: Failure,
 ) -> anyhow::Result<Tried> {
+    let Failure { error, edited, trial } = failure;
     let now = desks.clock.now();
     let attempts = row.attempts.saturating_add(1);
-    if is_hopeless(row, attempts, &error, now) {
+    if trial == Trial::InTurn && is_hopeless(row, attempts, &error, now) {
         return Ok(Tried::GivenUp);
     }
     tell_that_it_waits(lane, row, &error);
@@ -319,10 +357,13 @@ async fn not_sent(
                     if certain {
                         tx.part_waits(id)?;
                     }
-                    tx.outbox_later(outbox, attempts, retry_at, &trouble)
+                    match trial {
+                        Trial::InTurn => tx.outbox_failed(outbox, attempts, retry_at, &trouble, now),
+                        Trial::Probe => Ok(()),
+                    }
                 })
                 .await?;
-            Ok(Tried::NotBefore(retry_at))
+            Ok(Tried::Later { at: retry_at, attempts })
         }
         SendError::Moved(to) => {
             let (Address { adapter, account, peer }, retry_at) =

@@ -3,12 +3,14 @@
 //! It lies in the home with mode 0600, so whoever can open it could read the journal as well; that makes its clients the person whose
 //! home it is. A connection either talks (it becomes a client of the terminal adapter) or runs one command of the command line.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::UnixListener;
+use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::terminal::protocol::FromGateway;
@@ -21,6 +23,35 @@ use crate::wording::gate;
 
 /// The most connections at one time.
 const CONNECTIONS: usize = 32;
+
+/// The first rest after a failure; each further one is twice as long.
+const SHORTEST_REST: Duration = Duration::from_millis(100);
+/// The longest.
+const LONGEST_REST: Duration = Duration::from_secs(10);
+
+/// A socket on which clients come.
+pub trait Listener: Send + 'static {
+    /// The other side of a connection.
+    type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+
+    /// The next connection.
+    ///
+    /// # Errors
+    /// If it cannot be accepted.
+    fn accept(&self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+}
+
+impl Listener for UnixListener {
+    type Stream = UnixStream;
+
+    async fn accept(&self) -> io::Result<UnixStream> {
+        Self::accept(self).await.map(|(stream, _)| stream)
+    }
+}
+
+fn pause_after(failures: u32) -> Duration {
+    SHORTEST_REST.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(LONGEST_REST)
+}
 
 /// The local door.
 pub struct Local {
@@ -50,8 +81,10 @@ impl Local {
         Ok(listener)
     }
 
-    /// Serves the socket until the program stops.
-    pub async fn serve(self: Arc<Self>, listener: UnixListener, stop: CancellationToken) {
+    /// Serves the socket until the program stops. While nothing can be accepted, as at the limit of open files, it rests
+    /// longer from failure to failure.
+    pub async fn serve(self: Arc<Self>, listener: impl Listener, stop: CancellationToken) {
+        let mut failures = 0;
         let seats = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
         let tasks = tokio_util::task::TaskTracker::new();
         loop {
@@ -59,7 +92,20 @@ impl Local {
                 () = stop.cancelled() => break,
                 accepted = listener.accept() => accepted,
             };
-            let Ok((stream, _)) = accepted else { continue };
+            let stream = match accepted {
+                Ok(stream) => stream,
+                Err(error) => {
+                    if failures == 0 {
+                        tracing::warn!("The local socket accepts nobody: {error}");
+                    }
+                    failures += 1;
+                    tokio::select! {
+                        () = stop.cancelled() => break,
+                        _rested = self.clock.after(pause_after(failures)) => continue,
+                    }
+                }
+            };
+            failures = 0;
             let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else { continue };
             let (local, stop) = (Arc::clone(&self), stop.clone());
             tasks.spawn(async move {

@@ -12,6 +12,7 @@ mod named;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::ensure;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::id::ForgettingId;
@@ -79,6 +80,8 @@ impl Tree {
     /// The same for whoever sees to it that nothing else is forgotten meanwhile.
     pub(super) async fn forget_alone(&self, id: ForgettingId, now: Moment) -> anyhow::Result<Option<Outcome>> {
         let Some(row) = self.0.journal.read(move |db| db.forgetting(id)).await? else { return Ok(None) };
+        // To find nothing without knowing what to look for would be taken for success.
+        ensure!(row.is_readable, "The words of forgetting {id} cannot be read, so it is not finished");
         let who = self.party_of(row.scope).await?;
         if let Some(who) = &who {
             self.forget_in_files(&row, who, now).await?;

@@ -13,6 +13,8 @@ pub enum Purpose {
     Summary,
     /// Taking down facts.
     Extraction,
+    /// Turning a person's voice note into words.
+    Transcription,
     /// Computing embeddings.
     Embedding,
     /// Reviewing a change to a skill.
@@ -32,6 +34,7 @@ impl Purpose {
             Self::Chat => "chat",
             Self::Summary => "summary",
             Self::Extraction => "extraction",
+            Self::Transcription => "transcription",
             Self::Embedding => "embedding",
             Self::Review => "review",
             Self::Reflection => "reflection",
@@ -42,7 +45,7 @@ impl Purpose {
 
     /// Whether nobody waits for it.
     pub fn is_background(self) -> bool {
-        self != Self::Chat
+        !matches!(self, Self::Chat | Self::Transcription)
     }
 }
 

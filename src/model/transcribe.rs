@@ -18,28 +18,79 @@ const MAX_TEXT: usize = 1 << 20;
 /// A recording is heard as a whole before the first byte comes back.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Audio tokens for a second of sound, where a server counts those: OpenAI's guide to realtime costs names one token
+/// for 100 ms of a person's audio.
+const AUDIO_TOKENS_A_SECOND: u64 = 10;
+
+/// Words of a recording, with the server's own count of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Transcript {
+    /// The words.
+    pub text: String,
+    /// Length of the recording in whole seconds, rounded up.
+    pub seconds: Option<u64>,
+    /// Input and output tokens.
+    pub tokens: Option<(u64, u64)>,
+}
+
 /// The words of a recording.
 ///
 /// # Errors
 /// As for a model; a recording that is larger than any endpoint takes is [`ModelError::TooLong`].
-pub async fn transcribe(config: &Transcription, bytes: Vec<u8>, mime: &str) -> Result<String, ModelError> {
+pub async fn transcribe(config: &Transcription, bytes: Vec<u8>, mime: &str) -> Result<Transcript, ModelError> {
     if bytes.len() > MAX_AUDIO {
         return Err(ModelError::TooLong);
     }
     let post = prepare(config, bytes, mime).map_err(|error| ModelError::Rejected(error.to_string()))?;
-    let response = post.send().await.map_err(|error| wire::lost(&error))?;
+    let response = post.send().await.map_err(|error| match error.is_connect() {
+        true => wire::lost(&error),
+        // The recording may have arrived.
+        false => ModelError::Cut,
+    })?;
     if !response.status().is_success() {
         return Err(fault::of_response(response, wire::key(config.api_key.as_ref()), None).await);
     }
-    let body = wire::read_text(response, MAX_TEXT).await.map_err(|error| wire::lost(&error))?;
-    let heard: Heard = serde_json::from_str(&body.ok_or(ModelError::TooLong)?)
-        .map_err(|_| fault::no_answer("something other than JSON"))?;
-    Ok(heard.text.trim().to_owned())
+    // From here on the server has done its work, and may charge for it.
+    let body = wire::read_text(response, MAX_TEXT).await.ok().flatten().ok_or(ModelError::Cut)?;
+    let answer: Answer = serde_json::from_str(&body).map_err(|_| ModelError::Cut)?;
+    let usage: Usage = serde_json::from_value(answer.usage).unwrap_or_default();
+    Ok(Transcript { text: answer.text.trim().to_owned(), seconds: usage.length(), tokens: usage.tokens() })
 }
 
 #[derive(Deserialize)]
-struct Heard {
+struct Answer {
     text: String,
+    #[serde(default)]
+    usage: serde_json::Value,
+}
+
+/// OpenAI counts by the length of a recording (`whisper-1`) or in tokens (the newer models); other servers do not count.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Usage {
+    seconds: Option<f64>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    input_token_details: Details,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Details {
+    audio_tokens: Option<u64>,
+}
+
+impl Usage {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+    fn length(&self) -> Option<u64> {
+        let said = self.seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+        let of_tokens = || self.input_token_details.audio_tokens.map(|tokens| tokens.div_ceil(AUDIO_TOKENS_A_SECOND));
+        said.map(|seconds| seconds.ceil() as u64).or_else(of_tokens)
+    }
+
+    fn tokens(&self) -> Option<(u64, u64)> {
+        self.input_tokens.map(|input| (input, self.output_tokens.unwrap_or(0)))
+    }
 }
 
 fn prepare(config: &Transcription, bytes: Vec<u8>, mime: &str) -> anyhow::Result<reqwest::RequestBuilder> {
@@ -81,7 +132,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_too_large_is_not_sent() {
         let config =
-            Transcription { base_url: "http://127.0.0.1:9/v1".to_owned(), name: "w".to_owned(), api_key: None };
+            Transcription { base_url: "http://127.0.0.1:9/v1".to_owned(), name: "w".to_owned(), api_key: None, price_per_minute: None };
         let error = transcribe(&config, vec![0; MAX_AUDIO + 1], "audio/ogg").await;
         assert_eq!(error, Err(ModelError::TooLong));
     }

@@ -43,6 +43,10 @@ impl Schedule {
                 }
                 continue;
             }
+            if !row.is_readable {
+                tracing::error!("Forgetting {id} is not finished: its words cannot be read");
+                continue;
+            }
             let mut left = self.parts.journal.read_much(move |db| db.left(&of)).await?;
             self.parts.tree.look_into_files(&row, &mut left).await?;
             if left.is_nothing() {

@@ -7,6 +7,10 @@ use crate::text;
 /// A price is for so many tokens.
 const PER: u128 = 1_000_000;
 
+/// Tokens for a second of sound where nothing is counted: the highest rate that a provider publishes (Gemini's guide to
+/// audio; OpenAI counts 10).
+const TOKENS_A_SECOND: u64 = 32;
+
 /// Tokens and money of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cost {
@@ -31,6 +35,16 @@ impl Cost {
     /// A call that only reads so many tokens, at a price that is not known.
     pub(super) fn of_reading(input: u64) -> Self {
         Self { priced: false, input, cached: 0, output: 0, micros: 0 }
+    }
+
+    /// A recording of that many seconds: in money where a price is known, else in tokens.
+    pub(super) fn of_sound(seconds: u64, price_per_minute: Option<u64>) -> Self {
+        let tokens = seconds.saturating_mul(TOKENS_A_SECOND);
+        let micros = price_per_minute.map_or(0, |price| {
+            let exact = u128::from(seconds).saturating_mul(u128::from(price)).div_ceil(60);
+            u64::try_from(exact).unwrap_or(u64::MAX)
+        });
+        Self { priced: price_per_minute.is_some(), input: tokens, cached: 0, output: 0, micros }
     }
 
     /// The most that the call can cost: nothing cached, and an answer as long as it may get. `scale` corrects our guess, upwards only.

@@ -3,6 +3,7 @@
 use super::cost::Cost;
 use crate::config::{Budget, Limit};
 use crate::model::ModelError;
+use crate::people::Role;
 use crate::store::{Db, Spent};
 use crate::trust::Scope;
 
@@ -17,6 +18,8 @@ enum Which {
     Group,
     /// On work for which nobody waits.
     Background,
+    /// On everything but the chats of owners.
+    Reserve,
 }
 
 impl Which {
@@ -27,6 +30,7 @@ impl Which {
             Self::Person => "your share of today's budget",
             Self::Group => "this group's share of today's budget",
             Self::Background => "today's budget for background work",
+            Self::Reserve => "the part of today's budget that is not kept for the owners",
         }
     }
 
@@ -41,6 +45,7 @@ impl Which {
             (Self::Group, false) => "per_group_daily_tokens",
             (Self::Background, true) => "background_daily",
             (Self::Background, false) => "background_daily_tokens",
+            (Self::Reserve, _) => "owner_reserve",
         }
     }
 }
@@ -82,8 +87,13 @@ pub(super) fn exceeded(
         Scope::Group(_) => Some((Which::Group, budget.per_group_daily)),
         Scope::Shared => None,
     };
-    if !fits(budget.daily, db.spent(day, None, false)?, cost) {
+    let spent = db.spent(day, None, false)?;
+    if !fits(budget.daily, spent, cost) {
         return Ok(Some(Exceeded::of(Which::All, budget.daily, cost)));
+    }
+    let open_to_all = without_reserve(budget);
+    if !fits(open_to_all, spent, cost) && (background || !is_owner(db, scope)?) {
+        return Ok(Some(Exceeded::of(Which::Reserve, open_to_all, cost)));
     }
     if let Some((which, limit)) = own
         && !fits(limit, db.spent(day, Some(scope), false)?, cost)
@@ -94,6 +104,18 @@ pub(super) fn exceeded(
         return Ok(Some(Exceeded::of(Which::Background, budget.background_daily, cost)));
     }
     Ok(None)
+}
+
+/// The budget of a day without the part that only the chats of owners may spend.
+pub(super) fn without_reserve(budget: &Budget) -> Limit {
+    let rest = u128::from(100_u64.saturating_sub(budget.owner_reserve));
+    let part = |whole: u64| u64::try_from(u128::from(whole) * rest / 100).unwrap_or(u64::MAX);
+    Limit { micros: part(budget.daily.micros), tokens: part(budget.daily.tokens) }
+}
+
+fn is_owner(db: Db<'_>, scope: Scope) -> anyhow::Result<bool> {
+    let Scope::Person(id) = scope else { return Ok(false) };
+    Ok(db.person(id)?.is_some_and(|person| person.role == Role::Owner))
 }
 
 /// Whether the limit has room for the cost. What costs nothing always fits.

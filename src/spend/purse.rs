@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::ledger::{Ledger, OnBehalf};
-use crate::model::{Card, Live, Model, ModelError, Reply, Request};
+use crate::model::fallback::should_fall_back;
+use crate::model::{Card, Live, Model, ModelError, Reply, Request, Unwatched};
 use crate::trust::Scope;
 
 /// The models of one use, each metered. Which one comes first can be changed while it runs; after a restart it is the
@@ -100,6 +101,41 @@ impl Purse {
             Some(model) => self.ledger.call(&**model, request, live, on_behalf).await,
             None => Err(ModelError::Rejected("there is no such model".to_owned())),
         }
+    }
+}
+
+impl Purse {
+    /// Asks each model in its order, once, until one gives an answer that makes sense. Falls back by the same rule as an
+    /// answer to a person: never after a refusal.
+    ///
+    /// # Errors
+    /// The last model's.
+    pub async fn first_sound(
+        &self,
+        request: &Request,
+        on_behalf: &OnBehalf,
+        is_sound: impl Fn(&Reply) -> bool,
+    ) -> Result<Reply, ModelError> {
+        let mut last = ModelError::Rejected("no model is configured".to_owned());
+        let order = self.order();
+        for (place, &index) in order.iter().enumerate() {
+            last = match self.call(index, request, &Unwatched, on_behalf).await {
+                Ok(reply) if is_sound(&reply) => return Ok(reply),
+                // As good as no answer, and worth another try later.
+                Ok(_) => ModelError::Cut,
+                Err(error) => error,
+            };
+            if !order.get(place + 1).is_some_and(|next| self.falls_back(&last, index, *next)) {
+                break;
+            }
+        }
+        Err(last)
+    }
+
+    /// Whether the model at `next` is asked after that failure of the one at `index`.
+    pub fn falls_back(&self, error: &ModelError, index: usize, next: usize) -> bool {
+        let cards = self.card(index).zip(self.card(next));
+        cards.is_some_and(|(current, next)| should_fall_back(error, current, next))
     }
 }
 

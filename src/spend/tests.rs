@@ -79,7 +79,7 @@ fn card(provider: &str, price: Option<Price>) -> Card {
 
 fn wide() -> Budget {
     let limit = Limit { micros: 1_000_000, tokens: 1_000_000 };
-    Budget { daily: limit, per_person_daily: limit, per_group_daily: limit, background_daily: limit, tool_rounds: 5 }
+    Budget { daily: limit, per_person_daily: limit, per_group_daily: limit, background_daily: limit, owner_reserve: 0, tool_rounds: 5 }
 }
 
 fn house(card: Card, budget: Budget) -> House {

@@ -3,7 +3,7 @@
 use rusqlite::{Row, params};
 
 use super::{Db, Tx};
-use crate::id::{AttachmentId, MessageId};
+use crate::id::{AttachmentId, MessageId, TurnId};
 use crate::message::{FileKind, RemoteFile};
 use crate::trust::{Label, Scope};
 
@@ -67,6 +67,18 @@ impl Db<'_> {
              WHERE message_id = ?1 ORDER BY id",
         )?;
         Ok(query.query_map([id], attachment)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether a message that a turn answers holds words of any kind.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn turn_has_words(&self, turn: TurnId) -> anyhow::Result<bool> {
+        let mut query = self.0.prepare_cached(
+            "SELECT 1 FROM messages m JOIN texts t ON t.message_id = m.id
+             WHERE m.turn_id = ?1 AND m.kind = 'said' AND trim(t.text) <> ''",
+        )?;
+        Ok(query.exists([turn])?)
     }
 }
 

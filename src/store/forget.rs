@@ -146,6 +146,22 @@ pub struct ForgettingRow {
     pub scope: Scope,
     /// Whether it was gone through once, and something was left.
     pub is_left: bool,
+    /// Whether its words could be read. Where they could not, a look finds nothing, which proves nothing.
+    pub is_readable: bool,
+}
+
+/// Words that must not be written down again in a scope.
+#[derive(Debug, Clone, Default)]
+pub struct ForgottenWords {
+    needles: Vec<Needles>,
+    is_unreadable: bool,
+}
+
+impl ForgottenWords {
+    /// Whether a text holds any of them. If some cannot be read, any text may.
+    pub fn are_in(&self, text: &str) -> bool {
+        self.is_unreadable || self.needles.iter().any(|needles| needles.are_in(text))
+    }
 }
 
 impl ForgettingRow {
@@ -175,12 +191,14 @@ const COLUMNS: &str = "id, person_id, kind, target, needles, messages, counts, s
 
 fn forgetting(row: &Row<'_>) -> rusqlite::Result<ForgettingRow> {
     let (kind, needles, counts): (String, String, String) = (row.get(2)?, row.get(4)?, row.get(6)?);
+    let needles: Option<Needles> = serde_json::from_str(&needles).ok();
     Ok(ForgettingRow {
         id: row.get(0)?,
         person: row.get(1)?,
         what: Forgotten::parse(&kind),
         target: row.get(3)?,
-        needles: serde_json::from_str(&needles).unwrap_or_default(),
+        is_readable: needles.is_some(),
+        needles: needles.unwrap_or_default(),
         messages: row.get(5)?,
         counts: serde_json::from_str(&counts).unwrap_or_default(),
         scope: row.get(7)?,
@@ -229,12 +247,19 @@ impl Db<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn forgotten_words(&self, scope: Scope) -> anyhow::Result<Vec<Needles>> {
+    pub fn forgotten_words(&self, scope: Scope) -> anyhow::Result<ForgottenWords> {
         let mut query = self
             .0
             .prepare_cached("SELECT needles FROM forgettings WHERE scope = ?1 AND state <> 'done' ORDER BY id")?;
         let stored: Vec<String> = query.query_map([scope], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        Ok(stored.iter().filter_map(|needles| serde_json::from_str(needles).ok()).collect())
+        let mut words = ForgottenWords::default();
+        for needles in &stored {
+            match serde_json::from_str(needles) {
+                Ok(needles) => words.needles.push(needles),
+                Err(_) => words.is_unreadable = true,
+            }
+        }
+        Ok(words)
     }
 }
 

@@ -515,6 +515,15 @@ impl Tx<'_> {
         Ok(settled == 1)
     }
 
+    /// A command is about to be run. Returns how often it was begun, this time included.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn begin_command(&self, id: MessageId) -> anyhow::Result<u32> {
+        let sql = "UPDATE messages SET tries = tries + 1 WHERE id = ?1 RETURNING tries";
+        Ok(self.0.0.prepare_cached(sql)?.query_row([id], |row| row.get(0))?)
+    }
+
     /// Replaces what a message that still waits says. False if it is claimed already: then nothing is replaced.
     ///
     /// # Errors

@@ -94,6 +94,10 @@ pub struct OutboxRow {
     pub attempts: u32,
     /// Not before.
     pub retry_at: Moment,
+    /// Newest failed try of its current part; the epoch for none.
+    pub failed_at: Moment,
+    /// The delivery that this notice says was set aside.
+    pub tells_of: Option<OutboxId>,
 }
 
 /// A piece to be kept, before it is tried.
@@ -192,6 +196,33 @@ fn part(row: &Row<'_>) -> rusqlite::Result<PartRow> {
     })
 }
 
+/// The oldest pending row of an address behind a row, but for those of one kind.
+const NEXT: &str = "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.scope, o.buttons, o.created_at, o.attempts, o.retry_at,
+         CASE WHEN o.message_id IS NULL THEN o.text
+              ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END, o.quotes,
+         o.failed_at, o.tells_of
+     FROM outbox o LEFT JOIN messages m ON m.id = o.message_id
+     WHERE o.address_id = ?1 AND o.state = 'pending' AND o.id > ?2 AND o.kind <> ?3 ORDER BY o.id LIMIT 1";
+
+fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
+    let (kind, stored, words): (String, String, Arc<str>) = (row.get(2)?, row.get(6)?, row.get(10)?);
+    let tells_of: i64 = row.get(13)?;
+    Ok(OutboxRow {
+        id: row.get(0)?,
+        address: row.get(1)?,
+        kind: OutboxKind::parse(&kind),
+        turn: row.get(3)?,
+        text: Labelled::new(words, row.get(4)?, row.get(5)?),
+        buttons: buttons(&stored),
+        quotes: row.get(11)?,
+        created_at: row.get(7)?,
+        attempts: row.get(8)?,
+        retry_at: row.get(9)?,
+        failed_at: row.get(12)?,
+        tells_of: (tells_of > 0).then_some(OutboxId(tells_of)),
+    })
+}
+
 impl OutboxRow {
     /// External ids of the messages that it answers.
     pub fn answers(&self) -> impl Iterator<Item = &str> {
@@ -231,29 +262,17 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn next_outbox(&self, address: AddressId) -> anyhow::Result<Option<OutboxRow>> {
-        let mut query = self.0.prepare_cached(
-            "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.scope, o.buttons, o.created_at, o.attempts, o.retry_at,
-                 CASE WHEN o.message_id IS NULL THEN o.text
-                      ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END, o.quotes
-             FROM outbox o LEFT JOIN messages m ON m.id = o.message_id
-             WHERE o.address_id = ?1 AND o.state = 'pending' ORDER BY o.id LIMIT 1",
-        )?;
-        let row = query.query_row([address], |row| {
-            let (kind, stored, words): (String, String, Arc<str>) = (row.get(2)?, row.get(6)?, row.get(10)?);
-            Ok(OutboxRow {
-                id: row.get(0)?,
-                address: row.get(1)?,
-                kind: OutboxKind::parse(&kind),
-                turn: row.get(3)?,
-                text: Labelled::new(words, row.get(4)?, row.get(5)?),
-                buttons: buttons(&stored),
-                quotes: row.get(11)?,
-                created_at: row.get(7)?,
-                attempts: row.get(8)?,
-                retry_at: row.get(9)?,
-            })
-        });
-        Ok(row.optional()?)
+        let mut query = self.0.prepare_cached(NEXT)?;
+        Ok(query.query_row(params![address, 0, ""], outbox_row).optional()?)
+    }
+
+    /// The oldest thing but reactions that waits behind another to be delivered to the same address.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn next_behind(&self, row: &OutboxRow) -> anyhow::Result<Option<OutboxRow>> {
+        let mut query = self.0.prepare_cached(NEXT)?;
+        Ok(query.query_row(params![row.address, row.id, "reaction"], outbox_row).optional()?)
     }
 
     /// The addresses of an account to which something waits to be delivered.
@@ -408,6 +427,23 @@ impl Tx<'_> {
             .0
             .prepare_cached("UPDATE outbox SET attempts = ?2, retry_at = ?3, trouble = ?4 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at, trouble])?;
+        Ok(())
+    }
+
+    /// A try failed, for now.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn outbox_failed(
+        &self,
+        id: OutboxId,
+        attempts: u32,
+        retry_at: Moment,
+        trouble: &str,
+        now: Moment,
+    ) -> anyhow::Result<()> {
+        self.outbox_later(id, attempts, retry_at, trouble)?;
+        self.0.0.prepare_cached("UPDATE outbox SET failed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         Ok(())
     }
 

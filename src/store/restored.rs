@@ -117,6 +117,7 @@ impl Tx<'_> {
         at("UPDATE pairing_codes SET expires_at = min(expires_at, ?1) WHERE used_at IS NULL")?;
         self.0.0.execute_batch(
             "UPDATE parts SET state = 'failed' WHERE state IN ('waiting', 'sending');
+             UPDATE outbox SET set_aside = 0 WHERE set_aside > 0;
              DELETE FROM previews; DELETE FROM cursors;",
         )?;
         // The tree is another one now.

@@ -103,7 +103,7 @@ impl Db<'_> {
         let mut query = self.0.prepare_cached(
             "SELECT coalesce(sum(CASE WHEN priced THEN micros ELSE 0 END), 0),
                     coalesce(sum(CASE WHEN priced THEN 0 ELSE input_tokens + output_tokens END), 0)
-             FROM spending WHERE day = ?1 AND (?2 IS NULL OR scope = ?2) AND (NOT ?3 OR purpose <> 'chat')",
+             FROM spending WHERE day = ?1 AND (?2 IS NULL OR scope = ?2) AND (NOT ?3 OR purpose NOT IN ('chat', 'transcription'))",
         )?;
         let row = query
             .query_row(params![day, scope, background_only], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));

@@ -40,6 +40,9 @@ pub const NO_CONVERSATIONS: &str = "There are no conversations yet.";
 /// No usage yet.
 pub const NO_USAGE: &str = "No model has been used yet.";
 
+/// A command that broke down each time.
+pub const QUARANTINED: &str = "That command broke down three times, so I do not try it again; the log says more.";
+
 /// What /help does.
 pub const DOES_HELP: &str = "list the commands";
 /// What /new does.
@@ -52,6 +55,8 @@ pub const DOES_YES: &str = "say yes to a question: /yes NUMBER";
 pub const DOES_NO: &str = "say no to a question: /no NUMBER";
 /// What /status does.
 pub const DOES_STATUS: &str = "show how everything is";
+/// What /resend does.
+pub const DOES_RESEND: &str = "send again what was set aside: /resend [NUMBER]";
 /// What /usage does.
 pub const DOES_USAGE: &str = "show what the models took";
 /// What /whoami does.
@@ -71,6 +76,34 @@ pub const DOES_REMOVE: &str = "let somebody in no longer: /remove NAME";
 
 /// How /new is written.
 pub const HOW_NEW: &str = "/new, alone, and then your message";
+/// No claim code is needed.
+pub const CLAIMED: &str = "An owner can be reached already; `compline people pair NAME` lets more people in.";
+
+/// How the first owner makes themselves known.
+pub fn claim(code: &str) -> String {
+    format!("To be the owner, write this to the assistant as your first message:\n\n`/start {code}`\n\nThe code works once, for a day.")
+}
+
+/// How /resend is written.
+pub const HOW_RESEND: &str = "/resend, or /resend NUMBER for one delivery";
+/// Nothing was set aside.
+pub const NOTHING_SET_ASIDE: &str = "Nothing is set aside.";
+/// No delivery of that number was set aside.
+pub const NOT_SET_ASIDE: &str = "No delivery of that number is set aside.";
+
+/// So many deliveries wait again.
+pub fn resent(count: usize) -> String {
+    match count {
+        1 => "I try it again now.".to_owned(),
+        count => format!("I try {count} deliveries again now."),
+    }
+}
+
+/// Deliveries that were set aside, in /status.
+pub fn status_set_aside(numbers: &[String]) -> String {
+    format!("- set aside, because they could not be delivered: {} (/resend tries again)", numbers.join(", "))
+}
+
 /// How /yes is written.
 pub const HOW_YES: &str = "/yes NUMBER, with the number of the question";
 /// How /no is written.

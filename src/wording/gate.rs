@@ -1,5 +1,7 @@
 //! What people read from the gateway itself: at the door, and around delivery.
 
+use crate::id::OutboxId;
+
 /// The one line a stranger gets, once a day.
 pub const STRANGER: &str = "This is a private assistant. If you were given a pairing code, send it as: /start CODE";
 /// A code that is none.
@@ -18,6 +20,23 @@ pub const DISK_FULL: &str =
 /// Something waited for a week, was tried again and again, and is given up.
 pub const GIVEN_UP: &str = "For more than a week what I had for you here could not be delivered, so I gave up what had waited that long. My \
     answers are kept: ask me for what you miss.";
+/// Something is not taken by the server, although other things are.
+pub const SET_ASIDE: &str = "A message of mine could not be delivered here, although others could. I set it aside so that the rest goes on; \
+    /resend tries it again.";
+
+/// The same, in a group.
+pub const SET_ASIDE_IN_GROUP: &str = "A message of mine could not be delivered here, although others could. I set it aside so that the rest \
+    goes on; an owner can send it again with /resend.";
+
+/// A delivery to somebody else was set aside, and they cannot be told.
+pub fn set_aside_of(person: Option<&str>, channel: &str, id: OutboxId) -> String {
+    let to = person.map_or_else(|| "a group".to_owned(), ToOwned::to_owned);
+    format!(
+        "Messages to {to} ({channel}) cannot be delivered, although others can. I set them aside; `/resend {id}` tries the first one again, \
+         /status counts them."
+    )
+}
+
 /// Before a part that may have been sent before.
 pub const POSSIBLY_REPEATED: &str = "(possibly repeated)";
 /// A blank text that must be shown.

@@ -59,6 +59,8 @@ pub const CANNOT_SEE: &str = "the model in use cannot see pictures";
 pub const CANNOT_HEAR: &str = "voice notes cannot be heard here, because no transcription is set up";
 /// A voice note that was not understood.
 pub const NOT_HEARD: &str = "the voice note could not be written down";
+/// A voice note for which the budget has no room.
+pub const NO_BUDGET_TO_HEAR: &str = "the budget of the day has no room left to hear the voice note";
 /// A voice note that was.
 pub const WRITTEN_DOWN: &str = "written down above";
 /// A file.

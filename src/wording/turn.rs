@@ -28,6 +28,21 @@ pub fn over_budget(which: &str) -> String {
     )
 }
 
+/// The budget has no room to transcribe a voice note, and nothing else was said.
+pub fn unheard_over_budget(which: &str) -> String {
+    format!(
+        "I did not listen to your voice note, because {which} is used up. It begins anew at midnight; an owner can raise it in the configuration."
+    )
+}
+
+/// Transcribing a voice note may take more than a limit of the day allows at all.
+pub fn unheard_above_limit(setting: &str) -> String {
+    format!(
+        "I did not listen to your voice note, because hearing it may take more than `{setting}` under [budget] allows for a whole day; \
+         waiting does not help. A shorter one takes less, and an owner can raise the limit in the configuration."
+    )
+}
+
 /// One call may take more than a limit of the day allows at all.
 pub fn above_limit(setting: &str) -> String {
     format!(

@@ -149,7 +149,7 @@ impl Scripted {
 /// A plain answer of the kind that was asked for.
 pub fn usual(request: &Request) -> Say {
     Say::Text(match request.purpose() {
-        Purpose::Chat | Purpose::Task | Purpose::Embedding => "ok".to_owned(),
+        Purpose::Chat | Purpose::Task | Purpose::Transcription | Purpose::Embedding => "ok".to_owned(),
         Purpose::Extraction => "[]".to_owned(),
         Purpose::Heartbeat => "HEARTBEAT_OK".to_owned(),
         Purpose::Reflection => {

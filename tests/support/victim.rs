@@ -100,7 +100,7 @@ impl Victim {
         match request.purpose() {
             Purpose::Chat | Purpose::Reflection | Purpose::Heartbeat | Purpose::Task => self.chat(request),
             Purpose::Extraction => self.extraction(request),
-            Purpose::Embedding => usual(request),
+            Purpose::Transcription | Purpose::Embedding => usual(request),
             Purpose::Review => self.review(request),
             Purpose::Summary => self.summary(request),
         }

@@ -192,6 +192,12 @@ async fn an_empty_key_sends_none() {
 async fn a_recording_becomes_words() {
     let scripts = vec![
         Script::whole("200 OK\r\ncontent-type: application/json", r#"{"text":" Good morning. "}"#),
+        Script::whole("200 OK", r#"{"text":"a","usage":{"type":"duration","seconds":7.2}}"#),
+        Script::whole(
+            "200 OK",
+            r#"{"text":"b","usage":{"type":"tokens","input_tokens":90,"output_tokens":5,"input_token_details":{"audio_tokens":81}}}"#,
+        ),
+        Script::whole("200 OK", r#"{"text":"c","usage":"nonsense"}"#),
         Script::whole("503 Busy\r\nretry-after: 3", ""),
         Script::whole("200 OK", "<html>"),
     ];
@@ -200,9 +206,14 @@ async fn a_recording_becomes_words() {
         base_url: server.url.clone(),
         name: "whisper-1".to_owned(),
         api_key: Some("sk-very-secret".into()),
+        price_per_minute: None,
     };
     let hear = || model::transcribe::transcribe(&config, b"OggS".to_vec(), "audio/ogg");
-    assert_eq!(hear().await.unwrap(), "Good morning.");
+    let words = |text: &str| Transcript { text: text.to_owned(), ..Transcript::default() };
+    assert_eq!(hear().await.unwrap(), words("Good morning."));
+    assert_eq!(hear().await.unwrap(), Transcript { seconds: Some(8), ..words("a") });
+    assert_eq!(hear().await.unwrap(), Transcript { seconds: Some(9), tokens: Some((90, 5)), ..words("b") });
+    assert_eq!(hear().await.unwrap(), words("c"), "a count that cannot be read costs no words");
     let asked = server.asked.lock().unwrap()[0].clone();
     for part in ["POST /v1/audio/transcriptions ", "name=\"model\"\r\n\r\nwhisper-1", "filename=\"voice.ogg\"", "OggS"]
     {
@@ -210,7 +221,7 @@ async fn a_recording_becomes_words() {
     }
     let busy = ModelError::Later { after: Some(Duration::from_secs(3)), what: "HTTP 503".to_owned() };
     assert_eq!(hear().await, Err(busy));
-    assert!(matches!(hear().await, Err(ModelError::Rejected(_))));
+    assert_eq!(hear().await, Err(ModelError::Cut), "the server took it, so it may charge for it");
 }
 
 #[tokio::test]

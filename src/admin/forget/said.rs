@@ -77,6 +77,7 @@ impl Admin {
             counts: Counts::default(),
             scope,
             is_left: false,
+            is_readable: true,
         };
         let look = move |db: Db<'_>| {
             let mut said = Vec::new();

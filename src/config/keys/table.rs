@@ -78,6 +78,8 @@ const TRANSCRIPTION: &[Key] = &[
         "The key, if one is needed: itself, or where it stands (one of the three)."),
     key("api_key_env", SecretEnv, Instead, "COMPLINE_TRANSCRIPTION_KEY", "The environment variable that holds the key."),
     key("api_key_file", SecretFile, Instead, "HOME/transcription.key", "The file that holds the key."),
+    key("price_per_minute", Money, Depends("unknown; 32 tokens a second are counted instead"), "0.006",
+        "Price of one minute of sound."),
 ];
 
 const EMBEDDING: &[Key] = &[
@@ -99,6 +101,8 @@ const BUDGET: &[Key] = &[
     key("per_group_daily_tokens", Count, Depends("a fifth of daily_tokens"), "400000", "One group's, in tokens."),
     key("background_daily", Money, Depends("a fifth of daily"), "1.00", "Work nobody waits for, in money."),
     key("background_daily_tokens", Count, Depends("a fifth of daily_tokens"), "400000", "Work nobody waits for, in tokens."),
+    key("owner_reserve", Count, Is("20"), "20",
+        "Percentage of daily and daily_tokens that only the chats of owners may spend, 0 to 90."),
     key("tool_rounds", Count, Is("12"), "12", "The most rounds of tool calls in one turn, 1 to 100."),
 ];
 

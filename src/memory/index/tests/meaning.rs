@@ -69,6 +69,7 @@ fn vectors(home: &Home, embedder: Arc<Knowing>) -> Vectors {
         per_person_daily: endless,
         per_group_daily: endless,
         background_daily: endless,
+        owner_reserve: 0,
         tool_rounds: 1,
     };
     let clock: Arc<dyn Clock> = home.clock.clone();

@@ -1,0 +1,36 @@
+//! `/resend`: deliveries that were set aside, tried again.
+
+use serde_json::json;
+
+use super::Admin;
+use super::answer::Answer;
+use crate::id::{OutboxId, PersonId};
+use crate::store::Tx;
+use crate::wording::command as says;
+
+impl Admin {
+    /// Sends again what was set aside: one delivery, or all of them; for `only` that person, what is for them.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub async fn resend(&self, only: Option<PersonId>, id: Option<OutboxId>) -> anyhow::Result<Answer> {
+        let again = move |tx: Tx<'_>| {
+            let mut rows = tx.set_aside(only)?;
+            rows.retain(|row| id.is_none_or(|id| id == row.id));
+            for row in &rows {
+                tx.resend(row.id)?;
+            }
+            Ok(rows)
+        };
+        let rows = self.parts.journal.write("send again", again).await?;
+        for row in &rows {
+            self.parts.engine.parts.audience.posted(row.address);
+        }
+        let numbers: Vec<OutboxId> = rows.iter().map(|row| row.id).collect();
+        match (rows.is_empty(), id) {
+            (false, _) => Ok(Answer::ours(says::resent(rows.len()), json!({ "resent": numbers }))),
+            (true, None) => Ok(Answer::ours(says::NOTHING_SET_ASIDE, json!({ "resent": [] }))),
+            (true, Some(_)) => Ok(Answer::refusal(says::NOT_SET_ASIDE)),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Voice notes as words: the worst case of the transcription is reserved before a byte is fetched.
+//!
+//! A fresh note of a known person's own is their word; any other recording keeps the label of its file. A cut between
+//! reservation and settlement leaves the reservation, and the next life of the turn makes one of its own.
+
+use std::sync::Arc;
+
+use anyhow::bail;
+
+use super::{MAX_FILE, Words, fetch, keep, refuse};
+use crate::engine::Engine;
+use crate::model::ModelError;
+use crate::people::Party;
+use crate::spend::{OnBehalf, ReservedTranscription, Transcriber};
+use crate::store::{Attachment, TextKind, TurnRow};
+use crate::trust::Labelled;
+use crate::wording::{document as says, prompt};
+
+/// Transcribes a voice note, if the budget has room; the refusal of the budget is returned.
+pub(super) async fn hear(
+    engine: &Arc<Engine>,
+    turn: &TurnRow,
+    party: &Party,
+    file: &Attachment,
+) -> anyhow::Result<Result<(), ModelError>> {
+    let is_here = file.state == "here";
+    if matches!(file.state.as_str(), "gone" | "failed") {
+        return Ok(Ok(()));
+    }
+    let Some(transcriber) = &engine.parts.transcription else {
+        return refuse(engine, file, prompt::CANNOT_HEAR).await.map(|_| Ok(()));
+    };
+    if file.remote.size.is_some_and(|size| size > MAX_FILE) {
+        return refuse(engine, file, says::TOO_LARGE).await.map(|_| Ok(()));
+    }
+    let stored = if is_here { Some(engine.parts.tree.read_inbox(&file.path).await?) } else { None };
+    let size = stored.as_ref().map_or(file.remote.size, |bytes| u64::try_from(bytes.len()).ok());
+    let on_behalf = OnBehalf { turn: Some(turn.id), person: turn.person };
+    let reserved = match transcriber.reserve(size, turn.scope, on_behalf).await {
+        Ok(reserved) => reserved,
+        Err(error @ (ModelError::OverBudget(_) | ModelError::AboveLimit(_))) => {
+            refuse(engine, file, prompt::NO_BUDGET_TO_HEAR).await?;
+            return Ok(Err(error));
+        }
+        Err(error) => bail!("A voice note cannot be transcribed: {error}"),
+    };
+    let bytes = match stored {
+        Some(bytes) => bytes,
+        None => match fetch(engine, turn, file, reserved.most).await? {
+            Ok(bytes) => {
+                keep(engine, turn, party, file, &bytes, Words::default()).await?;
+                bytes
+            }
+            Err(trouble) => {
+                transcriber.release(reserved).await;
+                return refuse(engine, file, trouble).await.map(|_| Ok(()));
+            }
+        },
+    };
+    transcribe(engine, turn, file, transcriber, reserved, bytes).await.map(Ok)
+}
+
+async fn transcribe(
+    engine: &Arc<Engine>,
+    turn: &TurnRow,
+    file: &Attachment,
+    transcriber: &Transcriber,
+    reserved: ReservedTranscription,
+    bytes: Vec<u8>,
+) -> anyhow::Result<()> {
+    let Ok(words) = transcriber.transcribe(reserved, bytes, &file.remote.mime).await else {
+        return refuse(engine, file, prompt::NOT_HEARD).await.map(|_| ());
+    };
+    let text = Labelled::new(Arc::from(words.trim()), file.label.clone(), turn.scope);
+    let (message, id) = (file.message, file.id);
+    engine
+        .parts
+        .journal
+        .write("keep a transcript", move |tx| {
+            tx.add_text(message, TextKind::Transcript, &text)?;
+            tx.attachment_failed(id, prompt::WRITTEN_DOWN)
+        })
+        .await
+}

@@ -1,0 +1,110 @@
+//! One delivery that a server does not take must not silence a chat. After five failures of it, if the server takes others
+//! meanwhile, it is set aside: its address is told once, and what waits behind it goes on.
+//!
+//! The server takes others if anything else went out over the same account since the try before the last one. Where nothing
+//! did, the next delivery of the same address is tried as a probe; so a server that is down for all costs no patience. If
+//! the notice cannot be delivered either, the owners are told instead.
+
+use std::sync::Arc;
+
+use super::super::desk::{Desks, Lane};
+use super::{Trial, Tried, deliver, fail, over};
+use crate::id::{AddressId, OutboxId};
+use crate::people::Role;
+use crate::store::{Db, NewOutbox, OutboxRow, PartState, Tx};
+use crate::time::Moment;
+use crate::trust::Scope;
+use crate::wording::{self, gate};
+
+/// After so many failures in a row.
+pub(super) const FAILURES: u32 = 5;
+
+/// The reason in the journal.
+const REASON: &str = "set aside, because the server took others";
+
+/// Whether the server takes others; if it was not asked meanwhile, whether it takes the next delivery of this address.
+pub(super) async fn others_get_through(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<bool> {
+    let failed = row.clone();
+    let look = move |db: Db<'_>| Ok((db.others_sent_since(&failed, failed.failed_at)?, db.next_behind(&failed)?));
+    let (is_taken, next) = desks.journal.read(look).await?;
+    let Some(next) = next.filter(|_| !is_taken) else { return Ok(is_taken) };
+    match Box::pin(deliver(desks, lane, &next, Trial::Probe)).await? {
+        Tried::Over => Ok(true),
+        Tried::Failed(why) => fail(desks, &next, why, None).await.map(|()| false),
+        Tried::NotBefore(_) | Tried::Later { .. } | Tried::Absent | Tried::GivenUp => Ok(false),
+    }
+}
+
+/// Sets a delivery aside and says so, in one transaction.
+pub(super) async fn put(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<()> {
+    tracing::error!(outbox.id = %row.id, "Delivery {} to address {} was set aside: others get through", row.id, lane.id);
+    let (row, now) = (row.clone(), desks.clock.now());
+    let (counts, told) = desks
+        .journal
+        .write("set a delivery aside", move |tx| {
+            let counts = over(tx, &row, PartState::Failed, REASON, now)?;
+            let told = match row.tells_of {
+                Some(about) => {
+                    drop_parts(tx, &row)?;
+                    // A notice to an owner that fails is not told of in turn.
+                    if tx.outbox_address(about)? == row.address { tell_owners(tx, about, now)? } else { Vec::new() }
+                }
+                None => {
+                    tx.keep_set_aside(row.id, now)?;
+                    tell_address(tx, &row, now)?;
+                    Vec::new()
+                }
+            };
+            Ok((counts, told))
+        })
+        .await?;
+    counts.ring(desks);
+    for address in told {
+        desks.ring(address);
+    }
+    Ok(())
+}
+
+fn drop_parts(tx: Tx<'_>, row: &OutboxRow) -> anyhow::Result<()> {
+    for part in tx.parts(row.id)? {
+        if part.state != PartState::Sent {
+            tx.part_over(part.id, PartState::Failed, "")?;
+        }
+    }
+    Ok(())
+}
+
+/// Its own address hears of it behind what waits there, once for all that was set aside until then.
+fn tell_address(tx: Tx<'_>, row: &OutboxRow, now: Moment) -> anyhow::Result<()> {
+    let scope = row.text.scope();
+    let words = if matches!(scope, Scope::Group(_)) { gate::SET_ASIDE_IN_GROUP } else { gate::SET_ASIDE };
+    let notice = wording::own(words, scope);
+    if tx.says_soon(row.address, &notice)? {
+        return Ok(());
+    }
+    tx.post_about(&NewOutbox::notice(row.address, &notice, now), row.id)
+}
+
+/// Every owner hears of it who can be reached elsewhere.
+fn tell_owners(tx: Tx<'_>, about: OutboxId, now: Moment) -> anyhow::Result<Vec<AddressId>> {
+    let silent = tx.outbox_address(about)?;
+    let Some(address) = tx.address(silent)? else { return Ok(Vec::new()) };
+    let whose = tx.who_is(&address)?.map(|(_, person)| tx.person(person)).transpose()?.flatten();
+    let text = gate::set_aside_of(whose.as_ref().map(|person| &*person.name), &address.adapter, about);
+    let mut told = Vec::new();
+    for owner in tx.people()?.into_iter().filter(|person| person.role == Role::Owner) {
+        let mut places: Vec<AddressId> = tx.reached_at(owner.id)?.into_iter().collect();
+        places.extend(tx.addresses_of(owner.id)?.into_iter().map(|known| known.id));
+        let mut heard = Vec::new();
+        for place in places.into_iter().filter(|place| *place != silent) {
+            if tx.was_heard(place)? {
+                heard.push(place);
+            }
+        }
+        let Some(place) = heard.first() else { continue };
+        let notice = wording::own(&text, Scope::Person(owner.id));
+        tx.post_about(&NewOutbox::notice(*place, &notice, now), about)?;
+        told.push(*place);
+    }
+    Ok(told)
+}

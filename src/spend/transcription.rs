@@ -1,0 +1,102 @@
+//! Metered transcription: the worst case is reserved before a recording is fetched, and settled with the server's count.
+//!
+//! Only the size of a recording is known beforehand, and the length that a sender claims proves nothing. So the worst case
+//! is the length that this size has at the lowest bitrate that Opus knows for speech. A server that counts nothing leaves
+//! a call there.
+
+use std::sync::Arc;
+
+use super::cost::Cost;
+use super::ledger::{Ledger, OnBehalf, Wanted};
+use crate::config;
+use crate::id::SpendId;
+use crate::model::transcribe::{Transcript, transcribe};
+use crate::model::{ModelError, Purpose};
+use crate::trust::Scope;
+
+/// Bytes of a second of sound at least: 6 kbit/s, the lowest bitrate of Opus (RFC 6716, section 2.1.1).
+const LEAST_BYTES_A_SECOND: u64 = 750;
+/// Reserved for a recording whose size nobody tells, and the most that is fetched of one.
+const UNKNOWN_SIZE: u64 = 4 << 20;
+/// Reserved at least: the headers of a short recording are larger than its sound.
+const LEAST_SIZE: u64 = 16 << 10;
+
+/// The endpoint of `[transcription]`, metered.
+pub struct Transcriber {
+    config: config::Transcription,
+    ledger: Arc<Ledger>,
+}
+
+/// A transcription whose worst case is reserved.
+#[derive(Debug)]
+#[must_use = "it is settled by the transcription, or released"]
+pub struct ReservedTranscription {
+    id: SpendId,
+    /// The most bytes that the reservation covers.
+    pub most: u64,
+}
+
+impl Transcriber {
+    /// The endpoint of that configuration, metered by `ledger`.
+    pub fn new(config: config::Transcription, ledger: Arc<Ledger>) -> Self {
+        Self { config, ledger }
+    }
+
+    /// Reserves the worst case of a recording of that size, if every limit has room for it.
+    ///
+    /// # Errors
+    /// [`ModelError::OverBudget`] or [`ModelError::AboveLimit`]; `Later` if nothing can be written.
+    pub async fn reserve(
+        &self,
+        size: Option<u64>,
+        scope: Scope,
+        on_behalf: OnBehalf,
+    ) -> Result<ReservedTranscription, ModelError> {
+        let most = size.unwrap_or(UNKNOWN_SIZE).max(LEAST_SIZE);
+        let worst = Cost::of_sound(most.div_ceil(LEAST_BYTES_A_SECOND), self.config.price_per_minute);
+        let model = format!("openai/{}", self.config.name);
+        // Nothing learns from this guess: it is of a size, not of a text.
+        let wanted = Wanted { scope, purpose: Purpose::Transcription, model, guessed: 0, worst };
+        let id = self.ledger.reserve(wanted, on_behalf).await?;
+        Ok(ReservedTranscription { id, most })
+    }
+
+    /// Gives a reservation back: nothing was sent.
+    pub async fn release(&self, reserved: ReservedTranscription) {
+        self.ledger.settle(reserved.id, Cost::nothing()).await;
+    }
+
+    /// The words of a recording that is no larger than what was reserved.
+    ///
+    /// # Errors
+    /// As for a model. A recording that is larger than it was said to be is [`ModelError::TooLong`], and not sent.
+    pub async fn transcribe(
+        &self,
+        reserved: ReservedTranscription,
+        bytes: Vec<u8>,
+        mime: &str,
+    ) -> Result<String, ModelError> {
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > reserved.most {
+            self.release(reserved).await;
+            return Err(ModelError::TooLong);
+        }
+        let result = transcribe(&self.config, bytes, mime).await;
+        if let Some(cost) = self.cost_of(&result) {
+            self.ledger.settle(reserved.id, cost).await;
+        }
+        result.map(|transcript| transcript.text)
+    }
+
+    /// The cost by the server's count; `None` leaves the call at its worst case.
+    fn cost_of(&self, result: &Result<Transcript, ModelError>) -> Option<Cost> {
+        let price = self.config.price_per_minute;
+        match result {
+            Ok(Transcript { tokens: Some((input, output)), .. }) if price.is_none() => {
+                Some(Cost { output: *output, ..Cost::of_reading(*input) })
+            }
+            Ok(Transcript { seconds, .. }) => seconds.map(|seconds| Cost::of_sound(seconds, price)),
+            Err(ModelError::Cut | ModelError::Refused) => None,
+            Err(_) => Some(Cost::nothing()),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Deliveries that were set aside: the server does not take them, although it takes others. They are `failed` rows whose
+//! parts still wait, so all that happens to failed rows happens to them, and sending one again goes on where it broke off.
+
+use rusqlite::{Row, params};
+
+use super::{Db, NewOutbox, OutboxRow, Tx};
+use crate::id::{AddressId, OutboxId, PersonId};
+use crate::time::Moment;
+
+/// A delivery that was set aside and can be sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetAside {
+    /// Its row.
+    pub id: OutboxId,
+    /// Its destination.
+    pub address: AddressId,
+}
+
+/// Neither forgotten nor parked by a restore, with all of its unsent words.
+const RESENDABLE: &str = "o.set_aside > 0 AND o.state = 'failed'
+     AND (o.text <> '' OR EXISTS (SELECT 1 FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said' AND t.text <> ''))
+     AND NOT EXISTS (SELECT 1 FROM parts p WHERE p.outbox_id = o.id
+                     AND (p.state = 'failed' OR p.state <> 'sent' AND p.plain = '' AND p.file = ''))";
+
+fn set_aside(row: &Row<'_>) -> rusqlite::Result<SetAside> {
+    Ok(SetAside { id: row.get(0)?, address: row.get(1)? })
+}
+
+impl Db<'_> {
+    /// What was set aside, oldest first; of one person's addresses, or of all.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn set_aside(&self, only: Option<PersonId>) -> anyhow::Result<Vec<SetAside>> {
+        let sql = format!(
+            "SELECT o.id, o.address_id FROM outbox o JOIN addresses a ON a.id = o.address_id
+             WHERE {RESENDABLE} AND (?1 IS NULL OR a.person_id = ?1) ORDER BY o.id"
+        );
+        Ok(self.0.prepare_cached(&sql)?.query_map([only], set_aside)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether anything else was delivered over the same account since then.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn others_sent_since(&self, row: &OutboxRow, since: Moment) -> anyhow::Result<bool> {
+        let mut query = self.0.prepare_cached(
+            "SELECT 1 FROM outbox o JOIN addresses a ON a.id = o.address_id JOIN addresses own ON own.id = ?2
+             WHERE o.state = 'sent' AND o.ended_at >= ?3 AND o.id <> ?1 AND o.kind <> 'reaction'
+               AND a.adapter = own.adapter AND a.account = own.account",
+        )?;
+        Ok(query.exists(params![row.id, row.address, since])?)
+    }
+
+    /// The destination of a delivery.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn outbox_address(&self, id: OutboxId) -> anyhow::Result<AddressId> {
+        let mut query = self.0.prepare_cached("SELECT address_id FROM outbox WHERE id = ?1")?;
+        Ok(query.query_row([id], |row| row.get(0))?)
+    }
+}
+
+impl Tx<'_> {
+    /// A delivery that has failed can be sent again.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn keep_set_aside(&self, id: OutboxId, now: Moment) -> anyhow::Result<()> {
+        self.0.0.prepare_cached("UPDATE outbox SET set_aside = ?2 WHERE id = ?1")?.execute(params![id, now])?;
+        Ok(())
+    }
+
+    /// A delivery that was set aside waits again. False if it was not set aside.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn resend(&self, id: OutboxId) -> anyhow::Result<bool> {
+        let sql = "UPDATE outbox SET state = 'pending', set_aside = 0, attempts = 0, retry_at = 0, failed_at = 0, ended_at = NULL
+             WHERE id = ?1 AND set_aside > 0 AND state = 'failed'";
+        Ok(self.0.0.prepare_cached(sql)?.execute([id])? == 1)
+    }
+
+    /// Posts a notice that says of a delivery that it was set aside.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn post_about(&self, new: &NewOutbox<'_>, about: OutboxId) -> anyhow::Result<()> {
+        let id = self.post(new)?;
+        self.0.0.prepare_cached("UPDATE outbox SET tells_of = ?2 WHERE id = ?1")?.execute(params![id, about])?;
+        Ok(())
+    }
+}
