@@ -316,7 +316,8 @@ fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
         "postpone a turn" | "postpone a summary" | "postpone taking down" => {
             (Mood::Moody, vec![says, says, says, says, new, says, new, says])
         }
-        "wait to send" => (Mood::Mixed, vec![(Act::Flood(ADA), SECOND), says]),
+        // Longer than the server wants us to wait.
+        "wait to send" => (Mood::Mixed, vec![(Act::Flood(ADA), SECOND), (Act::Says(ADA), Duration::from_secs(30))]),
         "send later" => (Mood::Mixed, vec![(Act::ServerError, SECOND), says]),
         "give a delivery up" => {
             (Mood::Mixed, vec![(Act::Block(ADA), SECOND), says, says, says, (Act::Unblock(ADA), SECOND)])
@@ -445,8 +446,10 @@ impl Mind {
         match (mood, roll) {
             (Mood::Keeping, 0..=6) if n % 3 != 0 => note,
             (Mood::Keeping, 7..=11) if n % 3 != 0 => line,
-            (Mood::Curious, 0..=16) => Say::Calls(vec![("web_fetch".to_owned(), address)]),
-            // The last of the rounds that are allowed comes without tools, so it always ends.
+            // The last of the rounds that are allowed comes without tools.
+            (Mood::Curious, 0..=16) if !request.tools().is_empty() => {
+                Say::Calls(vec![("web_fetch".to_owned(), address)])
+            }
             (Mood::Busy, 0..=12) | (_, 8..=9) if n % 3 != 0 => calls,
             (Mood::Slow, 0..=16) | (_, 10..=12) => grown(&token, &own),
             (_, 13..=15) => Say::Text(long(&token, &own)),
