@@ -78,6 +78,8 @@ mod handover;
 mod hostile;
 #[path = "stories/idle.rs"]
 mod idle;
+#[path = "stories/people_matrix.rs"]
+mod people_matrix;
 #[path = "stories/meaning.rs"]
 mod meaning;
 #[path = "stories/non_interference.rs"]

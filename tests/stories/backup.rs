@@ -21,7 +21,7 @@ fn sources(home: &Path) -> Sources {
     Sources { home: Home::at(home), workspace: home.join("workspace"), skills: home.join("skills"), config: None }
 }
 
-fn back_up(home: &Path, to: &Path, story: &Story) -> anyhow::Result<Made> {
+pub fn back_up(home: &Path, to: &Path, story: &Story) -> anyhow::Result<Made> {
     backup::make(&sources(home), to, story.clock.now(), &mut |_, _| {})
 }
 
@@ -59,14 +59,14 @@ async fn restore(file: &Path, home: &Path, story: &Story) -> anyhow::Result<Rest
 }
 
 /// A folder with room for a backup.
-fn shelf() -> (tempfile::TempDir, PathBuf) {
+pub fn shelf() -> (tempfile::TempDir, PathBuf) {
     let shelf = tempfile::tempdir().unwrap();
     let file = shelf.path().join("compline.tar.gz");
     (shelf, file)
 }
 
 /// The story goes on in an empty home with what is in the backup.
-async fn begins_anew(story: &mut Story, file: &Path) -> Restored {
+pub async fn begins_anew(story: &mut Story, file: &Path) -> Restored {
     story.stop().await;
     let home = tempfile::tempdir().unwrap();
     let restored = restore(file, home.path(), story).await.unwrap();

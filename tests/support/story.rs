@@ -146,6 +146,11 @@ impl<C: Channel> StoryOver<C> {
         self.people = format!("[[people]]\nname = \"Ada\"\nrole = \"owner\"\n{}\n", C::address(ADA));
     }
 
+    /// The configuration names these people, from the next start on, as TOML.
+    pub fn declare(&mut self, people: &str) {
+        people.clone_into(&mut self.people);
+    }
+
     /// Nobody is named in the configuration, from the next start on.
     pub fn name_nobody(&mut self) {
         self.people.clear();

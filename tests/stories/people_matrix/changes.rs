@@ -1,0 +1,240 @@
+//! The changes: one test for each.
+
+use super::*;
+
+/// The entry of that name.
+fn entry<'a>(people: &'a mut [Entry], name: &str) -> &'a mut Entry {
+    people.iter_mut().find(|entry| entry.name == name).unwrap()
+}
+
+/// An owner lets somebody in under a name that was somebody's before, and says whom it means.
+async fn pairs_again(home: &mut Home, whose: &'static str, name: &str, means: &str, newcomer: i64) {
+    home.story.say(ADA, &format!("/pair {name}")).await;
+    let mut told = home.story.last_heard(ADA);
+    if code_in(&told).is_none() {
+        home.story.say(ADA, &format!("/pair #{} member {means}", home.ids[whose])).await;
+        told = home.story.last_heard(ADA);
+    }
+    let code = code_in(&told).unwrap_or_else(|| panic!("no code in {told:?}"));
+    home.story.say(newcomer, &format!("/start {code}")).await;
+    assert!(home.story.last_heard(newcomer).starts_with("Welcome"), "{}", home.story.last_heard(newcomer));
+}
+
+#[tokio::test]
+async fn before_anything_changes_nothing_crosses() {
+    let mut home = Home::lived_in().await;
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.the_command_line_is_that_of("ada").await;
+    home.end().await;
+}
+
+async fn is_renamed(name: &str, new: &'static str) {
+    let mut home = Home::lived_in().await;
+    home.configure(|people| entry(people, name).name = new).await;
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.the_command_line_is_that_of("ada").await;
+    home.end().await;
+}
+
+#[tokio::test]
+async fn the_first_owner_is_renamed() {
+    is_renamed("Ada", "Adah").await;
+}
+
+#[tokio::test]
+async fn another_owner_is_renamed() {
+    is_renamed("Carl", "Karl").await;
+}
+
+#[tokio::test]
+async fn a_member_is_renamed() {
+    is_renamed("Ben", "Benno").await;
+}
+
+#[tokio::test]
+async fn two_owners_swap_names() {
+    let mut home = Home::lived_in().await;
+    home.configure(|people| {
+        entry(people, "Ada").name = "Somebody";
+        entry(people, "Carl").name = "Ada";
+        entry(people, "Somebody").name = "Carl";
+    })
+    .await;
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.the_command_line_is_that_of("ada").await;
+    home.end().await;
+}
+
+#[tokio::test]
+async fn the_first_owner_is_demoted() {
+    let mut home = Home::lived_in().await;
+    home.configure(|people| entry(people, "Ada").role = "member").await;
+    home.is_void("ada", "pair").await;
+    home.is_void("ada", "link").await;
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.end().await;
+}
+
+async fn is_removed(name: &str, who: &'static str, address: i64) {
+    let mut home = Home::lived_in().await;
+    home.configure(|people| people.retain(|entry| entry.name != name)).await;
+    home.is_gone(who);
+    home.is_void(who, "link").await;
+    if who != "ben" {
+        home.is_void(who, "pair").await;
+    }
+    home.is_a_stranger(address).await;
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    if who == "ada" {
+        home.the_command_line_is_that_of("carl").await;
+    }
+    home.is_a_stranger(address).await;
+    home.end().await;
+}
+
+#[tokio::test]
+async fn the_first_owner_is_removed() {
+    is_removed("Ada", "ada", ADA).await;
+}
+
+#[tokio::test]
+async fn another_owner_is_removed() {
+    is_removed("Carl", "carl", CARL).await;
+}
+
+#[tokio::test]
+async fn a_member_is_removed() {
+    is_removed("Ben", "ben", BEN).await;
+}
+
+#[tokio::test]
+async fn the_first_owner_is_removed_and_comes_back() {
+    let mut home = Home::lived_in().await;
+    home.configure(|people| people.retain(|entry| entry.name != "Ada")).await;
+    home.is_gone("ada");
+    home.everybody_looks().await;
+    home.configure(|people| people.push(Entry { name: "Ada", role: "owner", address: ADA })).await;
+    home.present.insert(ADA, "ada");
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.end().await;
+}
+
+#[tokio::test]
+async fn a_removed_name_is_paired_for_somebody_new() {
+    let mut home = Home::lived_in().await;
+    home.configure(|people| people.retain(|entry| entry.name != "Ben")).await;
+    home.is_gone("ben");
+    pairs_again(&mut home, "ben", "Ben", "new", DORA).await;
+    home.looks(DORA).await;
+    home.everybody_looks().await;
+    home.looks(DORA).await;
+    home.end().await;
+}
+
+#[tokio::test]
+async fn a_removed_name_is_paired_for_the_same_person() {
+    let mut home = Home::lived_in().await;
+    home.configure(|people| people.retain(|entry| entry.name != "Ben")).await;
+    home.is_gone("ben");
+    pairs_again(&mut home, "ben", "Ben", "same", BEN_AT_WORK).await;
+    home.may_see.get_mut("ben").unwrap().insert(BEN_AT_WORK);
+    home.present.insert(BEN_AT_WORK, "ben");
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.end().await;
+}
+
+async fn has_another_address(name: &str) {
+    let mut home = Home::lived_in().await;
+    home.configure(|people| entry(people, name).address = DORA).await;
+    home.is_gone(if name == "Ada" { "ada" } else { "ben" });
+    home.looks(DORA).await;
+    home.everybody_looks().await;
+    home.looks(DORA).await;
+    home.end().await;
+}
+
+#[tokio::test]
+async fn the_first_owners_name_has_another_address() {
+    has_another_address("Ada").await;
+}
+
+#[tokio::test]
+async fn a_members_name_has_another_address() {
+    has_another_address("Ben").await;
+}
+
+#[tokio::test]
+async fn another_address_is_linked() {
+    let mut home = Home::lived_in().await;
+    home.story.say(BEN, "/link").await;
+    let code = code_in(&home.story.last_heard(BEN)).unwrap();
+    home.story.say(BEN_AT_WORK, &format!("/start {code}")).await;
+    home.may_see.get_mut("ben").unwrap().insert(BEN_AT_WORK);
+    home.present.insert(BEN_AT_WORK, "ben");
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.end().await;
+}
+
+async fn is_forgotten(name: &'static str, who: &'static str, address: i64) {
+    let mut home = Home::lived_in().await;
+    home.configure(|people| people.retain(|entry| entry.name != name)).await;
+    let answer = home.story.command_line(&["forget", name, "--yes"]).await;
+    home.is_gone(who);
+    home.is_void(who, "link").await;
+    home.is_a_stranger(address).await;
+    let asked = home.story.model.asked();
+    let role = if who == "ben" { "member" } else { "owner" };
+    home.configure(|people| people.push(Entry { name, role, address })).await;
+    home.looks(address).await;
+    home.everybody_looks().await;
+    let since: String = home.story.model.requests_since(asked).iter().map(words).collect();
+    let left: Vec<String> = canaries(&since).into_iter().filter(|token| is_of(token, who)).collect();
+    assert!(left.is_empty(), "{left:?} came back after {}", answer.markdown);
+    home.end().await;
+}
+
+#[tokio::test]
+async fn a_member_is_forgotten_and_comes_back() {
+    is_forgotten("Ben", "ben", BEN).await;
+}
+
+#[tokio::test]
+async fn an_owner_is_forgotten_and_comes_back() {
+    is_forgotten("Carl", "carl", CARL).await;
+}
+
+#[tokio::test]
+async fn a_backup_is_restored() {
+    let mut home = Home::lived_in().await;
+    let (_shelf, file) = shelf();
+    back_up(&home.story.home, &file, &home.story).unwrap();
+    begins_anew(&mut home.story, &file).await;
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.end().await;
+}
+
+#[tokio::test]
+async fn the_workspace_is_handed_over() {
+    let mut home = Home::lived_in().await;
+    home.the_command_line_is_that_of("ada").await;
+    let answer = home.story.command_line(&["people", "hand-over", "Carl", "--yes"]).await;
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.the_command_line_is_that_of("carl").await;
+    assert_eq!(home.folder_with(&token("carl", "memory")), home.story.home.join("workspace"), "{}", answer.markdown);
+    // And whoever had the root is removed.
+    home.configure(|people| people.retain(|entry| entry.name != "Ada")).await;
+    home.is_gone("ada");
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.end().await;
+}
