@@ -17,12 +17,15 @@ use super::{House, POWER_CUTS};
 use crate::support::power::{Blown, Cut, Jobs};
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary};
 
+#[path = "power_cut/aim.rs"]
+mod aim;
 #[path = "power_cut/plot.rs"]
 mod plot;
 #[path = "power_cut/verdict.rs"]
 mod verdict;
 
-use plot::{Act, Aim, ELSEWHERE, Mind};
+use aim::{Aim, ELSEWHERE};
+use plot::{Act, Mind};
 use verdict::Told;
 
 /// How often a story does what leads to the commit that it is about. Twice is usual, once for each side.
@@ -45,7 +48,7 @@ fn a_power_cut_loses_and_doubles_nothing() {
             threads.spawn(|| tell_all(&next, seeds, &run));
         }
     });
-    run.into_inner().unwrap().conclude(seeds >= plot::jobs().len() as u64);
+    run.into_inner().unwrap().conclude(seeds >= aim::jobs().len() as u64);
 }
 
 fn tell_all(next: &AtomicU64, seeds: u64, run: &Mutex<Run>) {
@@ -107,7 +110,7 @@ impl Run {
             .filter(|job| cut(job, true) == 0 || cut(job, false) == 0)
             .collect();
         assert!(!whole || spared.is_empty(), "never cut on both sides: {spared:?}; JOBS names what is aimed at");
-        let unseen: Vec<_> = plot::jobs().into_iter().filter(|job| !self.jobs.contains_key(job)).collect();
+        let unseen: Vec<_> = aim::jobs().into_iter().filter(|job| !self.jobs.contains_key(job)).collect();
         assert!(!whole || unseen.is_empty(), "never committed in any story: {unseen:?}");
     }
 }

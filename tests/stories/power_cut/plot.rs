@@ -11,103 +11,10 @@ use compline::model::{ModelError, Purpose, Request};
 use compline::store::CommitPoint;
 use compline::trust::Scope;
 
-use super::super::Fake;
+use super::aim::{self, Aim, OFTEN};
 use crate::support::model::{Say, usual};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, canary};
-
-/// Jobs of the upkeep, which comes once a day and so in few of these short stories: they are cut in `upkeep.rs`, all on both sides. And what a change that was
-/// cut off leaves to do, which is cut in `memory_power.rs`.
-pub const ELSEWHERE: [&str; 10] = [
-    "an open change of a file is over",
-    "sweep knowledge",
-    "claim upkeep",
-    "end upkeep",
-    "look at estimates",
-    "merge the index",
-    "purge originals",
-    "sweep rows",
-    "the index goes with the texts",
-    "the journal is checked",
-];
-
-/// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
-const JOBS: [&str; 51] = [
-    "accept messages",
-    "claim messages",
-    "begin a model step",
-    "reserve a call",
-    "settle a call",
-    "store a reply",
-    "keep parts",
-    "begin to send",
-    "mark as sent",
-    "store a model step",
-    "begin a tool step",
-    "store a tool step",
-    "want a summary",
-    "keep a summary",
-    "fix an opening",
-    "answer a command",
-    "stop a turn",
-    "postpone a turn",
-    "postpone a summary",
-    "give a turn up",
-    "take a turn up again",
-    "begin a preview",
-    "keep a preview",
-    "drop a preview",
-    "wait to send",
-    "send later",
-    "give a delivery up",
-    "close outdated messages",
-    "refuse a file",
-    "keep a file",
-    "declare people",
-    "declare addresses",
-    "tell of an absence",
-    "announce a file",
-    "ask the person",
-    "let questions expire",
-    "store facts",
-    "facts are kept",
-    "end taking down",
-    "postpone taking down",
-    "announce a change of a file",
-    "a changed file stands in its place",
-    "want to keep something",
-    "index files",
-    "index what the journal tells",
-    "look how full the window is",
-    "want facts",
-    "keep a summary of an older part",
-    "postpone a summary of an older part",
-    "make the index whole",
-    "the index is whole",
-];
-
-/// Those that every story commits several times in each life.
-const OFTEN: [&str; 14] = [
-    "accept messages",
-    "claim messages",
-    "begin a model step",
-    "reserve a call",
-    "settle a call",
-    "store a reply",
-    "keep parts",
-    "begin to send",
-    "mark as sent",
-    "want a summary",
-    "keep a summary",
-    "fix an opening",
-    "index files",
-    "announce a change of a file",
-];
-
-/// Those of them that there are on this channel.
-pub fn jobs() -> Vec<&'static str> {
-    JOBS.into_iter().filter(|job| !Fake::NEVER_COMMITS.contains(job)).collect()
-}
 
 /// Random numbers from a seed (splitmix64).
 #[derive(Clone)]
@@ -166,20 +73,6 @@ pub struct Plot {
     pub mood: Mood,
 }
 
-/// The first part of a story: one kind of commit is cut on both sides.
-#[derive(Debug)]
-pub struct Aim {
-    pub job: &'static str,
-    /// What makes that commit happen, as often as it is repeated.
-    pub acts: Vec<(Act, Duration)>,
-    /// Both cuts, behind the one that they need, if they need any.
-    pub cuts: Vec<(Cut, Duration)>,
-    /// How the model behaves, without any chance.
-    pub mood: Mood,
-    /// Whether the window has to be full.
-    full: bool,
-}
-
 /// How the model behaves in this story.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mood {
@@ -206,7 +99,7 @@ impl Mood {
     }
 }
 
-const SECOND: Duration = Duration::from_secs(1);
+pub const SECOND: Duration = Duration::from_secs(1);
 const PAUSES: [Duration; 7] = [
     Duration::ZERO,
     Duration::from_millis(300),
@@ -216,13 +109,12 @@ const PAUSES: [Duration; 7] = [
     Duration::from_secs(6 * 3600),
     Duration::from_secs(7 * 3600),
 ];
-const OUTAGES: [Duration; 4] = [Duration::ZERO, SECOND, Duration::from_secs(1800), Duration::from_secs(7 * 3600)];
-const LONG: Duration = Duration::from_secs(25 * 3600);
+pub const OUTAGES: [Duration; 4] = [Duration::ZERO, SECOND, Duration::from_secs(1800), Duration::from_secs(7 * 3600)];
 
 /// The story of a seed.
 pub fn of(seed: u64) -> Plot {
     let mut dice = Dice::new(seed);
-    let jobs = jobs();
+    let jobs = aim::jobs();
     let count = jobs.len() as u64;
     let job = jobs[usize::try_from(seed % count).unwrap()];
     let mut sides = [CommitPoint::Before, CommitPoint::After];
@@ -239,7 +131,7 @@ pub fn of(seed: u64) -> Plot {
     for _ in 0..dice.below(3) {
         cuts.push((anywhere(&mut dice), dice.pick(&OUTAGES)));
     }
-    let aim = aim_at(job, sides, outages);
+    let aim = aim::at(job, sides, outages);
     // Somebody says something in every story, also when nothing goes wrong any more.
     acts.push((Act::Says(ADA), dice.pick(&PAUSES)));
     Plot {
@@ -258,12 +150,6 @@ fn anywhere(dice: &mut Dice) -> Cut {
     Cut { side, job: Some(dice.pick(&OFTEN)), nth }
 }
 
-/// The first such commit in which anything happens.
-fn first(side: CommitPoint, job: &'static str) -> Cut {
-    let nth = if job == "accept messages" { 1 + Fake::BATCHES_BEFORE } else { 1 };
-    Cut { nth, ..Cut::at(side, job) }
-}
-
 fn any_act(dice: &mut Dice, people: &[i64]) -> Act {
     let who = dice.pick(people);
     match dice.below(20) {
@@ -277,72 +163,6 @@ fn any_act(dice: &mut Dice, people: &[i64]) -> Act {
         7 => Act::ServerError,
         8 => Act::SendsPhotoThatIsGone(who),
         _ => Act::Says(who),
-    }
-}
-
-/// The cuts on both sides of that job, and what it needs in order to be committed.
-fn aim_at(job: &'static str, sides: [CommitPoint; 2], outages: [Duration; 2]) -> Aim {
-    let (mood, acts) = what_leads_to(job);
-    // What lies there after a dark time is found again after the next one, as long as nothing was made of it.
-    let prepared = match job {
-        "take a turn up again" => Some((first(CommitPoint::After, "claim messages"), OUTAGES[2])),
-        "close outdated messages" => Some((first(CommitPoint::After, "accept messages"), LONG)),
-        _ => None,
-    };
-    let sides = if prepared.is_some() { [CommitPoint::Before, CommitPoint::After] } else { sides };
-    let cuts = sides.into_iter().zip(outages).map(|(side, dark)| (first(side, job), dark));
-    let cuts = prepared.into_iter().chain(cuts).collect();
-    let full = matches!(
-        job,
-        "look how full the window is"
-            | "want facts"
-            | "keep a summary of an older part"
-            | "postpone a summary of an older part"
-    );
-    Aim { job, acts, cuts, mood, full }
-}
-
-/// What makes that commit happen: how the model behaves, and what people do.
-fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
-    let soon = Duration::from_millis(700);
-    let says = (Act::Says(ADA), Duration::from_secs(4));
-    let new = (Act::Commands(ADA, "/new"), SECOND);
-    match job {
-        "store a model step" | "begin a tool step" | "store a tool step" => (Mood::Busy, vec![says, says]),
-        "begin a preview" | "keep a preview" => (Mood::Slow, vec![says]),
-        "drop a preview" => (Mood::Slow, vec![(Act::Says(ADA), soon), (Act::Flood(ADA), Duration::from_secs(30))]),
-        "stop a turn" => (Mood::Slow, vec![(Act::Says(ADA), soon), (Act::Commands(ADA, "/stop"), SECOND)]),
-        "give a turn up" => (Mood::Refusing, vec![says]),
-        "postpone a turn" | "postpone a summary" | "postpone taking down" => {
-            (Mood::Moody, vec![says, says, says, says, new, says, new, says])
-        }
-        // Longer than the server wants us to wait.
-        "wait to send" => (Mood::Mixed, vec![(Act::Flood(ADA), SECOND), (Act::Says(ADA), Duration::from_secs(30))]),
-        "send later" => (Mood::Mixed, vec![(Act::ServerError, SECOND), says]),
-        "give a delivery up" => {
-            (Mood::Mixed, vec![(Act::Block(ADA), SECOND), says, says, says, (Act::Unblock(ADA), SECOND)])
-        }
-        "refuse a file" => (Mood::Mixed, vec![(Act::SendsPhotoThatIsGone(ADA), SECOND)]),
-        "keep a file" | "announce a file" => (Mood::Mixed, vec![(Act::SendsText(ADA), Duration::from_secs(4))]),
-        "ask the person" | "let questions expire" => {
-            let waits = Duration::from_secs(660);
-            (Mood::Curious, vec![(Act::Forwards(ADA), waits), (Act::Says(ADA), waits), (Act::Says(ADA), waits)])
-        }
-        "look how full the window is" | "want facts" | "keep a summary of an older part" => {
-            (Mood::Mixed, vec![says; 7])
-        }
-        "postpone a summary of an older part" => (Mood::Moody, vec![says; 10]),
-        "announce a change of a file" | "a changed file stands in its place" => (Mood::Keeping, vec![says, says]),
-        "want to keep something" => {
-            (Mood::Keeping, vec![(Act::Forwards(ADA), Duration::from_secs(4)), says, says, says])
-        }
-        "index what the journal tells" => (Mood::Mixed, vec![says, new, says, new, says]),
-        "answer a command" => (Mood::Mixed, vec![(Act::Commands(ADA, "/status"), SECOND)]),
-        "store facts" | "facts are kept" => (Mood::Mixed, vec![says, says, says, says, says, says, new, says, says]),
-        "want a summary" | "keep a summary" | "fix an opening" => (Mood::Mixed, vec![says, new, says]),
-        // A conversation of one message holds too little.
-        "end taking down" => (Mood::Mixed, vec![new, says, new, says]),
-        _ => (Mood::Mixed, vec![says]),
     }
 }
 
