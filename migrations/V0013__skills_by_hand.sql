@@ -7,7 +7,8 @@ ALTER TABLE skill_versions ADD COLUMN hosts TEXT NOT NULL DEFAULT ''; -- of a th
 -- What was live before counts as accepted.
 UPDATE skills SET version_id = (
     SELECT max(v.id) FROM skill_versions v WHERE v.skill = skills.name AND v.digest = skills.digest AND v.accepted = 1)
-WHERE state = 'live';
+WHERE state IN ('live', 'held');
+UPDATE skills SET state = 'live' WHERE state = 'held' AND version_id IS NOT NULL;
 
 -- The next start looks at them once, and the owner is told of those that were put there by hand.
 INSERT INTO meta (key, value) SELECT 'skills_carried_over', '' WHERE EXISTS (SELECT 1 FROM skills);

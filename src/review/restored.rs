@@ -1,9 +1,11 @@
 //! Skills that came out of a backup: only what the journal of the same backup knows to be accepted is used.
 //!
-//! In a running home a folder that nobody wrote through us is a person's work, and live unless the scan finds something in it. In a backup it may be
-//! anybody's. So every content that the journal does not know is entered as a version that is not accepted, before the home is opened: then the next
-//! look holds it, and the owner is asked as about any other held folder. Of an archive that nothing authenticates even the accepted versions are not
-//! believed ([`Tx::distrust_all`]); there only what ships with this program, word for word, is used.
+//! In a running home a change in place of an accepted skill is live unless the scan finds something
+//! in it, and with `[skills] by_hand = "live"` so is a new folder. In a backup it may be anybody's.
+//! So every content that the journal does not know is entered as a version that is not accepted,
+//! before the home is opened: then the next look holds it, and the owner is asked as about any other
+//! held folder. Of an archive that nothing authenticates even the accepted versions are not believed
+//! ([`Tx::distrust_all`]); there only what ships with this program, word for word, is used.
 
 use std::path::Path;
 

@@ -88,6 +88,27 @@ fn a_skill_from_elsewhere_is_shown_and_approved_by_its_hash() {
     home.run(&format!("skills import {folder}")).refused(1, &["has exactly this content already"]);
 }
 
+#[test]
+fn a_folder_that_is_copied_in_is_accepted_by_its_hash() {
+    let home = Home::plain();
+    home.run("status").done();
+    std::fs::create_dir_all(home.file("skills/tea")).unwrap();
+    std::fs::write(home.file("skills/tea/SKILL.md"), skill("tea", "See https://tea.example/x.")).unwrap();
+    assert_eq!(named(&home.run("skills list --json").json(), "tea")["state"], "held");
+    let shown = home.run("skills accept tea").done();
+    for part in ["See https://tea.example/x.", "tea.example", "Hash: "] {
+        assert!(shown.contains(part), "{part:?} is missing in {shown}");
+    }
+    home.run("skills accept soup").refused(1, &["no skill soup"]);
+    let hash = home.run("skills accept tea --json").json()["hash"].as_str().unwrap().to_owned();
+    std::fs::write(home.file("skills/tea/SKILL.md"), skill("tea", "Something else.")).unwrap();
+    home.run(&format!("skills accept tea {hash}")).refused(1, &["not the hash"]);
+    let hash = home.run("skills accept tea --json").json()["hash"].as_str().unwrap().to_owned();
+    home.run(&format!("skills accept tea {hash}")).done();
+    assert_eq!(named(&home.run("skills list --json").json(), "tea")["state"], "live");
+    home.run("skills check").done();
+}
+
 /// That skill in a list of them.
 fn named(skills: &Value, name: &str) -> Value {
     skills.as_array().unwrap().iter().find(|skill| skill["name"] == name).unwrap().clone()
@@ -100,10 +121,12 @@ fn a_skill_is_led_back_and_a_no_is_kept() {
     home.run("status").done();
     std::fs::create_dir_all(home.file("skills/tea")).unwrap();
     std::fs::write(home.file("skills/tea/SKILL.md"), skill("tea", "Boil water.")).unwrap();
+    let hash = home.run("skills accept tea --json").json()["hash"].as_str().unwrap().to_owned();
+    home.run(&format!("skills accept tea {hash}")).done();
     let version = named(&home.run("skills list --json").json(), "tea")["version"].clone();
     home.run(&format!("skills import {folder}")).done();
-    home.run("review reject 1 --reason wine").done();
-    assert_eq!(home.run("review show 1 --json").json()["reason"], "wine");
+    home.run("review reject 2 --reason wine").done();
+    assert_eq!(home.run("review show 2 --json").json()["reason"], "wine");
     home.run(&format!("skills import {folder}")).refused(1, &["proposed before", "wine"]);
 
     std::fs::write(home.file("skills/tea/SKILL.md"), skill("tea", "Boil milk.")).unwrap();

@@ -215,6 +215,7 @@ mod tests {
         "skill_changes.base",
         "skill_changes.skill",
         "skill_files.path",
+        "skill_versions.hosts",
         "skill_versions.skill",
         "skills.description",
         "skills.installed",

@@ -98,8 +98,7 @@ pub const FIX_WORKSPACE: &str = "`compline doctor --fix` or the next start makes
 /// A folder that is no skill.
 pub const FIX_SKILL: &str = "`compline skills check` says what is wrong and where; mend that, or move the folder away";
 /// A skill that waits.
-pub const FIX_HELD_SKILL: &str =
-    "`compline skills check` says what was found; say yes with `compline review`, or mend the folder, or move it away";
+pub const FIX_HELD_SKILL: &str = "`compline skills accept NAME` shows it and asks; or fix the folder, or move it away";
 /// Proposals wait.
 pub const FIX_PROPOSALS: &str = "`compline review list` shows them; nothing changes until you decide";
 /// The offline model.
@@ -289,7 +288,7 @@ pub fn broken_skill(folder: &str, why: &str) -> String {
 
 /// A folder with a finding.
 pub fn held_skill(folder: &str) -> String {
-    format!("{folder} is held back until the owner says yes, because of what the scan found in it")
+    format!("What lies in the folder of the skill {folder} is held back until the owner accepts it")
 }
 
 /// Proposals wait.
