@@ -1,4 +1,5 @@
--- A folder that was put among the skills by hand is held until the owner accepts it, and an approved skill of a third party keeps its origin.
+-- A folder that was put among the skills by hand is held until the owner accepts it, and an approved skill of a third party keeps its origin: a label is
+-- `trusted` or sources, and then an `approved:VERSION` for each version of such a skill that had a part in the text.
 
 ALTER TABLE skills ADD COLUMN version_id INTEGER REFERENCES skill_versions (id); -- the version that is used, be it that another content lies in the folder and is held; null while none is
 

@@ -164,10 +164,14 @@ async fn what_was_in_use_before_the_upgrade_stays_so_and_is_listed_once() {
     story.write_skill("tea", "Use when tea is to be made.", "Warm the pot.");
     story.write_skill("soup", "Use for soup.", "Boil it.");
     story.say(ADA, "hello").await;
+    import(&story, "birds", "See https://birds.example/.").await;
     story.stop().await;
     let known: Vec<_> =
         migrations().into_iter().take_while(|file| !file.ends_with("V0013__skills_by_hand.sql")).collect();
     made_older(&story.home.join("compline.db"), &known);
+    let older = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    older.execute_batch("UPDATE skill_versions SET label = 'trusted'; UPDATE skills SET label = 'trusted'").unwrap();
+    drop(older);
     story.settings(HOLD);
     story.write_skill("late", "Put there with the upgrade.", "Nobody saw it before.");
     story.start().await;
@@ -179,7 +183,10 @@ async fn what_was_in_use_before_the_upgrade_stays_so_and_is_listed_once() {
     let told =
         story.heard(ADA).into_iter().filter(|text| text.contains("put there by hand before")).collect::<Vec<_>>();
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("soup, tea") && !told[0].contains("late"), "{}", told[0]);
+    assert!(told[0].contains("soup, tea.") && !told[0].contains("birds"), "{}", told[0]);
+    let birds = story.text("SELECT id || ': ' || label || ', ' || hosts FROM skill_versions WHERE skill = 'birds'");
+    let id = birds.split(':').next().unwrap();
+    assert_eq!(birds, format!("{id}: trusted approved:{id}, birds.example"), "somebody else wrote it");
     story.write_skill("tea", "Use for coffee too.", "Warm the pot.");
     story.say(ADA, "and now?").await;
     assert!(list_in_prompt(&story).contains("Use for coffee too."), "an edit of it is an edit in place");
@@ -211,6 +218,19 @@ async fn many_folders_at_once_are_told_of_in_one_message() {
     assert_eq!(story.count("SELECT count(*) FROM proposals WHERE told = 1 AND state = 'pending'"), 12);
     assert_eq!(list_in_prompt(&story), "");
     story.end().await;
+}
+
+/// Ada imports a skill, and approves it.
+async fn import(story: &Story, name: &str, body: &str) {
+    let folder = story.home.join("download").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("SKILL.md"), skill(name, "From elsewhere.", body)).unwrap();
+    let imported = story.command_line(&["skills", "import", folder.to_str().unwrap(), name]).await;
+    assert!(!imported.failed, "{}", imported.markdown);
+    let shown = story.command_line(&["review", "show", "1"]).await;
+    assert!(shown.markdown.contains("It names addresses on these hosts"), "{}", shown.markdown);
+    let approved = story.command_line(&["review", "approve", "1", shown.json["hash"].as_str().unwrap()]).await;
+    assert!(!approved.failed, "{}", approved.markdown);
 }
 
 /// A home in which Ada has accepted a third party's skill that names two hosts, and a web on which every host answers.
@@ -302,14 +322,7 @@ async fn what_an_accepted_skill_has_a_part_in_is_trusted_and_keeps_its_origin() 
 #[tokio::test]
 async fn a_skill_that_is_imported_or_rolled_back_to_keeps_its_origin() {
     let story = Story::with(HOLD).await;
-    let folder = story.home.join("download/birds");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("SKILL.md"), skill("birds", "Use for birds.", "See https://birds.example/.")).unwrap();
-    let imported = story.command_line(&["skills", "import", folder.to_str().unwrap(), "birds"]).await;
-    assert!(!imported.failed, "{}", imported.markdown);
-    let shown = story.command_line(&["review", "show", "1"]).await;
-    assert!(shown.markdown.contains("birds.example"), "{}", shown.markdown);
-    story.command_line(&["review", "approve", "1", shown.json["hash"].as_str().unwrap()]).await;
+    import(&story, "birds", "See https://birds.example/.").await;
     let first = story.count("SELECT version_id FROM skills WHERE name = 'birds'");
     let label_and_hosts =
         |id: i64| story.text(&format!("SELECT label || ', ' || hosts FROM skill_versions WHERE id = {id}"));
