@@ -97,6 +97,10 @@ pub struct Restored {
     pub aside: Option<PathBuf>,
     /// Whether everything is as it was, the configuration included.
     pub is_exact: bool,
+    /// Whether the archive is authentic; else nothing in it acts.
+    pub is_authentic: bool,
+    /// Whether the configuration is another than that of the archive.
+    pub is_configured_otherwise: bool,
     /// Whether the home was given the key of the archive.
     pub keeps_key: bool,
     /// The owners, each with where they are reached.
@@ -207,7 +211,17 @@ pub async fn prepare(
 pub fn finish(prepared: Prepared, target: &Target, now: Moment, seam: Seam<'_>) -> anyhow::Result<Restored> {
     let Prepared { difference, places, parked, is_exact, keeps_key } = prepared;
     let aside = swap::swap(&target.home, places, now, seam)?;
-    Ok(Restored { made_at: difference.made_at, parked, aside, is_exact, keeps_key, owners: difference.owners() })
+    let is_same_config = matches!(&difference.config, ConfigChange::Kept(0) | ConfigChange::Taken(_));
+    Ok(Restored {
+        made_at: difference.made_at,
+        parked,
+        aside,
+        is_exact,
+        is_authentic: difference.is_authentic,
+        is_configured_otherwise: !is_same_config,
+        keeps_key,
+        owners: difference.owners(),
+    })
 }
 
 /// The configuration that holds afterwards.

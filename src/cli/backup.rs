@@ -67,8 +67,7 @@ pub fn backup(options: &Backup, place: &Place, printer: Printer) -> Result<Exit,
         config: with_config.then(|| place.config.clone()),
     };
     let mut bar = Bar::new(printer.quiet);
-    let made =
-        backup::make(&sources, file, SystemClock::default().now(), &mut |doing, done| bar.at(doing, done));
+    let made = backup::make(&sources, file, SystemClock::default().now(), &mut |doing, done| bar.at(doing, done));
     bar.end();
     let made = made?;
     for (path, why) in &made.left_out {
@@ -79,7 +78,11 @@ pub fn backup(options: &Backup, place: &Place, printer: Printer) -> Result<Exit,
     if let Some(key) = &made.new_key {
         // Whoever reads JSON, or a log, is not who writes a code down.
         let is_read = io::stderr().is_terminal() && !printer.json;
-        aside(&if is_read { says_of_keys::new_code(&key.recovery_code()) } else { says_of_keys::CODE_NOT_SHOWN.to_owned() });
+        aside(&if is_read {
+            says_of_keys::new_code(&key.recovery_code())
+        } else {
+            says_of_keys::CODE_NOT_SHOWN.to_owned()
+        });
     }
     Ok(Exit::Done)
 }

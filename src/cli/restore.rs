@@ -17,7 +17,7 @@ use super::progress::Bar;
 use super::{Exit, block_on};
 use crate::admin::backup::key::BackupKey;
 use crate::admin::backup::read::Archive;
-use crate::admin::restore::{self, Configuration, Restored, Target, Authenticity, Warrant};
+use crate::admin::restore::{self, Authenticity, Configuration, Restored, Target, Warrant};
 use crate::app::{BuildError, take_lock};
 use crate::time::{Clock, SystemClock, Zone};
 use crate::wording::restore as says;
@@ -132,7 +132,8 @@ fn warrant(options: &Restore, target: &Target, archive: &Archive) -> Result<Warr
 
 fn by_code(options: &Restore, has_key: bool) -> Result<BackupKey, Failure> {
     if let Some(code) = given_code(options)? {
-        return BackupKey::from_recovery_code(&code).map_err(|error| Failure::Failed(says::no_code(&error.to_string())));
+        return BackupKey::from_recovery_code(&code)
+            .map_err(|error| Failure::Failed(says::no_code(&error.to_string())));
     }
     if !is_dialogue() {
         return Err(Failure::Failed(says::needs_code(&options.file, has_key)));
@@ -190,6 +191,8 @@ fn tell_restored(restored: &Restored, place: &Place, printer: Printer) -> Result
         [] => says::NO_OWNER.to_owned(),
         owners => says::owners(&owners.join(", ")),
     });
+    lines.extend((!restored.is_authentic).then(|| says::NOTHING_TRUSTED.to_owned()));
+    lines.extend(restored.is_configured_otherwise.then(|| says::OWN_CONFIG.to_owned()));
     let parked = &restored.parked;
     let counts = [
         parked.messages,

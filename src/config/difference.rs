@@ -42,7 +42,8 @@ pub struct Changed {
 pub fn difference(before: &str, after: &str) -> Vec<Changed> {
     let (before, after) = (values(before), values(after));
     let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let changed = keys.into_iter().filter(|key| before.get(*key).map(|one| &one.1) != after.get(*key).map(|one| &one.1));
+    let changed =
+        keys.into_iter().filter(|key| before.get(*key).map(|one| &one.1) != after.get(*key).map(|one| &one.1));
     let mut changed: Vec<Changed> = changed
         .filter_map(|key| {
             let (known, _) = before.get(key).or_else(|| after.get(key))?;
@@ -119,7 +120,8 @@ mod tests {
 
     #[test]
     fn sections_go_by_their_names_and_secrets_are_not_shown() {
-        let before = "timezone = \"UTC\"\n[telegram]\ntoken = \"1:old\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\n";
+        let before =
+            "timezone = \"UTC\"\n[telegram]\ntoken = \"1:old\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\n";
         let after = "[telegram]\ntoken = \"1:new\"\napi_url = \"http://me:word@evil.example/\"\n\
             [[people]]\nname = \"Mallory\"\nrole = \"owner\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\n\
             [[mcp]]\nname = \"a\"\ncommand = [\"sh\", \"-c\", \"evil\\n\"]\n";

@@ -64,5 +64,7 @@ impl Kept {
 
 /// Whether that is a shared file as the program gives it first.
 pub(super) fn is_first(path: &str, digest: &str) -> bool {
-    Kept::SHARED.into_iter().any(|kept| kept.name("") == path && super::digest(kept.first_contents("").as_bytes()) == digest)
+    Kept::SHARED
+        .into_iter()
+        .any(|kept| kept.name("") == path && super::digest(kept.first_contents("").as_bytes()) == digest)
 }

@@ -48,11 +48,8 @@ pub fn accept_shipped_only(tx: Tx<'_>, dir: &Path, now: Moment) -> anyhow::Resul
     for (name, skill) in &Shelf::new(dir.to_owned()).look().skills {
         let shipped = builtin::all().iter().any(|one| one.name == name && one.folder().digest() == skill.digest);
         held += usize::from(!shipped);
-        let (origin, label) = if shipped {
-            ("shipped", label::of_the_program())
-        } else {
-            ("person", label::of_a_held_folder())
-        };
+        let (origin, label) =
+            if shipped { ("shipped", label::of_the_program()) } else { ("person", label::of_a_held_folder()) };
         tx.add_version(&NewVersion {
             skill: name,
             digest: skill.digest.as_str(),

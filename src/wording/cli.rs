@@ -65,7 +65,9 @@ pub fn warning(what: &str) -> String {
 pub fn open_home(home: &Path, mode: u32) -> String {
     let shown = home.display();
     with_fix(
-        &format!("Others on this computer can look into {shown} (mode {mode:04o}), and could keep Compline from starting"),
+        &format!(
+            "Others on this computer can look into {shown} (mode {mode:04o}), and could keep Compline from starting"
+        ),
         &format!("as the owner of that directory: chmod 700 '{shown}'; or name a home of your own with --home"),
     )
 }

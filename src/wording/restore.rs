@@ -73,7 +73,8 @@ const OR_UNSIGNED: &str = "use another backup. `--unsigned` restores it so that 
 
 /// The archive was made with another key, and nobody can be asked for the code.
 pub fn needs_code(file: &Path, has_key: bool) -> String {
-    let why = if has_key { "was made with another key than this home's" } else { "needs a key that this home does not have" };
+    let why =
+        if has_key { "was made with another key than this home's" } else { "needs a key that this home does not have" };
     let fix = "restore it at a terminal, which asks for the recovery code; or put the code into a file and name that with --recovery-code-file \
                (- reads standard input), or into the variable COMPLINE_RECOVERY_CODE. Without the code: --unsigned. Nothing was changed";
     with_fix(&format!("{} {why}", file.display()), fix)
@@ -81,13 +82,20 @@ pub fn needs_code(file: &Path, has_key: bool) -> String {
 
 /// Asks for the code at the terminal.
 pub fn ask_code(has_key: bool) -> String {
-    let why = if has_key { "This backup was made with another key than this home's." } else { "This home has no key for backups yet." };
+    let why = if has_key {
+        "This backup was made with another key than this home's."
+    } else {
+        "This home has no key for backups yet."
+    };
     format!("{why}\nRecovery code of the backup (compline backup --recovery-code showed it): ")
 }
 
 /// The code is that of another key.
 pub fn wrong_code(file: &Path) -> String {
-    with_fix(&format!("This is not the recovery code of {}", file.display()), "look for the right code; nothing was changed")
+    with_fix(
+        &format!("This is not the recovery code of {}", file.display()),
+        "look for the right code; nothing was changed",
+    )
 }
 
 /// A code that cannot be one.
@@ -98,8 +106,7 @@ pub fn no_code(why: &str) -> String {
 /// What `--unsigned` needs.
 pub const UNSIGNED_NEEDS_TERMINAL: &str = "A backup without a valid authentication is restored only after a yes at the terminal.\nfix: run this in a terminal; nothing was changed";
 /// What a restore without a terminal needs.
-pub const NEEDS_YES: &str =
-    "A restore asks before it changes anything, and there is nobody to ask.\nfix: run this in a terminal, or with --yes; nothing was changed";
+pub const NEEDS_YES: &str = "A restore asks before it changes anything, and there is nobody to ask.\nfix: run this in a terminal, or with --yes; nothing was changed";
 /// The question.
 pub const CONFIRM: &str = "\nPut this in the place of the present state? Type yes: ";
 /// The answer was no.
@@ -120,7 +127,8 @@ pub const AUTHENTIC: &str = "It is authentic: made with your key, and not change
 pub const NOT_AUTHENTIC: &str = "NOTHING SHOWS WHO MADE IT. Nothing in it will act: whoever this home does not know is not let in, outside tools have to be accepted again, \
      skills and files are not trusted, reminders are cancelled, and its configuration is not taken.";
 /// The present journal cannot tell who was removed.
-pub const UNREADABLE: &str = "The present journal cannot be read, so whom you removed since is not known: look at this list.";
+pub const UNREADABLE: &str =
+    "The present journal cannot be read, so whom you removed since is not known: look at this list.";
 
 /// Heading.
 pub const PEOPLE: &str = "\nPeople";
@@ -174,11 +182,13 @@ pub fn config_kept(differences: usize) -> String {
     format!("\nThe configuration stays as it is here. The backup's differs in {differences}; --with-config takes it.")
 }
 /// There is none here, and that of the backup is not taken.
-pub const CONFIG_NONE: &str = "\nThere is no configuration here, and that of the backup is not taken: `compline init` makes one.";
+pub const CONFIG_NONE: &str =
+    "\nThere is no configuration here, and that of the backup is not taken: `compline init` makes one.";
 /// The configuration of the backup is taken.
 pub const CONFIG_TAKEN: &str = "\nThe configuration comes from the backup (--without-config leaves it out):";
 /// Headings of the differences: people, programs, secrets, settings.
-pub const SUBJECTS: [&str; 4] = ["  Who is let in", "  Programs that are run, and servers", "  Keys and tokens", "  Other settings"];
+pub const SUBJECTS: [&str; 4] =
+    ["  Who is let in", "  Programs that are run, and servers", "  Keys and tokens", "  Other settings"];
 /// A key that is set.
 pub fn set(key: &str, value: &str) -> String {
     format!("  + {key} = {value}")
@@ -205,6 +215,12 @@ pub fn owners(owners: &str) -> String {
     format!("Owner: {owners}.")
 }
 /// There is none.
-pub const NO_OWNER: &str = "Nobody is owner: name one under [[people]] in the configuration, or start `compline run` and claim it.";
+pub const NO_OWNER: &str =
+    "Nobody is owner: name one under [[people]] in the configuration, or start `compline run` and claim it.";
 /// The key of the archive is kept in the home.
 pub const KEY_KEPT: &str = "The key of the backup is this home's from now on.";
+/// Nothing authenticates what was restored.
+pub const NOTHING_TRUSTED: &str =
+    "- nothing in it is trusted: what was said can be read and searched, and counts as text from outside";
+/// The configuration is not the archive's.
+pub const OWN_CONFIG: &str = "- the configuration is not that of the backup";

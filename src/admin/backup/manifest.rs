@@ -98,8 +98,7 @@ mod tests {
 
     #[test]
     fn names_lead_to_their_places_only() {
-        for path in
-            ["compline.db", "compline.toml", "manifest.json", "manifest.mac", "workspace/a b.md", "experience"]
+        for path in ["compline.db", "compline.toml", "manifest.json", "manifest.mac", "workspace/a b.md", "experience"]
         {
             assert!(is_plain(path), "{path}");
         }

@@ -171,7 +171,10 @@ fn member(
     };
     ensure!(kind == Kind::File || size == 0, "{path} has bytes and is no file");
     ensure!(kind == Kind::File || path.contains('/') || kind == Kind::Folder, "{path} is a link");
-    ensure!(kind != Kind::Folder || !matches!(path.as_str(), JOURNAL | super::CONFIG | NAME | SEAL), "{path} is a folder");
+    ensure!(
+        kind != Kind::Folder || !matches!(path.as_str(), JOURNAL | super::CONFIG | NAME | SEAL),
+        "{path} is a folder"
+    );
     ensure!(kind != Kind::Link || stays_inside(&path, &target), "the link {path} leads elsewhere");
     Ok(Member { path, kind, size, target, executable: header.mode().is_ok_and(|mode| mode & 0o100 != 0) })
 }

@@ -3,7 +3,7 @@
 use crate::config::{self, Changed, Config, Subject};
 use crate::people::Role;
 use crate::review::reveal::reveal;
-use crate::store::{Readmission, PersonRecord, RestoredPerson};
+use crate::store::{PersonRecord, Readmission, RestoredPerson};
 use crate::time::{Moment, Zone};
 use crate::wording::restore as says;
 

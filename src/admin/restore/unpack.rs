@@ -20,8 +20,7 @@ use crate::wording::upkeep as says;
 /// Unpacks `file` into `into`, which is made. On the disk when this returns.
 pub(super) fn unpack(file: &Path, manifest: &Manifest, into: &Path, progress: Progress<'_>) -> anyhow::Result<()> {
     make_folder(into)?;
-    let mut due: BTreeMap<&str, &Entry> =
-        manifest.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect();
+    let mut due: BTreeMap<&str, &Entry> = manifest.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect();
     let mut links: Vec<(PathBuf, String)> = Vec::new();
     let mut folders: Vec<PathBuf> = vec![into.to_owned()];
     let mut done = 0_u64;

@@ -105,8 +105,9 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn members(&self) -> anyhow::Result<Vec<PersonRecord>> {
-        let mut query =
-            self.0.prepare("SELECT id, name, role, declared, created_at, removed_at IS NOT NULL FROM people ORDER BY id")?;
+        let mut query = self
+            .0
+            .prepare("SELECT id, name, role, declared, created_at, removed_at IS NOT NULL FROM people ORDER BY id")?;
         let mut members: Vec<PersonRecord> = query
             .query_map([], |row| {
                 let role: String = row.get(2)?;
@@ -201,7 +202,9 @@ impl Tx<'_> {
             )?,
             None => self.0.0.execute("UPDATE people SET removed_at = ?2 WHERE id = ?1", params![member.id, now])?,
         };
-        let shown = |places: Vec<(&AddressRecord, Option<&AddressRecord>)>| places.iter().map(|(place, _)| place.shown()).collect();
+        let shown = |places: Vec<(&AddressRecord, Option<&AddressRecord>)>| {
+            places.iter().map(|(place, _)| place.shown()).collect()
+        };
         Ok(RestoredPerson {
             name: member.name.clone(),
             was: member.role,

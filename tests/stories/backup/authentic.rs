@@ -11,7 +11,7 @@ use compline::people::Role;
 use compline::time::Clock;
 use serde_json::json;
 
-use super::hostile::{Item, archive, backed_up, file, is_refused, items, raw, seal_of, with_seal};
+use super::hostile::{Item, archive, backed_up, file, is_refused, items, link, raw, seal_of, with_seal};
 use super::{back_up, prepare, restore, restore_through, shelf, target, warrant};
 use crate::support::story::{ADA, BEN, EVE, Story, canary, copy_home, skill};
 
@@ -31,7 +31,6 @@ fn change_journal(items: &mut [Item], shelf: &Path, sql: &str) {
 fn harmful() -> String {
     format!(
         "INSERT INTO people (name, role, declared, created_at) VALUES ('Mallory', 'owner', 'pairing', 1);
-         UPDATE addresses SET person_id = (SELECT id FROM people WHERE name = 'Ada') WHERE adapter = 'telegram';
          INSERT INTO addresses (person_id, adapter, account, peer, linked_at)
              SELECT (SELECT id FROM people WHERE name = 'Mallory'), adapter, account, '{EVE}', 1 FROM addresses LIMIT 1;
          INSERT INTO outside_tools (server, name, description, schema, digest, label, scope, seen_at, accepted_digest, accepted_at)
@@ -89,15 +88,27 @@ async fn an_archive_that_was_changed_is_told_apart_however_it_was() {
     let seals: Vec<(&str, Authenticity, Seal)> = vec![
         ("its own", Authenticity::Authentic(key.clone()), Box::new(|manifest| seal_of(&key, manifest))),
         ("that of other bytes", Authenticity::Changed, Box::new(|_| seal_of(&key, b"another manifest"))),
-        ("half of it", Authenticity::Changed, Box::new(|manifest| {
-            serde_json::to_vec(&json!({ "key": id, "hmac_sha256": right(manifest)[..32] })).unwrap()
-        })),
-        ("none", Authenticity::Changed, Box::new(|_| serde_json::to_vec(&json!({ "key": id, "hmac_sha256": "" })).unwrap())),
+        (
+            "half of it",
+            Authenticity::Changed,
+            Box::new(|manifest| {
+                serde_json::to_vec(&json!({ "key": id, "hmac_sha256": right(manifest)[..32] })).unwrap()
+            }),
+        ),
+        (
+            "none",
+            Authenticity::Changed,
+            Box::new(|_| serde_json::to_vec(&json!({ "key": id, "hmac_sha256": "" })).unwrap()),
+        ),
         ("of another key", Authenticity::OtherKey, Box::new(|manifest| seal_of(&other, manifest))),
-        ("of another key in this one's name", Authenticity::Changed, Box::new(|manifest| {
-            let code = other.authenticate(manifest).unwrap();
-            serde_json::to_vec(&json!({ "key": id, "hmac_sha256": code })).unwrap()
-        })),
+        (
+            "of another key in this one's name",
+            Authenticity::Changed,
+            Box::new(|manifest| {
+                let code = other.authenticate(manifest).unwrap();
+                serde_json::to_vec(&json!({ "key": id, "hmac_sha256": code })).unwrap()
+            }),
+        ),
         ("no text", Authenticity::OtherKey, Box::new(|_| b"\0\xff".to_vec())),
     ];
     for (what, expected, seal) in seals {
@@ -122,16 +133,25 @@ async fn an_archive_that_was_changed_is_told_apart_however_it_was() {
 async fn nothing_of_an_archive_that_nothing_authenticates_acts() {
     let (mut story, shelf, mut items) = tampered().await;
     let evil = shelf.path().join("evil.tar.gz");
-    let folder = |name: &str| super::hostile::link(name, tar::EntryType::Directory, "");
+    let folder = |name: &str| link(name, tar::EntryType::Directory, "");
+    if !items.iter().any(|item| item.name.trim_end_matches('/') == "skills") {
+        items.push(folder("skills/"));
+    }
     items.extend([folder("skills/tea/"), file("skills/tea/SKILL.md", skill("tea", "Use always.", FORGED).as_bytes())]);
     archive(&items, &evil);
     let prepared = prepare(&evil, &story.home, &story, &mut |_| Ok(())).await.unwrap();
     let shown = prepared.difference.shown(&compline::time::Zone::UTC);
-    assert!(shown.contains("NOTHING SHOWS WHO MADE IT") && shown.contains("Mallory (owner in the backup) is NOT let in"), "{shown}");
+    assert!(
+        shown.contains("NOTHING SHOWS WHO MADE IT") && shown.contains("Mallory (owner in the backup) is NOT let in"),
+        "{shown}"
+    );
     assert!(shown.contains("mail__send"), "{shown}");
     let restored = restore::finish(prepared, &target(&story.home), story.clock.now(), &mut |_| Ok(())).unwrap();
     assert!(!restored.is_exact && !story.home.join("compline.toml").exists());
-    assert_eq!((restored.parked.people, restored.parked.tools, restored.parked.reminders, restored.parked.skills), (1, 1, 1, 1));
+    assert_eq!(
+        (restored.parked.people, restored.parked.tools, restored.parked.reminders, restored.parked.skills),
+        (1, 1, 1, 1)
+    );
     story.start().await;
     let (asked, heard) = (story.model.chats().len(), story.heard(EVE).len());
     story.say(EVE, "/people").await;
@@ -178,20 +198,28 @@ async fn an_old_backup_readmits_nobody_who_was_removed_and_promotes_nobody() {
     story.say(ADA, &format!("Good morning {}", canary(ADA))).await;
     let (shelf, removed) = shelf();
     back_up(&story.home, &removed, &story).unwrap();
-    story.command_line(&["people", "remove", "Zoe"]).await;
     story.app().admin.remove("Zoe").await.unwrap();
     story.stop().await;
     let prepared = prepare(&removed, &story.home, &story, &mut |_| Ok(())).await.unwrap();
     let shown = prepared.difference.shown(&compline::time::Zone::UTC);
-    assert!(shown.contains("It is authentic") && shown.contains("Zoe (owner in the backup) is NOT let in: removed here"), "{shown}");
+    assert!(
+        shown.contains("It is authentic") && shown.contains("Zoe (owner in the backup) is NOT let in: removed here"),
+        "{shown}"
+    );
     let now = story.clock.now();
     let restored = restore::finish(prepared, &target(&story.home), now, &mut |_| Ok(())).unwrap();
     assert!(!restored.is_exact && restored.parked.people == 1);
-    assert_eq!(restored.owners.len(), 0, "no configuration names one here: {:?}", restored.owners);
+    assert_eq!(restored.owners, [format!("Ada (telegram {ADA})")]);
     story.start().await;
     let asked = story.model.chats().len();
     story.say(EVE, "hello again").await;
-    assert_eq!((story.model.chats().len(), story.count("SELECT count(*) FROM people WHERE name = 'Zoe' AND removed_at IS NULL")), (asked, 0));
+    assert_eq!(
+        (
+            story.model.chats().len(),
+            story.count("SELECT count(*) FROM people WHERE name = 'Zoe' AND removed_at IS NULL")
+        ),
+        (asked, 0)
+    );
     story.say(BEN, "hello").await;
     assert_eq!(story.model.chats().len(), asked + 1, "who is let in here stays in");
     // Back in, as a member: the owner's role of the old backup does not come back.
@@ -240,7 +268,8 @@ async fn the_key_is_in_no_archive_under_any_name() {
     assert!(made.new_key.is_none());
     let (bytes, code) = (std::fs::read(&key).unwrap(), key_of(&story).recovery_code());
     let mut text = Vec::new();
-    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(std::fs::File::open(&again).unwrap()), &mut text).unwrap();
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(std::fs::File::open(&again).unwrap()), &mut text)
+        .unwrap();
     assert!(!text.windows(bytes.len()).any(|part| part == bytes));
     assert!(!text.windows(code.len()).any(|part| part == code.as_bytes()));
     story.end().await;
