@@ -88,7 +88,7 @@ pub use reactions::{Reaction, excerpt};
 pub use recall::{Hit, Looked, Matches};
 pub use reflections::{ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};
 pub use reminders::{NewReminder, ReminderKind, ReminderRow, ReminderState};
-pub use restored::{Parked, PersonRecord, RESTORED_AT, Readmission, RestoredPerson};
+pub use restored::{Parked, PersonRecord, PresentPeople, RESTORED_AT, Readmission, RestoredPerson};
 pub use skills::{ChangeRow, NewVersion, SeenSkill, SkillFile, SkillRow, VersionRow};
 pub use slots::{NewSlot, SlotRow, SlotState};
 pub use spending::{Reservation, SpendLine, Spent};

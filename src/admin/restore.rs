@@ -73,6 +73,16 @@ pub enum Warrant {
     Nothing,
 }
 
+impl Warrant {
+    /// Whether it speaks for that archive.
+    fn holds_for(&self, archive: &Archive) -> anyhow::Result<bool> {
+        match self {
+            Self::Key(key) => archive.is_authentic(key),
+            Self::Nothing => Ok(true),
+        }
+    }
+}
+
 /// What the key of a home says of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authenticity {
@@ -114,7 +124,6 @@ pub struct Prepared {
     pub difference: Difference,
     places: Vec<(&'static str, PathBuf)>,
     parked: Parked,
-    is_exact: bool,
     keeps_key: bool,
 }
 
@@ -162,11 +171,8 @@ pub async fn prepare(
     progress: Progress<'_>,
     seam: Seam<'_>,
 ) -> anyhow::Result<Prepared> {
-    let is_authentic = match warrant {
-        Warrant::Key(key) => archive.is_authentic(key)?,
-        Warrant::Nothing => false,
-    };
-    ensure!(is_authentic || *warrant == Warrant::Nothing, says_of_restore::changed(file));
+    let is_authentic = *warrant != Warrant::Nothing;
+    ensure!(warrant.holds_for(archive)?, says_of_restore::changed(file));
     let not_whole = |error: anyhow::Error| anyhow::anyhow!(says::not_whole(file, &format!("{error:#}")));
     let (staged, manifest) = (swap::staging(&target.home), &archive.manifest);
     unpack::unpack(file, manifest, &staged, progress).map_err(not_whole)?;
@@ -178,17 +184,12 @@ pub async fn prepare(
         entries: manifest.entries.clone(),
         skills: staged.join("skills"),
         is_authentic,
-        // An archive that nothing authenticates lets nobody in by itself.
-        let_in: match &present {
-            Present::Known(members) => Some(members.clone()),
-            Present::Unused | Present::Unreadable => (!is_authentic).then(Vec::new),
-        },
+        let_in: present.let_in(is_authentic),
     };
     let (parked, people, tools) = bring_up(&staged, manifest, closing, now).await.map_err(not_whole)?;
     seam("parked")?;
     let keeps_key = keep_key(target, warrant, &staged, &mut places)?;
     let acting = difference::acting(&people, chosen.config.as_ref());
-    let is_same = matches!(&chosen.change, ConfigChange::Kept(0) | ConfigChange::Taken(_));
     let difference = Difference {
         made_at: manifest.made_at,
         days: now.since(manifest.made_at).as_secs() / 86_400,
@@ -200,8 +201,7 @@ pub async fn prepare(
         tools,
         config: chosen.change,
     };
-    let is_exact = is_authentic && is_same && parked == Parked::default();
-    Ok(Prepared { difference, places, parked, is_exact, keeps_key })
+    Ok(Prepared { difference, places, parked, keeps_key })
 }
 
 /// Puts a prepared archive in the place of the present state.
@@ -209,14 +209,14 @@ pub async fn prepare(
 /// # Errors
 /// If something cannot be moved.
 pub fn finish(prepared: Prepared, target: &Target, now: Moment, seam: Seam<'_>) -> anyhow::Result<Restored> {
-    let Prepared { difference, places, parked, is_exact, keeps_key } = prepared;
+    let Prepared { difference, places, parked, keeps_key } = prepared;
     let aside = swap::swap(&target.home, places, now, seam)?;
     let is_same_config = matches!(&difference.config, ConfigChange::Kept(0) | ConfigChange::Taken(_));
     Ok(Restored {
         made_at: difference.made_at,
         parked,
         aside,
-        is_exact,
+        is_exact: difference.is_authentic && is_same_config && parked == Parked::default(),
         is_authentic: difference.is_authentic,
         is_configured_otherwise: !is_same_config,
         keeps_key,
@@ -311,7 +311,7 @@ struct Closing {
     entries: Vec<Entry>,
     skills: PathBuf,
     is_authentic: bool,
-    let_in: Option<Vec<store::PersonRecord>>,
+    let_in: Option<store::PresentPeople>,
 }
 
 type Closed = (Parked, Vec<RestoredPerson>, Vec<String>);
@@ -350,7 +350,7 @@ fn close(tx: Tx<'_>, closing: &Closing, now: Moment) -> anyhow::Result<Closed> {
     tx.drop_all_entries()?;
     let judge = if closing.is_authentic { review::distrust_unknown } else { review::accept_shipped_only };
     parked.skills = judge(tx, &closing.skills, now).context("The skills cannot be compared")?;
-    let people = tx.let_in_only(closing.let_in.as_deref(), now)?;
+    let people = tx.let_in_only(closing.let_in.as_ref(), now)?;
     parked.people = people.iter().filter(|standing| standing.is_changed()).count();
     let tools = tx.void_outside_tools()?;
     parked.tools = tools.len();

@@ -23,10 +23,16 @@ pub fn take_lock(home: &Home) -> Result<File, BuildError> {
         .create(home.path())
         .with_context(|| format!("Cannot make the home {}", home.path().display()))?;
     close_home(home)?;
-    take_lock_as_it_is(home)
+    let lock = take_lock_as_it_is(home)?;
+    let found = lock.metadata().map_err(anyhow::Error::from)?;
+    if is_open(&found) && is_ours(&found) {
+        // In a closed home nobody else reaches it, so a file system without modes keeps nothing from starting.
+        let _ = lock.set_permissions(Permissions::from_mode(0o600));
+    }
+    Ok(lock)
 }
 
-/// Takes the lock of a home that is there, whoever can look into that.
+/// Takes the lock of a home that is there, and changes no mode.
 ///
 /// # Errors
 /// If another process holds it, or it cannot be made.
@@ -38,11 +44,6 @@ pub fn take_lock_as_it_is(home: &Home) -> Result<File, BuildError> {
         .mode(0o600)
         .open(home.lock())
         .with_context(|| format!("Cannot write in the home {}", home.path().display()))?;
-    let found = file.metadata().map_err(anyhow::Error::from)?;
-    if is_open(&found) && is_ours(&found) {
-        // In a closed home nobody else reaches it, so a file system without modes keeps nothing from starting.
-        let _ = file.set_permissions(Permissions::from_mode(0o600));
-    }
     match file.try_lock() {
         Ok(()) => {
             // Whoever has the lock finds a home in one state.
@@ -95,8 +96,9 @@ mod tests {
         open(home.path(), 0o755);
         open(&home.lock(), 0o666);
         drop(take_lock_as_it_is(&home).unwrap());
-        assert_eq!((mode(home.path()), mode(&home.lock())), (0o755, 0o600));
+        assert_eq!((mode(home.path()), mode(&home.lock())), (0o755, 0o666));
         let held = take_lock(&home).unwrap();
+        assert_eq!((mode(home.path()), mode(&home.lock())), (0o700, 0o600));
         assert!(matches!(take_lock(&home), Err(BuildError::Held(_))));
         drop(held);
     }

@@ -7,6 +7,7 @@
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 
@@ -153,7 +154,10 @@ fn given_code(options: &Restore) -> Result<Option<String>, Failure> {
     let mut code = String::new();
     match &options.recovery_code_file {
         Some(path) if path == Path::new("-") => io::stdin().take(LONGEST_CODE).read_to_string(&mut code)?,
-        Some(path) => std::fs::File::open(path)?.take(LONGEST_CODE).read_to_string(&mut code)?,
+        Some(path) => {
+            let opened = std::fs::File::open(path).with_context(|| format!("Cannot open {}", path.display()))?;
+            opened.take(LONGEST_CODE).read_to_string(&mut code)?
+        }
         None => return Ok(std::env::var(CODE_VARIABLE).ok().filter(|code| !code.is_empty())),
     };
     Ok(Some(code))

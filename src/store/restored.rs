@@ -7,7 +7,7 @@
 mod people;
 mod unsigned;
 
-pub use people::{PersonRecord, Readmission, RestoredPerson};
+pub use people::{PersonRecord, PresentPeople, Readmission, RestoredPerson};
 
 use rusqlite::params;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use crate::config::{self, Changed, Config, Subject};
 use crate::people::Role;
 use crate::review::reveal::reveal;
-use crate::store::{PersonRecord, Readmission, RestoredPerson};
+use crate::store::{PersonRecord, PresentPeople, Readmission, RestoredPerson};
 use crate::time::{Moment, Zone};
 use crate::wording::restore as says;
 
@@ -29,6 +29,18 @@ pub(super) enum Present {
     Unreadable,
     /// Everybody who is or was let in.
     Known(Vec<PersonRecord>),
+}
+
+impl Present {
+    /// The people whom a restored journal may let in; `None` for everybody. An archive that nothing authenticates lets nobody in by itself.
+    pub(super) fn let_in(&self, is_authentic: bool) -> Option<PresentPeople> {
+        match self {
+            Self::Known(records) => Some(PresentPeople { records: records.clone(), share_rows: is_authentic }),
+            Self::Unused | Self::Unreadable => {
+                (!is_authentic).then(|| PresentPeople { records: Vec::new(), share_rows: false })
+            }
+        }
+    }
 }
 
 /// Somebody who may act after a restore.

@@ -54,6 +54,15 @@ impl AddressRecord {
     }
 }
 
+/// The people of the present home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PresentPeople {
+    /// Everybody who is or was let in.
+    pub records: Vec<PersonRecord>,
+    /// Whether a row that was made at the same moment is the same person, whatever their name is now. Of an archive that nothing authenticates it may be anybody.
+    pub share_rows: bool,
+}
+
 /// Outcome of a restore for a person of the archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -164,7 +173,7 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn let_in_only(&self, present: Option<&[PersonRecord]>, now: Moment) -> anyhow::Result<Vec<RestoredPerson>> {
+    pub fn let_in_only(&self, present: Option<&PresentPeople>, now: Moment) -> anyhow::Result<Vec<RestoredPerson>> {
         let mut standings = Vec::new();
         for member in self.members()?.into_iter().filter(|member| !member.is_removed) {
             standings.push(match present {
@@ -179,60 +188,66 @@ impl Tx<'_> {
         Ok(standings)
     }
 
-    fn judge(&self, member: &PersonRecord, present: &[PersonRecord], now: Moment) -> anyhow::Result<RestoredPerson> {
-        let (fate, known) = known(member, present);
-        let places = known.map_or(&[][..], |known| &known.addresses);
-        let (kept, refused): (Vec<_>, Vec<_>) = member
-            .addresses
-            .iter()
-            .map(|place| (place, places.iter().find(|known| known.is_same(place))))
-            .partition(|(place, known)| known.is_some() || known_terminal(place, fate));
-        for (place, known) in &kept {
-            let alias = known.map_or("", |known| known.alias.as_str());
-            self.0.0.execute("UPDATE addresses SET alias = ?2 WHERE id = ?1", params![place.id, alias])?;
-        }
-        for (place, _) in &refused {
-            self.0.0.execute("UPDATE addresses SET person_id = NULL, alias = '' WHERE id = ?1", [place.id])?;
-        }
+    fn judge(&self, member: &PersonRecord, present: &PresentPeople, now: Moment) -> anyhow::Result<RestoredPerson> {
+        let (fate, known) = present.find(member);
+        let (addresses, refused) = self.judge_addresses(member, known)?;
         let role = known.map_or(member.role, |known| known.role);
-        match known {
-            Some(known) => self.0.0.execute(
+        if let Some(known) = known {
+            self.0.0.execute(
                 "UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1",
                 params![member.id, role.as_str(), known.declared],
-            )?,
-            None => self.0.0.execute("UPDATE people SET removed_at = ?2 WHERE id = ?1", params![member.id, now])?,
-        };
-        let shown = |places: Vec<(&AddressRecord, Option<&AddressRecord>)>| {
-            places.iter().map(|(place, _)| place.shown()).collect()
-        };
+            )?;
+            // Under the name that they have now, unless another person of the archive has it.
+            self.0.0.execute("UPDATE OR IGNORE people SET name = ?2 WHERE id = ?1", params![member.id, known.name])?;
+        } else {
+            self.0.0.execute("UPDATE people SET removed_at = ?2 WHERE id = ?1", params![member.id, now])?;
+        }
         Ok(RestoredPerson {
-            name: member.name.clone(),
+            name: known.map_or(&member.name, |known| &known.name).clone(),
             was: member.role,
             role,
             declared: known.map_or(&member.declared, |known| &known.declared) == "config",
             fate,
-            addresses: shown(kept),
-            refused: shown(refused),
+            addresses,
+            refused,
         })
     }
-}
 
-/// The person of the present home who that is: by row and first day, which a journal and its backups share, else by name.
-fn known<'a>(member: &PersonRecord, present: &'a [PersonRecord]) -> (Readmission, Option<&'a PersonRecord>) {
-    let is_named = |one: &&PersonRecord| one.name.to_lowercase() == member.name.to_lowercase();
-    let same = present.iter().find(|one| (one.id, one.created_at) == (member.id, member.created_at));
-    let named = || present.iter().filter(is_named).max_by_key(|one| (!one.is_removed, one.id));
-    match same.filter(is_named).or_else(named) {
-        Some(known) if known.is_removed => (Readmission::Removed, None),
-        Some(known) => (Readmission::Known, Some(known)),
-        None if same.is_some_and(|same| same.is_removed) => (Readmission::Removed, None),
-        None => (Readmission::Unknown, None),
+    /// Leaves them the addresses that are theirs in the present home. Those, and the others.
+    fn judge_addresses(
+        &self,
+        member: &PersonRecord,
+        known: Option<&PersonRecord>,
+    ) -> anyhow::Result<(Vec<String>, Vec<String>)> {
+        let (mut kept, mut refused) = (Vec::new(), Vec::new());
+        for place in &member.addresses {
+            let same = known.and_then(|known| known.addresses.iter().find(|one| one.is_same(place)));
+            // Whoever sits at this computer's terminal has the home anyway.
+            if same.is_some() || (known.is_some() && place.adapter == TERMINAL) {
+                let alias = same.map_or("", |same| same.alias.as_str());
+                self.0.0.execute("UPDATE addresses SET alias = ?2 WHERE id = ?1", params![place.id, alias])?;
+                kept.push(place.shown());
+            } else {
+                self.0.0.execute("UPDATE addresses SET person_id = NULL, alias = '' WHERE id = ?1", [place.id])?;
+                refused.push(place.shown());
+            }
+        }
+        Ok((kept, refused))
     }
 }
 
-/// Whoever sits at this computer's terminal has the home anyway.
-fn known_terminal(place: &AddressRecord, fate: Readmission) -> bool {
-    place.adapter == TERMINAL && fate == Readmission::Known
+impl PresentPeople {
+    /// The person of the present home who that is.
+    fn find(&self, member: &PersonRecord) -> (Readmission, Option<&PersonRecord>) {
+        let is_named = |one: &&PersonRecord| one.name.to_lowercase() == member.name.to_lowercase();
+        let same = self.records.iter().find(|one| (one.id, one.created_at) == (member.id, member.created_at));
+        let named = || self.records.iter().filter(is_named).max_by_key(|one| (!one.is_removed, one.id));
+        match same.filter(|one| self.share_rows || is_named(one)).or_else(named) {
+            Some(known) if known.is_removed => (Readmission::Removed, None),
+            Some(known) => (Readmission::Known, Some(known)),
+            None => (Readmission::Unknown, None),
+        }
+    }
 }
 
 fn as_it_was(member: PersonRecord) -> RestoredPerson {
@@ -272,6 +287,10 @@ mod tests {
 
     /// An archive with Ada (owner), Ben (member) and Mallory (owner), each at an address of their own.
     async fn judged(present: Option<Vec<PersonRecord>>) -> Vec<String> {
+        judged_by(present.map(|records| PresentPeople { records, share_rows: false })).await
+    }
+
+    async fn judged_by(present: Option<PresentPeople>) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
         let job = move |tx: Tx<'_>| {
@@ -281,7 +300,7 @@ mod tests {
                 let known = tx.allow(name, role, "pairing", Moment(1))?;
                 tx.link(&at(peer), Some(known.id), Moment(1))?;
             }
-            tx.let_in_only(present.as_deref(), Moment(9))?;
+            tx.let_in_only(present.as_ref(), Moment(9))?;
             let shown = |person: crate::people::Person| {
                 let places: Vec<String> =
                     tx.addresses_of(person.id)?.into_iter().map(|known| known.address.peer).collect();
@@ -300,10 +319,15 @@ mod tests {
         let here = vec![ada.clone(), member(2, "Ben", Role::Member, true, &[])];
         assert_eq!(judged(Some(here)).await, ["Ada owner 1"], "who was removed here stays out");
         let here = vec![ada.clone(), member(7, "ben", Role::Owner, false, &["3"])];
-        assert_eq!(judged(Some(here)).await, ["Ada owner 1", "Ben owner "], "by name: the role here, no address");
+        assert_eq!(judged(Some(here)).await, ["Ada owner 1", "ben owner "], "by name: the role here, no address");
         let here = vec![member(1, "Ada", Role::Member, false, &["1"]), member(2, "Zoe", Role::Member, false, &["2"])];
         assert_eq!(judged(Some(here)).await, ["Ada member 1"], "a row with another name is somebody else");
-        let here = vec![ada, member(2, "Bob", Role::Member, true, &[]), member(3, "Mallory", Role::Guest, true, &[])];
-        assert_eq!(judged(Some(here)).await, ["Ada owner 1"]);
+        let renamed =
+            vec![ada.clone(), member(2, "Bob", Role::Owner, false, &["2"]), member(3, "Eve", Role::Owner, true, &[])];
+        assert_eq!(judged(Some(renamed.clone())).await, ["Ada owner 1"]);
+        let authentic = PresentPeople { records: renamed, share_rows: true };
+        assert_eq!(judged_by(Some(authentic)).await, ["Ada owner 1", "Bob owner 2"]);
+        let removed = vec![ada, member(3, "Mallory", Role::Guest, true, &[])];
+        assert_eq!(judged(Some(removed)).await, ["Ada owner 1"]);
     }
 }
