@@ -9,6 +9,7 @@ mod backup;
 mod channel;
 pub mod chat;
 mod config;
+mod confinement;
 mod demo;
 mod doctor;
 mod ephemeral;

@@ -21,6 +21,8 @@ mod support {
 
 #[path = "cli/backup.rs"]
 mod backup;
+#[path = "cli/documents.rs"]
+mod documents;
 #[path = "cli/ephemeral.rs"]
 mod ephemeral;
 #[path = "cli/errors.rs"]

@@ -55,11 +55,8 @@ pub enum Command {
     Status,
     /// What the models took.
     Usage,
-    /// Sends again what was set aside.
-    Resend {
-        /// One delivery, if it was named.
-        id: Option<OutboxId>,
-    },
+    /// Sends again what was set aside, if it is said what.
+    Resend(Option<Resend>),
     /// What waits on one's list.
     Reminders,
     /// Takes something off one's list.
@@ -100,6 +97,15 @@ pub enum Command {
     Memory(Memory),
     /// Parts with something.
     Part(Parting),
+}
+
+/// What is sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resend {
+    /// Everything that was set aside.
+    All,
+    /// One delivery.
+    One(OutboxId),
 }
 
 /// Why a line is no command.
@@ -193,7 +199,7 @@ impl Command {
             | Self::CancelReminder { .. }
             | Self::Memory(_)
             | Self::Part(_)
-            | Self::Resend { .. }
+            | Self::Resend(_)
             | Self::Usage => Role::Member,
             Self::Search(_)
             | Self::People(_)
@@ -233,11 +239,8 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "no" => Ok(Command::No { question: question(rest) }),
         "status" => Ok(Command::Status),
         "usage" => Ok(Command::Usage),
-        "resend" if rest.is_empty() => Ok(Command::Resend { id: None }),
-        "resend" => match rest.parse() {
-            Ok(id) => Ok(Command::Resend { id: Some(OutboxId(id)) }),
-            Err(_) => Err(usage(says::HOW_RESEND)),
-        },
+        "resend" if rest.is_empty() => Ok(Command::Resend(Some(Resend::All))),
+        "resend" => Ok(Command::Resend(rest.parse().ok().map(|id| Resend::One(OutboxId(id))))),
         "reminders" => Ok(reminders(rest)),
         "search" => seeking::read(rest).map(Command::Search).ok_or_else(|| usage(says::HOW_SEARCH)),
         "reflect" => Ok(Command::Reflect(Looking::read(rest.split_whitespace()))),
@@ -380,8 +383,9 @@ mod tests {
             ("/people apart 5", Command::People(PeopleCommand::Apart(PersonId(5)))),
             ("/remove Ben", Command::Remove { name: "Ben".to_owned() }),
             ("/model", Command::Model { name: None }),
-            ("/resend", Command::Resend { id: None }),
-            ("/resend 12", Command::Resend { id: Some(OutboxId(12)) }),
+            ("/resend", Command::Resend(Some(Resend::All))),
+            ("/resend 12", Command::Resend(Some(Resend::One(OutboxId(12))))),
+            ("/resend all", Command::Resend(None)),
             ("/yes 12", Command::Yes { question: Some(QuestionId(12)) }),
             ("/NO@compline_bot  3 ", Command::No { question: Some(QuestionId(3)) }),
             ("/yes", Command::Yes { question: None }),
@@ -404,7 +408,6 @@ mod tests {
             ("/search", says::HOW_SEARCH),
             ("/search --in dreams red", says::HOW_SEARCH),
             ("/remove@bot ", says::HOW_REMOVE),
-            ("/resend all", says::HOW_RESEND),
             ("/new what about tomorrow", says::HOW_NEW),
             ("/people unlink", of_access::HOW_PEOPLE),
             ("/people join Ada", of_access::HOW_PEOPLE),

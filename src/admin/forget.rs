@@ -96,6 +96,10 @@ impl Admin {
     }
 
     async fn forget_wanted(&self, id: ForgettingId, way: Way) -> anyhow::Result<Answer> {
+        let row = self.parts.journal.read(move |db| db.forgetting(id)).await?;
+        if row.is_some_and(|row| !row.is_readable) {
+            return Ok(Answer::refusal(says::unreadable(id)));
+        }
         let outcome = self.parts.tree.forget(id, self.parts.clock.now()).await?;
         let Some(outcome) = outcome else { return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({}))) };
         self.part(&outcome).await?;

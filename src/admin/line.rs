@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::answer::Answer;
-use super::command::Looking;
+use super::command::{Looking, Resend};
 use super::forget::Messages;
 use super::{Admin, Sought, Touch};
 use super::pairing::NameMeans;
@@ -30,9 +30,9 @@ impl Admin {
             ["knowledge"] => self.knowledge(Touch::Look).await,
             ["knowledge", "--mend"] => self.knowledge(Touch::Mend).await,
             ["usage"] => self.usage(None, DAYS).await,
-            ["resend"] => self.resend(None, None).await,
+            ["resend"] => self.resend(None, Resend::All).await,
             ["resend", id] => match id.parse() {
-                Ok(id) => self.resend(None, Some(OutboxId(id))).await,
+                Ok(id) => self.resend(None, Resend::One(OutboxId(id))).await,
                 Err(_) => Ok(not_understood(args)),
             },
             ["people", rest @ ..] => self.people_line(rest).await.unwrap_or_else(|| Ok(not_understood(args))),

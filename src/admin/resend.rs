@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::Admin;
 use super::answer::Answer;
+use super::command::Resend;
 use crate::id::{OutboxId, PersonId};
 use crate::store::Tx;
 use crate::wording::command as says;
@@ -13,10 +14,10 @@ impl Admin {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub async fn resend(&self, only: Option<PersonId>, id: Option<OutboxId>) -> anyhow::Result<Answer> {
+    pub async fn resend(&self, only: Option<PersonId>, what: Resend) -> anyhow::Result<Answer> {
         let again = move |tx: Tx<'_>| {
             let mut rows = tx.set_aside(only)?;
-            rows.retain(|row| id.is_none_or(|id| id == row.id));
+            rows.retain(|row| matches!(what, Resend::All) || what == Resend::One(row.id));
             for row in &rows {
                 tx.resend(row.id)?;
             }
@@ -27,10 +28,10 @@ impl Admin {
             self.parts.engine.parts.audience.posted(row.address);
         }
         let numbers: Vec<OutboxId> = rows.iter().map(|row| row.id).collect();
-        match (rows.is_empty(), id) {
+        match (rows.is_empty(), what) {
             (false, _) => Ok(Answer::ours(says::resent(rows.len()), json!({ "resent": numbers }))),
-            (true, None) => Ok(Answer::ours(says::NOTHING_SET_ASIDE, json!({ "resent": [] }))),
-            (true, Some(_)) => Ok(Answer::refusal(says::NOT_SET_ASIDE)),
+            (true, Resend::All) => Ok(Answer::ours(says::NOTHING_SET_ASIDE, json!({ "resent": [] }))),
+            (true, Resend::One(_)) => Ok(Answer::refusal(says::NOT_SET_ASIDE)),
         }
     }
 }

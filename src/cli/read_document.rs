@@ -1,13 +1,15 @@
 //! `read-document`: what the gateway starts once more of itself for every document that somebody sent, and nobody types.
 //!
 //! The bytes come on standard input and the words go to standard output, page by page. Before it looks at a byte the process limits itself: memory and
-//! time, no file of any size, nothing opened that is not open already. It knows no home and no configuration, and reads no environment.
+//! time, no file of any size, nothing opened that is not open already; and it gives up every right that reading and
+//! computing do not take ([`super::confinement`]). It knows no home and no configuration, and reads no environment.
 
 use std::io::{self, Read, Write};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::Exit;
+use super::confinement::{deny_calls, deny_files};
 use super::failure::Failure;
 use crate::engine::files::document::{Unread, read};
 use crate::engine::files::reader::{Document, MAX_WORDS};
@@ -31,7 +33,9 @@ pub fn run(kind: &str) -> Result<Exit, Failure> {
     // What a parser says of a document while it breaks is nobody's concern.
     std::panic::set_hook(Box::new(|_| {}));
     let Some(kind) = Document::parse(kind) else { return Ok(Exit::Wrong) };
+    deny_files();
     limit_itself()?;
+    deny_calls();
     let mut bytes = Vec::new();
     io::stdin().lock().take(MAX_DOCUMENT).read_to_end(&mut bytes)?;
     let mut told = 0;

@@ -15,9 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::chore::Pace;
 use super::context::Known;
+use super::files::Prepared;
 use super::history::{self, History, Record};
 use super::work::Kind;
-use super::files::Prepared;
 use super::{Engine, Watcher, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;

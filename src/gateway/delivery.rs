@@ -72,7 +72,10 @@ enum Tried {
     Over,
     NotBefore(Moment),
     /// The server did not take it now.
-    Later { at: Moment, attempts: u32 },
+    Later {
+        at: Moment,
+        attempts: u32,
+    },
     Absent,
     Failed(String),
     GivenUp,

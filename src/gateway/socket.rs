@@ -30,7 +30,7 @@ const SHORTEST_REST: Duration = Duration::from_millis(100);
 const LONGEST_REST: Duration = Duration::from_secs(10);
 
 /// A socket on which clients come.
-pub trait Listener: Send + 'static {
+pub trait Listener: Send + Sync + 'static {
     /// The other side of a connection.
     type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
 
@@ -46,6 +46,39 @@ impl Listener for UnixListener {
 
     async fn accept(&self) -> io::Result<UnixStream> {
         Self::accept(self).await.map(|(stream, _)| stream)
+    }
+}
+
+/// Gives `each` connection until the program stops. While none can be accepted, as at the limit of open files, it rests
+/// longer from failure to failure.
+async fn accepting<L: Listener>(
+    listener: &L,
+    clock: &dyn Clock,
+    stop: &CancellationToken,
+    mut each: impl FnMut(L::Stream),
+) {
+    let mut failures = 0;
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok(stream) => {
+                failures = 0;
+                each(stream);
+            }
+            Err(error) => {
+                if failures == 0 {
+                    tracing::warn!("The local socket accepts nobody: {error}");
+                }
+                failures += 1;
+                tokio::select! {
+                    () = stop.cancelled() => return,
+                    _rested = clock.after(pause_after(failures)) => {}
+                }
+            }
+        }
     }
 }
 
@@ -81,32 +114,12 @@ impl Local {
         Ok(listener)
     }
 
-    /// Serves the socket until the program stops. While nothing can be accepted, as at the limit of open files, it rests
-    /// longer from failure to failure.
+    /// Serves the socket until the program stops.
     pub async fn serve(self: Arc<Self>, listener: impl Listener, stop: CancellationToken) {
-        let mut failures = 0;
         let seats = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
         let tasks = tokio_util::task::TaskTracker::new();
-        loop {
-            let accepted = tokio::select! {
-                () = stop.cancelled() => break,
-                accepted = listener.accept() => accepted,
-            };
-            let stream = match accepted {
-                Ok(stream) => stream,
-                Err(error) => {
-                    if failures == 0 {
-                        tracing::warn!("The local socket accepts nobody: {error}");
-                    }
-                    failures += 1;
-                    tokio::select! {
-                        () = stop.cancelled() => break,
-                        _rested = self.clock.after(pause_after(failures)) => continue,
-                    }
-                }
-            };
-            failures = 0;
-            let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else { continue };
+        let seat = |stream| {
+            let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else { return };
             let (local, stop) = (Arc::clone(&self), stop.clone());
             tasks.spawn(async move {
                 tokio::select! {
@@ -119,7 +132,8 @@ impl Local {
                 }
                 drop(seat);
             });
-        }
+        };
+        accepting(&listener, &*self.clock, &stop, seat).await;
         self.terminal.close().await;
         tasks.close();
         tasks.wait().await;
@@ -180,5 +194,50 @@ impl Local {
             })
             .await?;
         Ok(peer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{Moment, SimulatedClock};
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// A socket in a process that may open no more files.
+    #[derive(Clone, Default)]
+    struct Full(Arc<AtomicU32>);
+
+    impl Listener for Full {
+        type Stream = UnixStream;
+
+        async fn accept(&self) -> io::Result<UnixStream> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Err(io::Error::other("too many open files"))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_socket_that_accepts_nobody_is_asked_less_and_less() {
+        let (listener, stop) = (Full::default(), CancellationToken::new());
+        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let serving = accepting(&listener, &*clock, &stop, |_| {});
+        let looking = async {
+            for (seconds, most) in [(0, 1), (1, 5), (60, 15)] {
+                clock.advance(Duration::from_secs(seconds)).await;
+                for _ in 0..1_000 {
+                    tokio::task::yield_now().await;
+                }
+                let asked = listener.0.load(Ordering::SeqCst);
+                assert!((1..=most).contains(&asked), "{asked} times within {seconds} s");
+            }
+            stop.cancel();
+        };
+        tokio::join!(serving, looking);
+    }
+
+    #[test]
+    fn rests_grow_and_end() {
+        let rests: Vec<_> = [1, 2, 3, 8, 100].map(pause_after).map(|rest| rest.as_millis()).into();
+        assert_eq!(rests, [100, 200, 400, 10_000, 10_000]);
     }
 }

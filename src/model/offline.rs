@@ -48,7 +48,9 @@ impl Model for Offline {
             Purpose::Heartbeat => answer::Answer::text(phrases::NOTHING_TO_REPORT.to_owned()),
             Purpose::Task => answer::Answer::text(phrases::time_for(&text::one_line(&View::of(request).question))),
             Purpose::Extraction => answer::Answer::text(taken::answer(request)),
-            Purpose::Chat | Purpose::Review | Purpose::Transcription | Purpose::Embedding => answer::to(&View::of(request)),
+            Purpose::Chat | Purpose::Review | Purpose::Transcription | Purpose::Embedding => {
+                answer::to(&View::of(request))
+            }
         };
         for word in answer.text.split_inclusive(' ') {
             live.grow(word);

@@ -131,8 +131,12 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_too_large_is_not_sent() {
-        let config =
-            Transcription { base_url: "http://127.0.0.1:9/v1".to_owned(), name: "w".to_owned(), api_key: None, price_per_minute: None };
+        let config = Transcription {
+            base_url: "http://127.0.0.1:9/v1".to_owned(),
+            name: "w".to_owned(),
+            api_key: None,
+            price_per_minute: None,
+        };
         let error = transcribe(&config, vec![0; MAX_AUDIO + 1], "audio/ogg").await;
         assert_eq!(error, Err(ModelError::TooLong));
     }

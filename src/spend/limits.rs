@@ -91,14 +91,14 @@ pub(super) fn exceeded(
     if !fits(budget.daily, spent, cost) {
         return Ok(Some(Exceeded::of(Which::All, budget.daily, cost)));
     }
-    let open_to_all = without_reserve(budget);
-    if !fits(open_to_all, spent, cost) && (background || !is_owner(db, scope)?) {
-        return Ok(Some(Exceeded::of(Which::Reserve, open_to_all, cost)));
-    }
     if let Some((which, limit)) = own
         && !fits(limit, db.spent(day, Some(scope), false)?, cost)
     {
         return Ok(Some(Exceeded::of(which, limit, cost)));
+    }
+    let open_to_all = without_reserve(budget);
+    if !fits(open_to_all, spent, cost) && (background || !is_owner(db, scope)?) {
+        return Ok(Some(Exceeded::of(Which::Reserve, open_to_all, cost)));
     }
     if background && !fits(budget.background_daily, db.spent(day, None, true)?, cost) {
         return Ok(Some(Exceeded::of(Which::Background, budget.background_daily, cost)));

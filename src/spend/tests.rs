@@ -79,7 +79,14 @@ fn card(provider: &str, price: Option<Price>) -> Card {
 
 fn wide() -> Budget {
     let limit = Limit { micros: 1_000_000, tokens: 1_000_000 };
-    Budget { daily: limit, per_person_daily: limit, per_group_daily: limit, background_daily: limit, owner_reserve: 0, tool_rounds: 5 }
+    Budget {
+        daily: limit,
+        per_person_daily: limit,
+        per_group_daily: limit,
+        background_daily: limit,
+        owner_reserve: 0,
+        tool_rounds: 5,
+    }
 }
 
 fn house(card: Card, budget: Budget) -> House {
@@ -352,4 +359,49 @@ async fn the_preferred_model_comes_first() {
     assert_eq!(purse.card(3), None);
     let missing = purse.call(3, &asks(ADA, Purpose::Chat), &Unwatched, &OnBehalf::default()).await;
     assert!(matches!(missing, Err(ModelError::Rejected(_))));
+}
+
+#[tokio::test]
+async fn only_the_chats_of_owners_may_spend_the_reserve() {
+    let group = Scope::Group(crate::id::StreamId(4));
+    let mut budget = wide();
+    budget.daily.micros = 2 * WORST;
+    budget.owner_reserve = 40;
+    for (scope, purpose, allowed) in [
+        (ADA, Purpose::Chat, true),
+        (ADA, Purpose::Transcription, true),
+        (ADA, Purpose::Summary, false),
+        (BEN, Purpose::Chat, false),
+        (group, Purpose::Chat, false),
+        (Scope::Shared, Purpose::Embedding, false),
+    ] {
+        let house = house(card("openai", Some(PRICE)), budget.clone());
+        house
+            .journal
+            .write("let them in", |tx| {
+                tx.allow("Ada", crate::people::Role::Owner, "config", Moment(1))?;
+                tx.allow("Ben", crate::people::Role::Member, "config", Moment(1)).map(drop)
+            })
+            .await
+            .unwrap();
+        house.will(false, Err(ModelError::Cut));
+        assert_eq!(house.call(scope, purpose).await, Err(ModelError::Cut), "the first has room for anybody");
+        let second = house.call(scope, purpose).await;
+        let refused = over("the part of today's budget that is not kept for the owners");
+        assert_eq!(second, if allowed { Err(ModelError::Cut) } else { refused }, "{scope:?} {purpose:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_asks_no_other_model() {
+    for (error, asked) in [(ModelError::Refused, 0), (ModelError::NoCredit, 1)] {
+        let first = house(card("openai", None), wide());
+        let second = house(card("openai", None), wide());
+        first.will(false, Err(error.clone()));
+        let purse = Purse::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
+        let reply = purse.first_sound(&asks(ADA, Purpose::Summary), &OnBehalf::default(), |_| true).await;
+        assert_eq!((reply.is_ok(), second.calls()), (asked == 1, asked), "{error:?}");
+        let nonsense = purse.first_sound(&asks(ADA, Purpose::Summary), &OnBehalf::default(), |_| false).await;
+        assert!(nonsense.is_err());
+    }
 }

@@ -225,6 +225,15 @@ impl Db<'_> {
         Ok(self.0.prepare_cached(&sql)?.query_map([], forgetting)?.collect::<Result<_, _>>()?)
     }
 
+    /// The forgettings that are not over and whose words cannot be read.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn unreadable_forgettings(&self) -> anyhow::Result<Vec<ForgettingId>> {
+        let rows = self.unfinished_forgettings()?.into_iter().chain(self.forgettings_left()?);
+        Ok(rows.filter(|row| !row.is_readable).map(|row| row.id).collect())
+    }
+
     /// The forgetting of that number.
     ///
     /// # Errors

@@ -126,6 +126,8 @@ impl Tx<'_> {
             "UPDATE attachments SET state = 'gone', reference = '', mime = '', name = '', trouble = '' WHERE message_id = ?1",
             "UPDATE inbox SET raw = '' WHERE raw <> '' AND (message_id = ?1 OR id = (SELECT inbox_id FROM messages WHERE id = ?1))",
             "DELETE FROM reactions WHERE message_id = ?1",
+            // A reply that was set aside still has the words of what was not sent.
+            "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE outbox_id IN (SELECT id FROM outbox WHERE message_id = ?1)",
         ] {
             self.0.0.prepare_cached(sql)?.execute([id])?;
         }

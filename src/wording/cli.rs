@@ -117,7 +117,8 @@ pub fn claim(code: &str, channels: &[&str]) -> String {
 }
 
 /// The same where it would be kept in a log.
-pub const UNCLAIMED: &str = "Nobody has claimed the assistant yet. `compline people claim`, on this computer, shows the code for it.";
+pub const UNCLAIMED: &str =
+    "Nobody has claimed the assistant yet. `compline people claim`, on this computer, shows the code for it.";
 
 /// The configuration has no fault.
 pub fn config_sound(path: &Path) -> String {

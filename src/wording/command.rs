@@ -81,7 +81,9 @@ pub const CLAIMED: &str = "An owner can be reached already; `compline people pai
 
 /// How the first owner makes themselves known.
 pub fn claim(code: &str) -> String {
-    format!("To be the owner, write this to the assistant as your first message:\n\n`/start {code}`\n\nThe code works once, for a day.")
+    format!(
+        "To be the owner, write this to the assistant as your first message:\n\n`/start {code}`\n\nThe code works once, for a day."
+    )
 }
 
 /// How /resend is written.

@@ -195,3 +195,11 @@ pub fn goes_on(name: &str) -> String {
 pub const NOT_CONFIRMED: &str = "Nothing was changed.";
 /// Nobody can be asked.
 pub const NEEDS_YES: &str = "There is nobody to ask here. Say --yes if you mean it.";
+
+/// The journal does not tell any more what was to be forgotten.
+pub fn unreadable(id: ForgettingId) -> String {
+    format!(
+        "Forgetting {id} is not finished: the journal is damaged there, and its words cannot be read. Forget it again by its words; an owner \
+         finds more in `compline doctor`."
+    )
+}

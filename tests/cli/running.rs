@@ -22,13 +22,17 @@ fn a_gateway_starts_answers_and_stops_cleanly() {
 }
 
 #[test]
-fn a_bot_that_nobody_has_claimed_shows_a_code() {
+fn a_bot_that_nobody_has_claimed_shows_a_code_at_a_terminal_only() {
     let telegram =
         "[telegram]\ntoken = \"123456:AAHsecret_secret_secret_secret_secret\"\napi_url = \"http://127.0.0.1:9\"\n";
     let plain = super::program::PLAIN;
     let unclaimed = Home::new().with("compline.toml", format!("{plain}{telegram}"));
-    let (_, said) = unclaimed.gateway().stop();
-    assert!(said.contains("/start "), "{said}");
+    let gateway = unclaimed.gateway();
+    let shown = unclaimed.run("people claim").done();
+    assert!(shown.contains("/start "), "{shown}");
+    let (_, said) = gateway.stop();
+    // Standard error is a pipe, as for a service: whatever reads it keeps it.
+    assert!(said.contains("compline people claim") && !said.contains("/start "), "{said}");
     let declared = Home::new().with("compline.toml", format!("{plain}telegram = 7\n{telegram}"));
     let (_, said) = declared.gateway().stop();
     assert!(!said.contains("/start "), "{said}");

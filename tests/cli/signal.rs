@@ -148,12 +148,12 @@ fn a_phone_that_scans_the_link_gives_its_account() {
 fn whoever_claims_it_may_do_so_on_signal() {
     let fake = FakeSignal::start_sync();
     let (_, said) = beside(&fake, Transport::Unix).gateway().stop();
-    assert!(said.contains("on Signal") && said.contains("/start "), "{said}");
+    assert!(said.contains("compline people claim") && !said.contains("/start "), "{said}");
     let endpoint = format!("endpoint = \"{}\"", fake.endpoint(Transport::Unix));
     let declared =
         Home::new().with("compline.toml", format!("{PLAIN}signal = \"+43123456789\"\n[signal]\n{endpoint}\n"));
     let (_, said) = declared.gateway().stop();
-    assert!(!said.contains("/start "), "{said}");
+    assert!(!said.contains("claim"), "{said}");
 }
 
 #[test]

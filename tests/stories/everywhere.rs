@@ -23,6 +23,8 @@ mod first;
 mod frames;
 #[path = "lasting.rs"]
 mod lasting;
+#[path = "limits.rs"]
+mod limits;
 #[path = "order.rs"]
 mod order;
 #[path = "outage.rs"]
@@ -41,5 +43,7 @@ mod reminders;
 mod restart;
 #[path = "scope.rs"]
 mod scope;
+#[path = "set_aside.rs"]
+mod set_aside;
 #[path = "trust.rs"]
 mod trust;

@@ -67,6 +67,23 @@ async fn documents_go_by_their_age_with_their_words_and_also_those_that_could_no
 }
 
 #[tokio::test]
+async fn a_voice_note_that_a_groups_share_has_no_room_for_is_not_fetched() {
+    let deaf = "[transcription]\nbase_url = \"http://127.0.0.1:9/v1\"\nname = \"deaf\"\n";
+    let settings =
+        format!("[groups]\nallowed = [\"telegram:{FAMILY}\"]\n[budget]\nper_group_daily_tokens = 20000\n{deaf}");
+    let story = Story::with(&settings).await;
+    story.fake.group(FAMILY, "The family");
+    let caption = format!("@{} {UNTRUSTED} hear this", story.fake.bot_username());
+    // Up to a quarter of an hour of speech.
+    story.fake.from(EVE).in_chat(FAMILY).voice(3, &[7; 700_000]).caption(&caption).send();
+    story.answered().await;
+    let calls = story.fake.calls().iter().filter(|call| call.to_lowercase().contains("getfile")).count();
+    assert_eq!((calls, story.model.asked()), (0, 1), "{:?}", story.fake.calls());
+    assert!(story.model.last_prompt().contains("no room left to hear"), "{}", story.model.last_prompt());
+    story.end().await;
+}
+
+#[tokio::test]
 async fn a_group_that_has_spent_its_share_fetches_nothing() {
     for (share, fetched) in [(1_000_000, 1), (1, 0)] {
         let settings = format!(

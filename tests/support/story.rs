@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use compline::app::{App, BuildError, Seams};
@@ -54,6 +55,8 @@ pub struct StoryOver<C: Channel> {
     fetcher: Option<compline::tool::web::Fetcher>,
     offline: bool,
     fallback: Option<Arc<Scripted>>,
+    /// Asked when the first background model fails; set it before the start.
+    pub background_fallback: Option<Arc<Scripted>>,
     people: String,
     env: BTreeMap<String, String>,
     outside: Option<Limits>,
@@ -61,6 +64,8 @@ pub struct StoryOver<C: Channel> {
     disk_failpoint: Option<DiskFailpoint>,
     free_space: Option<FreeSpace>,
     reader: PathBuf,
+    /// Whether asking after the health of an adapter panics; set it before the start.
+    pub sick: Arc<AtomicBool>,
 }
 
 impl<C: Channel> StoryOver<C> {
@@ -101,10 +106,12 @@ impl<C: Channel> StoryOver<C> {
             fetcher: None,
             offline: false,
             fallback: None,
+            background_fallback: None,
             builtins: &[],
             disk_failpoint: None,
             free_space: None,
             reader: PathBuf::from(env!("CARGO_BIN_EXE_compline")),
+            sick: Arc::default(),
             env: BTreeMap::new(),
             outside: None,
             people: format!(
@@ -239,14 +246,14 @@ impl<C: Channel> StoryOver<C> {
         let seams = || Seams {
             clock: Some(self.clock.clone()),
             chat: if self.offline { Vec::new() } else { self.chat_models() },
-            background: if self.offline { Vec::new() } else { vec![self.background.clone()] },
+            background: if self.offline { Vec::new() } else { self.background_models() },
             fetcher: self.fetcher.clone(),
             builtins: Some(self.builtins),
             failpoint: self.failpoint.clone(),
             outside: self.outside,
             disk_failpoint: self.disk_failpoint.clone(),
             free_space: self.free_space.clone(),
-            adapters: watched::stand(&self.fake),
+            adapters: watched::stand(&self.fake, &self.sick),
             reader: Some(self.reader.clone()),
             terminal_only: false,
         };
@@ -277,6 +284,11 @@ impl<C: Channel> StoryOver<C> {
 
     fn chat_models(&self) -> Vec<Arc<dyn compline::model::Model>> {
         std::iter::once(&self.model).chain(&self.fallback).map(|model| Arc::clone(model) as _).collect()
+    }
+
+    fn background_models(&self) -> Vec<Arc<dyn compline::model::Model>> {
+        let all = std::iter::once(&self.background).chain(&self.background_fallback);
+        all.map(|model| Arc::clone(model) as _).collect()
     }
 
     /// Stops the gateway as an operator would.

@@ -3,6 +3,7 @@
 //! The daemon of signal-cli writes a message and forgets it, so nothing on the wire tells a story when the gateway has it. An
 //! adapter is told, by `ack`. This one passes everything on to the real one and what is acknowledged to the fake server.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,14 +18,23 @@ use compline::people::Role;
 use super::channel::Channel;
 
 /// What is put before the adapters of a story over this channel.
-pub fn stand<C: Channel>(channel: &C) -> Option<Stand> {
+///
+/// While `sick` says so, asking after the health of an adapter panics: a fault in the middle of `/status`.
+pub fn stand<C: Channel>(channel: &C, sick: &Arc<AtomicBool>) -> Option<Stand> {
+    let sick = Arc::clone(sick);
+    let is_needed = C::IS_TOLD || sick.load(Ordering::SeqCst);
     let channel = channel.clone();
     let watch = move |behind: Arc<dyn Adapter>| -> Arc<dyn Adapter> {
         let is_ours = behind.name() == C::NAME;
-        let watched = || Watched { behind: Arc::clone(&behind), channel: channel.clone(), items: Mutex::default() };
+        let watched = || Watched {
+            behind: Arc::clone(&behind),
+            channel: channel.clone(),
+            items: Mutex::default(),
+            sick: Arc::clone(&sick),
+        };
         if is_ours { Arc::new(watched()) } else { behind }
     };
-    C::IS_TOLD.then(|| Arc::new(watch) as Stand)
+    is_needed.then(|| Arc::new(watch) as Stand)
 }
 
 struct Watched<C> {
@@ -32,6 +42,7 @@ struct Watched<C> {
     channel: C,
     /// What was handed over last.
     items: Mutex<Vec<String>>,
+    sick: Arc<AtomicBool>,
 }
 
 #[async_trait]
@@ -121,6 +132,7 @@ impl<C: Channel> Adapter for Watched<C> {
     }
 
     fn health(&self) -> Health {
+        assert!(!self.sick.load(Ordering::SeqCst), "on purpose");
         self.behind.health()
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compline::config::{self, Provider};
+use compline::model::transcribe::Transcript;
 use compline::model::{self, Message, ModelError, Part, Reply, Role, Stop, Unwatched, Usage};
 use compline::trust::{Label, Labelled, Scope};
 

@@ -11,6 +11,7 @@ use crate::app::{BuildError, take_lock_as_it_is};
 use crate::cli::channel::Channel;
 use crate::cli::failure::Failure;
 use crate::config::Config;
+use crate::id::ForgettingId;
 use crate::people::Role;
 use crate::schedule::Checked;
 use crate::store::{self, Db, Journal};
@@ -31,6 +32,8 @@ struct Seen {
     met_on: BTreeSet<String>,
     strangers: Vec<(String, String, Moment, i64)>,
     upkeep: Option<Checked>,
+    /// Forgettings whose words cannot be read.
+    unreadable: Vec<ForgettingId>,
 }
 
 /// Looks at the journal. Beside a running gateway only by reading, and that gateway tells how what is known is; without one the journal is also opened as `run` would.
@@ -80,12 +83,16 @@ fn see(db: Db<'_>) -> anyhow::Result<Seen> {
         met_on,
         strangers: db.strangers(1)?,
         upkeep: Checked::last(db)?,
+        unreadable: db.unreadable_forgettings()?,
     })
 }
 
 fn judge(seen: &Seen, config: &Config, path: &Path, now: Moment) -> Vec<Finding> {
     let mut findings = vec![sound(seen, path), log(path), clock(seen, config, now), owner(seen, config)];
     findings.extend(seen.upkeep.as_ref().map(|checked| upkeep(checked, config)));
+    for id in &seen.unreadable {
+        findings.push(Finding::wrong(says::FORGETTING, &says::unreadable_forgetting(*id), says::FIX_FORGETTING));
+    }
     for (adapter, sender, at, count) in &seen.strangers {
         let what = says::stranger(adapter, sender, &config.zone.show(*at), *count);
         findings.push(Finding::note(says::STRANGERS, &what, &says::fix_stranger(adapter, sender)));

@@ -25,7 +25,11 @@ const REASON: &str = "set aside, because the server took others";
 /// Whether the server takes others; if it was not asked meanwhile, whether it takes the next delivery of this address.
 pub(super) async fn others_get_through(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<bool> {
     let failed = row.clone();
-    let look = move |db: Db<'_>| Ok((db.others_sent_since(&failed, failed.failed_at)?, db.next_behind(&failed)?));
+    let look = move |db: Db<'_>| {
+        let since = Some(failed.failed_at).filter(|at| *at > Moment(0));
+        let is_taken = since.map_or(Ok(false), |since| db.others_sent_since(&failed, since))?;
+        Ok((is_taken, db.next_behind(&failed)?))
+    };
     let (is_taken, next) = desks.journal.read(look).await?;
     let Some(next) = next.filter(|_| !is_taken) else { return Ok(is_taken) };
     match Box::pin(deliver(desks, lane, &next, Trial::Probe)).await? {

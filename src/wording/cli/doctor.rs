@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::id::ForgettingId;
+
 /// Names of what is looked at.
 pub const HOME: &str = "home";
 /// A check.
@@ -18,6 +20,8 @@ pub const JOURNAL: &str = "journal";
 pub const JOURNAL_LOG: &str = "journal log";
 /// A check.
 pub const UPKEEP: &str = "upkeep";
+/// A check.
+pub const FORGETTING: &str = "forgetting";
 /// A check.
 pub const CLOCK: &str = "clock";
 /// A check.
@@ -363,3 +367,12 @@ pub fn nobodys(count: usize) -> String {
 pub fn index(entries: usize, troubled: usize, waiting: usize) -> String {
     format!("{entries} entries; {troubled} files cannot be searched as they should be, {waiting} are not read yet")
 }
+
+/// A forgetting that cannot be finished.
+pub fn unreadable_forgetting(id: ForgettingId) -> String {
+    format!("the words of forgetting {id} cannot be read, so it is not finished")
+}
+
+/// What to do about it.
+pub const FIX_FORGETTING: &str =
+    "restore a backup, or forget it again by its words; until then nothing new is written down there";

@@ -13,9 +13,11 @@ use crate::support::story::ADA;
 const LONG: Duration = Duration::from_secs(25 * 3600);
 
 /// Jobs of the upkeep, which comes once a day and so in few of these short stories: they are cut in `upkeep.rs`, all on both sides. And what a change that was
-/// cut off leaves to do, which is cut in `memory_power.rs`.
-pub const ELSEWHERE: [&str; 10] = [
+/// cut off leaves to do, which is cut in `memory_power.rs`. And what is set aside, which is cut in `set_aside.rs`.
+pub const ELSEWHERE: [&str; 12] = [
     "an open change of a file is over",
+    "set a delivery aside",
+    "send again",
     "sweep knowledge",
     "claim upkeep",
     "end upkeep",
@@ -28,7 +30,7 @@ pub const ELSEWHERE: [&str; 10] = [
 ];
 
 /// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
-const JOBS: [&str; 51] = [
+const JOBS: [&str; 52] = [
     "accept messages",
     "claim messages",
     "begin a model step",
@@ -44,6 +46,7 @@ const JOBS: [&str; 51] = [
     "want a summary",
     "keep a summary",
     "fix an opening",
+    "begin a command",
     "answer a command",
     "stop a turn",
     "postpone a turn",

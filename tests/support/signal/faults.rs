@@ -100,6 +100,29 @@ impl FakeSignal {
         self.fault("send", Fault::Torn, times);
     }
 
+    /// Whatever has these words in it is not taken, until `takes_everything`.
+    pub fn never_takes(&self, words: &str) {
+        self.change(|state| state.poison.push((words.to_owned(), Fault::Offline)));
+    }
+
+    /// Whatever has these words in it takes effect, and its answer is lost.
+    pub fn loses_answers_to(&self, words: &str) {
+        self.change(|state| state.poison.push((words.to_owned(), Fault::CloseAfter)));
+    }
+
+    /// Whatever goes to this person does not get through.
+    pub fn takes_nothing_for(&self, person: i64) {
+        self.refuses(person, Failure::Network);
+    }
+
+    /// Ends `never_takes`, `loses_answers_to` and `takes_nothing_for`.
+    pub fn takes_everything(&self) {
+        self.change(|state| {
+            state.poison.clear();
+            state.refusals.clear();
+        });
+    }
+
     /// The next `times` files cannot be had.
     pub fn files_fail_next(&self, times: usize) {
         self.fault("getAttachment", Fault::Internal, times);
@@ -276,7 +299,11 @@ impl FakeSignal {
 }
 
 impl State {
-    pub(super) fn take_fault(&mut self, method: &str) -> Option<Fault> {
+    pub(super) fn take_fault(&mut self, method: &str, message: &str) -> Option<Fault> {
+        let poison = self.poison.iter().find(|(words, _)| method == "send" && message.contains(words));
+        if let Some((_, fault)) = poison {
+            return Some(fault.clone());
+        }
         let index = self.faults.iter().position(|(name, _)| *name == method)?;
         self.faults.remove(index).map(|(_, fault)| fault)
     }

@@ -90,7 +90,7 @@ async fn one(shared: &Shared, via: Via, request: Value) -> Reply {
     if call.method == "send" {
         hold(shared, |state| state.holds_sends).await;
     }
-    let fault = shared.change(|state| state.take_fault(&call.method));
+    let fault = shared.change(|state| state.take_fault(&call.method, call.text("message").unwrap_or_default()));
     match fault {
         Some(Fault::CloseBefore) => return Reply::Cut,
         Some(Fault::Offline) => return answered(Err(Refusal::new(-3, "Failed to send: no network"))),

@@ -156,6 +156,7 @@ pub(super) struct State {
 
     // What goes wrong.
     pub(super) faults: VecDeque<(&'static str, Fault)>,
+    pub(super) poison: Vec<(String, Fault)>,
     pub(super) floods: HashMap<ChatId, Flood>,
     pub(super) refusals: HashMap<i64, Failure>,
     pub(super) refuse_next: VecDeque<(i64, Failure)>,
@@ -209,6 +210,7 @@ impl State {
             receipts: HashMap::new(),
             flights: HashMap::new(),
             faults: VecDeque::new(),
+            poison: Vec::new(),
             floods: HashMap::new(),
             refusals: HashMap::new(),
             refuse_next: VecDeque::new(),

@@ -77,6 +77,29 @@ impl FakeTelegram {
         self.fault(ANY_SEND, Fault::RejectMarkup, times);
     }
 
+    /// Whatever has these words in it gets a 502 and no effect, until `takes_everything`.
+    pub fn never_takes(&self, words: &str) {
+        self.change(|state| state.poison.push((words.to_owned(), Fault::ServerError)));
+    }
+
+    /// Whatever has these words in it takes effect, and its answer is lost.
+    pub fn loses_answers_to(&self, words: &str) {
+        self.change(|state| state.poison.push((words.to_owned(), Fault::DropAfterAccept)));
+    }
+
+    /// Whatever goes to this chat gets a 502 and no effect.
+    pub fn takes_nothing_for(&self, chat: ChatId) {
+        self.change(|state| state.unreachable.push(chat));
+    }
+
+    /// Ends `never_takes`, `loses_answers_to` and `takes_nothing_for`.
+    pub fn takes_everything(&self) {
+        self.change(|state| {
+            state.poison.clear();
+            state.unreachable.clear();
+        });
+    }
+
     /// The next `times` files cannot be had.
     pub fn files_fail_next(&self, times: usize) {
         self.fault("getFile", Fault::ServerError, times);
@@ -152,6 +175,14 @@ impl FakeTelegram {
 
 impl State {
     pub(super) fn take_fault(&mut self, call: &Call) -> Option<Fault> {
+        let has = |words: &str| ["text", "caption"].iter().any(|key| call.text(key).contains(words));
+        let poison = self.poison.iter().find(|(words, _)| call.is_send() && has(words));
+        if let Some((_, fault)) = poison {
+            return Some(*fault);
+        }
+        if call.is_send() && self.unreachable.contains(&call.int("chat_id").unwrap_or_default()) {
+            return Some(Fault::ServerError);
+        }
         let index = self.faults.iter().position(|(method, fault)| {
             let named = *method == call.method || (*method == ANY_SEND && call.is_send());
             named && (*fault != Fault::RejectMarkup || parse_mode(call).is_some())

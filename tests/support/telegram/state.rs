@@ -95,6 +95,8 @@ pub(super) struct State {
 
     // What goes wrong.
     pub(super) faults: VecDeque<(&'static str, Fault)>,
+    pub(super) poison: Vec<(String, Fault)>,
+    pub(super) unreachable: Vec<ChatId>,
     pub(super) floods: HashMap<ChatId, Flood>,
     pub(super) hold_sends: bool,
     pub(super) hold_answers: bool,
@@ -139,6 +141,8 @@ impl State {
             reactions: HashMap::new(),
             callback_answers: Vec::new(),
             faults: VecDeque::new(),
+            poison: Vec::new(),
+            unreachable: Vec::new(),
             floods: HashMap::new(),
             hold_sends: false,
             hold_answers: false,

@@ -1,0 +1,159 @@
+//! Confinement of the process that reads documents: a parser that a document has taken over reaches nothing but the pipes
+//! that it was given.
+//!
+//! On Linux, Landlock denies every access to files and to TCP ports, and a seccomp filter allows only what reading from one
+//! pipe, computing and writing to another takes; any other system call fails with EPERM. Both last until the process ends.
+//! They are as strict as the kernel knows: one without Landlock (before 5.13) or without seccomp goes on without it, and the
+//! filter exists on x86-64 and arm64. Other systems have neither; there the limits on resources are all there is.
+
+/// Denies files and ports. It opens a descriptor for a moment, so it comes before the limit on descriptors.
+pub fn deny_files() {
+    #[cfg(target_os = "linux")]
+    match linux::deny_files() {
+        Ok(status) => tracing::debug!("Landlock: {status:?}"),
+        Err(error) => tracing::debug!("No Landlock: {error}"),
+    }
+}
+
+/// Denies every system call but those that reading and computing take. What is not open now cannot be opened any more.
+pub fn deny_calls() {
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    if let Err(error) = calls::deny() {
+        tracing::debug!("No seccomp filter: {error}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetError, RulesetStatus,
+        Scope,
+    };
+
+    /// The newest rules that we ask for; an older kernel applies those that it knows.
+    const RULES: ABI = ABI::V6;
+
+    /// A set of rules that handles everything and allows nothing.
+    pub(super) fn deny_files() -> Result<RulesetStatus, RulesetError> {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(RULES))?
+            .handle_access(AccessNet::from_all(RULES))?
+            .scope(Scope::from_all(RULES))?
+            .create()?
+            .restrict_self()
+            .map(|status| status.ruleset)
+    }
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod calls {
+    use libc::EPERM;
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+
+    /// Reading and writing what is open, memory, time, randomness, signals of its own, and the end. No threads.
+    const ALLOWED: [i64; 29] = [
+        libc::SYS_read,
+        libc::SYS_readv,
+        libc::SYS_write,
+        libc::SYS_writev,
+        libc::SYS_close,
+        libc::SYS_fstat,
+        libc::SYS_lseek,
+        libc::SYS_ppoll,
+        libc::SYS_brk,
+        libc::SYS_mmap,
+        libc::SYS_mremap,
+        libc::SYS_munmap,
+        libc::SYS_mprotect,
+        libc::SYS_madvise,
+        libc::SYS_futex,
+        libc::SYS_sched_yield,
+        libc::SYS_clock_gettime,
+        libc::SYS_clock_getres,
+        libc::SYS_gettimeofday,
+        libc::SYS_getrandom,
+        libc::SYS_getpid,
+        libc::SYS_gettid,
+        libc::SYS_rt_sigaction,
+        libc::SYS_rt_sigprocmask,
+        libc::SYS_rt_sigreturn,
+        libc::SYS_sigaltstack,
+        libc::SYS_restart_syscall,
+        libc::SYS_exit,
+        libc::SYS_exit_group,
+    ];
+
+    pub(super) fn deny() -> anyhow::Result<()> {
+        let rules = ALLOWED.into_iter().map(|call| (call, Vec::new())).collect();
+        let denied = SeccompAction::Errno(EPERM.unsigned_abs());
+        let arch = std::env::consts::ARCH.try_into()?;
+        let filter: BpfProgram = SeccompFilter::new(rules, denied, SeccompAction::Allow, arch)?.try_into()?;
+        Ok(apply_filter(&filter)?)
+    }
+}
+
+#[cfg(all(test, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// Set for the process that a test starts of itself, because confinement has no end.
+    const WHICH: &str = "COMPLINE_TEST_CONFINED";
+
+    /// What a confined thread is denied, one word for each attempt.
+    fn attempts() -> String {
+        let denied = |failed: std::io::Result<()>| match failed {
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => "denied",
+            Err(_) => "failed",
+            Ok(()) => "done",
+        };
+        let open = std::fs::File::open("/etc/passwd").map(drop);
+        let list = std::fs::read_dir("/").map(drop);
+        let write = std::fs::write(std::env::temp_dir().join("confined"), "x");
+        let connect = std::net::TcpStream::connect("127.0.0.1:9").map(drop);
+        let start = Command::new("/bin/true").status().map(drop);
+        [open, list, write, connect, start].map(denied).join(" ")
+    }
+
+    fn confined(which: &str) -> String {
+        let name = "cli::confinement::tests::a_confined_process";
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", name, "--nocapture", "--test-threads=1"])
+            .env(WHICH, which)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let word = said.split("attempts: ").nth(1).unwrap_or_else(|| panic!("{said} {output:?}"));
+        word.lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// Does nothing unless another test starts it.
+    #[test]
+    fn a_confined_process() {
+        match std::env::var(WHICH).as_deref() {
+            Ok("files") => {
+                if linux::deny_files().is_ok_and(|status| status == landlock::RulesetStatus::NotEnforced) {
+                    println!("attempts: none, because this kernel has no Landlock");
+                    return;
+                }
+            }
+            Ok("calls") => deny_calls(),
+            Ok("free") => {}
+            _ => return,
+        }
+        println!("attempts: {}", attempts());
+    }
+
+    #[test]
+    fn a_filter_denies_files_connections_and_programs() {
+        assert_eq!(confined("free"), "done done done failed done", "nobody listens there");
+        assert_eq!(confined("calls"), "denied denied denied denied denied");
+    }
+
+    #[test]
+    fn landlock_denies_files_where_the_kernel_has_it() {
+        let said = confined("files");
+        assert!(said.starts_with("none") || said.starts_with("denied denied denied"), "{said}");
+    }
+}
