@@ -12,6 +12,7 @@ pub mod command;
 mod conversations;
 pub mod export;
 mod forget;
+mod hand_over;
 mod keep;
 mod knowledge;
 mod line;
@@ -61,6 +62,7 @@ use crate::time::{Clock, Zone};
 use crate::tool::outside::Servers;
 use crate::wording::command as says;
 use crate::wording::forget as of_forgetting;
+use crate::wording::hand_over as of_handing_over;
 use crate::wording::reminder_command as of_reminders;
 use crate::wording::review_command::Way;
 use crate::wording::schedule as of_time;
@@ -182,6 +184,8 @@ impl Admin {
             Command::People(command) => self.people_command(command).await,
             Command::Pair { name: Some(name), role } => self.pair(issuer, &name, role, None).await,
             Command::PairAgain(namesake) => self.pair_again(issuer, namesake).await,
+            Command::HandOver { name: Some(name), sure } => self.hand_over(&name, sure, Way::Chat).await,
+            Command::HandOver { name: None, .. } => Ok(Answer::refusal(says::usage(of_handing_over::HOW))),
             Command::Pair { name: None, .. } => Ok(Answer::refusal(says::usage(says::HOW_PAIR))),
             Command::Remove { name } => self.remove(&name).await,
             Command::Model { name: None } => Ok(self.models()),

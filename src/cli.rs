@@ -16,6 +16,7 @@ mod ephemeral;
 mod failure;
 mod forget;
 mod hand;
+mod hand_over;
 mod init;
 mod log;
 mod memory;
@@ -193,6 +194,7 @@ fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exi
         Command::Doctor(options) => doctor::run(&options, &place()?, printer),
         Command::Status => ask::run(&["status".to_owned()], ask::Look::Shown, &place()?, printer),
         Command::Config(command) => config::run(&command, &place()?, printer),
+        Command::People(ask::People::HandOver { name, yes }) => hand_over::run(&name, yes, &place()?, printer),
         Command::People(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Reminders(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Tools(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),

@@ -6,7 +6,8 @@
 //!
 //! Only trusted text is loaded by itself. What cannot be read, does not belong in a prompt or is too long is left out or cut,
 //! and [`Loaded::notes`] says so: a broken file never keeps the assistant from answering. Nothing outside the tree is read or
-//! written, wherever a link in it points. Each person has files of their own; the first owner's are the root of the tree.
+//! written, wherever a link in it points. Each person has files of their own. The root of the tree is one
+//! person's, which is a stored fact; everybody else has a folder by their id.
 
 mod aside;
 mod before;
@@ -18,8 +19,10 @@ mod exported;
 mod facts;
 mod finish;
 mod first;
+mod folder_moves;
 mod forget;
 mod forget_person;
+mod hand_over;
 mod health;
 mod index;
 mod label;
@@ -56,9 +59,10 @@ pub use belongings::OwnPath;
 pub use browse::{Listed, NoteLine, Notes, UnreadNote};
 pub use forget::{Forgettable, Outcome};
 pub use forget_person::PersonGone;
-pub use health::{TreeHealth, TreeMended};
+pub use hand_over::{HandedOver, NotHandedOver};
+pub use health::{Misplaced, TreeHealth, TreeMended};
 pub use index::{EntryHit, Found, Index, IndexHealth, IndexTotals, Question};
-pub use label::{of_file as label_of_file, of_file_from_anywhere, of_found_file};
+pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file};
 pub use own::{NotGiven, OwnFile};
 pub use page::{digest, without_comments};
 pub use passage::Section;

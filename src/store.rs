@@ -54,6 +54,7 @@ mod summaries;
 mod timers;
 mod turns;
 mod upkeep;
+mod workspace;
 mod writer;
 
 pub use activity::{ModelUse, SkillUse, ToolUse};
@@ -95,6 +96,7 @@ pub use spending::{Reservation, SpendLine, Spent};
 pub use summaries::{Summary, SummaryContent, View};
 pub use turns::{NewStep, NewTurn, StepRow, TurnRow};
 pub use upkeep::{Astray, OldFile};
+pub use workspace::{Folder, FolderMove, MoveKind, MoveState, NotBegun, WrittenFor};
 pub use writer::{CommitPoint, Failpoint};
 
 use std::ops::Deref;

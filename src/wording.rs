@@ -13,6 +13,7 @@ pub mod extraction;
 pub mod export;
 pub mod forget;
 pub mod gate;
+pub mod hand_over;
 pub mod heartbeat;
 pub mod index;
 pub mod meaning;

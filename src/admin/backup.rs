@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::config::Home;
+use crate::id::PersonId;
 use crate::memory;
 use crate::store::{self, Tx};
 use crate::time::Moment;
@@ -140,6 +141,7 @@ fn write(
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(part);
     let file = file.with_context(|| format!("Cannot write {}", part.display()))?;
     let mut packer = Packer::new(BufWriter::new(file), key, progress);
+    let places = places_of(sources);
     for (name, folder) in FOLDERS.into_iter().zip(sources.folders()) {
         walk::pack_folder(&mut packer, name, &folder)?;
     }
@@ -147,6 +149,7 @@ fn write(
         packer.file(CONFIG, &mut File::open(config)?)?;
     }
     store::copy_journal(&sources.home.journal(), copy, &mut |_, _| {})?;
+    anyhow::ensure!(places == places_of(sources), says::FOLDERS_MOVED);
     let unsaid = packer.entries().to_vec();
     let journal = store::amend_copy(copy, |tx| {
         vouch(tx, &unsaid, now)?;
@@ -158,11 +161,17 @@ fn write(
     packer.finish(journal, now)
 }
 
+/// Whose the root of the workspace is, and whether folders are being moved; `None` in a journal of a program that did not know. Files and journal have to agree.
+fn places_of(sources: &Sources) -> Option<(Option<PersonId>, bool)> {
+    let look = |db: store::Db<'_>| Ok((db.workspace_owner()?, db.folder_moves()?.is_empty()));
+    store::examine(&sources.home.journal(), look).ok()
+}
+
 /// Enters what a person wrote by hand, with the label that it has now.
 fn vouch(tx: Tx<'_>, entries: &[Entry], now: Moment) -> anyhow::Result<()> {
     for entry in entries.iter().filter(|entry| entry.kind == Kind::File) {
         let Some(inside) = known_as(&entry.path) else { continue };
-        if let (None, label) = memory::label_of_file(*tx, &inside, &inside, &entry.digest)? {
+        if let (None, label) = memory::label_of_content(*tx, &inside, &inside, &entry.digest)? {
             let scope = tx.last_scope_of(&inside)?;
             tx.file_written(&inside, &entry.digest, &label, scope, now)?;
         }
@@ -213,7 +222,7 @@ mod tests {
     fn what_profiles_have_learned_is_known_beside_the_workspace() {
         for (path, known) in [
             ("workspace/memory/a.md", Some("memory/a.md")),
-            ("experience/people/ben/default.md", Some("//experience/people/ben/default.md")),
+            ("experience/people/2-ben/default.md", Some("//experience/people/2-ben/default.md")),
             ("skills/tea/SKILL.md", None),
             ("compline.toml", None),
         ] {

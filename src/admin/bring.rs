@@ -12,6 +12,7 @@ use super::Admin;
 use super::answer::{Answer, Shown, plain};
 use super::review::{change_of, standing_of};
 use crate::id::ProposalId;
+use crate::people::Person;
 use crate::review::reveal::reveal;
 use crate::review::{Origin, Refused, Staged};
 use crate::skill::{Folder, MAIN, manifest, name as names, note};
@@ -35,14 +36,14 @@ impl Admin {
         }
     }
 
-    /// Proposes a skill that says what a note of the owner says.
+    /// Proposes a skill that says what a note of that owner says.
     ///
     /// # Errors
     /// If the journal or the skills folder cannot be used.
-    pub async fn promote(&self, note: &str, name: Option<&str>) -> anyhow::Result<Answer> {
+    pub async fn promote(&self, owner: &Person, note: &str, name: Option<&str>) -> anyhow::Result<Answer> {
         let mut shown = Shown::nothing();
         let cannot = |why: &str| Answer::refusal(says::cannot_use_note(&told(note), why));
-        let (text, file) = match self.parts.engine.parts.tree.read_note(note).await {
+        let (text, file) = match self.parts.engine.parts.tree.read_note(owner, note).await {
             Ok(read) => read,
             Err(error) => {
                 return Ok(Answer::refusal(says::cannot_read_note(&told(note), &told(&format!("{error:#}")))));

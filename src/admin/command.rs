@@ -16,6 +16,7 @@ pub use looking::Looking;
 pub use memory::Memory;
 pub use parting::Parting;
 
+use super::hand_over::Sure;
 use super::search::Sought;
 use crate::id::{OutboxId, QuestionId, ReminderId};
 use crate::people::Role;
@@ -68,6 +69,13 @@ pub enum Command {
     Search(Sought),
     /// Asks something about who is allowed in, or changes it.
     People(PeopleCommand),
+    /// Gives the root of the workspace to another owner.
+    HandOver {
+        /// To whom, if that was said.
+        name: Option<String>,
+        /// Whether to do it, or to say what it means.
+        sure: Sure,
+    },
     /// Makes a pairing code.
     Pair {
         /// Whom it lets in.
@@ -203,6 +211,7 @@ impl Command {
             | Self::Usage => Role::Member,
             Self::Search(_)
             | Self::People(_)
+            | Self::HandOver { .. }
             | Self::Pair { .. }
             | Self::PairAgain(_)
             | Self::Remove { .. }
@@ -244,7 +253,7 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         "reminders" => Ok(reminders(rest)),
         "search" => seeking::read(rest).map(Command::Search).ok_or_else(|| usage(says::HOW_SEARCH)),
         "reflect" => Ok(Command::Reflect(Looking::read(rest.split_whitespace()))),
-        "people" => access::people(rest).map(Command::People).ok_or_else(|| usage(of_access::HOW_PEOPLE)),
+        "people" => people(rest).ok_or_else(|| usage(of_access::HOW_PEOPLE)),
         "pair" if code_in(text).is_some() => Ok(Command::Start),
         "pair" if rest.starts_with('#') => {
             access::namesake(rest).map(Command::PairAgain).ok_or_else(|| usage(of_access::HOW_PAIR_AGAIN))
@@ -295,6 +304,18 @@ fn pair(rest: &str) -> Command {
     let role = Role::parse(&last.to_lowercase()).filter(|role| *role != Role::Guest);
     let (name, role) = role.map_or((rest, Role::Member), |role| (name.trim_end(), role));
     Command::Pair { name: Some(name.to_owned()).filter(|name| !name.is_empty()), role }
+}
+
+/// `handover` and a name, where a last word `yes` says that it is to be done; or what [`access`] reads.
+fn people(rest: &str) -> Option<Command> {
+    let (verb, name) = first_word(rest);
+    if !["handover", "hand-over"].contains(&verb.to_lowercase().as_str()) {
+        return access::people(rest).map(Command::People);
+    }
+    let (begin, last) = name.rsplit_once(char::is_whitespace).unwrap_or((name, ""));
+    let (name, sure) =
+        if last.eq_ignore_ascii_case("yes") { (begin.trim_end(), Sure::Yes) } else { (name, Sure::NotYet) };
+    Some(Command::HandOver { name: Some(name.to_owned()).filter(|name| !name.is_empty()), sure })
 }
 
 /// Nothing, or `cancel` and a number.
@@ -348,6 +369,10 @@ mod tests {
         Command::PairAgain(Namesake { person: PersonId(person), role, is_same })
     }
 
+    fn handing_over(name: &str, sure: Sure) -> Command {
+        Command::HandOver { name: Some(name.to_owned()), sure }
+    }
+
     fn pairing(name: Option<&str>, role: Role) -> Command {
         Command::Pair { name: name.map(str::to_owned), role }
     }
@@ -381,6 +406,9 @@ mod tests {
             ("/people remove 2", Command::People(PeopleCommand::Remove(PersonId(2)))),
             ("/people JOIN 5", Command::People(PeopleCommand::Join(PersonId(5)))),
             ("/people apart 5", Command::People(PeopleCommand::Apart(PersonId(5)))),
+            ("/people handover", Command::HandOver { name: None, sure: Sure::NotYet }),
+            ("/people handover Carl", handing_over("Carl", Sure::NotYet)),
+            ("/people Hand-Over Carl the Elder YES", handing_over("Carl the Elder", Sure::Yes)),
             ("/remove Ben", Command::Remove { name: "Ben".to_owned() }),
             ("/model", Command::Model { name: None }),
             ("/resend", Command::Resend(Some(Resend::All))),

@@ -109,7 +109,7 @@ impl Admin {
             if file.path.starts_with("exports/") {
                 continue;
             }
-            let Some(bytes) = self.parts.tree.bytes_of(&file, LARGEST.min(most)).await? else {
+            let Some(bytes) = self.parts.tree.bytes_of(who.scope(), &file, LARGEST.min(most)).await? else {
                 // Larger than the whole may be; what went meanwhile is not missed.
                 anyhow::ensure!(file.size <= most, Full);
                 continue;

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::answer::Answer;
 use super::command::{Looking, Resend};
 use super::forget::Messages;
+use super::hand_over::Sure;
 use super::{Admin, Sought, Touch};
 use super::pairing::NameMeans;
 use crate::id::{AddressId, ConversationId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};
@@ -94,8 +95,10 @@ impl Admin {
             ["skills", "accept", name] => self.accept_skill(name, "", by).await,
             ["skills", "accept", name, hash] => self.accept_skill(name, hash, by).await,
             ["skills", "import", path, name] if Path::new(path).is_absolute() => self.import(path, name).await,
-            ["skills", "promote", note] => self.promote(note, None).await,
-            ["skills", "promote", note, name] => self.promote(note, Some(name)).await,
+            ["skills", "promote", note] => self.of_the_owner(async |owner| self.promote(owner, note, None).await).await,
+            ["skills", "promote", note, name] => {
+                self.of_the_owner(async |owner| self.promote(owner, note, Some(name)).await).await
+            }
             ["skills", "history", name] => self.history(name, Way::CommandLine).await,
             ["skills", "rollback", name, version] => self.roll_back(name, VersionId(version.parse().ok()?), by).await,
             ["review", "list"] => self.proposals().await,
@@ -112,6 +115,8 @@ impl Admin {
             ["list"] => return Some(self.people().await),
             ["claim"] => return Some(self.claim().await),
             ["remove", name] => return Some(self.remove(name).await),
+            ["hand-over", name] => return Some(self.hand_over(name, Sure::NotYet, Way::CommandLine).await),
+            ["hand-over", name, "--yes"] => return Some(self.hand_over(name, Sure::Yes, Way::CommandLine).await),
             [verb @ ("unlink" | "join" | "apart"), number] => {
                 let number = number.parse().ok()?;
                 return Some(match *verb {
@@ -131,14 +136,13 @@ impl Admin {
         Some(self.pair(Issuer::CommandLine, name, role, answer).await)
     }
 
-    /// The command line belongs to the first owner, as the root of the workspace does.
+    /// The command line speaks for the owner who has the root of the workspace, or else the one who came first.
     pub(super) async fn of_the_owner(
         &self,
         command: impl AsyncFnOnce(&Person) -> anyhow::Result<Answer>,
     ) -> anyhow::Result<Answer> {
-        let people = self.parts.journal.read(|db| db.people()).await?;
-        match people.iter().filter(|person| person.role == Role::Owner).min_by_key(|person| person.id) {
-            Some(owner) => command(owner).await,
+        match self.parts.journal.read(|db| db.speaking_owner()).await? {
+            Some(owner) => command(&owner).await,
             None => Ok(Answer::refusal(says::NOBODY)),
         }
     }

@@ -8,7 +8,6 @@ use super::Admin;
 use super::answer::Answer;
 use super::command::Looking;
 use crate::id::{PersonId, SlotId};
-use crate::people::Role;
 use crate::schedule::Asked;
 use crate::store::{SlotRow, SlotState};
 use crate::wording::{command as chat, schedule as says};
@@ -26,10 +25,9 @@ impl Admin {
         })
     }
 
-    /// The same for the first owner, from the command line: waits until it is done, and says what came of it.
+    /// The same for the owner whom the command line speaks for, from the command line: waits until it is done, and says what came of it.
     pub(super) async fn reflect_now(&self, wish: &Looking) -> anyhow::Result<Answer> {
-        let people = self.parts.journal.read(|db| db.people()).await?;
-        let owner = people.iter().filter(|person| person.role == Role::Owner).min_by_key(|person| person.id);
+        let owner = self.parts.journal.read(|db| db.speaking_owner()).await?;
         let Some(owner) = owner else { return Ok(Answer::refusal(chat::NOBODY)) };
         match self.parts.schedule.ask(owner.id, wish.job, wish.period.as_deref(), wish.again).await? {
             Asked::Begun(slot, _) | Asked::OnIt(slot, _) => self.came_of(slot).await,

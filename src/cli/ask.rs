@@ -66,6 +66,14 @@ pub enum People {
         /// The number of the person
         person: u64,
     },
+    /// Give the workspace root to another owner
+    HandOver {
+        /// To whom
+        name: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 /// As what somebody is let in.
@@ -177,6 +185,7 @@ impl People {
             Self::Join { person } => words(&["people", "join", &person.to_string()]),
             Self::Apart { person } => words(&["people", "apart", &person.to_string()]),
             Self::Remove { name } => words(&["people", "remove", name]),
+            Self::HandOver { name, .. } => words(&["people", "hand-over", name]),
         }
     }
 }

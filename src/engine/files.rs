@@ -124,7 +124,7 @@ async fn prepare_one(
         return refuse(engine, file, prompt::CANNOT_SEE).await;
     }
     let bytes = match file.state.as_str() {
-        "here" if picture => engine.parts.tree.read_inbox(&file.path).await?,
+        "here" if picture => engine.parts.tree.read_inbox(file.scope, &file.path).await?,
         // The words of any other file were stored with it.
         "here" | "failed" => return Ok(None),
         _ => match fetch(engine, turn, file, MAX_FILE).await? {

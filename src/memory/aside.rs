@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use super::disk;
+use super::label::{self, Foreign};
 use super::tree::{Tree, blocking};
 use super::way::{Lies, Reached};
 use super::write::{Origin, may};
-use super::{label, page, place};
+use super::{page, place};
 use crate::id::FileId;
 
 /// What is put behind its name, and the most files of one name that make way.
@@ -50,7 +51,9 @@ impl Tree {
         }
         let beside =
             inside.rsplit_once('/').map_or_else(|| broken.name.clone(), |(at, _)| format!("{at}/{}", broken.name));
-        self.mark(&origin, &spot, &inside, &beside, &broken.digest).await?;
+        if self.mark(&origin, &spot, &inside, &beside, &broken.digest).await?.is_err() {
+            return Ok(None);
+        }
         let (tree, asked, name) = (self.clone(), spot.clone(), broken.name.clone());
         blocking(move || tree.disk_of(&asked).0.rename(&broken.found, &name)).await?;
         self.touched(&inside);
@@ -78,14 +81,24 @@ impl Tree {
     }
 
     /// What is not trusted stays so under its new name.
-    async fn mark(&self, origin: &Origin, spot: &str, inside: &str, beside: &str, digest: &str) -> anyhow::Result<()> {
-        let (asked, at, of) = (spot.to_owned(), inside.to_owned(), digest.to_owned());
-        let label = self.0.journal.read(move |db| Ok(label::of_file(db, &asked, &at, &of)?.1)).await?;
+    async fn mark(
+        &self,
+        origin: &Origin,
+        spot: &str,
+        inside: &str,
+        beside: &str,
+        digest: &str,
+    ) -> anyhow::Result<Result<(), Foreign>> {
+        let (asked, at, of, whose) = (spot.to_owned(), inside.to_owned(), digest.to_owned(), origin.who.scope());
+        let label = match self.0.journal.read(move |db| label::of_file(db, whose, &asked, &at, &of)).await? {
+            Ok((_, label)) => label,
+            Err(foreign) => return Ok(Err(foreign)),
+        };
         if label.is_trusted() {
-            return Ok(());
+            return Ok(Ok(()));
         }
         let (beside, digest, scope, now) = (beside.to_owned(), digest.to_owned(), origin.who.scope(), origin.now);
         let job = move |tx: crate::store::Tx<'_>| tx.file_written(&beside, &digest, &label, scope, now).map(drop);
-        self.0.journal.write("a file makes way", job).await
+        self.0.journal.write("a file makes way", job).await.map(Ok)
     }
 }

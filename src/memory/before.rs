@@ -1,10 +1,11 @@
 //! What stands in a file before it is changed, and what a person made of it since we wrote it last.
 
 use super::disk;
+use super::label::{self, Foreign};
 use super::tree::{Tree, blocking};
 use super::way::Lies;
 use super::write::NotWritten;
-use super::{label, page, place};
+use super::{page, place};
 use crate::store::{Db, NewFile, Tx};
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
@@ -62,33 +63,48 @@ impl Tree {
         Ok(text.map(|text| Before { text: Some(text), digest, inside, left }).map_err(|_| NotWritten::NoText))
     }
 
-    /// The label of what stands there. What a person made of it by hand becomes a version of its own.
-    pub(super) async fn adopt(&self, spot: &str, before: &Before, scope: Scope, now: Moment) -> anyhow::Result<Label> {
+    /// The label of what stands there, if it is that party's. What a person made of it by hand becomes a version of its own.
+    pub(super) async fn adopt(
+        &self,
+        spot: &str,
+        before: &Before,
+        scope: Scope,
+        now: Moment,
+    ) -> anyhow::Result<Result<Label, Foreign>> {
         let (asked, inside, digest) = (spot.to_owned(), before.inside.clone(), before.digest.clone());
         let (text, left) = (before.text.clone(), before.left.clone());
         let look = move |db: Db<'_>| {
-            let label = label::of_file(db, &asked, &inside, &digest)?.1;
+            let stands = text.is_some() || left.is_some();
+            if label::is_elsewhere(db, scope, &asked, &inside)?
+                || stands && label::is_written_for_another(db, scope, &asked, &inside)?
+            {
+                return Ok(Err(Foreign));
+            }
+            let label = label::of_content(db, &asked, &inside, &digest)?.1;
             let left = left.map(|text| by_hand(db, &asked, &inside, Some(text))).transpose()?.flatten();
             let newest = db.last_digest_of(&inside)?;
             let known = newest.as_deref().unwrap_or_default() == digest;
             let now = (!known).then(|| ByHand { text, digest, label: label.clone() });
-            Ok((label, left.into_iter().chain(now).collect::<Vec<_>>()))
+            Ok(Ok((label, left.into_iter().chain(now).collect::<Vec<_>>())))
         };
-        let (label, versions) = self.0.journal.read(look).await?;
+        let (label, versions) = match self.0.journal.read(look).await? {
+            Ok(found) => found,
+            Err(foreign) => return Ok(Err(foreign)),
+        };
         if !versions.is_empty() {
             let inside = before.inside.clone();
             let job =
                 move |tx: Tx<'_>| versions.iter().try_for_each(|version| record(tx, &inside, version, scope, now));
             self.0.journal.write("record a change by hand", job).await?;
         }
-        Ok(label)
+        Ok(Ok(label))
     }
 }
 
 /// The content as a version, if there is none of it.
 fn by_hand(db: Db<'_>, asked: &str, inside: &str, text: Option<String>) -> anyhow::Result<Option<ByHand>> {
     let digest = text.as_ref().map(|text| page::digest(text.as_bytes())).unwrap_or_default();
-    let (row, label) = label::of_file(db, asked, inside, &digest)?;
+    let (row, label) = label::of_content(db, asked, inside, &digest)?;
     Ok(row.is_none().then_some(ByHand { text, digest, label }))
 }
 

@@ -11,10 +11,12 @@ use std::sync::Arc;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::place;
 use super::tree::{Tree, blocking};
 use super::way::Lies;
+use super::{label, place};
 use crate::people::Party;
+use crate::store::Db;
+use crate::trust::Scope;
 
 /// Folders within folders, at most.
 const DEEPEST: usize = 32;
@@ -33,47 +35,72 @@ pub struct OwnPath {
 }
 
 impl Tree {
-    /// The files of a party by path, those beside the workspace last.
+    /// The files of a party by path, those beside the workspace last. What was written for somebody else is none of theirs.
     ///
     /// # Errors
     /// If the journal or a folder cannot be read.
     pub async fn files_of(&self, who: &Party) -> anyhow::Result<Vec<OwnPath>> {
-        let (tree, folder) = (self.clone(), self.folder_of(who).await?);
-        blocking(move || tree.belongings(&folder)).await
+        let (tree, folder, scope) = (self.clone(), self.folder_of(who).await?, who.scope());
+        let files = blocking(move || tree.belongings(&folder)).await?;
+        let look = move |db: Db<'_>| {
+            let own = files
+                .into_iter()
+                .map(|file| Ok((!label::is_foreign(db, scope, &file.spot, &file.spot)?).then_some(file)));
+            own.filter_map(Result::transpose).collect()
+        };
+        self.0.journal.read_much(look).await
+    }
+
+    /// The files in that folder which are a person's, whether they are let in or not.
+    pub(super) async fn files_in(&self, folder: &str, whose: Scope) -> anyhow::Result<Vec<OwnPath>> {
+        let (tree, folder) = (self.clone(), folder.to_owned());
+        let files = blocking(move || tree.belongings(&folder)).await?;
+        let look = move |db: Db<'_>| {
+            let own = files
+                .into_iter()
+                .map(|file| Ok((!label::is_written_for_another(db, whose, &file.spot, &file.spot)?).then_some(file)));
+            own.filter_map(Result::transpose).collect()
+        };
+        self.0.journal.read_much(look).await
     }
 
     /// The words of a file of a party; `None` if it is not there, or is no text of a usual size.
     ///
     /// # Errors
     /// If the work was abandoned.
-    pub async fn words_of(&self, file: &OwnPath) -> anyhow::Result<Option<String>> {
-        let bytes = self.bytes_of(file, place::MAX_TEXT_FILE).await?;
+    pub async fn words_of(&self, whose: Scope, file: &OwnPath) -> anyhow::Result<Option<String>> {
+        let bytes = self.bytes_of(whose, file, place::MAX_TEXT_FILE).await?;
         Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
     }
 
-    /// The bytes of a file of a party; `None` if it is not there any more, or larger than that.
+    /// The bytes of a file of a party; `None` if it is not there any more or not theirs, or larger than that.
     ///
     /// # Errors
-    /// If the work was abandoned.
-    pub async fn bytes_of(&self, file: &OwnPath, most: u64) -> anyhow::Result<Option<Vec<u8>>> {
+    /// If the journal cannot be read.
+    pub async fn bytes_of(&self, whose: Scope, file: &OwnPath, most: u64) -> anyhow::Result<Option<Vec<u8>>> {
         let (tree, spot) = (self.clone(), file.spot.clone());
-        blocking(move || {
+        let read = blocking(move || {
             let (disk, inside) = tree.disk_of(&spot);
             Ok(disk.read(inside, most).ok())
-        })
-        .await
+        });
+        let (bytes, spot) = (read.await?, file.spot.clone());
+        // Asked after the reading: folders may have been moved since the file was found.
+        let foreign = self.0.journal.read(move |db| label::is_foreign(db, whose, &spot, &spot)).await?;
+        Ok(bytes.filter(|_| !foreign))
     }
 
-    /// Takes everything in the folder of a person off the disk. Of the root only what is theirs goes, not what is for everybody.
+    /// Takes everything of a person in their folder off the disk. Of the root only what is theirs goes, not what is for everybody; what was written for somebody
+    /// else stays.
     ///
     /// # Errors
     /// If something cannot be deleted.
-    pub async fn drop_all_in(&self, folder: &str) -> anyhow::Result<usize> {
+    pub async fn drop_all_in(&self, folder: &str, whose: Scope) -> anyhow::Result<usize> {
         let (tree, folder) = (self.clone(), folder.to_owned());
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let files = self.files_in(&folder, whose).await?;
         blocking(move || {
             let _alone = alone;
-            tree.drop_files(&folder)
+            tree.drop_files(&folder, files)
         })
         .await
     }
@@ -105,15 +132,15 @@ impl Tree {
         Ok(found)
     }
 
-    fn drop_files(&self, folder: &str) -> anyhow::Result<usize> {
-        let files: Vec<OwnPath> =
-            self.belongings(folder)?.into_iter().filter(|file| !place::is_owners_hand(&file.path)).collect();
+    fn drop_files(&self, folder: &str, files: Vec<OwnPath>) -> anyhow::Result<usize> {
+        let files: Vec<OwnPath> = files.into_iter().filter(|file| !place::is_owners_hand(&file.path)).collect();
         for file in &files {
             self.drop_at(&file.spot)?;
         }
+        let keeps_others = self.belongings(folder)?.iter().any(|file| !place::is_owners_hand(&file.path));
         for disk in [&self.0.disk, &self.0.experience] {
             let base = disk.unchecked(folder);
-            match folder.is_empty() {
+            match folder.is_empty() || keeps_others {
                 true => drop_empty(&base),
                 // What is hidden goes as well. No link is followed.
                 false if base.symlink_metadata().is_ok_and(|found| found.is_dir()) => fs::remove_dir_all(&base)?,

@@ -11,7 +11,7 @@ use super::{disk, label, memo, note, page, place, section};
 use crate::people::Party;
 use crate::store::{Db, Node};
 use crate::time::Moment;
-use crate::trust::{Label, Labelled, Text};
+use crate::trust::{Label, Labelled, Scope, Text};
 
 /// Something that lies in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,9 @@ impl Tree {
         };
         let Read { asked, inside, words, digest } = read;
         let of = digest.clone();
-        let (row, label) = self.0.journal.read(move |db| label::of_file(db, &asked, &inside, &of)).await?;
+        let scope = who.scope();
+        let look = self.0.journal.read(move |db| label::of_file(db, scope, &asked, &inside, &of));
+        let Ok((row, label)) = look.await? else { return Ok(Err(NotGiven::Elsewhere)) };
         let text = Labelled::new(Arc::from(words), label, who.scope());
         Ok(Ok((text, row.map(Node::File).into_iter().collect(), digest)))
     }
@@ -129,7 +131,11 @@ impl Tree {
             Ok(listed) => listed,
             Err(why) => return Ok(Err(why)),
         };
-        let look = move |db: Db<'_>| entries.into_iter().map(|entry| named(db, &real, entry)).collect();
+        let scope = who.scope();
+        let look = move |db: Db<'_>| {
+            let named = entries.into_iter().map(|entry| named(db, scope, &real, entry));
+            named.filter_map(Result::transpose).collect()
+        };
         self.0.journal.read(look).await.map(Ok)
     }
 
@@ -141,11 +147,13 @@ impl Tree {
         let folder = self.folder_of(who).await?;
         let (tree, at) = (self.clone(), folder.clone());
         let found = blocking(move || Ok(tree.all_notes(&at))).await?;
+        let scope = who.scope();
         let look = move |db: Db<'_>| {
             let mut notes = Notes::default();
             for FoundNote { path, spot, entry, read } in found {
                 match read {
-                    Ok(read) => notes.read.push(line_of(db, path, &entry, &read)?),
+                    Ok(read) => notes.read.extend(line_of(db, scope, path, &entry, &read)?),
+                    Err(_) if label::is_foreign(db, scope, &spot, &spot)? => {}
                     Err(why) => {
                         let label = label::of_name(db, &spot)?;
                         notes.unread.push(UnreadNote { path, size: entry.size, why, label });
@@ -208,14 +216,16 @@ struct FoundNote {
     read: Result<Read, NotGiven>,
 }
 
-fn line_of(db: Db<'_>, path: String, entry: &Entry, read: &Read) -> anyhow::Result<NoteLine> {
-    let (_, label): (_, Label) = label::of_file(db, &read.asked, &read.inside, &read.digest)?;
+/// The line of a note; `None` if it was written for somebody else.
+fn line_of(db: Db<'_>, whose: Scope, path: String, entry: &Entry, read: &Read) -> anyhow::Result<Option<NoteLine>> {
+    let found = label::of_file(db, whose, &read.asked, &read.inside, &read.digest)?;
+    let Ok((_, label)) = found else { return Ok(None) };
     let note = note::read(&read.words);
     let stem = entry.name.trim_end_matches(".md");
     let title = if note.name.is_empty() { stem.to_owned() } else { note.name };
     let hook = if note.description.is_empty() { note::hook(&note.body) } else { note.description };
     let kind = if memo::is_day(stem) { "day".to_owned() } else { note.kind };
-    Ok(NoteLine { path, title, hook, kind, size: entry.size, at: entry.at, trusted: label.is_trusted() })
+    Ok(Some(NoteLine { path, title, hook, kind, size: entry.size, at: entry.at, trusted: label.is_trusted() }))
 }
 
 /// The folder by where it really is, and what lies in it.
@@ -235,8 +245,12 @@ fn list(disk: &Disk, folder: &str, path: &str) -> anyhow::Result<Result<(String,
     Ok(Ok((real, entries)))
 }
 
-fn named(db: Db<'_>, folder: &str, entry: Entry) -> anyhow::Result<Listed> {
+/// An entry with the label of its name; `None` if it is a file that was written for somebody else.
+fn named(db: Db<'_>, whose: Scope, folder: &str, entry: Entry) -> anyhow::Result<Option<Listed>> {
     let spot = place::within(folder, &entry.name);
+    if !entry.folder && label::is_foreign(db, whose, &spot, &spot)? {
+        return Ok(None);
+    }
     let label = if entry.folder { label::of_folder(db, &spot)? } else { label::of_name(db, &spot)? };
-    Ok(Listed { name: entry.name, folder: entry.folder, size: entry.size, at: entry.at, label })
+    Ok(Some(Listed { name: entry.name, folder: entry.folder, size: entry.size, at: entry.at, label }))
 }

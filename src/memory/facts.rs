@@ -155,8 +155,9 @@ impl Tree {
         let Some((inside, bytes)) = read.await? else { return Ok(None) };
         let digest = page::digest(&bytes);
         let Ok(text) = String::from_utf8(bytes) else { return Ok(None) };
-        let (row, label) = self.0.journal.read(move |db| label::of_file(db, &spot, &inside, &digest)).await?;
-        Ok(Some(Standing { text, label, row }))
+        let scope = who.scope();
+        let look = self.0.journal.read(move |db| label::of_file(db, scope, &spot, &inside, &digest));
+        Ok(look.await?.ok().map(|(row, label)| Standing { text, label, row }))
     }
 
     /// Puts facts into their list; what has no room there any more goes to the note of the month before.

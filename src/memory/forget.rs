@@ -156,7 +156,7 @@ impl Tree {
             let text = link.as_ref().map_or_else(|| text.to_owned(), |name| memo::drop_index_line(text, name));
             of.cut(&text).unwrap_or(text)
         };
-        let Some(before) = self.words_of(file).await? else { return Ok(Counts::default()) };
+        let Some(before) = self.words_of(who.scope(), file).await? else { return Ok(Counts::default()) };
         let lines = before.lines().count().saturating_sub(cut(&before).lines().count());
         if lines == 0 {
             return Ok(Counts::default());

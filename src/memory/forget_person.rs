@@ -3,13 +3,13 @@
 //! this person's words goes.
 
 use crate::id::{ForgettingId, PersonId};
-use crate::people::{Party, Person, Role};
+use crate::people::Party;
 use crate::store::{Counts, Db, ForgettingRow, Forgotten, NewForgetting, Tx};
 use crate::time::Moment;
 use crate::trust::Scope;
 use crate::wording;
 
-use super::tree::{Tree, blocking, first_owner};
+use super::tree::{Tree, blocking};
 use super::{disk, place};
 
 /// How many rows one transaction changes at most.
@@ -37,9 +37,8 @@ impl Tree {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn folder_once_of(&self, id: PersonId, name: &str) -> anyhow::Result<String> {
-        let owner = self.0.journal.read(first_owner).await?;
-        let person = Person { id, name: name.to_owned(), role: Role::Member };
-        Ok(place::folder_of(&Party::One(person), owner))
+        let folder = self.0.journal.read(move |db| db.folder_once_of(id)).await?;
+        Ok(folder.unwrap_or_else(|| place::folder_name(id, name)))
     }
 
     /// Forgets a person, or goes on with it.
@@ -132,8 +131,12 @@ impl Tree {
         Ok((by_hand, elsewhere))
     }
 
-    /// The folder that goes with them. None if it was gone through before, and is somebody else's by now.
+    /// The folder that goes with them. None if it is somebody else's.
     async fn folder_to_drop(&self, row: &ForgettingRow, person: PersonId) -> anyhow::Result<Option<String>> {
+        let holder = self.0.journal.read(|db| db.workspace_owner()).await?;
+        if row.target.is_empty() && holder != Some(person) {
+            return Ok(None);
+        }
         let others = self.0.journal.read(|db| db.people()).await?.into_iter().filter(|other| other.id != person);
         for other in others.filter(|_| row.is_left) {
             if self.folder_of(&Party::One(other)).await? == row.target {
@@ -146,7 +149,7 @@ impl Tree {
     /// Their folder, and whatever was written for them elsewhere in the workspace.
     async fn drop_files_of(&self, person: PersonId, folder: Option<&str>) -> anyhow::Result<usize> {
         let mut dropped = match folder {
-            Some(folder) => self.drop_all_in(folder).await?,
+            Some(folder) => self.drop_all_in(folder, Scope::Person(person)).await?,
             None => 0,
         };
         let spots = self.0.journal.read(move |db| db.paths_of(person)).await?;
@@ -171,12 +174,8 @@ impl Tree {
     async fn left_of(&self, person: PersonId, folder: Option<String>) -> anyhow::Result<Vec<(String, usize)>> {
         let mut left = self.0.journal.read_much(move |db: Db<'_>| db.holding(person)).await?;
         let Some(folder) = folder else { return Ok(left) };
-        let tree = self.clone();
-        let look = move || {
-            let files = tree.belongings(&folder)?.into_iter().filter(|file| !place::is_owners_hand(&file.path)).count();
-            Ok(files)
-        };
-        let files = blocking(look).await?;
+        let files = self.files_in(&folder, Scope::Person(person)).await?;
+        let files = files.into_iter().filter(|file| !place::is_owners_hand(&file.path)).count();
         if files > 0 {
             left.push(("files".to_owned(), files));
         }

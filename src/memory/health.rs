@@ -1,6 +1,6 @@
 //! How the tree is: what an operator would want to know of it, in numbers, and the mending of what can be mended without deciding anything.
 //!
-//! Nothing here names a file or quotes a word, because what `doctor` prints may be pasted anywhere.
+//! Nothing here quotes a word, and only a file that lies with the wrong person is named, because what `doctor` prints may be pasted anywhere.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::belongings::OwnPath;
 use super::facts::Standing;
-use super::tree::{Tree, blocking, first_owner};
+use super::tree::{Tree, blocking};
 use super::write::{Author, New, Origin};
 use super::{memo, note, place};
 use crate::people::{Party, Role};
-use crate::store::Node;
+use crate::store::{Db, Folder, Node};
 use crate::time::Moment;
+use crate::trust::Scope;
 use crate::wording;
 
 /// The folders that everything else counts on, of the workspace.
@@ -38,8 +39,28 @@ pub struct TreeHealth {
     pub fullest: u64,
     /// Files that are loaded by themselves and are larger than they may become.
     pub overfull: usize,
-    /// Folders of people of whom none is called so.
+    /// Folders under `people/` that are nobody's who is let in.
     pub nobodys: usize,
+    /// Whether the owner of the root is not let in, so that it is loaded for nobody.
+    pub root_is_closed: bool,
+    /// Files that lie with one person and were written for another; nobody is shown them.
+    pub misplaced: Vec<Misplaced>,
+    /// Rows of the journal whose scope is not that of what they belong to: table, how many, the first.
+    pub misplaced_rows: Vec<(String, usize, i64)>,
+}
+
+/// A file that lies with one person and was written for another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Misplaced {
+    /// Relative to the workspace.
+    pub path: String,
+    /// For whom it was written.
+    pub written_for: String,
+    /// With whom it lies.
+    pub lies_with: String,
+    /// Whether there is such a file; else only the journal keeps what it held.
+    pub stands: bool,
 }
 
 /// What was mended.
@@ -59,17 +80,34 @@ impl Tree {
     /// If the journal or a folder cannot be read.
     pub async fn health(&self) -> anyhow::Result<TreeHealth> {
         let people = self.0.journal.read(|db| db.people()).await?;
-        let owner = self.0.journal.read(first_owner).await?;
         let mut health =
             TreeHealth { missing: self.missing_folders().map(str::to_owned).collect(), ..TreeHealth::default() };
         let mut known = BTreeSet::new();
         for person in people {
             let who = Party::One(person);
-            known.insert(place::folder_of(&who, owner));
+            known.insert(self.folder_of(&who).await?);
             self.look_over(&who, &mut health).await?;
         }
         health.nobodys = self.folders_of_nobody(known).await?;
+        let root = |db: Db<'_>| Ok(db.workspace_owner()?.is_some() && db.present_workspace_owner()?.is_none());
+        health.root_is_closed = self.0.journal.read(root).await?;
+        health.misplaced = self.misplaced().await?;
+        health.misplaced_rows = self.0.journal.read_much(|db| db.misplaced_rows()).await?;
         Ok(health)
+    }
+
+    /// Files of which the newest version was written for somebody else than the one in whose folder they lie.
+    async fn misplaced(&self) -> anyhow::Result<Vec<Misplaced>> {
+        let found = self.0.journal.read_much(misplaced_in).await?;
+        let tree = self.clone();
+        blocking(move || {
+            let stands = |path: &str| {
+                let (disk, inside) = tree.disk_of(path);
+                disk.unchecked(inside).symlink_metadata().is_ok()
+            };
+            Ok(found.into_iter().map(|file| Misplaced { stands: stands(&file.path), ..file }).collect())
+        })
+        .await
     }
 
     /// Makes the folders and the files that are missing, and leads to notes that nothing leads to.
@@ -107,7 +145,7 @@ impl Tree {
             if file.path == MEMORY {
                 health.fullest = health.fullest.max(file.size.saturating_mul(100) / most.max(1));
             }
-            let broken = file.size <= place::MAX_TEXT_FILE && self.words_of(file).await?.is_none();
+            let broken = file.size <= place::MAX_TEXT_FILE && self.words_of(who.scope(), file).await?.is_none();
             health.unreadable = health.unreadable.saturating_add(usize::from(broken));
         }
         health.unlisted = health.unlisted.saturating_add(self.unlisted(who, &files).await?.len());
@@ -119,7 +157,7 @@ impl Tree {
     async fn unlisted<'f>(&self, who: &Party, files: &'f [OwnPath]) -> anyhow::Result<Vec<(&'f OwnPath, Standing)>> {
         let mut indexes = Vec::new();
         for file in files.iter().filter(|file| holds_lines(&file.path)) {
-            indexes.extend(self.words_of(file).await?);
+            indexes.extend(self.words_of(who.scope(), file).await?);
         }
         let leads = |file: &OwnPath| indexes.iter().any(|text| memo::leads_in(text, name_of(&file.path)));
         let mut unlisted = Vec::new();
@@ -173,6 +211,37 @@ impl Tree {
         })
         .await
     }
+}
+
+/// Folders of people who are not let in are passed over: nobody reads there.
+fn misplaced_in(db: Db<'_>) -> anyhow::Result<Vec<Misplaced>> {
+    let mut folders = Vec::new();
+    for person in db.people()? {
+        if let Folder::At(folder) = db.folder_of(Scope::Person(person.id))? {
+            folders.push((folder, Scope::Person(person.id)));
+        }
+    }
+    folders.extend(db.workspace_owner()?.map(|owner| (String::new(), Scope::Person(owner))));
+    for (id, _, scope) in db.streams()? {
+        if scope == Scope::Group(id) {
+            folders.push((format!("groups/{id}"), scope));
+        }
+    }
+    let mut found = Vec::new();
+    for written in db.newest_scopes()?.into_iter().filter(|written| !place::is_shared(&written.path)) {
+        let lies = folders.iter().find(|(folder, _)| place::own(folder, &written.path).is_some());
+        let Some((_, lies)) = lies.filter(|(_, scope)| !written.scope.fits(*scope)) else { continue };
+        let (written_for, lies_with) = (called(db, written.scope)?, called(db, *lies)?);
+        found.push(Misplaced { path: written.path, written_for, lies_with, stands: false });
+    }
+    Ok(found)
+}
+
+fn called(db: Db<'_>, scope: Scope) -> anyhow::Result<String> {
+    Ok(match scope {
+        Scope::Person(id) => db.name_once_of(id)?.unwrap_or_else(|| scope.encode()),
+        Scope::Group(_) | Scope::Shared => scope.encode(),
+    })
 }
 
 const MEMORY: &str = "memory/MEMORY.md";

@@ -243,6 +243,11 @@ impl Index {
         Ok(())
     }
 
+    /// Forgets what was noticed of the disk, after folders were moved: the next look at any folder looks at every file, and watches it anew.
+    pub fn look_anew(&self) {
+        *self.0.noticed() = Noticed::nothing();
+    }
+
     /// What matches, best first.
     ///
     /// # Errors

@@ -1,8 +1,17 @@
-//! Whose words a file holds. This file may mint trust: for the program's own first contents, and for what a person wrote by hand.
+//! Whose words a file holds, and who may read it. This file may mint trust: for the program's own first contents, and for what a person wrote by hand.
+//!
+//! Every reader comes through [`of_file`], after it has read the bytes: it refuses a file that does not lie in the folder of the one it is read for, or whose
+//! newest version was written for somebody else. So neither a new owner, nor a folder that is moved meanwhile, nor a row in the wrong place shows one person's
+//! words to another.
 
 use super::{first, place};
-use crate::store::{Db, FOUND};
-use crate::trust::{Label, Source};
+use crate::store::{Db, FOUND, Folder};
+use crate::trust::{Label, Scope, Source};
+
+/// The file may not be read for that person or group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("It was written for somebody else")]
+pub struct Foreign;
 
 /// The label of the first contents of a file: they are part of the program.
 pub(super) fn of_first_contents() -> Label {
@@ -19,13 +28,49 @@ pub fn of_file_from_anywhere(path: &str, digest: &str) -> Label {
     if first::is_first(path, digest) { Label::trusted() } else { of_found_file() }
 }
 
-/// The label of a file as it stands now, and its row if we wrote just that.
+/// The label of a file as it stands now, and its row if we wrote just that; or that it may not be read for that party.
 ///
 /// `asked` is the path by which it was asked for, `inside` the one where it really lies; they differ behind a link.
 ///
 /// # Errors
 /// If the journal cannot be read.
-pub fn of_file(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow::Result<(Option<i64>, Label)> {
+pub(super) fn of_file(
+    db: Db<'_>,
+    whose: Scope,
+    asked: &str,
+    inside: &str,
+    digest: &str,
+) -> anyhow::Result<Result<(Option<i64>, Label), Foreign>> {
+    Ok(if is_foreign(db, whose, asked, inside)? { Err(Foreign) } else { Ok(of_content(db, asked, inside, digest)?) })
+}
+
+/// Whether a file may not be read for that party.
+pub(super) fn is_foreign(db: Db<'_>, whose: Scope, asked: &str, inside: &str) -> anyhow::Result<bool> {
+    Ok(is_elsewhere(db, whose, asked, inside)? || is_written_for_another(db, whose, asked, inside)?)
+}
+
+/// Whether a path is not in the folder of that party, as it is now.
+pub(super) fn is_elsewhere(db: Db<'_>, whose: Scope, asked: &str, inside: &str) -> anyhow::Result<bool> {
+    if place::is_shared(asked) {
+        return Ok(false);
+    }
+    let Folder::At(folder) = db.folder_of(whose)? else { return Ok(true) };
+    Ok(place::own(&folder, inside).is_none())
+}
+
+/// Whether the newest version of a file was written for somebody else. Without a version it was written by hand, for whose folder it lies in.
+pub(super) fn is_written_for_another(db: Db<'_>, whose: Scope, asked: &str, inside: &str) -> anyhow::Result<bool> {
+    if place::is_shared(asked) {
+        return Ok(false);
+    }
+    Ok(db.newest_scope_of(inside)?.is_some_and(|scope| !scope.fits(whose)))
+}
+
+/// The label of a content, whoever may read it, and its row if we wrote just that. For what shows it to nobody.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn of_content(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow::Result<(Option<i64>, Label)> {
     let (row, mut label) = match db.file_version(inside, digest)? {
         Some((row, label)) => (Some(row), label),
         // A path stays untrusted through any edit; else nobody but a person can have written it.
@@ -39,7 +84,7 @@ pub fn of_file(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow::R
 
 /// The label of the name of a file: whoever gave it its words may have chosen that too.
 pub(super) fn of_name(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
-    Ok(of_file(db, spot, spot, "")?.1)
+    Ok(of_content(db, spot, spot, "")?.1)
 }
 
 /// The label of the name of a folder: that of all that was ever written into it, but for the folders that the program makes itself.

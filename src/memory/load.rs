@@ -9,10 +9,11 @@ use anyhow::Context;
 
 use super::agent::Habits;
 use super::first::Kept;
+use super::label::{self, Foreign};
 use super::page::Page;
 use super::shelf::{Look, Shelf};
-use super::tree::{Tree, blocking, first_owner};
-use super::{Loaded, label, place};
+use super::tree::{Closed, Tree, blocking};
+use super::{Loaded, place};
 use crate::people::Party;
 use crate::store::Db;
 use crate::time::Moment;
@@ -25,16 +26,17 @@ impl Tree {
     /// # Errors
     /// If the workspace cannot be written.
     pub async fn seed(&self, now: Moment) -> anyhow::Result<()> {
+        self.settle_folders().await?;
         self.finish().await?;
         for kind in Kept::SHARED {
             self.create("", &kind.name(""), kind.first_contents(""), Scope::Shared, now).await?;
         }
         let inner = Arc::clone(&self.0);
         blocking(move || inner.disk.folder("inbox").map(drop)).await.with_context(|| self.cannot_write("inbox"))?;
-        let Some(owner) = self.0.journal.read(first_owner).await? else {
+        let Some(owner) = self.0.journal.read(|db| db.present_workspace_owner()).await? else {
             return Ok(());
         };
-        let scope = Scope::Person(owner);
+        let scope = Scope::Person(owner.id);
         for kind in [Kept::User, Kept::Memory] {
             self.create("", &kind.name(""), kind.first_contents(""), scope, now).await?;
         }
@@ -47,22 +49,31 @@ impl Tree {
     /// # Errors
     /// If the journal cannot be read. Trouble with a file is no error but a note.
     pub async fn load(&self, who: &Party, now: Moment, day: &str) -> anyhow::Result<Loaded> {
-        let owner = self.0.journal.read(first_owner).await?;
-        let folder = place::folder_of(who, owner);
         let scope = who.scope();
         let mut notes = Vec::new();
-        let mut seen = self.look(&folder, day).await?;
-        if self.create_missing(&seen, &folder, day, scope, now, &mut notes).await {
-            seen = self.look(&folder, day).await?;
+        let folder = match self.folder_of(who).await {
+            Err(error) if error.is::<Closed>() => {
+                notes.push(format!("{error:#}"));
+                None
+            }
+            folder => Some(folder?),
+        };
+        let mut seen = self.look(folder.as_deref(), day).await?;
+        if let Some(folder) = &folder
+            && self.create_missing(&seen, folder, day, scope, now, &mut notes).await
+        {
+            seen = self.look(Some(folder), day).await?;
         }
-        let judged = self.0.journal.read(move |db| seen.into_iter().map(|seen| judge(db, seen)).collect()).await?;
+        let judge = move |db: Db<'_>| seen.into_iter().map(|seen| judge(db, scope, seen)).collect();
+        let judged = self.0.journal.read(judge).await?;
         Ok(Gathered::of(judged, scope, notes).loaded(&self.1))
     }
 
-    async fn look(&self, folder: &str, day: &str) -> anyhow::Result<Vec<Seen>> {
+    /// Without a folder only what is everybody's.
+    async fn look(&self, folder: Option<&str>, day: &str) -> anyhow::Result<Vec<Seen>> {
         let (inner, habits) = (Arc::clone(&self.0), Arc::clone(&self.1));
-        let (folder, day) = (folder.to_owned(), day.to_owned());
-        blocking(move || Ok(look(&inner.shelf, &habits, &folder, &day))).await
+        let (folder, day) = (folder.map(str::to_owned), day.to_owned());
+        blocking(move || Ok(look(&inner.shelf, &habits, folder.as_deref(), &day))).await
     }
 
     /// Whether anything was made.
@@ -121,21 +132,25 @@ struct Seen {
     look: Look,
 }
 
-/// A look at a file with the row and the label of what was seen.
+/// A look at a file with the row and the label of what was seen, if it may be read.
 struct Judged {
     seen: Seen,
-    row: Option<i64>,
-    label: Label,
+    found: Result<(Option<i64>, Label), Foreign>,
 }
 
 /// Looks at everything that a turn begins with. Blocks.
-fn look(shelf: &Shelf, habits: &Habits, folder: &str, day: &str) -> Vec<Seen> {
+fn look(shelf: &Shelf, habits: &Habits, folder: Option<&str>, day: &str) -> Vec<Seen> {
+    let is_closed = folder.is_none();
+    let folder = folder.unwrap_or_default();
     let file = |kind: Kept| Seen {
         what: What::File(kind),
         name: kind.name(day),
         asked: kind.path(folder, day),
         look: shelf.look(folder, kind, day),
     };
+    if is_closed {
+        return Kept::SHARED.into_iter().map(file).collect();
+    }
     if !habits.memory.enabled {
         return Kept::SHARED.into_iter().chain([Kept::User]).map(file).collect();
     }
@@ -161,12 +176,12 @@ fn look(shelf: &Shelf, habits: &Habits, folder: &str, day: &str) -> Vec<Seen> {
     seen
 }
 
-fn judge(db: Db<'_>, seen: Seen) -> anyhow::Result<Judged> {
-    let (row, label) = match &seen.look {
-        Look::Page(page) => label::of_file(db, &seen.asked, &page.inside, &page.digest)?,
-        Look::Missing | Look::Unreadable(_) => (None, Label::join_of([])),
+fn judge(db: Db<'_>, whose: Scope, seen: Seen) -> anyhow::Result<Judged> {
+    let found = match &seen.look {
+        Look::Page(page) => label::of_file(db, whose, &seen.asked, &page.inside, &page.digest)?,
+        Look::Missing | Look::Unreadable(_) => Ok((None, Label::join_of([]))),
     };
-    Ok(Judged { seen, row, label })
+    Ok(Judged { seen, found })
 }
 
 /// What was found of what a turn begins with: the trusted pages, and notes about the rest.
@@ -180,7 +195,14 @@ struct Gathered {
 impl Gathered {
     fn of(judged: Vec<Judged>, own: Scope, notes: Vec<String>) -> Self {
         let mut gathered = Self { own, pages: Vec::new(), nodes: Vec::new(), notes };
-        for Judged { seen, row, label } in judged {
+        for Judged { seen, found } in judged {
+            let (row, label) = match found {
+                Ok(found) => found,
+                Err(foreign) => {
+                    gathered.notes.push(format!("{} is left out: {foreign}", seen.name));
+                    continue;
+                }
+            };
             match seen.look {
                 Look::Missing => {}
                 Look::Unreadable(note) => gathered.notes.push(note),

@@ -6,7 +6,7 @@
 use std::io::ErrorKind;
 
 use super::tree::Tree;
-use super::{disk, page, place};
+use super::{disk, label, page, place};
 use crate::people::Party;
 
 /// A file that may be given out.
@@ -57,9 +57,15 @@ impl Tree {
     /// # Errors
     /// If the journal cannot be read; inside, why the file is not given out.
     pub async fn own_file(&self, who: &Party, path: &str, max: u64) -> anyhow::Result<Result<OwnFile, NotGiven>> {
-        let folder = self.folder_of(who).await?;
+        let (folder, scope) = (self.folder_of(who).await?, who.scope());
         let asked = path.trim().to_owned();
-        self.on_disk(move |root| Ok(look(root, &folder, &asked, max))).await
+        let found = match self.on_disk(move |root| Ok(look(root, &folder, &asked, max))).await? {
+            Ok(found) => found,
+            Err(why) => return Ok(Err(why)),
+        };
+        let spot = found.path.clone();
+        let foreign = self.0.journal.read(move |db| label::is_foreign(db, scope, &spot, &spot)).await?;
+        Ok(if foreign { Err(NotGiven::Elsewhere) } else { Ok(found) })
     }
 
     /// The bytes of a file that was chosen before, if they are still the same.

@@ -6,33 +6,56 @@
 
 use super::spelling;
 use crate::id::{AttachmentId, PersonId};
-use crate::people::Party;
 use crate::skill::name;
 
 /// The longest cleaned name of a person or a file.
 const MAX_NAME: usize = 60;
 
-/// The folder of a person or a group: blank, which is the root itself, for the first owner.
-///
-/// Two people never share one. A name that is kept as it is holds only letters, digits and single dashes and does not end in a
-/// number; every other one ends in the number of its person.
-pub(super) fn folder_of(who: &Party, first_owner: Option<PersonId>) -> String {
-    let who = match who {
-        Party::One(person) => person,
-        Party::Group(stream) => return format!("groups/{stream}"),
-    };
-    if first_owner == Some(who.id) {
-        return String::new();
+/// The folder that a person gets: `people/ID-name`. The id alone tells people apart; the name is for whoever looks at the disk, and stays when its person is
+/// called something else.
+pub(super) fn folder_name(id: PersonId, name: &str) -> String {
+    match clean(&name.to_ascii_lowercase(), |c| c.is_ascii_alphanumeric()).as_str() {
+        "" => format!("people/{id}-person"),
+        clean => format!("people/{id}-{clean}"),
     }
-    let lower = who.name.to_ascii_lowercase();
+}
+
+/// The folder that a person had before folders were stored: it went by the name.
+pub(super) fn folder_by_name(id: PersonId, name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
     let clean = clean(&lower, |c| c.is_ascii_alphanumeric());
     let last = clean.rsplit_once('-').map(|(_, last)| last);
     let looks_numbered = last.is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
     match clean.as_str() {
-        "" => format!("people/person-{}", who.id),
+        "" => format!("people/person-{id}"),
         same if same == lower && !looks_numbered => format!("people/{same}"),
-        changed => format!("people/{changed}-{}", who.id),
+        changed => format!("people/{changed}-{id}"),
     }
+}
+
+/// Whether it is a file of the root that is everybody's.
+pub(super) fn is_shared(inside: &str) -> bool {
+    ["AGENTS.md", "SOUL.md"].contains(&inside)
+}
+
+/// The path in the other folder of a path that lies in one; `None` if it lies elsewhere. Either may be the root, of which only what is its owner's counts.
+pub(super) fn moved(path: &str, from: &str, to: &str) -> Option<String> {
+    let (beside, inside) = match path.strip_prefix(EXPERIENCE) {
+        Some(inside) => (EXPERIENCE, inside),
+        None => ("", path),
+    };
+    if inside == from && !from.is_empty() {
+        return Some(format!("{beside}{to}"));
+    }
+    let own = if from.is_empty() { inside } else { inside.strip_prefix(from)?.strip_prefix('/')? };
+    let stays = from.is_empty() && (is_of_others(own) || beside.is_empty() && is_no_path_of_root(own));
+    (!own.is_empty() && !stays).then(|| format!("{beside}{}", within(to, own)))
+}
+
+/// What the journal keeps among paths of the root and what is none, and what is everybody's.
+fn is_no_path_of_root(own: &str) -> bool {
+    let numbered = |folder: &str| own.strip_prefix(folder).is_some_and(|number| number.parse::<i64>().is_ok());
+    is_shared(own) || ["conversations/", "reflections/", "forgotten/"].into_iter().any(numbered)
 }
 
 /// The name under which a file that came with a message is kept.
@@ -189,15 +212,47 @@ fn clean(name: &str, allowed: impl Fn(char) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::people::{Person, Role};
     use proptest::prelude::*;
 
-    fn person(id: i64, name: &str) -> Party {
-        Party::One(Person { id: PersonId(id), name: name.to_owned(), role: Role::Member })
+    #[test]
+    fn folders_are_told_apart_by_their_id() {
+        for (name, folder) in [
+            ("Ben", "people/7-ben"),
+            ("Ada Lovelace", "people/7-ada-lovelace"),
+            ("../../etc", "people/7-etc"),
+            ("ben-3", "people/7-ben-3"),
+            ("Анна", "people/7-person"),
+            ("", "people/7-person"),
+        ] {
+            assert_eq!(folder_name(PersonId(7), name), folder, "{name}");
+        }
     }
 
     #[test]
-    fn folders_of_people() {
+    fn paths_follow_their_folder() {
+        for (path, from, to, expected) in [
+            ("people/ben/memory/tea.md", "people/ben", "people/2-ben", Some("people/2-ben/memory/tea.md")),
+            ("//experience/people/ben/a.md", "people/ben", "people/2-ben", Some("//experience/people/2-ben/a.md")),
+            ("people/ben", "people/ben", "people/2-ben", Some("people/2-ben")),
+            ("people/benno/a.md", "people/ben", "people/2-ben", None),
+            ("memory/tea.md", "people/ben", "people/2-ben", None),
+            ("memory/tea.md", "", "people/1-ada", Some("people/1-ada/memory/tea.md")),
+            ("//experience/default.md", "", "people/1-ada", Some("//experience/people/1-ada/default.md")),
+            ("//experience/people/ben/default.md", "", "people/1-ada", None),
+            ("AGENTS.md", "", "people/1-ada", None),
+            ("SOUL.md", "", "people/1-ada", None),
+            ("HEARTBEAT.md", "", "people/1-ada", Some("people/1-ada/HEARTBEAT.md")),
+            ("groups/4/USER.md", "", "people/1-ada", None),
+            ("conversations/12", "", "people/1-ada", None),
+            ("forgotten/3", "", "people/1-ada", None),
+            ("people/3-carl/USER.md", "people/3-carl", "", Some("USER.md")),
+        ] {
+            assert_eq!(moved(path, from, to).as_deref(), expected, "{path} from {from}");
+        }
+    }
+
+    #[test]
+    fn folders_by_name() {
         for (name, folder) in [
             ("Ben", "people/ben"),
             ("anne-marie", "people/anne-marie"),
@@ -208,10 +263,8 @@ mod tests {
             ("Анна", "people/person-7"),
             ("", "people/person-7"),
         ] {
-            assert_eq!(folder_of(&person(7, name), Some(PersonId(1))), folder, "{name}");
+            assert_eq!(folder_by_name(PersonId(7), name), folder, "{name}");
         }
-        assert_eq!(folder_of(&person(7, "Ben"), Some(PersonId(7))), "");
-        assert_eq!(folder_of(&Party::Group(crate::id::StreamId(4)), Some(PersonId(1))), "groups/4");
     }
 
     #[test]
@@ -278,7 +331,7 @@ mod tests {
     proptest! {
         #[test]
         fn cleaned_names_are_one_plain_part(name in ".{0,120}", id in 1_i64..100) {
-            let folder = folder_of(&person(id, &name), None);
+            let folder = folder_name(PersonId(id), &name);
             prop_assert!(is_plain(&folder) && folder.split('/').count() == 2, "{}", folder);
             let file = file_name(AttachmentId(id), &name);
             prop_assert!(is_plain(&file) && !file.contains('/') && file.len() < 100, "{}", file);
@@ -288,8 +341,7 @@ mod tests {
         fn two_people_never_share_a_folder(
             one in "[abAB1 -]{0,6}", other in "[abAB1 -]{0,6}", first in 1_i64..20, second in 20_i64..40,
         ) {
-            prop_assume!(!one.eq_ignore_ascii_case(&other));
-            prop_assert_ne!(folder_of(&person(first, &one), None), folder_of(&person(second, &other), None));
+            prop_assert_ne!(folder_name(PersonId(first), &one), folder_name(PersonId(second), &other));
         }
     }
 }

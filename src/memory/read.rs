@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::tree::{Tree, blocking, first_owner};
+use super::tree::{Tree, blocking};
 use super::{disk, label, page, place};
 use crate::id::PersonId;
+use crate::people::{Party, Person, Role};
 use crate::trust::{Labelled, Scope, Text};
 
 /// The most of one note that is read: more than any skill may have.
@@ -16,32 +17,39 @@ const MAX_NOTE: u64 = 64 * 1024;
 const HEARTBEAT: &str = "HEARTBEAT.md";
 
 impl Tree {
-    /// One of the first owner's notes word for word, and its row if we wrote just that. Only plain Markdown files in their `memory/` are notes.
+    /// One of a person's notes word for word, and its row if we wrote just that. Only plain Markdown files in their `memory/` are notes.
     ///
     /// # Errors
-    /// If it is no note, is not there, is too long or no text, or nobody is owner.
-    pub async fn read_note(&self, path: &str) -> anyhow::Result<(Text, Option<i64>)> {
+    /// If it is no note, is not there, is too long or no text, or was written for somebody else.
+    pub async fn read_note(&self, whose: &Person, path: &str) -> anyhow::Result<(Text, Option<i64>)> {
         anyhow::ensure!(place::is_note(path), "it is not a Markdown file in memory/");
-        let owner = self.0.journal.read(first_owner).await?.context("there is no owner yet")?;
-        let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
+        let who = Party::One(whose.clone());
+        let (scope, asked) = (who.scope(), place::within(&self.folder_of(&who).await?, path));
+        let (inner, spot) = (Arc::clone(&self.0), asked.clone());
         let (inside, bytes) = blocking(move || {
-            let found = inner.disk.find(&asked)?;
+            let found = inner.disk.find(&spot)?;
             let bytes = disk::read_up_to(disk::open(&found)?, MAX_NOTE)?;
             Ok((found.inside(), bytes))
         })
         .await?;
-        let (asked, digest) = (path.to_owned(), page::digest(&bytes));
-        let (row, label) = self.0.journal.read(move |db| label::of_file(db, &asked, &inside, &digest)).await?;
+        let digest = page::digest(&bytes);
+        let look = self.0.journal.read(move |db| label::of_file(db, scope, &asked, &inside, &digest));
+        let (row, label) = look.await??;
         let words = String::from_utf8(bytes).ok().context("it is not UTF-8")?;
-        Ok((Labelled::new(Arc::from(words), label, Scope::Person(owner)), row))
+        Ok((Labelled::new(Arc::from(words), label, scope), row))
     }
 
-    /// `HEARTBEAT.md` word for word, with its owner, and its row if we wrote just that. `None` if there is no such file, or nobody is owner.
+    /// `HEARTBEAT.md` word for word, with whose it is, and its row if we wrote just that. `None` if there is no such file, or whose root it lies in is no owner who
+    /// is let in.
     ///
     /// # Errors
-    /// If it cannot be read, is too long or no text.
+    /// If it cannot be read, is too long or no text, or was written for somebody else.
     pub async fn read_heartbeat(&self) -> anyhow::Result<Option<(PersonId, Text, Option<i64>)>> {
-        let Some(owner) = self.0.journal.read(first_owner).await? else { return Ok(None) };
+        let owner = self.0.journal.read(|db| db.present_workspace_owner()).await?;
+        let Some(owner) = owner.filter(|owner| owner.role == Role::Owner).map(|owner| owner.id) else {
+            return Ok(None);
+        };
+        let scope = Scope::Person(owner);
         let inner = Arc::clone(&self.0);
         let read = blocking(move || {
             let (inside, bytes) = inner.disk.standing(HEARTBEAT, MAX_NOTE)?;
@@ -49,8 +57,9 @@ impl Tree {
         });
         let Some((inside, bytes)) = read.await? else { return Ok(None) };
         let digest = page::digest(&bytes);
-        let (row, label) = self.0.journal.read(move |db| label::of_file(db, HEARTBEAT, &inside, &digest)).await?;
+        let look = self.0.journal.read(move |db| label::of_file(db, scope, HEARTBEAT, &inside, &digest));
+        let (row, label) = look.await??;
         let words = String::from_utf8(bytes).ok().context("It is not UTF-8")?;
-        Ok(Some((owner, Labelled::new(Arc::from(words), label, Scope::Person(owner)), row)))
+        Ok(Some((owner, Labelled::new(Arc::from(words), label, scope), row)))
     }
 }

@@ -4,8 +4,8 @@ use anyhow::Context;
 
 use super::disk::Existing;
 use super::seeded::Draft;
-use super::tree::{Tree, blocking, first_owner};
-use super::{page, place};
+use super::tree::{Tree, blocking};
+use super::{label, page, place};
 use crate::id::AttachmentId;
 use crate::people::Party;
 use crate::time::Moment;
@@ -41,8 +41,7 @@ impl Tree {
         label: &Label,
         now: Moment,
     ) -> anyhow::Result<(String, String)> {
-        let owner = self.0.journal.read(first_owner).await?;
-        let folder = place::within(&place::folder_of(who, owner), "inbox");
+        let folder = place::within(&self.folder_of(who).await?, "inbox");
         let name = place::file_name(id, name_hint);
         let (path, digest) = (place::within(&folder, &name), page::digest(bytes));
         let draft =
@@ -51,14 +50,19 @@ impl Tree {
         Ok((path, digest))
     }
 
-    /// The bytes of a file that [`Tree::save_inbox`] kept.
+    /// The bytes of a file that [`Tree::save_inbox`] kept for that party.
     ///
     /// # Errors
-    /// If it is not there, or the path leads anywhere else than to an inbox.
-    pub async fn read_inbox(&self, path: &str) -> anyhow::Result<Vec<u8>> {
+    /// If it is not there, was kept for somebody else, or the path leads anywhere else than to an inbox.
+    pub async fn read_inbox(&self, whose: Scope, path: &str) -> anyhow::Result<Vec<u8>> {
         anyhow::ensure!(place::is_inbox(path), "Only received files are read here");
         let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
-        blocking(move || inner.disk.read(&asked, MAX_RECEIVED)).await.context("Cannot read a received file")
+        let bytes =
+            blocking(move || inner.disk.read(&asked, MAX_RECEIVED)).await.context("Cannot read a received file")?;
+        let asked = path.to_owned();
+        let foreign = self.0.journal.read(move |db| label::is_foreign(db, whose, &asked, &asked)).await?;
+        anyhow::ensure!(!foreign, label::Foreign);
+        Ok(bytes)
     }
 
     /// Deletes a file that [`Tree::save_inbox`] kept, if it is still the one that we wrote. No link is followed.

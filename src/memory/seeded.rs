@@ -71,6 +71,9 @@ impl Tree {
     async fn announce(&self, folder: &Folder, draft: Draft, now: Moment) -> anyhow::Result<Draft> {
         let path = place::within(&folder.inside, &draft.name);
         let job = move |tx: Tx<'_>| {
+            // Folders may have been moved since it was asked where this one lies.
+            let is_elsewhere = draft.scope != Scope::Shared && label::is_elsewhere(*tx, draft.scope, &path, &path)?;
+            anyhow::ensure!(!is_elsewhere, label::Foreign);
             let is_first = draft.existing == Existing::Keep;
             let new = NewFile {
                 path: &path,

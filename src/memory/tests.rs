@@ -2,6 +2,7 @@
 
 mod broken;
 mod labels;
+mod moves;
 mod parted;
 mod writing;
 
@@ -208,7 +209,7 @@ async fn links_are_followed_only_inside() {
     symlink(home.folder.path().join("secret"), home.path("USER.md")).unwrap();
     symlink(home.path("inbox/1-a.txt"), home.path("SOUL.md")).unwrap();
     symlink("notes/me.md", home.path("AGENTS.md")).unwrap();
-    symlink(home.folder.path().join("elsewhere"), home.path("people/ben")).unwrap();
+    symlink(home.folder.path().join("elsewhere"), home.path("people/2-ben")).unwrap();
     let loaded = home.load(&home.ada).await;
     assert_eq!((words(&loaded.user), words(&loaded.soul), words(&loaded.agents)), ("", "", "I am Ada."));
     assert!(loaded.notes.iter().any(|note| note == "USER.md is left out: A link leads out of the workspace"));
@@ -229,17 +230,17 @@ async fn people_have_files_of_their_own() {
     let home = home().await;
     home.tree.seed(NOW).await.unwrap();
     home.write("USER.md", "I am Ada.");
-    home.write("people/ben/USER.md", "I am Ben.");
-    home.write("people/ben/memory/MEMORY.md", "Ben likes tea.");
+    home.write("people/2-ben/USER.md", "I am Ben.");
+    home.write("people/2-ben/memory/MEMORY.md", "Ben likes tea.");
     let (ada, ben) = (home.load(&home.ada).await, home.load(&home.ben).await);
     assert_eq!((words(&ada.user), words(&ben.user)), ("I am Ada.", "I am Ben."));
     assert_eq!((words(&ben.memory), ben.memory.scope()), ("Ben likes tea.", Scope::Person(home.ben.id)));
     assert!(!words(&ada.memory).contains("tea"));
     assert_eq!(words(&ben.agents), words(&ada.agents));
-    assert!(home.path("people/ben/memory/2026-11-21.md").exists());
+    assert!(home.path("people/2-ben/memory/2026-11-21.md").exists());
     let eve = home.journal.write("eve", |tx| tx.allow("Eve", Role::Owner, "config", NOW)).await.unwrap();
     assert_eq!(words(&home.load(&eve).await.user), "", "A second owner is not the first");
-    assert!(home.path("people/eve/USER.md").exists());
+    assert!(home.path("people/3-eve/USER.md").exists());
 }
 
 #[tokio::test]
@@ -265,8 +266,8 @@ async fn received_files_are_kept_under_safe_names_with_their_label() {
     let ben = Party::One(home.ben.clone());
     let save = home.tree.save_inbox(scope, &ben, AttachmentId(7), "../../Tax 2025.PDF", b"%PDF", &label, NOW);
     let (path, digest) = save.await.unwrap();
-    assert_eq!(path, "people/ben/inbox/7-Tax-2025.PDF");
-    assert_eq!(home.tree.read_inbox(&path).await.unwrap(), b"%PDF");
+    assert_eq!(path, "people/2-ben/inbox/7-Tax-2025.PDF");
+    assert_eq!(home.tree.read_inbox(scope, &path).await.unwrap(), b"%PDF");
     let of = path.clone();
     let row = home.journal.read(move |db| db.file_version(&of, &digest)).await.unwrap();
     assert_eq!(row.unwrap().1, web());
@@ -275,9 +276,12 @@ async fn received_files_are_kept_under_safe_names_with_their_label() {
         .save_inbox(scope, &Party::One(home.ada.clone()), AttachmentId(8), "", b"", &web(), NOW)
         .await
         .unwrap();
-    assert_eq!((empty.as_str(), home.tree.read_inbox(&empty).await.unwrap().len()), ("inbox/8-file", 0));
-    for elsewhere in ["USER.md", "inbox/../USER.md", "/etc/passwd", "people/ben/USER.md", "inbox", ""] {
-        assert!(home.tree.read_inbox(elsewhere).await.is_err(), "{elsewhere}");
+    assert_eq!(
+        (empty.as_str(), home.tree.read_inbox(Scope::Person(home.ada.id), &empty).await.unwrap().len()),
+        ("inbox/8-file", 0)
+    );
+    for elsewhere in ["USER.md", "inbox/../USER.md", "/etc/passwd", "people/2-ben/USER.md", "inbox", ""] {
+        assert!(home.tree.read_inbox(scope, elsewhere).await.is_err(), "{elsewhere}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use anyhow::Context;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, RwLock};
 
 use super::agent::Habits;
 use super::disk::Disk;
@@ -13,9 +13,8 @@ use super::place;
 use super::shelf::Shelf;
 use super::write::NotWritten;
 use crate::config;
-use crate::id::PersonId;
-use crate::people::{Party, Role};
-use crate::store::{Db, Journal};
+use crate::people::Party;
+use crate::store::{Folder, Journal, Tx};
 use crate::time::Zone;
 
 /// The knowledge tree. Cloning gives another handle on the same one.
@@ -34,6 +33,8 @@ pub(super) struct Inner {
     pub(super) writing: Arc<Mutex<()>>,
     /// Held while something is forgotten, and while what was read before is written down.
     pub(super) forgetting: Arc<Mutex<()>>,
+    /// Held while folders are moved; nobody asks where files lie meanwhile. Taken after the two above.
+    pub(super) moving: RwLock<()>,
     /// What was written since the index looked last.
     pub(super) touched: std::sync::Mutex<BTreeSet<String>>,
 }
@@ -50,6 +51,7 @@ impl Tree {
             zone,
             writing: Arc::default(),
             forgetting: Arc::default(),
+            moving: RwLock::default(),
             touched: std::sync::Mutex::default(),
         };
         Self(Arc::new(inner), Arc::new(Habits::usual()))
@@ -67,9 +69,26 @@ impl Tree {
     }
 
     /// The folder of that person or group, relative to the root.
+    ///
+    /// # Errors
+    /// With [`Closed`] if nobody may read it now, and if the journal cannot be used.
     pub(super) async fn folder_of(&self, who: &Party) -> anyhow::Result<String> {
-        let owner = self.0.journal.read(first_owner).await?;
-        Ok(place::folder_of(who, owner))
+        let _still = self.0.moving.read().await;
+        let scope = who.scope();
+        let mut folder = self.0.journal.read(move |db| db.folder_of(scope)).await?;
+        if let (Folder::Unsettled, Some(person)) = (&folder, who.person()) {
+            let (id, name) = (person.id, place::folder_name(person.id, &person.name));
+            let settle = move |tx: Tx<'_>| {
+                tx.settle_workspace_owner()?;
+                tx.settle_folder(id, &name)?;
+                tx.folder_of(scope)
+            };
+            folder = self.0.journal.write("settle a folder", settle).await?;
+        }
+        match folder {
+            Folder::At(folder) => Ok(folder),
+            Folder::Closed | Folder::Unsettled => Err(Closed.into()),
+        }
     }
 
     /// Does something that blocks with the disk.
@@ -110,11 +129,10 @@ impl Tree {
     }
 }
 
-/// Whose files are the root of the tree.
-pub(super) fn first_owner(db: Db<'_>) -> anyhow::Result<Option<PersonId>> {
-    let people = db.people()?;
-    Ok(people.into_iter().filter(|person| person.role == Role::Owner).map(|person| person.id).min())
-}
+/// Nobody may read the files of that person now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("Their files are closed, because they are not let in or their folder is being moved")]
+pub(super) struct Closed;
 
 pub(super) async fn blocking<T: Send + 'static>(
     job: impl FnOnce() -> anyhow::Result<T> + Send + 'static,

@@ -100,6 +100,9 @@ pub enum NotWritten {
     /// The path is none that could lead into the folder, or leads elsewhere.
     #[error("The path leads out of the folder")]
     Elsewhere,
+    /// It was written for somebody else, or is being moved.
+    #[error("It was written for somebody else")]
+    Foreign,
     /// Only the owner's own hand changes it.
     #[error("Only the owner changes this file, by hand")]
     OwnersHand,
@@ -221,7 +224,9 @@ impl Tree {
                     return Ok(Err(why));
                 }
             }
-            let label = self.adopt(spot, &before, origin.who.scope(), origin.now).await?;
+            let Ok(label) = self.adopt(spot, &before, origin.who.scope(), origin.now).await? else {
+                return Ok(Err(NotWritten::Foreign));
+            };
             plans.push(Plan { before, label, next: None });
         }
         Ok(Ok(plans))

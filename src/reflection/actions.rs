@@ -172,14 +172,14 @@ impl Reflector {
         person: PersonId,
         payload: Payload,
     ) -> anyhow::Result<Drafted> {
-        let (text, file) = match self.parts.engine.parts.tree.read_note(&payload.note).await {
+        let Some(whose) = self.parts.journal.read(move |db| db.person(person)).await? else {
+            return Ok(Err(says::NOTE_OF_ANOTHER.to_owned()));
+        };
+        let (text, file) = match self.parts.engine.parts.tree.read_note(&whose, &payload.note).await {
             Ok(read) => read,
             Err(error) => return Ok(Err(says::note_unreadable(&format!("{error:#}")))),
         };
-        let (words, label, scope) = text.open();
-        if scope != Scope::Person(person) {
-            return Ok(Err(says::NOTE_OF_ANOTHER.to_owned()));
-        }
+        let (words, label, _) = text.open();
         let name = if payload.skill.is_empty() { note::name_for(&payload.note) } else { payload.skill };
         if name.is_empty() {
             return Ok(Err(says::NOTE_NEEDS_A_NAME.to_owned()));

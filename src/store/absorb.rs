@@ -93,6 +93,10 @@ impl Tx<'_> {
             .prepare_cached("UPDATE unindexed SET scope = ?2 WHERE scope = ?1")?
             .execute(params![Scope::Person(from), Scope::Person(into)])?;
         self.move_declared_addresses(from, into)?;
+        if self.workspace_owner()? == Some(from) {
+            // They are one person: what lies in the root stays theirs.
+            self.set_workspace_owner(into)?;
+        }
         self.disallow(from, now)?;
         // Whoever is let in under that name later is somebody else, with files of their own.
         self.0.0.prepare_cached("UPDATE people SET name = name || ' #' || id, ended = 'joined', namesake_id = NULL WHERE id = ?1")?.execute([from])?;
@@ -130,6 +134,7 @@ mod tests {
         "addresses.person_id",
         "decisions.person_id",
         "declared_addresses.person_id",
+        "folder_moves.person_id",
         "guests.stream_id",
         "outside_tools.scope",
         "pairing_codes.person_id",

@@ -171,6 +171,7 @@ pub(super) fn not_given(why: NotGiven) -> ToolError {
 pub(super) fn refused(why: NotWritten) -> ToolError {
     ToolError::Refused(match why {
         NotWritten::Elsewhere => says::BAD_PATH.to_owned(),
+        NotWritten::Foreign => says::NOT_THEIRS.to_owned(),
         NotWritten::OwnersHand => says::OWNERS_HAND.to_owned(),
         NotWritten::Untrusted => says::NOT_FROM_OUTSIDE.to_owned(),
         NotWritten::TooLarge(most) => says::too_large(most),

@@ -202,6 +202,8 @@ pub const FINISHED: &str = "A restore was cut off in the middle. It is finished 
 /// A restore that was cut off was dropped.
 pub const DROPPED: &str =
     "A restore was cut off before it had changed anything. What it left is removed: this is the state from before.";
+/// The root of the workspace changed hands while files were packed.
+pub const FOLDERS_MOVED: &str = "Folders of the workspace were moved meanwhile\nfix: make the backup again";
 /// A restore is in the middle.
 pub const UNFINISHED: &str =
     "A restore was cut off in the middle.\nfix: start `compline run` or repeat `compline restore`; either finishes it";

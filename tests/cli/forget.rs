@@ -43,7 +43,7 @@ fn a_person_is_forgotten_only_on_purpose_and_then_wholly() {
     let said = home.run("forget Ben --yes").done();
     assert!(said.contains("Ben is forgotten") && said.contains("Backups"), "{said}");
     assert!(!stands(&home, WORD), "the word is still somewhere in the home");
-    assert!(!home.file("workspace/people/ben").exists());
+    assert!(!home.file("workspace/people/2-ben").exists());
     home.run("forget Ben --yes").refused(1, &["Nobody is or was called Ben"]);
     assert!(home.run("conversations list").done().contains("Ada"));
 }

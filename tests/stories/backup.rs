@@ -127,7 +127,7 @@ async fn what_it_learned_about_people_comes_back_to_each_of_them_as_it_was() {
     story.say(BEN, "hello").await;
     let files = [
         ("experience/default.md", format!("## Insights\n\n- **tea**: likes oolong {}\n", canary(ADA))),
-        ("experience/people/ben/default.md", format!("## Insights\n\n- **bike**: a red one {}\n", canary(BEN))),
+        ("experience/people/2-ben/default.md", format!("## Insights\n\n- **bike**: a red one {}\n", canary(BEN))),
         ("experience/nurse.md", "## Insights\n\n- **ward**: the second\n".to_owned()),
     ];
     for (path, words) in &files {

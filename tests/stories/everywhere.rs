@@ -47,3 +47,5 @@ mod scope;
 mod set_aside;
 #[path = "trust.rs"]
 mod trust;
+#[path = "workspace_owner.rs"]
+mod workspace_owner;

@@ -311,7 +311,7 @@ async fn each_person_is_remembered_in_their_own_folder() {
     assert!(story.model.last_prompt().contains("green"));
     story.say(BEN, "And what do I drink?").await;
     assert!(story.model.last_prompt().contains("black"));
-    let bens = std::fs::read_to_string(story.home.join("experience/people/ben/default.md")).unwrap();
+    let bens = std::fs::read_to_string(story.home.join("experience/people/2-ben/default.md")).unwrap();
     assert!(bens.contains("black") && !learned(&story).contains("black"));
     story.end().await;
 }

@@ -36,13 +36,13 @@ async fn a_file_goes_out_behind_the_words_of_the_answer() {
 #[tokio::test]
 async fn nobody_is_sent_what_is_not_theirs() {
     let story = Story::begin().await;
-    story.writes("people/ben/diary.md", &canary(BEN));
+    story.writes("people/2-ben/diary.md", &canary(BEN));
     story.writes("secret.md", &canary(ADA));
     story.writes(".hidden/key", "key");
     std::os::unix::fs::symlink("/etc/hostname", story.home.join("workspace/link.md")).unwrap();
-    std::os::unix::fs::symlink("people/ben/diary.md", story.home.join("workspace/mine.md")).unwrap();
+    std::os::unix::fs::symlink("people/2-ben/diary.md", story.home.join("workspace/mine.md")).unwrap();
     for (who, path) in [
-        (ADA, "people/ben/diary.md"),
+        (ADA, "people/2-ben/diary.md"),
         (ADA, "mine.md"),
         (ADA, "link.md"),
         (ADA, ".hidden/key"),
@@ -53,7 +53,7 @@ async fn nobody_is_sent_what_is_not_theirs() {
         (ADA, "people"),
         (BEN, "secret.md"),
         (BEN, "../../secret.md"),
-        (BEN, "people/ben/diary.md"),
+        (BEN, "people/2-ben/diary.md"),
     ] {
         let said = asks_for(&story, who, path).await;
         assert!(!said.contains("goes out with"), "{path}: {said}");

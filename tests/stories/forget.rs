@@ -217,7 +217,7 @@ async fn a_fact_is_forgotten_by_its_key_with_every_value_that_it_had() {
 #[tokio::test]
 async fn nobody_else_loses_a_word() {
     let story = Story::begin().await;
-    for (person, who, scope, folder) in [(ADA, ada(), "person:1", ""), (BEN, ben(), "person:2", "people/ben/")] {
+    for (person, who, scope, folder) in [(ADA, ada(), "person:1", ""), (BEN, ben(), "person:2", "people/2-ben/")] {
         story.say(person, &format!("It opens with {SECRET} 4711.")).await;
         a_note_is_kept(&story, who, None).await;
         is_indexed(&story, &format!("{folder}memory/the-safe.md"), scope);
@@ -227,7 +227,7 @@ async fn nobody_else_loses_a_word() {
     story.say(BEN, "/forget the-safe messages").await;
     assert!(story.last_heard(BEN).contains("finds nothing any more"), "{}", story.last_heard(BEN));
     assert!(story.reads("memory/the-safe.md").contains(SECRET) && story.reads("memory/MEMORY.md").contains(SECRET));
-    assert!(!story.home.join("workspace/people/ben/memory/the-safe.md").exists());
+    assert!(!story.home.join("workspace/people/2-ben/memory/the-safe.md").exists());
     assert_eq!((found(&story, 1, SECRET), found(&story, 2, SECRET)), (1, 0));
     assert!(before > 0 && story.count(of_ada) == before);
     let kept = "SELECT count(*) FROM file_contents c JOIN files f ON f.id = c.file_id WHERE CAST(c.content AS TEXT) LIKE '%Xylo%' AND f.scope =";

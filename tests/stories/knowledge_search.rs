@@ -127,7 +127,7 @@ async fn nobody_finds_what_another_person_keeps() {
     let story = Story::begin().await;
     story.say(BEN, "hello").await;
     story.writes("memory/MEMORY.md", &format!("- **orchard**: behind the house, {}\n", canary(ADA)));
-    story.writes("people/ben/memory/MEMORY.md", &format!("- **orchard**: beside the barn, {}\n", canary(BEN)));
+    story.writes("people/2-ben/memory/MEMORY.md", &format!("- **orchard**: beside the barn, {}\n", canary(BEN)));
     for (person, own, other) in [(ADA, ADA, BEN), (BEN, BEN, ADA)] {
         for tool in ["memory_search", "memory_recall"] {
             let arguments = json!({ "query": "orchard", "include_untrusted": true });

@@ -98,7 +98,7 @@ async fn each_person_has_learnings_of_their_own() {
     story.model.calls("load_skill", json!({ "name": "none" }));
     story.model.says("Done.");
     story.say(BEN, "Try it").await;
-    assert!(story.reads("people/ben/learnings/errors.md").contains("load_skill"));
+    assert!(story.reads("people/2-ben/learnings/errors.md").contains("load_skill"));
     assert_eq!(story.reads("learnings/errors.md"), "");
     story.pass(7 * HOUR).await;
     story.say(ADA, "Hello").await;

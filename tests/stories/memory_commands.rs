@@ -69,10 +69,10 @@ async fn everybody_has_their_own_memory_and_no_other() {
     assert!(asks(&story, BEN, "/memory plan").await.contains("There is no such note"));
     assert!(!asks(&story, BEN, "/memory").await.contains("plan"));
     story.say(BEN, &format!("/remember I like {}", canary(BEN))).await;
-    assert!(story.file("people/ben/memory/MEMORY.md").unwrap().contains(&canary(BEN)));
+    assert!(story.file("people/2-ben/memory/MEMORY.md").unwrap().contains(&canary(BEN)));
     assert!(!story.file("memory/MEMORY.md").unwrap_or_default().contains(&canary(BEN)));
     assert!(!asks(&story, ADA, "/memory").await.contains(&canary(BEN)));
-    assert!(asks(&story, ADA, "/memory people/ben/memory/MEMORY").await.contains("of 64 KB"), "her own");
+    assert!(asks(&story, ADA, "/memory people/2-ben/memory/MEMORY").await.contains("of 64 KB"), "her own");
     assert!(!story.last_heard(ADA).contains(&canary(BEN)));
     story.end().await;
 }
@@ -278,7 +278,7 @@ async fn what_is_written_by_hand_is_in_the_very_next_prompt() {
     assert_eq!(story.text(hand), "hand:trusted");
 
     let bens = story.command_line(&["memory", "place", "Ben", "../tea"]).await;
-    assert!(bens.json["file"].as_str().unwrap().ends_with("workspace/people/ben/memory/tea.md"), "{}", bens.json);
+    assert!(bens.json["file"].as_str().unwrap().ends_with("workspace/people/2-ben/memory/tea.md"), "{}", bens.json);
     assert!(story.command_line(&["memory", "place", "Zoe", ""]).await.failed);
     assert!(story.command_line(&["memory", "place", "", ".hidden"]).await.failed);
     let unchanged = story.command_line(&["memory", "edited", "", "memory/tea.md", ""]).await;

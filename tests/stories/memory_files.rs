@@ -147,15 +147,15 @@ async fn files_are_written_read_edited_and_deleted_and_a_deleted_note_is_not_kno
 #[tokio::test]
 async fn file_tools_stay_in_the_folder_and_leave_the_owners_files_and_skills_alone() {
     let story = Story::begin().await;
-    story.writes("people/ben/diary.md", &canary(BEN));
+    story.writes("people/2-ben/diary.md", &canary(BEN));
     std::os::unix::fs::symlink("/etc/hostname", story.path_of("link.md")).unwrap();
-    std::os::unix::fs::symlink("people/ben", story.path_of("friend")).unwrap();
+    std::os::unix::fs::symlink("people/2-ben", story.path_of("friend")).unwrap();
     let secret = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
     for inside in [
         "../compline.db",
         "/etc/hostname",
         "link.md",
-        "people/ben/diary.md",
+        "people/2-ben/diary.md",
         "friend/diary.md",
         ".git/config",
         "a\0b",
@@ -255,7 +255,7 @@ async fn each_person_keeps_their_own() {
     calls(&story, ADA, "remember", remember("Gate", &format!("code {}", canary(ADA)))).await;
     calls(&story, BEN, "remember", remember("Gate", &format!("code {}", canary(BEN)))).await;
     assert!(story.reads("memory/gate.md").contains(&canary(ADA)));
-    assert!(story.reads("people/ben/memory/gate.md").contains(&canary(BEN)));
+    assert!(story.reads("people/2-ben/memory/gate.md").contains(&canary(BEN)));
     story.end().await;
 }
 

@@ -15,8 +15,10 @@ async fn two_agents() -> Story {
     let story = Story::begin().await;
     story.writes("agents/compline/memory.md", COMPLINE);
     story.writes("agents/reviewer/memory.md", REVIEWER);
-    story
-        .writes("people/ben/agents/compline/memory.md", &format!("## Insights\n\n- **naming**: BEM {}\n", canary(BEN)));
+    story.writes(
+        "people/2-ben/agents/compline/memory.md",
+        &format!("## Insights\n\n- **naming**: BEM {}\n", canary(BEN)),
+    );
     story.say(BEN, "hello").await;
     story
 }

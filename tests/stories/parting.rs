@@ -25,7 +25,7 @@ async fn both_talked(settings: &str) -> Story {
         story.model.calls("remind", json!({ "when": at, "text": canary(person) })).says("I will.");
         story.say(person, "Remind me").await;
     }
-    for (folder, person) in [("", ADA), ("people/ben/", BEN)] {
+    for (folder, person) in [("", ADA), ("people/2-ben/", BEN)] {
         for file in ["memory/note.md", "documents/plan.txt"] {
             let path = story.home.join("workspace").join(format!("{folder}{file}"));
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -88,11 +88,11 @@ async fn everybody_takes_their_own_along_and_nothing_else() {
 async fn the_archive_lies_in_their_folder_for_a_week() {
     let story = both_talked("").await;
     story.say(BEN, "/export").await;
-    let folder = story.home.join("workspace/people/ben/exports");
+    let folder = story.home.join("workspace/people/2-ben/exports");
     let lies = || std::fs::read_dir(&folder).map_or(0, Iterator::count);
     assert_eq!(lies(), 1);
     assert_eq!(
-        story.count("SELECT count(*) FROM files WHERE path LIKE 'people/ben/exports/%' AND label <> 'trusted'"),
+        story.count("SELECT count(*) FROM files WHERE path LIKE 'people/2-ben/exports/%' AND label <> 'trusted'"),
         1
     );
     story.pass(WEEK - Duration::from_secs(24 * 3600)).await;
@@ -120,7 +120,7 @@ async fn an_owners_archive_holds_nothing_of_the_others() {
 #[tokio::test]
 async fn what_is_larger_than_a_chat_takes_is_said() {
     let story = both_talked("").await;
-    let large = story.home.join("workspace/people/ben/film.bin");
+    let large = story.home.join("workspace/people/2-ben/film.bin");
     std::fs::write(&large, vec![7; 15_000_000]).unwrap();
     story.say(BEN, "/export").await;
     assert!(story.last_heard(BEN).contains("compline export NAME FILE"), "{}", story.last_heard(BEN));
@@ -153,7 +153,9 @@ async fn a_person_is_forgotten_as_a_whole_and_it_is_proved() {
         "{}",
         answer.json
     );
-    assert!(!story.home.join("workspace/people/ben").exists() && !story.home.join("experience/people/ben").exists());
+    assert!(
+        !story.home.join("workspace/people/2-ben").exists() && !story.home.join("experience/people/2-ben").exists()
+    );
     story.stop().await;
     assert!(!stands_in_the_journal(&story, &canary(BEN)), "words of Ben are still in the journal");
     assert!(!stands_in_the_journal(&story, &BEN.to_string()), "Ben's number is still in the journal");

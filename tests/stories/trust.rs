@@ -161,8 +161,8 @@ async fn a_received_file_is_kept_with_its_label() {
     }
     let rows = story
         .text("SELECT group_concat(path || ' ' || label || ' ' || scope, ' | ') FROM files WHERE path LIKE '%inbox/%'");
-    assert_eq!(rows, "inbox/1-bill.txt file:in1 person:1 | people/ben/inbox/2-bill.txt file:in2 person:2");
-    for path in ["inbox/1-bill.txt", "people/ben/inbox/2-bill.txt"] {
+    assert_eq!(rows, "inbox/1-bill.txt file:in1 person:1 | people/2-ben/inbox/2-bill.txt file:in2 person:2");
+    for path in ["inbox/1-bill.txt", "people/2-ben/inbox/2-bill.txt"] {
         lies_as_it_came(&story, path, b"words");
     }
     story.end().await;

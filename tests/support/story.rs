@@ -148,6 +148,14 @@ impl<C: Channel> StoryOver<C> {
         self.people = self.people.replace(&known, &format!("{known}\n{more}"));
     }
 
+    /// The configuration names these people, by name, role and id, from the next start on.
+    pub fn people_are(&mut self, people: &[(&str, &str, i64)]) {
+        let entry = |(name, role, id): &(&str, &str, i64)| {
+            format!("[[people]]\nname = \"{name}\"\nrole = \"{role}\"\n{}\n", C::address(*id))
+        };
+        self.people = people.iter().map(entry).collect();
+    }
+
     /// The configuration names Ada alone, from the next start on.
     pub fn only_ada(&mut self) {
         self.people = format!("[[people]]\nname = \"Ada\"\nrole = \"owner\"\n{}\n", C::address(ADA));

@@ -71,7 +71,7 @@ async fn a_note_becomes_a_proposal_under_its_own_label() {
         "workspace/memory/Green tea.md",
         "# Green tea\n\nUse water at 80 degrees. Never boil it.\n\n- sencha\n",
     );
-    let answer = house.admin.promote("memory/Green tea.md", None).await.unwrap();
+    let answer = house.admin.promote(&house.ada().person, "memory/Green tea.md", None).await.unwrap();
     assert_eq!(answer.json["skill"], "green-tea", "{}", answer.markdown);
     assert_eq!(answer.json["standing"], "careful", "a person wrote the note, and it still waits");
     assert!(answer.label.is_trusted());
@@ -86,7 +86,7 @@ async fn a_note_becomes_a_proposal_under_its_own_label() {
     std::fs::create_dir_all(file_parent(&house)).unwrap();
     house.writes("workspace/memory/untrusted/tip.md", "A tip. From a page.\n");
     std::os::unix::fs::symlink("untrusted/tip.md", file_parent(&house).join("tip.md")).unwrap();
-    let tainted = house.admin.promote("memory/tip.md", Some("tip")).await.unwrap();
+    let tainted = house.admin.promote(&house.ada().person, "memory/tip.md", Some("tip")).await.unwrap();
     assert_eq!(tainted.json["standing"], "tainted", "{}", tainted.markdown);
     assert!(!tainted.label.is_trusted());
 }
@@ -100,7 +100,7 @@ fn file_parent(house: &House) -> std::path::PathBuf {
 async fn only_notes_of_the_owner_are_read() {
     let house = House::new().await;
     house.writes("workspace/USER.md", "Secret.\n");
-    house.writes("workspace/people/ben/memory/tea.md", "Ben's tea.\n");
+    house.writes("workspace/people/2-ben/memory/tea.md", "Ben's tea.\n");
     house.writes("workspace/memory/empty.md", "\n# \n");
     house.writes("workspace/memory/日本.md", "A cup. Of tea.\n");
     let outside = house.writes("outside.md", "Outside.\n");
@@ -108,17 +108,17 @@ async fn only_notes_of_the_owner_are_read() {
     for note in [
         "USER.md",
         "memory/../USER.md",
-        "people/ben/memory/tea.md",
+        "people/2-ben/memory/tea.md",
         "memory/link.md",
         "memory/none.md",
         "memory/empty.md",
         "memory/日本.md",
         "/etc/passwd",
     ] {
-        let refused = house.admin.promote(note, None).await.unwrap();
+        let refused = house.admin.promote(&house.ada().person, note, None).await.unwrap();
         assert!(refused.failed && refused.markdown.starts_with("The note "), "{note}: {}", refused.markdown);
     }
-    assert!(!house.admin.promote("memory/日本.md", Some("cup")).await.unwrap().failed);
+    assert!(!house.admin.promote(&house.ada().person, "memory/日本.md", Some("cup")).await.unwrap().failed);
 }
 
 #[test]

@@ -154,7 +154,7 @@ mod tests {
             ("//experience/default.md", "//experience/default.md"),
             ("experience/../../secret", "memory/secret.md"),
             ("agents/../../secret.md", "memory/secret.md"),
-            ("people/ben/memory/tea", "memory/tea.md"),
+            ("people/2-ben/memory/tea", "memory/tea.md"),
         ] {
             assert_eq!(first(typed).as_deref(), Some(path), "{typed}");
         }
@@ -170,7 +170,7 @@ mod tests {
             assert!(paths.starts_with(&[way.to_owned(), format!("{way}.md")]), "{typed}: {paths:?}");
         }
         for typed in
-            ["../../secret", "/etc/passwd", "a/../../b", "a//b", "plans/.git/config", "/tea.md", "people/ben/x"]
+            ["../../secret", "/etc/passwd", "a/../../b", "a//b", "plans/.git/config", "/tea.md", "people/2-ben/x"]
         {
             let paths = Name::read(typed).unwrap().paths();
             assert!(paths.iter().all(|path| path.starts_with("memory/")), "{typed}: {paths:?}");

@@ -14,6 +14,8 @@ use crate::store::Journal;
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli::doctor as says;
 
+/// So many files that lie with the wrong person are named.
+const MOST_NAMED: usize = 50;
 /// From so many percent on a memory is nearly full.
 const NEARLY_FULL: u64 = 80;
 
@@ -22,6 +24,10 @@ pub(super) async fn look(config: &Config, journal: &Journal, touch: Touch) -> Ve
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
     let tree = Tree::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone);
     let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock));
+    // As every start does: whose files lie where has to be settled before anybody looks.
+    if let Err(error) = tree.settle_folders().await {
+        return vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)];
+    }
     match Knowledge::of(&tree, &index, touch, clock.now()).await {
         Ok(known) => told(&known),
         Err(error) => vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)],
@@ -68,6 +74,18 @@ fn about_files(health: &TreeHealth) -> Vec<Finding> {
     if health.unreadable > 0 {
         findings.push(Finding::wrong(says::KNOWLEDGE, &says::unreadable(health.unreadable), says::FIX_UNREADABLE));
     }
+    for file in health.misplaced.iter().take(MOST_NAMED) {
+        let what = says::misplaced(&file.path, &file.written_for, &file.lies_with, file.stands);
+        findings.push(Finding::wrong(says::KNOWLEDGE, &what, says::FIX_MISPLACED));
+    }
+    if health.misplaced.len() > MOST_NAMED {
+        let what = says::more_misplaced(health.misplaced.len() - MOST_NAMED);
+        findings.push(Finding::wrong(says::KNOWLEDGE, &what, says::FIX_MISPLACED));
+    }
+    for (table, count, first) in &health.misplaced_rows {
+        let what = says::misplaced_rows(table, *count, *first);
+        findings.push(Finding::wrong(says::KNOWLEDGE, &what, says::FIX_MISPLACED_ROWS));
+    }
     let mut note = |is: bool, what: String, fix: &str| {
         if is {
             findings.push(Finding::note(says::KNOWLEDGE, &what, fix));
@@ -77,6 +95,7 @@ fn about_files(health: &TreeHealth) -> Vec<Finding> {
     note(health.unlisted > 0, says::unlisted(health.unlisted), says::FIX_UNLISTED);
     note(health.overfull > 0, says::overfull(health.overfull), says::FIX_OVERFULL);
     note(health.fullest >= NEARLY_FULL, says::nearly_full(health.fullest), says::FIX_OVERFULL);
+    note(health.root_is_closed, says::ROOT_IS_CLOSED.to_owned(), says::FIX_ROOT_IS_CLOSED);
     note(health.nobodys > 0, says::nobodys(health.nobodys), says::FIX_NOBODYS);
     findings
 }

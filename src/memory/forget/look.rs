@@ -30,9 +30,8 @@ impl Tree {
         let Some(who) = self.party_of(row.scope).await? else { return Ok(()) };
         let is_fact = row.what == Forgotten::Fact && !row.is_of_somebody();
         let sought = if is_fact { row.needles.sought() } else { Sought::default() };
-        let (tree, folder, of) = (self.clone(), self.folder_of(&who).await?, row.clone());
+        let (tree, files, of) = (self.clone(), self.files_of(&who).await?, row.clone());
         let look = move || {
-            let files = tree.belongings(&folder)?;
             Ok(files.into_iter().map(|file| (tree.look_into(&file, &of, &sought), file.path)).collect::<Vec<_>>())
         };
         for (found, path) in blocking(look).await? {

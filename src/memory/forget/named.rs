@@ -5,6 +5,7 @@
 use crate::people::Party;
 use crate::store::Forgotten;
 use crate::text::needle::Needles;
+use crate::trust::Scope;
 use crate::wording;
 
 use super::{Forgettable, is_memory};
@@ -21,12 +22,12 @@ impl Tree {
     pub async fn to_forget(&self, who: &Party, name: &str) -> anyhow::Result<Option<Forgettable>> {
         let files = self.files_of(who).await?;
         if let Some(note) = note_named(&files, name).cloned() {
-            return self.note_to_forget(note).await.map(Some);
+            return self.note_to_forget(who.scope(), note).await.map(Some);
         }
         for file in files.iter().filter(|file| is_note(&file.path)) {
-            let words = self.words_of(file).await?.unwrap_or_default();
+            let words = self.words_of(who.scope(), file).await?.unwrap_or_default();
             if title_of(&words).is_some_and(|title| is_same(&title, name)) {
-                return self.note_to_forget(file.clone()).await.map(Some);
+                return self.note_to_forget(who.scope(), file.clone()).await.map(Some);
             }
         }
         if let Some(fact) = self.fact_to_forget(who, &files, name).await? {
@@ -38,11 +39,11 @@ impl Tree {
         self.kept_to_forget(who, &files, name).await
     }
 
-    async fn note_to_forget(&self, file: OwnPath) -> anyhow::Result<Forgettable> {
-        let words = self.words_of(&file).await?.unwrap_or_default();
+    async fn note_to_forget(&self, whose: Scope, file: OwnPath) -> anyhow::Result<Forgettable> {
+        let words = self.words_of(whose, &file).await?.unwrap_or_default();
         let title = title_of(&words).unwrap_or_else(|| stem(&file.path).to_owned());
         let (spot, digest) = (file.spot.clone(), page::digest(words.as_bytes()));
-        let (_, label) = self.0.journal.read(move |db| label::of_file(db, &spot, &spot, &digest)).await?;
+        let (_, label) = self.0.journal.read(move |db| label::of_content(db, &spot, &spot, &digest)).await?;
         let needles = Needles::of_note(&title, &words);
         Ok(Forgettable { what: Forgotten::Note, target: file.spot, needles, label })
     }
@@ -52,10 +53,10 @@ impl Tree {
         let (scope, mut label) = (who.scope(), wording::own("", who.scope()).label().clone());
         let mut found: Option<(String, Needles)> = None;
         for file in files.iter().filter(|file| holds_facts(&file.path)) {
-            let words = self.words_of(file).await?.unwrap_or_default();
+            let words = self.words_of(who.scope(), file).await?.unwrap_or_default();
             for fact in words.lines().filter_map(memo::fact_of).filter(|fact| is_same(&fact.key, key)) {
                 let (spot, digest) = (file.spot.clone(), page::digest(words.as_bytes()));
-                let (_, from) = self.0.journal.read(move |db| label::of_file(db, &spot, &spot, &digest)).await?;
+                let (_, from) = self.0.journal.read(move |db| label::of_content(db, &spot, &spot, &digest)).await?;
                 label.absorb(&from);
                 let (name, needles) = found.get_or_insert_with(|| (fact.key.clone(), Needles::default()));
                 needles.join(Needles::of_fact(name, &fact.value));
@@ -75,7 +76,7 @@ impl Tree {
         let mut label = wording::own("", who.scope()).label().clone();
         let mut found = false;
         for file in files.iter().filter(|file| is_memory(&file.path)) {
-            let text = self.words_of(file).await?.unwrap_or_default();
+            let text = self.words_of(who.scope(), file).await?.unwrap_or_default();
             let entry = |line: &&str| memo::said_in(line).is_some_and(|said| Needles::are_same_words(said, words));
             if let Some(fact) = text.lines().find(entry).filter(|_| holds_facts(&file.path)).and_then(memo::fact_of) {
                 return self.fact_to_forget(who, files, &fact.key).await;
@@ -85,7 +86,7 @@ impl Tree {
                 continue;
             }
             let (spot, digest) = (file.spot.clone(), page::digest(text.as_bytes()));
-            label.absorb(&self.0.journal.read(move |db| label::of_file(db, &spot, &spot, &digest)).await?.1);
+            label.absorb(&self.0.journal.read(move |db| label::of_content(db, &spot, &spot, &digest)).await?.1);
             found = true;
         }
         let needles = Needles::of_line(words);

@@ -79,7 +79,7 @@ mod tests {
         for (path, words) in [
             ("USER.md", "a"),
             ("memory/deep/er/note.md", "b"),
-            ("people/ben/USER.md", "c"),
+            ("people/2-ben/USER.md", "c"),
             (".git/config", "d"),
             ("memory/.note.md.new", "e"),
         ] {
@@ -97,7 +97,7 @@ mod tests {
             paths
         };
         assert_eq!(list(""), ["USER.md", "memory/deep/er/note.md"]);
-        assert_eq!(list("people/ben"), ["people/ben/USER.md"]);
+        assert_eq!(list("people/2-ben"), ["people/2-ben/USER.md"]);
         assert_eq!(list("people/nobody"), Vec::<String>::new());
     }
 

@@ -238,7 +238,10 @@ impl Index {
             // A link leads to it; it is found where it lies.
             return Ok(Reading::Gone { path: path.to_owned() });
         }
-        self.0.tree.adopt(path, &before, scope, self.0.clock.now()).await?;
+        if self.0.tree.adopt(path, &before, scope, self.0.clock.now()).await?.is_err() {
+            file.trouble = says::FOREIGN.to_owned();
+            return Ok(Reading::NoText { file });
+        }
         let (text, zone) = (text.clone(), self.0.tree.0.zone);
         let parsed = blocking(move || Ok(parse(&own, &text, zone))).await?;
         file.digest.clone_from(&before.digest);
@@ -261,7 +264,8 @@ impl Index {
             && before.text.is_none()
             && before.inside == path
         {
-            self.0.tree.adopt(path, &before, room.scope_of(path), self.0.clock.now()).await?;
+            // What is gone shows nothing to anybody.
+            let _ = self.0.tree.adopt(path, &before, room.scope_of(path), self.0.clock.now()).await?;
         }
         Ok(gone)
     }
@@ -365,11 +369,12 @@ fn store(tx: Tx<'_>, reading: &Reading) -> anyhow::Result<()> {
     match reading {
         Reading::Gone { path } => tx.drop_indexed(path),
         Reading::NoText { file } => {
-            let file = Indexed { label: label::of_file(*tx, &file.path, &file.path, &file.digest)?.1, ..file.clone() };
-            tx.put_indexed(&file, &[]).map(drop)
+            let label = label::of_content(*tx, &file.path, &file.path, &file.digest)?.1;
+            tx.put_indexed(&Indexed { label, ..file.clone() }, &[]).map(drop)
         }
         Reading::Text { file, parsed } => {
-            let (row, label) = label::of_file(*tx, &file.path, &file.path, &file.digest)?;
+            let found = label::of_file(*tx, file.scope, &file.path, &file.path, &file.digest)?;
+            let Ok((row, label)) = found else { return tx.drop_indexed(&file.path) };
             let written = row.map(|row| tx.birth(Node::File(row))).transpose()?.flatten();
             let at = written.map_or(file.at, |(at, _)| at);
             tx.put_indexed(&Indexed { label, at, ..file.clone() }, &parsed.entries).map(drop)

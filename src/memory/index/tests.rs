@@ -212,9 +212,9 @@ async fn a_hand_edit_keeps_the_history_of_its_entry() {
 async fn nobody_finds_what_is_of_somebody_else() {
     let home = home().await;
     home.write("memory/MEMORY.md", "canary ada-19c0");
-    home.write("people/ben/memory/MEMORY.md", "canary ben-7f3a");
+    home.write("people/2-ben/memory/MEMORY.md", "canary ben-7f3a");
     home.write("people/eve/memory/MEMORY.md", "canary eve-5555");
-    home.write("//experience/people/ben/default.md", "- **x**: canary benexp-33");
+    home.write("//experience/people/2-ben/default.md", "- **x**: canary benexp-33");
     home.write("SOUL.md", "canary shared-4242");
     for (who, finds) in [(&home.ada, vec!["ada", "shared"]), (&home.ben, vec!["ben", "shared", "x: canary"])] {
         for untrusted_too in [false, true] {

@@ -59,7 +59,7 @@ async fn another_spelling_of_a_name_finds_the_label_of_the_file() {
 async fn no_spelling_leads_a_tool_into_the_owners_hand_or_to_somebody_else() {
     let home = home().await.on_a_lenient_disk();
     home.write("AGENTS.md", "rules");
-    home.write("people/ben/USER.md", "private");
+    home.write("people/2-ben/USER.md", "private");
     home.write("inbox/5-letter.txt", "from outside");
     for path in ["agents.MD", "AGENT\u{17f}.md", "AGENTS\u{200b}.md", "heartbeat.md", "HEART\u{2060}BEAT.md"] {
         assert_eq!(home.put(Label::trusted(), path, "new").await, Err(NotWritten::OwnersHand), "{path:?}");

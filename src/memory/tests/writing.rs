@@ -354,20 +354,20 @@ async fn an_earlier_version_comes_back_with_the_label_that_it_had() {
 #[tokio::test]
 async fn some_files_are_for_the_owners_hand_only_and_folders_of_others_are_closed() {
     let home = home().await;
-    home.write("people/ben/USER.md", "I am Ben.");
+    home.write("people/2-ben/USER.md", "I am Ben.");
     home.write("skills-elsewhere/a.md", "x");
     symlink("../AGENTS.md", home.path("skills-elsewhere/hand.md")).unwrap();
     home.write("AGENTS.md", "mine");
     for path in ["AGENTS.md", "soul.md", "HEARTBEAT.md", "x/../SOUL.md", "skills-elsewhere/hand.md"] {
         assert_eq!(home.set(&home.ada(), path, "x").await, Err(NotWritten::OwnersHand), "{path}");
     }
-    symlink(home.path("people/ben"), home.path("ben")).unwrap();
+    symlink(home.path("people/2-ben"), home.path("ben")).unwrap();
     for path in [
-        "people/ben/USER.md",
+        "people/2-ben/USER.md",
         "People/ben/USER.md",
         "groups/1/a.md",
         "ben/USER.md",
-        "a/../people/ben/USER.md",
+        "a/../people/2-ben/USER.md",
         ".git/config",
     ] {
         assert_eq!(home.set(&home.ada(), path, "x").await, Err(NotWritten::Elsewhere), "{path}");
@@ -375,7 +375,7 @@ async fn some_files_are_for_the_owners_hand_only_and_folders_of_others_are_close
     }
     let ben = origin(&home.ben, Label::trusted());
     assert_eq!(home.set(&ben, "../../USER.md", "x").await, Err(NotWritten::Elsewhere));
-    assert_eq!(home.set(&ben, "notes/a.md", "x").await.unwrap().path, "people/ben/notes/a.md");
+    assert_eq!(home.set(&ben, "notes/a.md", "x").await.unwrap().path, "people/2-ben/notes/a.md");
     assert!(
         home.tree.read_text(&Party::One(home.ben.clone()), "AGENTS.md").await.unwrap().is_err(),
         "Not in his folder"
@@ -500,7 +500,7 @@ async fn what_lies_in_a_folder_is_listed_and_names_from_outside_carry_their_labe
     let home = home().await;
     let ada = Party::One(home.ada.clone());
     home.tree.seed(NOW).await.unwrap();
-    home.write("people/ben/USER.md", "I am Ben.");
+    home.write("people/2-ben/USER.md", "I am Ben.");
     home.write(".hidden/a", "x");
     home.remember(&home.ada(), "Tea", "Green.").await;
     home.remember(&home.tainted(), "Milk", "No.").await;
@@ -521,7 +521,7 @@ async fn what_lies_in_a_folder_is_listed_and_names_from_outside_carry_their_labe
     );
     let waiting = home.tree.list(&ada, "memory/untrusted/").await.unwrap().unwrap();
     assert!(waiting.len() == 1 && !waiting[0].label.is_trusted());
-    for closed in ["people", "people/ben", "..", ".hidden", "a\0"] {
+    for closed in ["people", "people/2-ben", "..", ".hidden", "a\0"] {
         assert!(home.tree.list(&ada, closed).await.unwrap().is_err(), "{closed}");
     }
     let notes = home.tree.notes(&ada).await.unwrap().read;

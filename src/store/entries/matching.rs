@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(before, ["the boat is red", "the red shed is at the harbour", "the boat leaks", "the boat is blue"]);
         // To Ben, red is the common word.
         let others = vec!["a red thing of four"; 200];
-        shelf.keeps("people/ben/b.md", BEN, Label::trusted(), &others).await;
+        shelf.keeps("people/2-ben/b.md", BEN, Label::trusted(), &others).await;
         assert_eq!(shelf.ada_finds("boat red").await, before);
         let counted = shelf.journal.read(|db| Ok((db.count_entries("p1tred", 999)?, db.count_entries("p2tred", 999)?)));
         assert_eq!(counted.await.unwrap(), (2, 200));
@@ -384,7 +384,7 @@ mod tests {
         let shelf = Shelf::empty();
         shelf.keeps("memory/a.md", ADA, Label::trusted(), &["the red boat", "a shed"]).await;
         shelf.keeps("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
-        shelf.keeps("people/ben/agents/cook/memory.md", BEN, Label::trusted(), &["a secret dish"]).await;
+        shelf.keeps("people/2-ben/agents/cook/memory.md", BEN, Label::trusted(), &["a secret dish"]).await;
         shelf.keeps("inbox/x.md", ADA, web(), &["the red herring"]).await;
         let of = |lookup: Lookup, limit| {
             let shelf = &shelf;

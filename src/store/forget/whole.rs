@@ -107,7 +107,9 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn paths_of(&self, person: PersonId) -> anyhow::Result<Vec<String>> {
-        let sql = "SELECT DISTINCT path FROM files WHERE scope = ?1 AND path NOT LIKE 'forgotten/%' ORDER BY path";
+        // What was written for somebody else since is theirs.
+        let sql = "SELECT path FROM files f WHERE scope = ?1 AND path NOT LIKE 'forgotten/%'
+            AND id = (SELECT max(id) FROM files WHERE path = f.path) ORDER BY path";
         let mut query = self.0.prepare_cached(sql)?;
         Ok(query.query_map([Scope::Person(person)], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
@@ -251,7 +253,8 @@ impl Tx<'_> {
             self.0.0.prepare_cached(&sql)?.execute([person])?;
         }
         self.disallow(person, now)?;
-        let sql = "UPDATE people SET name = 'forgotten ' || id, prefer = '', declared = 'pairing', ended = 'forgotten' WHERE id = ?1";
+        let sql = "UPDATE people SET name = 'forgotten ' || id, folder = '', prefer = '', declared = 'pairing',
+                ended = 'forgotten' WHERE id = ?1";
         self.0.0.prepare_cached(sql)?.execute([person])?;
         Ok(())
     }

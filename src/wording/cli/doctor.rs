@@ -317,9 +317,17 @@ pub const FIX_UNREADABLE: &str = "`compline memory` names the owner's, /memory e
 pub const FIX_UNLISTED: &str = "`compline doctor --fix` adds a line for each to `## Index` in MEMORY.md";
 /// Files that are too large.
 pub const FIX_OVERFULL: &str = "`compline memory` shows how full it is; move what is old into notes, or forget it";
-/// Folders whose owner has another name now.
-pub const FIX_NOBODYS: &str =
-    "a folder under people/ goes by the configured name: rename it after whose it is, or delete it";
+/// Folders that are nobody's.
+pub const FIX_NOBODYS: &str = "each person has a folder by their number, as people/2-ben: what you still need of these move there by hand, and delete the rest";
+/// The owner of the root is removed.
+pub const ROOT_IS_CLOSED: &str = "the workspace root is loaded for nobody: the person it belongs to is not let in";
+/// The owner of the root is removed.
+pub const FIX_ROOT_IS_CLOSED: &str =
+    "let them in again, or give the root to another owner with `compline people hand-over NAME`";
+/// A file that was written for somebody else.
+pub const FIX_MISPLACED: &str = "nobody is shown it, and none of its versions. If it is right where it lies, copy its words into a new file there; else move it by hand into the folder of the person it was written for. Whoever was shown it before may have said so: search for it";
+/// Rows that were written for somebody else.
+pub const FIX_MISPLACED_ROWS: &str = "keep a backup, and tell the makers of the program: this is a fault of it, or somebody has changed the journal by hand";
 /// What the index cannot take in.
 pub const FIX_INDEX: &str =
     "give it a moment while the gateway runs; what stays is no text, or too large to be searched";
@@ -356,6 +364,22 @@ pub fn overfull(count: usize) -> String {
 /// A memory that is nearly full.
 pub fn nearly_full(percent: u64) -> String {
     format!("a MEMORY.md is {percent} % full")
+}
+
+/// A file that lies with one person and was written for another.
+pub fn misplaced(path: &str, written_for: &str, lies_with: &str, stands: bool) -> String {
+    let what = if stands { "" } else { " (deleted; its versions are kept)" };
+    format!("{path}{what} was written for {written_for} and lies with {lies_with}")
+}
+
+/// Files like that which are not named.
+pub fn more_misplaced(count: usize) -> String {
+    format!("{count} more files were written for somebody else than the one they lie with")
+}
+
+/// Rows whose scope is not that of what they belong to.
+pub fn misplaced_rows(table: &str, count: usize, first: i64) -> String {
+    format!("{count} rows of {table} are of another person than what they belong to; the first is {first}")
 }
 
 /// Folders of nobody.

@@ -217,7 +217,7 @@ fn pries() -> Vec<Order> {
         call("cancel_scheduled", json!({ "id": 1 })),
         call("send_file", json!({ "path": "memory/MEMORY.md" })),
         call("send_file", json!({ "path": "../../memory/MEMORY.md" })),
-        call("send_file", json!({ "path": "people/ben/USER.md" })),
+        call("send_file", json!({ "path": "people/2-ben/USER.md" })),
         call("load_skill", json!({ "name": "../../workspace/memory" })),
     ]
 }

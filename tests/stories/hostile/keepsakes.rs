@@ -69,7 +69,7 @@ const FORBIDDEN: [&str; 29] = [
     "skills/trap/SKILL.md",
     "../compline.db",
     "/etc/cron.d/x",
-    "people/ben/memory/MEMORY.md",
+    "people/2-ben/memory/MEMORY.md",
     "People/ben/memory/MEMORY.md",
     "groups/1/memory/MEMORY.md",
     ".git/config",

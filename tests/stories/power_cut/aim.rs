@@ -179,7 +179,7 @@ fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
             (Mood::Keeping, vec![(Act::Forwards(ADA), Duration::from_secs(4)), says, says, says])
         }
         "index what the journal tells" => (Mood::Mixed, vec![says, new, says, new, says]),
-        "answer a command" => (Mood::Mixed, vec![(Act::Commands(ADA, "/status"), SECOND)]),
+        "begin a command" | "answer a command" => (Mood::Mixed, vec![(Act::Commands(ADA, "/status"), SECOND)]),
         "store facts" | "facts are kept" => (Mood::Mixed, vec![says, says, says, says, says, says, new, says, says]),
         "want a summary" | "keep a summary" | "fix an opening" => (Mood::Mixed, vec![says, new, says]),
         // A conversation of one message holds too little.

@@ -260,7 +260,7 @@ fn every_fact_is_kept_once(db: &Connection, home: &Path) {
 
 /// Each note has its line in the index, each line its note, and no line of a day stands twice.
 fn every_note_has_one_line(home: &Path) {
-    for folder in ["workspace/memory", "workspace/people/ben/memory"] {
+    for folder in ["workspace/memory", "workspace/people/2-ben/memory"] {
         let folder = home.join(folder);
         let Ok(index) = std::fs::read_to_string(folder.join("MEMORY.md")) else { continue };
         let lines: Vec<&str> = index.lines().filter(|line| line.starts_with("- [note ")).collect();

@@ -27,7 +27,7 @@ const PATHS: [&str; 8] = [
     "memory/2026-11-21.md",
     "memory/untrusted/odd.md",
     "inbox/1-a.txt",
-    "people/ben/memory/MEMORY.md",
+    "people/2-ben/memory/MEMORY.md",
     "AGENTS.md",
     "agents/compline/memory.md",
 ];

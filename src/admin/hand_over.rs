@@ -1,0 +1,69 @@
+//! `compline people hand-over` and `/people handover`: the root of the workspace is given to another owner.
+//!
+//! The files of both change places; nobody's files are shown to anybody else, before or after. It is said first what that means; only a second, explicit word does it.
+
+use serde_json::json;
+
+use super::Admin;
+use super::answer::{Answer, plain};
+use crate::memory::{HandedOver, NotHandedOver};
+use crate::people::{Party, Role};
+use crate::store::Db;
+use crate::wording::hand_over as says;
+use crate::wording::review_command::Way;
+
+/// Whether a hand-over is to be done, or only told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sure {
+    /// Told.
+    NotYet,
+    /// Done.
+    Yes,
+}
+
+impl Admin {
+    /// Gives the root of the workspace to the owner of that name, or says what that would mean.
+    ///
+    /// # Errors
+    /// If the journal or the workspace cannot be used.
+    pub async fn hand_over(&self, name: &str, sure: Sure, way: Way) -> anyhow::Result<Answer> {
+        let asked = name.to_owned();
+        let Some(heir) = self.parts.journal.read(move |db| db.person_named(&asked)).await? else {
+            return Ok(Answer::refusal(crate::wording::command::no_such_person(&plain(name))));
+        };
+        if heir.role != Role::Owner {
+            return Ok(Answer::refusal(says::not_an_owner(&heir.name)));
+        }
+        let party = Party::One(heir.clone());
+        let result = match sure {
+            Sure::NotYet => self.parts.tree.look_at_hand_over(&party).await?,
+            Sure::Yes => self.parts.tree.hand_over(&party).await?,
+        };
+        let done = match result {
+            Ok(done) => done,
+            Err(why) => return Ok(Answer::refusal(not_done(&why, &heir.name))),
+        };
+        let HandedOver { from, from_folder, heir_folder } = done;
+        let look = move |db: Db<'_>| Ok(db.name_once_of(from)?.unwrap_or_default());
+        let before = self.parts.journal.read(look).await?;
+        let json = json!({ "from": before, "to": heir.name, "done": sure == Sure::Yes,
+            "folders": { "from": from_folder, "to": heir_folder } });
+        if sure == Sure::NotYet {
+            let told = says::would(&before, &heir.name, &from_folder, &heir_folder, way);
+            return Ok(Answer::ours(told, json));
+        }
+        tracing::info!(person.id = %heir.id, "The root of the workspace belongs to person {} from now on", heir.id);
+        self.parts.index.look_anew();
+        Ok(Answer::ours(says::done(&before, &heir.name, &from_folder), json))
+    }
+}
+
+fn not_done(why: &NotHandedOver, heir: &str) -> String {
+    match why {
+        NotHandedOver::NoOwner => says::NO_OWNER.to_owned(),
+        NotHandedOver::Same => says::same(heir),
+        NotHandedOver::NotAnOwner => says::not_an_owner(heir),
+        NotHandedOver::Busy => says::BUSY.to_owned(),
+        NotHandedOver::Unmovable(path) => says::unmovable(&plain(path)),
+    }
+}

@@ -1,0 +1,38 @@
+//! `compline people hand-over NAME`: says what it means, asks, and has it done by whoever holds the home.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use super::Exit;
+use super::ask::{self, Look, words};
+use super::failure::Failure;
+use super::place::Place;
+use super::print::{Printer, aside};
+use crate::wording::hand_over as says;
+
+/// Hands the root of the workspace over.
+pub fn run(name: &str, yes: bool, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    if !yes {
+        if !io::stdin().is_terminal() {
+            return Err(Failure::Wrong(says::NEEDS_YES.to_owned()));
+        }
+        let told = ask::ask(&words(&["people", "hand-over", name]), place, printer)?;
+        let exit = ask::tell(&told, Look::Shown, printer)?;
+        if exit != Exit::Done {
+            return Ok(exit);
+        }
+        if !is_confirmed()? {
+            aside(says::NOT_CONFIRMED);
+            return Ok(Exit::Failed);
+        }
+    }
+    ask::patiently(&words(&["people", "hand-over", name, "--yes"]), says::GOES_ON, place, printer)
+}
+
+fn is_confirmed() -> Result<bool, Failure> {
+    let mut out = io::stderr().lock();
+    write!(out, "{}", says::CONFIRM)?;
+    out.flush()?;
+    let mut typed = String::new();
+    io::stdin().lock().read_line(&mut typed)?;
+    Ok(typed.trim().eq_ignore_ascii_case("yes"))
+}

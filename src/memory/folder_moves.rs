@@ -1,0 +1,221 @@
+//! Moves of folders: a folder gets the name under which it is stored, and the root changes hands.
+//!
+//! The row of a move comes before the first renaming. Every renaming can be done again, and the paths in the journal follow in one transaction once everything lies
+//! in its new place; so a power cut anywhere is made up for by [`Tree::settle_folders`], before anybody reads. While the row is there, [`crate::store::Db::folder_of`] gives
+//! nobody a folder that it is about. Nothing is copied and no word is looked into; what a person puts into the way meanwhile stays beside, under a name that is free.
+
+use std::io::{self, ErrorKind};
+
+use anyhow::Context;
+use rustix::io::Errno;
+
+use super::disk::{self, Disk, Entry};
+use super::place;
+use super::tree::{Tree, blocking};
+use super::way::Folder;
+use crate::store::{FolderMove, MoveKind, MoveState, Tx};
+
+/// So many names are tried for what stands in the way.
+const MOST_NAMES: usize = 99;
+
+/// Told after each step that a power cut may follow; an error is as good as one. Tests alone do more than nothing.
+pub(super) type Step<'s> = &'s (dyn Fn() -> anyhow::Result<()> + Send + Sync);
+
+impl Tree {
+    /// Makes whose files lie where a settled fact: whose the root is, and the folder of everybody; carries out the moves that are open. To be called at the start, before
+    /// anybody reads.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used.
+    pub async fn settle_folders(&self) -> anyhow::Result<()> {
+        self.settle_folders_in_steps(&|| Ok(())).await
+    }
+
+    pub(super) async fn settle_folders_in_steps(&self, step: Step<'_>) -> anyhow::Result<()> {
+        let _alone = self.0.writing.lock().await;
+        let _moving = self.0.moving.write().await;
+        let moves = self.0.journal.read(|db| db.folder_moves()).await?;
+        if self.0.journal.read(|db| db.workspace_owner()).await?.is_none() {
+            self.0.journal.write("settle whose the root is", |tx| tx.settle_workspace_owner()).await?;
+        }
+        for open in moves {
+            match open.kind {
+                MoveKind::Rename => self.rename_folder(open, step).await?,
+                MoveKind::HandOver => self.carry_out(open, step).await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a folder that goes by a name the name that it has from now on.
+    async fn rename_folder(&self, mut open: FolderMove, step: Step<'_>) -> anyhow::Result<()> {
+        if open.state == MoveState::Wanted {
+            open = self.begin_rename(open).await?;
+            step()?;
+        }
+        let (tree, of) = (self.clone(), open.clone());
+        blocking(move || [&tree.0.disk, &tree.0.experience].into_iter().try_for_each(|disk| rename(disk, &of))).await?;
+        step()?;
+        let done = move |tx: Tx<'_>| tx.rename_done(&open, &|path| place::moved(path, &open.source, &open.target));
+        self.0.journal.write("a folder has its name", done).await
+    }
+
+    async fn begin_rename(&self, open: FolderMove) -> anyhow::Result<FolderMove> {
+        let person = open.person;
+        let name = self.0.journal.read(move |db| db.name_once_of(person)).await?.unwrap_or_default();
+        let (source, target) = (place::folder_by_name(person, &name), place::folder_name(person, &name));
+        let (tree, from) = (self.clone(), source.clone());
+        let free = move || {
+            // What lies there already without an old folder beside it is theirs.
+            let target = if tree.is_there(&from) { tree.free_folder(&target)? } else { target };
+            Ok(target)
+        };
+        let target = blocking(free).await?;
+        let (id, from, to) = (open.id, source.clone(), target.clone());
+        self.0.journal.write("begin to rename a folder", move |tx| tx.rename_begun(id, &from, &to)).await?;
+        Ok(FolderMove { state: MoveState::Begun, source, target, ..open })
+    }
+
+    /// Moves the files of two people to each other's places, from wherever that was cut off.
+    pub(super) async fn carry_out(&self, mut open: FolderMove, step: Step<'_>) -> anyhow::Result<()> {
+        if open.state != MoveState::Cleared {
+            for experience in [false, true] {
+                self.move_one_by_one(experience, "", &open.target, step).await?;
+            }
+            let id = open.id;
+            self.0.journal.write("the root is cleared", move |tx| tx.root_cleared(id)).await?;
+            step()?;
+            open.state = MoveState::Cleared;
+        }
+        for experience in [false, true] {
+            self.move_one_by_one(experience, &open.source, "", step).await?;
+        }
+        let done = move |tx: Tx<'_>| {
+            let moved =
+                |path: &str| place::moved(path, "", &open.target).or_else(|| place::moved(path, &open.source, ""));
+            tx.hand_over_done(&open, &moved)
+        };
+        self.0.journal.write("the root has changed hands", done).await?;
+        step()
+    }
+
+    async fn move_one_by_one(&self, experience: bool, from: &str, to: &str, step: Step<'_>) -> anyhow::Result<()> {
+        loop {
+            let (tree, source, target) = (self.clone(), from.to_owned(), to.to_owned());
+            let moved = blocking(move || {
+                let disk = if experience { &tree.0.experience } else { &tree.0.disk };
+                move_next(disk, &source, &target, !experience)
+            });
+            if !moved.await? {
+                return Ok(());
+            }
+            step()?;
+        }
+    }
+
+    /// Whether there is such a folder in the workspace or beside it. Blocks.
+    pub(super) fn is_there(&self, folder: &str) -> bool {
+        [&self.0.disk, &self.0.experience].iter().any(|disk| disk.unchecked(folder).symlink_metadata().is_ok())
+    }
+
+    /// A folder of that name, or of the first one like it that is free. Blocks.
+    pub(super) fn free_folder(&self, name: &str) -> anyhow::Result<String> {
+        names_like(name).find(|name| !self.is_there(name)).context("There are too many folders of that name")
+    }
+
+    /// A link, or anything else that is neither file nor folder, of the top of a folder: what it leads to changes when folders are moved. Blocks.
+    pub(super) fn unmovable_in(&self, folder: &str) -> anyhow::Result<Option<String>> {
+        for disk in [&self.0.disk, &self.0.experience] {
+            for entry in std::fs::read_dir(disk.unchecked(folder)).into_iter().flatten() {
+                let (entry, kind) = entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?)))?;
+                let name = entry.to_string_lossy();
+                let is_text = entry.to_str().is_some();
+                let is_of_others = folder.is_empty() && place::is_of_others(&name);
+                if !(name.starts_with('.') || is_of_others) && !(is_text && (kind.is_file() || kind.is_dir())) {
+                    return Ok(Some(place::within(folder, &name)));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Blocks. Done already if the old folder is not there any more.
+fn rename(disk: &Disk, of: &FolderMove) -> anyhow::Result<()> {
+    if disk.unchecked(&of.source).symlink_metadata().is_err() || disk.unchecked(&of.target).symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    let (Some((from, old)), Some((to, new))) = (of.source.rsplit_once('/'), of.target.rsplit_once('/')) else {
+        return Ok(());
+    };
+    match (disk.folder(from), disk.folder(to)) {
+        (Ok(from), Ok(to)) => put(&from, old, &to, new),
+        (Err(error), _) | (_, Err(error)) if error.is::<io::Error>() => Err(error),
+        // They lead out of the workspace, where nothing is read either.
+        _ => Ok(()),
+    }
+}
+
+/// Moves one file or folder from the top of a folder to that of another; false if nothing is left to be moved. Blocks.
+fn move_next(disk: &Disk, from: &str, to: &str, has_shared: bool) -> anyhow::Result<bool> {
+    let next = movable(disk, from, has_shared)?;
+    let Some(next) = next.first() else {
+        if !from.is_empty() {
+            // What is hidden may stay in it.
+            let _ = std::fs::remove_dir(disk.unchecked(from));
+        }
+        return Ok(false);
+    };
+    let (source, target) = (disk.folder(from)?, disk.folder(to)?);
+    let in_the_way = disk::is_taken(&target, &next.name);
+    if in_the_way && to.is_empty() {
+        // The root was empty: a person has put something there since.
+        let free = free_name(&target, &next.name)?;
+        put(&target, &next.name, &target, &free)?;
+    }
+    let name = if in_the_way && !to.is_empty() { free_name(&target, &next.name)? } else { next.name.clone() };
+    put(&source, &next.name, &target, &name)?;
+    Ok(true)
+}
+
+/// What of the top of a folder goes along with whose it is.
+fn movable(disk: &Disk, folder: &str, has_shared: bool) -> anyhow::Result<Vec<Entry>> {
+    if disk.unchecked(folder).symlink_metadata().is_err() {
+        return Ok(Vec::new());
+    }
+    let entries = disk.list(folder)?;
+    Ok(entries.into_iter().filter(|entry| goes_along(folder, &entry.name, has_shared)).collect())
+}
+
+/// Whether an entry of the top of a folder is its owner's. Of what is hidden only goes what a change of a file has left beside it.
+fn goes_along(folder: &str, name: &str, has_shared: bool) -> bool {
+    let left_over = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new").or(rest.strip_suffix(".part")));
+    let is_shared =
+        |name: &str| folder.is_empty() && (place::is_of_others(name) || has_shared && place::is_shared(name));
+    match left_over {
+        Some(of) => !is_shared(of),
+        None => !name.starts_with('.') && !is_shared(name),
+    }
+}
+
+fn names_like(name: &str) -> impl Iterator<Item = String> {
+    let name = name.to_owned();
+    std::iter::once(name.clone()).chain((2..=MOST_NAMES).map(move |number| format!("{name}-{number}")))
+}
+
+fn free_name(folder: &Folder, name: &str) -> anyhow::Result<String> {
+    names_like(name).find(|name| !disk::is_taken(folder, name)).context("There are too many files of that name")
+}
+
+/// Renames, on the disk when it returns.
+fn put(from: &Folder, name: &str, to: &Folder, new: &str) -> anyhow::Result<()> {
+    anyhow::ensure!(!disk::is_taken(to, new), io::Error::from(ErrorKind::AlreadyExists));
+    match rustix::fs::renameat(&from.fd, name, &to.fd, new) {
+        Err(Errno::NOENT) | Ok(()) => {}
+        Err(error) => return Err(io::Error::from(error).into()),
+    }
+    for folder in [to, from] {
+        rustix::fs::fsync(&folder.fd).map_err(io::Error::from)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! The root of the workspace changes hands. Places are swapped, never contents: the files of who had it go to a folder of their own, those of the heir to the root,
+//! and every version keeps for whom it was written.
+
+use std::sync::Arc;
+
+use super::folder_moves::Step;
+use super::place;
+use super::tree::{Tree, blocking};
+use crate::id::PersonId;
+use crate::people::Party;
+use crate::store::{Folder, NotBegun, Tx};
+use crate::trust::Scope;
+
+/// What a hand-over did, or would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandedOver {
+    /// Who had the root.
+    pub from: PersonId,
+    /// The folder of who had the root from now on.
+    pub from_folder: String,
+    /// The folder that the heir's files came from.
+    pub heir_folder: String,
+}
+
+/// Why the root does not change hands, by what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotHandedOver {
+    /// It belongs to nobody yet.
+    NoOwner,
+    /// It is theirs already.
+    Same,
+    /// Only an owner can have it.
+    NotAnOwner,
+    /// Something is being written, answered or forgotten just now.
+    Busy,
+    /// This lies at the top of one of the folders and is neither file nor folder.
+    Unmovable(String),
+}
+
+impl From<NotBegun> for NotHandedOver {
+    fn from(why: NotBegun) -> Self {
+        match why {
+            NotBegun::NoOwner => Self::NoOwner,
+            NotBegun::Same => Self::Same,
+            NotBegun::NotAnOwner => Self::NotAnOwner,
+            NotBegun::Busy => Self::Busy,
+        }
+    }
+}
+
+impl Tree {
+    /// What a hand-over to that person would do. Changes nothing.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used; inside, why it is not possible.
+    pub async fn look_at_hand_over(&self, heir: &Party) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
+        let heir_folder = self.folder_of(heir).await?;
+        let Some(from) = self.0.journal.read(|db| db.workspace_owner()).await? else {
+            return Ok(Err(NotHandedOver::NoOwner));
+        };
+        if heir_folder.is_empty() {
+            return Ok(Err(NotHandedOver::Same));
+        }
+        let (stored, name) = self.stored_folder(from).await?;
+        let tree = self.clone();
+        blocking(move || {
+            for folder in ["", &heir_folder] {
+                if let Some(path) = tree.unmovable_in(folder)? {
+                    return Ok(Err(NotHandedOver::Unmovable(path)));
+                }
+            }
+            // Whatever lies in it was not in use, and stays apart.
+            let is_free = !stored.is_empty() && !tree.is_there(&stored);
+            let from_folder = if is_free { stored } else { tree.free_folder(&name)? };
+            Ok(Ok(HandedOver { from, from_folder, heir_folder }))
+        })
+        .await
+    }
+
+    /// Gives the root to that person.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used, and then it is gone on with at the next start; inside, why nothing was done.
+    pub async fn hand_over(&self, heir: &Party) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
+        self.hand_over_in_steps(heir, &|| Ok(())).await
+    }
+
+    pub(super) async fn hand_over_in_steps(
+        &self,
+        heir: &Party,
+        step: Step<'_>,
+    ) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
+        let plan = match self.look_at_hand_over(heir).await? {
+            Ok(plan) => plan,
+            Err(why) => return Ok(Err(why)),
+        };
+        // A forgetting takes its time; a single file does not.
+        let Ok(_forgetting) = Arc::clone(&self.0.forgetting).try_lock_owned() else {
+            return Ok(Err(NotHandedOver::Busy));
+        };
+        let _alone = self.0.writing.lock().await;
+        let _moving = self.0.moving.write().await;
+        if self.finish_open().await? > 0 {
+            return Ok(Err(NotHandedOver::Busy));
+        }
+        let Scope::Person(id) = heir.scope() else { return Ok(Err(NotHandedOver::NotAnOwner)) };
+        let (target, source) = (plan.from_folder.clone(), plan.heir_folder.clone());
+        let begin = move |tx: Tx<'_>| {
+            let is_as_seen = tx.folder_of(Scope::Person(id))? == Folder::At(source);
+            if is_as_seen { tx.begin_hand_over(id, &target) } else { Ok(Err(NotBegun::Busy)) }
+        };
+        let begun = match self.0.journal.write("begin to hand the root over", begin).await? {
+            Ok(begun) => begun,
+            Err(why) => return Ok(Err(why.into())),
+        };
+        step()?;
+        self.carry_out(begun, step).await?;
+        Ok(Ok(plan))
+    }
+
+    /// The folder that somebody had besides the root, blank if none, and the one that they would get.
+    async fn stored_folder(&self, id: PersonId) -> anyhow::Result<(String, String)> {
+        let look = self.0.journal.read(move |db| Ok((db.stored_folder(id)?, db.name_once_of(id)?)));
+        let (stored, name) = look.await?;
+        Ok((stored, place::folder_name(id, &name.unwrap_or_default())))
+    }
+}
