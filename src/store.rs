@@ -101,18 +101,52 @@ pub use writer::{CommitPoint, Failpoint};
 
 use std::ops::Deref;
 
+use rusqlite::CachedStatement;
+
+use crate::trust::mutation;
+
 /// A connection that reads.
 #[derive(Debug, Clone, Copy)]
-pub struct Db<'a>(&'a rusqlite::Connection);
+pub struct Db<'a>(Statements<'a>);
 
 /// A transaction that writes, and reads what it wrote.
 #[derive(Debug, Clone, Copy)]
 pub struct Tx<'a>(Db<'a>);
+
+/// The connection below both, on which tests can make a check of scope in SQL permissive.
+#[derive(Debug, Clone, Copy)]
+struct Statements<'a>(&'a rusqlite::Connection);
+
+impl<'a> Db<'a> {
+    fn on(connection: &'a rusqlite::Connection) -> Self {
+        Self(Statements(connection))
+    }
+}
+
+impl<'a> Tx<'a> {
+    fn on(transaction: &'a rusqlite::Transaction<'_>) -> Self {
+        Self(Db::on(transaction))
+    }
+}
 
 impl<'a> Deref for Tx<'a> {
     type Target = Db<'a>;
 
     fn deref(&self) -> &Db<'a> {
         &self.0
+    }
+}
+
+impl<'a> Statements<'a> {
+    fn prepare_cached(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
+        self.0.prepare_cached(&mutation::statement(sql))
+    }
+}
+
+impl Deref for Statements<'_> {
+    type Target = rusqlite::Connection;
+
+    fn deref(&self) -> &rusqlite::Connection {
+        self.0
     }
 }

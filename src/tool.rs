@@ -310,7 +310,7 @@ impl Cleared {
             from: Vec::new(),
         });
         let text = crate::text::shorten(&output.text, MAX_RESULT);
-        Given { text: Labelled::new(Arc::from(text), label.join(&output.label), scope), from: output.from, failed }
+        Given { text: Labelled::new(Arc::from(text), label.join_with(&output.label), scope), from: output.from, failed }
     }
 }
 

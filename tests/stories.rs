@@ -172,3 +172,7 @@ mod of_use;
 mod told_from;
 #[path = "stories/stop_reading.rs"]
 mod stop_reading;
+#[path = "stories/isolation.rs"]
+mod isolation;
+#[path = "stories/mutation.rs"]
+mod mutation;

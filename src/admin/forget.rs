@@ -164,14 +164,14 @@ impl Admin {
     async fn begun(&self, number: &str, scope: Scope) -> anyhow::Result<Option<ForgettingRow>> {
         let Ok(id) = number.trim().parse().map(ForgettingId) else { return Ok(None) };
         let row = self.parts.journal.read(move |db| db.forgetting(id)).await?;
-        Ok(row.filter(|row| row.scope == scope && row.what != Forgotten::Person))
+        Ok(row.filter(|row| row.scope.equals(scope) && row.what != Forgotten::Person))
     }
 
     /// Ends what runs there: it may have the words before it.
     async fn end_turns_of(&self, scope: Scope) -> anyhow::Result<()> {
         let open = move |db: Db<'_>| {
             let streams: Vec<StreamId> =
-                db.streams()?.into_iter().filter(|(_, _, of)| *of == scope).map(|(id, ..)| id).collect();
+                db.streams()?.into_iter().filter(|(_, _, of)| of.equals(scope)).map(|(id, ..)| id).collect();
             let mut open = Vec::new();
             for stream in streams {
                 open.extend(db.open_turn(stream)?.map(|_| stream));

@@ -26,7 +26,7 @@ pub fn begin(tx: Tx<'_>, question: &QuestionRow, address: AddressId, now: Moment
         return Ok(None);
     }
     let asking = tx.turn(question.turn)?.with_context(|| format!("Turn {} is not there", question.turn))?;
-    let label = asking.label.join(question.call.label());
+    let label = asking.label.join_with(question.call.label());
     let turn = tx.begin_turn(&NewTurn {
         stream: question.stream,
         conversation: question.conversation,

@@ -247,7 +247,7 @@ async fn ask_once(
     let mut request = Request::new(scope, Purpose::Extraction).with_max_output(MAX_ANSWER);
     request.text(Role::System, wording::own(extraction::TAKE_DOWN, scope)).map_err(refused)?;
     let material = extraction::material(known.open().0, text.open().0);
-    let label = known.label().join(text.label());
+    let label = known.label().join_with(text.label());
     request.text(Role::User, Labelled::new(Arc::from(material), label, scope)).map_err(refused)?;
     let is_sound = |reply: &Reply| answer::parse(reply.text().open().0, lines).is_some();
     let reply = engine.parts.background.first_sound(&request, &OnBehalf::default(), is_sound).await?;

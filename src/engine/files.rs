@@ -239,7 +239,7 @@ async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[
 
 /// Words as what they are: from that file, whoever sent it.
 fn words_of(turn: &TurnRow, file: &Attachment, words: &str, is_beside: bool) -> Words {
-    let label = file.label.join(&Label::untrusted(Source::file(file.id)));
+    let label = file.label.join_with(&Label::untrusted(Source::file(file.id)));
     let text = |words: &str| Labelled::new(Arc::from(words), label.clone(), turn.scope);
     let begin = crate::text::cut_bytes(words, MAX_TEXT);
     Words {

@@ -585,7 +585,7 @@ fn file_label(origin: Origin, file: &RemoteFile, guest: &Guest<'_>) -> Label {
     if file.kind == FileKind::Voice && origin == Origin::Typed {
         return label;
     }
-    label.join(&Label::untrusted(Source::file(format!("in{}", guest.inbox))))
+    label.join_with(&Label::untrusted(Source::file(format!("in{}", guest.inbox))))
 }
 
 /// Whether the words of a quote stand in a text, whatever became of its markup.

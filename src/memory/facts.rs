@@ -182,7 +182,7 @@ impl Tree {
     async fn make_room(&self, origin: &Origin, home: &Home, facts: &[memo::Fact]) -> anyhow::Result<Vec<memo::Fact>> {
         let Some(list) = self.standing(&origin.who, &home.path).await? else { return Ok(Vec::new()) };
         let (_, demoted) = with_facts(&list.text, home.section, facts, MOST);
-        let origin = Origin { label: origin.label.join(&list.label), ..origin.clone() };
+        let origin = Origin { label: origin.label.join_with(&list.label), ..origin.clone() };
         for (done, some) in demoted.chunks(AT_ONCE).enumerate() {
             if let Err(why) = self.put_aside(&origin, some).await? {
                 tracing::warn!("The oldest facts of a list stay in it: {why}");

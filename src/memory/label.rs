@@ -90,5 +90,5 @@ pub(super) fn of_name(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
 /// The label of the name of a folder: that of all that was ever written into it, but for the folders that the program makes itself.
 pub(super) fn of_folder(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
     let below = if place::is_ours(spot) { Vec::new() } else { db.labels_below(spot)? };
-    Ok(below.iter().fold(Label::trusted(), |label, below| label.join(below)))
+    Ok(below.iter().fold(Label::trusted(), |label, below| label.join_with(below)))
 }

@@ -28,7 +28,7 @@ impl Tree {
         };
         let rows = self.0.journal.read(look).await?;
         // Whoever had that folder before them had it under another scope.
-        Ok(rows.into_iter().filter(|row| row.scope == scope).collect())
+        Ok(rows.into_iter().filter(|row| row.scope.equals(scope)).collect())
     }
 
     /// Where the file at that path of the party's folder lies on the disk, whether it is there or not. Its folder is made.

@@ -368,7 +368,7 @@ fn decide(
     let stood: Vec<Label> = plans.iter().map(|plan| plan.label.clone()).collect();
     for (plan, new) in plans.iter_mut().zip(news) {
         let (new, label) = match new {
-            New::Moved(text, from) => (New::Text(text), stood.get(from).map(|moved| origin.label.join(moved))),
+            New::Moved(text, from) => (New::Text(text), stood.get(from).map(|moved| origin.label.join_with(moved))),
             new => (new, None),
         };
         plan.decide(new, label.as_ref().unwrap_or(&origin.label), words)?;
@@ -380,7 +380,7 @@ impl Plan {
     fn decide(&mut self, new: New, new_label: &Label, words: Words) -> Result<(), NotWritten> {
         let stood = self.before.text.as_deref();
         let label = match (stood, words) {
-            (Some(_), Words::Joined) => self.label.join(new_label),
+            (Some(_), Words::Joined) => self.label.join_with(new_label),
             _ => new_label.clone(),
         };
         let is_same = |text: &str| stood == Some(text) && (words == Words::Joined || label == self.label);

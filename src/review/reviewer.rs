@@ -90,7 +90,7 @@ pub fn request(scope: Scope, matter: &Matter<'_>) -> anyhow::Result<Request> {
         words::proposal(boundary, &line(matter.skill), &change, &rationale, &listed(matter.findings), &defused(diff))
     };
     let boundary = boundary(&body(""));
-    let data = Labelled::new(Arc::from(body(&boundary)), diff_label.join(rationale_label), scope);
+    let data = Labelled::new(Arc::from(body(&boundary)), diff_label.join_with(rationale_label), scope);
     let mut request = Request::new(scope, Purpose::Review).with_max_output(MAX_OUTPUT);
     request.text(Role::System, wording::own(&words::reviewer(&boundary), scope))?;
     request.text(Role::User, data)?;

@@ -69,7 +69,7 @@ pub fn whole(proposal: &Proposal, way: Way) -> Shown {
     } else {
         markdown.push_str(&format!("\n\n{}", says::TAMPERED));
     }
-    let label = proposal.verdicts.iter().fold(row.label.clone(), |label, verdict| label.join(&verdict.label));
+    let label = proposal.verdicts.iter().fold(row.label.clone(), |label, verdict| label.join_with(&verdict.label));
     Shown { markdown, label, buttons }
 }
 

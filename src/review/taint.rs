@@ -67,7 +67,7 @@ pub(super) fn judge(db: Db<'_>, origin: &Origin) -> anyhow::Result<Judged> {
             let row = db.turn(*turn)?.filter(|row| row.conversation == *conversation && row.person == *person);
             match row {
                 Some(row) => judge_turn(db, &row, label),
-                None => Ok(tainted(label.join(&Label::untrusted(Source::unknown())), Scope::Shared)),
+                None => Ok(tainted(label.join_with(&Label::untrusted(Source::unknown())), Scope::Shared)),
             }
         }
         Origin::Reflection { action, turn, person, note } => {
@@ -83,7 +83,7 @@ pub(super) fn judge(db: Db<'_>, origin: &Origin) -> anyhow::Result<Judged> {
 
 fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judged> {
     let (label, texts) = read_in(db, row)?;
-    let label = label.join(claimed);
+    let label = label.join_with(claimed);
     if !label.is_trusted() {
         return Ok(tainted(label, row.scope));
     }

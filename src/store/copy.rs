@@ -62,7 +62,7 @@ pub(super) fn copy_within(
 pub fn examine_still<T>(path: &Path, look: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.pragma_update(None, "query_only", true)?;
-    look(Db(&connection))
+    look(Db::on(&connection))
 }
 
 /// Adds to a copy in one transaction. Nobody else may have it open.
@@ -72,7 +72,7 @@ pub fn examine_still<T>(path: &Path, look: impl FnOnce(Db<'_>) -> anyhow::Result
 pub fn amend_copy<T>(path: &Path, job: impl FnOnce(Tx<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let mut connection = Connection::open(path)?;
     let transaction = connection.transaction()?;
-    let done = job(Tx(Db(&transaction)))?;
+    let done = job(Tx::on(&transaction))?;
     transaction.commit().map_err(full)?;
     connection.close().map_err(|(_, error)| error)?;
     File::open(path)?.sync_all().map_err(named)?;

@@ -65,5 +65,5 @@ impl Db<'_> {
 pub fn examine<T>(path: &std::path::Path, look: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let connection = rusqlite::Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.pragma_update(None, "query_only", true)?;
-    look(Db(&connection))
+    look(Db::on(&connection))
 }

@@ -205,7 +205,7 @@ impl Journal {
     /// What the job returned.
     pub fn read_now<T>(&self, job: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let connection = connect_for_reading(&self.path)?;
-        job(Db(&connection))
+        job(Db::on(&connection))
     }
 
     /// Waits until everything that was asked for is written, and ends the writer.
@@ -233,7 +233,7 @@ impl Borrowed<'_> {
     fn look<T>(&self, job: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let connection = self.connection.as_ref().context("The reader is gone")?;
         let moment = connection.unchecked_transaction()?;
-        job(Db(&moment))
+        job(Db::on(&moment))
     }
 }
 
@@ -254,9 +254,9 @@ pub(super) fn empty() -> anyhow::Result<Connection> {
 /// What is derived from rows that are older than it.
 fn catch_up(connection: &mut Connection) -> anyhow::Result<()> {
     let transaction = connection.transaction()?;
-    Tx(Db(&transaction)).catch_up_fingerprints()?;
-    Tx(Db(&transaction)).catch_up_index()?;
-    Tx(Db(&transaction)).catch_up_entries()?;
+    Tx::on(&transaction).catch_up_fingerprints()?;
+    Tx::on(&transaction).catch_up_index()?;
+    Tx::on(&transaction).catch_up_entries()?;
     Ok(transaction.commit()?)
 }
 

@@ -238,7 +238,7 @@ impl Tx<'_> {
                 new.scope,
                 new.at,
                 &**context,
-                context_label.join(recalled_label),
+                context_label.join_with(recalled_label),
                 new.label,
                 &**recalled,
             ])?;
@@ -313,7 +313,7 @@ impl Tx<'_> {
                 "UPDATE turns SET label = ?2, attempts = 0, retry_at = NULL,
                      state = CASE state WHEN 'waiting' THEN 'running' ELSE state END WHERE id = ?1",
             )?
-            .execute(params![turn, so_far.join(label)])?;
+            .execute(params![turn, so_far.join_with(label)])?;
         Ok(())
     }
 

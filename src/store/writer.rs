@@ -12,7 +12,7 @@ use anyhow::{Context, anyhow};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Db, Room, Tx};
+use super::{Room, Tx};
 
 /// How many jobs may wait.
 const QUEUE: usize = 256;
@@ -114,7 +114,7 @@ fn transact<T>(
     job: impl FnOnce(Tx<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let result = job(Tx(Db(&transaction)))?;
+    let result = job(Tx::on(&transaction))?;
     if let Some(Failpoint(reached)) = failpoint {
         reached(CommitPoint::Before, name);
     }

@@ -194,7 +194,7 @@ pub(super) fn words(arguments: &Value, name: &str) -> Result<String, ToolError> 
 
 /// Whose list it is: that of the person for whom the turn runs, in their own chat.
 fn person(call: &Call<'_>) -> Result<PersonId, ToolError> {
-    let person = call.person.filter(|person| call.scope == Scope::Person(*person));
+    let person = call.person.filter(|person| call.scope.equals(Scope::Person(*person)));
     person.ok_or_else(|| ToolError::Refused(says::NOBODYS.to_owned()))
 }
 

@@ -4,18 +4,21 @@
 //! begins with its quote and so never equals a word. [`flatten`] writes every `use` tree out as full paths, which makes a
 //! nested group no different from a plain path to whoever searches for one.
 
-/// One word, one punctuation mark (`::` counts as one), or one literal, with the line it begins on.
+/// One word, one punctuation mark (`::` counts as one), or one literal, with the place where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     /// What is written; a literal with its opening quote.
     pub text: String,
     /// Counted from 1.
     pub line: usize,
+    /// Counted from 1, in characters.
+    pub column: usize,
 }
 
 /// The tokens of a Rust source.
 pub fn lex(source: &str) -> Vec<Token> {
-    let mut lexer = Lexer { chars: source.chars().collect(), at: 0, line: 1, tokens: Vec::new() };
+    let mut lexer =
+        Lexer { chars: source.chars().collect(), at: 0, line: 1, line_start: 0, column: 1, tokens: Vec::new() };
     while lexer.at < lexer.chars.len() {
         lexer.step();
     }
@@ -139,7 +142,7 @@ fn spread(tokens: &[Token], mut at: usize, prefix: &[Token], flat: &mut Vec<Toke
             }
             end @ (";" | "," | "}") => {
                 if !grouped && path.len() > prefix.len() {
-                    path.push(Token { text: ";".to_owned(), line: token.line });
+                    path.push(Token { text: ";".to_owned(), ..token.clone() });
                     flat.append(&mut path);
                 }
                 return at + usize::from(end == ";");
@@ -157,7 +160,7 @@ fn unquoted(token: &Token) -> Vec<Token> {
     let inner = token.text.trim_matches('"');
     let is_path = ["crate::", "super::", "self::"].iter().any(|root| inner.starts_with(root));
     if token.text.starts_with('"') && is_path {
-        lex(inner).into_iter().map(|inner| Token { line: token.line, ..inner }).collect()
+        lex(inner).into_iter().map(|inner| Token { line: token.line, column: token.column, ..inner }).collect()
     } else {
         vec![token.clone()]
     }
@@ -167,12 +170,16 @@ struct Lexer {
     chars: Vec<char>,
     at: usize,
     line: usize,
+    line_start: usize,
+    /// The column of the token that is being read.
+    column: usize,
     tokens: Vec<Token>,
 }
 
 impl Lexer {
     fn step(&mut self) {
         let line = self.line;
+        self.column = self.at - self.line_start + 1;
         match (self.peek(0), self.peek(1)) {
             (Some('/'), Some('/')) => self.skip_while(|c| c != '\n'),
             (Some('/'), Some('*')) => self.block_comment(),
@@ -285,7 +292,10 @@ impl Lexer {
     fn bump(&mut self) -> Option<char> {
         let c = self.peek(0)?;
         self.at += 1;
-        self.line += usize::from(c == '\n');
+        if c == '\n' {
+            self.line += 1;
+            self.line_start = self.at;
+        }
         Some(c)
     }
 
@@ -294,7 +304,7 @@ impl Lexer {
     }
 
     fn push(&mut self, text: String, line: usize) {
-        self.tokens.push(Token { text, line });
+        self.tokens.push(Token { text, line, column: self.column });
     }
 }
 
@@ -314,6 +324,12 @@ fn comments_and_literals_are_no_code() {
     assert!(find(&tokens, "crate").is_empty(), "{}", words(&tokens));
     assert_eq!(find(&tokens, "type"), [5]);
     assert_eq!(find(&tokens, "&'a str"), [5]);
+}
+
+#[test]
+fn a_token_has_its_place() {
+    let places: Vec<_> = lex("é.a(\n  \"x\ny\").b").into_iter().map(|token| (token.line, token.column)).collect();
+    assert_eq!(places, [(1, 1), (1, 2), (1, 3), (1, 4), (2, 3), (3, 3), (3, 4), (3, 5)]);
 }
 
 #[test]

@@ -57,6 +57,26 @@ const RULES: &[Rule] = &[
         ],
     },
     Rule {
+        act: "compare scopes past `Scope::equals`, where mutation testing cannot see it",
+        looks: &[
+            "scope = =",
+            "scope ! =",
+            "scope ( ) = =",
+            "scope ( ) ! =",
+            "= = scope",
+            "! = scope",
+            "= = Scope ::",
+            "! = Scope ::",
+        ],
+        places: &[("trust", "it owns the type")],
+        files: &[
+            ("src/memory/index.rs", "leaves out the streams that are no groups"),
+            ("src/schedule/heartbeat.rs", "one run of a person at a time"),
+            ("src/schedule/reminders/fire.rs", "one run of a task at a time"),
+            ("src/store/forget/whole.rs", "gathers by scope what is being forgotten"),
+        ],
+    },
+    Rule {
         act: "open a labelled value",
         looks: &[". open ( )", "Labelled :: open", "Text :: open"],
         places: &[("trust", "it owns the type")],
@@ -176,7 +196,10 @@ const RULES: &[Rule] = &[
             ("config", "secrets may be named by variable"),
             ("app", "it builds everything from the outside world"),
         ],
-        files: &[("src/time/zone.rs", "TZ names the zone of this computer")],
+        files: &[
+            ("src/time/zone.rs", "TZ names the zone of this computer"),
+            ("src/trust/mutation.rs", "the switch of mutation testing, which no release build has"),
+        ],
     },
     Rule {
         act: "print; what a person reads goes through an adapter or the command line",

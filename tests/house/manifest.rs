@@ -1,7 +1,8 @@
 //! `Cargo.toml` and `Cargo.lock`: every dependency from the registry, none that cannot be lived with, the lints in place.
 
+use super::lexer::find;
 use super::nothing_found;
-use super::tree::read;
+use super::tree::{File, Source, read, sources};
 
 /// Crates that must not come in, each with its reason.
 const REFUSED: &[(&str, &str)] = &[
@@ -43,6 +44,33 @@ fn refused(lock: &str) -> Vec<String> {
     found.map(|(name, why)| format!("{name} must not come in: {why}")).collect()
 }
 
+/// How a build other than that of the tests could have the switch of mutation testing.
+fn switched(manifest: &str, sources: &[Source]) -> Vec<String> {
+    const GATE: &str = "feature = \"mutation\" , debug_assertions";
+    let section = |name: &str| -> Vec<&str> {
+        let lines = manifest.lines().skip_while(|line| line.trim() != name).skip(1);
+        lines.take_while(|line| !line.starts_with('[')).filter(|line| !line.starts_with('#')).collect()
+    };
+    let mut findings = Vec::new();
+    if section("[features]").iter().any(|line| !line.is_empty() && *line != "mutation = []") {
+        findings.push("a feature other than `mutation` may turn it on; `default` certainly does".to_owned());
+    }
+    let turned_on = |lines: &[&str]| lines.iter().filter(|line| line.contains("\"mutation\"")).count();
+    if turned_on(&section("[dev-dependencies]")) != turned_on(&manifest.lines().collect::<Vec<_>>()) {
+        findings.push("only the dev-dependency may turn `mutation` on".to_owned());
+    }
+    if section("[profile.release]").iter().any(|line| line.contains("debug-assertions")) {
+        findings.push("a release build has no debug assertions".to_owned());
+    }
+    for source in sources {
+        let (named, gated) = (find(&source.code, "\"mutation\"").len(), find(&source.code, GATE).len());
+        if named != gated || (named > 0 && source.path != "src/trust/mutation.rs") {
+            findings.push(format!("{} names the feature `mutation` without its gate", source.path));
+        }
+    }
+    findings
+}
+
 fn missing_lints(manifest: &str) -> Vec<String> {
     LINTS
         .iter()
@@ -73,6 +101,27 @@ fn no_refused_crate_comes_in() {
 #[test]
 fn the_lints_are_in_place() {
     nothing_found(&missing_lints(&read("Cargo.toml")));
+}
+
+#[test]
+fn no_build_but_that_of_the_tests_can_be_made_permissive() {
+    nothing_found(&switched(&read("Cargo.toml"), sources()));
+    assert!(
+        sources().iter().any(|source| !find(&source.code, "\"mutation\"").is_empty()),
+        "the gate is somewhere else"
+    );
+}
+
+#[test]
+fn each_fault_of_a_switch_is_seen() {
+    let manifest = "[features]\ndefault = [\"mutation\"]\nmutation = []\n[profile.release]\ndebug-assertions = true\n";
+    let source = |path: &str, gate: &str| {
+        Source::from(File { path: path.to_owned(), text: format!("#[cfg({gate})] fn a() {{}}") })
+    };
+    let gate = "all(feature = \"mutation\", debug_assertions)";
+    let bare = source("src/a.rs", "feature = \"mutation\"");
+    let (elsewhere, gated) = (source("src/a.rs", gate), source("src/trust/mutation.rs", gate));
+    assert_eq!(switched(manifest, &[bare, elsewhere, gated]).len(), 5);
 }
 
 #[test]

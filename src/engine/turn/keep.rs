@@ -51,7 +51,7 @@ fn point_to(tx: Tx<'_>, row: &TurnRow, rest: &[&KeepRow], now: Moment) -> anyhow
         return Ok(());
     }
     // The names of the files were made of words from outside.
-    let label = rest.iter().fold(Label::clone(&row.label), |label, keep| label.join(keep.shown.label()));
+    let label = rest.iter().fold(Label::clone(&row.label), |label, keep| label.join_with(keep.shown.label()));
     let name = |path: &str| path.trim_start_matches("memory/untrusted/").trim_end_matches(".md").to_owned();
     let lines = rest.iter().map(|keep| says::keep_later(&keep.path, &name(&keep.path)));
     let words: Vec<String> = std::iter::once(says::KEEP_LATER.to_owned()).chain(lines).collect();

@@ -86,7 +86,7 @@ fn reflection(db: Db<'_>, path: &str, id: ReflectionId) -> anyhow::Result<Option
     for text in db.texts_of(row.message)? {
         let (words, label, _) = text.text.open();
         let lines: Vec<(u32, &str)> = (1..).zip(words.lines()).collect();
-        let label = label.join(&row.label);
+        let label = label.join_with(&row.label);
         for passage in passages(&lines) {
             let ordinal = u32::try_from(entries.len()).unwrap_or(u32::MAX);
             entries.push(entry(EntryKind::Reflection, "", &title, &passage.text, ordinal, passage.line, &label));
@@ -98,7 +98,7 @@ fn reflection(db: Db<'_>, path: &str, id: ReflectionId) -> anyhow::Result<Option
 /// With the label of all entries together; nothing, if there are none.
 fn labelled(mut file: Indexed, entries: Vec<NewEntry>) -> Option<(Indexed, Vec<NewEntry>)> {
     let labels = entries.iter().filter_map(|entry| entry.label.clone());
-    file.label = labels.reduce(|all, label| all.join(&label))?;
+    file.label = labels.reduce(|all, label| all.join_with(&label))?;
     Some((file, entries))
 }
 

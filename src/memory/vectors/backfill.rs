@@ -190,7 +190,7 @@ impl Vectors {
         let Some(scope) = lacking.first().map(|one| one.text.scope()) else { return Ok(Batch::Nothing) };
         let mut words: BTreeMap<String, Text> = BTreeMap::new();
         let mut places = Vec::new();
-        for one in lacking.into_iter().filter(|one| one.text.scope() == scope) {
+        for one in lacking.into_iter().filter(|one| one.text.scope().equals(scope)) {
             if words.len() >= BATCH {
                 break;
             }

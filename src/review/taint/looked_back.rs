@@ -20,7 +20,7 @@ pub(super) fn judge(
     person: PersonId,
     note: Option<&(Label, Option<i64>)>,
 ) -> anyhow::Result<Judged> {
-    let row = db.turn(turn)?.filter(|row| row.person == Some(person) && row.scope == Scope::Person(person));
+    let row = db.turn(turn)?.filter(|row| row.person == Some(person) && row.scope.equals(Scope::Person(person)));
     let action = db.action(action)?;
     let reflection = action.as_ref().map(|action| db.reflection(action.reflection)).transpose()?.flatten();
     let (Some(row), Some(action), Some(reflection)) = (row, action, reflection.filter(|known| known.turn == turn))

@@ -322,7 +322,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn drop_entries_of(&self, scope: Scope) -> anyhow::Result<()> {
-        self.drop_entries("scope = ?1", &scope.encode())
+        self.drop_entries("scope IN (?1)", &scope.encode())
     }
 
     /// The index lets go of everything, and is made anew.

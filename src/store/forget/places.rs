@@ -54,7 +54,8 @@ pub(super) struct Place {
     pub(super) conversation: &'static str,
 }
 
-const OWN: &str = "scope = ?1";
+// Its own brackets tell it apart from every other check of scope.
+const OWN: &str = "(scope = ?1)";
 /// Entries of lines that stand in files of the memory go with their lines.
 const FILE_ENTRY: &str = "scope = ?1 AND kind IN ('fact', 'note', 'day', 'text')";
 const TOLD_ENTRY: &str = "scope = ?1 AND kind NOT IN ('fact', 'note', 'day', 'text')";

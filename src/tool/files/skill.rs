@@ -49,7 +49,7 @@ pub(super) async fn list(review: &Review, way: &str, label: &Label) -> Result<Sk
     let way = way.trim_end_matches('/');
     if way.is_empty() {
         // Names alone, as the index has them.
-        let label = live.skills.values().fold(label.clone(), |label, one| label.join(&one.index_label()));
+        let label = live.skills.values().fold(label.clone(), |label, one| label.join_with(&one.index_label()));
         let lines = live.skills.keys().map(|name| format!("{name}/")).collect();
         return Ok(SkillList { lines, label, from: live.nodes() });
     }
@@ -58,7 +58,7 @@ pub(super) async fn list(review: &Review, way: &str, label: &Label) -> Result<Sk
     if lines.is_empty() {
         return Err(missing());
     }
-    Ok(SkillList { lines, label: label.join(&one.label), from: vec![Node::Version(one.version)] })
+    Ok(SkillList { lines, label: label.join_with(&one.label), from: vec![Node::Version(one.version)] })
 }
 
 async fn look(review: &Review) -> Result<Arc<Live>, ToolError> {

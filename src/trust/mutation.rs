@@ -1,0 +1,80 @@
+//! Mutation testing of labels and scopes: one place of the source, named by the environment, is made permissive.
+//!
+//! Tests alone have this switch: it takes the feature `mutation`, which only the dev-dependency of this package on itself
+//! turns on, and a build with debug assertions. In every other build both functions are empty. The test that turns the
+//! switch, place after place, is `tests/stories/mutation.rs`.
+
+/// Whether the caller's caller is the place that is made permissive.
+#[cfg(not(all(feature = "mutation", debug_assertions)))]
+#[inline(always)]
+pub(super) fn is_permissive() -> bool {
+    false
+}
+
+/// The statement as it is run.
+#[cfg(not(all(feature = "mutation", debug_assertions)))]
+#[inline(always)]
+pub fn statement(sql: &str) -> std::borrow::Cow<'_, str> {
+    std::borrow::Cow::Borrowed(sql)
+}
+
+#[cfg(all(feature = "mutation", debug_assertions))]
+pub(super) use switch::is_permissive;
+#[cfg(all(feature = "mutation", debug_assertions))]
+pub use switch::statement;
+
+#[cfg(all(feature = "mutation", debug_assertions))]
+mod switch {
+    use std::borrow::Cow;
+    use std::collections::BTreeSet;
+    use std::fs::{File, OpenOptions};
+    use std::io::Write;
+    use std::panic::Location;
+    use std::sync::{LazyLock, Mutex, PoisonError};
+
+    /// The place to be made permissive: `file:line:column` of a call, or two lines: a piece of SQL and its replacement.
+    static PLACE: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("COMPLINE_MUTATE").ok());
+    /// Places touched so far, and the file that gets one line for each.
+    static TRACE: LazyLock<Option<Mutex<Trace>>> = LazyLock::new(|| {
+        let path = std::env::var_os("COMPLINE_MUTATION_TRACE")?;
+        let file = OpenOptions::new().create(true).append(true).open(path).ok()?;
+        Some(Mutex::new((file, BTreeSet::new())))
+    });
+
+    type Trace = (File, BTreeSet<String>);
+
+    /// Whether the caller's caller is the place that is made permissive.
+    #[track_caller]
+    pub(crate) fn is_permissive() -> bool {
+        if PLACE.is_none() && TRACE.is_none() {
+            return false;
+        }
+        let at = Location::caller().to_string();
+        let is = PLACE.as_ref().is_some_and(|place| *place == at);
+        record(at);
+        is
+    }
+
+    /// The statement as it is run.
+    pub fn statement(sql: &str) -> Cow<'_, str> {
+        if !sql.contains("scope") || (PLACE.is_none() && TRACE.is_none()) {
+            return Cow::Borrowed(sql);
+        }
+        let plain = sql.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        record(plain.clone());
+        match PLACE.as_ref().and_then(|place| place.split_once('\n')) {
+            Some((piece, permissive)) if plain.contains(piece) => Cow::Owned(plain.replace(piece, permissive)),
+            _ => Cow::Borrowed(sql),
+        }
+    }
+
+    fn record(place: String) {
+        let Some(trace) = &*TRACE else { return };
+        let (file, seen) = &mut *trace.lock().unwrap_or_else(PoisonError::into_inner);
+        if !seen.contains(&place) {
+            // A trace that cannot be written is one with less in it, and a table made from it says so.
+            let _ = writeln!(file, "{place}");
+            seen.insert(place);
+        }
+    }
+}
