@@ -28,7 +28,7 @@ impl Tx<'_> {
     /// If it does, or cannot be read.
     pub fn has_our_schema(&self) -> anyhow::Result<()> {
         let ours = open::empty()?;
-        let (ours, found) = (Db(&ours).schema()?, self.schema()?);
+        let (ours, found) = (Db::on(&ours).schema()?, self.schema()?);
         let is_ours = |row: &(String, String, String)| ours.iter().any(|one| one == row);
         let foreign = found.iter().find(|row| !is_ours(row)).or_else(|| ours.iter().find(|row| !found.contains(row)));
         let name = foreign.map(|(kind, name, _)| format!("{kind} {name}")).unwrap_or_default();
@@ -42,7 +42,8 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn distrust_all(&self, label: &Label, parked: &mut Parked, now: Moment) -> anyhow::Result<()> {
         for (table, column) in self.label_columns()? {
-            let sql = format!("UPDATE \"{table}\" SET \"{column}\" = ?1 WHERE \"{column}\" = 'trusted'");
+            let is_trusted = Label::is_trusted_sql(&format!("\"{column}\""));
+            let sql = format!("UPDATE \"{table}\" SET \"{column}\" = ?1 WHERE {is_trusted}");
             self.0.0.execute(&sql, [label])?;
         }
         parked.reminders = self.0.0.execute(
