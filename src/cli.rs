@@ -20,6 +20,7 @@ mod hand_over;
 mod init;
 mod log;
 mod memory;
+mod people;
 mod place;
 mod print;
 mod probe;
@@ -195,7 +196,7 @@ fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exi
         Command::Status => ask::run(&["status".to_owned()], ask::Look::Shown, &place()?, printer),
         Command::Config(command) => config::run(&command, &place()?, printer),
         Command::People(ask::People::HandOver { name, yes }) => hand_over::run(&name, yes, &place()?, printer),
-        Command::People(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
+        Command::People(command) => people::run(&command, &place()?, printer),
         Command::Reminders(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Tools(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
         Command::Conversations(command) => ask::run(&command.line(), command.look(), &place()?, printer),

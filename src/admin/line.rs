@@ -8,8 +8,8 @@ use super::answer::Answer;
 use super::command::{Looking, Resend};
 use super::forget::Messages;
 use super::hand_over::Sure;
-use super::{Admin, Sought, Touch};
 use super::pairing::NameMeans;
+use super::{Admin, Sought, Touch};
 use crate::id::{AddressId, ConversationId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};
 use crate::people::{Person, Role};
 use crate::review::By;
@@ -114,6 +114,7 @@ impl Admin {
         let (name, role, answer) = match words {
             ["list"] => return Some(self.people().await),
             ["claim"] => return Some(self.claim().await),
+            ["former", name] => return Some(self.former(name).await),
             ["remove", name] => return Some(self.remove(name).await),
             ["hand-over", name] => return Some(self.hand_over(name, Sure::NotYet, Way::CommandLine).await),
             ["hand-over", name, "--yes"] => return Some(self.hand_over(name, Sure::Yes, Way::CommandLine).await),
@@ -127,9 +128,7 @@ impl Admin {
             }
             ["pair", name, role] => (name, role, None),
             ["pair", name, role, "--new"] => (name, role, Some(NameMeans::SomebodyNew)),
-            ["pair", name, role, "--same-as", id] => {
-                (name, role, Some(NameMeans::Former(PersonId(id.parse().ok()?))))
-            }
+            ["pair", name, role, "--same-as", id] => (name, role, Some(NameMeans::Former(PersonId(id.parse().ok()?)))),
             _ => return None,
         };
         let role = Role::parse(role).filter(|role| *role != Role::Guest)?;

@@ -117,18 +117,16 @@ impl Admin {
     pub(super) async fn link_code(&self, person: &Person) -> anyhow::Result<Answer> {
         let (code, now, id) = (new_code()?, self.parts.clock.now(), person.id);
         let secret = code.clone();
-        let keep = move |tx: Tx<'_>| {
-            tx.keep_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(VALID))
-        };
+        let keep =
+            move |tx: Tx<'_>| tx.keep_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(VALID));
         self.parts.journal.write("keep a pairing code", keep).await?;
         Ok(code_made(&person.name, person.role, true, &code, now))
     }
 
     fn same_or_new(&self, issuer: Issuer, role: Role, former: &[FormerPerson]) -> Answer {
         let Some(latest) = former.first() else { return Answer::refusal(says::FAILED) };
-        let day = |at| self.parts.zone.day(at);
         let line = |person: &FormerPerson| {
-            let (since, until) = (day(person.since), day(person.until));
+            let (since, until) = (self.parts.zone.day(person.since), self.parts.zone.day(person.until));
             of_access::former(person.id, &person.name, person.role.as_str(), &since, &until)
         };
         let listed: Vec<String> = former.iter().map(line).collect();
@@ -137,18 +135,34 @@ impl Admin {
             Issuer::Person(_) => of_access::answer_in_chat(latest.id, role.as_str()),
         };
         let question = format!("{}\n\n{how}", of_access::same_or_new(&latest.name, &listed.join("\n")));
-        let people: Value = former
-            .iter()
-            .map(|person| json!({ "id": person.id, "name": person.name, "role": person.role, "since": person.since.rfc3339(), "until": person.until.rfc3339() }))
-            .collect();
         let said = |id: PersonId, word: &str| format!("/pair #{id} {} {word}", role.as_str());
         let mut buttons: Vec<(String, String)> = match former {
             [only] => vec![(of_access::SAME_PERSON.to_owned(), said(only.id, "same"))],
             several => several.iter().map(|person| (of_access::same_as(person.id), said(person.id, "same"))).collect(),
         };
         buttons.push((of_access::SOMEBODY_NEW.to_owned(), said(latest.id, "new")));
-        let json = json!({ "error": question, "same_or_new": people });
+        let json = json!({ "error": question, "same_or_new": self.former_json(former) });
         Answer { json, ..Answer::refusal(question) }.with_buttons(buttons)
+    }
+
+    /// The removed people whom a name could mean; none if somebody who is in bears it.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub(super) async fn former(&self, name: &str) -> anyhow::Result<Answer> {
+        let asked = name.to_owned();
+        let look = move |db: Db<'_>| match db.person_named(&asked)? {
+            Some(_) => Ok(Vec::new()),
+            None => db.formerly_named(&asked),
+        };
+        let former = self.parts.journal.read(look).await?;
+        Ok(Answer::ours(String::new(), self.former_json(&former)))
+    }
+
+    fn former_json(&self, former: &[FormerPerson]) -> Value {
+        let day = |at| self.parts.zone.day(at);
+        let one = |person: &FormerPerson| json!({ "id": person.id, "name": person.name, "role": person.role, "since": day(person.since), "until": day(person.until) });
+        former.iter().map(one).collect()
     }
 
     /// The code that makes the first owner: only while no owner can be reached but at the terminal. Every earlier one is void.
@@ -176,13 +190,7 @@ fn code_made(name: &str, role: Role, is_known: bool, code: &str, now: Moment) ->
     Answer::ours(markdown, json)
 }
 
-fn wish(
-    db: Db<'_>,
-    issuer: Issuer,
-    name: &str,
-    role: Role,
-    means: Option<NameMeans>,
-) -> anyhow::Result<Wish> {
+fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMeans>) -> anyhow::Result<Wish> {
     if let Some(known) = db.person_named(name)? {
         // Who is in already keeps name and role: a code links an address, and only one that is made on the computer promotes.
         let is_promoted = issuer == Issuer::CommandLine && role > known.role;

@@ -183,9 +183,6 @@ impl Door {
         };
         let raw = if fate == Fate::Nothing { "" } else { item.raw.as_str() };
         let Some(inbox) = self.receive(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
-        if matches!(fate, Fate::Admitted | Fate::Command) {
-            self.greet_owner(tx, person, address, wake)?;
-        }
         let stream = tx.stream_for(person.id)?;
         let scope = Scope::Person(person.id);
         let guest = Guest { address, speaker: Speaker::Known(person), stream, scope, inbox, inbound };

@@ -5,11 +5,11 @@
 //! would have all that they ever said.
 
 use super::admit::{Door, Wake};
+use super::stranger::Used;
 use crate::admin::command;
 use crate::id::AddressId;
 use crate::message::{Event, Inbound, Origin};
 use crate::people::{Address, Person, Role};
-use super::stranger::Used;
 use crate::store::{CodeFor, CodeUse, Fate, GoodCode, Issuer, Tx};
 use crate::trust::Scope;
 use crate::wording::access as of_access;
@@ -29,6 +29,7 @@ impl Door {
         wake: &mut Wake,
     ) -> anyhow::Result<bool> {
         let Event::Said(said) = &inbound.event else { return Ok(false) };
+        self.greet_owner(tx, person, address, wake)?;
         let Some(code) = command::code_in(&said.text).filter(|_| said.origin == Origin::Typed) else {
             return Ok(false);
         };

@@ -99,7 +99,12 @@ impl Tx<'_> {
         }
         self.disallow(from, now)?;
         // Whoever is let in under that name later is somebody else, with files of their own.
-        self.0.0.prepare_cached("UPDATE people SET name = name || ' #' || id, ended = 'joined', namesake_id = NULL WHERE id = ?1")?.execute([from])?;
+        self.0
+            .0
+            .prepare_cached(
+                "UPDATE people SET name = name || ' #' || id, ended = 'joined', namesake_id = NULL WHERE id = ?1",
+            )?
+            .execute([from])?;
         Ok(())
     }
 

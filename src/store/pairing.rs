@@ -179,10 +179,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn use_code(&self, code: &str, now: Moment) -> anyhow::Result<CodeUse> {
         let Some(GoodCode { id, issuer, whom }) = self.good_code(code, now)? else { return Ok(CodeUse::Refused) };
-        self.0
-            .0
-            .prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1")?
-            .execute(params![id, now])?;
+        self.0.0.prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         let (person, did) = match whom {
             CodeFor::Address(person) => (person, Admitted::Address),
             CodeFor::Person(person, role) => (person, self.admit_known(person, role, issuer, now)?),
@@ -261,5 +258,100 @@ impl Tx<'_> {
             )?
             .execute(params![now])?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Journal;
+
+    const NOW: Moment = Moment(1_000);
+    const END: Moment = Moment(9_000);
+
+    fn newcomer(name: &str, role: Role) -> CodeFor {
+        CodeFor::Newcomer(name.to_owned(), role)
+    }
+
+    /// With Ada, an owner, and Ben, a member.
+    async fn told(run: impl FnOnce(Tx<'_>, PersonId, PersonId) -> anyhow::Result<()> + Send + 'static) {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let story = journal.write("a story", move |tx| {
+            let ada = tx.add_person("Ada", Role::Owner, "config", NOW)?.id;
+            let ben = tx.add_person("Ben", Role::Member, "pairing", NOW)?.id;
+            run(tx, ada, ben)
+        });
+        story.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_a_code_may_do_is_judged_when_it_is_used() {
+        told(|tx, ada, ben| {
+            let (of_ada, of_ben) = (Issuer::Person(ada), Issuer::Person(ben));
+            let cases = [
+                (of_ben, CodeFor::Address(ben), true),
+                (of_ben, CodeFor::Address(ada), false),
+                (of_ben, newcomer("Zoe", Role::Member), false),
+                (of_ben, CodeFor::Person(ben, Role::Owner), false),
+                (of_ada, CodeFor::Address(ben), true),
+                (of_ada, newcomer("Zoe", Role::Owner), true),
+                (of_ada, newcomer("", Role::Owner), false),
+                (of_ada, newcomer("<b>", Role::Member), false),
+                (of_ada, newcomer("ben", Role::Member), false),
+                (of_ada, newcomer("Zoe", Role::Guest), false),
+                (Issuer::CommandLine, newcomer("Zoe", Role::Owner), true),
+            ];
+            for (number, (issuer, whom, good)) in cases.into_iter().enumerate() {
+                let code = format!("AAAA-AA{number:02}");
+                tx.keep_code(&code, issuer, &whom, NOW, END)?;
+                assert_eq!(tx.good_code(&code, NOW)?.is_some(), good, "{issuer:?} {whom:?}");
+            }
+            tx.set_role(ada, Role::Member, "config", NOW)?;
+            assert_eq!(tx.use_code("AAAA-AA05", NOW)?, CodeUse::Refused, "she was demoted");
+            assert!(tx.good_code("AAAA-AA10", NOW)?.is_some(), "the computer is not");
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn one_code_is_open_for_each_issuer_and_person() {
+        told(|tx, ada, ben| {
+            let issuers = [Issuer::Person(ada), Issuer::CommandLine];
+            for (code, issuer) in ["1", "2"].into_iter().zip(issuers) {
+                tx.keep_code(&format!("AAAA-BEN{code}"), issuer, &CodeFor::Address(ben), NOW, END)?;
+                tx.keep_code(&format!("AAAA-ZOE{code}"), issuer, &newcomer("Zoe", Role::Member), NOW, END)?;
+            }
+            tx.keep_code("BBBB-BEN1", issuers[0], &CodeFor::Address(ben), NOW, END)?;
+            tx.keep_code("BBBB-ZOE1", issuers[0], &newcomer("zoe", Role::Owner), NOW, END)?;
+            for (code, good) in [("AAAA-BEN1", false), ("AAAA-ZOE1", false), ("AAAA-BEN2", true), ("AAAA-ZOE2", true)] {
+                assert_eq!(tx.good_code(code, NOW)?.is_some(), good, "{code}");
+            }
+            assert!(matches!(tx.use_code("BBBB-ZOE1", NOW)?, CodeUse::Accepted { did: Admitted::Newcomer, .. }));
+            let zoe = tx.person_named("Zoe")?.unwrap();
+            tx.disallow(zoe.id, NOW)?;
+            assert_eq!(tx.use_code("AAAA-ZOE2", NOW)?, CodeUse::Refused, "the name was given to a newcomer");
+            Ok(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn only_the_computer_promotes_who_is_in_and_a_removed_person_comes_back_as_themselves() {
+        told(|tx, ada, ben| {
+            let owner = CodeFor::Person(ben, Role::Owner);
+            tx.keep_code("AAAA-0001", Issuer::Person(ada), &owner, NOW, END)?;
+            tx.keep_code("AAAA-0002", Issuer::CommandLine, &owner, NOW, END)?;
+            assert!(matches!(tx.use_code("AAAA-0001", NOW)?, CodeUse::Accepted { did: Admitted::Address, .. }));
+            assert!(matches!(tx.use_code("AAAA-0002", NOW)?, CodeUse::Accepted { did: Admitted::Promoted, .. }));
+            assert_eq!(tx.person(ben)?.map(|ben| ben.role), Some(Role::Owner));
+            tx.disallow(ben, NOW)?;
+            tx.keep_code("AAAA-0003", Issuer::Person(ada), &CodeFor::Person(ben, Role::Member), NOW, END)?;
+            assert!(matches!(tx.use_code("AAAA-0003", NOW)?, CodeUse::Accepted { did: Admitted::Again, .. }));
+            assert_eq!(tx.person_named("ben")?.map(|ben| (ben.id, ben.role)), Some((ben, Role::Member)));
+            Ok(())
+        })
+        .await;
     }
 }

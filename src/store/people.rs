@@ -204,10 +204,11 @@ impl Tx<'_> {
         if self.person(id)?.is_some_and(|known| role < known.role) {
             self.revoke_access_of(id, now)?;
         }
-        self.0
-            .0
-            .prepare_cached("UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1")?
-            .execute(params![id, role.as_str(), declared])?;
+        self.0.0.prepare_cached("UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1")?.execute(params![
+            id,
+            role.as_str(),
+            declared
+        ])?;
         Ok(())
     }
 

@@ -13,7 +13,8 @@ pub const SAME_PERSON: &str = "The same person";
 pub const SOMEBODY_NEW: &str = "Somebody new";
 
 /// How `/people` is written with more behind it.
-pub const HOW_PEOPLE: &str = "/people, or with a number: /people unlink N, /people remove N, /people join N, /people apart N";
+pub const HOW_PEOPLE: &str =
+    "/people, or with a number: /people unlink N, /people remove N, /people join N, /people apart N";
 /// How `/pair` is written as the answer to its question.
 pub const HOW_PAIR_AGAIN: &str = "/pair #N member same, or /pair #N member new";
 
@@ -27,7 +28,10 @@ fn made_by(issuer: Option<&str>) -> String {
 
 /// A code let a person in.
 pub fn let_in(name: &str, role: &str, address: &str, issuer: Option<&str>) -> String {
-    format!("**{name}** is in now as {role}, from {address}, with {}. If that is wrong: /remove {name}", made_by(issuer))
+    format!(
+        "**{name}** is in now as {role}, from {address}, with {}. If that is wrong: /remove {name}",
+        made_by(issuer)
+    )
 }
 
 /// A code linked an address.
@@ -37,17 +41,23 @@ pub fn linked(name: &str, address: &str, id: AddressId, issuer: Option<&str>) ->
 
 /// A code gave a person a higher role.
 pub fn promoted(name: &str, role: &str, address: &str) -> String {
-    format!("**{name}** is {role} now, by a code made on the computer and used from {address}. If that is wrong: /remove {name}")
+    format!(
+        "**{name}** is {role} now, by a code made on the computer and used from {address}. If that is wrong: /remove {name}"
+    )
 }
 
 /// The configuration let somebody in.
 pub fn configured(name: &str, role: &str) -> String {
-    format!("**{name}** is in now as {role}: the configuration says so. If that is wrong, delete the entry under [[people]] and restart.")
+    format!(
+        "**{name}** is in now as {role}: the configuration says so. If that is wrong, delete the entry under [[people]] and restart."
+    )
 }
 
 /// The configuration gave a person another address.
 pub fn configured_address(name: &str, address: &str) -> String {
-    format!("**{name}** has a new address, {address}: the configuration says so. If that is wrong, correct the entry under [[people]] and restart.")
+    format!(
+        "**{name}** has a new address, {address}: the configuration says so. If that is wrong, correct the entry under [[people]] and restart."
+    )
 }
 
 /// The configuration names somebody as an earlier person was named.
@@ -60,8 +70,15 @@ pub fn namesake(name: &str, id: PersonId) -> String {
 
 /// A name to be paired was borne by removed people.
 pub fn same_or_new(name: &str, listed: &str) -> String {
-    format!("{name} was let in here before:\n{listed}\n\nThe same person, or somebody new? The same one finds everything again that was said and kept; somebody new sees nothing of it. No code is made yet.")
+    format!(
+        "{name} was let in here before:\n{listed}\n\nThe same person, or somebody new? The same one finds everything again that was said and kept; somebody new sees nothing of it. No code is made yet."
+    )
 }
+
+/// The same at a terminal, under the list of those people.
+pub const ASK_SAME_OR_NEW: &str = "They were let in here before. The same person finds everything again that was said and kept; somebody new sees nothing of it.\nThe number of the person, or new: ";
+/// Neither was said.
+pub const NOT_ANSWERED: &str = "That is neither a number from the list nor new. No code was made.";
 
 /// One of those people.
 pub fn former(id: PersonId, name: &str, role: &str, since: &str, until: &str) -> String {
@@ -95,12 +112,17 @@ pub fn promotes(name: &str, from: &str, to: &str, is_configured: bool) -> String
     } else {
         String::new()
     };
-    format!("{name} is in as {from}. This code makes {name} {to}, and adds the address that it is sent from if that is a new one.{wins}")
+    format!(
+        "{name} is in as {from}. This code makes {name} {to}, and adds the address that it is sent from if that is a new one.{wins}"
+    )
 }
 
 /// How a code is used.
 pub fn how_to_use(code: &str, valid: Duration) -> String {
-    format!("It is good once, for {}. Send me, from the address that it is for:\n\n```\n/start {code}\n```", span(valid))
+    format!(
+        "It is good once, for {}. Send me, from the address that it is for:\n\n```\n/start {code}\n```",
+        span(valid)
+    )
 }
 
 /// The code of one's own promotion was given.

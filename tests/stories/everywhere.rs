@@ -5,6 +5,8 @@
 
 use super::{Fake, House, POWER_CUTS, Story};
 
+#[path = "access.rs"]
+mod access;
 #[path = "bad_input.rs"]
 mod bad_input;
 #[path = "boundary.rs"]

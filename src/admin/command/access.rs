@@ -42,12 +42,12 @@ pub enum IsSame {
 pub(super) fn people(rest: &str) -> Option<PeopleCommand> {
     let words: Vec<String> = rest.split_whitespace().map(str::to_lowercase).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] => Some(PeopleCommand::List),
         ["unlink", number] => number.parse().ok().map(|id| PeopleCommand::Unlink(AddressId(id))),
         ["remove", number] => number.parse().ok().map(|id| PeopleCommand::Remove(PersonId(id))),
         ["join", number] => number.parse().ok().map(|id| PeopleCommand::Join(PersonId(id))),
         ["apart", number] => number.parse().ok().map(|id| PeopleCommand::Apart(PersonId(id))),
-        _ => None,
+        ["unlink" | "remove" | "join" | "apart", ..] => None,
+        _ => Some(PeopleCommand::List),
     }
 }
 

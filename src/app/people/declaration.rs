@@ -50,12 +50,7 @@ impl Declaration<'_> {
     }
 
     /// No name that an entry wants is borne by anybody else meanwhile: names may be swapped, and somebody who was paired may bear one.
-    fn clear_names(
-        &self,
-        entries: &[Entry],
-        known: &[KnownPerson],
-        meant: &[Option<PersonId>],
-    ) -> anyhow::Result<()> {
+    fn clear_names(&self, entries: &[Entry], known: &[KnownPerson], meant: &[Option<PersonId>]) -> anyhow::Result<()> {
         for person in known.iter().filter(|person| person.is_in) {
             let entry = entries.iter().zip(meant).find(|(_, meant)| **meant == Some(person.id));
             match entry {
@@ -98,7 +93,8 @@ impl Declaration<'_> {
         }
         self.tx.set_role(before.id, person.role, "config", self.now)?;
         self.tx.rename(before.id, &person.name)?;
-        let is_new = |address: &&(String, String)| !before.declared.contains(address) && !before.linked.contains(address);
+        let is_new =
+            |address: &&(String, String)| !before.declared.contains(address) && !before.linked.contains(address);
         for (adapter, peer) in entry.addresses.iter().filter(is_new) {
             notices.push(OwnerNotice::configured_address(&person.name, adapter, peer));
         }

@@ -92,7 +92,14 @@ mod tests {
     /// A person of the configuration, who is in.
     fn known(id: i64, name: &str, declared: &[&str]) -> KnownPerson {
         let linked = addresses(declared);
-        KnownPerson { id: PersonId(id), name: name.into(), is_in: true, by_config: true, declared: linked.clone(), linked }
+        KnownPerson {
+            id: PersonId(id),
+            name: name.into(),
+            is_in: true,
+            by_config: true,
+            declared: linked.clone(),
+            linked,
+        }
     }
 
     fn removed(person: KnownPerson) -> KnownPerson {
@@ -121,7 +128,11 @@ mod tests {
         assert_eq!(meant(&[entry("Ada", &["11"]), entry("Ada S", &["u1"])], &[ada()]), [1, 0], "nobody is two");
         assert_eq!(meant(&[entry("Ada S", &["u1"]), entry("Ada", &["11"])], &[ada()]), [0, 1], "the name decides");
         let legacy = [from_before(ada()), from_before(carl())];
-        assert_eq!(meant(&[entry("Ada", &["22"]), entry("Carl", &["11"])], &legacy), [2, 1], "on the day of the upgrade");
+        assert_eq!(
+            meant(&[entry("Ada", &["22"]), entry("Carl", &["11"])], &legacy),
+            [2, 1],
+            "on the day of the upgrade"
+        );
         assert_eq!(meant(&[entry("Zoe", &["33"])], &[paired(known(3, "Mallory", &["33"]))]), [3], "who was paired");
     }
 

@@ -240,6 +240,10 @@ impl Tx<'_> {
                 "UPDATE inbox SET raw = '' WHERE raw <> '' AND EXISTS (SELECT 1 FROM addresses a WHERE a.id IN {whose}
                      AND a.adapter = inbox.adapter AND a.account = inbox.account AND instr(inbox.raw, a.peer) > 0)"
             ),
+            format!(
+                "UPDATE outbox SET text = '' WHERE kind = 'notice' AND state <> 'pending' AND text <> '' AND EXISTS (
+                     SELECT 1 FROM addresses a WHERE a.id IN {whose} AND instr(outbox.text, a.peer) > 0)"
+            ),
             format!("UPDATE outbox SET quotes = '' WHERE address_id IN {whose} OR scope = 'person:' || ?1"),
             "UPDATE inbox SET external_id = 'forgotten:' || id WHERE id IN (SELECT inbox_id FROM messages WHERE person_id = ?1)".to_owned(),
             "UPDATE messages SET external_id = '', also = '', album = '' WHERE person_id = ?1 OR scope = 'person:' || ?1".to_owned(),

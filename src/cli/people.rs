@@ -1,0 +1,54 @@
+//! `compline people …`. A name that a removed person bore is asked about before a code is made: nothing is assumed.
+
+use std::io::{self, BufRead, Write};
+
+use serde_json::Value;
+
+use super::Exit;
+use super::ask::{self, Look, People, words};
+use super::failure::Failure;
+use super::place::Place;
+use super::print::{Printer, is_dialogue};
+use crate::wording::access as says;
+
+/// Runs one of the commands.
+pub fn run(command: &People, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+    let mut line = command.line();
+    if let People::Pair { name, same_as: None, new: false, .. } = command
+        && is_dialogue()
+        && !printer.json
+        && let Some(answer) = same_or_new(name, place, printer)?
+    {
+        line.extend(answer);
+    }
+    ask::run(&line, Look::Shown, place, printer)
+}
+
+/// The flag that says whom a name means; `None` if nobody removed bore it.
+fn same_or_new(name: &str, place: &Place, printer: Printer) -> Result<Option<Vec<String>>, Failure> {
+    let asked = ask::ask(&words(&["people", "former", name]), place, Printer { json: true, quiet: printer.quiet })?;
+    let former: Value = serde_json::from_str(&asked.text).unwrap_or_default();
+    let people = former.as_array().map(Vec::as_slice).unwrap_or_default();
+    if asked.failed || people.is_empty() {
+        return Ok(None);
+    }
+    let field = |person: &Value, key: &str| person.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let number = |person: &Value| person.get("id").and_then(Value::as_i64).unwrap_or_default();
+    let mut out = io::stderr().lock();
+    for person in people {
+        let (role, since, until) = (field(person, "role"), field(person, "since"), field(person, "until"));
+        writeln!(out, "{}", says::former(crate::id::PersonId(number(person)), name, &role, &since, &until))?;
+    }
+    write!(out, "{}", says::ASK_SAME_OR_NEW)?;
+    out.flush()?;
+    let mut typed = String::new();
+    io::stdin().lock().read_line(&mut typed)?;
+    let typed = typed.trim().to_lowercase();
+    if typed == "new" {
+        return Ok(Some(words(&["--new"])));
+    }
+    match people.iter().map(number).find(|id| id.to_string() == typed) {
+        Some(id) => Ok(Some(words(&["--same-as", &id.to_string()]))),
+        None => Err(Failure::Failed(says::NOT_ANSWERED.to_owned())),
+    }
+}
