@@ -7,6 +7,7 @@
 //! Nothing that matters lives only in memory. What a task holds (the history of the current conversation, a cancel token) is
 //! rebuilt from the journal; a task that dies is started again and goes on from the last stored step.
 
+mod addresses;
 pub mod boundary;
 mod chore;
 pub mod closer;

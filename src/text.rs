@@ -1,6 +1,7 @@
 //! Small pure operations on text: cutting, measuring, and folding for search.
 
 pub mod fold;
+pub mod links;
 pub mod needle;
 pub mod question;
 pub mod winnow;

@@ -6,6 +6,7 @@
 //! not to a tool of another program, and not into what will be told or done later. Nobody is asked about what could not be done anyway, or about what cannot be shown whole.
 
 mod argument;
+mod effects;
 pub mod files;
 pub mod keeping;
 mod later;
@@ -40,8 +41,10 @@ use crate::model::ToolSpec;
 use crate::review::reveal::reveal;
 use crate::store::{Covers, Node};
 use crate::trust::{Label, Labelled, Scope, Text};
+pub use effects::Effects;
 pub use later::Later;
 use outside::Servers;
+use web::Written;
 
 /// The most characters of a result that go to a model.
 pub const MAX_RESULT: usize = 24_000;
@@ -57,6 +60,9 @@ pub trait Tool: Send + Sync {
 
     /// Whether a call that was cut off may simply be made again.
     fn repeatable(&self) -> bool;
+
+    /// What a call does besides giving a text. It bounds where the tool is offered, so there is none without it.
+    fn effects(&self) -> Effects;
 
     /// Where a call with these arguments would send something.
     fn reach(&self, arguments: &Value) -> Reach;
@@ -135,8 +141,12 @@ pub struct Call<'a> {
     pub person: Option<PersonId>,
     /// The first message that the turn answers: what is to be recalled is older.
     pub before: MessageId,
-    /// The texts that persons typed in this conversation so far.
-    pub typed: &'a [Text],
+    /// The addresses that persons typed in this conversation before any text from outside held them.
+    pub typed: &'a [Written],
+    /// The addresses that stand in pages of their own host which this turn has read.
+    pub linked: &'a [Url],
+    /// What a person said yes to, for this turn.
+    pub granted: Option<&'a Covers>,
     /// The join of all that the turn has read so far: where the arguments came from.
     pub label: &'a Label,
     /// The hosts that the owner was shown when they accepted the skills which are origins of that label.
@@ -144,11 +154,43 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Whether nothing untrusted was read, and it goes to a host that a skill in use was accepted with.
-    fn is_to_a_shown_host(&self, reach: &Reach) -> bool {
-        let Reach::Address(address) = reach else { return false };
-        self.label.is_trusted() && web::parse(address).is_ok_and(|url| self.shown_hosts.contains(&web::host_name(&url)))
+    /// Whether a person is asked before something leaves that none of them typed or said yes to.
+    fn must_ask(&self) -> bool {
+        self.label.asks_before_leaving()
     }
+
+    /// Whether an address may be opened, or a redirect to it followed, without asking anybody.
+    pub fn may_open(&self, url: &Url) -> bool {
+        !self.must_ask() || self.knows(url)
+    }
+
+    /// Whether a person typed that address or said yes to it, or a page of its own host named it; or
+    /// nothing untrusted was read, and a skill in use was accepted with its host.
+    fn knows(&self, url: &Url) -> bool {
+        let wanted = web::normal(url);
+        self.typed.iter().any(|typed| typed.allows(&wanted))
+            || self.granted == Some(&covers(&wanted))
+            || self.linked.contains(&wanted)
+            || self.label.is_trusted() && self.shown_hosts.contains(&web::host_name(&wanted))
+    }
+
+    /// Refuses an address without the security with which a person typed it.
+    fn refuse_downgrade(&self, url: &Url) -> Result<(), ToolError> {
+        let is_typed_so = self.typed.iter().any(|typed| typed.allows(url));
+        if !is_typed_so && self.typed.iter().any(|typed| typed.forbids(url)) {
+            return Err(ToolError::Refused(crate::wording::tool::TYPED_WITH_HTTPS.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// What a yes to that address covers.
+fn covers(url: &Url) -> Covers {
+    Covers::Address(hex(Sha256::digest(url.as_str())))
+}
+
+fn hex(hash: impl AsRef<[u8]>) -> String {
+    hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What a call gave: the text, and where it came from besides the arguments.
@@ -265,19 +307,39 @@ impl Toolbox {
         self.find(name).is_none_or(|tool| tool.repeatable())
     }
 
-    /// What becomes of a call. `granted` is what a person said yes to, for this turn.
-    pub fn way(&self, name: &str, arguments: &str, call: &Call<'_>, granted: Option<&Covers>) -> Way {
-        self.decide(name, arguments, call, granted).unwrap_or_else(|error| Way::Closed(error.to_string()))
+    /// What a call of that tool does besides giving a text; `None` if there is no such tool.
+    pub fn effects(&self, name: &str) -> Option<Effects> {
+        self.find(name).map(|tool| tool.effects())
     }
 
-    fn decide(&self, name: &str, arguments: &str, call: &Call<'_>, granted: Option<&Covers>) -> Result<Way, ToolError> {
+    /// What a person may call a tool: its name, and for one of another program also its name there, alone or behind its server's.
+    pub fn names_of(&self, name: &str) -> Vec<String> {
+        let mut names = vec![name.to_owned()];
+        if let Some(Reach::Outside { server, tool }) = self.find(name).map(|tool| tool.reach(&Value::Null)) {
+            names.push(format!("{server}/{tool}"));
+            names.push(tool);
+        }
+        names
+    }
+
+    /// What becomes of a call.
+    pub fn way(&self, name: &str, arguments: &str, call: &Call<'_>) -> Way {
+        self.decide(name, arguments, call).unwrap_or_else(|error| Way::Closed(error.to_string()))
+    }
+
+    fn decide(&self, name: &str, arguments: &str, call: &Call<'_>) -> Result<Way, ToolError> {
         let tool = self.find(name).ok_or_else(|| ToolError::Arguments(crate::wording::tool::unknown(name)))?;
         let arguments = parse_arguments(arguments)?;
         let reach = tool.reach(&arguments);
-        if call.label.asks_before_leaving() && reach != Reach::Inside && !call.is_to_a_shown_host(&reach) {
+        if let Reach::Address(address) = &reach
+            && let Ok(url) = web::parse(address)
+        {
+            call.refuse_downgrade(&url)?;
+        }
+        if call.must_ask() && reach != Reach::Inside {
             tool.judge(&arguments)?;
-            if let Some(ask) = ask(name, reach, &arguments, call.typed)?
-                && granted != Some(&ask.covers)
+            if let Some(ask) = ask(name, reach, &arguments, call)?
+                && call.granted != Some(&ask.covers)
             {
                 return Ok(Way::Ask(ask));
             }
@@ -318,21 +380,21 @@ impl Cleared {
 pub fn digest(name: &str, arguments: &str) -> String {
     let length = u64::try_from(name.len()).unwrap_or(u64::MAX).to_be_bytes();
     let hash = Sha256::new().chain_update(length).chain_update(name).chain_update(arguments).finalize();
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(hash)
 }
 
-/// What a person has to be asked before something goes there; nothing if one of them typed the address.
-fn ask(name: &str, reach: Reach, arguments: &Value, typed: &[Text]) -> Result<Option<Ask>, ToolError> {
+/// What a person has to be asked before something goes there; nothing if the address is known.
+fn ask(name: &str, reach: Reach, arguments: &Value, call: &Call<'_>) -> Result<Option<Ask>, ToolError> {
     let ask = match reach {
         Reach::Inside => return Ok(None),
         Reach::Address(address) => {
             let url = web::parse(&address).map_err(|error| ToolError::Refused(error.to_string()))?;
-            if was_typed(&url, typed) {
+            if call.knows(&url) {
                 return Ok(None);
             }
-            let host = web::host_name(&url);
-            let question = crate::wording::tool::may_i_open(&host);
-            Ask { covers: Covers::Host(host.clone()), to: host, question, shown: url.into() }
+            let url = web::normal(&url);
+            let question = crate::wording::tool::MAY_I_OPEN.to_owned();
+            Ask { covers: covers(&url), to: web::host_name(&url), question, shown: url.into() }
         }
         Reach::Later => {
             let question = crate::wording::reminder::may_i(name).to_owned();
@@ -364,15 +426,6 @@ fn parse_arguments(text: &str) -> Result<Value, ToolError> {
         Ok(Value::Object(map)) => Ok(Value::Object(map)),
         _ => Err(ToolError::Arguments(crate::wording::tool::BAD_ARGUMENTS.to_owned())),
     }
-}
-
-/// Whether a person typed that address in this conversation.
-fn was_typed(wanted: &Url, typed: &[Text]) -> bool {
-    typed
-        .iter()
-        .filter(|text| text.label().is_trusted())
-        .flat_map(|text| web::addresses_in(text.open().0))
-        .any(|known| web::same_address(&known, wanted))
 }
 
 #[cfg(test)]

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use crate::config::Placement;
 use crate::id::{ConversationId, MessageId, TurnId};
 use crate::model::{Message, Part, Role, ToolCall, ToolSpec};
-use crate::store::{Attachment, Db, MessageKind, QuestionRow, StepRow, StoredMessage, StoredText, TextKind, TurnRow};
+use crate::store::{Attachment, Db, QuestionRow, StepRow, StoredMessage, StoredText, TurnRow};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
 
+use super::addresses::Addresses;
 use super::context;
 
 /// One past turn in messages.
@@ -42,8 +43,8 @@ pub struct History {
     pub last_turn: Option<TurnId>,
     /// The dynamic block as it was last shown.
     pub last_context: Option<Text>,
-    /// What persons typed in the conversation so far.
-    pub typed: Vec<Text>,
+    /// The addresses in the conversation so far, by who had them first.
+    pub addresses: Addresses,
     /// The tools as they were when the conversation was first looked at: while it lasts, the beginning of its prompts stays the same.
     pub tools: Arc<[ToolSpec]>,
 }
@@ -105,13 +106,6 @@ impl Record {
         };
         Ok(Self { turn, messages, speakers, texts, attachments, reacted, steps, yes_to, first_message })
     }
-
-    /// What was typed in it. A quote was typed by somebody else, or earlier; what the program asks for, by nobody.
-    pub fn typed(&self) -> impl Iterator<Item = &Text> {
-        let is_said = |id| self.messages.iter().any(|message| message.id == id && message.kind == MessageKind::Said);
-        let typed = self.texts.iter().filter(move |text| text.kind != TextKind::Quote && is_said(text.message));
-        typed.map(|text| &text.text).filter(|text| text.label().is_trusted())
-    }
 }
 
 impl History {
@@ -137,14 +131,14 @@ impl History {
             revision: db.revision_of(conversation)?,
             last_turn: None,
             last_context: None,
-            typed: Vec::new(),
+            addresses: Addresses::default(),
             tools,
         };
         for turn in db.past_turns(conversation)? {
             let record = Record::read(db, turn)?;
             if upto.is_some_and(|upto| record.turn.id <= upto) {
-                // What persons typed counts, whether it is still shown or not.
-                history.typed.extend(record.typed().cloned());
+                // Who had an address first counts, whether it is still shown or not.
+                history.addresses.add(&record);
                 history.last_turn = Some(record.turn.id);
             } else {
                 history.append(&record);
@@ -166,7 +160,7 @@ impl History {
             self.last_context = Some(record.turn.context.clone());
         }
         self.last_turn = Some(record.turn.id);
-        self.typed.extend(record.typed().cloned());
+        self.addresses.add(record);
         self.tokens += exchange.tokens;
         self.exchanges.push_back(exchange);
         if self.tokens > budget {

@@ -14,7 +14,7 @@ use super::context::Known;
 use super::history::{History, Record, Shape};
 use super::room::Room;
 use super::turn::{self, End, Turn};
-use super::work::{self, Kind};
+use super::work::{Allowance, Kind};
 use super::{Engine, PATIENCE, closer, context, pressure, reacted};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
 use crate::model::ToolSpec;
@@ -295,13 +295,13 @@ impl Stream {
         let opening = closer::opening(&self.engine, conversation).await?;
         let now = self.engine.parts.clock.now();
         let loaded = self.engine.parts.tree.load(&party, now, &self.engine.parts.zone.day(day)).await?;
-        let (skills, nodes) = self.skills(&opening).await;
+        let tools = self.tools_of(&opening).await?;
+        let (skills, nodes) = self.skills(&tools).await;
         Ok(Ready { party, opening, known: Known { loaded, skills, nodes } })
     }
 
     /// The skills that can be used. A folder that cannot be read keeps nobody from being answered.
-    async fn skills(&self, conversation: &Conversation) -> (Text, Vec<Node>) {
-        let tools = self.tools_of(conversation);
+    async fn skills(&self, tools: &[ToolSpec]) -> (Text, Vec<Node>) {
         let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
         match self.engine.parts.review.live().await {
             Ok(live) => (live.listing(&names, SKILL_LINES), live.nodes()),
@@ -356,15 +356,13 @@ impl Stream {
     }
 
     /// The tools of a conversation stay what they were when it was first looked at.
-    fn tools_of(&self, conversation: &Conversation) -> Arc<[ToolSpec]> {
+    async fn tools_of(&self, conversation: &Conversation) -> anyhow::Result<Arc<[ToolSpec]>> {
         if let Some(history) = self.history.as_ref().filter(|history| history.conversation() == conversation.id) {
-            return Arc::clone(&history.tools);
+            return Ok(Arc::clone(&history.tools));
         }
-        let all = self.engine.parts.toolbox.specs();
-        if all.iter().all(|tool| !work::withholds(conversation, &tool.name)) {
-            return all;
-        }
-        all.iter().filter(|tool| !work::withholds(conversation, &tool.name)).cloned().collect()
+        let asked = conversation.clone();
+        let allowance = self.engine.parts.journal.read(move |db| Allowance::of(db, &asked)).await?;
+        Ok(allowance.offered(&self.engine.parts.toolbox))
     }
 
     /// The history as it is to be shown beside `others`: how many tokens the rest of the prompt is, as our guess.
@@ -377,7 +375,7 @@ impl Stream {
             history.conversation() == id && (history.last_turn, history.revision, history.compacted_upto()) == stands
         };
         if !self.history.as_ref().is_some_and(holds) {
-            let tools = self.tools_of(conversation);
+            let tools = self.tools_of(conversation).await?;
             let others =
                 others + crate::model::guess_tools(&tools) + crate::text::estimate_tokens(&conversation.opening);
             let shape = self.engine.shape_of(conversation, others);

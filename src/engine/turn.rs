@@ -18,7 +18,7 @@ use super::context::Known;
 use super::files::Prepared;
 use super::history::{self, History, Record};
 use super::work::Kind;
-use super::{Engine, Watcher, context, extractor, files};
+use super::{Engine, Watcher, addresses, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
 use crate::model::{Message, ModelError, Purpose, Reply, Request, Role, Stop, Unwatched, retry};
@@ -253,7 +253,7 @@ impl<'a> Turn<'a> {
         let mut too_long = false;
         loop {
             match self.call_models(&request).await {
-                Ok(reply) => return self.keep_reply(step, &request, reply).await,
+                Ok(reply) => return self.keep_reply(step, &request, record, reply).await,
                 // The window is smaller than we thought: once, with half of the history.
                 Err(ModelError::TooLong) if !too_long => {
                     too_long = true;
@@ -298,6 +298,7 @@ impl<'a> Turn<'a> {
         &mut self,
         step: crate::id::StepId,
         request: &Request,
+        record: &Record,
         reply: Reply,
     ) -> anyhow::Result<Option<End>> {
         let calls: Vec<_> = reply.calls().iter().map(|call| call.open().0.clone()).collect();
@@ -316,7 +317,11 @@ impl<'a> Turn<'a> {
                 .await?;
             return Ok(None);
         }
-        let text = readable(&reply);
+        let text = match self.work() {
+            // It is read by the program, to the letter.
+            Some(Kind::Reflection) => readable(&reply),
+            _ => addresses::without_strange_links(readable(&reply), request, record.yes_to.as_ref()),
+        };
         self.finish(Some(Answered { step, model: reply.model, counted }), text).await?;
         Ok(Some(End::Over))
     }

@@ -2,14 +2,18 @@
 //!
 //! A run is an ordinary turn (full agent, tools, each step stored, taken up after a crash) with four differences. Nobody reads along, so nothing
 //! is shown or posted while it grows, and a way out that needs a yes is refused at once. Whoever assigned it reads the outcome off the rows and says
-//! what becomes of it. The background models are asked. And it can set nothing in motion: what would begin further work by itself
-//! is not in its tools.
+//! what becomes of it. The background models are asked. And it has only tools whose effects are allowed to its kind ([`Allowance`]): what would
+//! begin further work by itself is not among them.
+
+mod allowance;
 
 use crate::id::{AddressId, ConversationId, PersonId, StreamId, TurnId};
 use crate::model::Purpose;
 use crate::store::{Conversation, Db, MessageKind, NewConversation, NewMessage, Node, TextKind, Tx};
 use crate::time::Moment;
 use crate::trust::{Scope, Text};
+
+pub use allowance::Allowance;
 
 /// What the assistant is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,13 +25,6 @@ pub enum Kind {
     /// To do something that a person wanted done at this time.
     Task,
 }
-
-/// Tools that set something in motion later.
-const LATER: &[&str] = &["remind", "schedule", "cancel_scheduled"];
-/// Tools that need somebody who reads along.
-const TALK: &[&str] = &["send_file", "react"];
-/// What a reflection says in its result, where its limits are kept.
-const PROPOSED: &[&str] = &["submit_skill", "remember", "memory_save", "memory_section", "write_file", "edit_file"];
 
 impl Kind {
     /// The stored word.
@@ -49,29 +46,12 @@ impl Kind {
         }
     }
 
-    /// Whether a run of this kind may not use that tool.
-    fn withholds(self, tool: &str) -> bool {
-        LATER.contains(&tool) || TALK.contains(&tool) || self == Self::Reflection && PROPOSED.contains(&tool)
-    }
-
     /// What its model calls are for.
     pub fn purpose(self) -> Purpose {
         match self {
             Self::Reflection => Purpose::Reflection,
             Self::Heartbeat => Purpose::Heartbeat,
             Self::Task => Purpose::Task,
-        }
-    }
-}
-
-/// Whether no turn of that conversation may use that tool. A group has no list of reminders, reflects on nothing and teaches no skills: those are things
-/// of one person, who can say so in their direct chat.
-pub fn withholds(conversation: &Conversation, tool: &str) -> bool {
-    match Kind::of(conversation) {
-        Some(kind) => kind.withholds(tool),
-        None => {
-            let is_group = matches!(conversation.scope, Scope::Group(_));
-            is_group && (LATER.contains(&tool) || tool == "submit_skill" || tool == "read_reflection")
         }
     }
 }

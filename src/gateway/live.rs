@@ -15,6 +15,7 @@ use crate::engine::{Audience, Watcher};
 use crate::id::{AddressId, TurnId};
 use crate::message::Outbound;
 use crate::model::Live;
+use crate::text::links;
 use crate::time::Busy;
 use crate::trust::{Label, Labelled, Scope};
 
@@ -49,6 +50,33 @@ struct Grown {
 struct State {
     text: String,
     label: Option<Label>,
+    /// How much of the text was passed on piece by piece.
+    passed: usize,
+}
+
+impl State {
+    /// What may be passed on of a growing answer that was not yet: of a tainted one whole words up to the first address, because only the
+    /// finished answer knows which addresses have a source.
+    fn to_pass(&mut self) -> String {
+        let end = if self.is_tainted() { self.text.rfind(char::is_whitespace).unwrap_or(0) } else { self.text.len() };
+        let grown = self.text.get(..end).unwrap_or_default();
+        if self.is_tainted() && links::defang(grown, &|_| false).is_some() {
+            return String::new();
+        }
+        let piece = grown.get(self.passed..).unwrap_or_default().to_owned();
+        self.passed = self.passed.max(end);
+        piece
+    }
+
+    /// The answer so far as a preview shows it: while it is tainted no address in it is a link.
+    fn preview(&self) -> String {
+        let text = crate::text::shorten(&self.text, PREVIEW);
+        if self.is_tainted() { links::defang(&text, &|_| false).unwrap_or(text) } else { text }
+    }
+
+    fn is_tainted(&self) -> bool {
+        !self.label.as_ref().is_some_and(Label::is_trusted)
+    }
 }
 
 struct Watching {
@@ -60,13 +88,19 @@ struct Watching {
 
 impl Live for Watching {
     fn grow(&self, delta: &str) {
-        self.grown.state.lock().unwrap_or_else(PoisonError::into_inner).text.push_str(delta);
-        // A channel that is slow misses pieces of the growth, never of the answer.
-        let _ = self.deltas.try_send(delta.to_owned());
+        let mut state = self.grown.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.text.push_str(delta);
+        let piece = state.to_pass();
+        if !piece.is_empty() {
+            // A channel that is slow misses pieces of the growth, never of the answer.
+            let _ = self.deltas.try_send(piece);
+        }
     }
 
     fn restart(&self) {
-        self.grown.state.lock().unwrap_or_else(PoisonError::into_inner).text.clear();
+        let mut state = self.grown.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.text.clear();
+        state.passed = 0;
         let _ = self.deltas.try_send(String::new());
     }
 }
@@ -176,7 +210,7 @@ async fn preview(
         wake = desks.clock.wake_at(desks.clock.now().plus(pace));
         let (text, label) = {
             let state = grown.state.lock().unwrap_or_else(PoisonError::into_inner);
-            (crate::text::shorten(&state.text, PREVIEW), state.label.clone())
+            (state.preview(), state.label.clone())
         };
         let Some(label) = label else { continue };
         if text == shown || text.chars().count() < WORTH_SHOWING {

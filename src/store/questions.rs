@@ -17,24 +17,24 @@ use crate::trust::{Labelled, Scope, Text};
 /// What a yes allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Covers {
-    /// Every address of that host, for one turn.
-    Host(String),
+    /// The address with that digest, for one turn.
+    Address(String),
     /// The one call that was shown, once.
     Call,
 }
 
 impl Covers {
-    /// The stored form: `host:example.org`, `call`.
+    /// The stored form: `address:` with a digest, `call`.
     pub fn encode(&self) -> String {
         match self {
-            Self::Host(host) => format!("host:{host}"),
+            Self::Address(digest) => format!("address:{digest}"),
             Self::Call => "call".to_owned(),
         }
     }
 
     /// Reads the stored form back. What is not understood allows the least.
     pub fn decode(stored: &str) -> Self {
-        stored.strip_prefix("host:").map_or(Self::Call, |host| Self::Host(host.to_owned()))
+        stored.strip_prefix("address:").map_or(Self::Call, |digest| Self::Address(digest.to_owned()))
     }
 }
 
@@ -295,9 +295,11 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_allows_the_least() {
-        for covers in [Covers::Host("example.org".to_owned()), Covers::Call] {
+        for covers in [Covers::Address("0f3a".to_owned()), Covers::Call] {
             assert_eq!(Covers::decode(&covers.encode()), covers);
         }
-        assert_eq!(Covers::decode("everything"), Covers::Call);
+        for stored in ["everything", "host:example.org"] {
+            assert_eq!(Covers::decode(stored), Covers::Call);
+        }
     }
 }

@@ -99,7 +99,7 @@ fn is_mark(c: char) -> bool {
 }
 
 /// Whether a character leaves no mark of its own: controls, soft hyphens, joiners, direction marks, selectors, tags.
-fn is_unseen(c: char) -> bool {
+pub(super) fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

@@ -16,7 +16,7 @@ pub use list::ListFiles;
 pub(super) use skill::way as skill_way;
 
 use super::keeping::{Keeping, failed, no_skill, not_given, refused, short, shown_path, text_of};
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Effects, Output, Reach, Tool, ToolError};
 use crate::memory::{EXPERIENCE, Kept, New, NotGiven, NotWritten, Origin, Written, note};
 use crate::model::ToolSpec;
 use crate::store::Node;
@@ -80,6 +80,10 @@ impl Tool for ReadFile {
         true
     }
 
+    fn effects(&self) -> Effects {
+        Effects::READS
+    }
+
     fn reach(&self, _: &Value) -> Reach {
         Reach::Inside
     }
@@ -124,6 +128,10 @@ impl Tool for WriteFile {
     /// The same content twice is one change.
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::WRITES
     }
 
     fn reach(&self, _: &Value) -> Reach {

@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError, argument};
+use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::review::{LiveSkill, Review};
 use crate::skill::MAIN;
@@ -52,6 +52,10 @@ impl Tool for LoadSkill {
         true
     }
 
+    fn effects(&self) -> Effects {
+        Effects::READS
+    }
+
     fn reach(&self, _: &Value) -> Reach {
         Reach::Inside
     }
@@ -83,6 +87,10 @@ impl Tool for LoadSkillResource {
 
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::READS
     }
 
     fn reach(&self, _: &Value) -> Reach {

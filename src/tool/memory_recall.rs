@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::memory_search::{Looking, USUAL};
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Effects, Output, Reach, Tool, ToolError};
 use crate::memory::Index;
 use crate::model::ToolSpec;
 use crate::store::{EntryKind, Journal};
@@ -44,6 +44,10 @@ impl Tool for MemoryRecall {
 
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::READS
     }
 
     fn reach(&self, _: &Value) -> Reach {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::keeping::{Keeping, text_of};
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Effects, Output, Reach, Tool, ToolError};
 use crate::model::ToolSpec;
 use crate::wording::knowledge as says;
 
@@ -35,6 +35,10 @@ impl Tool for MemorySave {
     /// The same line is not added twice.
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::WRITES
     }
 
     fn reach(&self, _: &Value) -> Reach {

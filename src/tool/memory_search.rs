@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError, argument};
+use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
 use crate::memory::{EntryHit, Found, Index, Question};
 use crate::model::ToolSpec;
 use crate::people::Party;
@@ -65,6 +65,10 @@ impl Tool for MemorySearch {
 
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::READS
     }
 
     fn reach(&self, _: &Value) -> Reach {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::keeping::{Keeping, no_skill, not_given, shown_path, text_of};
-use super::{Call, Output, Reach, Tool, ToolError};
+use super::{Call, Effects, Output, Reach, Tool, ToolError};
 use crate::memory::Section;
 use crate::model::ToolSpec;
 use crate::wording::knowledge as says;
@@ -50,6 +50,10 @@ impl Tool for MemorySection {
     /// The same words are not appended twice.
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::WRITES
     }
 
     fn reach(&self, _: &Value) -> Reach {

@@ -5,7 +5,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError, argument};
+use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::store::{Enclosure, Journal};
 use crate::text::is_emoji;
@@ -44,6 +44,10 @@ impl Tool for React {
     /// A turn has one reaction, and the newest counts.
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::SHOWS
     }
 
     fn reach(&self, _: &Value) -> Reach {

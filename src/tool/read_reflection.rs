@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError, argument};
+use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::store::{Db, Journal, Node};
 use crate::trust::Scope;
@@ -39,6 +39,10 @@ impl Tool for ReadReflection {
 
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::READS_PERSONAL
     }
 
     fn reach(&self, _: &Value) -> Reach {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError, argument};
+use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
 use crate::id::ConversationId;
 use crate::memory::{Asked, Recollection};
 use crate::model::ToolSpec;
@@ -85,6 +85,10 @@ impl Tool for Recall {
 
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::READS
     }
 
     fn reach(&self, _: &Value) -> Reach {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Later, Output, Reach, Tool, ToolError, argument, later};
+use super::{Call, Effects, Later, Output, Reach, Tool, ToolError, argument, later};
 use crate::model::ToolSpec;
 use crate::store::ReminderKind;
 use crate::wording::reminder as says;
@@ -42,6 +42,10 @@ impl Tool for Remind {
     /// The same stands on the list already, if it was made.
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::SCHEDULES
     }
 
     fn reach(&self, _: &Value) -> Reach {

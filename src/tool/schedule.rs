@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::later::{self, Plan};
-use super::{Call, Later, Output, Reach, Tool, ToolError, argument};
+use super::{Call, Effects, Later, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::store::ReminderKind;
 use crate::time::Cron;
@@ -45,6 +45,10 @@ impl Tool for ScheduleTask {
     /// The same stands on the list already, if it was made.
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::SCHEDULES
     }
 
     fn reach(&self, _: &Value) -> Reach {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Later, Output, Reach, Tool, ToolError};
+use super::{Call, Effects, Later, Output, Reach, Tool, ToolError};
 use crate::id::ReminderId;
 use crate::model::ToolSpec;
 use crate::store::ReminderRow;
@@ -38,6 +38,10 @@ impl Tool for ListScheduled {
 
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::READS
     }
 
     fn reach(&self, _: &Value) -> Reach {
@@ -86,6 +90,10 @@ impl Tool for CancelScheduled {
 
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::SCHEDULES
     }
 
     fn reach(&self, _: &Value) -> Reach {

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError, argument};
+use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
 use crate::memory::{NotGiven, Tree};
 use crate::model::ToolSpec;
 use crate::people::Party;
@@ -61,6 +61,10 @@ impl Tool for SendFile {
     /// The same file of one turn is one row.
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::SHOWS
     }
 
     fn reach(&self, _: &Value) -> Reach {

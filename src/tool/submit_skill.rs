@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Output, Reach, Tool, ToolError, argument};
+use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::review::{Change, Draft, Origin, Review, Staged, Standing};
 use crate::wording::tool as says;
@@ -55,6 +55,10 @@ impl Tool for SubmitSkill {
     /// The same waits already, if it was made.
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::PROPOSES
     }
 
     fn reach(&self, _: &Value) -> Reach {

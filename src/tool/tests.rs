@@ -21,6 +21,10 @@ impl Tool for Sends {
         false
     }
 
+    fn effects(&self) -> Effects {
+        Effects::LEAVES
+    }
+
     fn reach(&self, arguments: &Value) -> Reach {
         match (&self.0, arguments.get("url").and_then(Value::as_str)) {
             (Reach::Address(_), Some(url)) => Reach::Address(url.to_owned()),
@@ -51,7 +55,8 @@ fn address() -> Reach {
 /// What becomes of a call, in a word or in what a person is shown.
 fn way(reach: Reach, arguments: &str, label: &Label, granted: Option<&Covers>) -> Result<Ask, String> {
     let scope = Scope::Shared;
-    let typed = [crate::wording::own("see http://typed.example/a", scope)];
+    let typed = web::addresses_in("see http://typed.example/a and https://secure.example/a");
+    let linked = [web::parse("http://one.example/linked?a=b").unwrap()];
     let call = Call {
         arguments: &Value::Null,
         scope,
@@ -60,10 +65,12 @@ fn way(reach: Reach, arguments: &str, label: &Label, granted: Option<&Covers>) -
         person: None,
         before: MessageId(1),
         typed: &typed,
+        linked: &linked,
+        granted,
         label,
         shown_hosts: &BTreeSet::from(["shown.example".to_owned()]),
     };
-    match Toolbox::new(vec![Arc::new(Sends(reach))]).way("send", arguments, &call, granted) {
+    match Toolbox::new(vec![Arc::new(Sends(reach))]).way("send", arguments, &call) {
         Way::Open(_) => Err("open".to_owned()),
         Way::Closed(sentence) => Err(sentence),
         Way::Ask(ask) => Ok(ask),
@@ -114,17 +121,53 @@ fn a_call_of_an_outside_tool_is_shown_whole_with_what_is_hidden_in_it() {
     assert!(ask.shown.lines().all(|line| !line.starts_with("```")), "{}", ask.shown);
 }
 
+fn open_at(url: &str, granted: Option<&Covers>) -> Result<Ask, String> {
+    way(address(), &json!({ "url": url }).to_string(), &tainted(), granted)
+}
+
 #[test]
-fn a_yes_opens_what_it_covers_and_nothing_else() {
-    let url = |host: &str| format!("{{\"url\": \"http://{host}/b\"}}");
-    let host = Covers::Host("one.example".to_owned());
-    assert_eq!(way(address(), &url("ONE.example."), &tainted(), Some(&host)), open());
-    for other in ["one.example.evil.example", "sub.one.example", "xone.example"] {
-        assert!(way(address(), &url(other), &tainted(), Some(&host)).is_ok(), "{other}");
+fn a_yes_opens_exactly_the_address_that_was_shown() {
+    let asked = open_at("http://ONE.example:80/b?c=1#d", None).unwrap();
+    assert_eq!(asked.shown, "http://one.example/b?c=1");
+    let yes = Some(&asked.covers);
+    for same in ["http://one.example/b?c=1", "http://one.example./b?c=1#e", "http://one.example:80/b?c=1"] {
+        assert_eq!(open_at(same, yes), open(), "{same}");
     }
-    assert!(way(address(), &url("one.example"), &tainted(), Some(&Covers::Call)).is_ok());
-    assert!(way(outside(), "{}", &tainted(), Some(&host)).is_ok());
+    for other in [
+        "http://one.example/",
+        "http://one.example/b",
+        "http://one.example/b/?c=1",
+        "http://one.example/b?c=1&d=my-pin-is-4711",
+        "http://one.example/%62?c=1",
+        "http://one.example:8080/b?c=1",
+        "https://one.example/b?c=1",
+        "http://sub.one.example/b?c=1",
+        "http://xone.example/b?c=1",
+        "http://one.example.evil.example/b?c=1",
+    ] {
+        assert!(open_at(other, yes).is_ok(), "{other}");
+    }
+    assert!(open_at("http://one.example/b?c=1", Some(&Covers::Call)).is_ok());
+    assert!(way(outside(), "{}", &tainted(), yes).is_ok());
     assert_eq!(way(outside(), "{}", &tainted(), Some(&Covers::Call)), open());
+}
+
+#[test]
+fn what_a_page_of_its_own_host_names_is_opened_to_the_letter() {
+    assert_eq!(open_at("http://one.example/linked?a=b#c", None), open());
+    for other in ["http://one.example/linked", "http://one.example/linked?a=b&c", "https://one.example/linked?a=b"] {
+        assert!(open_at(other, None).is_ok(), "{other}");
+    }
+}
+
+#[test]
+fn what_was_typed_with_https_is_opened_with_https() {
+    assert_eq!(open_at("https://secure.example/a", None), open());
+    assert_eq!(open_at("https://typed.example/a", None), open(), "the safer way is open as well");
+    for label in [tainted(), Label::join_of([])] {
+        let refused = way(address(), "{\"url\": \"http://secure.example/a/\"}", &label, None).unwrap_err();
+        assert_eq!(refused, crate::wording::tool::TYPED_WITH_HTTPS);
+    }
 }
 
 #[test]
@@ -160,7 +203,7 @@ proptest! {
     fn what_is_shown_of_an_address_is_all_of_it(path in "[ -~\u{80}-\u{3000}]{0,80}") {
         let arguments = json!({ "url": format!("http://any.example/{path}") }).to_string();
         if let Ok(ask) = way(address(), &arguments, &tainted(), None) {
-            let wanted = web::parse(&format!("http://any.example/{path}")).unwrap();
+            let wanted = web::normal(&web::parse(&format!("http://any.example/{path}")).unwrap());
             prop_assert_eq!(&ask.shown, wanted.as_str());
             prop_assert!(ask.shown.chars().all(|c| c.is_ascii_graphic()));
         }

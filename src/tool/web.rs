@@ -17,14 +17,16 @@ use url::Url;
 mod address;
 mod charset;
 mod fetch;
+mod interfaces;
 mod names;
 mod readable;
 mod rule;
 mod tidy;
 
-pub use address::{addresses_in, host_name, parse, same_address};
+pub use address::{Written, addresses_in, host_name, normal, parse};
 pub use charset::decode;
 pub use fetch::Fetcher;
+pub use interfaces::{Interfaces, Network, SystemInterfaces};
 pub use names::{Names, SystemNames};
 pub use readable::{clean, whole};
 pub use rule::Rule;
@@ -90,6 +92,14 @@ pub enum FetchError {
     /// A secure page sent us on to an insecure one.
     #[error("A secure page redirects to an insecure one")]
     Downgrade,
+    /// The page leads on to an address that may not be followed without being judged first.
+    #[error("The page leads on to another address")]
+    LeadsTo {
+        /// The host that says so, as it may stand in a label.
+        host: String,
+        /// Where it leads: that host's word.
+        to: Url,
+    },
     /// The chain of redirects is too long, or a circle.
     #[error("Too many redirects")]
     TooManyRedirects,

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::web::{FetchError, Fetcher, host_name};
-use super::{Call, Output, Reach, Tool, ToolError, argument};
+use super::web::{FetchError, Fetcher, addresses_in, host_name, normal};
+use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::trust::{Label, Source};
 use crate::wording;
@@ -46,6 +46,10 @@ impl Tool for WebFetch {
         true
     }
 
+    fn effects(&self) -> Effects {
+        Effects::FETCHES
+    }
+
     fn reach(&self, arguments: &Value) -> Reach {
         Reach::Address(written(arguments).to_owned())
     }
@@ -56,7 +60,11 @@ impl Tool for WebFetch {
 
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
         let url = address(call.arguments)?;
-        let page = self.fetcher.fetch(&url).await.map_err(|error| ToolError::Failed(told(&error, &url)))?;
+        let page = match self.fetcher.fetch(&url, &|to| call.may_open(to)).await {
+            Ok(page) => page,
+            Err(FetchError::LeadsTo { host, to }) => return Ok(leads_to(&url, &host, &to)),
+            Err(error) => return Err(ToolError::Failed(told(&error, &url))),
+        };
         let title = page.title.as_deref().map(|title| crate::text::shorten(title, TITLE));
         let whole = crate::text::defuse(&page.text, "page");
         let words = crate::text::shorten(&whole, WORDS);
@@ -77,8 +85,28 @@ fn told(error: &FetchError, asked: &Url) -> String {
     }
 }
 
+/// A page that only says where to go on: its word, which is judged when somebody goes there.
+fn leads_to(asked: &Url, host: &str, to: &Url) -> Output {
+    let (asked, to) = (crate::text::shorten(asked.as_str(), ADDRESS), crate::text::shorten(to.as_str(), ADDRESS));
+    let text = wording::tool::leads_to(&asked, &to);
+    Output { text, label: Label::untrusted(Source::web(host)), from: Vec::new() }
+}
+
+/// The addresses of its own host that stand in a page, given the stored result of a call. Scheme and port belong to the host.
+pub fn links_within(result: &str) -> Vec<Url> {
+    let Some((address, page)) = result.strip_prefix(wording::tool::PAGE_ADDRESS).and_then(|rest| rest.split_once('\n'))
+    else {
+        return Vec::new();
+    };
+    let Ok(stood_at) = super::web::parse(address) else { return Vec::new() };
+    let origin = normal(&stood_at).origin();
+    let links = addresses_in(page).into_iter().filter(|link| link.has_scheme).map(|link| normal(&link.url));
+    links.filter(|link| link.origin() == origin).collect()
+}
+
 fn address(arguments: &Value) -> Result<Url, ToolError> {
-    super::web::parse(written(arguments)).map_err(|error| ToolError::Arguments(error.to_string()))
+    let url = super::web::parse(written(arguments)).map_err(|error| ToolError::Arguments(error.to_string()))?;
+    Ok(normal(&url))
 }
 
 fn written(arguments: &Value) -> &str {

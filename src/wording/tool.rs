@@ -52,9 +52,30 @@ pub const SUBMIT_BAD_FILES: &str =
 /// A redirect that is not followed.
 pub const LEADS_TO_NO_PUBLIC_HOST: &str = "That address leads on to what is not a public host";
 
+/// Before the address of a page.
+pub const PAGE_ADDRESS: &str = "Address: ";
+
+/// A redirect to another address, in a conversation that has read text from outside.
+pub fn leads_to(asked: &str, to: &str) -> String {
+    format!(
+        "There is no page at {asked}. It leads to the following address, which was not opened; opening it is another call.\n<page>\n{to}\n</page>"
+    )
+}
+
+/// An address was typed with https.
+pub const TYPED_WITH_HTTPS: &str = "Refused: the person typed this address with https. Open it with https.";
+
 /// There is no such tool.
 pub fn unknown(name: &str) -> String {
     format!("There is no tool named {:?}.", super::super::text::shorten(name, 60))
+}
+
+/// A tool of another program, in a run that nobody reads along.
+pub fn not_named(name: &str) -> String {
+    format!(
+        "Refused: nobody reads along here, and the person did not name {:?} in their own words. Say in your answer what you would have done.",
+        super::super::text::shorten(name, 60)
+    )
 }
 
 /// Who said it, when untrusted text had a part in it.
@@ -120,12 +141,7 @@ pub fn may_i(question: QuestionId, ask: &str, shown: &str, minutes: u64) -> Stri
 }
 
 /// May an address be opened?
-pub fn may_i_open(host: &str) -> String {
-    format!(
-        "I have read text from outside, and nobody here typed the address below. May I open it, and other addresses of `{host}`, for \
-         this one answer?"
-    )
-}
+pub const MAY_I_OPEN: &str = "I have read text from outside, and nobody here typed the address below. May I open exactly this address, for this one answer?";
 
 /// May a tool of another program be used?
 pub fn may_i_call(tool: &str) -> String {
@@ -142,7 +158,7 @@ pub const NO_BUTTON: &str = "No";
 pub fn page(address: &str, title: Option<&str>, text: &str, cut: bool) -> String {
     let title = title.map(|title| format!("Title: {title}\n")).unwrap_or_default();
     let end = if cut { "\n(the page is longer; the rest was left out)" } else { "" };
-    format!("Address: {address}\n{title}<page>\n{text}\n</page>{end}")
+    format!("{PAGE_ADDRESS}{address}\n{title}<page>\n{text}\n</page>{end}")
 }
 
 /// A skill as it is loaded, with what else it has.

@@ -9,6 +9,9 @@ use crate::id::TurnId;
 pub const EMPTY_ANSWER: &str = "(I had nothing to say to that. Please ask again in other words.)";
 /// The model's limit cut the answer.
 pub const CUT_BY_LIMIT: &str = "_(The answer reached the length limit and ends here. Write \"go on\" for the rest.)_";
+/// A tainted answer names an address that it has from nowhere.
+pub const STRANGE_ADDRESS: &str = "_(Careful: an address with [.] in it stands in nothing that you or a source wrote. I changed it so that it cannot be tapped; do not open it \
+     unless you know it.)_";
 /// The provider declined.
 pub const REFUSED: &str = "The model provider declined to answer that.";
 /// The request does not fit.

@@ -87,7 +87,6 @@ const RULES: &[Rule] = &[
             ("src/model/fault.rs", "looks for the conversation in a provider's error, to keep it out of the log"),
             ("src/adapter/telegram.rs", "rendering; the label decides how links are written"),
             ("src/gateway/admit.rs", "looks whether a quote that is only claimed stands in what was said"),
-            ("src/tool.rs", "compares an address with those that a person typed"),
             ("src/tool/recall.rs", "quotes hits in one text that carries the join of their labels"),
             ("src/tool/memory_search.rs", "quotes entries in one text that carries the join of their labels"),
             ("src/memory/index/search.rs", "compares words with the question; what is found keeps its label"),
@@ -114,6 +113,8 @@ const RULES: &[Rule] = &[
             ("src/engine/compact.rs", "writes a summary down, and cuts what tools gave, under the same label"),
             ("src/store/compactions.rs", "stores words, label and scope side by side"),
             ("src/engine/context.rs", "frames words as parts with the same label"),
+            ("src/engine/addresses.rs", "compares addresses, and breaks strange ones up under the same label"),
+            ("src/engine/work/allowance.rs", "looks whether a person named a tool"),
             (
                 "src/engine/continuation.rs",
                 "takes the call that was shown out of its question, whose label stays with the step",

@@ -27,6 +27,8 @@ mod frames;
 mod lasting;
 #[path = "limits.rs"]
 mod limits;
+#[path = "one_address.rs"]
+mod one_address;
 #[path = "order.rs"]
 mod order;
 #[path = "outage.rs"]

@@ -222,6 +222,81 @@ async fn in_a_tainted_turn_only_a_tool_that_is_trusted_to_read_is_called_without
     story.end().await;
 }
 
+/// Two tools are accepted, of which one is trusted to read.
+async fn unattended(fake: &Fake) -> Story {
+    let story = with(fake, "trusted_read_only = [\"look\"]\n[heartbeat]\ninterval = \"30m\"\nquiet_hours = \"\"").await;
+    accept(&story, "fake__echo").await;
+    accept(&story, "fake__look").await;
+    story
+}
+
+/// The owner's file says that, and the assistant calls both tools about it.
+async fn beats(story: &Story, words: &str) -> Vec<String> {
+    std::fs::write(story.home.join("workspace/HEARTBEAT.md"), format!("- [ ] {words}\n")).unwrap();
+    run(story, Duration::from_secs(30 * 60 + 2)).await
+}
+
+/// A run calls both tools. Which of them were offered to it.
+async fn run(story: &Story, wait: Duration) -> Vec<String> {
+    let asked = story.background.asked();
+    story.background.calls("fake__look", json!({ "words": "look" })).calls("fake__echo", json!({ "words": "mail" }));
+    story.background.says("HEARTBEAT_OK");
+    story.pass(wait).await;
+    let request = &story.background.requests_since(asked)[0];
+    request.tools().iter().map(|tool| tool.name.clone()).filter(|name| name.contains("__")).collect()
+}
+
+#[tokio::test]
+async fn a_heartbeat_hands_nothing_to_another_program_that_the_owner_did_not_name() {
+    let fake = Fake::new("good");
+    let story = unattended(&fake).await;
+    for words in ["look at the post", "re-echo it, or use echoes"] {
+        assert_eq!(beats(&story, words).await, ["fake__look"], "{words}");
+        let prompt = words_of_last(&story);
+        assert!(prompt.contains("Refused: nobody reads along here"), "{prompt}");
+    }
+    assert_eq!(fake.log("call").len(), 2, "only what is trusted to read: {:?}", fake.log("call"));
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_heartbeat_may_use_a_tool_that_the_owner_named_until_it_has_read_something_from_outside() {
+    let fake = Fake::new("good");
+    let story = unattended(&fake).await;
+    std::fs::write(story.home.join("workspace/HEARTBEAT.md"), "- [ ] send it with fake/echo\n").unwrap();
+    story.background.calls("fake__echo", json!({ "words": "mail" })).says("HEARTBEAT_OK");
+    story.pass(Duration::from_secs(30 * 60 + 2)).await;
+    assert_eq!(fake.log("call"), ["call echo {\"words\": \"mail\"}"]);
+    assert_eq!(beats(&story, "send it with `echo`").await, ["fake__echo", "fake__look"]);
+    assert!(words_of_last(&story).contains("nobody can be asked now"), "{}", words_of_last(&story));
+    assert_eq!(fake.log("call echo").len(), 1, "what the other tool gave is from outside");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_task_may_use_a_tool_that_its_person_named_in_those_very_words() {
+    let fake = Fake::new("good");
+    let story = unattended(&fake).await;
+    let task = "Use fake__echo with my plan";
+    for (typed, offered) in [
+        ("do something each day", vec!["fake__look"]),
+        ("each day at one: Use fake__echo with  my plan, please", vec!["fake__echo", "fake__look"]),
+    ] {
+        story.say(ADA, "/new").await;
+        story.model.calls("schedule", json!({ "cron": "0 13 * * *", "task": task })).says("Noted.");
+        story.say(ADA, typed).await;
+        assert_eq!(run(&story, Duration::from_secs(24 * 3600)).await, offered, "{typed}");
+        let id = story.count("SELECT max(id) FROM reminders");
+        story.say(ADA, &format!("/reminders cancel {id}")).await;
+    }
+    assert_eq!(fake.log("call echo").len(), 0, "the other tool came first");
+    story.end().await;
+}
+
+fn words_of_last(story: &Story) -> String {
+    words(story.background.requests().last().unwrap())
+}
+
 #[tokio::test]
 async fn a_call_that_hangs_is_cut_and_the_server_stays() {
     let fake = Fake::new("hangs");

@@ -112,20 +112,20 @@ async fn a_button_is_a_yes_as_well_and_a_no_makes_no_call() {
 }
 
 #[tokio::test]
-async fn one_yes_covers_one_host_for_one_turn() {
+async fn one_yes_covers_one_address_for_one_turn() {
     let (story, web) = asked(EVIL).await;
-    story.model.calls("web_fetch", fetch("http://EVIL.example./b")).says("Both read.");
+    story.model.calls("web_fetch", fetch("http://EVIL.example./a#part")).says("Read twice.");
     story.say(ADA, "/yes 1").await;
-    assert_eq!((web.asked(), story.last_heard(ADA).as_str()), (vec!["/a".to_owned(), "/b".to_owned()], "Both read."));
+    assert_eq!((web.asked(), story.last_heard(ADA).as_str()), (vec!["/a".to_owned(), "/a".to_owned()], "Read twice."));
 
-    story.model.calls("web_fetch", fetch("http://evil.example/b"));
+    story.model.calls("web_fetch", fetch(EVIL));
     story.say(ADA, "and again").await;
     assert_eq!((state(&story, 2).as_str(), web.connections()), ("open", 2), "the next turn asks anew");
 
-    story.model.calls("web_fetch", fetch("http://sub.evil.example/a"));
+    story.model.calls("web_fetch", fetch("http://evil.example/b"));
     story.say(ADA, "/yes 2").await;
-    assert_eq!((state(&story, 3).as_str(), web.connections()), ("open", 3), "another host is another question");
-    assert!(story.last_heard(ADA).contains("sub.evil.example"));
+    assert_eq!((state(&story, 3).as_str(), web.connections()), ("open", 3), "another address is another question");
+    assert!(story.last_heard(ADA).contains("http://evil.example/b"));
     story.end().await;
 }
 

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::support::fake::AcceptedKind;
 use crate::support::model::Say;
 use crate::support::power::{Cut, House};
+use crate::support::seat::Seat;
 use crate::support::story::{ADA, EVE, Story, UNTRUSTED, canary, every_untrusted_part_is_labelled};
 
 const DORA: i64 = 1004;
@@ -63,6 +64,37 @@ async fn a_growing_answer_is_one_message_edited_at_a_gentle_pace() {
     for pair in calls.windows(2) {
         assert!(pair[1].at_ms - pair[0].at_ms >= 1_500, "{pair:?}");
     }
+    story.end().await;
+}
+
+#[tokio::test]
+async fn an_address_in_a_tainted_answer_is_no_link_while_it_grows_either() {
+    let story = Story::begin().await;
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}See https://known.example/a"));
+    story.answered().await;
+    let mut terminal = Seat::take(&story, "Ada").await;
+    let said = ["It is written at ", "https://evil.exa", "mple/x?d=my-pin-is-4711 ", "and at https://known.example/a "];
+    let (answer, _) = growing();
+    let Say::Grow(more) = answer else { unreachable!() };
+    let grown = said.map(|piece| (Duration::from_secs(2), piece.to_owned())).into_iter().chain(more).collect();
+    story.model.then(Say::Grow(grown));
+    story.fake.says(ADA, "and?");
+    story.pass(secs(60)).await;
+    let told = story.last_heard(ADA);
+    assert!(told.contains("https[:]//evil[.]example/x?d") && told.contains("https://known.example/a"), "{told}");
+    let sent = story.fake.sent(ADA).pop().unwrap();
+    assert!(!sent.edits.is_empty() && !sent.raw.contains("evil.ex"), "{sent:?}");
+    for call in story.fake.all_sends() {
+        assert!(!call.text.contains("://evil") && !call.text.contains("evil.ex"), "{call:?}");
+    }
+
+    let grown = said.map(|piece| (Duration::from_millis(200), piece.to_owned()));
+    story.model.then(Say::Grow(grown.to_vec()));
+    terminal.says("q1", "and once more?").await;
+    story.answered().await;
+    assert_eq!(terminal.next("grow").await["delta"], "It is written at");
+    let line = terminal.next("message").await.to_string();
+    assert!(line.contains("https[:]//evil[.]example/x?d") && !line.contains("evil.ex"), "{line}");
     story.end().await;
 }
 

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{End, Turn, answer};
+use crate::engine::addresses;
 use crate::engine::history::{self, Record};
-use crate::engine::work;
+use crate::engine::work::Allowance;
 use crate::id::{MessageId, PersonId, QuestionId, StepId};
 use crate::model::ToolCall;
 use crate::store::{Covers, NewQuestion, NewStep, Node, TurnRow, Tx};
@@ -35,8 +36,8 @@ impl Turn<'_> {
         begun: bool,
     ) -> anyhow::Result<Option<End>> {
         let label = self.label_so_far(record);
-        let typed: Vec<Text> = self.history.typed.iter().chain(record.typed()).cloned().collect();
         let shown_hosts = self.shown_hosts(&label).await?;
+        let (typed, linked) = (self.history.addresses.typed_with(record), addresses::linked_in(record));
         let about = Call {
             arguments: &serde_json::Value::Null,
             scope: self.row.scope,
@@ -45,16 +46,20 @@ impl Turn<'_> {
             person: self.row.person,
             before: record.first_message.unwrap_or(MessageId(i64::MAX)),
             typed: &typed,
+            linked: &linked,
+            granted: granted(record, seq, call),
             label: &label,
             shown_hosts: &shown_hosts,
         };
         let toolbox = &self.engine.parts.toolbox;
-        let way = if work::withholds(&self.conversation, &call.name) {
-            Way::Closed(says::unknown(&call.name))
+        let conversation = self.conversation.clone();
+        let allowance = self.engine.parts.journal.read(move |db| Allowance::of(db, &conversation)).await?;
+        let way = if let Some(sentence) = allowance.refuses(toolbox, &call.name) {
+            Way::Closed(sentence)
         } else if begun && !toolbox.repeatable(&call.name) {
             Way::Closed(says::OUTCOME_UNKNOWN.to_owned())
         } else {
-            toolbox.way(&call.name, &call.arguments, &about, granted(record, seq, call))
+            toolbox.way(&call.name, &call.arguments, &about)
         };
         let sentence = match (way, self.asks()) {
             (Way::Ask(ask), Some(person)) => {
@@ -196,7 +201,7 @@ impl Asking {
 fn granted<'a>(record: &'a Record, seq: u32, call: &ToolCall) -> Option<&'a Covers> {
     let question = record.yes_to.as_ref()?;
     let holds = match &question.covers {
-        Covers::Host(_) => true,
+        Covers::Address(_) => true,
         Covers::Call => seq == GRANTED && question.digest == digest(&call.name, &call.arguments),
     };
     holds.then_some(&question.covers)
@@ -294,10 +299,10 @@ mod tests {
     }
 
     #[test]
-    fn a_yes_to_a_host_is_for_the_whole_turn_and_no_yes_is_for_nothing() {
-        let host = Covers::Host("any.example".to_owned());
-        let mut record = record(host.clone(), &call("{}"));
-        assert_eq!(granted(&record, 5, &call("{\"url\": 1}")), Some(&host));
+    fn a_yes_to_an_address_is_for_the_whole_turn_and_no_yes_is_for_nothing() {
+        let address = Covers::Address("0f3a".to_owned());
+        let mut record = record(address.clone(), &call("{}"));
+        assert_eq!(granted(&record, 5, &call("{\"url\": 1}")), Some(&address));
         record.yes_to = None;
         assert_eq!(granted(&record, 1, &call("{}")), None);
     }

@@ -8,7 +8,7 @@ use crate::memory::{New, NotWritten, digest};
 use crate::model::ToolSpec;
 use crate::store::Db;
 use crate::tool::keeping::{Keeping, failed, no_skill, not_given, short, shown_path, text_of};
-use crate::tool::{Call, Output, Reach, Tool, ToolError};
+use crate::tool::{Call, Effects, Output, Reach, Tool, ToolError};
 use crate::wording::knowledge as says;
 
 /// The fewest digits of a hash that name a content.
@@ -67,6 +67,10 @@ impl Tool for EditFile {
     /// The second time the passage does not stand there any more, and the model could not tell why.
     fn repeatable(&self) -> bool {
         false
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::WRITES
     }
 
     fn reach(&self, _: &Value) -> Reach {

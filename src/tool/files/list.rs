@@ -8,7 +8,7 @@ use crate::memory::Listed;
 use crate::model::ToolSpec;
 use crate::time::Zone;
 use crate::tool::keeping::{Keeping, failed, not_given, shown_path, text_of};
-use crate::tool::{Call, Output, Reach, Tool, ToolError};
+use crate::tool::{Call, Effects, Output, Reach, Tool, ToolError};
 use crate::wording::knowledge as says;
 
 /// The most entries that are listed.
@@ -39,6 +39,10 @@ impl Tool for ListFiles {
 
     fn repeatable(&self) -> bool {
         true
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::READS
     }
 
     fn reach(&self, _: &Value) -> Reach {

@@ -11,7 +11,7 @@ use super::register::Accepted;
 use super::result;
 use super::server::{NoCall, Server};
 use crate::model::ToolSpec;
-use crate::tool::{Call, Output, Reach, Tool, ToolError};
+use crate::tool::{Call, Effects, Output, Reach, Tool, ToolError};
 use crate::wording::outside as says;
 
 /// The tool.
@@ -51,6 +51,11 @@ impl Tool for OutsideTool {
     /// Nobody can say what it does.
     fn repeatable(&self) -> bool {
         false
+    }
+
+    /// What the owner trusts to read is believed; of the others nobody can say what they do.
+    fn effects(&self) -> Effects {
+        if self.server.trusts_to_read(&self.accepted.name) { Effects::READS } else { Effects::LEAVES }
     }
 
     fn reach(&self, _: &Value) -> Reach {

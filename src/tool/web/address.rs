@@ -96,8 +96,8 @@ fn is_public_name(name: &str) -> bool {
 }
 
 /// The web addresses that stand in `text`, with or without scheme, in order, each once.
-pub fn addresses_in(text: &str) -> Vec<Url> {
-    let mut found: Vec<Url> = Vec::new();
+pub fn addresses_in(text: &str) -> Vec<Written> {
+    let mut found: Vec<Written> = Vec::new();
     let pieces = text.split(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\^«»“”„‘、。，；（）".contains(c));
     for address in pieces.filter_map(address_in_piece) {
         if !found.contains(&address) {
@@ -107,14 +107,15 @@ pub fn addresses_in(text: &str) -> Vec<Url> {
     found
 }
 
-fn address_in_piece(piece: &str) -> Option<Url> {
+fn address_in_piece(piece: &str) -> Option<Written> {
     let lower = piece.to_ascii_lowercase();
     let start = [lower.find("http://"), lower.find("https://")].into_iter().flatten().min();
     let candidate = trimmed(piece.get(start.unwrap_or(0)..)?);
     if start.is_none() && !looks_like_host(candidate) {
         return None;
     }
-    parse(candidate).ok().filter(|url| url.username().is_empty() && url.password().is_none())
+    let url = parse(candidate).ok().filter(|url| url.username().is_empty() && url.password().is_none())?;
+    Some(Written { url, has_scheme: start.is_some() })
 }
 
 /// Without the punctuation of the sentence around; a closing bracket stays if it was opened inside.
@@ -152,16 +153,56 @@ fn looks_like_host(text: &str) -> bool {
         && (top.chars().all(char::is_alphabetic) || top.to_ascii_lowercase().starts_with("xn--"))
 }
 
+/// An address as it stands in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The address; https where none was said.
+    pub url: Url,
+    /// Whether its scheme stands there too.
+    pub has_scheme: bool,
+}
+
+impl Written {
+    /// Whether that is the same page, asked for in the same way or in a safer one: https may stand in for http, and either for an address without
+    /// scheme. http never stands in for https.
+    pub fn allows(&self, wanted: &Url) -> bool {
+        is_same_page(&self.url, wanted)
+            && (!self.has_scheme || self.url.scheme() == wanted.scheme() || self.url.scheme() == "http")
+    }
+
+    /// Whether `wanted` is the same page without the security that was asked for.
+    pub fn forbids(&self, wanted: &Url) -> bool {
+        is_same_page(&self.url, wanted) && !self.allows(wanted)
+    }
+}
+
+/// The one spelling of an address that is asked for, shown and compared: no fragment, and no dot after the host.
+pub fn normal(url: &Url) -> Url {
+    let mut normal = url.clone();
+    normal.set_fragment(None);
+    if let Some(host) = url.host_str().and_then(|host| host.strip_suffix('.')) {
+        // What was a host with the dot is one without it, or stays as it is.
+        let _ = normal.set_host(Some(host));
+    }
+    normal
+}
+
+/// Whether a redirect leads to the page that was asked for: at most a slash at the end or the security differ.
+pub(super) fn leads_to_same(from: &Url, to: &Url) -> bool {
+    is_same_page(from, to) && (from.scheme() == to.scheme() || to.scheme() == "https")
+}
+
 /// Whether two addresses name the same page: http and https are one, and so are `/a` and `/a/`; the fragment does
 /// not count. Path and query must be equal to the letter, as either can carry something out.
-pub fn same_address(a: &Url, b: &Url) -> bool {
+fn is_same_page(a: &Url, b: &Url) -> bool {
+    let (a, b) = (normal(a), normal(b));
     let path = |url: &Url| url.path().strip_suffix('/').unwrap_or(url.path()).to_owned();
     matches!(a.scheme(), "http" | "https")
         && matches!(b.scheme(), "http" | "https")
         && a.host() == b.host()
         && a.port() == b.port()
         && (a.username(), a.password()) == (b.username(), b.password())
-        && path(a) == path(b)
+        && path(&a) == path(&b)
         && a.query() == b.query()
 }
 
@@ -274,7 +315,7 @@ mod tests {
             ("[here](https://a.org/b) (c.org)", &["https://a.org/b", "https://c.org/"]),
             ("https://en.example.org/Rust_(game)", &["https://en.example.org/Rust_(game)"]),
             ("<https://a.org/?q=1&r=2>", &["https://a.org/?q=1&r=2"]),
-            ("a.org a.org https://a.org", &["https://a.org/"]),
+            ("a.org a.org https://a.org", &["https://a.org/", "https://a.org/"]),
             ("example.org:8080/x", &["https://example.org:8080/x"]),
             ("«bücher.example»", &["https://xn--bcher-kva.example/"]),
             ("mail ada@example.org", &[]),
@@ -284,14 +325,14 @@ mod tests {
             ("", &[]),
         ];
         for (text, expected) in cases {
-            let found: Vec<String> = addresses_in(text).iter().map(Url::to_string).collect();
+            let found: Vec<String> = addresses_in(text).iter().map(|written| written.url.to_string()).collect();
             assert_eq!(found, expected, "{text}");
         }
     }
 
     #[test]
     fn the_same_page_or_not() {
-        let same = |a: &str, b: &str| same_address(&parse(a).unwrap(), &parse(b).unwrap());
+        let same = |a: &str, b: &str| addresses_in(a).pop().unwrap().allows(&parse(b).unwrap());
         assert!(same("http://example.org", "https://EXAMPLE.org/"));
         assert!(same("example.org/a/", "http://example.org/a#part"));
         assert!(same("example.org:8080/a", "http://example.org:8080/a"));
@@ -301,14 +342,33 @@ mod tests {
         assert!(!same("example.org/a", "www.example.org/a"));
         assert!(!same("example.org/a", "example.org:8080/a"));
         assert!(!same("example.org/a", "example.org/a/b"));
+        assert!(same("https://example.org./a", "https://example.org/a"));
+        assert!(!same("https://example.org/a", "http://example.org/a"));
+        assert!(!same("http://example.org/a", "http://example.org:8080/a"));
+        assert!(addresses_in("https://example.org/a")[0].forbids(&parse("http://example.org/a/").unwrap()));
+        assert!(!addresses_in("example.org/a")[0].forbids(&parse("http://example.org/a").unwrap()));
+    }
+
+    #[test]
+    fn a_redirect_leads_to_the_same_page_or_elsewhere() {
+        let same = |a: &str, b: &str| leads_to_same(&parse(a).unwrap(), &parse(b).unwrap());
+        assert!(same("http://a.org/b?c", "https://a.org/b/?c") && same("http://a.org/b", "http://a.org/b/"));
+        assert!(!same("https://a.org/b", "http://a.org/b") && !same("http://a.org/b", "http://www.a.org/b"));
+        assert!(!same("http://a.org/b", "http://a.org/b?d") && !same("http://a.org/b", "http://a.org:81/b"));
+    }
+
+    #[test]
+    fn an_address_is_asked_for_in_one_spelling() {
+        assert_eq!(normal(&parse("HTTP://A.org.:80/b?c#d").unwrap()).as_str(), "http://a.org/b?c");
+        assert_eq!(normal(&parse("http://[2001:db8::1]:81/").unwrap()).as_str(), "http://[2001:db8::1]:81/");
     }
 
     proptest! {
         #[test]
         fn any_text_is_read_without_panic(text in ".*") {
-            for url in addresses_in(&text) {
-                prop_assert!(matches!(url.scheme(), "http" | "https"));
-                prop_assert!(same_address(&url, &url));
+            for written in addresses_in(&text) {
+                prop_assert!(matches!(written.url.scheme(), "http" | "https"));
+                prop_assert!(written.allows(&written.url));
             }
         }
 
@@ -316,7 +376,7 @@ mod tests {
         fn a_typed_address_is_found_again(path in "[a-z0-9/_-]{0,12}", before in "[a-z ]{0,8}", after in "[ ,.!?)]{0,3}") {
             let found = addresses_in(&format!("{before} https://example.org/{path}{after}"));
             let wanted = Url::parse(&format!("https://example.org/{path}")).unwrap();
-            prop_assert!(found.iter().any(|url| same_address(url, &wanted)), "{:?}", found);
+            prop_assert!(found.iter().any(|written| written.allows(&wanted)), "{:?}", found);
         }
     }
 }

@@ -9,8 +9,9 @@ use reqwest::{Client, Response, header, redirect};
 use tokio::{sync::Semaphore, time::timeout};
 use url::{Host, Url};
 
-use super::address::{host_name, permitted_host, redirected};
+use super::address::{host_name, leads_to_same, normal, permitted_host, redirected};
 use super::charset::decode;
+use super::interfaces::SystemInterfaces;
 use super::names::{Names, Pinned, SystemNames, permitted_addresses};
 use super::readable::{Kind, Readable, readable};
 use super::{FetchError, Limits, Page, Rule};
@@ -40,9 +41,9 @@ struct Body {
 }
 
 impl Fetcher {
-    /// Public addresses only, names from the system. Fails if no secure connection could ever be made.
+    /// Public addresses only, none of this machine or its networks, names from the system. Fails if no secure connection could ever be made.
     pub fn new(limits: Limits) -> anyhow::Result<Self> {
-        Self::with_rule(limits, Rule::public_only())
+        Self::with_rule(limits, Rule::public_only().and_not_near(Arc::new(SystemInterfaces)))
     }
 
     /// As [`Fetcher::new`], with exceptions to the rule.
@@ -64,18 +65,26 @@ impl Fetcher {
         permitted_host(url, &self.rule).map(|_| ())
     }
 
-    /// The page at `url` as text, or why not. Takes no longer than the limits say, whatever the other side does.
-    pub async fn fetch(&self, url: &Url) -> Result<Page, FetchError> {
-        timeout(self.limits.time, self.page(url.clone())).await.unwrap_or(Err(FetchError::TimedOut))
+    /// The page at `url` as text, or why not. Takes no longer than the limits say, whatever the other side does. Redirects are followed where
+    /// `may_follow` says so, and to the same page.
+    ///
+    /// # Errors
+    /// Why there is no page.
+    pub async fn fetch(&self, url: &Url, may_follow: &(dyn Fn(&Url) -> bool + Sync)) -> Result<Page, FetchError> {
+        timeout(self.limits.time, self.page(url.clone(), may_follow)).await.unwrap_or(Err(FetchError::TimedOut))
     }
 
-    async fn page(&self, url: Url) -> Result<Page, FetchError> {
-        let (url, response) = self.follow(url).await?;
+    async fn page(&self, url: Url, may_follow: &(dyn Fn(&Url) -> bool + Sync)) -> Result<Page, FetchError> {
+        let (url, response) = self.follow(url, may_follow).await?;
         let body = self.body(url, response).await?;
         self.read(body).await
     }
 
-    async fn follow(&self, mut url: Url) -> Result<(Url, Response), FetchError> {
+    async fn follow(
+        &self,
+        mut url: Url,
+        may_follow: &(dyn Fn(&Url) -> bool + Sync),
+    ) -> Result<(Url, Response), FetchError> {
         for _ in 0..=self.limits.redirects {
             let response = self.get(&url).await?;
             let status = response.status();
@@ -87,7 +96,12 @@ impl Fetcher {
                 };
             }
             let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
-            url = redirected(&url, location.ok_or(FetchError::Status(status.as_u16()))?)?;
+            let to = normal(&redirected(&url, location.ok_or(FetchError::Status(status.as_u16()))?)?);
+            if !leads_to_same(&url, &to) && !may_follow(&to) {
+                self.judge(&to)?;
+                return Err(FetchError::LeadsTo { host: host_name(&url), to });
+            }
+            url = to;
         }
         Err(FetchError::TooManyRedirects)
     }

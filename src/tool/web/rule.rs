@@ -3,14 +3,19 @@
 //! The list names what is public, everything else is refused: private, shared, loopback, link-local, multicast,
 //! documentation, benchmarking and reserved ranges, of which one could be the router, the cloud's metadata
 //! service or our own admin page. An IPv4 address inside an IPv6 one (mapped, compatible, NAT64, 6to4, Teredo,
-//! ISATAP) is judged as the address it stands for, since that is where the packets end.
+//! ISATAP) is judged as the address it stands for, since that is where the packets end. Public addresses of this machine, and of the networks that it
+//! stands in, are refused as well: a service that listens there may trust who is near.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use super::interfaces::Interfaces;
 
 /// Decides about each address a fetch would connect to.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Rule {
     exactly: Vec<SocketAddr>,
+    near: Option<Arc<dyn Interfaces>>,
 }
 
 impl Rule {
@@ -25,9 +30,33 @@ impl Rule {
         self
     }
 
+    /// Neither this machine nor what is on a network with it, as its interfaces say at the time.
+    pub fn and_not_near(mut self, interfaces: Arc<dyn Interfaces>) -> Self {
+        self.near = Some(interfaces);
+        self
+    }
+
     /// Whether a connection to `ip` at `port` may be made.
     pub fn permits(&self, ip: IpAddr, port: u16) -> bool {
-        self.exactly.contains(&SocketAddr::new(ip, port)) || (is_web_port(port) && is_public(ip))
+        self.exactly.contains(&SocketAddr::new(ip, port)) || (is_web_port(port) && is_public(ip) && !self.is_near(ip))
+    }
+
+    /// Where the interfaces cannot be read, everything may be near.
+    fn is_near(&self, ip: IpAddr) -> bool {
+        let Some(interfaces) = &self.near else { return false };
+        let networks = match interfaces.networks() {
+            Ok(networks) => networks,
+            Err(error) => {
+                tracing::warn!("The network interfaces cannot be read, so no web page is fetched: {error}");
+                return true;
+            }
+        };
+        let inner = match ip {
+            IpAddr::V4(_) => Vec::new(),
+            IpAddr::V6(v6) => embedded(v6),
+        };
+        let all = || std::iter::once(ip).chain(inner.iter().copied().map(IpAddr::V4));
+        networks.iter().any(|network| all().any(|ip| network.holds(ip)))
     }
 
     /// Whether any host could be permitted at `port`; lets a fetch refuse before it asks for names.
@@ -100,9 +129,47 @@ fn v4(high: u16, low: u16) -> Ipv4Addr {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use proptest::prelude::*;
 
     use super::*;
+    use crate::tool::web::Network;
+
+    struct Script(io::Result<Vec<Network>>);
+
+    impl Interfaces for Script {
+        fn networks(&self) -> io::Result<Vec<Network>> {
+            self.0.as_ref().map(Clone::clone).map_err(|error| error.kind().into())
+        }
+    }
+
+    #[test]
+    fn this_machine_and_its_networks_are_refused_though_they_are_public() {
+        let network = |address: &str, prefix| Network { address: address.parse().unwrap(), prefix };
+        let networks = vec![network("198.41.0.77", 24), network("2a01:4f8:1:2::5", 64), network("193.0.14.129", 0)];
+        let rule = Rule::public_only().and_not_near(Arc::new(Script(Ok(networks))));
+        let permits = |ip: &str| rule.permits(ip.parse().unwrap(), 443);
+        for near in [
+            "198.41.0.77",
+            "198.41.0.1",
+            "2a01:4f8:1:2::5",
+            "2a01:4f8:1:2:ffff::1",
+            "193.0.14.129",
+            "::ffff:198.41.0.77",
+            "64:ff9b::198.41.0.1",
+            "2002:c629:1::1",
+        ] {
+            assert!(!permits(near), "{near}");
+        }
+        for far in ["198.41.1.77", "2a01:4f8:1:3::5", "193.0.14.130", "::ffff:198.41.1.77", "64:ff9b::193.0.14.1"] {
+            assert!(permits(far), "{far}");
+        }
+        let home: SocketAddr = "198.41.0.77:8080".parse().unwrap();
+        assert!(rule.clone().and_exactly(vec![home]).permits(home.ip(), 8080), "what is named exactly is permitted");
+        let blind = Rule::public_only().and_not_near(Arc::new(Script(Err(io::ErrorKind::PermissionDenied.into()))));
+        assert!(!blind.permits("8.8.8.8".parse().unwrap(), 443));
+    }
 
     fn permits(ip: &str) -> bool {
         Rule::public_only().permits(ip.parse().unwrap(), 443)

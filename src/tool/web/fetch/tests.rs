@@ -113,7 +113,7 @@ fn to(location: &str) -> Vec<u8> {
 }
 
 async fn get(server: &Server, address: &str) -> Result<Page, FetchError> {
-    fetcher(server, LIMITS).0.fetch(&Url::parse(address).unwrap()).await
+    fetcher(server, LIMITS).0.fetch(&Url::parse(address).unwrap(), &|_| true).await
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn each_redirect_is_judged_like_the_first_address() {
 async fn a_name_is_asked_for_once_per_hop_and_never_again() {
     let server = Server::start(vec![("/1", to("/2")), ("/2", ok("text/plain", b"there"))]).await;
     let (fetcher, asked) = fetcher(&server, LIMITS);
-    let page = fetcher.fetch(&Url::parse("http://public.example/1").unwrap()).await.unwrap();
+    let page = fetcher.fetch(&Url::parse("http://public.example/1").unwrap(), &|_| true).await.unwrap();
     assert_eq!((page.url.as_str(), page.text.as_str()), ("http://public.example/2", "there"));
     assert_eq!(*asked.lock().unwrap(), ["public.example", "public.example"]);
 }
@@ -233,7 +233,7 @@ async fn time_is_capped() {
     let server = Server::start(vec![]).await;
     let hurried = Limits { time: Duration::from_millis(200), ..LIMITS };
     let (fetcher, _) = fetcher(&server, hurried);
-    let late = fetcher.fetch(&Url::parse("http://public.example/silent").unwrap()).await;
+    let late = fetcher.fetch(&Url::parse("http://public.example/silent").unwrap(), &|_| true).await;
     assert_eq!(late.unwrap_err(), FetchError::TimedOut);
     assert_eq!(server.paths(), ["/silent"]);
 }
@@ -280,7 +280,9 @@ async fn a_refused_connection_says_no_more_than_that() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let rule = Rule::public_only().and_exactly(vec![closed]);
     drop(fetcher(&server, LIMITS));
-    let failed =
-        Fetcher::with_rule(LIMITS, rule).unwrap().fetch(&Url::parse(&format!("http://{closed}/")).unwrap()).await;
+    let failed = Fetcher::with_rule(LIMITS, rule)
+        .unwrap()
+        .fetch(&Url::parse(&format!("http://{closed}/")).unwrap(), &|_| true)
+        .await;
     assert_eq!(failed.unwrap_err(), FetchError::Unreachable("no connection"));
 }

@@ -1,0 +1,153 @@
+//! The web addresses of a conversation, by who had each of them first, and how an answer shows those that nobody had.
+//!
+//! What a person typed may be opened, unless a text from outside or a tainted answer held it before: then it may be a copy, and counts as that
+//! text's word. Turns are compared in their order, and within one the messages come before what the tools gave. In doubt an address is not typed.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+use url::Url;
+
+use super::history::{Record, calls_of};
+use crate::model::{Part, Request, Role};
+use crate::store::{MessageKind, QuestionRow, StepRow, TextKind};
+use crate::text::links;
+use crate::tool::web::{Written, addresses_in};
+use crate::tool::web_fetch;
+use crate::trust::{Labelled, Text};
+use crate::wording;
+
+/// The addresses of the turns so far.
+#[derive(Debug, Default)]
+pub struct Addresses {
+    typed: Vec<Written>,
+    /// Those of texts from outside and of tainted answers, in the form in which copies are compared.
+    outside: HashSet<String>,
+}
+
+impl Addresses {
+    /// Adds a turn that is over.
+    pub fn add(&mut self, record: &Record) {
+        let (typed, outside) = self.of_messages(record);
+        self.typed.extend(typed);
+        self.outside.extend(outside);
+        for step in record.steps.iter().filter(|step| !step.text.label().is_trusted()) {
+            self.outside.extend(copies(step.text.open().0));
+            calls_in(step).for_each(|words| self.outside.extend(copies(&words)));
+        }
+    }
+
+    /// What persons typed until then, the messages of that turn included.
+    pub fn typed_with(&self, record: &Record) -> Vec<Written> {
+        self.typed.iter().cloned().chain(self.of_messages(record).0).collect()
+    }
+
+    /// What is typed in the messages of a turn, and what came with them from outside.
+    fn of_messages(&self, record: &Record) -> (Vec<Written>, HashSet<String>) {
+        let (mut typed, mut outside) = (Vec::new(), HashSet::new());
+        for message in record.messages.iter().filter(|message| message.kind == MessageKind::Said) {
+            let texts = || record.texts.iter().filter(|text| text.message == message.id);
+            for text in texts().filter(|text| !text.text.label().is_trusted()) {
+                outside.extend(copies(text.text.open().0));
+            }
+            for text in texts().filter(|text| is_typed(text.kind) && text.text.label().is_trusted()) {
+                let is_copy = |form: &String| outside.contains(form) || self.outside.contains(form);
+                let found = addresses_in(text.text.open().0).into_iter();
+                typed.extend(found.filter(|written| !is_copy(&links::loose(&links::key(written.url.as_str())))));
+            }
+        }
+        (typed, outside)
+    }
+}
+
+/// Whether a text of a message is its sender's. A quote was typed by somebody else, or earlier, and a later edit perhaps after the answer was read.
+fn is_typed(kind: TextKind) -> bool {
+    !matches!(kind, TextKind::Quote | TextKind::Edit)
+}
+
+/// The addresses of their own host that pages name which this turn has read.
+pub fn linked_in(record: &Record) -> Vec<Url> {
+    let pages = record.steps.iter().filter(|step| step.done && step.tool == "web_fetch");
+    pages.flat_map(|page| web_fetch::links_within(page.text.open().0)).collect()
+}
+
+/// A tainted answer with every address broken up that stands in nothing that the turn was shown. What a tainted reply or call of the model held
+/// before anything else did is the model's own, also if a tool repeated it.
+pub fn without_strange_links(answer: Text, request: &Request, yes_to: Option<&QuestionRow>) -> Text {
+    let (words, label, scope) = answer.open();
+    if label.is_trusted() || links::defang(words, &|_| false).is_none() {
+        return answer;
+    }
+    let mut known: HashSet<String> = HashSet::new();
+    if let Some(question) = yes_to {
+        known.extend(arguments_of(question.call.open().0).iter().flat_map(|words| links::keys(words)));
+    }
+    let mut own: HashSet<String> = HashSet::new();
+    for message in request.messages() {
+        for part in message.parts() {
+            let (part, of, _) = part.open();
+            let is_own = message.role() == Role::Assistant && !of.is_trusted();
+            for words in words_of(part) {
+                if is_own {
+                    own.extend(links::written(&words).into_iter().filter(|key| !known.contains(key)));
+                } else {
+                    known.extend(links::keys(&words).into_iter().filter(|key| !own.contains(key)));
+                }
+            }
+        }
+    }
+    let printed = links::defang(words, &|key| known.contains(key));
+    printed.map_or_else(
+        || answer.clone(),
+        |printed| {
+            let printed = format!("{printed}\n\n{}", wording::turn::STRANGE_ADDRESS);
+            Labelled::new(Arc::from(printed), label.clone(), scope)
+        },
+    )
+}
+
+fn words_of(part: &Part) -> Vec<String> {
+    match part {
+        Part::Text(text) | Part::Result { text, .. } => vec![text.to_string()],
+        Part::Call { arguments, .. } => strings_in(arguments),
+        Part::Image { .. } => Vec::new(),
+    }
+}
+
+/// The forms in which copies of the addresses in a text are compared.
+fn copies(words: &str) -> impl Iterator<Item = String> {
+    links::keys(words).into_iter().map(|key| links::loose(&key))
+}
+
+/// The words in the calls of a step: a person may be shown them, and asked about them.
+fn calls_in(step: &StepRow) -> impl Iterator<Item = String> {
+    let calls = if step.kind == "model" { calls_of(step) } else { Vec::new() };
+    calls.into_iter().flat_map(|call| strings_in(&call.arguments))
+}
+
+/// The words in a stored call.
+fn arguments_of(call: &str) -> Vec<String> {
+    let call: Option<crate::model::ToolCall> = serde_json::from_str(call).ok();
+    call.map(|call| strings_in(&call.arguments)).unwrap_or_default()
+}
+
+/// All strings in a JSON text, names included; the text itself if it is no JSON.
+fn strings_in(json: &str) -> Vec<String> {
+    let Ok(value) = serde_json::from_str::<Value>(json) else { return vec![json.to_owned()] };
+    let (mut found, mut left) = (Vec::new(), vec![value]);
+    while let Some(value) = left.pop() {
+        match value {
+            Value::String(words) => found.push(words),
+            Value::Array(values) => left.extend(values),
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    found.push(name);
+                    left.push(value);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,454 @@
+//! Web addresses in running text: finding them, comparing them, and printing them so that no client makes a link of them.
+//!
+//! Clients link generously (a bare host, an e-mail address, four numbers), so finding errs on the side of too much. Markdown
+//! can spell an address in ways that the raw text does not show (`evil&#46;example`, `evil\.example`); therefore a text is
+//! also judged as it is seen, and where the two disagree it loses its markup ([`defang`]).
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use url::Url;
+
+use super::winnow::is_unseen;
+
+/// Endings of file names under which there are no hosts: `notes.txt` alone is no address.
+const FILE_ENDINGS: &[&str] = &[
+    "txt", "toml", "json", "jsonl", "yaml", "yml", "csv", "tsv", "html", "htm", "xml", "css", "js", "jsx", "tsx",
+    "php", "exe", "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "png", "jpg", "jpeg", "gif", "webp",
+    "svg", "mp3", "mp4", "ogg", "wav", "log", "lock", "conf", "cfg", "ini", "bak", "tmp", "cpp", "java", "db",
+];
+
+/// Punctuation around an address that is no part of it. Closing brackets are handled apart.
+const AROUND: &[char] = &[
+    '.', ',', ';', ':', '!', '?', '\'', '"', '*', '_', '~', '`', '|', '…', '’', '‘', '“', '”', '„', '«', '»', '、',
+    '。', '，', '；', '（', '）', '<', '>', '\\', '^',
+];
+
+/// Every address that stands in a Markdown text, as written and as seen, in the form of [`key`].
+pub fn written(text: &str) -> HashSet<String> {
+    let mut keys = HashSet::new();
+    for version in versions(text) {
+        keys.extend(candidates(&version, WIDE).into_iter().map(|(_, candidate)| key(candidate)));
+    }
+    keys
+}
+
+/// The same, and what a reader may take for one: up to a mark at which a sentence or a list may have gone on, and without its fragment.
+pub fn keys(text: &str) -> HashSet<String> {
+    let mut keys = written(text);
+    for version in versions(text) {
+        for (_, candidate) in candidates(&version, WIDE) {
+            keys.extend(cuts(candidate).map(key));
+        }
+    }
+    let pages: Vec<String> = keys.iter().filter_map(|key| Some(key.split_once('#')?.0.to_owned())).collect();
+    keys.extend(pages);
+    keys
+}
+
+/// An address as it is compared with what stands elsewhere: without its scheme, the dot of a full host name and a slash at the end. Everything
+/// else counts to the letter, since any of it can carry something out.
+pub fn key(address: &str) -> String {
+    let spelled = if address.contains("://") { address.to_owned() } else { format!("https://{address}") };
+    match Url::parse(&spelled) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => {
+            let host = url.host_str().unwrap_or_default();
+            let host = host.strip_suffix('.').unwrap_or(host);
+            let user = match (url.username(), url.password()) {
+                ("", None) => String::new(),
+                (name, password) => format!("{name}:{}@", password.unwrap_or_default()),
+            };
+            let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+            let path = url.path().trim_end_matches('/');
+            let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+            let fragment = url.fragment().map(|fragment| format!("#{fragment}")).unwrap_or_default();
+            format!("{user}{host}{port}{path}{query}{fragment}")
+        }
+        Ok(other) => other.into(),
+        Err(_) => address.to_lowercase(),
+    }
+}
+
+/// An address as it is compared with what was copied: like [`key`], without the fragment, and with one spelling for each
+/// character that can be spelled in per cent.
+pub fn loose(key: &str) -> String {
+    let page = key.split_once('#').map_or(key, |(page, _)| page).trim_end_matches('/');
+    let mut plain = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some((before, after)) = rest.split_once('%') {
+        plain.push_str(before);
+        let spelled = after.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        rest = match spelled {
+            Some(byte) => {
+                match char::from(byte) {
+                    c if c.is_ascii_alphanumeric() || "-._~".contains(c) => plain.push(c),
+                    _ => plain.push_str(&format!("%{byte:02X}")),
+                }
+                after.get(2..).unwrap_or_default()
+            }
+            None => {
+                plain.push('%');
+                after
+            }
+        };
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// The Markdown text with every address that `is_known` does not know by its [`key`] printed so that it is no link. `None` if there is none.
+pub fn defang(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<String> {
+    let seen = without_unseen(text);
+    let strange = |version: &str, marks: &[char]| -> Vec<Range<usize>> {
+        let mut pieces: Vec<Range<usize>> = candidates(version, marks)
+            .into_iter()
+            .filter(|(_, candidate)| !is_known(&key(candidate)))
+            .map(|(piece, _)| piece)
+            .collect();
+        pieces.dedup();
+        pieces
+    };
+    let raw = strange(&seen, WIDE);
+    let printed = broken(&seen, &raw);
+    let shown = visible(&printed);
+    let left = strange(&shown, STRICT);
+    if !left.is_empty() {
+        return Some(escaped(&broken(&shown, &left)));
+    }
+    (!raw.is_empty()).then_some(printed)
+}
+
+/// The texts that a person may have before them when they copy: as written, as seen, and either with broken addresses made whole.
+fn versions(text: &str) -> Vec<String> {
+    let seen = without_unseen(text);
+    let mut versions = vec![visible(&seen), seen];
+    for at in 0..versions.len() {
+        let whole = versions.get(at).map(|text| text.replace("[.]", ".").replace("[:]", ":").replace("[@]", "@"));
+        versions.extend(whole.filter(|whole| versions.get(at) != Some(whole)));
+    }
+    versions.dedup();
+    versions
+}
+
+fn without_unseen(text: &str) -> String {
+    // The second half is what channels take out besides.
+    let goes =
+        |c: char| is_unseen(c) || matches!(c, '\u{fffc}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}');
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !goes(*c)).collect()
+}
+
+/// What a reader sees of Markdown: words without their markup, and the address of each link behind its words.
+fn visible(markdown: &str) -> String {
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH;
+    let mut text = String::new();
+    let mut anchors = Vec::new();
+    for event in Parser::new_ext(markdown, options) {
+        match event {
+            Event::Text(words) | Event::Code(words) | Event::Html(words) | Event::InlineHtml(words) => {
+                text.push_str(&words);
+            }
+            Event::InlineMath(words) => text.push_str(&format!("${words}$")),
+            Event::DisplayMath(words) => text.push_str(&format!("$${words}$$")),
+            Event::FootnoteReference(label) => text.push_str(&format!("[^{label}]")),
+            Event::SoftBreak | Event::HardBreak | Event::Rule => text.push('\n'),
+            Event::TaskListMarker(_) => {}
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => anchors.push(dest_url),
+            Event::Start(_) => {}
+            Event::End(TagEnd::Link | TagEnd::Image) => {
+                if let Some(address) = anchors.pop() {
+                    text.push_str(&format!(" ({address}) "));
+                }
+            }
+            Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough) => {}
+            Event::End(TagEnd::TableCell) => text.push(' '),
+            Event::End(_) => text.push('\n'),
+        }
+    }
+    without_unseen(&text)
+}
+
+/// Where the pieces of a text end in which addresses are looked for, besides white space: in what is seen only where every client ends one,
+/// in what is written also where Markdown does.
+const STRICT: &[char] = &['<', '>', '"'];
+const WIDE: &[char] = &['<', '>', '"', '`', '|', '\\', '«', '»', '“', '”', '„', '、', '。', '，', '；', '（', '）'];
+
+/// What a client may take for an address, each with the piece between two gaps in which it stands.
+fn candidates<'t>(text: &'t str, ends: &[char]) -> Vec<(Range<usize>, &'t str)> {
+    let mut found = Vec::new();
+    for piece in pieces(text, ends) {
+        let Some(words) = text.get(piece.clone()) else { continue };
+        for candidate in in_piece(words) {
+            found.push((piece.clone(), candidate));
+        }
+    }
+    found
+}
+
+fn pieces(text: &str, ends: &[char]) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    let is_markup = ends.len() > STRICT.len();
+    for (at, c) in text.char_indices() {
+        // `[https://a.example](https://a.example)` is two.
+        let between = is_markup && c == ']' && text.get(at..).is_some_and(|rest| rest.starts_with("]("));
+        if c.is_whitespace() || c.is_control() || ends.contains(&c) || between {
+            pieces.push(from..at);
+            from = at + c.len_utf8();
+        }
+    }
+    pieces.push(from..text.len());
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+fn in_piece(piece: &str) -> Vec<&str> {
+    let schemes: Vec<usize> = piece.match_indices("://").map(|(at, _)| scheme_start(piece, at)).collect();
+    let bare = piece.get(..schemes.first().copied().unwrap_or(piece.len())).unwrap_or_default();
+    let mut found: Vec<&str> = schemes.into_iter().filter_map(|at| piece.get(at..)).map(trimmed).collect();
+    found.extend(hosts(bare, piece));
+    found
+}
+
+fn scheme_start(piece: &str, colon: usize) -> usize {
+    let before = piece.get(..colon).unwrap_or_default();
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-');
+    before.len() - before.chars().rev().take_while(|c| is_scheme(*c)).count()
+}
+
+/// Hosts that stand without a scheme in `bare`, the beginning of `piece`, each with what belongs to it.
+fn hosts<'t>(bare: &'t str, piece: &'t str) -> Vec<&'t str> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(rest) = bare.get(from..).filter(|rest| !rest.is_empty()) {
+        let length: usize = rest.chars().take_while(|c| is_of_host(*c)).map(char::len_utf8).sum();
+        let Some(run) = rest.get(..length).filter(|run| !run.is_empty()) else {
+            from += rest.chars().next().map_or(1, char::len_utf8);
+            continue;
+        };
+        let follows = piece.get(from + length..).unwrap_or_default();
+        let has_more = follows.starts_with(['/', '?', '#', ':']) && !trimmed(follows).is_empty();
+        if is_host(run, has_more) {
+            found.push(trimmed(if has_more { piece.get(from..).unwrap_or(run) } else { run }));
+            if has_more {
+                return found;
+            }
+        }
+        from += length;
+    }
+    found
+}
+
+/// Marks over letters and the like count: a channel may leave them out.
+fn is_of_host(c: char) -> bool {
+    let is_odd = !c.is_ascii() && !c.is_whitespace() && !AROUND.contains(&c) && !WIDE.contains(&c);
+    c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '@' | '+' | '%') || is_odd
+}
+
+/// The dots of host names. Where no scheme stands before them only the first is one: the others end sentences.
+fn is_dot(c: char) -> bool {
+    matches!(c, '.' | '\u{3002}' | '\u{ff0e}' | '\u{ff61}')
+}
+
+/// Whether some of a run of letters may be taken for a host.
+fn is_host(run: &str, has_more: bool) -> bool {
+    let host = run.rsplit('@').next().unwrap_or_default();
+    let labels: Vec<&str> = host.trim_matches(|c: char| !c.is_alphanumeric()).split('.').collect();
+    labels.split(|label| label.is_empty()).any(|labels| {
+        let Some((top, lower)) = labels.split_last() else { return false };
+        let is_file = lower.len() == 1
+            && !has_more
+            && !run.contains('@')
+            && FILE_ENDINGS.contains(&top.to_ascii_lowercase().as_str());
+        let letters = top.chars().filter(|c| c.is_alphabetic()).count();
+        let is_top = letters >= 2 && !top.contains(|c: char| c.is_ascii_digit())
+            || top.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
+        let is_name = !lower.is_empty() && is_top;
+        let is_number = labels.len() == 4 && labels.iter().all(|label| label.chars().all(|c| c.is_ascii_digit()));
+        (is_name || is_number) && !is_file
+    })
+}
+
+/// Without the punctuation of the sentence around; a closing bracket stays if it was opened inside.
+fn trimmed(candidate: &str) -> &str {
+    let mut rest = candidate.trim_start_matches(|c| AROUND.contains(&c) || matches!(c, '(' | '[' | '{'));
+    while let Some(last) = rest.chars().next_back() {
+        let count = |bracket: char| rest.matches(bracket).count();
+        let ends = match last {
+            ')' => count(')') > count('('),
+            ']' => count(']') > count('['),
+            '}' => count('}') > count('{'),
+            '(' | '[' | '{' => true,
+            _ => AROUND.contains(&last),
+        };
+        match rest.strip_suffix(last) {
+            Some(shorter) if ends => rest = shorter,
+            _ => break,
+        }
+    }
+    rest
+}
+
+/// Shorter addresses that a person may mean by a longer one: up to each mark at which a sentence or a list may have gone on.
+fn cuts(candidate: &str) -> impl Iterator<Item = &str> {
+    let marks = candidate.match_indices([',', ';', '(', ')', '[', ']', '{', '}', '\'', '*', '_', '~']);
+    marks.filter_map(|(at, _)| candidate.get(..at)).map(trimmed).filter(|cut| !cut.is_empty())
+}
+
+/// The text with those pieces broken up.
+fn broken(text: &str, pieces: &[Range<usize>]) -> String {
+    let mut printed = String::with_capacity(text.len() + 16);
+    let mut from = 0;
+    for piece in pieces {
+        printed.push_str(text.get(from..piece.start).unwrap_or_default());
+        let words = text.get(piece.clone()).unwrap_or_default().replace("://", "[:]//");
+        let mut before = ' ';
+        for c in words.chars() {
+            match c {
+                _ if is_dot(c) && !before.is_whitespace() => printed.push_str("[.]"),
+                '@' => printed.push_str("[@]"),
+                _ => printed.push(c),
+            }
+            before = c;
+        }
+        from = piece.end;
+    }
+    printed.push_str(text.get(from..).unwrap_or_default());
+    printed
+}
+
+/// A text as Markdown that shows it as it is.
+fn escaped(text: &str) -> String {
+    let mut markdown = String::with_capacity(text.len() + 16);
+    for line in text.lines() {
+        for c in line.trim().chars() {
+            if c.is_ascii_punctuation() {
+                markdown.push('\\');
+            }
+            markdown.push(c);
+        }
+        markdown.push('\n');
+    }
+    markdown.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn nothing_known(text: &str) -> Option<String> {
+        defang(text, &|_| false)
+    }
+
+    #[test]
+    fn an_unknown_address_is_printed_broken_and_the_rest_stays() {
+        for (text, printed) in [
+            ("See https://evil.example/a.b?d=1, now.", "See https[:]//evil[.]example/a[.]b?d=1, now."),
+            ("**evil.example** or `x.evil.example/y`", "**evil[.]example** or `x[.]evil[.]example/y`"),
+            ("[words](http://evil.example)", "[words](http[:]//evil[.]example)"),
+            ("[x.example](http://y.example)", "[x[.]example](http[:]//y[.]example)"),
+            ("write to pin4711@evil.example", "write to pin4711[@]evil[.]example"),
+            ("http://192.0.2.1/x and 192.0.2.1", "http[:]//192[.]0[.]2[.]1/x and 192[.]0[.]2[.]1"),
+            ("tg://resolve?domain=evil", "tg[:]//resolve?domain=evil"),
+            ("e\u{200b}vil.exa\u{ad}mple", "evil[.]example"),
+            ("https://evil.example。x", "https[:]//evil[.]example。x"),
+            ("//evil.example/x", "//evil[.]example/x"),
+            ("evil\u{333}.example and e\u{fffc}vil.example", "evil\u{333}[.]example and evil[.]example"),
+        ] {
+            assert_eq!(nothing_known(text).as_deref(), Some(printed), "{text}");
+        }
+        for text in [
+            "",
+            "你好。世界3.5版本",
+            "At 3.5 or 10.30, e.g. by Dr. No...",
+            "a/b notes.txt v1.2.3 12.03.2026 1:2",
+            "and/or a@b",
+        ] {
+            assert_eq!(nothing_known(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_markdown_spells_out_loses_its_markup() {
+        for text in [
+            "evil&#46;example/x",
+            "evil&period;example",
+            "evil\\.example",
+            "ev*il*.exa**mp**le/?d=4711",
+            "https&#58;//evil&#x2e;example/4711",
+            "[a](evil&#46;example)",
+            "https:\\/\\/evil\\.example",
+        ] {
+            let printed = nothing_known(text).unwrap_or_else(|| panic!("{text}"));
+            let seen = visible(&printed);
+            assert!(seen.contains("evil[.]example"), "{text}: {printed}: {seen}");
+            assert!(candidates(&seen, STRICT).is_empty(), "{text}: {seen}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_a_source_stays_a_link() {
+        let known = keys(
+            "<page>\nNews (https://good.example/a?b=c_d#e), good.example/x_(y). Also [z](http://z.example/1),http://q.example</page>",
+        );
+        for text in [
+            "See https://good.example/a?b=c_d.",
+            "[news](https://good.example/a?b=c_d#e) and (http://GOOD.example/x_(y)).",
+            "**http://z.example/1/**, q.example",
+        ] {
+            assert_eq!(defang(text, &|key| known.contains(key)), None, "{text}");
+        }
+        for text in [
+            "https://good.example/a?b=c_d&e=4711",
+            "https://good.example/a?b=c_d#4711",
+            "https://4711.good.example/",
+            "https://4711@good.example/a",
+            "https://good.example/a?b=c_d'4711",
+            "https://z.example:4711/1",
+            "https://z.example/1\\4711",
+            "z.example/1“4711",
+        ] {
+            assert!(defang(text, &|key| known.contains(key)).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_copy_is_known_in_any_spelling() {
+        let outside: HashSet<String> =
+            keys("[go](http://evil.example/a\\_b%2fc/#top) or x\\.example/y, https[:]//z[.]example/1 *w.example/a*b*")
+                .iter()
+                .map(|key| loose(key))
+                .collect();
+        for copied in [
+            "https://evil.example/a_b%2Fc",
+            "EVIL.example./a_b%2Fc/",
+            "http://evil.example:80/%61_b%2fc#x",
+            "x.example/y",
+            "z.example/1",
+            "w.example/a*b",
+        ] {
+            assert!(outside.contains(&loose(&key(copied))), "{copied}: {outside:?}");
+        }
+        assert!(!outside.contains(&loose(&key("evil.example/a_b"))));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_is_printed_holds_an_unknown_address(
+            text in "([a-z]{1,4}|[.:/@*_\\[\\]()<>&;#\\\\`~|\" \n-]|https://|&#46;|evil\\.example){0,30}",
+        ) {
+            let printed = nothing_known(&text).unwrap_or(text);
+            let seen = visible(&without_unseen(&printed));
+            prop_assert!(candidates(&seen, STRICT).is_empty(), "{:?} shows {:?}", printed, seen);
+        }
+
+        #[test]
+        fn any_text_is_read_without_panic(text in any::<String>()) {
+            keys(&text).iter().for_each(|key| drop(loose(key)));
+            nothing_known(&text);
+        }
+    }
+}
