@@ -58,7 +58,8 @@ impl State {
     /// What may be passed on of a growing answer that was not yet: of a tainted one whole words up to the first address, because only the
     /// finished answer knows which addresses have a source.
     fn to_pass(&mut self) -> String {
-        let end = if self.is_tainted() { self.text.rfind(char::is_whitespace).unwrap_or(0) } else { self.text.len() };
+        let whole_words = || self.text.trim_end_matches(|c: char| !c.is_whitespace()).len();
+        let end = if self.is_tainted() { whole_words() } else { self.text.len() };
         let grown = self.text.get(..end).unwrap_or_default();
         if self.is_tainted() && links::defang(grown, &|_| false).is_some() {
             return String::new();

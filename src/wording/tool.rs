@@ -141,7 +141,7 @@ pub fn may_i(question: QuestionId, ask: &str, shown: &str, minutes: u64) -> Stri
 }
 
 /// May an address be opened?
-pub const MAY_I_OPEN: &str = "I have read text from outside, and nobody here typed the address below. May I open exactly this address, for this one answer?";
+pub const MAY_I_OPEN: &str = "I have read text from outside, and nobody here typed the address below. May I open it, and no other, for this one answer?";
 
 /// May a tool of another program be used?
 pub fn may_i_call(tool: &str) -> String {

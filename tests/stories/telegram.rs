@@ -92,7 +92,7 @@ async fn an_address_in_a_tainted_answer_is_no_link_while_it_grows_either() {
     story.model.then(Say::Grow(grown.to_vec()));
     terminal.says("q1", "and once more?").await;
     story.answered().await;
-    assert_eq!(terminal.next("grow").await["delta"], "It is written at");
+    assert_eq!(terminal.next("grow").await["delta"], "It is written at ");
     let line = terminal.next("message").await.to_string();
     assert!(line.contains("https[:]//evil[.]example/x?d") && !line.contains("evil.ex"), "{line}");
     story.end().await;
@@ -174,7 +174,8 @@ async fn in_a_tainted_turn_links_are_printed_in_full_and_nothing_is_previewed() 
     story.say(ADA, "where is it?").await;
     assert_eq!(story.last_heard(ADA), "See the map.");
     story.model.says("See [your bank](https://evil.example/steal?data=1).");
-    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}link"));
+    let links = "https://evil.example/steal?data=1 and https://evil.example/again";
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}links {links}"));
     story.answered().await;
     assert_eq!(story.last_heard(ADA), "See your bank (https://evil.example/steal?data=1).");
     let words = "Dear Ada, all is well, but you should really look at [your bank](https://evil.example/again) today. ";
@@ -185,7 +186,10 @@ async fn in_a_tainted_turn_links_are_printed_in_full_and_nothing_is_previewed() 
     let shown = story.fake.all_sends().into_iter().filter(|accepted| accepted.text.contains("Dear Ada"));
     let shown: Vec<String> = shown.map(|accepted| accepted.text).collect();
     assert!(shown.len() >= 2, "it grew before their eyes: {shown:?}");
-    assert!(shown.iter().all(|text| text.contains("your bank (https://evil.example/again)")), "{shown:?}");
+    let (answer, previews) = shown.split_last().unwrap();
+    assert!(answer.contains("your bank (https://evil.example/again)"), "{answer}");
+    let is_broken = |text: &String| text.contains("your bank (https[:]//evil[.]example/again)");
+    assert!(previews.iter().all(is_broken), "what has a source is known at the end: {previews:?}");
     assert!(story.fake.sent(ADA).iter().all(|sent| sent.link_preview_disabled));
     story.end().await;
 }
