@@ -14,6 +14,7 @@ mod set_aside;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::set_aside::Verdict;
 use super::consent;
 use super::desk::{Desks, Lane};
 use super::enclosed::{self, Enclosed};
@@ -100,10 +101,14 @@ async fn deliver_all(desks: &Arc<Desks>, lane: &Arc<Lane>) -> anyhow::Result<Opt
             Tried::Over => {}
             Tried::NotBefore(at) => return Ok(Some(at)),
             Tried::Later { at, attempts } => {
-                if attempts < set_aside::FAILURES || !set_aside::others_get_through(desks, lane, &row).await? {
+                if attempts < set_aside::FAILURES {
                     return Ok(Some(at));
                 }
-                set_aside::put(desks, lane, &row).await?;
+                match set_aside::judge(desks, lane, &row).await? {
+                    Verdict::Wait => return Ok(Some(at)),
+                    Verdict::TryAgain => set_aside::try_again(desks, &row, attempts).await?,
+                    Verdict::SetAside => set_aside::put(desks, lane, &row).await?,
+                }
             }
             Tried::Absent => return Ok(None),
             Tried::Failed(why) => fail(desks, &row, why, None).await?,

@@ -2,8 +2,8 @@
 //! meanwhile, it is set aside: its address is told once, and what waits behind it goes on.
 //!
 //! The server takes others if anything else went out over the same account since the try before the last one. Where nothing
-//! did, the next delivery of the same address is tried as a probe; so a server that is down for all costs no patience. If
-//! the notice cannot be delivered either, the owners are told instead.
+//! did, the next delivery of the same address is tried as a probe, and the one that failed once more after it; so a server
+//! that is down for all, or was until a moment ago, costs nobody an answer. If the notice cannot be delivered either, the owners are told instead.
 
 use std::sync::Arc;
 
@@ -22,8 +22,18 @@ pub(super) const FAILURES: u32 = 5;
 /// The reason in the journal.
 const REASON: &str = "set aside, because the server took others";
 
-/// Whether the server takes others; if it was not asked meanwhile, whether it takes the next delivery of this address.
-pub(super) async fn others_get_through(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<bool> {
+/// What becomes of a delivery that has failed often enough.
+pub(super) enum Verdict {
+    /// Nothing says that the server works.
+    Wait,
+    /// The server has just begun to take others: one more try decides.
+    TryAgain,
+    /// The server took others between the last two tries.
+    SetAside,
+}
+
+/// Whether the server takes others; if nothing went out meanwhile, whether it takes the next delivery of this address.
+pub(super) async fn judge(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<Verdict> {
     let failed = row.clone();
     let look = move |db: Db<'_>| {
         let since = Some(failed.failed_at).filter(|at| *at > Moment(0));
@@ -31,12 +41,21 @@ pub(super) async fn others_get_through(desks: &Arc<Desks>, lane: &Arc<Lane>, row
         Ok((is_taken, db.next_behind(&failed)?))
     };
     let (is_taken, next) = desks.journal.read(look).await?;
-    let Some(next) = next.filter(|_| !is_taken) else { return Ok(is_taken) };
-    match Box::pin(deliver(desks, lane, &next, Trial::Probe)).await? {
-        Tried::Over => Ok(true),
-        Tried::Failed(why) => fail(desks, &next, why, None).await.map(|()| false),
-        Tried::NotBefore(_) | Tried::Later { .. } | Tried::Absent | Tried::GivenUp => Ok(false),
+    if is_taken {
+        return Ok(Verdict::SetAside);
     }
+    let Some(next) = next else { return Ok(Verdict::Wait) };
+    match Box::pin(deliver(desks, lane, &next, Trial::Probe)).await? {
+        Tried::Over => Ok(Verdict::TryAgain),
+        Tried::Failed(why) => fail(desks, &next, why, None).await.map(|()| Verdict::Wait),
+        Tried::NotBefore(_) | Tried::Later { .. } | Tried::Absent | Tried::GivenUp => Ok(Verdict::Wait),
+    }
+}
+
+/// The next try is due at once.
+pub(super) async fn try_again(desks: &Arc<Desks>, row: &OutboxRow, attempts: u32) -> anyhow::Result<()> {
+    let (id, now) = (row.id, desks.clock.now());
+    desks.journal.write("send later", move |tx| tx.outbox_later(id, attempts, now, "the server takes others")).await
 }
 
 /// Sets a delivery aside and says so, in one transaction.
