@@ -1,6 +1,6 @@
 -- Whose files lie where. The root of the workspace belongs to one person, and that is a fact: who is owner, and in which order people came, does not change it.
 CREATE TABLE workspace (
-    id INTEGER PRIMARY KEY CHECK (id = 1), -- always 1: there is one root
+    id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id = 1), -- always 1: there is one root
     owner_id INTEGER NOT NULL REFERENCES people (id) -- the person whose files lie in the root, let in or not; only a hand-over changes it
 ) STRICT;
 

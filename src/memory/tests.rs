@@ -273,7 +273,7 @@ async fn received_files_are_kept_under_safe_names_with_their_label() {
     assert_eq!(row.unwrap().1, web());
     let (empty, _) = home
         .tree
-        .save_inbox(scope, &Party::One(home.ada.clone()), AttachmentId(8), "", b"", &web(), NOW)
+        .save_inbox(Scope::Person(home.ada.id), &Party::One(home.ada.clone()), AttachmentId(8), "", b"", &web(), NOW)
         .await
         .unwrap();
     assert_eq!(

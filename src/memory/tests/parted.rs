@@ -43,9 +43,9 @@ async fn what_is_left_of_somebody_takes_nothing_of_whoever_has_their_name_now() 
     };
     let ben = home.journal.write("another Ben", another).await.unwrap();
     assert_ne!(ben.id, home.ben.id);
-    home.write("people/2-ben/memory/tea.md", "Black.\n");
+    home.write("people/3-ben/memory/tea.md", "Black.\n");
     home.tree.forget_person(second, NOW).await.unwrap();
-    assert_eq!(fs::read_to_string(home.path("people/2-ben/memory/tea.md")).unwrap(), "Black.\n");
+    assert_eq!(fs::read_to_string(home.path("people/3-ben/memory/tea.md")).unwrap(), "Black.\n");
 }
 
 #[tokio::test]
