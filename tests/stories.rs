@@ -174,5 +174,7 @@ mod told_from;
 mod stop_reading;
 #[path = "stories/isolation.rs"]
 mod isolation;
+#[path = "stories/labels.rs"]
+mod labels;
 #[path = "stories/mutation.rs"]
 mod mutation;

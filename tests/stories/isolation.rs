@@ -1,38 +1,59 @@
 //! What is done to the rows of one person leaves those of another as they are, in every table and in every state.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use compline::id::PersonId;
+use compline::store::{Db, Journal};
+use compline::time::Moment;
+use compline::trust::Scope;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde_json::json;
 
 use crate::support::story::{ADA, BEN, Story};
 
+/// The day of what is planted.
+const DAY: &str = "2026-11-20";
+const FACT: &str = r#"[{"key":"planted","value":"planted","category":"fact","layer":"A","sources":[]}]"#;
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
 /// Rows in a state in which something could still become of them: table, and columns that do not have their default.
 const OPEN: &[(&str, &[(&str, &str)])] = &[
     ("messages", &[("state", "queued"), ("kind", "said"), ("external_id", "planted")]),
-    ("texts", &[("text", "planted")]),
+    ("texts", &[("text", "planted"), ("kind", "said")]),
     ("turns", &[("state", "waiting"), ("context", "planted"), ("recalled", "planted")]),
-    ("steps", &[("text", "planted"), ("call", "{\"name\":\"planted\"}")]),
-    ("questions", &[("state", "open"), ("call", "{\"name\":\"planted\"}")]),
-    ("summaries", &[("state", "ready"), ("title", "planted"), ("topics", "[\"planted\"]")]),
+    (
+        "steps",
+        &[
+            ("kind", "tool"),
+            ("tool", "load_skill"),
+            ("text", "planted"),
+            ("call", r#"{"arguments":"{\"name\":\"planted\"}"}"#),
+            ("started_at", "7"),
+        ],
+    ),
+    ("spending", &[("day", DAY), ("at", "7"), ("micros", "7"), ("priced", "1")]),
+    ("questions", &[("state", "open"), ("call", r#"{"name":"planted"}"#)]),
+    ("summaries", &[("state", "ready"), ("title", "planted"), ("topics", r#"["planted"]"#)]),
     ("compactions", &[("state", "ready"), ("summary", "planted")]),
-    ("extractions", &[("state", "wanted"), ("facts", "[{\"key\":\"planted\"}]")]),
+    ("extractions", &[("state", "asked"), ("facts", FACT)]),
+    ("slots", &[("state", "working"), ("job", "daily"), ("period", DAY), ("run", "1"), ("to_at", "7")]),
     ("reflections", &[("title", "planted")]),
-    ("actions", &[("state", "new"), ("title", "planted"), ("payload", "{\"note\":\"planted\"}")]),
+    ("actions", &[("state", "new"), ("title", "planted"), ("payload", r#"{"note":"planted"}"#)]),
     ("keeps", &[("state", "open"), ("shown", "planted"), ("path", "planted.md")]),
     ("reminders", &[("state", "waiting"), ("text", "planted")]),
     ("proposals", &[("state", "pending"), ("rationale", "planted")]),
-    ("verdicts", &[("note", "planted"), ("findings", "[\"planted\"]")]),
-    ("outbox", &[("state", "pending"), ("text", "planted"), ("buttons", "[\"planted\"]"), ("quotes", "planted")]),
+    ("verdicts", &[("note", "planted"), ("findings", r#"["planted"]"#)]),
+    ("outbox", &[("state", "pending"), ("text", "planted"), ("buttons", r#"["planted"]"#), ("quotes", "planted")]),
     ("attachments", &[("name", "planted"), ("path", "planted"), ("digest", "planted"), ("reference", "planted")]),
-    ("slots", &[("state", "working"), ("job", "planted")]),
-    ("entries", &[("kind", "fact"), ("name", "planted"), ("text", "planted"), ("key", "planted fact")]),
-    ("entries", &[("kind", "conversation"), ("name", "planted"), ("text", "planted"), ("key", "planted talk")]),
-    ("files", &[("path", "planted.md"), ("digest", "planted")]),
+    ("entries", &[("kind", "conversation"), ("name", "planted"), ("text", "planted"), ("key", "talk of {scope}")]),
+    ("entries", &[("kind", "fact"), ("name", "planted"), ("text", "planted"), ("key", "fact of {scope}")]),
+    ("indexed", &[("path", "{scope}.md"), ("size", "7")]),
+    ("unindexed", &[("path", "conversations/{scope}")]),
+    ("files", &[("path", "{scope}.md"), ("digest", "planted"), ("cause", "promote"), ("written_at", "7")]),
+    ("forgettings", &[("state", "left"), ("kind", "note"), ("needles", r#"[["planted"]]"#)]),
 ];
 
 /// Rows that belong to a row of another table: table, its column, the other table, more columns.
@@ -52,27 +73,25 @@ fn open(story: &Story) -> Connection {
     db
 }
 
-/// Adds a row; columns that are not named and have no default get something of their own.
-fn plant(db: &Connection, table: &str, scope: Option<&str>, named: &[(&str, Value)]) -> i64 {
+/// Adds a row. Columns that are not named and have no default point to what was planted before, or get something of their own.
+fn plant(db: &Connection, table: &str, named: &[(&str, String)], before: &BTreeMap<&str, i64>) -> i64 {
+    static OWN: AtomicI64 = AtomicI64::new(1_000_000);
+    let own = OWN.fetch_add(1, Ordering::Relaxed);
     let mut columns = db.prepare(&format!("PRAGMA table_info({table})")).unwrap();
     let columns = columns.query_map([], |row| Ok((row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?)));
     let columns: Vec<(String, String, bool, Option<String>, bool)> =
         columns.unwrap().collect::<Result<_, _>>().unwrap();
-    let lowest: i64 =
-        db.query_row(&format!("SELECT min(0, min(rowid)) FROM {table}"), [], |row| row.get(0)).unwrap_or(0);
-    let own = i64::try_from(named.len()).unwrap() + 1000 + db.total_changes() as i64 - lowest;
     let (mut names, mut values) = (Vec::new(), Vec::new());
     for (name, kind, needed, default, key) in columns {
-        let given = named.iter().find(|(column, _)| *column == name).map(|(_, value)| value.clone());
-        let value = match (given, name.as_str(), scope) {
-            (Some(Value::Text(text)), ..) if kind == "BLOB" => Value::Blob(text.into_bytes()),
-            (Some(value), ..) => value,
-            (None, "scope", Some(scope)) => Value::Text(scope.to_owned()),
-            (None, "label", _) => Value::Text("trusted".to_owned()),
-            (None, ..) if key && kind == "INTEGER" || default.is_some() || !needed => continue,
-            (None, ..) if kind == "INTEGER" => Value::Integer(-own),
-            (None, ..) if kind == "BLOB" => Value::Blob(b"planted".to_vec()),
-            (None, ..) => Value::Text(format!("planted {own}")),
+        let above = name.strip_suffix("_id").and_then(|one| before.get(format!("{one}s").as_str()));
+        let value = match named.iter().find(|(column, _)| *column == name).map(|(_, value)| value.clone()) {
+            Some(text) if kind == "BLOB" => Value::Blob(text.into_bytes()),
+            Some(text) => Value::Text(text),
+            None if name == "label" => Value::Text("trusted".to_owned()),
+            None if key && kind == "INTEGER" || default.is_some() || !needed => continue,
+            None if kind == "INTEGER" => Value::Integer(above.copied().unwrap_or(own)),
+            None if kind == "BLOB" => Value::Blob(b"planted".to_vec()),
+            None => Value::Text(format!("planted {own}")),
         };
         names.push(name);
         values.push(value);
@@ -83,29 +102,22 @@ fn plant(db: &Connection, table: &str, scope: Option<&str>, named: &[(&str, Valu
     db.last_insert_rowid()
 }
 
-/// Something of a person in every table that could hold it.
+/// Something of a scope in every table that could hold it.
 fn plant_everything(story: &Story, scope: &str) {
     let db = open(story);
-    let text = |(name, value): &(&'static str, &str)| (*name, Value::Text((*value).to_owned()));
     let mut rows = BTreeMap::new();
-    for (table, named) in OPEN {
-        let mut named: Vec<(&str, Value)> = named.iter().map(text).collect();
-        if *table == "entries" {
-            named
-                .iter_mut()
-                .filter(|(name, _)| *name == "key")
-                .for_each(|(_, key)| *key = Value::Text(format!("{scope} {key:?}")));
-        }
-        rows.insert(*table, plant(&db, table, Some(scope), &named));
+    let named = |columns: &[(&'static str, &str)], more: (&'static str, String)| {
+        let columns = columns.iter().map(|(name, value)| (*name, value.replace("{scope}", scope)));
+        columns.chain([more]).collect::<Vec<_>>()
+    };
+    for (table, columns) in OPEN {
+        let row = plant(&db, table, &named(columns, ("scope", scope.to_owned())), &rows);
+        rows.insert(*table, row);
     }
-    for (table, column, above, named) in BELOW {
-        let mut named: Vec<(&str, Value)> = named.iter().map(text).collect();
-        named.push((column, Value::Integer(rows[above])));
-        plant(&db, table, None, &named);
+    for (table, column, above, columns) in BELOW {
+        plant(&db, table, &named(columns, (column, rows[above].to_string())), &rows);
     }
-    let key: String =
-        db.query_row("SELECT key FROM entries WHERE id = ?1", [rows["entries"]], |row| row.get(0)).unwrap();
-    plant(&db, "entry_uses", None, &[("key", Value::Text(key))]);
+    plant(&db, "entry_uses", &[("key", format!("fact of {scope}"))], &rows);
 }
 
 /// Every row of a scope, and what lies below it, by table.
@@ -129,7 +141,7 @@ fn rows_of(story: &Story, scope: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 fn dump(db: &Connection, sql: &str) -> Vec<String> {
-    let mut query = db.prepare(&format!("{sql} ORDER BY rowid")).unwrap();
+    let mut query = db.prepare(&format!("{sql} ORDER BY 1")).unwrap();
     let width = query.column_count();
     let row = |row: &rusqlite::Row<'_>| (0..width).map(|at| row.get::<_, Value>(at)).collect::<Result<Vec<_>, _>>();
     query.query_map([], |found| Ok(format!("{:?}", row(found)?))).unwrap().collect::<Result<_, _>>().unwrap()
@@ -156,11 +168,89 @@ async fn who_is_forgotten_as_a_whole_takes_nothing_of_anybody_else_along() {
     for scope in ["person:1", "group:77"] {
         plant_everything(&story, scope);
     }
+    // Where a group meets is nobody's address, whoever spoke there.
+    let db = open(&story);
+    let place = plant(&db, "addresses", &[("peer", "planted".to_owned())], &BTreeMap::new());
+    let spoken = [("scope", "group:78"), ("kind", "said"), ("state", "answered"), ("person_id", "2")];
+    let spoken = spoken.map(|(name, value)| (name, value.to_owned()));
+    plant(&db, "messages", &[&spoken[..], &[("address_id", place.to_string())]].concat(), &BTreeMap::new());
     let before = ["person:1", "group:77"].map(|scope| rows_of(&story, scope));
     let answer = story.command_line(&["forget", "Ben", "--yes"]).await;
     assert!(!answer.failed && answer.json["left"] == json!([]), "{} {}", answer.markdown, answer.json);
     for (before, scope) in before.iter().zip(["person:1", "group:77"]) {
         is_untouched(before, &rows_of(&story, scope));
     }
+    assert_eq!(story.text(&format!("SELECT peer FROM addresses WHERE id = {place}")), "planted");
     story.stop().await;
+}
+
+#[tokio::test]
+async fn who_is_joined_to_another_takes_nothing_of_a_third_along() {
+    let mut story = Story::begin().await;
+    for person in [ADA, BEN] {
+        story.say(person, "The garden needs water").await;
+    }
+    story.stop().await;
+    for scope in ["person:77", "group:77"] {
+        plant_everything(&story, scope);
+    }
+    // What is no longer looked up may be looked up again.
+    let rows_of = |scope| {
+        let mut rows = rows_of(&story, scope);
+        rows.retain(|table, _| !["entries", "entry_uses", "indexed"].contains(&table.as_str()));
+        rows
+    };
+    let before = ["person:77", "group:77"].map(rows_of);
+    let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
+    journal.write("join", |tx| tx.absorb(PersonId(2), PersonId(1), Moment(9))).await.unwrap();
+    journal.close().await;
+    for (before, scope) in before.iter().zip(["person:77", "group:77"]) {
+        is_untouched(before, &rows_of(scope));
+    }
+}
+
+/// What the journal says when it is asked for one scope, by the question.
+fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>> {
+    let (first, last, at) = (Moment(0), Moment(8), Moment(7));
+    let Scope::Person(person) = scope else { return Ok(Vec::new()) };
+    Ok(vec![
+        ("tools_between", format!("{:?}", db.tools_between(scope, first, last)?)),
+        ("skills_between", format!("{:?}", db.skills_between(scope, first, last)?)),
+        ("models_between", format!("{:?}", db.models_between(scope, first, last)?)),
+        ("spent", format!("{:?}", db.spent(DAY, Some(scope), false)?)),
+        ("indexed_in", format!("{:?}", db.indexed_in(scope)?)),
+        ("entries_of", format!("{:?}", db.entries_of(scope)?)),
+        ("unindexed", format!("{:?}", db.unindexed(scope, 9)?)),
+        ("entries_of_use", format!("{:?}", db.entries_of_use(scope, 9)?)),
+        ("fact_categories", format!("{:?}", db.fact_categories(scope)?)),
+        ("forgotten_words", format!("{:?}", db.forgotten_words(scope)?)),
+        ("kept_contents", format!("{:?}", db.kept_contents(scope)?.len())),
+        ("messages_with_words", format!("{:?}", db.messages_with_words(person)?)),
+        ("paths_of", format!("{:?}", db.paths_of(person)?)),
+        ("promoted_at", format!("{:?}", db.promoted_at(scope, at)?)),
+        ("last_slot", format!("{:?}", db.last_slot(scope, "daily")?.is_some())),
+        ("newest_run", format!("{:?}", db.newest_run(scope, "daily", DAY)?.is_some())),
+        ("slots_within", format!("{:?}", db.slots_within(scope, "daily", first, last)?.len())),
+        ("reflection_on", format!("{:?}", db.reflection_on(scope, DAY)?.is_some())),
+        ("reflections", format!("{:?}", db.reflections(Some(scope), 9)?.len())),
+        ("reflections_within", format!("{:?}", db.reflections_within(scope, "daily", first, last)?.len())),
+    ])
+}
+
+#[tokio::test]
+async fn whoever_asks_the_journal_for_one_scope_hears_of_no_other() {
+    let mut story = Story::begin().await;
+    story.stop().await;
+    let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
+    let ask = |person| {
+        let journal = journal.clone();
+        async move { journal.read(move |db| asked(db, Scope::Person(PersonId(person)))).await.unwrap() }
+    };
+    let (own, nobodys) = (ask(1).await, ask(77).await);
+    plant_everything(&story, "person:77");
+    assert_eq!(ask(1).await, own, "what is Ada's is what it was");
+    for ((question, before), (_, after)) in nobodys.iter().zip(&ask(77).await) {
+        assert_ne!(before, after, "{question} finds what was planted");
+    }
+    journal.close().await;
 }

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! It first tries each place with the story that the table names. For the places left it runs each story alone to learn
-//! which places it touches (kept in `target/…/mutation/` until the binary changes, so it can be cut off and goes on),
-//! then tries the stories that touch a place until one turns red, stories of security first. A mutant that survives is
+//! which places it touches (kept in `target/…/mutation/` until the binary changes) and tries it on those, stories of
+//! security first. Killers are written down as they are found, so it can be cut off and goes on. A mutant that survives is
 //! written as `SURVIVES` and fails the test: write a story, or remove the call. A line `equivalent: REASON` is a mutant
 //! that cannot be told from the original; such lines are written by hand, and there should be none.
 
