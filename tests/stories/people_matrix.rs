@@ -124,7 +124,7 @@ impl Home {
             Entry { name: "Carl", role: "owner", address: CARL },
             Entry { name: "Ben", role: "member", address: BEN },
         ];
-        story.declare(&declared(&people));
+        name(&mut story, &people);
         story.start().await;
         let may_see = WHO.into_iter().map(|(who, address)| (who, BTreeSet::from([address]))).collect();
         let present = WHO.into_iter().map(|(who, address)| (address, who)).collect();
@@ -190,7 +190,7 @@ impl Home {
     /// The configuration says this of people, and the program is started again.
     async fn configure(&mut self, change: impl FnOnce(&mut Vec<Entry>)) {
         change(&mut self.people);
-        self.story.declare(&declared(&self.people));
+        name(&mut self.story, &self.people);
         self.story.restart().await;
     }
 
@@ -325,11 +325,9 @@ fn is_of(token: &str, who: &str) -> bool {
     token.starts_with(&format!("private-{who}-"))
 }
 
-fn declared(people: &[Entry]) -> String {
-    let entry = |Entry { name, role, address }: &Entry| {
-        format!("[[people]]\nname = \"{name}\"\nrole = \"{role}\"\ntelegram = {address}\n\n")
-    };
-    people.iter().map(entry).collect()
+fn name(story: &mut Story, people: &[Entry]) {
+    let people: Vec<_> = people.iter().map(|entry| (entry.name, entry.role, entry.address)).collect();
+    story.name(&people);
 }
 
 /// The pairing code in what somebody was told.

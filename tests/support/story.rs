@@ -161,9 +161,12 @@ impl<C: Channel> StoryOver<C> {
         self.people = format!("[[people]]\nname = \"Ada\"\nrole = \"owner\"\n{}\n", C::address(ADA));
     }
 
-    /// The configuration names these people, from the next start on, as TOML.
-    pub fn declare(&mut self, people: &str) {
-        people.clone_into(&mut self.people);
+    /// The configuration names these, each with role and address, from the next start on.
+    pub fn name(&mut self, people: &[(&str, &str, i64)]) {
+        let entry = |(name, role, person): &(&str, &str, i64)| {
+            format!("[[people]]\nname = \"{name}\"\nrole = \"{role}\"\n{}\n", C::address(*person))
+        };
+        self.people = people.iter().map(entry).collect();
     }
 
     /// The configuration names these, each with role and address, from the next start on.
