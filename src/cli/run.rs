@@ -109,13 +109,17 @@ async fn tell_of_claim(app: &App, config: &Config) -> Result<(), Failure> {
 
 /// A line when nothing more can be written, and one when it can again: the log may lie on the same disk.
 async fn tell_of_room(mut room: watch::Receiver<Room>) {
-    let mut was_none = false;
+    let mut before = *room.borrow();
     while room.changed().await.is_ok() {
-        let is_none = room.borrow_and_update().is_none;
-        if is_none != was_none {
-            print::aside(if is_none { gate::DISK_FULL } else { says::ROOM_AGAIN });
+        let now = *room.borrow_and_update();
+        // A smaller write may have worked again before this task looked.
+        if !before.is_none && now.failures > before.failures {
+            print::aside(gate::DISK_FULL);
         }
-        was_none = is_none;
+        if !now.is_none && (before.is_none || now.failures > before.failures) {
+            print::aside(says::ROOM_AGAIN);
+        }
+        before = now;
     }
     std::future::pending().await
 }
