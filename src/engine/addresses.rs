@@ -13,7 +13,7 @@ use super::history::{Record, calls_of};
 use crate::model::{Part, Request, Role};
 use crate::store::{MessageKind, QuestionRow, StepRow, TextKind};
 use crate::text::links;
-use crate::tool::web::{Written, addresses_in};
+use crate::tool::web::{self, Written, addresses_in};
 use crate::tool::web_fetch;
 use crate::trust::{Labelled, Text};
 use crate::wording;
@@ -66,10 +66,16 @@ fn is_typed(kind: TextKind) -> bool {
     !matches!(kind, TextKind::Quote | TextKind::Edit)
 }
 
-/// The addresses of their own host that pages name which this turn has read.
-pub fn linked_in(record: &Record) -> Vec<Url> {
+/// The addresses of their own host in the pages that this turn has read, for hosts of which a person
+/// typed an address or approved one for this turn. A host that only a redirect led to has no say.
+pub fn linked_in(record: &Record, typed: &[Written]) -> Vec<Url> {
+    let approved = record.yes_to.iter().flat_map(|question| arguments_of(question.call.open().0));
+    let approved = approved.filter_map(|words| web::parse(&words).ok());
+    let hosts: HashSet<String> =
+        approved.chain(typed.iter().map(|written| written.url.clone())).map(|url| web::host_name(&url)).collect();
     let pages = record.steps.iter().filter(|step| step.done && step.tool == "web_fetch");
-    pages.flat_map(|page| web_fetch::links_within(page.text.open().0)).collect()
+    let links = pages.flat_map(|page| web_fetch::links_within(page.text.open().0));
+    links.filter(|link| hosts.contains(&web::host_name(link))).collect()
 }
 
 /// A tainted answer with every address broken up that stands in nothing that the turn was shown. What a tainted reply or call of the model held
@@ -110,7 +116,7 @@ pub fn without_strange_links(answer: Text, request: &Request, yes_to: Option<&Qu
 fn words_of(part: &Part) -> Vec<String> {
     match part {
         Part::Text(text) | Part::Result { text, .. } => vec![text.to_string()],
-        Part::Call { arguments, .. } => strings_in(arguments),
+        Part::Call { name, arguments, .. } => [vec![name.to_string()], strings_in(arguments)].concat(),
         Part::Image { .. } => Vec::new(),
     }
 }

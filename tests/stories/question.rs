@@ -330,7 +330,7 @@ async fn the_question_shows_all_of_the_address_and_hides_nothing() {
     let tricky = "http://evil.example/c?q=1&x=[good](http://good.example)`**\u{202e}\u{200b}&end=here#part";
     let (story, web) = asked(tricky).await;
     let question = story.last_heard(ADA);
-    let whole = "http://evil.example/c?q=1&x=[good](http://good.example)`**%E2%80%AE%E2%80%8B&end=here#part";
+    let whole = "http://evil.example/c?q=1&x=[good](http://good.example)`**%E2%80%AE%E2%80%8B&end=here";
     assert!(question.contains(whole), "{question}");
 
     let long = format!("http://evil.example/a?d={}", "x".repeat(2_000));

@@ -37,7 +37,8 @@ impl Turn<'_> {
     ) -> anyhow::Result<Option<End>> {
         let label = self.label_so_far(record);
         let shown_hosts = self.shown_hosts(&label).await?;
-        let (typed, linked) = (self.history.addresses.typed_with(record), addresses::linked_in(record));
+        let typed = self.history.addresses.typed_with(record);
+        let linked = addresses::linked_in(record, &typed);
         let about = Call {
             arguments: &serde_json::Value::Null,
             scope: self.row.scope,
