@@ -223,7 +223,7 @@ fn misplaced_in(db: Db<'_>) -> anyhow::Result<Vec<Misplaced>> {
     }
     folders.extend(db.workspace_owner()?.map(|owner| (String::new(), Scope::Person(owner))));
     for (id, _, scope) in db.streams()? {
-        if scope == Scope::Group(id) {
+        if scope.equals(Scope::Group(id)) {
             folders.push((format!("groups/{id}"), scope));
         }
     }

@@ -72,7 +72,8 @@ impl Tree {
         let path = place::within(&folder.inside, &draft.name);
         let job = move |tx: Tx<'_>| {
             // Folders may have been moved since it was asked where this one lies.
-            let is_elsewhere = draft.scope != Scope::Shared && label::is_elsewhere(*tx, draft.scope, &path, &path)?;
+            let is_elsewhere =
+                !draft.scope.equals(Scope::Shared) && label::is_elsewhere(*tx, draft.scope, &path, &path)?;
             anyhow::ensure!(!is_elsewhere, label::Foreign);
             let is_first = draft.existing == Existing::Keep;
             let new = NewFile {

@@ -105,7 +105,7 @@ fn after_a_skill_of_a_third_party_only_the_hosts_shown_with_it_need_no_yes() {
     }
     assert!(way(outside(), "{}", &approved, None).is_ok() && way(Reach::Later, "{}", &approved, None).is_ok());
     assert_eq!(way(Reach::Inside, "{}", &approved, None), open());
-    let both = approved.join(&tainted());
+    let both = approved.join_with(&tainted());
     assert!(
         way(address(), &url("shown.example"), &both, None).is_ok(),
         "what was read besides may have put it together"
