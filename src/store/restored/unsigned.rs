@@ -52,8 +52,10 @@ impl Tx<'_> {
         )?;
         // Accepted by whom? The next look at the skills asks the owner about each.
         self.0.0.execute_batch(
-            "UPDATE skill_versions SET accepted = 0;
-             UPDATE skills SET state = 'gone', digest = '', shipped = '', installed = '';
+            "UPDATE skill_versions SET accepted = 0, hosts = '';
+             UPDATE skills SET state = 'gone', digest = '', shipped = '', installed = '', version_id = NULL;
+             DELETE FROM meta WHERE key = 'skills_carried_over';
+             DELETE FROM folder_moves WHERE kind = 'hand_over';
              UPDATE conversations SET opening = '', opening_state = 'none', written_down = 1;",
         )?;
         // Whoever writes next begins a conversation of which all was said here.
