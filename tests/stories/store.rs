@@ -32,7 +32,7 @@ const WITH_TEXT: [(&str, &str, &str); 22] = [
 
 /// Tables that hold names, numbers and states of our own; or a copy of what is labelled in another: `parts` of the outbox, the raw
 /// originals of the `inbox`, what versions of `files` held, the index, fingerprints; or trusted text by construction: what a conversation begins with.
-const WITHOUT: [&str; 30] = [
+const WITHOUT: [&str; 32] = [
     "slots",
     "people",
     "addresses",
@@ -63,6 +63,8 @@ const WITHOUT: [&str; 30] = [
     "indexed",
     "unindexed",
     "entry_uses",
+    "workspace",
+    "folder_moves",
 ];
 
 fn columns(db: &rusqlite::Connection, table: &str) -> Vec<(String, bool, bool)> {

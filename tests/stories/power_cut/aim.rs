@@ -7,7 +7,7 @@ use compline::store::CommitPoint;
 use super::super::Fake;
 use super::plot::{Act, Mood, OUTAGES, SECOND};
 use crate::support::power::Cut;
-use crate::support::story::ADA;
+use crate::support::story::{ADA, BEN};
 
 /// Longer than a message is worth an answer.
 const LONG: Duration = Duration::from_secs(25 * 3600);
@@ -30,7 +30,7 @@ pub const ELSEWHERE: [&str; 12] = [
 ];
 
 /// Every job that these stories commit. One that is missing here is found by the run, and has to be cut like the others.
-const JOBS: [&str; 52] = [
+const JOBS: [&str; 54] = [
     "accept messages",
     "claim messages",
     "begin a model step",
@@ -83,6 +83,8 @@ const JOBS: [&str; 52] = [
     "postpone a summary of an older part",
     "make the index whole",
     "the index is whole",
+    "settle whose the root is",
+    "settle a folder",
 ];
 
 /// Those that every story commits several times in each life.
@@ -131,7 +133,9 @@ pub fn at(job: &'static str, sides: [CommitPoint; 2], outages: [Duration; 2]) ->
         "close outdated messages" => Some((first(CommitPoint::After, "accept messages"), LONG)),
         _ => None,
     };
-    let sides = if prepared.is_some() { [CommitPoint::Before, CommitPoint::After] } else { sides };
+    // Committed once in the life of a home.
+    let is_single = matches!(job, "settle whose the root is" | "settle a folder");
+    let sides = if prepared.is_some() || is_single { [CommitPoint::Before, CommitPoint::After] } else { sides };
     let cuts = sides.into_iter().zip(outages).map(|(side, dark)| (first(side, job), dark));
     let cuts = prepared.into_iter().chain(cuts).collect();
     let full = matches!(
@@ -179,6 +183,7 @@ fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
             (Mood::Keeping, vec![(Act::Forwards(ADA), Duration::from_secs(4)), says, says, says])
         }
         "index what the journal tells" => (Mood::Mixed, vec![says, new, says, new, says]),
+        "settle a folder" => (Mood::Mixed, vec![(Act::Says(BEN), Duration::from_secs(4)), says]),
         "begin a command" | "answer a command" => (Mood::Mixed, vec![(Act::Commands(ADA, "/status"), SECOND)]),
         "store facts" | "facts are kept" => (Mood::Mixed, vec![says, says, says, says, says, says, new, says, says]),
         "want a summary" | "keep a summary" | "fix an opening" => (Mood::Mixed, vec![says, new, says]),
