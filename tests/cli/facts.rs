@@ -2,7 +2,7 @@
 
 use super::program::{Home, PLAIN, program};
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "demo",
     "init",
     "run",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 23] = [
     "reflections",
     "reflect",
     "usage",
+    "resend",
     "export",
     "forget",
     "backup",

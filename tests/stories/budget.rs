@@ -44,8 +44,11 @@ async fn tokens_of_a_hello() -> u64 {
 async fn a_used_up_day_is_told_in_one_sentence_without_a_call_and_ends_at_midnight() {
     let hello = tokens_of_a_hello().await;
     // Room for the worst of a first call, and for no second one.
-    let story =
-        Story::with(&format!("[budget]\ndaily_tokens = {0}\nper_person_daily_tokens = {0}", hello + 1_050)).await;
+    let story = Story::with(&format!(
+        "[budget]\nowner_reserve = 0\ndaily_tokens = {0}\nper_person_daily_tokens = {0}",
+        hello + 1_050
+    ))
+    .await;
     story.say(ADA, "hello").await;
     story.say(BEN, "hello").await;
     story.say(ADA, "and now?").await;

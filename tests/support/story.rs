@@ -169,14 +169,6 @@ impl<C: Channel> StoryOver<C> {
         self.people = people.iter().map(entry).collect();
     }
 
-    /// The configuration names these, each with role and address, from the next start on.
-    pub fn name(&mut self, people: &[(&str, &str, i64)]) {
-        let entry = |(name, role, person): &(&str, &str, i64)| {
-            format!("[[people]]\nname = \"{name}\"\nrole = \"{role}\"\n{}\n", C::address(*person))
-        };
-        self.people = people.iter().map(entry).collect();
-    }
-
     /// Nobody is named in the configuration, from the next start on.
     pub fn name_nobody(&mut self) {
         self.people.clear();
