@@ -1,4 +1,4 @@
-//! Mutation testing of labels and scopes: one place of the source, named by the environment, is made permissive.
+//! Mutation testing of labels and scopes: places of the source that the environment names are made permissive.
 //!
 //! Tests alone have this switch: it takes the feature `mutation`, which only the dev-dependency of this package on itself
 //! turns on, and a build with debug assertions. In every other build both functions are empty. The test that turns the
@@ -32,8 +32,12 @@ mod switch {
     use std::panic::Location;
     use std::sync::{LazyLock, Mutex, PoisonError};
 
-    /// The place to be made permissive: `file:line:column` of a call, or two lines: a piece of SQL and its replacement.
-    static PLACE: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("COMPLINE_MUTATE").ok());
+    /// The places to be made permissive, with U+001E between them: `file:line:column` of a call, or two lines, a piece of
+    /// SQL and its replacement.
+    static PLACES: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let places = std::env::var("COMPLINE_MUTATE").unwrap_or_default();
+        places.split('\u{1e}').filter(|place| !place.is_empty()).map(str::to_owned).collect()
+    });
     /// Places touched so far, and the file that gets one line for each.
     static TRACE: LazyLock<Option<Mutex<Trace>>> = LazyLock::new(|| {
         let path = std::env::var_os("COMPLINE_MUTATION_TRACE")?;
@@ -46,26 +50,24 @@ mod switch {
     /// Whether the caller's caller is the place that is made permissive.
     #[track_caller]
     pub(crate) fn is_permissive() -> bool {
-        if PLACE.is_none() && TRACE.is_none() {
+        if PLACES.is_empty() && TRACE.is_none() {
             return false;
         }
         let at = Location::caller().to_string();
-        let is = PLACE.as_ref().is_some_and(|place| *place == at);
+        let is = PLACES.contains(&at);
         record(at);
         is
     }
 
     /// The statement as it is run.
     pub fn statement(sql: &str) -> Cow<'_, str> {
-        if !sql.contains("scope") || (PLACE.is_none() && TRACE.is_none()) {
+        if !sql.contains("scope") || (PLACES.is_empty() && TRACE.is_none()) {
             return Cow::Borrowed(sql);
         }
         let plain = sql.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
         record(plain.clone());
-        match PLACE.as_ref().and_then(|place| place.split_once('\n')) {
-            Some((piece, permissive)) if plain.contains(piece) => Cow::Owned(plain.replace(piece, permissive)),
-            _ => Cow::Borrowed(sql),
-        }
+        let pieces = PLACES.iter().filter_map(|place| place.split_once('\n'));
+        Cow::Owned(pieces.fold(plain, |plain, (piece, permissive)| plain.replace(piece, permissive)))
     }
 
     fn record(place: String) {

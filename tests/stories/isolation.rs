@@ -56,8 +56,11 @@ const OPEN: &[(&str, &[(&str, &str)])] = &[
     ("forgettings", &[("state", "left"), ("kind", "note"), ("needles", r#"[["planted"]]"#)]),
 ];
 
+/// A case of [`BELOW`].
+type Below = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// Rows that belong to a row of another table: table, its column, the other table, more columns.
-const BELOW: &[(&str, &str, &str, &[(&str, &str)])] = &[
+const BELOW: &[Below] = &[
     ("parts", "outbox_id", "outbox", &[("rich", "planted"), ("plain", "planted"), ("external_id", "planted")]),
     ("enclosures", "turn_id", "turns", &[("what", "planted")]),
     ("inbox", "message_id", "messages", &[("raw", "planted")]),

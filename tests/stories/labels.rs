@@ -63,7 +63,7 @@ async fn an_answer_to_a_command_is_marked_with_all_that_it_shows() {
     story.answered().await;
     let broken = story.home.join("skills/broken");
     std::fs::create_dir_all(&broken).unwrap();
-    std::fs::write(broken.join("SKILL.md"), "no head").unwrap();
+    std::fs::write(broken.join("SKILL.md"), "---\nname: [\n---\n").unwrap();
     story.writes("memory/untrusted/page.md", "# A page\n\nwords\n");
     let folder = tempfile::tempdir().unwrap();
     let skill = "---\nname: tea\ndescription: Makes tea.\n---\n\nBoil water.\n";

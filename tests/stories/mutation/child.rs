@@ -4,8 +4,8 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Names the place to be made permissive.
-pub const PLACE: &str = "COMPLINE_MUTATE";
+/// Names the places to be made permissive.
+pub const PLACES: &str = "COMPLINE_MUTATE";
 /// Names the file that gets the places touched.
 pub const TRACE: &str = "COMPLINE_MUTATION_TRACE";
 

@@ -11,10 +11,10 @@ use super::table::{Entry, Table};
 
 /// Stories of security stand in these modules; the most telling come first, the slow ones last.
 const SECURITY: &[&str] = &[
-    "::trust::",
-    "::scope::",
     "isolation::",
     "labels::",
+    "::trust::",
+    "::scope::",
     "egress::",
     "::paste::",
     "::door::",
@@ -32,57 +32,59 @@ const SECURITY: &[&str] = &[
     "hostile::",
 ];
 
-/// So many stories are tried on a mutant before it counts as a survivor.
-const TRIED: usize = 80;
-
-/// A place without a killer, and how many stories were tried on it.
-type Left<'a> = (&'a Site, usize);
-
 /// A table for these places. What the old one knows is tried first; each killer is written down when it is found.
 pub fn table(sites: &[Site], old: &Table) -> Table {
     let known = child::two_at_a_time(sites, |site| match old.get(&site.key) {
-        Some(Entry::Killer(story)) if kills(story, site) => Some(Entry::Killer(story.clone())),
+        Some(Entry::Killer(story)) if is_red(story, &[site]) => Some(Entry::Killer(story.clone())),
         Some(Entry::Equivalent(reason)) => Some(Entry::Equivalent(reason.clone())),
         _ => None,
     });
-    let left: Vec<Left<'_>> =
-        sites.iter().zip(&known).filter(|(_, entry)| entry.is_none()).map(|(site, _)| (site, 0)).collect();
+    let left: Vec<&Site> =
+        sites.iter().zip(&known).filter(|(_, entry)| entry.is_none()).map(|(site, _)| site).collect();
     println!("{} places, {} of them without a killer", sites.len(), left.len());
     let known = sites.iter().zip(known).filter_map(|(site, entry)| Some((site.key.clone(), entry?))).collect();
     let (left, found) = (Mutex::new(left), Mutex::new(known));
     child::two_at_a_time(&stories(), |story| try_on_all(story, &left, &found));
     let (left, mut found) = (left.into_inner().unwrap(), found.into_inner().unwrap());
-    for (site, tried) in left {
-        println!("{} survives {tried} stories", site.key);
-        found.insert(site.key.clone(), Entry::Survives);
+    for site in left {
+        println!("{} survives", site.key);
+        found.insert(site.key.clone(), Entry::Open);
     }
     found.into_iter().collect()
 }
 
-/// Tries a story on each place left that it touches.
-fn try_on_all(story: &str, left: &Mutex<Vec<Left<'_>>>, found: &Mutex<BTreeMap<String, Entry>>) {
-    if left.lock().unwrap().iter().all(|(_, tried)| *tried >= TRIED) {
+/// Tries a story on all places left that it touches.
+fn try_on_all(story: &str, left: &Mutex<Vec<&Site>>, found: &Mutex<BTreeMap<String, Entry>>) {
+    if left.lock().unwrap().is_empty() {
         return;
     }
     let trace = trace(story);
-    let is_touched = |(site, tried): &&Left<'_>| *tried < TRIED && site.is_touched_by(&trace);
-    let touched: Vec<&Site> = left.lock().unwrap().iter().filter(is_touched).map(|(site, _)| *site).collect();
-    for site in touched {
-        let is_left = left.lock().unwrap().iter().any(|(other, _)| *other == site);
-        if is_left && kills(story, site) {
-            println!("{} = {story}", site.key);
-            left.lock().unwrap().retain(|(other, _)| *other != site);
-            let mut found = found.lock().unwrap();
-            found.insert(site.key.clone(), Entry::Killer(story.to_owned()));
-            found.clone().into_iter().collect::<Table>().write();
-        } else if is_left {
-            left.lock().unwrap().iter_mut().filter(|(other, _)| *other == site).for_each(|(_, tried)| *tried += 1);
-        }
+    let touched: Vec<&Site> = left.lock().unwrap().iter().filter(|site| site.is_touched_by(&trace)).copied().collect();
+    let killed = killed(story, &touched);
+    left.lock().unwrap().retain(|site| !killed.contains(site));
+    let mut found = found.lock().unwrap();
+    for site in killed {
+        println!("{} = {story}", site.key);
+        found.insert(site.key.clone(), Entry::Killer(story.to_owned()));
     }
+    found.clone().into_iter().collect::<Table>().write();
 }
 
-fn kills(story: &str, site: &Site) -> bool {
-    child::run(story, &[(child::PLACE, &site.place)]) == End::Red
+/// The mutants of these that the story kills. It is first run on all of them at once, and where it stays green on none alone.
+fn killed<'a>(story: &str, sites: &[&'a Site]) -> Vec<&'a Site> {
+    if sites.is_empty() || !is_red(story, sites) {
+        return Vec::new();
+    }
+    if sites.len() == 1 {
+        return sites.to_vec();
+    }
+    let (some, others) = sites.split_at(sites.len() / 2);
+    [killed(story, some), killed(story, others)].concat()
+}
+
+fn is_red(story: &str, sites: &[&Site]) -> bool {
+    let places: Vec<&str> = sites.iter().map(|site| site.place.as_str()).collect();
+    child::run(story, &[(child::PLACES, &places.join("\u{1e}"))]) == End::Red
 }
 
 /// All stories in the order in which they are tried. What holds on every channel is tried on one.
