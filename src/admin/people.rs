@@ -130,9 +130,8 @@ fn known_json(known: &Known) -> Value {
 }
 
 fn known_address_json(known: &KnownAddress) -> Value {
-    let mut json = address_json(&known.address);
-    json["number"] = json!(known.id);
-    json
+    let Address { adapter, account, peer } = &known.address;
+    json!({ "adapter": adapter, "account": account, "peer": peer, "number": known.id })
 }
 
 pub(super) fn address_json(address: &Address) -> Value {

@@ -57,7 +57,7 @@ struct State {
 impl State {
     /// What may be passed on of a growing answer that was not yet: of a tainted one whole words up to the first address, because only the
     /// finished answer knows which addresses have a source.
-    fn to_pass(&mut self) -> String {
+    fn take_passable(&mut self) -> String {
         let whole_words = || self.text.trim_end_matches(|c: char| !c.is_whitespace()).len();
         let end = if self.is_tainted() { whole_words() } else { self.text.len() };
         let grown = self.text.get(..end).unwrap_or_default();
@@ -91,7 +91,7 @@ impl Live for Watching {
     fn grow(&self, delta: &str) {
         let mut state = self.grown.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.text.push_str(delta);
-        let piece = state.to_pass();
+        let piece = state.take_passable();
         if !piece.is_empty() {
             // A channel that is slow misses pieces of the growth, never of the answer.
             let _ = self.deltas.try_send(piece);
