@@ -184,7 +184,7 @@ impl Admin {
             Command::People(command) => self.people_command(command).await,
             Command::Pair { name: Some(name), role } => self.pair(issuer, &name, role, None).await,
             Command::PairAgain(namesake) => self.pair_again(issuer, namesake).await,
-            Command::HandOver { name: Some(name), sure } => self.hand_over(&name, sure, Way::Chat).await,
+            Command::HandOver { name: Some(name), sure } => self.hand_over(&name, sure, Some(person.id)).await,
             Command::HandOver { name: None, .. } => Ok(Answer::refusal(says::usage(of_handing_over::HOW))),
             Command::Pair { name: None, .. } => Ok(Answer::refusal(says::usage(says::HOW_PAIR))),
             Command::Remove { name } => self.remove(&name).await,

@@ -101,7 +101,7 @@ pub use writer::{CommitPoint, Failpoint};
 
 use std::ops::Deref;
 
-use rusqlite::CachedStatement;
+use rusqlite::{CachedStatement, Statement};
 
 use crate::trust::mutation;
 
@@ -138,6 +138,10 @@ impl<'a> Deref for Tx<'a> {
 }
 
 impl<'a> Statements<'a> {
+    fn prepare(&self, sql: &str) -> rusqlite::Result<Statement<'a>> {
+        self.0.prepare(&mutation::statement(sql))
+    }
+
     fn prepare_cached(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
         self.0.prepare_cached(&mutation::statement(sql))
     }

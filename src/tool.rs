@@ -393,21 +393,21 @@ fn ask(name: &str, reach: Reach, arguments: &Value, call: &Call<'_>) -> Result<O
                 return Ok(None);
             }
             let url = web::normal(&url);
-            let question = crate::wording::tool::MAY_I_OPEN.to_owned();
+            let question = crate::wording::tool::may_i_open(call.label);
             Ask { covers: covers(&url), to: web::host_name(&url), question, shown: url.into() }
         }
         Reach::Later => {
-            let question = crate::wording::reminder::may_i(name).to_owned();
+            let question = crate::wording::reminder::may_i(call.label, name);
             Ask { covers: Covers::Call, to: name.to_owned(), question, shown: whole(arguments)? }
         }
         Reach::Outside { server, tool } => {
             let to = reveal(&crate::text::one_line(&format!("{server}/{tool}")));
-            let question = crate::wording::tool::may_i_call(&to);
+            let question = crate::wording::tool::may_i_call(call.label, &to);
             Ask { covers: Covers::Call, to, question, shown: whole(arguments)? }
         }
     };
     if ask.shown.chars().count() + ask.to.chars().count() > MAX_SHOWN {
-        return Err(ToolError::Refused(crate::wording::tool::too_long_to_ask(MAX_SHOWN)));
+        return Err(ToolError::Refused(crate::wording::tool::too_long_to_ask(call.label, MAX_SHOWN)));
     }
     Ok(Some(ask))
 }

@@ -194,7 +194,7 @@ impl Adapter for Telegram {
 
     fn render(&self, outbound: &Outbound) -> Vec<Piece> {
         let (text, label, _) = outbound.text.open();
-        let links = if label.is_trusted() { Links::Named } else { Links::Bare };
+        let links = if label.asks_before_leaving() { Links::Bare } else { Links::Named };
         let parts = html::render(text, links, html::LIMIT - MARK_ROOM).into_iter();
         let mut pieces: Vec<Piece> =
             parts.map(|part| Piece { rich: part.html, plain: part.plain, ..Piece::default() }).collect();

@@ -6,9 +6,11 @@ use serde_json::json;
 
 use super::Admin;
 use super::answer::{Answer, plain};
+use super::owner_notice::{OwnerNotice, tell_owners};
+use crate::id::PersonId;
 use crate::memory::{HandedOver, NotHandedOver};
 use crate::people::{Party, Role};
-use crate::store::Db;
+use crate::store::{Db, Tx};
 use crate::wording::hand_over as says;
 use crate::wording::review_command::Way;
 
@@ -22,11 +24,12 @@ pub enum Sure {
 }
 
 impl Admin {
-    /// Gives the root of the workspace to the owner of that name, or says what that would mean.
+    /// Gives the root of the workspace to the owner of that name, or says what that would mean. All owners but the one who did it are told;
+    /// nobody did it in a chat if `by` is `None`.
     ///
     /// # Errors
     /// If the journal or the workspace cannot be used.
-    pub async fn hand_over(&self, name: &str, sure: Sure, way: Way) -> anyhow::Result<Answer> {
+    pub async fn hand_over(&self, name: &str, sure: Sure, by: Option<PersonId>) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
         let Some(heir) = self.parts.journal.read(move |db| db.person_named(&asked)).await? else {
             return Ok(Answer::refusal(crate::wording::command::no_such_person(&plain(name))));
@@ -49,12 +52,22 @@ impl Admin {
         let json = json!({ "from": before, "to": heir.name, "done": sure == Sure::Yes,
             "folders": { "from": from_folder, "to": heir_folder } });
         if sure == Sure::NotYet {
+            let way = if by.is_some() { Way::Chat } else { Way::CommandLine };
             let told = says::would(&before, &heir.name, &from_folder, &heir_folder, way);
             return Ok(Answer::ours(told, json));
         }
         tracing::info!(person.id = %heir.id, "The root of the workspace belongs to person {} from now on", heir.id);
         self.parts.index.look_anew();
-        Ok(Answer::ours(says::done(&before, &heir.name, &from_folder), json))
+        let told = says::done(&before, &heir.name, &from_folder);
+        let (notice, now) = (OwnerNotice::handed_over(told.clone()), self.parts.clock.now());
+        let tell = move |tx: Tx<'_>| {
+            let mut owners = tx.reachable_owners()?;
+            owners.retain(|(owner, _)| Some(*owner) != by);
+            tell_owners(tx, &owners, &notice, now)
+        };
+        let posted = self.parts.journal.write("tell owners of a hand-over", tell).await?;
+        posted.into_iter().for_each(|address| self.parts.engine.parts.audience.posted(address));
+        Ok(Answer::ours(told, json))
     }
 }
 

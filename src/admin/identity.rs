@@ -67,7 +67,19 @@ impl Admin {
         if !self.parts.journal.write("join two people", join).await? {
             return Ok(Answer::refusal(says::join_later(&person.name)));
         }
-        Ok(Answer::ours(says::joined(&person.name), json!({ "joined": id, "into": earlier })))
+        let left = self.folders_left_by(id, earlier).await?;
+        let json = json!({ "joined": id, "into": earlier, "folders_left": left });
+        Ok(Answer::ours(says::joined(&person.name, &left), json))
+    }
+
+    /// The folders of two people who are one now that are not the one which is read.
+    async fn folders_left_by(&self, id: PersonId, earlier: PersonId) -> anyhow::Result<Vec<String>> {
+        let look = move |db: Db<'_>| {
+            Ok(([db.stored_folder(id)?, db.stored_folder(earlier)?], db.folder_once_of(earlier)?.unwrap_or_default()))
+        };
+        let (folders, read) = self.parts.journal.read(look).await?;
+        let is_left = |folder: &String| !folder.is_empty() && *folder != read && self.parts.tree.is_there(folder);
+        Ok(folders.into_iter().filter(is_left).collect())
     }
 
     /// A person is not the earlier one of the same name.

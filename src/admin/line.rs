@@ -116,8 +116,8 @@ impl Admin {
             ["claim"] => return Some(self.claim().await),
             ["former", name] => return Some(self.former(name).await),
             ["remove", name] => return Some(self.remove(name).await),
-            ["hand-over", name] => return Some(self.hand_over(name, Sure::NotYet, Way::CommandLine).await),
-            ["hand-over", name, "--yes"] => return Some(self.hand_over(name, Sure::Yes, Way::CommandLine).await),
+            ["hand-over", name] => return Some(self.hand_over(name, Sure::NotYet, None).await),
+            ["hand-over", name, "--yes"] => return Some(self.hand_over(name, Sure::Yes, None).await),
             [verb @ ("unlink" | "join" | "apart"), number] => {
                 let number = number.parse().ok()?;
                 return Some(match *verb {

@@ -55,6 +55,11 @@ impl OwnerNotice {
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people unlink {id}"))] }
     }
 
+    /// The root of the workspace was given to another owner, as that sentence tells.
+    pub fn handed_over(told: String) -> Self {
+        Self::of(told)
+    }
+
     /// A code gave a person who was in a higher role.
     pub fn promoted(person: &Person, at: &Address) -> Self {
         let text = says::promoted(&person.name, person.role.as_str(), &shown(at));

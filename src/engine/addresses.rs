@@ -82,7 +82,7 @@ pub fn linked_in(record: &Record, typed: &[Written]) -> Vec<Url> {
 /// before anything else did is the model's own, also if a tool repeated it.
 pub fn without_strange_links(answer: Text, request: &Request, yes_to: Option<&QuestionRow>) -> Text {
     let (words, label, scope) = answer.open();
-    if label.is_trusted() || links::defang(words, &|_| false).is_none() {
+    if !label.asks_before_leaving() || links::defang(words, &|_| false).is_none() {
         return answer;
     }
     let mut known: HashSet<String> = HashSet::new();
@@ -93,7 +93,7 @@ pub fn without_strange_links(answer: Text, request: &Request, yes_to: Option<&Qu
     for message in request.messages() {
         for part in message.parts() {
             let (part, of, _) = part.open();
-            let is_own = message.role() == Role::Assistant && !of.is_trusted();
+            let is_own = message.role() == Role::Assistant && of.asks_before_leaving();
             for words in words_of(part) {
                 if is_own {
                     own.extend(links::written(&words).into_iter().filter(|key| !known.contains(key)));

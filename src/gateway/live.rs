@@ -76,7 +76,7 @@ impl State {
     }
 
     fn is_tainted(&self) -> bool {
-        !self.label.as_ref().is_some_and(Label::is_trusted)
+        self.label.as_ref().is_none_or(Label::asks_before_leaving)
     }
 }
 

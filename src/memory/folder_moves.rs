@@ -114,7 +114,7 @@ impl Tree {
     }
 
     /// Whether there is such a folder in the workspace or beside it. Blocks.
-    pub(super) fn is_there(&self, folder: &str) -> bool {
+    pub fn is_there(&self, folder: &str) -> bool {
         [&self.0.disk, &self.0.experience].iter().any(|disk| disk.unchecked(folder).symlink_metadata().is_ok())
     }
 

@@ -164,8 +164,11 @@ pub fn join_later(name: &str) -> String {
 }
 
 /// Two people of one name are one.
-pub fn joined(name: &str) -> String {
-    format!("{name} is the same person as before, with everything that was said and kept.")
+pub fn joined(name: &str, folders_left: &[String]) -> String {
+    let left = folders_left.iter().map(|folder| {
+        format!(" Files that were kept meanwhile lie in `{folder}/` in the workspace, where they are not read: move what is to stay by hand.")
+    });
+    format!("{name} is the same person as before, with everything that was said and kept.{}", left.collect::<String>())
 }
 
 /// They are not.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::span;
 use crate::id::ReminderId;
+use crate::trust::Label;
 
 /// `remind`
 pub const REMIND: &str = "Tell the person something later, once or again and again. They are sent the text as it stands, without you. Then tell them \
@@ -101,12 +102,13 @@ pub fn again(cron: &str, times: &str) -> String {
 }
 
 /// What a person is asked before something is put on their list, or taken off.
-pub fn may_i(tool: &str) -> &'static str {
-    match tool {
-        "remind" => "I have read text from outside. May I keep exactly this, to be told to you at its time?",
-        "schedule" => "I have read text from outside. May I keep exactly this, to be done by myself each time?",
-        _ => "I have read text from outside. May I take this off your list? /reminders shows what it is.",
-    }
+pub fn may_i(label: &Label, tool: &str) -> String {
+    let what = match tool {
+        "remind" => "May I keep exactly this, to be told to you at its time?",
+        "schedule" => "May I keep exactly this, to be done by myself each time?",
+        _ => "May I take this off your list? /reminders shows what it is.",
+    };
+    format!("{}. {what}", super::tool::i_have_read(label))
 }
 
 /// A reminder whose time has come.

@@ -1,6 +1,7 @@
 //! What a model reads about tools, and from them; what a person is asked before one of them sends something out.
 
 use crate::id::QuestionId;
+use crate::trust::Label;
 
 /// `recall`
 pub const RECALL: &str = "Search what was said in past conversations with this person, when they refer to something that is not in front of you.";
@@ -104,18 +105,20 @@ pub fn recall_untrusted(count: usize) -> String {
 }
 
 /// A way out that needs a person's yes, where nobody can be asked.
-pub fn way_out_refused(to: &str) -> String {
+pub fn way_out_refused(label: &Label, to: &str) -> String {
     format!(
-        "Refused: this conversation has read text from outside, nobody said yes to {}, and nobody can be asked now.",
+        "Refused: this conversation {}, nobody said yes to {}, and nobody can be asked now.",
+        has_read(label),
         super::super::text::shorten(to, 200)
     )
 }
 
 /// A way out that cannot be shown whole.
-pub fn too_long_to_ask(limit: usize) -> String {
+pub fn too_long_to_ask(label: &Label, limit: usize) -> String {
     format!(
-        "Refused: this conversation has read text from outside, so a person would have to agree, and what would be sent is too long to be \
-         shown to them ({limit} characters at most). Tell them; they can type the address themselves."
+        "Refused: this conversation {}, so a person would have to agree, and what would be sent is too long to be \
+         shown to them ({limit} characters at most). Tell them; they can type the address themselves.",
+        has_read(label)
     )
 }
 
@@ -140,13 +143,28 @@ pub fn may_i(question: QuestionId, ask: &str, shown: &str, minutes: u64) -> Stri
     )
 }
 
+/// Why a person is asked before something leaves, as said of a conversation.
+fn has_read(label: &Label) -> &'static str {
+    if label.is_trusted() { "uses a skill of somebody else" } else { "has read text from outside" }
+}
+
+/// The same, as the assistant says it.
+pub fn i_have_read(label: &Label) -> &'static str {
+    if label.is_trusted() { "I am using a skill of somebody else" } else { "I have read text from outside" }
+}
+
 /// May an address be opened?
-pub const MAY_I_OPEN: &str = "I have read text from outside, and nobody here typed the address below. May I open it, and no other, for this one answer?";
+pub fn may_i_open(label: &Label) -> String {
+    format!(
+        "{}, and nobody here typed the address below. May I open it, and no other, for this one answer?",
+        i_have_read(label)
+    )
+}
 
 /// May a tool of another program be used?
-pub fn may_i_call(tool: &str) -> String {
+pub fn may_i_call(label: &Label, tool: &str) -> String {
     let tool = tool.replace('`', "'");
-    format!("I have read text from outside. May I send exactly this to `{tool}`?")
+    format!("{}. May I send exactly this to `{tool}`?", i_have_read(label))
 }
 
 /// The buttons under a question.

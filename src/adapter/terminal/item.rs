@@ -46,7 +46,7 @@ pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
 pub(super) struct Shown {
     /// Without control characters.
     pub markdown: String,
-    /// Whether nothing untrusted had a part in it.
+    /// Whether neither untrusted text nor a skill of somebody else had a part in it.
     pub trusted: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn render(outbound: &Outbound) -> Vec<Piece> {
     if markdown::is_blank(&markdown) {
         return Vec::new();
     }
-    let shown = Shown { markdown: markdown.clone(), trusted: label.is_trusted() };
+    let shown = Shown { markdown: markdown.clone(), trusted: !label.asks_before_leaving() };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
     vec![Piece { rich, plain: markdown, buttons: outbound.buttons.clone(), ..Piece::default() }]
 }

@@ -79,7 +79,7 @@ pub enum FromGateway {
         id: String,
         /// Its text.
         markdown: String,
-        /// Whether nothing untrusted had a part in it; if not, addresses are not to be hidden behind words.
+        /// Whether neither untrusted text nor a skill of somebody else had a part in it; if not, addresses are not to be hidden behind words.
         trusted: bool,
         /// The ids of what it answers, none if nobody asked for it; missing if the gateway is too old to say.
         #[serde(default, skip_serializing_if = "Option::is_none")]

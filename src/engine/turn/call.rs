@@ -67,7 +67,7 @@ impl Turn<'_> {
                 let (row, calls, now) = (self.row.clone(), unmade(record, seq), self.engine.parts.clock.now());
                 return self.ask_person(Asking { row, seq, calls, ask, person, label, now }).await.map(Some);
             }
-            (Way::Ask(ask), None) => says::way_out_refused(&ask.to),
+            (Way::Ask(ask), None) => says::way_out_refused(&label, &ask.to),
             (Way::Closed(sentence), _) => sentence,
             (Way::Open(cleared), _) => {
                 let step = self.begin_tool_step(seq, call, &label).await?;

@@ -56,6 +56,7 @@ impl Tx<'_> {
              UPDATE skills SET state = 'gone', digest = '', shipped = '', installed = '', version_id = NULL;
              DELETE FROM meta WHERE key = 'skills_carried_over';
              DELETE FROM folder_moves WHERE kind = 'hand_over';
+             DELETE FROM forgettings WHERE state <> 'done';
              UPDATE conversations SET opening = '', opening_state = 'none', written_down = 1;",
         )?;
         // Whoever writes next begins a conversation of which all was said here.
