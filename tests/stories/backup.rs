@@ -10,7 +10,8 @@ use compline::config::Home;
 use compline::time::Clock;
 
 use crate::skill_gate::{shown_hash, submit};
-use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
+use crate::support::channel::Channel;
+use crate::support::story::{ADA, BEN, EVE, Story, StoryOver, UNTRUSTED, canary};
 
 #[path = "backup/authentic.rs"]
 mod authentic;
@@ -21,7 +22,7 @@ fn sources(home: &Path) -> Sources {
     Sources { home: Home::at(home), workspace: home.join("workspace"), skills: home.join("skills"), config: None }
 }
 
-pub fn back_up(home: &Path, to: &Path, story: &Story) -> anyhow::Result<Made> {
+pub fn back_up(home: &Path, to: &Path, story: &StoryOver<impl Channel>) -> anyhow::Result<Made> {
     backup::make(&sources(home), to, story.clock.now(), &mut |_, _| {})
 }
 
@@ -32,7 +33,7 @@ fn target(home: &Path) -> Target {
 }
 
 /// What speaks for that archive, with the key of the story's home or the code of it.
-fn warrant(file: &Path, home: &Path, story: &Story) -> anyhow::Result<(read::Archive, Warrant)> {
+fn warrant(file: &Path, home: &Path, story: &StoryOver<impl Channel>) -> anyhow::Result<(read::Archive, Warrant)> {
     let archive = restore::read(file, &Home::at(home), &mut |_, _| {})?;
     let key = BackupKey::load(&Home::at(&story.home))?;
     let warrant = match restore::judge(&archive, key.as_ref())? {
@@ -43,18 +44,28 @@ fn warrant(file: &Path, home: &Path, story: &Story) -> anyhow::Result<(read::Arc
 }
 
 /// Everything but the last step.
-async fn prepare(file: &Path, home: &Path, story: &Story, seam: Seam<'_>) -> anyhow::Result<Prepared> {
+async fn prepare(
+    file: &Path,
+    home: &Path,
+    story: &StoryOver<impl Channel>,
+    seam: Seam<'_>,
+) -> anyhow::Result<Prepared> {
     let (archive, warrant) = warrant(file, home, story)?;
     let target = target(home);
     restore::prepare(file, &archive, (&target, &warrant), story.clock.now(), &mut |_, _| {}, seam).await
 }
 
-async fn restore_through(file: &Path, home: &Path, story: &Story, seam: Seam<'_>) -> anyhow::Result<Restored> {
+async fn restore_through(
+    file: &Path,
+    home: &Path,
+    story: &StoryOver<impl Channel>,
+    seam: Seam<'_>,
+) -> anyhow::Result<Restored> {
     let prepared = prepare(file, home, story, seam).await?;
     restore::finish(prepared, &target(home), story.clock.now(), seam)
 }
 
-async fn restore(file: &Path, home: &Path, story: &Story) -> anyhow::Result<Restored> {
+async fn restore(file: &Path, home: &Path, story: &StoryOver<impl Channel>) -> anyhow::Result<Restored> {
     restore_through(file, home, story, &mut |_| Ok(())).await
 }
 
@@ -66,7 +77,7 @@ pub fn shelf() -> (tempfile::TempDir, PathBuf) {
 }
 
 /// The story goes on in an empty home with what is in the backup.
-pub async fn begins_anew(story: &mut Story, file: &Path) -> Restored {
+pub async fn begins_anew(story: &mut StoryOver<impl Channel>, file: &Path) -> Restored {
     story.stop().await;
     let home = tempfile::tempdir().unwrap();
     let restored = restore(file, home.path(), story).await.unwrap();

@@ -3,7 +3,8 @@
 //! Two owners, Ada and Carl, and a member, Ben. Each of them has a canary in everything that is kept of a person: the files of the memory, what was
 //! said, summaries, facts, reminders, received files, open questions. Then one thing changes about people. After it everybody who is let in uses
 //! every reader, with a model that fetches and repeats all that it can reach, and every prompt, every message and every file that
-//! was sent is searched for canaries of others. The name of a canary that crossed says where it came from.
+//! was sent is searched for canaries of others. The name of a canary that crossed says where it came from. Every change is told over Telegram, and
+//! one of each kind over Signal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,11 +14,15 @@ use compline::model::{Purpose, Request, Role};
 use serde_json::json;
 
 use crate::backup::{back_up, begins_anew, shelf};
+use crate::support::channel::Channel;
 use crate::support::model::{Say, usual, words};
-use crate::support::story::{ADA, BEN, EVE, Story};
+use crate::support::story::{ADA, BEN, EVE, StoryOver};
+use crate::support::telegram::FakeTelegram;
 
 #[path = "people_matrix/changes.rs"]
 mod changes;
+#[path = "people_matrix/over_signal.rs"]
+mod over_signal;
 
 const CARL: i64 = 1003;
 /// Somebody who comes later.
@@ -42,9 +47,12 @@ struct Entry {
     address: i64,
 }
 
+/// A home over Telegram.
+type Home = HomeOver<FakeTelegram>;
+
 /// A home in which something changes about people.
-struct Home {
-    story: Story,
+struct HomeOver<C: Channel> {
+    story: StoryOver<C>,
     people: Vec<Entry>,
     /// At which addresses the canaries of somebody may be seen.
     may_see: BTreeMap<&'static str, BTreeSet<i64>>,
@@ -109,12 +117,12 @@ fn every_reader() -> Vec<(String, String)> {
     calls
 }
 
-impl Home {
+impl<C: Channel> HomeOver<C> {
     /// Ada, Carl and Ben, each with a canary in everything that is kept of a person.
     async fn lived_in() -> Self {
-        let mut story = Story::prepared(SETTINGS).await;
+        let mut story = StoryOver::<C>::prepared(SETTINGS).await;
         for (id, name) in [(CARL, "Carl"), (DORA, "Dora"), (BEN_AT_WORK, "Ben")] {
-            story.fake.person(id, name, None);
+            story.fake.meet(id, name);
         }
         for model in [&story.model, &story.background] {
             model.otherwise(repeats);
@@ -150,15 +158,19 @@ impl Home {
         story.model.calls("remind", json!({ "when": at, "text": token(who, "reminder") })).says("I will.");
         story.say(address, "Remind me").await;
         story.say(address, &format!("{} {TALK}", token(who, "talk"))).await;
-        story.fake.sends_document(address, "letter.txt", "text/plain", token(who, "file").as_bytes());
+        story.fake.sends_file(address, "letter.txt", &token(who, "file"));
         story.answered().await;
         let folder = self.folder_with(&token(who, "memory"));
         for (file, carrier) in [("USER.md", "user"), ("memory/own-note.md", "note")] {
             std::fs::write(folder.join(file), format!("# Mine\n\n{}\n", token(who, carrier))).unwrap();
         }
         std::fs::write(folder.join("HEARTBEAT.md"), format!("- [ ] {}\n", token(who, "heartbeat"))).unwrap();
-        let id = self.story.count(&format!("SELECT person_id FROM addresses WHERE peer = '{address}'"));
-        self.ids.insert(who, id);
+        self.ids.insert(who, self.id_at(address));
+    }
+
+    /// The row of the person at that address.
+    fn id_at(&self, address: i64) -> i64 {
+        self.story.count(&format!("SELECT person_id FROM addresses WHERE peer = '{}'", C::peer(address)))
     }
 
     /// What is open: a conversation, a question, codes.
@@ -166,7 +178,7 @@ impl Home {
         let story = &self.story;
         let note = json!({ "title": token(who, "keep"), "content": token(who, "keep"), "kind": "reference" });
         story.model.calls("remember", note).says("Noted.");
-        story.fake.forwards(address, EVE, "a letter");
+        story.fake.passes_on(address, EVE, "a letter");
         story.answered().await;
         story.say(address, &format!("{} {TALK}", token(who, "open"))).await;
         for (what, command) in [("link", "/link"), ("pair", "/pair Zoe owner")] {
@@ -228,7 +240,8 @@ impl Home {
         {
             let answer = self.story.command_line(&line).await;
             let told = format!("{} {}", answer.markdown, answer.json);
-            let strange: Vec<String> = canaries(&told).into_iter().filter(|token| !is_of(token, who)).collect();
+            let theirs = |token: &String| self.present.iter().any(|(at, other)| *other == who && self.may(*at, token));
+            let strange: Vec<String> = canaries(&told).into_iter().filter(|token| !theirs(token)).collect();
             self.problems
                 .extend(strange.into_iter().map(|token| format!("{token} was shown by compline {}", line.join(" "))));
         }
@@ -238,7 +251,7 @@ impl Home {
     async fn is_void(&mut self, whose: &'static str, what: &'static str) {
         let thief = self.thieves.next().unwrap();
         let code = self.codes.get(&(whose, what)).unwrap_or_else(|| panic!("{whose} made no code to {what}")).clone();
-        self.story.fake.person(thief, "Thief", None);
+        self.story.fake.meet(thief, "Thief");
         self.story.say(thief, &format!("/start {code}")).await;
         let welcome = self.story.last_heard(thief);
         if welcome.starts_with("Welcome") {
@@ -248,12 +261,15 @@ impl Home {
 
     /// Somebody who was let in before is a stranger.
     async fn is_a_stranger(&mut self, address: i64) {
-        let asked = self.story.model.asked();
+        let (asked, heard) = (self.story.model.asked(), self.story.heard(address).len());
         for line in ["/memory", "/yes 1", "/yes 2", "/yes 3", LOOK] {
             self.story.say(address, line).await;
         }
         if self.story.model.asked() > asked {
             self.problems.insert(format!("{address} is still answered"));
+        }
+        for token in self.story.heard(address).iter().skip(heard).flat_map(|text| canaries(text)) {
+            self.problems.insert(format!("{token} was sent to {address}, a stranger"));
         }
     }
 
@@ -275,16 +291,16 @@ impl Home {
     /// Every canary that is anywhere but with whom it belongs to.
     fn crossed(&self) -> BTreeSet<String> {
         let mut crossed = BTreeSet::new();
-        let everybody = WHO.iter().map(|(_, address)| *address).chain([DORA, BEN_AT_WORK, EVE]).chain(THIEVES);
-        for address in everybody {
-            for sent in self.story.fake.sent(address) {
-                let file = sent.file.map(|file| String::from_utf8_lossy(&file.bytes).into_owned()).unwrap_or_default();
-                let strange = |text: &str, how: &str| {
-                    let strange = canaries(text).into_iter().filter(|token| !self.may(address, token));
-                    strange.map(|token| format!("{token} was sent to {address} {how}")).collect::<Vec<_>>()
-                };
-                crossed.extend(strange(&sent.text, "in a message"));
-                crossed.extend(strange(&file, "in a file"));
+        for address in everybody() {
+            let strange = |text: &str, how: &str| {
+                let strange = canaries(text).into_iter().filter(|token| !self.may(address, token));
+                strange.map(|token| format!("{token} was sent to {address} {how}")).collect::<Vec<_>>()
+            };
+            for text in self.story.heard(address) {
+                crossed.extend(strange(&text, "in a message"));
+            }
+            for file in self.story.fake.files(address) {
+                crossed.extend(strange(&String::from_utf8_lossy(&file), "in a file"));
             }
         }
         let requests = [self.story.model.requests(), self.story.background.requests()].concat();
@@ -307,9 +323,16 @@ impl Home {
     fn readers_of(&self, scope: &str) -> Vec<i64> {
         let Some(id) = scope.strip_prefix("person:") else { return Vec::new() };
         let list =
-            "SELECT coalesce(group_concat(peer, ' '), '') FROM addresses WHERE adapter = 'telegram' AND person_id =";
+            "SELECT coalesce(group_concat(peer, ' '), '') FROM addresses WHERE adapter <> 'terminal' AND person_id =";
         let peers = self.story.text(&format!("{list} {id}"));
-        peers.split_whitespace().map(|peer| peer.parse().unwrap()).collect()
+        let at = |peer: &str| everybody().find(|address| C::peer(*address) == peer);
+        peers.split_whitespace().map(|peer| at(peer).unwrap_or_else(|| panic!("{peer} is nobody's"))).collect()
+    }
+
+    /// Whoever is at that address is that person again, and sees what is theirs from now on.
+    fn is_at(&mut self, who: &'static str, address: i64) {
+        self.may_see.entry(who).or_default().insert(address);
+        self.present.insert(address, who);
     }
 
     async fn end(mut self) {
@@ -321,11 +344,16 @@ impl Home {
     }
 }
 
+/// Every address that anybody writes from.
+fn everybody() -> impl Iterator<Item = i64> {
+    WHO.iter().map(|(_, address)| *address).chain([DORA, BEN_AT_WORK, EVE]).chain(THIEVES)
+}
+
 fn is_of(token: &str, who: &str) -> bool {
     token.starts_with(&format!("private-{who}-"))
 }
 
-fn name(story: &mut Story, people: &[Entry]) {
+fn name(story: &mut StoryOver<impl Channel>, people: &[Entry]) {
     let people: Vec<_> = people.iter().map(|entry| (entry.name, entry.role, entry.address)).collect();
     story.name(&people);
 }

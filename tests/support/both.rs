@@ -55,8 +55,20 @@ impl Channel for Both {
         self.telegram.sends_what_nobody_takes(person);
     }
 
+    fn sends_file(&self, person: i64, name: &str, text: &str) {
+        self.telegram.sends_file(person, name, text);
+    }
+
+    fn passes_on(&self, person: i64, author: i64, text: &str) {
+        self.telegram.passes_on(person, author, text);
+    }
+
     fn told(&self, person: i64) -> Vec<String> {
         [self.telegram.told(person), self.signal.told(person)].concat()
+    }
+
+    fn files(&self, person: i64) -> Vec<Vec<u8>> {
+        [self.telegram.files(person), self.signal.files(person)].concat()
     }
 
     fn calls(&self) -> Vec<String> {

@@ -42,8 +42,17 @@ pub trait Channel: Clone + Send + Sync + 'static {
     /// Something that no assistant can take: a place, a sticker.
     fn sends_what_nobody_takes(&self, person: i64);
 
+    /// Somebody sends a plain text file.
+    fn sends_file(&self, person: i64, name: &str, text: &str);
+
+    /// Somebody brings words of somebody else.
+    fn passes_on(&self, person: i64, author: i64, text: &str);
+
     /// What somebody was sent, as it stands now.
     fn told(&self, person: i64) -> Vec<String>;
+
+    /// The files that somebody was sent.
+    fn files(&self, person: i64) -> Vec<Vec<u8>>;
 
     /// The names of all requests so far.
     fn calls(&self) -> Vec<String>;
@@ -117,8 +126,20 @@ impl Channel for FakeTelegram {
         self.from(person).location(59.9, 10.7).send();
     }
 
+    fn sends_file(&self, person: i64, name: &str, text: &str) {
+        self.sends_document(person, name, "text/plain", text.as_bytes());
+    }
+
+    fn passes_on(&self, person: i64, author: i64, text: &str) {
+        self.forwards(person, author, text);
+    }
+
     fn told(&self, person: i64) -> Vec<String> {
         self.texts(person)
+    }
+
+    fn files(&self, person: i64) -> Vec<Vec<u8>> {
+        self.sent(person).into_iter().filter_map(|sent| sent.file).map(|file| file.bytes).collect()
     }
 
     fn calls(&self) -> Vec<String> {
@@ -186,8 +207,20 @@ impl Channel for FakeSignal {
         self.sends_sticker(person, "🎉");
     }
 
+    fn sends_file(&self, person: i64, name: &str, text: &str) {
+        self.sends_document(person, name, "text/plain", text.as_bytes());
+    }
+
+    fn passes_on(&self, person: i64, author: i64, text: &str) {
+        self.forwards(person, author, text);
+    }
+
     fn told(&self, person: i64) -> Vec<String> {
         self.texts(person)
+    }
+
+    fn files(&self, person: i64) -> Vec<Vec<u8>> {
+        self.sent(person).into_iter().flat_map(|sent| sent.files).map(|file| file.bytes).collect()
     }
 
     fn calls(&self) -> Vec<String> {

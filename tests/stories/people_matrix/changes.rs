@@ -8,7 +8,7 @@ fn entry<'a>(people: &'a mut [Entry], name: &str) -> &'a mut Entry {
 }
 
 /// An owner lets somebody in under a name that was somebody's before, and says whom it means.
-async fn pairs_again(home: &mut Home, whose: &'static str, name: &str, means: &str, newcomer: i64) {
+async fn pairs_again(home: &mut HomeOver<impl Channel>, whose: &'static str, name: &str, means: &str, newcomer: i64) {
     home.story.say(ADA, &format!("/pair {name}")).await;
     let mut told = home.story.last_heard(ADA);
     if code_in(&told).is_none() {
@@ -29,8 +29,8 @@ async fn before_anything_changes_nothing_crosses() {
     home.end().await;
 }
 
-async fn is_renamed(name: &str, new: &'static str) {
-    let mut home = Home::lived_in().await;
+pub(super) async fn is_renamed<C: Channel>(name: &str, new: &'static str) {
+    let mut home = HomeOver::<C>::lived_in().await;
     home.configure(|people| entry(people, name).name = new).await;
     home.everybody_looks().await;
     home.everybody_has_their_own().await;
@@ -40,17 +40,17 @@ async fn is_renamed(name: &str, new: &'static str) {
 
 #[tokio::test]
 async fn the_first_owner_is_renamed() {
-    is_renamed("Ada", "Adah").await;
+    is_renamed::<FakeTelegram>("Ada", "Adah").await;
 }
 
 #[tokio::test]
 async fn another_owner_is_renamed() {
-    is_renamed("Carl", "Karl").await;
+    is_renamed::<FakeTelegram>("Carl", "Karl").await;
 }
 
 #[tokio::test]
 async fn a_member_is_renamed() {
-    is_renamed("Ben", "Benno").await;
+    is_renamed::<FakeTelegram>("Ben", "Benno").await;
 }
 
 #[tokio::test]
@@ -79,8 +79,8 @@ async fn the_first_owner_is_demoted() {
     home.end().await;
 }
 
-async fn is_removed(name: &str, who: &'static str, address: i64) {
-    let mut home = Home::lived_in().await;
+pub(super) async fn is_removed<C: Channel>(name: &str, who: &'static str, address: i64) {
+    let mut home = HomeOver::<C>::lived_in().await;
     home.configure(|people| people.retain(|entry| entry.name != name)).await;
     home.is_gone(who);
     home.is_void(who, "link").await;
@@ -99,17 +99,17 @@ async fn is_removed(name: &str, who: &'static str, address: i64) {
 
 #[tokio::test]
 async fn the_first_owner_is_removed() {
-    is_removed("Ada", "ada", ADA).await;
+    is_removed::<FakeTelegram>("Ada", "ada", ADA).await;
 }
 
 #[tokio::test]
 async fn another_owner_is_removed() {
-    is_removed("Carl", "carl", CARL).await;
+    is_removed::<FakeTelegram>("Carl", "carl", CARL).await;
 }
 
 #[tokio::test]
 async fn a_member_is_removed() {
-    is_removed("Ben", "ben", BEN).await;
+    is_removed::<FakeTelegram>("Ben", "ben", BEN).await;
 }
 
 #[tokio::test]
@@ -125,9 +125,8 @@ async fn the_first_owner_is_removed_and_comes_back() {
     home.end().await;
 }
 
-#[tokio::test]
-async fn a_removed_name_is_paired_for_somebody_new() {
-    let mut home = Home::lived_in().await;
+pub(super) async fn is_paired_for_somebody_new<C: Channel>() {
+    let mut home = HomeOver::<C>::lived_in().await;
     home.configure(|people| people.retain(|entry| entry.name != "Ben")).await;
     home.is_gone("ben");
     pairs_again(&mut home, "ben", "Ben", "new", DORA).await;
@@ -138,13 +137,17 @@ async fn a_removed_name_is_paired_for_somebody_new() {
 }
 
 #[tokio::test]
+async fn a_removed_name_is_paired_for_somebody_new() {
+    is_paired_for_somebody_new::<FakeTelegram>().await;
+}
+
+#[tokio::test]
 async fn a_removed_name_is_paired_for_the_same_person() {
     let mut home = Home::lived_in().await;
     home.configure(|people| people.retain(|entry| entry.name != "Ben")).await;
     home.is_gone("ben");
     pairs_again(&mut home, "ben", "Ben", "same", BEN_AT_WORK).await;
-    home.may_see.get_mut("ben").unwrap().insert(BEN_AT_WORK);
-    home.present.insert(BEN_AT_WORK, "ben");
+    home.is_at("ben", BEN_AT_WORK);
     home.everybody_looks().await;
     home.everybody_has_their_own().await;
     home.end().await;
@@ -170,21 +173,24 @@ async fn a_members_name_has_another_address() {
     has_another_address("Ben").await;
 }
 
-#[tokio::test]
-async fn another_address_is_linked() {
-    let mut home = Home::lived_in().await;
+pub(super) async fn is_linked<C: Channel>() {
+    let mut home = HomeOver::<C>::lived_in().await;
     home.story.say(BEN, "/link").await;
     let code = code_in(&home.story.last_heard(BEN)).unwrap();
     home.story.say(BEN_AT_WORK, &format!("/start {code}")).await;
-    home.may_see.get_mut("ben").unwrap().insert(BEN_AT_WORK);
-    home.present.insert(BEN_AT_WORK, "ben");
+    home.is_at("ben", BEN_AT_WORK);
     home.everybody_looks().await;
     home.everybody_has_their_own().await;
     home.end().await;
 }
 
-async fn is_forgotten(name: &'static str, who: &'static str, address: i64) {
-    let mut home = Home::lived_in().await;
+#[tokio::test]
+async fn another_address_is_linked() {
+    is_linked::<FakeTelegram>().await;
+}
+
+pub(super) async fn is_forgotten<C: Channel>(name: &'static str, who: &'static str, address: i64) {
+    let mut home = HomeOver::<C>::lived_in().await;
     home.configure(|people| people.retain(|entry| entry.name != name)).await;
     let answer = home.story.command_line(&["forget", name, "--yes"]).await;
     home.is_gone(who);
@@ -203,12 +209,12 @@ async fn is_forgotten(name: &'static str, who: &'static str, address: i64) {
 
 #[tokio::test]
 async fn a_member_is_forgotten_and_comes_back() {
-    is_forgotten("Ben", "ben", BEN).await;
+    is_forgotten::<FakeTelegram>("Ben", "ben", BEN).await;
 }
 
 #[tokio::test]
 async fn an_owner_is_forgotten_and_comes_back() {
-    is_forgotten("Carl", "carl", CARL).await;
+    is_forgotten::<FakeTelegram>("Carl", "carl", CARL).await;
 }
 
 #[tokio::test]

@@ -1,0 +1,30 @@
+//! One change of each kind over Signal, where a person is known by a number or by an account.
+
+use super::changes::{is_forgotten, is_linked, is_paired_for_somebody_new, is_removed, is_renamed};
+use super::*;
+use crate::support::signal::FakeSignal;
+
+#[tokio::test]
+async fn the_first_owner_is_renamed() {
+    is_renamed::<FakeSignal>("Ada", "Adah").await;
+}
+
+#[tokio::test]
+async fn another_owner_is_removed() {
+    is_removed::<FakeSignal>("Carl", "carl", CARL).await;
+}
+
+#[tokio::test]
+async fn a_removed_name_is_paired_for_somebody_new() {
+    is_paired_for_somebody_new::<FakeSignal>().await;
+}
+
+#[tokio::test]
+async fn another_address_is_linked() {
+    is_linked::<FakeSignal>().await;
+}
+
+#[tokio::test]
+async fn a_member_is_forgotten_and_comes_back() {
+    is_forgotten::<FakeSignal>("Ben", "ben", BEN).await;
+}
