@@ -329,6 +329,12 @@ impl<C: Channel> HomeOver<C> {
         peers.split_whitespace().map(|peer| at(peer).unwrap_or_else(|| panic!("{peer} is nobody's"))).collect()
     }
 
+    /// Notes what crossed so far: later somebody may see more than they may now.
+    fn note_what_crossed(&mut self) {
+        let crossed = self.crossed();
+        self.problems.extend(crossed);
+    }
+
     /// Whoever is at that address is that person again, and sees what is theirs from now on.
     fn is_at(&mut self, who: &'static str, address: i64) {
         self.may_see.entry(who).or_default().insert(address);
@@ -336,8 +342,7 @@ impl<C: Channel> HomeOver<C> {
     }
 
     async fn end(mut self) {
-        let crossed = self.crossed();
-        self.problems.extend(crossed);
+        self.note_what_crossed();
         let (count, all) = (self.problems.len(), self.problems.iter().cloned().collect::<Vec<_>>());
         self.story.stop_here().await;
         assert!(all.is_empty(), "{count} cells are red:\n{}", all.join("\n"));

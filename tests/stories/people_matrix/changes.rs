@@ -153,6 +153,60 @@ async fn a_removed_name_is_paired_for_the_same_person() {
     home.end().await;
 }
 
+/// Whoever an entry means is renamed. Then the new name has another address, where somebody says and keeps things of their own. The home, and what
+/// owners are told to write if both are one.
+async fn comes_from_elsewhere(name: &str, new: &'static str, who: &'static str, asked: i64) -> (Home, String) {
+    let mut home = Home::lived_in().await;
+    home.configure(|people| entry(people, name).name = new).await;
+    home.configure(|people| entry(people, new).address = DORA).await;
+    home.story.answered().await;
+    let told = home.story.heard(asked).join("\n");
+    home.is_gone(who);
+    home.is_at("dora", DORA);
+    home.plant("dora", DORA).await;
+    let join = format!("/people join {}", home.ids["dora"]);
+    assert!(told.contains(&join), "{told}");
+    home.looks(DORA).await;
+    home.note_what_crossed();
+    (home, join)
+}
+
+async fn is_joined(name: &str, new: &'static str, (who, address): (&'static str, i64), asked: i64) {
+    let (mut home, join) = comes_from_elsewhere(name, new, who, asked).await;
+    home.story.say(asked, &join).await;
+    assert!(home.story.last_heard(asked).contains("the same person as before"), "{}", home.story.last_heard(asked));
+    home.is_at(who, DORA);
+    home.is_a_stranger(address).await;
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.the_command_line_is_that_of("ada").await;
+    home.end().await;
+}
+
+#[tokio::test]
+async fn the_first_owner_is_joined_with_who_they_were() {
+    is_joined("Ada", "Adah", ("ada", ADA), CARL).await;
+}
+
+#[tokio::test]
+async fn a_member_is_joined_with_who_they_were() {
+    is_joined("Ben", "Benno", ("ben", BEN), ADA).await;
+}
+
+#[tokio::test]
+async fn a_member_is_kept_apart_from_who_bore_the_name() {
+    let (mut home, join) = comes_from_elsewhere("Ben", "Benno", "ben", ADA).await;
+    home.story.say(ADA, &join.replace("join", "apart")).await;
+    assert!(home.story.last_heard(ADA).contains("somebody new"), "{}", home.story.last_heard(ADA));
+    home.story.restart().await;
+    home.story.say(ADA, &join).await;
+    assert!(home.story.last_heard(ADA).starts_with("There is no earlier"), "{}", home.story.last_heard(ADA));
+    home.is_a_stranger(BEN).await;
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home.end().await;
+}
+
 async fn has_another_address(name: &str) {
     let mut home = Home::lived_in().await;
     home.configure(|people| entry(people, name).address = DORA).await;
