@@ -86,6 +86,14 @@ pub async fn begins_anew(story: &mut StoryOver<impl Channel>, file: &Path) -> Re
     restored
 }
 
+/// The story goes on in its own home with what is in the backup.
+pub async fn goes_back(story: &mut StoryOver<impl Channel>, file: &Path) -> Restored {
+    story.stop().await;
+    let restored = restore(file, &story.home, story).await.unwrap();
+    story.start().await;
+    restored
+}
+
 /// Everything below a folder, with its contents.
 fn all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();

@@ -13,7 +13,7 @@ use std::time::Duration;
 use compline::model::{Purpose, Request, Role};
 use serde_json::json;
 
-use crate::backup::{back_up, begins_anew, shelf};
+use crate::backup::{back_up, begins_anew, goes_back, shelf};
 use crate::support::channel::Channel;
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, BEN, EVE, StoryOver};

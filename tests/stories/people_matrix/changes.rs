@@ -282,6 +282,52 @@ async fn a_backup_is_restored() {
     home.end().await;
 }
 
+/// A backup is made while a code lets somebody in. They are removed, and the backup is restored.
+async fn is_removed_after_the_backup(name: &str, role: &str, (who, address): (&'static str, i64), owner: i64) -> Home {
+    let mut home = Home::lived_in().await;
+    home.configure(|people| people.retain(|entry| entry.name != name)).await;
+    let id = home.ids[who].to_string();
+    let made = home.story.command_line(&["people", "pair", name, role, "--same-as", &id]).await;
+    home.story.say(address, &format!("/start {}", code_in(&made.markdown).unwrap())).await;
+    home.open(who, address).await;
+    home.everybody_has_their_own().await;
+    let (_shelf, file) = shelf();
+    back_up(&home.story.home, &file, &home.story).unwrap();
+    home.story.say(owner, &format!("/remove {name}")).await;
+    home.is_gone(who);
+    if who == "ben" {
+        pairs_again(&mut home, "ben", "Ben", "new", DORA).await;
+    }
+    goes_back(&mut home.story, &file).await;
+    home.is_void(who, "link").await;
+    if role == "owner" {
+        home.is_void(who, "pair").await;
+    }
+    home.is_a_stranger(address).await;
+    home.everybody_looks().await;
+    home.everybody_has_their_own().await;
+    home
+}
+
+#[tokio::test]
+async fn an_old_backup_is_restored_after_the_first_owner_was_removed() {
+    let mut home = is_removed_after_the_backup("Ada", "owner", ("ada", ADA), CARL).await;
+    home.the_command_line_is_that_of("carl").await;
+    home.end().await;
+}
+
+#[tokio::test]
+async fn an_old_backup_is_restored_after_somebody_new_took_a_removed_name() {
+    let mut home = is_removed_after_the_backup("Ben", "member", ("ben", BEN), ADA).await;
+    // The backup knows nothing of who bears the name since.
+    home.is_a_stranger(DORA).await;
+    pairs_again(&mut home, "ben", "Ben", "new", DORA).await;
+    home.looks(DORA).await;
+    home.everybody_looks().await;
+    home.looks(DORA).await;
+    home.end().await;
+}
+
 #[tokio::test]
 async fn the_workspace_is_handed_over() {
     let mut home = Home::lived_in().await;
