@@ -37,6 +37,8 @@ mod model;
 mod forget;
 #[path = "cli/one_shot.rs"]
 mod one_shot;
+#[path = "cli/people.rs"]
+mod people;
 #[path = "cli/program.rs"]
 mod program;
 #[path = "cli/running.rs"]
