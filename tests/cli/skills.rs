@@ -109,6 +109,27 @@ fn a_folder_that_is_copied_in_is_accepted_by_its_hash() {
     home.run("skills check").done();
 }
 
+#[test]
+fn at_a_terminal_a_held_skill_is_shown_and_accepted_by_a_yes_alone() {
+    let home = Home::plain();
+    home.run("status").done();
+    std::fs::create_dir_all(home.file("skills/tea")).unwrap();
+    std::fs::write(home.file("skills/tea/SKILL.md"), skill("tea", "Boil water.")).unwrap();
+    let state = || named(&home.run("skills list --json").json(), "tea")["state"].clone();
+    for typed in ["n\n", "\n", "yess\n", "n\ny\n", "\u{4}"] {
+        let ended = home.typed("skills accept tea", typed);
+        ended.refused(1, &["Accept the skill tea exactly as shown? [y/N]", "Nothing was changed"]);
+        assert!(ended.out.contains("Boil water."), "{typed:?}: {ended:?}");
+        assert_eq!(state(), "held", "{typed:?}");
+    }
+    let none = home.typed("skills accept soup", "y\n");
+    none.refused(1, &["no skill soup"]);
+    assert!(!none.err.contains("[y/N]"), "{none:?}");
+    let ended = home.typed("skills accept tea", " YES \n");
+    assert!(ended.code == 0 && ended.out.contains("Boil water."), "{ended:?}");
+    assert_eq!(state(), "live");
+}
+
 /// That skill in a list of them.
 fn named(skills: &Value, name: &str) -> Value {
     skills.as_array().unwrap().iter().find(|skill| skill["name"] == name).unwrap().clone()
