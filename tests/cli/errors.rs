@@ -1,8 +1,11 @@
 //! What is wrong, where, and what to do: every broken home has its sentence, its exit code, and loses nothing.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::Path;
 
-use super::program::{Home, PLAIN, program};
+use super::program::{Ended, Home, PLAIN, program};
 
 #[test]
 fn wrong_usage_is_two() {
@@ -101,4 +104,40 @@ fn a_reader_that_leaves_is_no_failure() {
     let ended = home.command("config show").stdout(writer).output().unwrap();
     assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
     assert!(ended.stderr.is_empty());
+}
+
+/// The program with another home than the one in which the configuration lies.
+fn elsewhere(configured: &Home, home: &Path, line: &str) -> Ended {
+    let mut command = program();
+    command.arg("--home").arg(home).arg("--config").arg(configured.file("compline.toml"));
+    Ended::of(command.args(line.split_whitespace()).output().unwrap())
+}
+
+#[test]
+fn an_open_home_of_another_account_is_refused_and_left_as_it_is() {
+    let (configured, home) = (Home::plain(), Home::new());
+    let mode = |mode| std::fs::set_permissions(home.path(), Permissions::from_mode(mode)).unwrap();
+    let other = std::fs::metadata(home.path()).unwrap().uid() + 1;
+    if chown(home.path(), Some(other), None).is_err() {
+        // Written past the test harness, which swallows what a test that passes prints.
+        let line = b"\nin part: an_open_home_of_another_account, because only root can give a directory away: tried with /usr\n";
+        std::io::stderr().write_all(line).unwrap();
+        elsewhere(&configured, Path::new("/usr"), "status").refused(1, &["Others on this computer can look into /usr"]);
+        return;
+    }
+    let shown = home.path().display().to_string();
+    for open in [0o755, 0o710] {
+        mode(open);
+        let words = [format!("look into {shown} (mode {open:04o})"), format!("chmod 700 '{shown}'")];
+        for line in ["status", "run"] {
+            elsewhere(&configured, home.path(), line)
+                .refused(1, &[&words[0], "fix: as the owner of that directory", &words[1]]);
+        }
+        let found = std::fs::metadata(home.path()).unwrap();
+        assert_eq!((found.uid(), found.mode() & 0o7777), (other, open), "nothing of another account is changed");
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "and nothing is put there");
+    }
+    // Its owner did what was said.
+    mode(0o700);
+    elsewhere(&configured, home.path(), "status").done();
 }
