@@ -12,7 +12,8 @@ use crate::config;
 use crate::model::{self, ModelError, Purpose, Request, Role, Unwatched};
 use crate::time::SystemClock;
 use crate::time::clock::grace;
-use crate::trust::{Label, Labelled, Scope, Source};
+use crate::trust::Scope;
+use crate::wording;
 use crate::wording::cli as says;
 use crate::wording::meaning as of_meaning;
 
@@ -40,8 +41,7 @@ impl Trouble {
 pub async fn model(config: &config::Model) -> Result<(), Trouble> {
     model::install_tls();
     let model = model::build(config).map_err(|error| Trouble::new(format!("{error:#}"), says::FIX_MODEL_REQUEST))?;
-    // Nothing hangs on the label of a question that nobody asked, so it gets the least.
-    let question = Labelled::new(Arc::from(says::PROBE), Label::untrusted(Source::unknown()), Scope::Shared);
+    let question = wording::own(says::PROBE, Scope::Shared);
     let mut request = Request::new(Scope::Shared, Purpose::Chat).with_max_output(MOST_TOKENS);
     request.text(Role::User, question).map_err(|error| Trouble::new(error.to_string(), says::FIX_MODEL_REQUEST))?;
     let answered = tokio::select! {
@@ -69,7 +69,7 @@ pub async fn embedding(config: &config::Embedding) -> Result<usize, Trouble> {
     model::install_tls();
     let embedder =
         model::embed::build(config).map_err(|error| Trouble::new(format!("{error:#}"), of_meaning::FIX_REQUEST))?;
-    let words = Labelled::new(Arc::from(of_meaning::PROBE), Label::untrusted(Source::unknown()), Scope::Shared);
+    let words = wording::own(of_meaning::PROBE, Scope::Shared);
     let embedded = embedder.embed(&[words], LIMIT).await.map_err(|error| {
         let fix = match &error {
             ModelError::Later { .. } | ModelError::Cut => of_meaning::FIX_AWAY,

@@ -13,7 +13,8 @@ use super::{Engine, boundary, compact, extractor, summary};
 use crate::id::ConversationId;
 use crate::store::{Conversation, Db, Node, Summary, Tx, View};
 use crate::time::Moment;
-use crate::trust::{Label, Scope};
+use crate::trust::{Labelled, Scope, Text};
+use crate::wording;
 use crate::wording::agent as says;
 
 /// How many titles of earlier conversations the next one is told.
@@ -81,13 +82,12 @@ async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> 
                 vec![(View::Trusted, trusted)]
             };
             for (view, lines) in views {
-                let label = Label::join_of(lines.iter().map(|line| line.text.label()));
-                tx.want_summary(of.id, of.last_message, view, &label, of.scope, now)?;
+                let standin = summary::extractive(&lines, of.scope);
+                tx.want_summary(of.id, of.last_message, view, standin.label(), of.scope, now)?;
                 let Some(row) = tx.wanted(of.id, of.last_message, view)? else { continue };
                 for line in &lines {
                     tx.derive(Node::Summary(row), line.from)?;
                 }
-                let standin = summary::extractive(&lines, of.scope);
                 tx.keep_summary(row, "standin", &standin, "extract", now)?;
             }
             if keeps {
@@ -167,36 +167,43 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
         }
     }
     let (of, zone) = (current.clone(), engine.parts.zone);
-    let (words, state) = engine.parts.journal.read(move |db| compose(db, &of, zone)).await?;
-    let words = [words, learned(engine, current.scope).await?].join("\n\n").trim().to_owned();
+    let (summaries, state) = engine.parts.journal.read(move |db| compose(db, &of, zone)).await?;
+    let learned = learned(engine, current.scope).await?;
+    let (summaries, mut label, scope) = (summaries.open().0, summaries.label().clone(), current.scope);
+    label.absorb(learned.label());
+    let words = [&**summaries, &**learned.open().0].join("\n\n");
+    let opening: Text = Labelled::new(Arc::from(words.trim()), label, scope);
     if state == current.opening_state {
         return Ok(current);
     }
-    let (to_store, of) = (words.clone(), current.id);
+    let (to_store, of) = (opening.clone(), current.id);
     engine.parts.journal.write("fix an opening", move |tx| tx.set_opening(of, &to_store, state)).await?;
-    Ok(Conversation { opening: words, opening_state: state.to_owned(), ..current })
+    Ok(Conversation { opening, opening_state: state.to_owned(), ..current })
 }
 
 /// What was learned from what went wrong, under its heading; blank if that is nothing.
-async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<String> {
-    let Some(party) = engine.parts.journal.read(move |db| db.party_of(scope)).await? else { return Ok(String::new()) };
+async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
+    let nothing = wording::own("", scope);
+    let Some(party) = engine.parts.journal.read(move |db| db.party_of(scope)).await? else { return Ok(nothing) };
     let learnings = engine.parts.tree.learnings(&party).await?;
     let (words, label, _) = learnings.open();
     // Only what grew from trusted text alone is loaded by itself.
     let shown = label.is_trusted() && !words.is_empty();
-    Ok(if shown { format!("## {}\n\n{words}", says::LEARNINGS) } else { String::new() })
+    let block = || Labelled::new(Arc::from(format!("## {}\n\n{words}", says::LEARNINGS)), label.clone(), scope);
+    Ok(if shown { block() } else { nothing })
 }
 
-fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyhow::Result<(String, &'static str)> {
+fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyhow::Result<(Text, &'static str)> {
     let earlier = db.conversations_before(current, TITLES)?;
     let (mut last, mut ended, mut state) = (None, String::new(), "final");
-    let mut titles = Vec::new();
+    let (mut titles, mut label) = (Vec::new(), wording::own("", current.scope).label().clone());
     for (index, conversation) in earlier.iter().enumerate() {
         let Some(summary) = db.summary_of(conversation.id, View::Trusted)? else { continue };
         // Only what grew from trusted text alone is loaded by itself.
         if !summary.content.label().is_trusted() {
             continue;
         }
+        label.absorb(summary.content.label());
         let content = summary.content.open().0.clone();
         if !content.title.is_empty() {
             titles.push((zone.day(conversation.opened_at), content.title.clone()));
@@ -211,5 +218,6 @@ fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyho
             last = Some(content).filter(|content| !content.title.is_empty());
         }
     }
-    Ok((summary::opening(last.as_ref(), &titles, &ended, zone), state))
+    let words = summary::opening(last.as_ref(), &titles, &ended, zone);
+    Ok((Labelled::new(Arc::from(words), label, current.scope), state))
 }

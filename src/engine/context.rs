@@ -222,15 +222,14 @@ pub fn summarised(summary: &Text) -> Message {
 pub fn begin(
     request: &mut Request,
     identity: Text,
-    opening: &str,
+    opening: &Text,
     now: &[Text],
     history: &History,
 ) -> Result<(), WrongScope> {
     let scope = request.scope();
     request.push(Arc::new(Message::of(Role::System, identity).cached()))?;
-    if !opening.is_empty() {
-        // Summaries of the trusted projection only: the closer keeps the others apart.
-        request.push(Arc::new(Message::of(Role::System, wording::own(opening, scope)).cached()))?;
+    if !opening.open().0.is_empty() {
+        request.push(Arc::new(Message::of(Role::System, opening.clone()).cached()))?;
     }
     for block in now.iter().filter(|block| !block.open().0.is_empty()) {
         request.push(Arc::new(Message::of(Role::System, block.clone())))?;

@@ -72,9 +72,7 @@ impl Tree {
         let path = place::within(&folder.inside, &draft.name);
         let job = move |tx: Tx<'_>| {
             // Folders may have been moved since it was asked where this one lies.
-            let is_elsewhere =
-                !draft.scope.equals(Scope::Shared) && label::is_elsewhere(*tx, draft.scope, &path, &path)?;
-            anyhow::ensure!(!is_elsewhere, label::Foreign);
+            anyhow::ensure!(!label::is_elsewhere(*tx, draft.scope, &path, &path)?, label::Foreign);
             let is_first = draft.existing == Existing::Keep;
             let new = NewFile {
                 path: &path,

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context;
 
-use super::approval::{Approval, Decider};
+use super::approval::Approval;
 use super::disk::{self, Swap};
 use super::proposal::{self, Proposal};
 use super::{Change, Review, contents, label};
@@ -73,27 +73,24 @@ pub(super) fn accept(tx: Tx<'_>, approval: &Approval, proposal: &Proposal, versi
     tx.derive(Node::Version(version), Node::Proposal(proposal.row.id))
 }
 
-/// Writes down that a skill shall have a content that was accepted before, under the label `known`, or that the program ships.
-#[expect(clippy::too_many_arguments, reason = "one row, and each of these is a column of it")]
+/// Writes down that a skill shall have a content that was accepted before, under the label that it was accepted with, or that the program ships.
 pub(super) fn begin_accepted(
     tx: Tx<'_>,
     skill: &str,
     base: &str,
     origin: &str,
     files: &[SkillFile],
-    by: &Decider,
-    known: &Label,
+    label: &Label,
     now: Moment,
 ) -> anyhow::Result<VersionId> {
     let digest = Folder::new(files.iter().cloned()).digest();
-    let label = label::of_decided(by, known);
     let version = tx.add_version(&NewVersion {
         skill,
         digest: digest.as_str(),
         origin,
         proposal: None,
         accepted: true,
-        label: &label,
+        label,
         files,
         at: now,
     })?;

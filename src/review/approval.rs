@@ -56,8 +56,6 @@ pub enum Decider {
     Reviewer,
     /// Nobody had to: the owner left what passes every other stage to this setting.
     Setting(&'static str),
-    /// Nobody had to: it ships with the program.
-    Shipped,
 }
 
 /// The permission to do what one proposal says, once.

@@ -1,6 +1,6 @@
 //! The one file of this room that mints trust: for what the program ships, what a person wrote by hand, and what the owner approved.
 
-use super::approval::{Approval, Decider};
+use super::approval::Approval;
 use crate::id::VersionId;
 use crate::trust::{Label, Source};
 
@@ -27,16 +27,6 @@ pub(super) fn of_accepted_before(version: VersionId) -> Label {
 /// A folder that is held is of unknown origin until the owner says yes.
 pub(super) fn of_a_held_folder() -> Label {
     Label::untrusted(Source::new("folder", ""))
-}
-
-/// A content that was accepted before, under `known`, or that ships with the program.
-pub(super) fn of_decided(by: &Decider, known: &Label) -> Label {
-    match by {
-        Decider::Owner { .. } => known.clone(),
-        Decider::Shipped => Label::trusted(),
-        // These decide about proposals only.
-        Decider::Reviewer | Decider::Setting(_) => Label::untrusted(Source::unknown()),
-    }
 }
 
 /// The label of a skill's line in the index: name and description were accepted with it, and carry no origin.

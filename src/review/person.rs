@@ -276,8 +276,7 @@ fn begin_roll_back(
     }
     let files = tx.files_of_version(version)?;
     let base = lying.map_or("", Digest::as_str);
-    let decider = Decider::Owner { person: by.person() };
-    let new = apply::begin_accepted(tx, skill, base, "rollback", &files, &decider, &row.label, now)?;
+    let new = apply::begin_accepted(tx, skill, base, "rollback", &files, &row.label, now)?;
     tx.derive(crate::store::Node::Version(new), crate::store::Node::Version(version))?;
     Ok(None)
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::apply;
-use super::approval::Decider;
 use super::proposal::{self, Draft, Origin};
 use super::sync::{self, Step};
 use super::{Change, Review, Staged, label};
@@ -64,8 +63,7 @@ impl Review {
                     .journal
                     .write("ship a skill", move |tx| {
                         let label = label::of_the_program();
-                        apply::begin_accepted(tx, name, &base, "shipped", &files, &Decider::Shipped, &label, now)
-                            .map(drop)
+                        apply::begin_accepted(tx, name, &base, "shipped", &files, &label, now).map(drop)
                     })
                     .await?;
                 Ok(Some((name, shipped, true)))

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::{Db, Tx};
 use crate::id::{ConversationId, MessageId, PersonId, StreamId};
 use crate::time::Moment;
-use crate::trust::Scope;
+use crate::trust::{Labelled, Scope, Text};
 
 /// A conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Conversation {
     /// When the next one began, or `/new` was given.
     pub closed_at: Option<Moment>,
     /// What it begins with, as placed in prompts.
-    pub opening: String,
+    pub opening: Text,
     /// `none`, `standin`, `final`.
     pub opening_state: String,
     /// The kind: `chat`, or that of the work that the program does by itself.
@@ -38,7 +38,7 @@ pub struct Conversation {
 
 const COLUMNS: &str =
     "id, stream_id, scope, began_because, opened_at, last_at, last_message_id, messages, closed_at, opening,
-    opening_state, kind";
+    opening_state, kind, opening_label";
 
 fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     Ok(Conversation {
@@ -51,7 +51,7 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
         last_message: row.get(6)?,
         messages: row.get(7)?,
         closed_at: row.get(8)?,
-        opening: row.get(9)?,
+        opening: Labelled::new(row.get(9)?, row.get(12)?, row.get(2)?),
         opening_state: row.get(10)?,
         kind: row.get(11)?,
     })
@@ -273,11 +273,12 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn set_opening(&self, id: ConversationId, opening: &str, state: &str) -> anyhow::Result<()> {
+    pub fn set_opening(&self, id: ConversationId, opening: &Text, state: &str) -> anyhow::Result<()> {
+        let (words, label, _) = opening.open();
         self.0
             .0
-            .prepare_cached("UPDATE conversations SET opening = ?2, opening_state = ?3 WHERE id = ?1")?
-            .execute(params![id, opening, state])?;
+            .prepare_cached("UPDATE conversations SET opening = ?2, opening_state = ?3, opening_label = ?4 WHERE id = ?1")?
+            .execute(params![id, &**words, state, label])?;
         Ok(())
     }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use compline::id::PersonId;
-use compline::store::{Db, Journal};
+use compline::id::{AddressId, PersonId, SlotId};
+use compline::store::{Db, Journal, Looked, Lookup, NewSlot, Pool, Read, SlotState};
+use compline::text::question::Question;
 use compline::time::Moment;
 use compline::trust::Scope;
 use rusqlite::Connection;
@@ -48,8 +49,8 @@ const OPEN: &[(&str, &[(&str, &str)])] = &[
     ("verdicts", &[("note", "planted"), ("findings", r#"["planted"]"#)]),
     ("outbox", &[("state", "pending"), ("text", "planted"), ("buttons", r#"["planted"]"#), ("quotes", "planted")]),
     ("attachments", &[("name", "planted"), ("path", "planted"), ("digest", "planted"), ("reference", "planted")]),
-    ("entries", &[("kind", "conversation"), ("name", "planted"), ("text", "planted"), ("key", "talk of {scope}")]),
-    ("entries", &[("kind", "fact"), ("name", "planted"), ("text", "planted"), ("key", "fact of {scope}")]),
+    ("entries", &[("kind", "conversation"), ("name", "planted"), ("text", "planted"), ("key", "talk of {scope}"), ("digest", "planted")]),
+    ("entries", &[("kind", "fact"), ("name", "planted"), ("text", "planted"), ("key", "fact of {scope}"), ("digest", "planted")]),
     ("indexed", &[("path", "{scope}.md"), ("size", "7")]),
     ("unindexed", &[("path", "conversations/{scope}")]),
     ("files", &[("path", "{scope}.md"), ("digest", "planted"), ("cause", "promote"), ("written_at", "7")]),
@@ -118,9 +119,15 @@ fn plant_everything(story: &Story, scope: &str) {
         rows.insert(*table, row);
     }
     for (table, column, above, columns) in BELOW {
-        plant(&db, table, &named(columns, (column, rows[above].to_string())), &rows);
+        let row = plant(&db, table, &named(columns, (column, rows[above].to_string())), &rows);
+        if *table == "inbox" {
+            db.execute("UPDATE messages SET inbox_id = ?1 WHERE id = ?2", [row, rows[above]]).unwrap();
+        }
     }
     plant(&db, "entry_uses", &[("key", format!("fact of {scope}"))], &rows);
+    db.execute("INSERT INTO text_digests (text_id, digest) VALUES (?1, 'planted')", [rows["texts"]]).unwrap();
+    db.execute("INSERT OR IGNORE INTO embeddings (model, digest, vector) VALUES ('a model', 'planted', x'00000000')", [])
+        .unwrap();
 }
 
 /// Every row of a scope, and what lies below it, by table.
@@ -212,6 +219,25 @@ async fn who_is_joined_to_another_takes_nothing_of_a_third_along() {
     }
 }
 
+/// The digests of the vectors that a reader of a scope is shown who begins there.
+fn vectors(db: Db<'_>, pool: Pool, scope: Scope, read: Read) -> anyhow::Result<Vec<String>> {
+    let mut digests = Vec::new();
+    db.read_vectors((pool, scope), "a model", read, |seen| digests.push(seen.digest.to_owned()))?;
+    Ok(digests)
+}
+
+/// The same for the words that are there, for vectors that came since, and for places that came since.
+fn all_vectors(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<String>> {
+    let mut shown = Vec::new();
+    for pool in [Pool::Said, Pool::Known] {
+        let newest = db.begin_vectors(pool)?;
+        for read in [newest, Read { words: 0, vector: 0, ..newest }, Read { words: 0, place: 0, ..newest }] {
+            shown.push(format!("{:?}", vectors(db, pool, scope, read)?));
+        }
+    }
+    Ok(shown)
+}
+
 /// What the journal says when it is asked for one scope, by the question.
 fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>> {
     let (first, last, at) = (Moment(0), Moment(8), Moment(7));
@@ -237,7 +263,16 @@ fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>
         ("reflection_on", format!("{:?}", db.reflection_on(scope, DAY)?.is_some())),
         ("reflections", format!("{:?}", db.reflections(Some(scope), 9)?.len())),
         ("reflections_within", format!("{:?}", db.reflections_within(scope, "daily", first, last)?.len())),
+        ("reflection_before", format!("{:?}", db.reflection_before(scope, "daily", SlotId(0), last)?.is_some())),
+        ("read_vectors", format!("{:?}", all_vectors(db, scope)?)),
+        ("recall_by", format!("{:?}", db.recall_by(&near_in_meaning(scope))?.hits)),
+        ("entries_saying", format!("{:?}", db.entries_saying(&Lookup::of(scope), &["planted".to_owned()])?)),
     ])
+}
+
+fn near_in_meaning(scope: Scope) -> Looked<'static> {
+    static NEAR: std::sync::LazyLock<[(String, f64); 1]> = std::sync::LazyLock::new(|| [("planted".to_owned(), 0.9)]);
+    Looked { words: "something else", limit: 9, near: &*NEAR, ..Looked::of(scope) }
 }
 
 #[tokio::test]
@@ -256,4 +291,179 @@ async fn whoever_asks_the_journal_for_one_scope_hears_of_no_other() {
         assert_ne!(before, after, "{question} finds what was planted");
     }
     journal.close().await;
+}
+
+/// A journal of which only Ada's own lines are asked for, with everything of somebody else planted in it afterwards.
+async fn with_a_stranger(story: &Story, before: impl AsyncFn(&Journal)) -> Journal {
+    let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
+    before(&journal).await;
+    plant_everything(story, "person:77");
+    journal
+}
+
+#[tokio::test]
+async fn a_slot_of_somebody_else_takes_no_day_away() {
+    let mut story = Story::begin().await;
+    story.stop().await;
+    plant_everything(&story, "person:1");
+    let journal = with_a_stranger(&story, async |_| ()).await;
+    open(&story).execute("UPDATE slots SET run = 2 WHERE scope = 'person:77'", []).unwrap();
+    let ada = Scope::Person(PersonId(1));
+    let within = move |db: Db<'_>| db.reflections_within(ada, "daily", Moment(0), Moment(8));
+    assert_eq!(journal.read(within).await.unwrap().len(), 1, "the newest run of Ada's own day");
+    let (job, period, reason, at) = ("weekly", DAY, "", Moment(7));
+    open(&story).execute("UPDATE slots SET job = 'weekly' WHERE scope = 'person:77'", []).unwrap();
+    let claimed = journal.write("claim", move |tx| {
+        let (state, again) = (SlotState::Claimed, false);
+        tx.claim_slot(&NewSlot { job, scope: ada, period, from: at, to: at, due_at: at, state, reason, again, at })
+    });
+    assert!(claimed.await.unwrap().is_some(), "nobody has had that week with Ada");
+    journal.close().await;
+}
+
+#[tokio::test]
+async fn work_for_somebody_else_holds_no_hand_over_up_and_loses_no_message() {
+    let mut story = Story::begin().await;
+    story.people_are(&[("Ada", "owner", ADA), ("Ben", "owner", BEN)]);
+    story.restart().await;
+    story.say(ADA, "The garden needs water").await;
+    story.say(BEN, "So does mine").await;
+    story.stop().await;
+    let journal = with_a_stranger(&story, async |journal| {
+        assert_eq!(journal.read(|db| db.misplaced_rows()).await.unwrap(), []);
+    })
+    .await;
+    let db = open(&story);
+    db.execute("UPDATE turns SET state = 'running' WHERE scope = 'person:77'", []).unwrap();
+    db.execute("UPDATE forgettings SET state = 'wanted' WHERE scope = 'person:77'", []).unwrap();
+    let (ben, address): (i64, i64) = db
+        .query_row("SELECT person_id, id FROM addresses WHERE peer = ?1", [BEN.to_string()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    db.execute("UPDATE outbox SET address_id = ?1 WHERE scope = 'person:77'", [address]).unwrap();
+    let done = journal.write("unlink", move |tx| tx.unlink(AddressId(address), PersonId(ben), Moment(9)));
+    done.await.unwrap();
+    assert_eq!(story.text("SELECT state FROM outbox WHERE scope = 'person:77'"), "pending", "it is not Ben's");
+    let begun = journal.write("hand over", move |tx| tx.begin_hand_over(PersonId(ben), "people/1-ada"));
+    assert!(begun.await.unwrap().is_ok(), "neither of the two is at work");
+    journal.close().await;
+}
+
+#[tokio::test]
+async fn the_root_belongs_to_whoever_its_files_were_written_for_most_often() {
+    let mut story = Story::begin().await;
+    story.stop().await;
+    let db = open(&story);
+    db.execute_batch("DELETE FROM workspace; DELETE FROM files").unwrap();
+    for (path, person) in [("memory/a.md", 1), ("memory/b.md", 2), ("memory/b.md", 2)] {
+        let named = [("path", path.to_owned()), ("scope", format!("person:{person}"))];
+        plant(&db, "files", &[&named[..], &[("cause", "remember".to_owned())]].concat(), &BTreeMap::new());
+    }
+    let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
+    journal.write("settle", |tx| tx.settle_workspace_owner()).await.unwrap();
+    assert_eq!(journal.read(|db| db.workspace_owner()).await.unwrap(), Some(PersonId(2)));
+    journal.close().await;
+}
+
+/// How many texts it takes until a word is too common to be ranked by, and some.
+const COMMON: u32 = 20_010;
+
+#[tokio::test]
+async fn an_index_that_is_wrong_shows_nothing_of_anybody_else() {
+    let mut story = Story::begin().await;
+    story.model.says("And the cat needs food");
+    story.say(ADA, "The garden needs water").await;
+    story.fake.forwards(ADA, crate::support::story::EVE, "The hedge needs water");
+    story.answered().await;
+    story.stop().await;
+    let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
+    let ada = Scope::Person(PersonId(1));
+    let found = async |words: &'static str, untrusted_too: bool| {
+        let looked = Looked { words, untrusted_too, limit: 50, with_company: true, ..Looked::of(ada) };
+        let matches = journal.read(move |db| db.recall_by(&looked)).await.unwrap();
+        (matches.hits.iter().map(|hit| hit.text.open().0.to_string()).collect::<Vec<_>>(), matches.untrusted)
+    };
+    assert!(found("garden", false).await.0.iter().any(|text| text.contains("cat needs food")), "what stands beside it");
+    assert_eq!(found("hedge", false).await.1, 1);
+    let db = open(&story);
+    // What stands next to a match is somebody else's now; then all of it is.
+    db.execute("UPDATE texts SET scope = 'person:77' WHERE text LIKE '%cat needs food%'", []).unwrap();
+    assert!(!found("garden", false).await.0.iter().any(|text| text.contains("cat")));
+    db.execute("UPDATE texts SET scope = 'person:77'", []).unwrap();
+    assert_eq!((found("garden", false).await, found("hedge", false).await), ((Vec::new(), 0), (Vec::new(), 0)));
+    db.execute_batch(&format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {COMMON})
+         INSERT INTO texts (message_id, kind, text, label, scope) SELECT 1, 'said', 'tea', 'trusted', 'person:1' FROM n"
+    ))
+    .unwrap();
+    journal.write("rebuild", |tx| tx.rebuild_index()).await.unwrap();
+    assert!(!found("tea", true).await.0.is_empty());
+    db.execute("UPDATE texts SET scope = 'person:77'", []).unwrap();
+    assert_eq!(found("tea", true).await, (Vec::new(), 0));
+    journal.close().await;
+}
+
+#[tokio::test]
+async fn how_much_others_know_changes_no_order() {
+    let mut story = Story::begin().await;
+    story.writes("memory/tea.md", "# Tea\n\nOolong is the tea for the evening.\n");
+    story.say(ADA, "Hello").await;
+    story.pass(NEXT_CONVERSATION).await;
+    story.stop().await;
+    let scores = |db: Db<'_>| {
+        let lookup = Lookup::of(Scope::Person(PersonId(1)));
+        Ok(db.entries_matching(&lookup, &Question::of("oolong tea", &[]), 9)?.ranked)
+    };
+    let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
+    let before = journal.read(scores).await.unwrap();
+    assert!(!before.is_empty());
+    plant_everything(&story, "person:77");
+    assert_eq!(journal.read(scores).await.unwrap(), before);
+    journal.close().await;
+}
+
+/// Ada wants a fact forgotten that stands in her files, beside somebody of whom everything says the same or not.
+async fn forgets(beside: Option<&str>) -> (String, Story) {
+    let story = Story::begin().await;
+    story.writes("agents/compline/memory.md", "## Insights\n\n- **planted**: planted (2026-11-20)\n");
+    story.say(ADA, "Hello").await;
+    story.pass(NEXT_CONVERSATION).await;
+    if let Some(scope) = beside {
+        plant_everything(&story, scope);
+        let db = open(&story);
+        db.execute("UPDATE file_contents SET content = '- **planted**: planted' WHERE content = 'planted'", []).unwrap();
+        let newest = |table: &str| story.count(&format!("SELECT max(id) FROM {table} WHERE scope = '{scope}'"));
+        for (child, table) in [("file", "files"), ("extraction", "extractions")] {
+            let edge = (format!("{child}:{}", newest(table)), format!("message:{}", newest("messages")));
+            db.execute("INSERT INTO derived_from (child, parent) VALUES (?1, ?2)", edge).unwrap();
+        }
+        let talk = "UPDATE extractions SET conversation_id = 777, after_message = 0, upto_message = 9999999 WHERE scope = ?1";
+        db.execute(talk, [scope]).unwrap();
+        db.execute("UPDATE messages SET conversation_id = 777 WHERE scope = ?1", [scope]).unwrap();
+        let before = rows_of(&story, scope);
+        story.say(ADA, "/forget planted").await;
+        is_untouched(&before, &rows_of(&story, scope));
+    } else {
+        story.say(ADA, "/forget planted").await;
+    }
+    (story.last_heard(ADA), story)
+}
+
+#[tokio::test]
+async fn what_others_say_of_a_fact_neither_goes_nor_is_told() {
+    let (alone, story) = forgets(None).await;
+    story.stop_here().await;
+    let (beside, story) = forgets(Some("person:77")).await;
+    assert_eq!(beside, alone, "what is told is about Ada's own");
+    let others = story.count(
+        "SELECT count(*) FROM derived_from d JOIN messages m ON d.parent = 'message:' || m.id
+         WHERE d.child LIKE 'forgetting:%' AND m.scope = 'person:77'",
+    );
+    assert_eq!(others, 0, "nothing of anybody else belongs to it");
+    let id = story.count("SELECT max(id) FROM forgettings WHERE scope = 'person:77'");
+    let before = rows_of(&story, "person:77");
+    story.say(ADA, &format!("/forget {id} messages")).await;
+    is_untouched(&before, &rows_of(&story, "person:77"));
+    story.stop_here().await;
 }

@@ -33,9 +33,11 @@ const SECURITY: &[&str] = &[
 ];
 
 /// A table for these places. What the old one knows is tried first; each killer is written down when it is found.
-pub fn table(sites: &[Site], old: &Table) -> Table {
+///
+/// With a part of a name only the stories that have it are tried, and what the old table knows is believed.
+pub fn table(sites: &[Site], old: &Table, part: Option<&str>) -> Table {
     let known = child::two_at_a_time(sites, |site| match old.get(&site.key) {
-        Some(Entry::Killer(story)) if is_red(story, &[site]) => Some(Entry::Killer(story.clone())),
+        Some(Entry::Killer(story)) if part.is_some() || is_red(story, &[site]) => Some(Entry::Killer(story.clone())),
         Some(Entry::Equivalent(reason)) => Some(Entry::Equivalent(reason.clone())),
         _ => None,
     });
@@ -44,7 +46,9 @@ pub fn table(sites: &[Site], old: &Table) -> Table {
     println!("{} places, {} of them without a killer", sites.len(), left.len());
     let known = sites.iter().zip(known).filter_map(|(site, entry)| Some((site.key.clone(), entry?))).collect();
     let (left, found) = (Mutex::new(left), Mutex::new(known));
-    child::two_at_a_time(&stories(), |story| try_on_all(story, &left, &found));
+    let stories: Vec<String> =
+        stories().into_iter().filter(|story| part.is_none_or(|part| story.contains(part))).collect();
+    child::two_at_a_time(&stories, |story| try_on_all(story, &left, &found));
     let (left, mut found) = (left.into_inner().unwrap(), found.into_inner().unwrap());
     for site in left {
         println!("{} survives", site.key);

@@ -33,8 +33,10 @@ const OPERATIONS: &[&str] = &["untrusted", "join_of", "join_with", "absorb", "fi
 const OTHERS: &[(&str, &str)] = &[
     ("src/admin/search/said.rs", "fits"),
     ("src/admin/search/skills.rs", "fits"),
+    ("src/admin/identity.rs", "absorb"),
     ("src/app/people.rs", "absorb"),
     ("src/gateway/join.rs", "absorb"),
+    ("src/store/recall.rs", "absorb"),
     ("src/tool/web/tidy.rs", "fits"),
 ];
 
