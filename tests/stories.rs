@@ -14,6 +14,8 @@
 #[allow(dead_code, unused_imports, reason = "not every story needs every person")]
 mod support;
 
+#[path = "stories/gate_labels.rs"]
+mod gate_labels;
 #[path = "stories/origin.rs"]
 mod origin;
 #[path = "stories/always_known.rs"]

@@ -377,8 +377,7 @@ impl Stream {
         };
         if !self.history.as_ref().is_some_and(holds) {
             let tools = self.tools_of(conversation).await?;
-            let others =
-                others + crate::model::guess_tools(&tools) + context::guess(&[&conversation.opening]);
+            let others = others + crate::model::guess_tools(&tools) + context::guess(&[&conversation.opening]);
             let shape = self.engine.shape_of(conversation, others);
             let load = move |db: Db<'_>| History::load(db, id, tools, shape);
             self.history = Some(self.engine.parts.journal.read_much(load).await?);

@@ -19,7 +19,7 @@ use crate::skill::Digest;
 use crate::spend::{OnBehalf, Purse};
 use crate::time::Clock;
 use crate::time::clock::lend;
-use crate::trust::{Labelled, Scope, Text, WrongScope};
+use crate::trust::Labelled;
 use crate::wording::{self, review as words};
 
 /// How long all attempts together may take.
@@ -42,9 +42,9 @@ pub struct Matter<'a> {
     /// What happens to it.
     pub change: &'a Change,
     /// The whole change, as people read it.
-    pub diff: Text,
+    pub diff: &'a str,
     /// Why, in the proposer's words.
-    pub rationale: Text,
+    pub rationale: &'a str,
     /// What the scan found.
     pub findings: &'a [Finding],
 }
@@ -72,14 +72,10 @@ pub enum Verdict {
 /// What a reviewer is asked about `matter`.
 ///
 /// # Errors
-/// If a text of it belongs to another scope.
-pub fn request(scope: Scope, matter: &Matter<'_>) -> anyhow::Result<Request> {
-    let (diff, diff_label, diff_scope) = matter.diff.open();
-    let (rationale, rationale_label, rationale_scope) = matter.rationale.open();
-    for found in [diff_scope, rationale_scope] {
-        anyhow::ensure!(found.fits(scope), WrongScope { found, prompt: scope });
-    }
-    let change = match matter.change {
+/// None that a proposal could cause.
+pub fn request(matter: &Labelled<Matter<'_>>) -> anyhow::Result<Request> {
+    let (Matter { skill, change, diff, rationale, findings }, label, scope) = matter.open();
+    let change = match change {
         Change::Create => words::CREATE.to_owned(),
         Change::Edit => words::EDIT.to_owned(),
         Change::Delete => words::DELETE.to_owned(),
@@ -87,10 +83,10 @@ pub fn request(scope: Scope, matter: &Matter<'_>) -> anyhow::Result<Request> {
     };
     let rationale = if rationale.trim().is_empty() { words::NO_RATIONALE.to_owned() } else { defused(rationale) };
     let body = |boundary: &str| {
-        words::proposal(boundary, &line(matter.skill), &change, &rationale, &listed(matter.findings), &defused(diff))
+        words::proposal(boundary, &line(skill), &change, &rationale, &listed(findings), &defused(diff))
     };
     let boundary = boundary(&body(""));
-    let data = Labelled::new(Arc::from(body(&boundary)), diff_label.join_with(rationale_label), scope);
+    let data = Labelled::new(Arc::from(body(&boundary)), label.clone(), scope);
     let mut request = Request::new(scope, Purpose::Review).with_max_output(MAX_OUTPUT);
     request.text(Role::System, wording::own(&words::reviewer(&boundary), scope))?;
     request.text(Role::User, data)?;

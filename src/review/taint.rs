@@ -103,7 +103,7 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
     }
 }
 
-/// The join of all that a turn read, and the texts of what somebody said in it: what the program asks for is nobody's word, even if an owner wanted it.
+/// The join of all that a turn read (its own label has those of its steps), and the texts of what somebody said in it: what the program asks for is nobody's word, even if an owner wanted it.
 fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, Vec<StoredText>)> {
     let mut label = row.label.clone();
     let mut said = Vec::new();
@@ -114,9 +114,6 @@ fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, Vec<StoredText>)
                 said.push(text);
             }
         }
-    }
-    for step in db.steps(row.id)? {
-        label.absorb(step.text.label());
     }
     Ok((label, said))
 }

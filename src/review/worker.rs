@@ -195,16 +195,15 @@ impl Review {
 
     async fn ask(&self, proposal: &Proposal) -> Verdict {
         let row = &proposal.row;
-        let text = |words: String| -> Text { Labelled::new(Arc::from(words), row.label.clone(), row.scope) };
         let findings = proposal.findings();
         let matter = Matter {
             skill: &row.skill,
             change: &proposal.change,
-            diff: text(diff::diff(proposal.base.as_ref(), proposal.result.as_ref())),
-            rationale: text(row.rationale.clone()),
+            diff: &diff::diff(proposal.base.as_ref(), proposal.result.as_ref()),
+            rationale: &row.rationale,
             findings: &findings,
         };
-        let Ok(request) = reviewer::request(row.scope, &matter) else {
+        let Ok(request) = reviewer::request(&Labelled::new(matter, row.label.clone(), row.scope)) else {
             return Verdict::None { why: says::REVIEW_IMPOSSIBLE };
         };
         let on_behalf = OnBehalf { turn: row.turn, person: row.person };

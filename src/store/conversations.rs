@@ -277,7 +277,9 @@ impl Tx<'_> {
         let (words, label, _) = opening.open();
         self.0
             .0
-            .prepare_cached("UPDATE conversations SET opening = ?2, opening_state = ?3, opening_label = ?4 WHERE id = ?1")?
+            .prepare_cached(
+                "UPDATE conversations SET opening = ?2, opening_state = ?3, opening_label = ?4 WHERE id = ?1",
+            )?
             .execute(params![id, &**words, state, label])?;
         Ok(())
     }

@@ -109,9 +109,7 @@ impl Keeping {
 
     async fn want_to_keep(&self, call: &Call<'_>, kept: &Kept, words: &str) -> anyhow::Result<()> {
         let (turn, conversation, now) = (call.turn, call.conversation, self.now());
-        let Some(person) = call.person.filter(|person| call.scope.equals(Scope::Person(*person))) else {
-            return Ok(());
-        };
+        let Scope::Person(person) = call.scope else { return Ok(()) };
         let reads_along = move |db: Db<'_>| Ok(db.conversation(conversation)?.is_some_and(|talk| talk.kind == "chat"));
         if !self.journal.read(reads_along).await? {
             return Ok(());

@@ -194,8 +194,10 @@ pub(super) fn words(arguments: &Value, name: &str) -> Result<String, ToolError> 
 
 /// Whose list it is: that of the person for whom the turn runs, in their own chat.
 fn person(call: &Call<'_>) -> Result<PersonId, ToolError> {
-    let person = call.person.filter(|person| call.scope.equals(Scope::Person(*person)));
-    person.ok_or_else(|| ToolError::Refused(says::NOBODYS.to_owned()))
+    match call.scope {
+        Scope::Person(person) => Ok(person),
+        Scope::Group(_) | Scope::Shared => Err(ToolError::Refused(says::NOBODYS.to_owned())),
+    }
 }
 
 fn not_kept(error: anyhow::Error) -> ToolError {

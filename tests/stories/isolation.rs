@@ -49,8 +49,26 @@ const OPEN: &[(&str, &[(&str, &str)])] = &[
     ("verdicts", &[("note", "planted"), ("findings", r#"["planted"]"#)]),
     ("outbox", &[("state", "pending"), ("text", "planted"), ("buttons", r#"["planted"]"#), ("quotes", "planted")]),
     ("attachments", &[("name", "planted"), ("path", "planted"), ("digest", "planted"), ("reference", "planted")]),
-    ("entries", &[("kind", "conversation"), ("name", "planted"), ("text", "planted"), ("key", "talk of {scope}"), ("digest", "planted")]),
-    ("entries", &[("kind", "fact"), ("name", "planted"), ("text", "planted"), ("key", "fact of {scope}"), ("digest", "planted")]),
+    (
+        "entries",
+        &[
+            ("kind", "conversation"),
+            ("name", "planted"),
+            ("text", "planted"),
+            ("key", "talk of {scope}"),
+            ("digest", "planted"),
+        ],
+    ),
+    (
+        "entries",
+        &[
+            ("kind", "fact"),
+            ("name", "planted"),
+            ("text", "planted"),
+            ("key", "fact of {scope}"),
+            ("digest", "planted"),
+        ],
+    ),
     ("indexed", &[("path", "{scope}.md"), ("size", "7")]),
     ("unindexed", &[("path", "conversations/{scope}")]),
     ("files", &[("path", "{scope}.md"), ("digest", "planted"), ("cause", "promote"), ("written_at", "7")]),
@@ -126,8 +144,11 @@ fn plant_everything(story: &Story, scope: &str) {
     }
     plant(&db, "entry_uses", &[("key", format!("fact of {scope}"))], &rows);
     db.execute("INSERT INTO text_digests (text_id, digest) VALUES (?1, 'planted')", [rows["texts"]]).unwrap();
-    db.execute("INSERT OR IGNORE INTO embeddings (model, digest, vector) VALUES ('a model', 'planted', x'00000000')", [])
-        .unwrap();
+    db.execute(
+        "INSERT OR IGNORE INTO embeddings (model, digest, vector) VALUES ('a model', 'planted', x'00000000')",
+        [],
+    )
+    .unwrap();
 }
 
 /// Every row of a scope, and what lies below it, by table.
@@ -432,13 +453,15 @@ async fn forgets(beside: Option<&str>) -> (String, Story) {
     if let Some(scope) = beside {
         plant_everything(&story, scope);
         let db = open(&story);
-        db.execute("UPDATE file_contents SET content = '- **planted**: planted' WHERE content = 'planted'", []).unwrap();
+        db.execute("UPDATE file_contents SET content = '- **planted**: planted' WHERE content = 'planted'", [])
+            .unwrap();
         let newest = |table: &str| story.count(&format!("SELECT max(id) FROM {table} WHERE scope = '{scope}'"));
         for (child, table) in [("file", "files"), ("extraction", "extractions")] {
             let edge = (format!("{child}:{}", newest(table)), format!("message:{}", newest("messages")));
             db.execute("INSERT INTO derived_from (child, parent) VALUES (?1, ?2)", edge).unwrap();
         }
-        let talk = "UPDATE extractions SET conversation_id = 777, after_message = 0, upto_message = 9999999 WHERE scope = ?1";
+        let talk =
+            "UPDATE extractions SET conversation_id = 777, after_message = 0, upto_message = 9999999 WHERE scope = ?1";
         db.execute(talk, [scope]).unwrap();
         db.execute("UPDATE messages SET conversation_id = 777 WHERE scope = ?1", [scope]).unwrap();
         let before = rows_of(&story, scope);

@@ -68,10 +68,11 @@ async fn an_answer_to_a_command_is_marked_with_all_that_it_shows() {
     let folder = tempfile::tempdir().unwrap();
     let skill = "---\nname: tea\ndescription: Makes tea.\n---\n\nBoil water.\n";
     std::fs::write(folder.path().join("SKILL.md"), skill).unwrap();
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 5] = [
         (&["conversations", "show", "1"], "forward"),
         (&["skills", "list"], "folder"),
         (&["skills", "import", folder.path().to_str().unwrap(), "tea"], "import"),
+        (&["skills", "import", "/nowhere", "tea"], "import"),
         (&["memory"], "unknown"),
     ];
     for (words, source) in cases {

@@ -28,6 +28,8 @@ const MEANINGS: [&[&str]; 3] =
 #[derive(Clone)]
 struct Server {
     asked: Arc<Mutex<Vec<String>>>,
+    /// The texts of each request.
+    batches: Arc<Mutex<Vec<Vec<String>>>>,
     length: Arc<Mutex<usize>>,
     is_ill: Arc<Mutex<bool>>,
     url: String,
@@ -38,6 +40,7 @@ impl Server {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = Self {
             asked: Arc::default(),
+            batches: Arc::default(),
             length: Arc::new(Mutex::new(8)),
             is_ill: Arc::default(),
             url: format!("http://{}", listener.local_addr().unwrap()),
@@ -64,6 +67,7 @@ async fn embed(State(server): State<Server>, Json(body): Json<Value>) -> axum::r
     let texts: Vec<String> =
         body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect();
     server.asked.lock().unwrap().extend(texts.clone());
+    server.batches.lock().unwrap().push(texts.clone());
     if *server.is_ill.lock().unwrap() {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     }
@@ -116,6 +120,24 @@ async fn what_was_said_in_other_words_is_found_by_its_own_person_and_is_paid_for
     assert_eq!(health(&story).await.dimensions, Some(8));
     let spent = "SELECT count(*) FROM spending WHERE purpose = 'embedding' AND state = 'spent' AND input_tokens = 5";
     assert!(story.count(spent) >= 3, "what each of them said, and the question");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn words_of_two_people_are_never_sent_together() {
+    let server = Server::start().await;
+    let mut story = Story::begin().await;
+    for _ in 0..3 {
+        story.say(ADA, &format!("Our hound is called Biscuit {}", canary(ADA))).await;
+        story.say(BEN, &format!("My puppy is called Crumb {}", canary(BEN))).await;
+    }
+    story.settings(&server.settings("small"));
+    story.restart().await;
+    story.pass(LATER).await;
+    assert!(server.was_asked(&canary(ADA)) > 0 && server.was_asked(&canary(BEN)) > 0);
+    let holds = |batch: &[String], person| batch.iter().any(|text| text.contains(&canary(person)));
+    let mixed = server.batches.lock().unwrap().iter().any(|batch| holds(batch, ADA) && holds(batch, BEN));
+    assert!(!mixed, "{:?}", server.batches.lock().unwrap());
     story.end().await;
 }
 

@@ -20,6 +20,8 @@ use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary, every_untru
 mod actions;
 #[path = "reflection/crash.rs"]
 mod crash;
+#[path = "reflection/labels.rs"]
+mod labels;
 #[path = "reflection/memories.rs"]
 mod memories;
 #[path = "reflection/travel.rs"]

@@ -69,9 +69,9 @@ impl Table {
         self.0.values().filter_map(|entry| if let Entry::Killer(story) = entry { Some(story.as_str()) } else { None })
     }
 
-    /// The number of mutants that no story is known to kill.
-    pub fn open(&self) -> usize {
-        self.0.values().filter(|entry| **entry == Entry::Open).count()
+    /// The mutants that no story is known to kill.
+    pub fn open(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, entry)| **entry == Entry::Open).map(|(key, _)| key.as_str())
     }
 
     /// Places that lack a line, and lines without a place.
@@ -100,5 +100,5 @@ fn a_table_is_read_as_it_was_written() {
     let sites = [site("src/a.rs f join_of 1"), site("src/a.rs g fits 1"), site("src/b.rs f fits 1")];
     let differences = table.differences(&sites);
     assert_eq!(differences.len(), 2, "one is missing, one superfluous: {differences:?}");
-    assert_eq!(table.open(), 1);
+    assert_eq!(table.open().collect::<Vec<_>>(), ["src/a.rs g fits 1"]);
 }
