@@ -172,12 +172,13 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
     let (summaries, mut label, scope) = (summaries.open().0, summaries.label().clone(), current.scope);
     label.absorb(learned.label());
     let words = [&**summaries, &**learned.open().0].join("\n\n");
-    let opening: Text = Labelled::new(Arc::from(words.trim()), label, scope);
+    let opening = Some(words.trim()).filter(|words| !words.is_empty());
+    let opening: Option<Text> = opening.map(|words| Labelled::new(Arc::from(words), label, scope));
     if state == current.opening_state {
         return Ok(current);
     }
     let (to_store, of) = (opening.clone(), current.id);
-    engine.parts.journal.write("fix an opening", move |tx| tx.set_opening(of, &to_store, state)).await?;
+    engine.parts.journal.write("fix an opening", move |tx| tx.set_opening(of, to_store.as_ref(), state)).await?;
     Ok(Conversation { opening, opening_state: state.to_owned(), ..current })
 }
 

@@ -222,13 +222,13 @@ pub fn summarised(summary: &Text) -> Message {
 pub fn begin(
     request: &mut Request,
     identity: Text,
-    opening: &Text,
+    opening: Option<&Text>,
     now: &[Text],
     history: &History,
 ) -> Result<(), WrongScope> {
     let scope = request.scope();
     request.push(Arc::new(Message::of(Role::System, identity).cached()))?;
-    if !opening.open().0.is_empty() {
+    if let Some(opening) = opening {
         request.push(Arc::new(Message::of(Role::System, opening.clone()).cached()))?;
     }
     for block in now.iter().filter(|block| !block.open().0.is_empty()) {

@@ -209,7 +209,9 @@ impl Stream {
         let mut parents = turn::parents(history, &ids, &known);
         let mut label = super::history::label_of(history.messages());
         label.absorb(context.label());
-        label.absorb(opening.opening.label());
+        if let Some(opening) = &opening.opening {
+            label.absorb(opening.label());
+        }
         let is_chat = Kind::of(&opening).is_none();
         let (recalled, told_from) = if begins && is_chat {
             self.recalled(&party, &ids, &known).await?
@@ -377,7 +379,9 @@ impl Stream {
         };
         if !self.history.as_ref().is_some_and(holds) {
             let tools = self.tools_of(conversation).await?;
-            let others = others + crate::model::guess_tools(&tools) + context::guess(&[&conversation.opening]);
+            let others = others
+                + crate::model::guess_tools(&tools)
+                + conversation.opening.iter().map(|opening| context::guess(&[opening])).sum::<u64>();
             let shape = self.engine.shape_of(conversation, others);
             let load = move |db: Db<'_>| History::load(db, id, tools, shape);
             self.history = Some(self.engine.parts.journal.read_much(load).await?);

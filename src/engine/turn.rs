@@ -207,7 +207,7 @@ impl<'a> Turn<'a> {
             Placement::Tail => &[],
             Placement::System => &[record.turn.context.clone(), record.turn.recalled.clone()],
         };
-        context::begin(&mut request, identity, &self.conversation.opening, now, self.history)?;
+        context::begin(&mut request, identity, self.conversation.opening.as_ref(), now, self.history)?;
         let question = context::question(record, self.engine.parts.zone, pictures, placement);
         request.push(Arc::new(question.cached()))?;
         for message in history::answered(&record.steps, scope, most) {

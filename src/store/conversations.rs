@@ -1,11 +1,13 @@
 //! Streams and their conversations.
 
+use std::sync::Arc;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Db, Tx};
 use crate::id::{ConversationId, MessageId, PersonId, StreamId};
 use crate::time::Moment;
-use crate::trust::{Labelled, Scope, Text};
+use crate::trust::{Label, Labelled, Scope, Text};
 
 /// A conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +30,8 @@ pub struct Conversation {
     pub messages: i64,
     /// When the next one began, or `/new` was given.
     pub closed_at: Option<Moment>,
-    /// What it begins with, as placed in prompts.
-    pub opening: Text,
+    /// What it begins with, as placed in prompts; none if that is nothing, or not fixed yet.
+    pub opening: Option<Text>,
     /// `none`, `standin`, `final`.
     pub opening_state: String,
     /// The kind: `chat`, or that of the work that the program does by itself.
@@ -41,6 +43,8 @@ const COLUMNS: &str =
     opening_state, kind, opening_label";
 
 fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
+    let words: Arc<str> = row.get(9)?;
+    let opening = Labelled::new(words, row.get(12)?, row.get(2)?);
     Ok(Conversation {
         id: row.get(0)?,
         stream: row.get(1)?,
@@ -51,10 +55,14 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
         last_message: row.get(6)?,
         messages: row.get(7)?,
         closed_at: row.get(8)?,
-        opening: Labelled::new(row.get(9)?, row.get(12)?, row.get(2)?),
+        opening: Some(opening).filter(says_something),
         opening_state: row.get(10)?,
         kind: row.get(11)?,
     })
+}
+
+fn says_something(text: &Text) -> bool {
+    !text.open().0.is_empty()
 }
 
 /// A conversation to be opened.
@@ -273,14 +281,14 @@ impl Tx<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn set_opening(&self, id: ConversationId, opening: &Text, state: &str) -> anyhow::Result<()> {
-        let (words, label, _) = opening.open();
+    pub fn set_opening(&self, id: ConversationId, opening: Option<&Text>, state: &str) -> anyhow::Result<()> {
+        let (words, label) = opening.map(|text| (&**text.open().0, text.label())).unzip();
         self.0
             .0
             .prepare_cached(
                 "UPDATE conversations SET opening = ?2, opening_state = ?3, opening_label = ?4 WHERE id = ?1",
             )?
-            .execute(params![id, &**words, state, label])?;
+            .execute(params![id, words.unwrap_or_default(), state, label.map(Label::encode).unwrap_or_default()])?;
         Ok(())
     }
 }

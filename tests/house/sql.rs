@@ -119,7 +119,7 @@ impl Column {
     }
 }
 
-/// Columns added later: `ALTER TABLE … ADD COLUMN …; -- comment`.
+/// Columns added later: `ALTER TABLE … ADD COLUMN …; -- comment`. SQLite wants a default where NULL is not allowed; the blank one reads as unknown.
 fn added(sql: &str) -> Vec<String> {
     sql.lines()
         .enumerate()
@@ -127,7 +127,7 @@ fn added(sql: &str) -> Vec<String> {
         .filter(|(_, (code, _))| code.to_uppercase().contains("ADD COLUMN"))
         .flat_map(|(at, (code, comment))| {
             let upper = code.to_uppercase();
-            let definition = upper.split("ADD COLUMN").nth(1).unwrap_or("").trim().to_owned();
+            let definition = upper.split("ADD COLUMN").nth(1).unwrap_or("").trim().replace(" DEFAULT ''", "");
             let name = definition.split(' ').next().unwrap_or("").to_lowercase();
             Column { name, definition, comment: comment.to_owned(), line: at + 1 }.findings()
         })
@@ -218,6 +218,8 @@ fn each_fault_of_a_table_is_seen() {
     }
     assert_eq!(added("ALTER TABLE a ADD COLUMN n INTEGER;").len(), 1);
     assert_eq!(added("ALTER TABLE a ADD COLUMN label TEXT NOT NULL DEFAULT 'trusted'; -- whence").len(), 2);
+    assert_eq!(added("ALTER TABLE a ADD COLUMN label TEXT DEFAULT ''; -- whence").len(), 1);
+    assert_eq!(added("ALTER TABLE a ADD COLUMN label TEXT NOT NULL DEFAULT ''; -- whence").len(), 0);
 }
 
 #[test]
