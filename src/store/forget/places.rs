@@ -152,6 +152,7 @@ mod tests {
         "attachments.text_path",
         "compactions.model",
         "conversations.began_because",
+        "conversations.opening_label",
         "conversations.opening_state",
         "cursors.account",
         "cursors.adapter",
