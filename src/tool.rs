@@ -366,11 +366,8 @@ impl Cleared {
         let call = Call { arguments: &self.arguments, ..call };
         let made = self.tool.run(&call).await;
         let failed = made.as_ref().err().map(ToolError::word);
-        let output = made.unwrap_or_else(|error| Output {
-            text: error.to_string(),
-            label: Label::join_of([]),
-            from: Vec::new(),
-        });
+        let output =
+            made.unwrap_or_else(|error| Output { text: error.to_string(), label: Label::neutral(), from: Vec::new() });
         let text = crate::text::shorten(&output.text, MAX_RESULT);
         Given { text: Labelled::new(Arc::from(text), label.join_with(&output.label), scope), from: output.from, failed }
     }

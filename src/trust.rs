@@ -98,6 +98,13 @@ pub struct Label {
 }
 
 impl Label {
+    /// The neutral element of the join: the label of what nothing had a part in yet. A join begins with it.
+    ///
+    /// Only the files on the list in `tests/house.rs` may call this.
+    pub fn neutral() -> Self {
+        Self { sources: BTreeSet::new(), origins: BTreeSet::new() }
+    }
+
     /// The label of what a person typed, of the program's own words and of files that a person wrote by hand.
     ///
     /// Only the files on the list in `tests/house.rs` may call this.
@@ -124,7 +131,7 @@ impl Label {
     /// The join of any number of labels. Of none it is the neutral label, which only says that nothing was read yet.
     #[track_caller]
     pub fn join_of<'a>(labels: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut all = Self { sources: BTreeSet::new(), origins: BTreeSet::new() };
+        let mut all = Self::neutral();
         if !mutation::is_permissive() {
             labels.into_iter().for_each(|label| all.add(label));
         }

@@ -40,15 +40,61 @@ pub mod turn;
 pub mod upkeep;
 pub mod why;
 
+use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::trust::{Label, Labelled, Scope, Text};
 
-/// Sentences of this room as text of `scope`. They are the program's own words, and so trusted; whatever else stands in them (a count,
-/// a time, a name from the configuration) must be the program's own as well.
-pub fn own(words: &str, scope: Scope) -> Text {
-    Labelled::new(Arc::from(words), Label::trusted(), scope)
+/// ProgramText of the program: a constant, or a message that a function of this catalogue makes of typed arguments (a count, a time, a name
+/// from the configuration). Nothing else becomes one, and so nothing else becomes trusted by being said by the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramText(Cow<'static, str>);
+
+impl ProgramText {
+    /// A message. Only the modules of the catalogue make one.
+    fn message(words: String) -> Self {
+        Self(Cow::Owned(words))
+    }
+
+    /// The words, for where they are printed.
+    pub fn into_string(self) -> String {
+        self.0.into_owned()
+    }
+}
+
+impl From<&'static str> for ProgramText {
+    fn from(words: &'static str) -> Self {
+        Self(Cow::Borrowed(words))
+    }
+}
+
+impl Deref for ProgramText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The program's own words as trusted text of `scope`.
+///
+/// ```
+/// # use compline::{id::PersonId, trust::Scope, wording};
+/// let text = wording::own("Good morning", Scope::Person(PersonId(1)));
+/// assert!(text.label().is_trusted());
+/// ```
+///
+/// A text from elsewhere does not become trusted this way:
+///
+/// ```compile_fail,E0277
+/// # use compline::{id::PersonId, trust::Scope, wording};
+/// # let from_outside = String::from("words of a page");
+/// let text = wording::own(format!("{from_outside}"), Scope::Person(PersonId(1)));
+/// ```
+pub fn own(words: impl Into<ProgramText>, scope: Scope) -> Text {
+    Labelled::new(Arc::from(&*words.into()), Label::neutral(), scope)
 }
 
 /// A duration in words: `40 seconds`, `3 hours`.

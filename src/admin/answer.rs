@@ -64,7 +64,7 @@ pub(super) struct Shown(Label);
 
 impl Shown {
     pub(super) fn nothing() -> Self {
-        Self(Label::join_of([]))
+        Self(Label::neutral())
     }
 
     /// The bare value, to be shown: its label is the answer's from now on.

@@ -49,10 +49,10 @@ impl Admin {
         let words = says::comes(size);
         let (file, scope) = (path.clone(), who.scope());
         let post = move |tx: Tx<'_>| {
-            let text = wording::own(&words, scope);
+            let text = wording::own(words.clone(), scope);
             let new = NewOutbox { kind: OutboxKind::Answer, ..NewOutbox::notice(address, &text, now) };
             let outbox = tx.post(&new)?;
-            let said = NewPart { rich: words.clone(), plain: words, ..NewPart::default() };
+            let said = NewPart { rich: words.to_string(), plain: words.into_string(), ..NewPart::default() };
             tx.keep_parts(outbox, &[said, NewPart { file, digest, ..NewPart::default() }])
         };
         self.parts.journal.write("send what is kept of somebody", post).await?;

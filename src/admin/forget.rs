@@ -15,9 +15,9 @@ use crate::memory::{Forgettable, Outcome};
 use crate::people::{Party, Person, Role};
 use crate::store::{Also, Counts, Db, ForgettingRow, Forgotten, Left, NewForgetting, Tx};
 use crate::text::needle::Needles;
-use crate::trust::Scope;
+use crate::trust::{Label, Scope};
+use crate::wording::forget as says;
 use crate::wording::review_command::Way;
-use crate::wording::{self, forget as says};
 
 /// Whether messages go too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl Admin {
                 target: &folder,
                 needles: &Needles::default(),
                 messages: true,
-                label: wording::own("", scope).label(),
+                label: &Label::neutral(),
                 scope,
                 at: now,
             })

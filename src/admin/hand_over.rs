@@ -67,7 +67,7 @@ impl Admin {
         };
         let posted = self.parts.journal.write("tell owners of a hand-over", tell).await?;
         posted.into_iter().for_each(|address| self.parts.engine.parts.audience.posted(address));
-        Ok(Answer::ours(told, json))
+        Ok(Answer::ours(told.into_string(), json))
     }
 }
 

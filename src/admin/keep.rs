@@ -7,7 +7,7 @@
 //! asleep is no time of trying.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::Admin;
@@ -16,7 +16,7 @@ use crate::id::{AddressId, KeepId};
 use crate::memory::{NotWritten, Tree};
 use crate::people::Party;
 use crate::store::{KeepRow, KeepState, NewOutbox, OutboxKind};
-use crate::wording;
+use crate::trust::Labelled;
 use crate::wording::memory as says;
 
 /// So long it is tried, and so often at least, which takes as long: it is tried once a minute.
@@ -129,7 +129,8 @@ impl Admin {
 
     async fn tell_kept(&self, row: &KeepRow, state: KeepState, sentence: String) -> anyhow::Result<()> {
         let (row, now) = (row.clone(), self.parts.clock.now());
-        let text = wording::own(&sentence, row.shown.scope());
+        // The names of files were made of the words that were kept.
+        let text = Labelled::new(Arc::from(&*sentence), row.shown.label().clone(), row.shown.scope());
         let tell = move |tx: crate::store::Tx<'_>| {
             if !tx.decide_keep(row.id, KeepState::Yes, state, None, now)? {
                 return Ok(());

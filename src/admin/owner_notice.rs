@@ -5,6 +5,7 @@ use crate::people::{Address, Person, Role};
 use crate::store::{NewOutbox, Tx};
 use crate::time::Moment;
 use crate::trust::Scope;
+use crate::wording::ProgramText;
 use crate::wording::access as says;
 use crate::wording::command as of_command;
 
@@ -14,13 +15,13 @@ use super::answer::plain;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnerNotice {
     /// The Markdown.
-    pub text: String,
+    pub text: ProgramText,
     /// Title and command of each button.
     pub buttons: Vec<(String, String)>,
 }
 
 impl OwnerNotice {
-    fn of(text: String) -> Self {
+    fn of(text: ProgramText) -> Self {
         Self { text, buttons: Vec::new() }
     }
 
@@ -56,7 +57,7 @@ impl OwnerNotice {
     }
 
     /// The root of the workspace was given to another owner, as that sentence tells.
-    pub fn handed_over(told: String) -> Self {
+    pub fn handed_over(told: ProgramText) -> Self {
         Self::of(told)
     }
 
@@ -82,7 +83,7 @@ pub fn tell_owners(
     now: Moment,
 ) -> anyhow::Result<Vec<AddressId>> {
     for (owner, address) in owners {
-        let text = crate::wording::own(&notice.text, Scope::Person(*owner));
+        let text = crate::wording::own(notice.text.clone(), Scope::Person(*owner));
         tx.post(&NewOutbox { buttons: &notice.buttons, ..NewOutbox::notice(*address, &text, now) })?;
     }
     Ok(owners.iter().map(|(_, address)| *address).collect())

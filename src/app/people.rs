@@ -85,7 +85,7 @@ pub(super) async fn tell_absence(
                 if !tx.was_heard(here.id)? {
                     continue;
                 }
-                let text = wording::own(&wording::turn::away(now.since(alive_at)), Scope::Person(person.id));
+                let text = wording::own(wording::turn::away(now.since(alive_at)), Scope::Person(person.id));
                 tx.post(&NewOutbox::notice(here.id, &text, now))?;
                 told.push(here.id);
             }

@@ -13,7 +13,7 @@ use super::{Engine, boundary, compact, extractor, summary};
 use crate::id::ConversationId;
 use crate::store::{Conversation, Db, Node, Summary, Tx, View};
 use crate::time::Moment;
-use crate::trust::{Labelled, Scope, Text};
+use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording;
 use crate::wording::agent as says;
 
@@ -197,7 +197,7 @@ async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
 fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyhow::Result<(Text, &'static str)> {
     let earlier = db.conversations_before(current, TITLES)?;
     let (mut last, mut ended, mut state) = (None, String::new(), "final");
-    let (mut titles, mut label) = (Vec::new(), wording::own("", current.scope).label().clone());
+    let (mut titles, mut label) = (Vec::new(), Label::neutral());
     for (index, conversation) in earlier.iter().enumerate() {
         let Some(summary) = db.summary_of(conversation.id, View::Trusted)? else { continue };
         // Only what grew from trusted text alone is loaded by itself.

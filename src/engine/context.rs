@@ -46,7 +46,7 @@ pub fn identity(known: &Known, agent: &str, party: &Party, room: &Room) -> Text 
         Party::One(person) => prompt::rules(agent, &person.name),
         Party::Group(_) => prompt::group_rules(agent),
     };
-    let mut label = Label::join_of([]);
+    let mut label = Label::neutral();
     for (heading, file, block, name) in [
         (prompt::SOUL, &loaded.soul, Block::Soul, "SOUL.md"),
         (prompt::AGENTS, &loaded.agents, Block::Agents, "AGENTS.md"),
@@ -70,7 +70,7 @@ pub fn identity(known: &Known, agent: &str, party: &Party, room: &Room) -> Text 
 /// Block 4.
 pub fn dynamic(loaded: &Loaded, zone: Zone, now: Moment, scope: Scope, room: &Room) -> Text {
     let mut words = String::from("<context>\n");
-    let mut label = Label::join_of([]);
+    let mut label = Label::neutral();
     words.push_str(&prompt::today(&zone.show_day(now), zone.name()));
     for (heading, file, block) in
         [(prompt::MEMORY, &loaded.memory, Block::Memory), (prompt::TODAY, &loaded.today, Block::Today)]
@@ -134,7 +134,9 @@ pub fn question(record: &Record, zone: Zone, pictures: &[Picture], placement: Pl
         }
     }
     if !record.reacted.is_empty() {
-        question.push_text(wording::own(&record.reacted, scope));
+        // It repeats the beginnings of messages, so it counts as all that its turn has read.
+        let reacted = Arc::from(record.reacted.as_str());
+        question.push_text(Labelled::new(reacted, record.turn.label.clone(), scope));
     }
     for message in &record.messages {
         let texts = record.texts.iter().filter(|text| text.message == message.id && text.kind != TextKind::Edit);
@@ -145,8 +147,7 @@ pub fn question(record: &Record, zone: Zone, pictures: &[Picture], placement: Pl
         }
     }
     if record.yes_to.is_some() {
-        let words = format!("[{}]\n{}", zone.show_short(record.turn.claimed_at), prompt::THEY_AGREED);
-        question.push_text(wording::own(&words, scope));
+        question.push_text(wording::own(prompt::they_agreed(&zone.show_short(record.turn.claimed_at)), scope));
     }
     let is_gone = |of| record.messages.iter().any(|message| message.id == of && message.gone);
     for picture in pictures.iter().filter(|picture| !is_gone(picture.of)) {
@@ -169,7 +170,7 @@ fn message_parts<'a>(
         None => format!("[{}]", zone.show_short(message.effective_at)),
     };
     if message.gone {
-        return vec![wording::own(&format!("{time}\n{}", prompt::GONE), scope)];
+        return vec![wording::own(prompt::gone(&time), scope)];
     }
     let mut parts: Vec<Text> = texts.map(|text| framed(text, message, &time)).collect();
     for file in files {
@@ -186,7 +187,7 @@ fn message_parts<'a>(
         parts.push(Labelled::new(Arc::from(format!("{time}\n{words}")), file.label.clone(), scope));
     }
     if parts.is_empty() {
-        parts.push(wording::own(&format!("{time}\n{}", prompt::NOTHING_SAID), scope));
+        parts.push(wording::own(prompt::nothing_said(&time), scope));
     }
     parts
 }
@@ -235,7 +236,7 @@ pub fn begin(
         request.push(Arc::new(Message::of(Role::System, block.clone())))?;
     }
     if history.left_out() > 0 {
-        request.text(Role::System, wording::own(&prompt::left_out(history.left_out()), scope))?;
+        request.text(Role::System, wording::own(prompt::left_out(history.left_out()), scope))?;
     }
     for message in history.messages() {
         request.push(Arc::clone(message))?;

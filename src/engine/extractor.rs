@@ -27,7 +27,7 @@ use crate::people::Party;
 use crate::spend::OnBehalf;
 use crate::store::{Extraction, ForgottenWords, Node, Taken, Tx, View};
 use crate::time::Moment;
-use crate::trust::{Labelled, Scope, Text};
+use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, extraction};
 use piece::Piece;
 
@@ -84,7 +84,7 @@ pub fn want(
 ) -> anyhow::Result<()> {
     let Some(of) = tx.conversation(conversation)? else { return Ok(()) };
     // Nothing is read yet, so nothing untrusted had a part in it.
-    let label = wording::own("", of.scope).label().clone();
+    let label = Label::neutral();
     tx.want_extraction(conversation, upto, cause, &label, of.scope, now)
 }
 

@@ -25,7 +25,7 @@ use crate::time::Moment;
 use crate::time::clock::Bell;
 use crate::time::task::guarded;
 use crate::trust::{Scope, Text};
-use crate::wording;
+use crate::wording::{self, ProgramText};
 
 /// Messages are joined for at most this long, however fast they follow each other.
 const JOIN_AT_MOST: Duration = Duration::from_secs(5);
@@ -162,7 +162,7 @@ impl Stream {
         let (old, fresh): (Vec<_>, Vec<_>) = queued.into_iter().partition(outdated);
         let Some(address) = old.last().and_then(|message| message.address) else { return Ok(fresh) };
         let ids: Vec<MessageId> = old.iter().map(|message| message.id).collect();
-        let notice = self.notice(&wording::turn::too_old(ids.len(), self.was_away(&old)));
+        let notice = self.notice(wording::turn::too_old(ids.len(), self.was_away(&old)));
         let from_there = old.iter().filter(|message| message.address == Some(address));
         let asked: Vec<String> = from_there.map(|message| message.external_id.clone()).collect();
         self.engine
@@ -186,7 +186,7 @@ impl Stream {
         messages.iter().any(|m| missed(m) || m.received_at < self.engine.began)
     }
 
-    fn late(&self, said: Moment, now: Moment, away: bool) -> String {
+    fn late(&self, said: Moment, now: Moment, away: bool) -> ProgramText {
         wording::turn::late(&self.engine.parts.zone.show_short(said), now.since(said), away)
     }
 
@@ -226,7 +226,7 @@ impl Stream {
             .map(|message| message.effective_at)
             .filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
         let away = self.was_away(&together);
-        let notice = late.map(|said| self.notice(&self.late(said, now, away)));
+        let notice = late.map(|said| self.notice(self.late(said, now, away)));
         let zone = self.engine.parts.zone;
         let (stream, person) = (self.id, party.person().map(|person| person.id));
         let row = self
@@ -414,7 +414,7 @@ impl Stream {
         Ok(None)
     }
 
-    fn notice(&self, words: &str) -> Text {
+    fn notice(&self, words: impl Into<ProgramText>) -> Text {
         // The stream's scope is not known here without a look; a notice holds the program's own words only.
         wording::own(words, crate::trust::Scope::Shared)
     }

@@ -123,7 +123,12 @@ pub async fn ask(
     }
 }
 
-async fn ask_once(purse: &Purse, instruction: &str, piece: &Text, scope: Scope) -> Result<(Text, String), ModelError> {
+async fn ask_once(
+    purse: &Purse,
+    instruction: &'static str,
+    piece: &Text,
+    scope: Scope,
+) -> Result<(Text, String), ModelError> {
     let refused = |_| ModelError::Rejected("text of another scope".to_owned());
     let mut request = Request::new(scope, Purpose::Summary).with_max_output(1_200);
     request.text(Role::System, crate::wording::own(instruction, scope)).map_err(refused)?;

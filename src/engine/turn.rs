@@ -30,7 +30,7 @@ use crate::store::{
 use crate::time::Moment;
 use crate::time::clock::lend;
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording;
+use crate::wording::{self, ProgramText};
 
 /// Characters that stay of a result of an earlier call when the window is nearly full.
 const SHORT_RESULT: usize = 1_000;
@@ -120,7 +120,7 @@ impl<'a> Turn<'a> {
         match end {
             Some(end) => Ok(end),
             None => {
-                self.give_up("too_slow", &wording::turn::took_too_long(limit)).await?;
+                self.give_up("too_slow", wording::turn::took_too_long(limit)).await?;
                 Ok(End::Over)
             }
         }
@@ -136,7 +136,7 @@ impl<'a> Turn<'a> {
                     ModelError::OverBudget(which) => wording::turn::unheard_over_budget(which),
                     other => wording::turn::unheard_over_budget(&other.to_string()),
                 };
-                self.give_up("no_answer", &sentence).await?;
+                self.give_up("no_answer", sentence).await?;
                 Ok(Some(End::Over))
             }
         }
@@ -379,18 +379,18 @@ impl<'a> Turn<'a> {
         let sentence = match error {
             ModelError::OverBudget(which) => wording::turn::over_budget(which),
             ModelError::AboveLimit(setting) => wording::turn::above_limit(setting),
-            ModelError::Refused => wording::turn::REFUSED.to_owned(),
-            ModelError::TooLong => wording::turn::TOO_LONG.to_owned(),
+            ModelError::Refused => wording::turn::REFUSED.into(),
+            ModelError::TooLong => wording::turn::TOO_LONG.into(),
             _ => return self.wait_for_model(error).await,
         };
-        self.give_up("no_answer", &sentence).await?;
+        self.give_up("no_answer", sentence).await?;
         Ok(End::Over)
     }
 
     async fn wait_for_model(&mut self, error: &ModelError) -> anyhow::Result<End> {
         let now = self.engine.parts.clock.now();
         if self.row.attempts >= A_DAY_OF_TRIES {
-            self.give_up("model_away", &wording::turn::model_away_too_long(why_away(error))).await?;
+            self.give_up("model_away", wording::turn::model_away_too_long(why_away(error))).await?;
             return Ok(End::Over);
         }
         // Who writes again in the meantime asks for one try more, and not for fewer later.
@@ -400,7 +400,7 @@ impl<'a> Turn<'a> {
         let worth = u32::try_from(asked.as_secs() / AWAY.longest.as_secs()).unwrap_or(u32::MAX).max(1);
         let attempts = if early { self.row.attempts } else { self.row.attempts.saturating_add(worth) };
         let retry_at = now.plus(asked.max(AWAY.pause(attempts)));
-        let notice = wording::own(&wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
+        let notice = wording::own(wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
         let (row, work) = (self.row.clone(), self.work());
         self.engine
             .parts
@@ -423,7 +423,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Ends the turn without an answer, and says why.
-    async fn give_up(&mut self, reason: &'static str, sentence: &str) -> anyhow::Result<()> {
+    async fn give_up(&mut self, reason: &'static str, sentence: impl Into<ProgramText>) -> anyhow::Result<()> {
         self.watcher.over();
         let now = self.engine.parts.clock.now();
         let (row, work) = (self.row.clone(), self.work());

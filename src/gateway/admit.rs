@@ -21,7 +21,7 @@ use crate::store::{
 };
 use crate::time::{Moment, Zone};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
-use crate::wording::{self, gate};
+use crate::wording::{self, ProgramText, gate};
 
 /// The most messages of one person that may wait.
 pub const MOST_WAITING: i64 = 100;
@@ -194,7 +194,7 @@ impl Door {
                 wake.buttons.push(callback.clone());
                 if data.starts_with('/') { self.command(tx, &guest, person, data, wake) } else { Ok(()) }
             }
-            Event::Unsupported(what) => self.tell(tx, address, scope, &gate::unsupported(what), wake),
+            Event::Unsupported(what) => self.tell(tx, address, scope, gate::unsupported(what), wake),
             Event::Deleted { of } => self.deleted(tx, &guest, of, wake),
             Event::Reacted { to, emoji } => self.reacted(tx, &guest, to, emoji),
             Event::Moved { .. } | Event::Nothing => Ok(()),
@@ -304,14 +304,14 @@ impl Door {
         self.timed(tx, id, said, wake)?;
         if characters > LONGEST {
             tx.settle_message(id, "closed", "too_long")?;
-            return self.turn_away(tx, guest, &gate::message_too_long(characters, LONGEST), wake);
+            return self.turn_away(tx, guest, gate::message_too_long(characters, LONGEST), wake);
         }
         if waiting >= most {
             let has_begun = tx.was_full_before(guest.stream, id)?;
             tx.settle_message(id, "closed", "queue_full")?;
             // One sentence when it begins, not one for each.
             if !has_begun {
-                return self.turn_away(tx, guest, gate::QUEUE_FULL, wake);
+                return self.turn_away(tx, guest, gate::QUEUE_FULL.into(), wake);
             }
             return Ok(());
         }
@@ -468,8 +468,8 @@ impl Door {
     }
 
     /// Says why what was said is not answered.
-    fn turn_away(&self, tx: Tx<'_>, guest: &Guest<'_>, sentence: &str, wake: &mut Wake) -> anyhow::Result<()> {
-        let text = wording::own(sentence, guest.scope);
+    fn turn_away(&self, tx: Tx<'_>, guest: &Guest<'_>, why: ProgramText, wake: &mut Wake) -> anyhow::Result<()> {
+        let text = wording::own(why, guest.scope);
         tx.post(&NewOutbox { quotes: guest.named(), ..NewOutbox::notice(guest.address, &text, self.now) })?;
         wake.posted.push(guest.address);
         Ok(())
@@ -480,7 +480,7 @@ impl Door {
         tx: Tx<'_>,
         address: AddressId,
         scope: Scope,
-        sentence: &str,
+        sentence: impl Into<ProgramText>,
         wake: &mut Wake,
     ) -> anyhow::Result<()> {
         self.post(tx, address, &wording::own(sentence, scope), wake)

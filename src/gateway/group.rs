@@ -81,7 +81,7 @@ impl Door {
             return Ok(());
         }
         let sentence = gate::group_not_allowed(&format!("{}:{}", self.adapter, group.chat));
-        self.tell(tx, direct, Scope::Person(person.id), &sentence, wake)
+        self.tell(tx, direct, Scope::Person(person.id), sentence, wake)
     }
 
     /// Whether it is for us: it names us, answers us, belongs to an album that does, or is about a message that was.

@@ -58,7 +58,7 @@ impl Door {
         // Whoever was talked into typing somebody else's code learns first who will read what they said.
         if !tx.code_asked_at(&good, address)? {
             let question = gate::join_means(&other.name);
-            return self.tell(tx, address, Scope::Person(person.id), &question, wake).map(|()| true);
+            return self.tell(tx, address, Scope::Person(person.id), question, wake).map(|()| true);
         }
         let owners = tx.reachable_owners()?;
         let CodeUse::Accepted { person: other, did, issuer } = tx.use_code(code, self.now)? else { return Ok(true) };
@@ -71,7 +71,7 @@ impl Door {
         }
         tx.heard_from(address, self.now)?;
         wake.newcomer = true;
-        self.tell(tx, address, Scope::Person(other.id), &gate::joined(&other.name), wake).map(|()| true)
+        self.tell(tx, address, Scope::Person(other.id), gate::joined(&other.name), wake).map(|()| true)
     }
 
     /// Somebody sent a code for themselves from an address of theirs. It does something only if it gives them a higher role. False if the message is none of that.
@@ -96,6 +96,6 @@ impl Door {
         self.tell_of_code(tx, &owners, &Used { person: &person, did, issuer }, (&from, address), wake)?;
         tx.heard_from(address, self.now)?;
         wake.newcomer = true;
-        self.tell(tx, address, Scope::Person(person.id), &of_access::you_are(person.role.as_str()), wake).map(|()| true)
+        self.tell(tx, address, Scope::Person(person.id), of_access::you_are(person.role.as_str()), wake).map(|()| true)
     }
 }

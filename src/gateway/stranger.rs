@@ -76,7 +76,7 @@ impl Door {
         let address = tx.link(from, Some(used.person.id), self.now)?;
         self.tell_of_code(tx, &owners, used, (from, address), wake)?;
         let welcome = gate::welcome(&used.person.name, used.person.role.as_str(), &self.agent);
-        self.tell(tx, address, Scope::Person(used.person.id), &welcome, wake)?;
+        self.tell(tx, address, Scope::Person(used.person.id), welcome, wake)?;
         self.greet_owner(tx, used.person, address, wake)?;
         tx.heard_from(address, self.now)?;
         wake.newcomer = true;

@@ -119,7 +119,7 @@ impl Tree {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn known_facts(&self, who: &Party) -> anyhow::Result<Text> {
-        let mut label = crate::wording::own("", who.scope()).label().clone();
+        let mut label = Label::neutral();
         let mut lines = Vec::new();
         for home in self.1.homes() {
             let Some(found) = self.standing(who, &home.path).await? else { continue };

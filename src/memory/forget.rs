@@ -21,7 +21,6 @@ use crate::store::{Counts, Db, ForgettingRow, Forgotten, Left, Parting, Tx};
 use crate::text::needle::Needles;
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
-use crate::wording;
 
 use super::belongings::OwnPath;
 use super::tree::Tree;
@@ -163,7 +162,7 @@ impl Tree {
         }
         let origin = Origin {
             who: who.clone(),
-            label: wording::own("", who.scope()).label().clone(),
+            label: Label::neutral(),
             author: Author::Person,
             cause: "forget",
             from: Vec::new(),

@@ -15,8 +15,7 @@ use super::{memo, note, place};
 use crate::people::{Party, Role};
 use crate::store::{Db, Folder, Node};
 use crate::time::Moment;
-use crate::trust::Scope;
-use crate::wording;
+use crate::trust::{Label, Scope};
 
 /// The folders that everything else counts on, of the workspace.
 const FOLDERS: [&str; 2] = ["memory", "inbox"];
@@ -184,14 +183,8 @@ impl Tree {
         if count == 0 {
             return Ok(0);
         }
-        let origin = Origin {
-            who: who.clone(),
-            label: wording::own("", who.scope()).label().clone(),
-            author: Author::Program,
-            cause: "mend",
-            from,
-            now,
-        };
+        let origin =
+            Origin { who: who.clone(), label: Label::neutral(), author: Author::Program, cause: "mend", from, now };
         let list = move |text: Option<&str>| {
             let begun = text.unwrap_or_default().to_owned();
             Ok(New::Text(

@@ -12,7 +12,7 @@ use super::write::{Author, New, NotWritten, Origin};
 use crate::people::Party;
 use crate::store::{Correction, Node};
 use crate::time::Moment;
-use crate::trust::{Labelled, Text};
+use crate::trust::{Label, Labelled, Text};
 use crate::wording::{self, agent as says};
 
 const ERRORS: &str = "learnings/errors.md";
@@ -39,7 +39,7 @@ impl Tree {
         if !self.1.memory.enabled {
             return Ok(());
         }
-        let label = wording::own("", who.scope()).label().clone();
+        let label = Label::neutral();
         let (who, author) = (who.clone(), Author::Program);
         let origin = Origin { who, label, author, cause: "learned", from: Vec::new(), now };
         let (key, day) = (format!("{tool}: {how}"), self.0.zone.day(now));
@@ -89,7 +89,7 @@ impl Tree {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn learnings(&self, who: &Party) -> anyhow::Result<Text> {
-        let mut label = wording::own("", who.scope()).label().clone();
+        let mut label = Label::neutral();
         let mut parts = Vec::new();
         let kinds =
             [(CORRECTIONS, RIGHTED, says::CORRECTED, ROOM_CORRECTIONS), (ERRORS, FAILED, says::FAILED, ROOM_ERRORS)];

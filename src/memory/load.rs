@@ -179,7 +179,7 @@ fn look(shelf: &Shelf, habits: &Habits, folder: Option<&str>, day: &str) -> Vec<
 fn judge(db: Db<'_>, whose: Scope, seen: Seen) -> anyhow::Result<Judged> {
     let found = match &seen.look {
         Look::Page(page) => label::of_file(db, whose, &seen.asked, &page.inside, &page.digest)?,
-        Look::Missing | Look::Unreadable(_) => Ok((None, Label::join_of([]))),
+        Look::Missing | Look::Unreadable(_) => Ok((None, Label::neutral())),
     };
     Ok(Judged { seen, found })
 }
@@ -228,7 +228,7 @@ impl Gathered {
         let scope = if kind.is_shared() { Scope::Shared } else { self.own };
         match self.page(&What::File(kind)) {
             Some((_, page, label)) => Labelled::new(Arc::clone(&page.text), label.clone(), scope),
-            None => Labelled::new(Arc::from(""), Label::join_of([]), scope),
+            None => Labelled::new(Arc::from(""), Label::neutral(), scope),
         }
     }
 

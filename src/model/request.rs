@@ -122,7 +122,7 @@ pub struct Message {
 impl Message {
     /// An empty message of `role`.
     pub fn new(role: Role) -> Self {
-        Self { role, parts: Vec::new(), label: Label::join_of([]), cache: false, tokens: 0 }
+        Self { role, parts: Vec::new(), label: Label::neutral(), cache: false, tokens: 0 }
     }
 
     /// A message of one text.
@@ -209,7 +209,7 @@ impl Request {
             purpose,
             messages: Vec::new(),
             tools: Arc::from([]),
-            label: Label::join_of([]),
+            label: Label::neutral(),
             max_output: None,
             tokens: 0,
         }

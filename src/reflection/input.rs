@@ -97,7 +97,7 @@ impl Look {
     /// If the journal cannot be read.
     pub fn input(&self, db: Db<'_>, seen: &Seen) -> anyhow::Result<Input> {
         let scope = self.slot.scope;
-        let task = wording::own(&says::task(&self.period_in_words(), &self.person.name), scope);
+        let task = wording::own(says::task(&self.period_in_words(), &self.person.name), scope);
         let pages = [self.numbers(db)?, self.last_time(db)?, self.material(db, seen)?, self.catalogue(db)?];
         let (mut words, mut from) = (vec![task], Vec::new());
         for (text, nodes) in pages.into_iter().flatten().map(|page| page.done(scope)) {

@@ -204,7 +204,7 @@ fn fail(tx: Tx<'_>, slot: &SlotRow, reason: &str, now: Moment) -> anyhow::Result
     let Some(address) = work::address_of(*tx, owner)? else { return Ok(None) };
     let Scope::Person(person) = slot.scope else { return Ok(None) };
     let Some(person) = tx.person(person)? else { return Ok(None) };
-    let words = wording::own(&says::failed(&slot.job, &slot.period, &person.name, reason), Scope::Person(owner));
+    let words = wording::own(says::failed(&slot.job, &slot.period, &person.name, reason), Scope::Person(owner));
     tx.post(&NewOutbox::notice(address, &words, now))?;
     Ok(Some(address))
 }

@@ -16,7 +16,7 @@ pub struct Page {
 impl Page {
     /// A blank page: it says nothing, and so nothing has a part in it.
     pub fn blank() -> Self {
-        Self { words: String::new(), label: Label::join_of([]), from: Vec::new() }
+        Self { words: String::new(), label: Label::neutral(), from: Vec::new() }
     }
 
     /// Adds words of the program, or words whose label is taken on besides.

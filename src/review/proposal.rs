@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn every_field_counts() {
-        let (clean, tainted) = (Label::join_of([]), Label::untrusted(Source::web("example.org")));
+        let (clean, tainted) = (Label::neutral(), Label::untrusted(Source::web("example.org")));
         let (edit, rename) = (Change::Edit, Change::Rename { to: "b".to_owned() });
         let sealed = |skill, change, base, content, rationale, label, nonce| {
             Sealed { skill, change, base, content, rationale, label, nonce }.digest()

@@ -88,7 +88,7 @@ pub fn request(matter: &Labelled<Matter<'_>>) -> anyhow::Result<Request> {
     let boundary = boundary(&body(""));
     let data = Labelled::new(Arc::from(body(&boundary)), label.clone(), scope);
     let mut request = Request::new(scope, Purpose::Review).with_max_output(MAX_OUTPUT);
-    request.text(Role::System, wording::own(&words::reviewer(&boundary), scope))?;
+    request.text(Role::System, wording::own(words::reviewer(&boundary), scope))?;
     request.text(Role::User, data)?;
     Ok(request)
 }

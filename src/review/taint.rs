@@ -223,9 +223,9 @@ mod tests {
             address,
             scope,
             at: Moment(1),
-            context: &text("", Label::join_of([]), person),
-            recalled: &text("", Label::join_of([]), person),
-            label: &Label::join_of([]),
+            context: &text("", Label::neutral(), person),
+            recalled: &text("", Label::neutral(), person),
+            label: &Label::neutral(),
         })?;
         tx.claim(turn, &[message])?;
         Ok(Place { person, conversation, turn })
@@ -260,7 +260,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let journal = Journal::open(&home.path().join("j.db"), None).unwrap();
         let places = journal.write("begin", move |tx| {
-            let request = [(TextKind::Said, "remember how I like my tea", Label::join_of([]))];
+            let request = [(TextKind::Said, "remember how I like my tea", Label::neutral())];
             Ok((begin(tx, "Ada", Role::Owner, &ada_said)?, begin(tx, "Ben", Role::Member, &request)?))
         });
         let (ada, ben) = places.await.unwrap();
@@ -268,12 +268,12 @@ mod tests {
     }
 
     pub(super) async fn typed(words: &'static str) -> House {
-        house(vec![(TextKind::Said, words, Label::join_of([]))]).await
+        house(vec![(TextKind::Said, words, Label::neutral())]).await
     }
 
     fn origin(place: Place) -> Origin {
         let Place { person, conversation, turn } = place;
-        Origin::Turn { turn, conversation, person: Some(person), label: Label::join_of([]) }
+        Origin::Turn { turn, conversation, person: Some(person), label: Label::neutral() }
     }
 
     pub(super) async fn judged(house: &House, origin: Origin) -> Judged {
@@ -296,7 +296,7 @@ mod tests {
         let house = typed("remember how I like my tea").await;
         let (ada, ben) = (house.ada, house.ben);
         let nobody =
-            Origin::Turn { turn: ada.turn, conversation: ada.conversation, person: None, label: Label::join_of([]) };
+            Origin::Turn { turn: ada.turn, conversation: ada.conversation, person: None, label: Label::neutral() };
         for forged in [
             origin(Place { turn: TurnId(99), ..ada }),
             origin(Place { turn: TurnId(0), ..ada }),
@@ -330,7 +330,7 @@ mod tests {
                 kind: "tool",
                 tool: "web_fetch",
                 call: "{}",
-                label: &Label::join_of([]),
+                label: &Label::neutral(),
                 scope,
                 at,
             };
@@ -350,7 +350,7 @@ mod tests {
     async fn text_from_outside_in_the_turn_taints_though_its_row_says_nothing() {
         for kind in [TextKind::Said, TextKind::Quote, TextKind::File, TextKind::Transcript] {
             let letter = (kind, "a letter", Label::untrusted(Source::forward()));
-            let house = house(vec![(TextKind::Said, "make it a skill", Label::join_of([])), letter]).await;
+            let house = house(vec![(TextKind::Said, "make it a skill", Label::neutral()), letter]).await;
             assert_eq!(judged(&house, origin(house.ada)).await.standing, Standing::Tainted, "{kind:?}");
         }
     }
@@ -372,8 +372,8 @@ mod tests {
         let exactly: &'static str = "x".repeat(1_000).leak();
         assert_eq!(judged_alone(typed(exactly).await).await.standing, Standing::Clean);
         assert_eq!(judged_alone(house(Vec::new()).await).await.note, says::NOTHING_TYPED);
-        let quoted = (TextKind::Quote, "my own words", Label::join_of([]));
-        let house = house(vec![(TextKind::Said, "make it a skill", Label::join_of([])), quoted]).await;
+        let quoted = (TextKind::Quote, "my own words", Label::neutral());
+        let house = house(vec![(TextKind::Said, "make it a skill", Label::neutral()), quoted]).await;
         assert_eq!(judged_alone(house).await.note, says::HAS_A_QUOTE);
     }
 
@@ -389,7 +389,7 @@ mod tests {
             (Origin::Import, Standing::Tainted),
             (Origin::Folder, Standing::Tainted),
             (Origin::Shipped, Standing::Careful),
-            (note(Label::join_of([])), Standing::Careful),
+            (note(Label::neutral()), Standing::Careful),
             (note(Label::untrusted(Source::web("evil.example"))), Standing::Tainted),
         ] {
             assert_eq!(judged(&house, origin.clone()).await.standing, standing, "{origin:?}");

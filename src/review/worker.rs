@@ -122,7 +122,7 @@ impl Review {
         let names: Vec<String> = names.iter().map(|name| one_line(&reveal(name)).replace('`', "'")).collect();
         let (words, now) = (says::carried_over(&names), self.0.clock.now());
         self.post_to_owner("tell of skills by hand", move |tx, address, scope| {
-            tx.post(&NewOutbox::notice(address, &wording::own(&words, scope), now))?;
+            tx.post(&NewOutbox::notice(address, &wording::own(words, scope), now))?;
             carried_over::told(tx)
         })
         .await
@@ -261,7 +261,10 @@ impl Review {
     async fn tell_end(&self, id: ProposalId, words: String) -> anyhow::Result<bool> {
         let now = self.0.clock.now();
         self.tell_owner("tell of a skill", id, move |tx, address, scope| {
-            tx.post(&NewOutbox::notice(address, &wording::own(&words, scope), now)).map(drop)
+            // The name of the skill is the proposal's word.
+            let Some(row) = tx.proposal(id)? else { return Ok(()) };
+            let text: Text = Labelled::new(Arc::from(words), row.label, scope);
+            tx.post(&NewOutbox::notice(address, &text, now)).map(drop)
         })
         .await
     }

@@ -136,7 +136,7 @@ fn begin(tx: Tx<'_>, to_do: &ToDo, due: Moment, zone: Zone, now: Moment) -> anyh
         at: now,
     };
     let Some(slot) = tx.claim_slot(&slot)? else { return Ok(None) };
-    let words = [wording::own(&says::look(&zone.show_long(now)), scope), file.clone()];
+    let words = [wording::own(says::look(&zone.show_long(now)), scope), file.clone()];
     let from: Vec<Node> = row.iter().map(|row| Node::File(*row)).collect();
     let run = assign(tx, &Assignment { person: *owner, kind: Kind::Heartbeat, words: &words, from: &from, at: now })?
         .context("An owner who could be reached cannot be any more")?;
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use crate::trust::Labelled;
+    use crate::trust::{Label, Labelled};
 
     fn at(stamp: &str) -> Moment {
         Moment(chrono::DateTime::parse_from_rfc3339(stamp).unwrap().timestamp_millis())
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn nothing_to_tell_in_all_its_dresses() {
         let is_nothing = |words: &str| {
-            let clean = wording::own("", Scope::Shared).label().clone();
+            let clean = Label::neutral();
             is_nothing(&Labelled::new(Arc::from(words), clean, Scope::Shared))
         };
         for words in [

@@ -116,6 +116,6 @@ fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Moment) -
     }
     let Some((address, id)) = runs::address(tx, slot)?.zip(task_of(&slot.job)) else { return Ok(None) };
     let sentence = says::not_done(id, &zone.show(slot.due_at), says::why_not(reason));
-    tx.post(&NewOutbox::notice(address, &wording::own(&sentence, slot.scope), now))?;
+    tx.post(&NewOutbox::notice(address, &wording::own(sentence, slot.scope), now))?;
     Ok(Some(address))
 }

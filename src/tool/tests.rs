@@ -87,7 +87,7 @@ fn open() -> Result<Ask, String> {
 
 #[test]
 fn a_clean_turn_and_a_call_that_stays_inside_need_no_yes() {
-    let clean = Label::join_of([]);
+    let clean = Label::neutral();
     assert_eq!(way(outside(), "{}", &clean, None), open());
     assert_eq!(way(address(), "{\"url\": \"http://any.example/\"}", &clean, None), open());
     assert_eq!(way(Reach::Inside, "{}", &tainted(), None), open());
@@ -164,7 +164,7 @@ fn what_a_page_of_its_own_host_names_is_opened_to_the_letter() {
 fn what_was_typed_with_https_is_opened_with_https() {
     assert_eq!(open_at("https://secure.example/a", None), open());
     assert_eq!(open_at("https://typed.example/a", None), open(), "the safer way is open as well");
-    for label in [tainted(), Label::join_of([])] {
+    for label in [tainted(), Label::neutral()] {
         let refused = way(address(), "{\"url\": \"http://secure.example/a/\"}", &label, None).unwrap_err();
         assert_eq!(refused, crate::wording::tool::TYPED_WITH_HTTPS);
     }
@@ -173,7 +173,7 @@ fn what_was_typed_with_https_is_opened_with_https() {
 #[test]
 fn what_is_to_happen_later_is_shown_whole_and_a_yes_is_for_that_call() {
     let arguments = "{\"text\": \"pay\u{200b}\\n```\", \"when\": \"in 1 hour\"}";
-    assert_eq!(way(Reach::Later, arguments, &Label::join_of([]), None), open());
+    assert_eq!(way(Reach::Later, arguments, &Label::neutral(), None), open());
     let ask = way(Reach::Later, arguments, &tainted(), None).unwrap();
     assert_eq!(ask.covers, Covers::Call);
     let shown = ["\"when\": \"in 1 hour\"", "\"text\": \"pay⟨U+200B zero width space⟩\\n```\""];

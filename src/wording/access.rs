@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::span;
+use super::{ProgramText, span};
 use crate::id::{AddressId, PersonId};
 
 /// Button: undo what a notice tells.
@@ -27,45 +27,48 @@ fn made_by(issuer: Option<&str>) -> String {
 }
 
 /// A code let a person in.
-pub fn let_in(name: &str, role: &str, address: &str, issuer: Option<&str>) -> String {
-    format!(
+pub fn let_in(name: &str, role: &str, address: &str, issuer: Option<&str>) -> ProgramText {
+    ProgramText::message(format!(
         "**{name}** is in now as {role}, from {address}, with {}. If that is wrong: /remove {name}",
         made_by(issuer)
-    )
+    ))
 }
 
 /// A code linked an address.
-pub fn linked(name: &str, address: &str, id: AddressId, issuer: Option<&str>) -> String {
-    format!("**{name}** has a new address, {address}, with {}. If that is wrong: /people unlink {id}", made_by(issuer))
+pub fn linked(name: &str, address: &str, id: AddressId, issuer: Option<&str>) -> ProgramText {
+    ProgramText::message(format!(
+        "**{name}** has a new address, {address}, with {}. If that is wrong: /people unlink {id}",
+        made_by(issuer)
+    ))
 }
 
 /// A code gave a person a higher role.
-pub fn promoted(name: &str, role: &str, address: &str) -> String {
-    format!(
+pub fn promoted(name: &str, role: &str, address: &str) -> ProgramText {
+    ProgramText::message(format!(
         "**{name}** is {role} now, by a code made on the computer and used from {address}. If that is wrong: /remove {name}"
-    )
+    ))
 }
 
 /// The configuration let somebody in.
-pub fn configured(name: &str, role: &str) -> String {
-    format!(
+pub fn configured(name: &str, role: &str) -> ProgramText {
+    ProgramText::message(format!(
         "**{name}** is in now as {role}: the configuration says so. If that is wrong, delete the entry under [[people]] and restart."
-    )
+    ))
 }
 
 /// The configuration gave a person another address.
-pub fn configured_address(name: &str, address: &str) -> String {
-    format!(
+pub fn configured_address(name: &str, address: &str) -> ProgramText {
+    ProgramText::message(format!(
         "**{name}** has a new address, {address}: the configuration says so. If that is wrong, correct the entry under [[people]] and restart."
-    )
+    ))
 }
 
 /// The configuration names somebody as an earlier person was named.
-pub fn namesake(name: &str, id: PersonId) -> String {
-    format!(
+pub fn namesake(name: &str, id: PersonId) -> ProgramText {
+    ProgramText::message(format!(
         "The configuration names **{name}** with other addresses than the {name} of before, so this counts as somebody new, who is shown nothing of \
          the other's. If both are one person: /people join {id}. If not: /people apart {id}"
-    )
+    ))
 }
 
 /// A name to be paired was borne by removed people.
@@ -126,8 +129,8 @@ pub fn how_to_use(code: &str, valid: Duration) -> String {
 }
 
 /// The code of one's own promotion was given.
-pub fn you_are(role: &str) -> String {
-    format!("You are {role} now.")
+pub fn you_are(role: &str) -> ProgramText {
+    ProgramText::message(format!("You are {role} now."))
 }
 
 /// There is no such person to answer about.

@@ -1,5 +1,7 @@
 //! What people read about taking their own away with them.
 
+use super::ProgramText;
+
 /// What /export does.
 pub const DOES: &str = "send you everything that is kept of you, as one file";
 /// The first words of the archive's own description.
@@ -16,8 +18,10 @@ pub fn readme(name: &str, at: &str) -> String {
     )
 }
 /// Goes before the file.
-pub fn comes(kib: u64) -> String {
-    format!("Here is everything that is kept of you ({kib} KiB). The file goes from the workspace after a week.")
+pub fn comes(kib: u64) -> ProgramText {
+    ProgramText::message(format!(
+        "Here is everything that is kept of you ({kib} KiB). The file goes from the workspace after a week."
+    ))
 }
 /// The answer to the command.
 pub const SENT: &str = "Everything that is kept of you comes to your direct chat as a file.";

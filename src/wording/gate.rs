@@ -1,5 +1,6 @@
 //! What people read from the gateway itself: at the door, and around delivery.
 
+use super::ProgramText;
 use crate::id::OutboxId;
 
 /// The one line a stranger gets, once a day.
@@ -29,12 +30,12 @@ pub const SET_ASIDE_IN_GROUP: &str = "A message of mine could not be delivered h
     goes on; an owner can send it again with /resend.";
 
 /// A delivery to somebody else was set aside, and they cannot be told.
-pub fn set_aside_of(person: Option<&str>, channel: &str, id: OutboxId) -> String {
+pub fn set_aside_of(person: Option<&str>, channel: &str, id: OutboxId) -> ProgramText {
     let to = person.map_or_else(|| "a group".to_owned(), ToOwned::to_owned);
-    format!(
+    ProgramText::message(format!(
         "Messages to {to} ({channel}) cannot be delivered, although others can. I set them aside; `/resend {id}` tries the first one again, \
          /status counts them."
-    )
+    ))
 }
 
 /// Before a part that may have been sent before.
@@ -43,20 +44,22 @@ pub const POSSIBLY_REPEATED: &str = "(possibly repeated)";
 pub const BLANK: &str = "(blank)";
 
 /// Somebody was let in.
-pub fn welcome(name: &str, role: &str, agent: &str) -> String {
-    format!("Welcome, {name}. You are in as {role}. I am {agent}: just write to me. /help shows what else there is.")
+pub fn welcome(name: &str, role: &str, agent: &str) -> ProgramText {
+    ProgramText::message(format!(
+        "Welcome, {name}. You are in as {role}. I am {agent}: just write to me. /help shows what else there is."
+    ))
 }
 
 /// Something that we cannot take.
-pub fn unsupported(what: &str) -> String {
-    format!("I cannot take {what} yet. Please send it as text, a photo, a voice note or a file.")
+pub fn unsupported(what: &str) -> ProgramText {
+    ProgramText::message(format!("I cannot take {what} yet. Please send it as text, a photo, a voice note or a file."))
 }
 
 /// A message too long to be handled.
-pub fn message_too_long(characters: usize, most: usize) -> String {
-    format!(
+pub fn message_too_long(characters: usize, most: usize) -> ProgramText {
+    ProgramText::message(format!(
         "Your message has {characters} characters, and I can take {most} at once. It is kept, but not answered; please send it in parts or as a file."
-    )
+    ))
 }
 
 /// Nobody of that name, or nobody at all, may talk here.
@@ -84,11 +87,11 @@ pub const ONLY_HERE: &str =
     "What you just wrote in a group counts only here, in our direct chat. Say it here if you meant it.";
 
 /// An owner spoke to us in a group that is not allowed.
-pub fn group_not_allowed(id: &str) -> String {
-    format!(
+pub fn group_not_allowed(id: &str) -> ProgramText {
+    ProgramText::message(format!(
         "You spoke to me in a group in which I may not answer. To let me, add \"{id}\" to `allowed` under `[groups]` in the configuration, \
          and restart me. Everybody in that group can then talk to me; what they say counts as untrusted."
-    )
+    ))
 }
 
 /// An owner sent the code of somebody who is none.
@@ -101,14 +104,16 @@ pub const JOIN_IN_CONFIGURATION: &str =
 pub const JOIN_LATER: &str = "I am still answering you here. Send the code again when I am done.";
 
 /// Somebody turned out to be somebody else.
-pub fn joined(name: &str) -> String {
-    format!("From now on this is one conversation with what I know as {name}, wherever you write from.")
+pub fn joined(name: &str) -> ProgramText {
+    ProgramText::message(format!(
+        "From now on this is one conversation with what I know as {name}, wherever you write from."
+    ))
 }
 
 /// What joining would mean, before it is done.
-pub fn join_means(name: &str) -> String {
-    format!(
+pub fn join_means(name: &str) -> ProgramText {
+    ProgramText::message(format!(
         "This code joins you with {name}: everything that you say to me here becomes {name}'s, who can read it, as what you have said before does if this is your only address; and you are let in as {name} from then on. \
          If you are {name}, send the code once more. If somebody asked you to type it, do not."
-    )
+    ))
 }

@@ -1,5 +1,6 @@
 //! Giving the root of the workspace to another owner.
 
+use super::ProgramText;
 use super::review_command::Way;
 
 /// How the chat command is written.
@@ -51,6 +52,8 @@ pub fn would(from: &str, to: &str, from_folder: &str, heir_folder: &str, way: Wa
 }
 
 /// It is done.
-pub fn done(from: &str, to: &str, from_folder: &str) -> String {
-    format!("The root of the workspace belongs to {to} from now on. The files of {from} lie in `{from_folder}/`.")
+pub fn done(from: &str, to: &str, from_folder: &str) -> ProgramText {
+    ProgramText::message(format!(
+        "The root of the workspace belongs to {to} from now on. The files of {from} lie in `{from_folder}/`."
+    ))
 }

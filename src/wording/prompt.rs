@@ -1,5 +1,6 @@
 //! What a model reads from us besides the files of the workspace.
 
+use super::ProgramText;
 use crate::trust::{Label, Source};
 
 /// Heading of SOUL.md.
@@ -37,19 +38,27 @@ pub const FILE: &str = "Content of a file they sent:";
 /// A frame around what somebody wrote who is not known.
 pub const GUEST_WRITES: &str = "They write:";
 /// In place of a message that holds nothing but our name.
-pub const NOTHING_SAID: &str = "(They only named you.)";
+pub fn nothing_said(when: &str) -> ProgramText {
+    ProgramText::message(format!("{when}\n(They only named you.)"))
+}
 /// Before a transcript.
 pub const SPOKEN: &str = "(spoken)";
 /// A frame around text that nobody typed here.
 pub const CARRIED: &str = "This came along with their message; nobody typed it:";
 /// In place of a message whose words are gone.
-pub const GONE: &str = "(This message is gone: its sender deleted it, or let it disappear.)";
+pub fn gone(when: &str) -> ProgramText {
+    ProgramText::message(format!("{when}\n(This message is gone: its sender deleted it, or let it disappear.)"))
+}
 /// In place of an answer whose words are gone.
 pub const ANSWER_GONE: &str = "(What was answered here is gone with it.)";
 /// In place of an answer that never came.
 pub const NOT_ANSWERED: &str = "(This was not answered.)";
 /// In place of a message, where a yes goes on with a call.
-pub const THEY_AGREED: &str = "(They said yes to the call above. It is made now, and what it gives follows.)";
+pub fn they_agreed(when: &str) -> ProgramText {
+    ProgramText::message(format!(
+        "[{when}]\n(They said yes to the call above. It is made now, and what it gives follows.)"
+    ))
+}
 /// The rounds are used up.
 pub const NO_MORE_TOOLS: &str =
     "(The limit of tool calls for this turn is reached. Answer now with what you have, and say what is missing.)";
@@ -141,10 +150,10 @@ pub fn cut_file(name: &str) -> String {
 }
 
 /// The oldest exchanges do not fit.
-pub fn left_out(count: usize) -> String {
-    format!(
+pub fn left_out(count: usize) -> ProgramText {
+    ProgramText::message(format!(
         "(The first {count} exchanges of this conversation are left out here, because it is longer than the window. `recall` finds them.)"
-    )
+    ))
 }
 
 /// A frame around text from outside. The text cannot close the frame: its own marks are defused.

@@ -1,5 +1,6 @@
 //! What a model and the owner read about proposals.
 
+use super::ProgramText;
 use super::review_command::Way;
 use super::why::all_in_words;
 use crate::id::ProposalId;
@@ -167,13 +168,13 @@ pub fn many_folders(folders: &[(ProposalId, String)]) -> String {
 }
 
 /// Skills that were put there by hand before such folders were held.
-pub fn carried_over(names: &[String]) -> String {
+pub fn carried_over(names: &[String]) -> ProgramText {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    format!(
+    ProgramText::message(format!(
         "From this version on, a folder that somebody puts among the skills is not used until you accept it. These skills were put there by hand \
          before, and stay in use: {}. If you do not know one of them, look at it on the computer with `compline skills show NAME`, and delete its folder.",
         names.join(", ")
-    )
+    ))
 }
 
 /// Below the title of a change that is held.

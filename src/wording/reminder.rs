@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::span;
+use super::{ProgramText, span};
 use crate::id::ReminderId;
 use crate::trust::Label;
 
@@ -137,17 +137,19 @@ pub fn late(due: &str, more: usize, most: usize) -> String {
 }
 
 /// Before the words of a task that is to be done now.
-pub fn to_do(asked: &str, due: &str, late: &str) -> String {
+pub fn to_do(asked: &str, due: &str, late: &str) -> ProgramText {
     let late = if late.is_empty() { String::new() } else { format!(" {late} Do it once.") };
-    format!(
+    ProgramText::message(format!(
         "The person asked on {asked} that the task below be done at certain times, and it is due now ({due}).{late} Do it, and answer with what comes of \
          it alone: your answer is sent to them. Nobody reads along, so ask nothing; nothing can be scheduled from here."
-    )
+    ))
 }
 
 /// A task could not be done.
-pub fn not_done(id: ReminderId, due: &str, why: &str) -> String {
-    format!("I could not do task {id}, which was due at {due}: {why}. /reminders shows it, and when it comes next.")
+pub fn not_done(id: ReminderId, due: &str, why: &str) -> ProgramText {
+    ProgramText::message(format!(
+        "I could not do task {id}, which was due at {due}: {why}. /reminders shows it, and when it comes next."
+    ))
 }
 
 /// Why a task could not be done.

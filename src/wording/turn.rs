@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::span;
+use super::{ProgramText, span};
 use crate::id::TurnId;
 
 /// The model said nothing.
@@ -20,38 +20,40 @@ pub const TOO_LONG: &str = "That is more than the model can read at once. Please
 pub const CUT_OFF: &str = "I was cut off again and again while I worked on this, so I stopped. Please ask again, perhaps in another way; my log says more.";
 
 /// It was so for a day.
-pub fn model_away_too_long(why: &str) -> String {
-    format!("{why} I tried for a whole day, and stopped now. Please ask again when that is mended.")
+pub fn model_away_too_long(why: &str) -> ProgramText {
+    ProgramText::message(format!(
+        "{why} I tried for a whole day, and stopped now. Please ask again when that is mended."
+    ))
 }
 
 /// Our own budget is used up.
-pub fn over_budget(which: &str) -> String {
-    format!(
+pub fn over_budget(which: &str) -> ProgramText {
+    ProgramText::message(format!(
         "I did not answer, because {which} is used up. It begins anew at midnight; an owner can raise it in the configuration."
-    )
+    ))
 }
 
 /// The budget has no room to transcribe a voice note, and nothing else was said.
-pub fn unheard_over_budget(which: &str) -> String {
-    format!(
+pub fn unheard_over_budget(which: &str) -> ProgramText {
+    ProgramText::message(format!(
         "I did not listen to your voice note, because {which} is used up. It begins anew at midnight; an owner can raise it in the configuration."
-    )
+    ))
 }
 
 /// Transcribing a voice note may take more than a limit of the day allows at all.
-pub fn unheard_above_limit(setting: &str) -> String {
-    format!(
+pub fn unheard_above_limit(setting: &str) -> ProgramText {
+    ProgramText::message(format!(
         "I did not listen to your voice note, because hearing it may take more than `{setting}` under [budget] allows for a whole day; \
          waiting does not help. A shorter one takes less, and an owner can raise the limit in the configuration."
-    )
+    ))
 }
 
 /// One call may take more than a limit of the day allows at all.
-pub fn above_limit(setting: &str) -> String {
-    format!(
+pub fn above_limit(setting: &str) -> ProgramText {
+    ProgramText::message(format!(
         "I did not answer, because one answer may take more than `{setting}` under [budget] allows for a whole day; waiting does not help. A new \
          conversation (/new) takes less, and an owner can raise the limit in the configuration."
-    )
+    ))
 }
 
 /// Why the model does not answer.
@@ -64,30 +66,30 @@ pub const REJECTED: &str = "The model provider rejects our request.";
 pub const UNREACHABLE: &str = "The model cannot be reached at the moment.";
 
 /// The model does not answer now.
-pub fn model_away(why: &str, turn: TurnId) -> String {
-    format!("{why} Your message is kept, and I will answer as soon as I can. (turn {turn})")
+pub fn model_away(why: &str, turn: TurnId) -> ProgramText {
+    ProgramText::message(format!("{why} Your message is kept, and I will answer as soon as I can. (turn {turn})"))
 }
 
 /// The turn took too long.
-pub fn took_too_long(limit: Duration) -> String {
-    format!(
+pub fn took_too_long(limit: Duration) -> ProgramText {
+    ProgramText::message(format!(
         "I stopped, because the answer took longer than {}. Please ask again, perhaps for less at a time.",
         span(limit)
-    )
+    ))
 }
 
 /// It was said long ago: because we were away, or because something else came before it.
-pub fn late(said: &str, delay: Duration, away: bool) -> String {
-    match away {
+pub fn late(said: &str, delay: Duration, away: bool) -> ProgramText {
+    ProgramText::message(match away {
         true => format!("_I was away, so this answers what you wrote at {said}, {} ago._", span(delay)),
         false => format!("_This answers what you wrote at {said}, {} ago; it had to wait until now._", span(delay)),
-    }
+    })
 }
 
 /// Messages that waited for more than a day.
-pub fn too_old(count: usize, away: bool) -> String {
+pub fn too_old(count: usize, away: bool) -> ProgramText {
     let away = if away { " while I was away" } else { "" };
-    if count == 1 {
+    ProgramText::message(if count == 1 {
         format!(
             "A message of yours waited for more than a day{away}. I left it unanswered; send it again if it still matters."
         )
@@ -95,10 +97,13 @@ pub fn too_old(count: usize, away: bool) -> String {
         format!(
             "{count} messages of yours waited for more than a day{away}. I left them unanswered; send again what still matters."
         )
-    }
+    })
 }
 
 /// We were away for long.
-pub fn away(absence: Duration) -> String {
-    format!("I was away for {}; older messages may be missing. Please send again what I did not answer.", span(absence))
+pub fn away(absence: Duration) -> ProgramText {
+    ProgramText::message(format!(
+        "I was away for {}; older messages may be missing. Please send again what I did not answer.",
+        span(absence)
+    ))
 }

@@ -1,5 +1,6 @@
 //! What is said about retention, upkeep, backups and what came out of one.
 
+use super::ProgramText;
 use std::path::Path;
 
 /// In the place of words that were deleted because of their age.
@@ -16,19 +17,19 @@ pub const FIX_NOT_COPIED: &str =
     "see that `backups` in the home is a directory that the user who runs this can write in; nothing was changed";
 
 /// The disk is nearly full.
-pub fn disk_nearly_full(mebibytes: u64) -> String {
-    format!(
+pub fn disk_nearly_full(mebibytes: u64) -> ProgramText {
+    ProgramText::message(format!(
         "The disk on which I keep everything is nearly full: {mebibytes} MiB are free. When it is full I can accept nothing more. \
          What I have is safe. Please make some room."
-    )
+    ))
 }
 
 /// The weekly look found something.
-pub fn journal_damaged(findings: usize) -> String {
+pub fn journal_damaged(findings: usize) -> ProgramText {
     let count = if findings == 1 { "one place".to_owned() } else { format!("{findings} places") };
-    format!(
+    ProgramText::message(format!(
         "My journal is damaged in {count}. Please stop me soon and run `compline doctor`: it says where, and how to go on from a backup."
-    )
+    ))
 }
 
 /// A line of the status: when the house was last kept up.

@@ -28,7 +28,6 @@ const RULES: &[Rule] = &[
         looks: &[":: trusted", "Label :: approved", "Label :: decode", ". without_origins ("],
         places: &[("trust", "it owns the label and keeps the lattice")],
         files: &[
-            ("src/wording.rs", "the program's own words"),
             ("src/gateway/admit.rs", "what a known person typed or spoke themselves"),
             ("src/memory/label.rs", "first contents, and what a person wrote by hand"),
             ("src/admin/memory/mine.rs", "what a person makes theirs with a command"),
@@ -37,7 +36,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         act: "begin a label from nothing",
-        looks: &["Label :: join_of"],
+        looks: &["Label :: join_of", "Label :: neutral"],
         places: &[("trust", "it owns the label")],
         files: &[
             ("src/model/request.rs", "a message takes on the labels of its parts"),
@@ -53,6 +52,18 @@ const RULES: &[Rule] = &[
             ("src/store/derived.rs", "a message takes the join of its texts and files"),
             ("src/reflection/page.rs", "a page takes on the labels of what stands on it"),
             ("src/admin/answer.rs", "an answer takes on the labels of what it shows"),
+            ("src/admin/forget.rs", "that a person is to be forgotten has no words"),
+            ("src/admin/forget/said.rs", "which messages are to be forgotten has no words"),
+            ("src/admin/search/kept.rs", "a question is asked and shown to no model"),
+            ("src/engine/closer.rs", "an opening takes on the labels of the summaries in it"),
+            ("src/engine/extractor.rs", "which messages are to be looked at has no words"),
+            ("src/memory/facts.rs", "what is known takes on the labels of its lists"),
+            ("src/memory/forget.rs", "a deletion writes no words"),
+            ("src/memory/forget/kept.rs", "what is to be forgotten takes on the labels of where it stands"),
+            ("src/memory/forget/named.rs", "what is to be forgotten takes on the labels of where it stands"),
+            ("src/memory/health.rs", "a repair writes no words"),
+            ("src/memory/learn.rs", "what was learned takes on the labels of its files"),
+            ("src/wording.rs", "nothing but the program has a part in its own words"),
         ],
     },
     Rule {

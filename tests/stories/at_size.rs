@@ -77,7 +77,7 @@ async fn talked(story: &Story, messages: usize) {
 }
 
 async fn knows(index: &Index, words: &str) -> Vec<String> {
-    let words = compline::wording::own(words, ADAS);
+    let words = crate::support::story::typed(words, ADAS);
     let found = index.search(&Question { limit: 5, ..Question::of(&ada(), words) }).await.unwrap();
     found.hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
 }

@@ -30,7 +30,7 @@ fn ada() -> Party {
 
 async fn hits(story: &Story, query: &str) -> Vec<EntryHit> {
     let index = &story.app().index;
-    let words = compline::wording::own(query, ada().scope());
+    let words = crate::support::story::typed(query, ada().scope());
     index.search(&Question { limit: 50, ..Question::of(&ada(), words) }).await.unwrap().hits
 }
 

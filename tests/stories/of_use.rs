@@ -17,7 +17,7 @@ fn ada() -> Party {
 
 /// What a search gives, best first. Looking at it is no use of it.
 async fn hits(story: &Story, query: &str) -> Vec<EntryHit> {
-    let words = compline::wording::own(query, ada().scope());
+    let words = crate::support::story::typed(query, ada().scope());
     let question = Question { limit: 10, ..Question::of(&ada(), words) };
     story.app().index.search(&question).await.unwrap().hits
 }

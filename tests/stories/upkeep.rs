@@ -113,7 +113,7 @@ async fn forgotten_words_are_gone_from_the_files_too() {
 /// Words of the person whose message that is.
 fn own(words: &str, message: i64) -> compline::trust::Text {
     let person = compline::id::PersonId(if message == 1 { 1 } else { 2 });
-    compline::wording::own(words, compline::trust::Scope::Person(person))
+    crate::support::story::typed(words, compline::trust::Scope::Person(person))
 }
 
 #[tokio::test]

@@ -506,3 +506,8 @@ fn unless_gone<T>(result: std::io::Result<T>) -> Option<T> {
         result => Some(result.unwrap()),
     }
 }
+
+/// Words of a person, as they typed them.
+pub fn typed(words: &str, scope: compline::trust::Scope) -> compline::trust::Text {
+    compline::trust::Labelled::new(Arc::from(words), compline::trust::Label::trusted(), scope)
+}

@@ -14,9 +14,9 @@ use crate::memory::Forgettable;
 use crate::store::{Counts, Db, ForgettingRow, Forgotten};
 use crate::text::needle::Needles;
 use crate::time::Moment;
-use crate::trust::Scope;
+use crate::trust::{Label, Scope};
+use crate::wording::forget as says;
 use crate::wording::review_command::Way;
-use crate::wording::{self, forget as says};
 
 /// Messages that hold the words, with their times, oldest first.
 type Said = Vec<(MessageId, Moment)>;
@@ -38,7 +38,7 @@ impl Admin {
                     what: Forgotten::Said,
                     needles: Needles::of_words(&words),
                     target: words,
-                    label: wording::own("", scope).label().clone(),
+                    label: Label::neutral(),
                 };
                 return self.forget_found(scope, asks, found, Messages::Go, way).await;
             }

@@ -8,8 +8,7 @@ use super::{By, Kind, Row, Sought};
 use crate::memory::{EntryHit, Question};
 use crate::people::{Party, Person};
 use crate::store::{EntryKind, Node};
-use crate::trust::{Labelled, Text};
-use crate::wording;
+use crate::trust::{Label, Labelled, Text};
 
 /// Whatever stands in files is a note or a file to a person.
 const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day, EntryKind::Text];
@@ -28,7 +27,7 @@ impl Admin {
             case: sought.case,
             untrusted_too: true,
             limit: sought.limit,
-            ..Question::of(&party, wording::own(&sought.query, party.scope()))
+            ..Question::of(&party, Labelled::new(Arc::from(&*sought.query), Label::neutral(), party.scope()))
         };
         let found = self.parts.index.search(&question).await?;
         let mut rows = Vec::new();

@@ -80,7 +80,7 @@ mod tests {
 
     fn line(id: i64, words: &str) -> Line {
         let message = MessageId(id);
-        let text = Labelled::new(Arc::from(words), crate::wording::own("", ADA).label().clone(), ADA);
+        let text = Labelled::new(Arc::from(words), Label::neutral(), ADA);
         Line { by_person: id % 2 == 1, speaker: None, from: Node::Message(message), message, text }
     }
 

@@ -10,7 +10,7 @@ use crate::engine::{PATIENCE, context, turn};
 use crate::store::{MessageKind, NewOutbox, TurnRow, is_full};
 use crate::time::Moment;
 use crate::time::task::Panicked;
-use crate::wording;
+use crate::wording::{self, ProgramText};
 
 /// How often a turn may be cut off.
 const LIVES: u32 = 5;
@@ -59,7 +59,7 @@ impl Stream {
         let (id, address) = (row.id, row.address);
         let late = if row.state == "running" && row.lives == 0 { self.late_by_now(row, now).await? } else { None };
         let is_late = late.is_some();
-        let notice = late.map(|sentence| self.notice(&sentence));
+        let notice = late.map(|sentence| self.notice(sentence));
         let lives = self
             .engine
             .parts
@@ -78,7 +78,7 @@ impl Stream {
     }
 
     /// The sentence that names the delay, unless it was long when the turn began: then it was named.
-    async fn late_by_now(&self, row: &TurnRow, now: Moment) -> anyhow::Result<Option<String>> {
+    async fn late_by_now(&self, row: &TurnRow, now: Moment) -> anyhow::Result<Option<ProgramText>> {
         let id = row.id;
         let messages = self.engine.parts.journal.read(move |db| db.messages_of_turn(id)).await?;
         let said =
@@ -89,7 +89,7 @@ impl Stream {
     }
 
     /// Ends a turn that nothing can be made of, with a sentence for whoever waits for it.
-    async fn abandon(&self, row: TurnRow, reason: &'static str, sentence: Option<&str>) -> anyhow::Result<Now> {
+    async fn abandon(&self, row: TurnRow, reason: &'static str, sentence: Option<&'static str>) -> anyhow::Result<Now> {
         let now = self.engine.parts.clock.now();
         let (address, notice) = (row.address, sentence.map(|sentence| self.notice(sentence)));
         self.engine

@@ -238,7 +238,7 @@ mod tests {
 
     /// A turn that a yes to that call began.
     fn record(covers: Covers, call: &ToolCall) -> Record {
-        let words = |words: &str| crate::wording::own(words, Scope::Shared);
+        let words = |words: &'static str| crate::wording::own(words, Scope::Shared);
         let (stream, conversation, person) = (StreamId(1), ConversationId(1), PersonId(1));
         let label = words("").label().clone();
         let turn = TurnRow {

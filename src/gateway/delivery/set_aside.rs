@@ -125,7 +125,7 @@ fn tell_owners(tx: Tx<'_>, about: OutboxId, now: Moment) -> anyhow::Result<Vec<A
             }
         }
         let Some(place) = heard.first() else { continue };
-        let notice = wording::own(&text, Scope::Person(owner.id));
+        let notice = wording::own(text.clone(), Scope::Person(owner.id));
         tx.post_about(&NewOutbox::notice(*place, &notice, now), about)?;
         told.push(*place);
     }

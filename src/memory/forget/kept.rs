@@ -6,13 +6,13 @@
 use crate::people::Party;
 use crate::store::{Forgotten, KeptWords};
 use crate::text::needle::Needles;
-use crate::wording;
 
 use super::Forgettable;
 use super::named::{is_note, is_same, note_named, stem, title_of};
 use crate::memory::belongings::OwnPath;
 use crate::memory::tree::Tree;
 use crate::memory::{memo, place};
+use crate::trust::Label;
 
 impl Tree {
     /// What a party means by a name that nothing has any more.
@@ -43,7 +43,7 @@ impl Tree {
         if found.is_empty() {
             return Ok(None);
         }
-        let (mut needles, mut label) = (Needles::default(), wording::own("", scope).label().clone());
+        let (mut needles, mut label) = (Needles::default(), Label::neutral());
         for (kept, of) in found {
             label.absorb(&kept.label);
             needles.join(of);

@@ -5,8 +5,7 @@
 use crate::people::Party;
 use crate::store::Forgotten;
 use crate::text::needle::Needles;
-use crate::trust::Scope;
-use crate::wording;
+use crate::trust::{Label, Scope};
 
 use super::{Forgettable, is_memory};
 use crate::memory::belongings::OwnPath;
@@ -50,7 +49,7 @@ impl Tree {
 
     /// A fact with every value that it ever had, as far as that is kept.
     async fn fact_to_forget(&self, who: &Party, files: &[OwnPath], key: &str) -> anyhow::Result<Option<Forgettable>> {
-        let (scope, mut label) = (who.scope(), wording::own("", who.scope()).label().clone());
+        let (scope, mut label) = (who.scope(), Label::neutral());
         let mut found: Option<(String, Needles)> = None;
         for file in files.iter().filter(|file| holds_facts(&file.path)) {
             let words = self.words_of(who.scope(), file).await?.unwrap_or_default();
@@ -73,7 +72,7 @@ impl Tree {
 
     /// A line of the memory that says just that, in a list (as a text without a key is kept) or in prose; if it is an entry that states a fact, that.
     async fn line_to_forget(&self, who: &Party, files: &[OwnPath], words: &str) -> anyhow::Result<Option<Forgettable>> {
-        let mut label = wording::own("", who.scope()).label().clone();
+        let mut label = Label::neutral();
         let mut found = false;
         for file in files.iter().filter(|file| is_memory(&file.path)) {
             let text = self.words_of(who.scope(), file).await?.unwrap_or_default();

@@ -80,16 +80,18 @@ impl<'a> Seen<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::id::PersonId;
     use crate::model::Purpose;
-    use crate::trust::Scope;
+    use crate::trust::{Label, Labelled, Scope};
 
     fn asked(parts: &[&str]) -> Value {
         let scope = Scope::Person(PersonId(1));
         let mut request = Request::new(scope, Purpose::Reflection);
         for part in parts {
-            request.text(Role::User, crate::wording::own(part, scope)).unwrap();
+            request.text(Role::User, Labelled::new(Arc::from(*part), Label::neutral(), scope)).unwrap();
         }
         serde_json::from_str(&answer(&request)).unwrap()
     }

@@ -190,7 +190,7 @@ mod tests {
     #[tokio::test]
     async fn an_owners_reflection_on_trusted_text_is_clean() {
         let house = typed("remember how I like my tea").await;
-        let action = looked_back(&house, Label::join_of([])).await;
+        let action = looked_back(&house, Label::neutral()).await;
         let judged = judged(&house, origin(action, house.ada.turn, house.ada.person)).await;
         assert_eq!((judged.standing, judged.scope), (Standing::Clean, Scope::Person(house.ada.person)));
     }
@@ -198,7 +198,7 @@ mod tests {
     #[tokio::test]
     async fn what_does_not_belong_together_is_tainted() {
         let house = typed("remember how I like my tea").await;
-        let action = looked_back(&house, Label::join_of([])).await;
+        let action = looked_back(&house, Label::neutral()).await;
         let (ada, ben) = (house.ada, house.ben);
         for forged in [
             origin(ActionId(99), ada.turn, ada.person),
@@ -219,14 +219,14 @@ mod tests {
         let action = looked_back(&house, page()).await;
         let of_row = judged(&house, origin(action, house.ada.turn, house.ada.person)).await;
         let house = typed("hello").await;
-        let action = looked_back(&house, Label::join_of([])).await;
+        let action = looked_back(&house, Label::neutral()).await;
         let note = Some((page(), None));
         let of_note =
             judged(&house, Origin::Reflection { action, turn: house.ada.turn, person: house.ada.person, note }).await;
         let (ada, words) = (house.ada, text("a page", page(), house.ada.person));
         let read = move |tx: Tx<'_>| {
             let (scope, at) = (Scope::Person(ada.person), Moment(3));
-            let label = Label::join_of([]);
+            let label = Label::neutral();
             let step =
                 NewStep { turn: ada.turn, seq: 0, kind: "tool", tool: "x", call: "{}", label: &label, scope, at };
             let step = tx.begin_step(&step)?;
@@ -245,7 +245,7 @@ mod tests {
             [("short", Standing::Clean), ("so:\n```\nx\n```", Standing::Careful), ("", Standing::Careful)]
         {
             let house = typed("look back").await;
-            let action = looked_back(&house, Label::join_of([])).await;
+            let action = looked_back(&house, Label::neutral()).await;
             let ada = house.ada;
             let saw = move |tx: Tx<'_>| {
                 let turn = tx.turn(ada.turn)?.unwrap();
@@ -266,7 +266,7 @@ mod tests {
                     turn: None,
                 })?;
                 if !words.is_empty() {
-                    tx.add_text(message, TextKind::Said, &text(words, Label::join_of([]), ada.person))?;
+                    tx.add_text(message, TextKind::Said, &text(words, Label::neutral(), ada.person))?;
                 }
                 let asked = tx.messages_of_turn(ada.turn)?;
                 tx.end_turn(ada.turn, "done", "", Moment(2))?;

@@ -81,7 +81,7 @@ fn begin(tx: Tx<'_>, row: &ReminderRow, due: Moment, late: &str, zone: Zone, now
     }
     let Some(slot) = claim(tx, row, due, SlotState::Claimed, "", now)? else { return Ok(Fired::Nothing) };
     let asked = says::to_do(&zone.show(row.created_at), &zone.show(due), late);
-    let words = [wording::own(&asked, scope), row.text.clone()];
+    let words = [wording::own(asked, scope), row.text.clone()];
     let from: Vec<Node> = row.turn.into_iter().map(Node::Turn).collect();
     let task = Assignment { person: row.person, kind: Kind::Task, words: &words, from: &from, at: now };
     let run = assign(tx, &task)?.context("Somebody who could be reached cannot be any more")?;

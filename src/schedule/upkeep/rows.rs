@@ -11,7 +11,7 @@ use crate::people::Role;
 use crate::store::{Db, NewOutbox};
 use crate::time::Moment;
 use crate::trust::Scope;
-use crate::wording::{self, upkeep as says};
+use crate::wording::{self, ProgramText, upkeep as says};
 
 use super::super::Schedule;
 use super::steps::{Done, Step};
@@ -114,7 +114,7 @@ impl Schedule {
     async fn tell_owner(
         &self,
         name: &'static str,
-        words: Option<String>,
+        words: Option<ProgramText>,
         now: Moment,
         with: impl FnOnce(crate::store::Tx<'_>) -> anyhow::Result<()> + Send + 'static,
     ) -> anyhow::Result<()> {
@@ -124,7 +124,7 @@ impl Schedule {
                 tx.people()?.into_iter().filter(|person| person.role == Role::Owner).min_by_key(|person| person.id);
             let (Some(words), Some(owner)) = (words, owner) else { return Ok(None) };
             let Some(address) = work::address_of(*tx, owner.id)? else { return Ok(None) };
-            let text = wording::own(&words, Scope::Person(owner.id));
+            let text = wording::own(words, Scope::Person(owner.id));
             tx.post(&NewOutbox::notice(address, &text, now))?;
             Ok(Some(address))
         };
