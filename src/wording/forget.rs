@@ -22,7 +22,7 @@ pub fn none_such(name: &str, way: Way) -> String {
     format!(
         "There is no note and no fact called {name}, and no line that says just that. {} shows what there is: give the name of a note, or a line word for word. \
          What was only said goes with `{}`.",
-        way.command("/memory", "memory"),
+        way.command("memory", "memory"),
         with_messages("WORDS", way)
     )
 }
@@ -202,4 +202,15 @@ pub fn unreadable(id: ForgettingId) -> String {
         "Forgetting {id} is not finished: the journal is damaged there, and its words cannot be read. Forget it again by its words; an owner \
          finds more in `compline doctor`."
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_named_as_they_are_typed() {
+        assert!(none_such("cat", Way::Chat).contains(" /memory shows what there is"));
+        assert!(none_such("cat", Way::CommandLine).contains(" compline memory shows what there is"));
+    }
 }
