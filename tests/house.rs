@@ -31,6 +31,8 @@ mod promises;
 mod sql;
 #[path = "house/tree.rs"]
 mod tree;
+#[path = "house/wording.rs"]
+mod wording;
 
 /// Fails with one finding per line, or passes when there is none.
 fn nothing_found(findings: &[String]) {

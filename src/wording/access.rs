@@ -27,7 +27,7 @@ fn made_by(issuer: Option<&str>) -> String {
 }
 
 /// A code let a person in.
-pub fn let_in(name: &str, role: &str, address: &str, issuer: Option<&str>) -> ProgramText {
+pub fn let_in(name: &str, role: &'static str, address: &str, issuer: Option<&str>) -> ProgramText {
     ProgramText::message(format!(
         "**{name}** is in now as {role}, from {address}, with {}. If that is wrong: /remove {name}",
         made_by(issuer)
@@ -43,14 +43,14 @@ pub fn linked(name: &str, address: &str, id: AddressId, issuer: Option<&str>) ->
 }
 
 /// A code gave a person a higher role.
-pub fn promoted(name: &str, role: &str, address: &str) -> ProgramText {
+pub fn promoted(name: &str, role: &'static str, address: &str) -> ProgramText {
     ProgramText::message(format!(
         "**{name}** is {role} now, by a code made on the computer and used from {address}. If that is wrong: /remove {name}"
     ))
 }
 
 /// The configuration let somebody in.
-pub fn configured(name: &str, role: &str) -> ProgramText {
+pub fn configured(name: &str, role: &'static str) -> ProgramText {
     ProgramText::message(format!(
         "**{name}** is in now as {role}: the configuration says so. If that is wrong, delete the entry under [[people]] and restart."
     ))
@@ -129,7 +129,7 @@ pub fn how_to_use(code: &str, valid: Duration) -> String {
 }
 
 /// The code of one's own promotion was given.
-pub fn you_are(role: &str) -> ProgramText {
+pub fn you_are(role: &'static str) -> ProgramText {
     ProgramText::message(format!("You are {role} now."))
 }
 

@@ -44,7 +44,7 @@ pub const POSSIBLY_REPEATED: &str = "(possibly repeated)";
 pub const BLANK: &str = "(blank)";
 
 /// Somebody was let in.
-pub fn welcome(name: &str, role: &str, agent: &str) -> ProgramText {
+pub fn welcome(name: &str, role: &'static str, agent: &str) -> ProgramText {
     ProgramText::message(format!(
         "Welcome, {name}. You are in as {role}. I am {agent}: just write to me. /help shows what else there is."
     ))

@@ -146,7 +146,7 @@ pub fn to_do(asked: &str, due: &str, late: &str) -> ProgramText {
 }
 
 /// A task could not be done.
-pub fn not_done(id: ReminderId, due: &str, why: &str) -> ProgramText {
+pub fn not_done(id: ReminderId, due: &str, why: &'static str) -> ProgramText {
     ProgramText::message(format!(
         "I could not do task {id}, which was due at {due}: {why}. /reminders shows it, and when it comes next."
     ))

@@ -20,7 +20,7 @@ pub const TOO_LONG: &str = "That is more than the model can read at once. Please
 pub const CUT_OFF: &str = "I was cut off again and again while I worked on this, so I stopped. Please ask again, perhaps in another way; my log says more.";
 
 /// It was so for a day.
-pub fn model_away_too_long(why: &str) -> ProgramText {
+pub fn model_away_too_long(why: &'static str) -> ProgramText {
     ProgramText::message(format!(
         "{why} I tried for a whole day, and stopped now. Please ask again when that is mended."
     ))
@@ -66,7 +66,7 @@ pub const REJECTED: &str = "The model provider rejects our request.";
 pub const UNREACHABLE: &str = "The model cannot be reached at the moment.";
 
 /// The model does not answer now.
-pub fn model_away(why: &str, turn: TurnId) -> ProgramText {
+pub fn model_away(why: &'static str, turn: TurnId) -> ProgramText {
     ProgramText::message(format!("{why} Your message is kept, and I will answer as soon as I can. (turn {turn})"))
 }
 

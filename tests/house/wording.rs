@@ -1,0 +1,83 @@
+//! The program's own words are trusted, so a message is made of numbers, times and constants. Where one still takes a text, it is listed with what
+//! that text is: a name that was validated where it came in, or a time that the program wrote.
+
+use super::lexer::Token;
+use super::nothing_found;
+use super::tree::{File, Source, sources};
+
+/// File and function, and what its texts are.
+const TEXTS: &[(&str, &str, &str)] = &[
+    ("src/wording/access.rs", "let_in", "names of people, and an address made plain"),
+    ("src/wording/access.rs", "linked", "names of people, and an address made plain"),
+    ("src/wording/access.rs", "promoted", "the name of a person, and an address made plain"),
+    ("src/wording/access.rs", "configured", "the name of a person"),
+    ("src/wording/access.rs", "configured_address", "the name of a person, and an address made plain"),
+    ("src/wording/access.rs", "namesake", "the name of a person"),
+    ("src/wording/gate.rs", "set_aside_of", "the name of a person and of a channel"),
+    ("src/wording/gate.rs", "welcome", "the names of a person and of the assistant"),
+    ("src/wording/gate.rs", "unsupported", "an adapter's word for a kind of message"),
+    ("src/wording/gate.rs", "group_not_allowed", "the number of a chat"),
+    ("src/wording/gate.rs", "joined", "the name of a person"),
+    ("src/wording/gate.rs", "join_means", "the name of a person"),
+    ("src/wording/hand_over.rs", "done", "names of people, and a folder that is named after one"),
+    ("src/wording/heartbeat.rs", "look", "a time"),
+    ("src/wording/prompt.rs", "nothing_said", "a time, and who speaks"),
+    ("src/wording/prompt.rs", "gone", "a time, and who speaks"),
+    ("src/wording/prompt.rs", "they_agreed", "a time"),
+    ("src/wording/proposal.rs", "carried_over", "names of skills that were put there by hand"),
+    ("src/wording/reflection.rs", "task", "a period, and the name of a person"),
+    ("src/wording/reflection.rs", "failed", "a job, a period, the name of a person, and our own reason"),
+    ("src/wording/reminder.rs", "to_do", "times"),
+    ("src/wording/reminder.rs", "not_done", "a time"),
+    ("src/wording/review.rs", "reviewer", "a boundary made of digits"),
+    ("src/wording/turn.rs", "over_budget", "which budget it is"),
+    ("src/wording/turn.rs", "unheard_over_budget", "which budget it is"),
+    ("src/wording/turn.rs", "unheard_above_limit", "a key of the configuration"),
+    ("src/wording/turn.rs", "above_limit", "a key of the configuration"),
+    ("src/wording/turn.rs", "late", "a time"),
+];
+
+/// The functions of a file that make the program's words of a text.
+fn with_text(code: &[Token]) -> Vec<&str> {
+    let text = |at: usize| code.get(at).map_or("", |token: &Token| token.text.as_str());
+    let mut found = Vec::new();
+    for at in (0..code.len()).filter(|at| text(*at) == "fn") {
+        let Some(body) = (at..code.len()).find(|end| [";", "{"].contains(&text(*end))) else { continue };
+        let signature: Vec<&str> = (at..body).map(text).collect();
+        let makes_words =
+            signature.ends_with(&["->", "ProgramText"]) || signature.ends_with(&["-", ">", "ProgramText"]);
+        let is_text = |place: usize| match signature[place] {
+            "String" => true,
+            "str" => signature.get(place.wrapping_sub(1)) != Some(&"'static"),
+            _ => false,
+        };
+        if makes_words && (0..signature.len()).any(is_text) && signature[1] != "message" {
+            found.push(text(at + 1));
+        }
+    }
+    found
+}
+
+#[test]
+fn no_message_takes_a_text_that_is_not_listed() {
+    let mut listed: Vec<_> = TEXTS.iter().map(|(file, function, _)| (*file, *function)).collect();
+    let mut findings = Vec::new();
+    for source in sources().iter().filter(|source| source.path.starts_with("src/wording")) {
+        for function in with_text(&source.product) {
+            match listed.iter().position(|one| *one == (source.path.as_str(), function)) {
+                Some(at) => drop(listed.remove(at)),
+                None => findings.push(format!("{} {function} makes trusted words of a text", source.path)),
+            }
+        }
+    }
+    findings.extend(listed.iter().map(|(file, function)| format!("{file} {function} is listed and takes no text")));
+    nothing_found(&findings);
+}
+
+#[test]
+fn a_message_of_a_text_is_found() {
+    let text = "pub fn a(name: &str) -> ProgramText { b() } fn c(n: u64, why: &'static str) -> ProgramText { d() }
+        pub fn e(names: &[String]) -> ProgramText { f() } pub fn g(name: &str) -> String { h() }";
+    let source = Source::from(File { path: "src/wording/a.rs".to_owned(), text: text.to_owned() });
+    assert_eq!(with_text(&source.product), ["a", "e"]);
+}
