@@ -47,8 +47,8 @@ use std::time::Duration;
 
 use crate::trust::{Label, Labelled, Scope, Text};
 
-/// ProgramText of the program: a constant, or a message that a function of this catalogue makes of typed arguments (a count, a time, a name
-/// from the configuration). Nothing else becomes one, and so nothing else becomes trusted by being said by the program.
+/// Text written by the program: a constant, or a message formatted by a function of this catalogue. Nothing else
+/// converts to it, so no other string becomes trusted by being said by the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramText(Cow<'static, str>);
 

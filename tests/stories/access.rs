@@ -274,7 +274,8 @@ async fn another_address_in_the_configuration_is_somebody_new_until_an_owner_joi
     story.say(ADA, "and I?").await;
     assert_eq!(story.model.chats().len(), answered, "the old address is a stranger's");
     story.say(CARL, "/people join 3").await;
-    assert!(story.last_heard(CARL).contains("same person"), "{}", story.last_heard(CARL));
+    let told = story.last_heard(CARL);
+    assert!(told.contains("same person") && told.contains("people/3-ada/"), "what is read no more is named: {told}");
     let people = "SELECT group_concat(id || name) FROM (SELECT * FROM people WHERE removed_at IS NULL ORDER BY id)";
     assert_eq!(story.text(people), "1Ada,2Carl");
     story.say(ADA, "and now?").await;

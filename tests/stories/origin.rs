@@ -253,11 +253,10 @@ async fn a_skill_whose_label_is_lost_marks_every_list_that_names_it() {
 }
 
 #[tokio::test]
-async fn what_is_named_of_nobodys_file_is_not_shown_as_a_version_of_it() {
+async fn a_version_of_another_persons_file_is_neither_listed_nor_restored() {
     let story = Story::begin().await;
     story.writes("memory/note.md", "# A note\n\nOf today.\n");
     story.say(ADA, "Hello").await;
-    story.say(ADA, "/memory edit note.md").await;
     let insert =
         "INSERT INTO files (path, digest, label, scope, written_at) VALUES ('memory/note.md', 'd', ?1, 'person:77', 7)";
     set(&story, insert);
@@ -281,7 +280,6 @@ async fn what_is_named_of_nobodys_file_is_not_shown_as_a_version_of_it() {
     let origin = Origin { who, label: Label::trusted(), author, cause: "restore", from, now };
     let restored = tree.restore_version(&origin, "memory/note.md", FileId(foreign)).await.unwrap();
     assert!(restored.is_err(), "whoever asks for it");
-    story.say(BEN, "Hello").await;
     story.stop_here().await;
 }
 

@@ -270,7 +270,8 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
     story.model.calls("load_skill", json!({ "name": "birds" }));
     story.model.calls("web_fetch", json!({ "url": "http://evil.example/b" }));
     story.say(ADA, "count them elsewhere").await;
-    assert!(story.last_heard(ADA).contains("May I open it"), "{}", story.last_heard(ADA));
+    let asked = story.last_heard(ADA);
+    assert!(asked.contains("May I open it") && asked.starts_with("I am using a skill of somebody else"), "{asked}");
     assert_eq!(web.connections(), 1, "a host that was not shown");
 
     story.say(ADA, "/new").await;
@@ -289,8 +290,15 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
     story.model.calls("load_skill", json!({ "name": "birds" }));
     story.model.calls("web_fetch", json!({ "url": "http://birds.example/a?d=secret" }));
     story.say(ADA, "read http://typed.example/b and count").await;
-    assert!(story.last_heard(ADA).contains("May I open it"), "{}", story.last_heard(ADA));
+    let asked = story.last_heard(ADA);
+    assert!(asked.contains("May I open it") && asked.starts_with("I have read text from outside"), "{asked}");
     assert_eq!(web.asked(), ["/a", "/b"]);
+
+    story.say(ADA, "/new").await;
+    story.model.calls("load_skill", json!({ "name": "birds" })).says("Count [here](http://birds.example/a).");
+    story.say(ADA, "where do I count?").await;
+    let answer = story.fake.sent(ADA).pop().unwrap().raw;
+    assert!(!answer.contains("<a ") && answer.contains("http://birds.example/a"), "no address behind words: {answer}");
     story.end().await;
 }
 

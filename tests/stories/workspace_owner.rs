@@ -139,6 +139,9 @@ async fn a_hand_over_swaps_places_and_nothing_else() {
     assert!(told.contains("/people handover Carl yes"), "{told}");
     let told = asks(&story, ADA, "/people handover Carl yes").await;
     assert!(told.contains("belongs to Carl from now on"), "{told}");
+    let is_told =
+        |person| story.heard(person).iter().filter(|text| text.contains("belongs to Carl from now on")).count();
+    assert_eq!((is_told(ADA), is_told(CARL)), (1, 1), "the other owner is told, and who did it has the answer");
     for file in ["USER.md", "memory/MEMORY.md", "memory/plan.md", "HEARTBEAT.md"] {
         let (root, hers) = (story.reads(file), story.reads(&format!("people/1-ada/{file}")));
         assert!(root.contains(&canary(CARL)) && !root.contains(&canary(ADA)), "{file}: {root}");

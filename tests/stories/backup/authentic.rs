@@ -49,7 +49,9 @@ fn harmful() -> String {
 async fn tampered() -> (Story, tempfile::TempDir, Vec<Item>) {
     let (story, shelf, good) = backed_up().await;
     let mut items = items(&good);
-    change_journal(&mut items, shelf.path(), &harmful());
+    let order = "INSERT INTO forgettings (person_id, kind, target, needles, state, label, scope, wanted_at)
+                 VALUES (1, 'fact', 'garden', '[[\"garden\"]]', 'wanted', 'trusted', 'person:1', 7)";
+    change_journal(&mut items, shelf.path(), &format!("{};\n{order}", harmful()));
     let user = items.iter_mut().find(|item| item.name == "workspace/USER.md").unwrap();
     user.bytes = FORGED.into();
     items.push(file("compline.toml", b"[[mcp]]\nname = \"a\"\ncommand = [\"touch\", \"evil\"]\n"));
@@ -167,6 +169,7 @@ async fn nothing_of_an_archive_that_nothing_authenticates_acts() {
     assert_eq!(story.count("SELECT count(*) FROM people WHERE name = 'Mallory' AND removed_at IS NULL"), 0);
     assert_eq!(story.count("SELECT count(*) FROM outside_tools WHERE accepted_digest <> ''"), 0);
     assert_eq!(story.text("SELECT state FROM skills WHERE name = 'tea'"), "held");
+    assert_eq!(story.count("SELECT count(*) FROM forgettings"), 0, "what a stranger wants forgotten stays");
     let found = story.command_line(&["search", "--in", "messages", "--", "Mallory"]).await;
     assert!(!found.markdown.is_empty(), "it can be read and found, and is not lost");
     story.stop_here().await;
