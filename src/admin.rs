@@ -208,7 +208,7 @@ impl Admin {
     /// If the journal cannot be written.
     pub async fn stop(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
-        let stream = self.parts.journal.read(move |db| db.stream_of(id)).await?;
+        let stream = self.parts.journal.read(move |db| db.conversations().stream_of(id)).await?;
         let stopped = match stream {
             Some(stream) => self.parts.engine.stop_turn(stream).await?,
             None => false,

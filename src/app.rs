@@ -147,7 +147,7 @@ impl App {
         people::declare_people(&journal, &config, clock.now()).await?;
         let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&clock), config.zone, config.budget.clone()));
         let (chat, background) = purses(&config, seams.chat, seams.background, &ledger)?;
-        if let Some(preferred) = journal.read(|db| db.fact("model")).await? {
+        if let Some(preferred) = journal.read(|db| db.settings().fact("model")).await? {
             // A model that is not configured any more is simply not preferred.
             chat.prefer(Some(&preferred));
         }
@@ -370,7 +370,7 @@ impl App {
         self.local.terminal.on_attach(move |peer| {
             let Some(desks) = desks.upgrade() else { return };
             let address = Address::new("terminal", "local", peer);
-            if let Ok(Some((id, _))) = desks.journal().read_now(|db| db.who_is(&address)) {
+            if let Ok(Some((id, _))) = desks.journal().read_now(|db| db.addresses().who_is(&address)) {
                 desks.ring(id);
             }
         });

@@ -170,7 +170,7 @@ impl Engine {
     pub async fn start(self: &Arc<Self>) -> anyhow::Result<()> {
         closer::start(self);
         extractor::start(self);
-        for stream in self.parts.journal.read(|db| db.streams_with_work()).await? {
+        for stream in self.parts.journal.read(|db| db.messages().streams_with_work()).await? {
             self.ring(stream);
         }
         Ok(())
@@ -218,10 +218,10 @@ impl Engine {
                 // Looked up here, because a turn may end at any moment: one that is answered is not stopped any more.
                 let mut stopped = false;
                 // There may be two: one that a yes began waits for the one that runs.
-                while let Some(open) = tx.open_turn(stream)? {
-                    tx.settle_turn(open.id, "answered", "stopped")?;
-                    tx.drop_preview(open.id)?;
-                    tx.end_turn(open.id, "stopped", "stopped", now)?;
+                while let Some(open) = tx.turns().open_turn(stream)? {
+                    tx.messages().settle_turn(open.id, "answered", "stopped")?;
+                    tx.outbox().drop_preview(open.id)?;
+                    tx.turns().end_turn(open.id, "stopped", "stopped", now)?;
                     stopped = true;
                 }
                 Ok(stopped)
@@ -238,7 +238,7 @@ impl Engine {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn cut(&self, stream: StreamId) -> anyhow::Result<()> {
-        if self.parts.journal.read(move |db| db.open_turn(stream)).await?.is_none() {
+        if self.parts.journal.read(move |db| db.turns().open_turn(stream)).await?.is_none() {
             self.cancel(stream);
         }
         Ok(())

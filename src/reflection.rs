@@ -104,7 +104,7 @@ impl Reflector {
 
     /// Looks at what there is, and asks the assistant if it is enough.
     async fn begin(&self, slot: &SlotRow, job: Job, person: PersonId) -> anyhow::Result<Next> {
-        let Some(person) = self.parts.journal.read(move |db| db.person(person)).await? else {
+        let Some(person) = self.parts.journal.read(move |db| db.people().person(person)).await? else {
             return self.give_up(slot, says::NOBODY).await;
         };
         let look = self.look(slot, job, person).await?;
@@ -117,13 +117,13 @@ impl Reflector {
         let Scope::Person(person) = slot.scope else { return Ok(Next::Over) };
         let (id, at) = (slot.id, self.parts.clock.now());
         let assigned = self.parts.journal.write("assign a reflection", move |tx| {
-            if tx.slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.conversation.is_some()) {
+            if tx.slots().slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.conversation.is_some()) {
                 return Ok(Asked::Before);
             }
             let kind = Kind::Reflection;
             let assignment = Assignment { person, kind, words: &input.words, from: &input.from, at };
             let Some(run) = work::assign(tx, &assignment)? else { return Ok(Asked::Nobody) };
-            tx.slot_works(id, run.conversation)?;
+            tx.slots().slot_works(id, run.conversation)?;
             Ok(Asked::Now(run))
         });
         self.asked(slot, assigned.await?).await
@@ -192,21 +192,21 @@ impl Reflector {
         let asked = usize::try_from(slot.tries).unwrap_or(usize::MAX);
         let Some(pause) = PAUSES.get(asked.saturating_sub(1)) else { return self.give_up(slot, reason).await };
         let (id, at) = (slot.id, self.parts.clock.now().plus(*pause));
-        self.parts.journal.write("postpone a reflection", move |tx| tx.slot_waits(id, at)).await?;
+        self.parts.journal.write("postpone a reflection", move |tx| tx.slots().slot_waits(id, at)).await?;
         Ok(Next::At(at))
     }
 
     async fn ask_again(&self, slot: &SlotRow, person: PersonId, conversation: ConversationId) -> anyhow::Result<Next> {
         let (id, scope, at) = (slot.id, slot.scope, self.parts.clock.now());
         let asked = self.parts.journal.write("ask for a reflection again", move |tx| {
-            if tx.slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.retry_at.is_none()) {
+            if tx.slots().slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.retry_at.is_none()) {
                 return Ok(Asked::Before);
             }
             let answered = matches!(work::outcome(*tx, conversation)?, Outcome::Answered { .. });
             let words = [wording::own(if answered { says::AGAIN_FORM } else { says::AGAIN_CUT }, scope)];
             let again = Assignment { person, kind: Kind::Reflection, words: &words, from: &[], at };
             let Some(run) = work::ask_again(tx, conversation, &again)? else { return Ok(Asked::Nobody) };
-            tx.slot_works(id, conversation)?;
+            tx.slots().slot_works(id, conversation)?;
             Ok(Asked::Now(run))
         });
         self.asked(slot, asked.await?).await
@@ -214,7 +214,7 @@ impl Reflector {
 
     async fn be_quiet(&self, slot: &SlotRow) -> anyhow::Result<Next> {
         let (id, now) = (slot.id, self.parts.clock.now());
-        let quiet = move |tx: crate::store::Tx<'_>| tx.end_slot(id, SlotState::Quiet, "", now);
+        let quiet = move |tx: crate::store::Tx<'_>| tx.slots().end_slot(id, SlotState::Quiet, "", now);
         self.parts.journal.write("end a quiet slot", quiet).await?;
         Ok(Next::Over)
     }

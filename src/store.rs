@@ -2,8 +2,8 @@
 //!
 //! One thread owns the one connection that writes; it takes jobs from a bounded queue, each in an immediate transaction of its
 //! own that is on the disk (`synchronous = FULL`) before the caller learns of it. Reads go to a few read-only connections.
-//! The queries of each table family stand in one file as methods of [`Db`] (reading) and [`Tx`] (writing), so a caller composes
-//! several of them in one transaction without seeing SQL.
+//! The queries of each table family stand in one file, as methods of one handle: `db.outbox()` reads, `tx.outbox()` reads and
+//! writes, so a caller composes several of them in one transaction without seeing SQL.
 //!
 //! Rows that hold text have a label and a scope; there is no default for either. What this room does not do: decide anything.
 
@@ -28,6 +28,7 @@ pub mod fuse;
 mod forget;
 mod gone;
 mod groups;
+mod handles;
 mod inbox;
 mod keeps;
 mod log;
@@ -73,6 +74,7 @@ pub use fingerprints::Pasted;
 pub use forget::{Also, Counts, ForgettingRow, Forgotten, ForgottenWords, KeptWords, Left, NewForgetting};
 pub use full::{Room, is_full};
 pub use gone::{DELETED, FORGOT, Parting, UNCUT};
+pub use handles::{Db, Tx};
 pub use inbox::{Fate, InboxItem};
 pub use keeps::{KEEP_WAITS, KeepRow, KeepState};
 pub use messages::{MessageKind, NewMessage, StoredMessage, StoredText, TextKind};
@@ -98,59 +100,3 @@ pub use turns::{NewStep, NewTurn, StepRow, TurnRow};
 pub use upkeep::{Astray, OldFile};
 pub use workspace::{Folder, FolderMove, MoveKind, MoveState, NotBegun, WrittenFor};
 pub use writer::{CommitPoint, Failpoint};
-
-use std::ops::Deref;
-
-use rusqlite::{CachedStatement, Statement};
-
-use crate::trust::mutation;
-
-/// A connection that reads.
-#[derive(Debug, Clone, Copy)]
-pub struct Db<'a>(Statements<'a>);
-
-/// A transaction that writes, and reads what it wrote.
-#[derive(Debug, Clone, Copy)]
-pub struct Tx<'a>(Db<'a>);
-
-/// The connection below both, on which tests can make a check of scope in SQL permissive.
-#[derive(Debug, Clone, Copy)]
-struct Statements<'a>(&'a rusqlite::Connection);
-
-impl<'a> Db<'a> {
-    fn on(connection: &'a rusqlite::Connection) -> Self {
-        Self(Statements(connection))
-    }
-}
-
-impl<'a> Tx<'a> {
-    fn on(transaction: &'a rusqlite::Transaction<'_>) -> Self {
-        Self(Db::on(transaction))
-    }
-}
-
-impl<'a> Deref for Tx<'a> {
-    type Target = Db<'a>;
-
-    fn deref(&self) -> &Db<'a> {
-        &self.0
-    }
-}
-
-impl<'a> Statements<'a> {
-    fn prepare(&self, sql: &str) -> rusqlite::Result<Statement<'a>> {
-        self.0.prepare(&mutation::statement(sql))
-    }
-
-    fn prepare_cached(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
-        self.0.prepare_cached(&mutation::statement(sql))
-    }
-}
-
-impl Deref for Statements<'_> {
-    type Target = rusqlite::Connection;
-
-    fn deref(&self) -> &rusqlite::Connection {
-        self.0
-    }
-}

@@ -23,8 +23,12 @@ pub async fn measure() {
     let clock = Arc::new(SystemClock::default());
     let now = clock.now();
     let people = journal.write("people", move |tx| {
-        let ada = tx.allow("Ada", Role::Owner, "config", now)?;
-        Ok([ada, tx.allow("Ben", Role::Member, "config", now)?, tx.allow("Cy", Role::Member, "config", now)?])
+        let ada = tx.people().allow("Ada", Role::Owner, "config", now)?;
+        Ok([
+            ada,
+            tx.people().allow("Ben", Role::Member, "config", now)?,
+            tx.people().allow("Cy", Role::Member, "config", now)?,
+        ])
     });
     let [ada, ben, cy] = people.await.unwrap().map(Party::One);
     let workspace = folder.path().join("workspace");

@@ -156,7 +156,7 @@ async fn turns_with_memory(notes: usize, messages: usize) {
         seat.ask(format!("warm-{n}")).await;
     }
     // The index is made in the background; what a turn costs meanwhile is another figure.
-    let ada = app.journal.read(|db| db.person(PersonId(1))).await.unwrap().unwrap();
+    let ada = app.journal.read(|db| db.people().person(PersonId(1))).await.unwrap().unwrap();
     app.index.refresh(&Party::One(ada)).await.unwrap();
     let before = cpu();
     let mut times = Vec::new();
@@ -203,7 +203,10 @@ async fn recall(messages: usize) {
     for n in 0..200_u64 {
         let question = format!("{} {} {}", word(n * 7919 % 400), word(500 + n * 104_729 % 4_000), word(n * 31 % 9_000));
         let began = Instant::now();
-        app.journal.read(move |db| db.recall(Scope::Person(PersonId(1)), &question, false, 6, None)).await.unwrap();
+        app.journal
+            .read(move |db| db.message_search().recall(Scope::Person(PersonId(1)), &question, false, 6, None))
+            .await
+            .unwrap();
         times.push(began.elapsed());
     }
     line(&format!("recall at {messages} stored messages"), times, Some((cpu() - before) / 200));
@@ -218,14 +221,17 @@ async fn remember(journal: &Journal, messages: usize, now: Moment, each: usize) 
         let last = (first + 500).min(messages / 2);
         journal
             .write("prepare", move |tx| {
-                let stream = tx.stream_for(PersonId(1))?;
-                let address =
-                    tx.link(&compline::people::Address::new("terminal", "local", "person-1"), Some(PersonId(1)), now)?;
+                let stream = tx.conversations().stream_for(PersonId(1))?;
+                let address = tx.addresses().link(
+                    &compline::people::Address::new("terminal", "local", "person-1"),
+                    Some(PersonId(1)),
+                    now,
+                )?;
                 let open = || {
                     let new = NewConversation { stream, kind: "chat", scope, because: "first", at: now };
-                    tx.open_conversation(&new)
+                    tx.conversations().open_conversation(&new)
                 };
-                let mut conversation = match tx.newest_conversation(stream)? {
+                let mut conversation = match tx.conversations().newest_conversation(stream)? {
                     Some(known) => known.id,
                     None => open()?,
                 };
@@ -249,10 +255,10 @@ async fn remember(journal: &Journal, messages: usize, now: Moment, each: usize) 
                         effective_at: now,
                         turn,
                     };
-                    let said = tx.add_message(&message(Some(PersonId(1)), MessageKind::Said, None))?;
-                    tx.add_text(said, TextKind::Said, &sentence(n as u64 * 2, scope))?;
+                    let said = tx.messages().add_message(&message(Some(PersonId(1)), MessageKind::Said, None))?;
+                    tx.messages().add_text(said, TextKind::Said, &sentence(n as u64 * 2, scope))?;
                     let none: Text = Labelled::new(Arc::from(""), Label::trusted(), scope);
-                    let turn = tx.begin_turn(&NewTurn {
+                    let turn = tx.turns().begin_turn(&NewTurn {
                         stream,
                         conversation,
                         person: Some(PersonId(1)),
@@ -263,8 +269,8 @@ async fn remember(journal: &Journal, messages: usize, now: Moment, each: usize) 
                         recalled: &none,
                         label: &Label::trusted(),
                     })?;
-                    tx.claim(turn, &[said])?;
-                    let step = tx.begin_step(&NewStep {
+                    tx.messages().claim(turn, &[said])?;
+                    let step = tx.turns().begin_step(&NewStep {
                         turn,
                         seq: 0,
                         kind: "model",
@@ -275,12 +281,12 @@ async fn remember(journal: &Journal, messages: usize, now: Moment, each: usize) 
                         at: now,
                     })?;
                     let answer = sentence(n as u64 * 2 + 1, scope);
-                    tx.finish_step(step, &answer, Some("[]"), "scripted", now)?;
-                    let reply = tx.add_message(&message(None, MessageKind::Reply, Some(turn)))?;
-                    tx.add_text(reply, TextKind::Said, &answer)?;
-                    tx.settle_turn(turn, "answered", "")?;
-                    tx.end_turn(turn, "done", "", now)?;
-                    tx.conversation_grew(conversation, said, now)?;
+                    tx.turns().finish_step(step, &answer, Some("[]"), "scripted", now)?;
+                    let reply = tx.messages().add_message(&message(None, MessageKind::Reply, Some(turn)))?;
+                    tx.messages().add_text(reply, TextKind::Said, &answer)?;
+                    tx.messages().settle_turn(turn, "answered", "")?;
+                    tx.turns().end_turn(turn, "done", "", now)?;
+                    tx.conversations().conversation_grew(conversation, said, now)?;
                 }
                 Ok(())
             })

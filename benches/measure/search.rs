@@ -112,8 +112,8 @@ async fn keep(journal: &Journal, dimensions: usize) {
             for n in block * 5_000..(block + 1) * 5_000 {
                 let text = sentence(n, ADA);
                 let digest = digest(text.open().0.as_bytes());
-                tx.keep_digest(i64::try_from(n + 1).unwrap(), &digest)?;
-                tx.keep_embedding(&model, &digest, &noise(n, dimensions))?;
+                tx.embeddings().keep_digest(i64::try_from(n + 1).unwrap(), &digest)?;
+                tx.embeddings().keep_embedding(&model, &digest, &noise(n, dimensions))?;
             }
             Ok(())
         };
@@ -125,9 +125,10 @@ async fn keep(journal: &Journal, dimensions: usize) {
 async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
     for first in range.step_by(10_000) {
         let write = move |tx: compline::store::Tx<'_>| {
-            tx.allow("Ada", Role::Owner, "config", Moment(0))?;
-            let stream = tx.stream_for(PersonId(1))?;
-            let address = tx.link(&Address::new("terminal", "local", "person-1"), Some(PersonId(1)), Moment(0))?;
+            tx.people().allow("Ada", Role::Owner, "config", Moment(0))?;
+            let stream = tx.conversations().stream_for(PersonId(1))?;
+            let address =
+                tx.addresses().link(&Address::new("terminal", "local", "person-1"), Some(PersonId(1)), Moment(0))?;
             let mut conversation = None;
             for n in first..first + 10_000 {
                 let at = Moment(1_600_000_000_000 + i64::try_from(n).unwrap() * 120_000);
@@ -136,7 +137,7 @@ async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
                     None => open(tx, stream, at)?,
                 };
                 conversation = Some(current);
-                let message = tx.add_message(&NewMessage {
+                let message = tx.messages().add_message(&NewMessage {
                     stream,
                     conversation,
                     inbox: None,
@@ -152,9 +153,9 @@ async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
                     effective_at: at,
                     turn: None,
                 })?;
-                tx.add_text(message, TextKind::Said, &sentence(n, ADA))?;
-                tx.settle_message(message, "answered", "")?;
-                tx.conversation_grew(current, message, at)?;
+                tx.messages().add_text(message, TextKind::Said, &sentence(n, ADA))?;
+                tx.messages().settle_message(message, "answered", "")?;
+                tx.conversations().conversation_grew(current, message, at)?;
             }
             Ok(())
         };
@@ -163,7 +164,7 @@ async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
 }
 
 fn open(tx: compline::store::Tx<'_>, stream: StreamId, at: Moment) -> anyhow::Result<ConversationId> {
-    tx.open_conversation(&NewConversation { stream, kind: "chat", scope: ADA, because: "silence", at })
+    tx.conversations().open_conversation(&NewConversation { stream, kind: "chat", scope: ADA, because: "silence", at })
 }
 
 /// Somebody who answers at once.

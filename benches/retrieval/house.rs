@@ -54,7 +54,7 @@ impl House {
             vectors.read(Pool::Said, scope).await.unwrap();
         }
         Self {
-            names: journal.read(|db| db.names_of(scope, "")).await.unwrap(),
+            names: journal.read(|db| db.message_search().names_of(scope, "")).await.unwrap(),
             lexical: Recollection::new(journal.clone(), None, ""),
             hybrid: Recollection::new(journal.clone(), vectors.clone(), ""),
             journal,
@@ -127,15 +127,20 @@ async fn fill(journal: &Journal, talk: &Talk) -> (Scope, HashMap<MessageId, Stri
         .collect();
     let write = move |tx: compline::store::Tx<'_>| {
         let mut turns = HashMap::new();
-        let (stream, address) = tx.stream_for_group(&Address::new("telegram", "1", "-1"), Moment(0))?;
+        let (stream, address) = tx.groups().stream_for_group(&Address::new("telegram", "1", "-1"), Moment(0))?;
         let scope = Scope::Group(stream);
         for session in sessions.iter().filter(|session| !session.is_empty()) {
             let at = session[0].2;
-            let conversation =
-                tx.open_conversation(&NewConversation { stream, kind: "chat", scope, because: "first", at })?;
+            let conversation = tx.conversations().open_conversation(&NewConversation {
+                stream,
+                kind: "chat",
+                scope,
+                because: "first",
+                at,
+            })?;
             for (id, speaker, at, words) in session {
-                let person = tx.allow(speaker, Role::Member, "config", *at)?;
-                let message = tx.add_message(&NewMessage {
+                let person = tx.people().allow(speaker, Role::Member, "config", *at)?;
+                let message = tx.messages().add_message(&NewMessage {
                     stream,
                     conversation: Some(conversation),
                     inbox: None,
@@ -151,8 +156,8 @@ async fn fill(journal: &Journal, talk: &Talk) -> (Scope, HashMap<MessageId, Stri
                     effective_at: *at,
                     turn: None,
                 })?;
-                tx.add_text(message, TextKind::Said, &text(words, scope))?;
-                tx.conversation_grew(conversation, message, *at)?;
+                tx.messages().add_text(message, TextKind::Said, &text(words, scope))?;
+                tx.conversations().conversation_grew(conversation, message, *at)?;
                 turns.insert(message, id.clone());
             }
         }

@@ -153,9 +153,9 @@ fn write(
     let unsaid = packer.entries().to_vec();
     let journal = store::amend_copy(copy, |tx| {
         vouch(tx, &unsaid, now)?;
-        tx.version()
+        tx.settings().version()
     })?;
-    let damage = store::examine_still(copy, |db| db.quick_check())?;
+    let damage = store::examine_still(copy, |db| db.settings().quick_check())?;
     anyhow::ensure!(damage.is_empty(), "The journal is damaged: {}", damage.join("; "));
     packer.file(JOURNAL, &mut File::open(copy)?)?;
     packer.finish(journal, now)
@@ -163,7 +163,7 @@ fn write(
 
 /// Whose the root of the workspace is, and whether folders are being moved; `None` in a journal of a program that did not know. Files and journal have to agree.
 fn places_of(sources: &Sources) -> Option<(Option<PersonId>, bool)> {
-    let look = |db: store::Db<'_>| Ok((db.workspace_owner()?, db.folder_moves()?.is_empty()));
+    let look = |db: store::Db<'_>| Ok((db.workspace().workspace_owner()?, db.workspace().folder_moves()?.is_empty()));
     store::examine(&sources.home.journal(), look).ok()
 }
 
@@ -172,8 +172,8 @@ fn vouch(tx: Tx<'_>, entries: &[Entry], now: Moment) -> anyhow::Result<()> {
     for entry in entries.iter().filter(|entry| entry.kind == Kind::File) {
         let Some(inside) = known_as(&entry.path) else { continue };
         if let (None, label) = memory::label_of_content(*tx, &inside, &inside, &entry.digest)? {
-            let scope = tx.last_scope_of(&inside)?;
-            tx.file_written(&inside, &entry.digest, &label, scope, now)?;
+            let scope = tx.after_restore().last_scope_of(&inside)?;
+            tx.file_versions().file_written(&inside, &entry.digest, &label, scope, now)?;
         }
     }
     Ok(())

@@ -82,12 +82,16 @@ impl Admin {
 fn list(db: Db<'_>, only: Option<PersonId>, limit: u32, ends: Ends) -> anyhow::Result<Vec<Told>> {
     let stream = match only {
         None => None,
-        Some(person) => match db.stream_of(person)? {
+        Some(person) => match db.conversations().stream_of(person)? {
             Some(stream) => Some(stream),
             None => return Ok(Vec::new()),
         },
     };
-    db.conversations(stream, limit)?.into_iter().map(|conversation| tell(db, conversation, ends)).collect()
+    db.conversations()
+        .conversations(stream, limit)?
+        .into_iter()
+        .map(|conversation| tell(db, conversation, ends))
+        .collect()
 }
 
 pub(super) fn tell(db: Db<'_>, conversation: Conversation, ends: Ends) -> anyhow::Result<Told> {
@@ -104,21 +108,21 @@ pub(super) fn tell(db: Db<'_>, conversation: Conversation, ends: Ends) -> anyhow
 
 /// Whose conversation it is.
 fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<String> {
-    if let Some((_, group)) = db.group_of(conversation.stream)? {
+    if let Some((_, group)) = db.groups().group_of(conversation.stream)? {
         return Ok(says::group(&group));
     }
-    let streams = db.streams()?;
+    let streams = db.conversations().streams()?;
     let person =
         streams.into_iter().find(|(stream, ..)| *stream == conversation.stream).and_then(|(_, person, _)| person);
-    let person = person.map_or_else(|| db.works_for(conversation.stream), |person| Ok(Some(person)))?;
-    let person = person.map_or(Ok(None), |person| db.person(person))?;
+    let person = person.map_or_else(|| db.conversations().works_for(conversation.stream), |person| Ok(Some(person)))?;
+    let person = person.map_or(Ok(None), |person| db.people().person(person))?;
     Ok(person.map_or_else(|| says::REMOVED_PERSON.to_owned(), |person| person.name))
 }
 
 /// The written end: the trusted view if it says something, else the full one.
 fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<SummaryContent>>> {
     for view in [View::Trusted, View::Full] {
-        if let Some(summary) = db.summary_of(id, view)? {
+        if let Some(summary) = db.summaries().summary_of(id, view)? {
             return Ok(Some(summary.content));
         }
     }
@@ -131,8 +135,10 @@ pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<
         return Ok(Some(with(&summary, |content| content.title.clone())));
     }
     let asks = |kind| matches!(kind, MessageKind::Said | MessageKind::Task);
-    let Some(first) = db.messages_of(id)?.into_iter().find(|message| asks(message.kind)) else { return Ok(None) };
-    let texts = db.texts_of(first.id)?;
+    let Some(first) = db.messages().messages_of(id)?.into_iter().find(|message| asks(message.kind)) else {
+        return Ok(None);
+    };
+    let texts = db.messages().texts_of(first.id)?;
     let text = texts.iter().find(|text| text.kind == TextKind::Said);
     Ok(text.map(|text| with(&text.text, |words| shorten(&one_line(words), TITLE))))
 }
@@ -144,7 +150,7 @@ fn with<T, U>(from: &Labelled<T>, make: impl FnOnce(&T) -> U) -> Labelled<U> {
 }
 
 fn label_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Label> {
-    let (texts, turns) = (db.texts_of_conversation(id)?, db.past_turns(id)?);
+    let (texts, turns) = (db.messages().texts_of_conversation(id)?, db.turns().past_turns(id)?);
     let labels = texts.iter().map(|text| text.text.label()).chain(turns.iter().map(|turn| &turn.label));
     Ok(super::answer::join(labels))
 }

@@ -51,9 +51,9 @@ impl Admin {
         let post = move |tx: Tx<'_>| {
             let text = wording::own(words.clone(), scope);
             let new = NewOutbox { kind: OutboxKind::Answer, ..NewOutbox::notice(address, &text, now) };
-            let outbox = tx.post(&new)?;
+            let outbox = tx.outbox().post(&new)?;
             let said = NewPart { rich: words.to_string(), plain: words.into_string(), ..NewPart::default() };
-            tx.keep_parts(outbox, &[said, NewPart { file, digest, ..NewPart::default() }])
+            tx.outbox().keep_parts(outbox, &[said, NewPart { file, digest, ..NewPart::default() }])
         };
         self.parts.journal.write("send what is kept of somebody", post).await?;
         self.parts.engine.parts.audience.posted(address);
@@ -66,7 +66,7 @@ impl Admin {
     /// If the journal or the workspace cannot be read.
     pub async fn export_to(&self, name: &str, file: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
-        let Some(person) = self.parts.journal.read(move |db| db.person_named(&asked)).await? else {
+        let Some(person) = self.parts.journal.read(move |db| db.people().person_named(&asked)).await? else {
             return Ok(Answer::refusal(command::no_such_person(&plain(name))));
         };
         let shown = plain(file);

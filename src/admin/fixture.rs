@@ -67,7 +67,7 @@ impl House {
         house.pairs("Ben", Role::Member).await;
         house.links("Ada", "telegram", "101").await;
         house.links("Ben", "telegram", "102").await;
-        house.people = house.journal.read(|db| db.people()).await.unwrap();
+        house.people = house.journal.read(|db| db.people().people()).await.unwrap();
         house
     }
 
@@ -98,24 +98,26 @@ impl House {
     }
 
     pub(super) async fn declares(&self, name: &'static str, role: Role) {
-        self.write(move |tx| tx.allow(name, role, "config", START).map(drop)).await;
+        self.write(move |tx| tx.people().allow(name, role, "config", START).map(drop)).await;
     }
 
     pub(super) async fn pairs(&self, name: &'static str, role: Role) {
-        self.write(move |tx| tx.allow(name, role, "pairing", START).map(drop)).await;
+        self.write(move |tx| tx.people().allow(name, role, "pairing", START).map(drop)).await;
     }
 
     pub(super) async fn links(&self, name: &'static str, adapter: &'static str, peer: &'static str) {
         self.write(move |tx| {
-            let person = tx.person_named(name)?.map(|person| person.id);
-            tx.link(&Address::new(adapter, "bot", peer), person, START).map(drop)
+            let person = tx.people().person_named(name)?.map(|person| person.id);
+            tx.addresses().link(&Address::new(adapter, "bot", peer), person, START).map(drop)
         })
         .await;
     }
 
     pub(super) async fn knocks(&self, adapter: &'static str, sender: &'static str) {
-        self.write(move |tx| tx.stranger_knocked(&Address::new(adapter, "bot", sender), START, "2026-11-21").map(drop))
-            .await;
+        self.write(move |tx| {
+            tx.addresses().stranger_knocked(&Address::new(adapter, "bot", sender), START, "2026-11-21").map(drop)
+        })
+        .await;
     }
 
     /// A person says something that waits to be answered.
@@ -129,21 +131,27 @@ impl House {
     }
 
     pub(super) async fn closes(&self, conversation: ConversationId) {
-        self.write(move |tx| tx.close_conversation(conversation, START)).await;
+        self.write(move |tx| tx.conversations().close_conversation(conversation, START)).await;
     }
 
     pub(super) async fn sums_up(&self, said: &Said, title: &'static str, decision: &'static str) {
         let Said { conversation, message } = *said;
         self.write(move |tx| {
-            let scope = tx.conversation(conversation)?.unwrap().scope;
-            tx.want_summary(conversation, message, View::Trusted, &Label::trusted(), scope, START)?;
-            let row = tx.wanted(conversation, message, View::Trusted)?.unwrap();
+            let scope = tx.conversations().conversation(conversation)?.unwrap().scope;
+            tx.summaries().want_summary(conversation, message, View::Trusted, &Label::trusted(), scope, START)?;
+            let row = tx.summaries().wanted(conversation, message, View::Trusted)?.unwrap();
             let content = SummaryContent {
                 title: title.to_owned(),
                 decisions: vec![decision.to_owned()],
                 ..SummaryContent::default()
             };
-            tx.keep_summary(row, "made", &Labelled::new(content, Label::trusted(), scope), "offline/first", START)
+            tx.summaries().keep_summary(
+                row,
+                "made",
+                &Labelled::new(content, Label::trusted(), scope),
+                "offline/first",
+                START,
+            )
         })
         .await;
     }
@@ -151,22 +159,23 @@ impl House {
     /// A call was made for a person, at that price if it has one.
     pub(super) async fn spends(&self, name: &'static str, model: &'static str, micros: Option<u64>) {
         self.write(move |tx| {
-            let person = tx.person_named(name)?.unwrap().id;
-            tx.reserve(&Reservation {
-                guessed: 0,
-                turn: None,
-                person: Some(person),
-                scope: Scope::Person(person),
-                purpose: "chat",
-                model,
-                day: "2026-11-21",
-                at: START,
-                priced: micros.is_some(),
-                input: 100,
-                output: 20,
-                micros: micros.unwrap_or(0),
-            })
-            .map(drop)
+            let person = tx.people().person_named(name)?.unwrap().id;
+            tx.spending()
+                .reserve(&Reservation {
+                    guessed: 0,
+                    turn: None,
+                    person: Some(person),
+                    scope: Scope::Person(person),
+                    purpose: "chat",
+                    model,
+                    day: "2026-11-21",
+                    at: START,
+                    priced: micros.is_some(),
+                    input: 100,
+                    output: 20,
+                    micros: micros.unwrap_or(0),
+                })
+                .map(drop)
         })
         .await;
     }
@@ -180,9 +189,9 @@ impl House {
         seconds: u64,
     ) -> ReminderId {
         self.write(move |tx| {
-            let person = tx.person_named(name)?.unwrap().id;
+            let person = tx.people().person_named(name)?.unwrap().id;
             let text = Labelled::new(Arc::from(words), Label::trusted(), Scope::Person(person));
-            tx.add_reminder(&NewReminder {
+            tx.reminders().add_reminder(&NewReminder {
                 person,
                 kind: ReminderKind::Reminder,
                 text: &text,
@@ -198,7 +207,7 @@ impl House {
     /// What using that code would have done.
     pub(super) async fn uses(&self, code: &str, at: Moment) -> CodeUse {
         let code = code.to_owned();
-        self.write(move |tx| tx.use_code(&code, at)).await
+        self.write(move |tx| tx.pairing().use_code(&code, at)).await
     }
 
     /// How many codes were ever made.
@@ -237,7 +246,7 @@ impl House {
     }
 
     pub(super) async fn fact(&self, key: &'static str) -> Option<String> {
-        self.journal.read(move |db| db.fact(key)).await.unwrap()
+        self.journal.read(move |db| db.settings().fact(key)).await.unwrap()
     }
 
     async fn write<T: Send + 'static>(&self, job: impl FnOnce(Tx<'_>) -> anyhow::Result<T> + Send + 'static) -> T {
@@ -246,13 +255,19 @@ impl House {
 }
 
 fn add(tx: Tx<'_>, name: &str, kind: MessageKind, words: &str, label: Label) -> anyhow::Result<Said> {
-    let person = tx.person_named(name)?.unwrap();
-    let (stream, scope) = (tx.stream_for(person.id)?, Scope::Person(person.id));
-    let conversation = match tx.newest_conversation(stream)? {
+    let person = tx.people().person_named(name)?.unwrap();
+    let (stream, scope) = (tx.conversations().stream_for(person.id)?, Scope::Person(person.id));
+    let conversation = match tx.conversations().newest_conversation(stream)? {
         Some(current) => current.id,
-        None => tx.open_conversation(&NewConversation { stream, kind: "chat", scope, because: "first", at: START })?,
+        None => tx.conversations().open_conversation(&NewConversation {
+            stream,
+            kind: "chat",
+            scope,
+            because: "first",
+            at: START,
+        })?,
     };
-    let message = tx.add_message(&NewMessage {
+    let message = tx.messages().add_message(&NewMessage {
         stream,
         conversation: Some(conversation),
         inbox: None,
@@ -269,9 +284,9 @@ fn add(tx: Tx<'_>, name: &str, kind: MessageKind, words: &str, label: Label) -> 
         turn: None,
     })?;
     if kind == MessageKind::Said {
-        tx.conversation_grew(conversation, message, START)?;
+        tx.conversations().conversation_grew(conversation, message, START)?;
     }
-    tx.add_text(message, TextKind::Said, &Labelled::new(Arc::from(words), label, scope))?;
+    tx.messages().add_text(message, TextKind::Said, &Labelled::new(Arc::from(words), label, scope))?;
     Ok(Said { conversation, message })
 }
 

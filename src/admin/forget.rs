@@ -64,7 +64,10 @@ impl Admin {
         self.end_turns_of(row.scope).await?;
         if messages == Messages::Go {
             let id = row.id;
-            self.parts.journal.write("want messages forgotten", move |tx| tx.want_messages_forgotten(id)).await?;
+            self.parts
+                .journal
+                .write("want messages forgotten", move |tx| tx.erasure().want_messages_forgotten(id))
+                .await?;
         }
         self.forget_wanted(row.id, way).await
     }
@@ -79,7 +82,7 @@ impl Admin {
     ) -> anyhow::Result<Answer> {
         let now = self.parts.clock.now();
         let want = move |tx: Tx<'_>| {
-            tx.want_forgotten(&NewForgetting {
+            tx.erasure().want_forgotten(&NewForgetting {
                 person: Some(asks),
                 what: found.what,
                 target: &found.target,
@@ -96,7 +99,7 @@ impl Admin {
     }
 
     async fn forget_wanted(&self, id: ForgettingId, way: Way) -> anyhow::Result<Answer> {
-        let row = self.parts.journal.read(move |db| db.forgetting(id)).await?;
+        let row = self.parts.journal.read(move |db| db.erasure().forgetting(id)).await?;
         if row.is_some_and(|row| !row.is_readable) {
             return Ok(Answer::refusal(says::unreadable(id)));
         }
@@ -113,9 +116,9 @@ impl Admin {
     pub async fn forget_person(&self, name: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
         let look = move |db: Db<'_>| {
-            let Some(id) = db.person_once_named(&asked)? else { return Ok(None) };
-            let owners = db.people()?.iter().filter(|person| person.role == Role::Owner).count();
-            Ok(Some((id, db.person(id)?, db.was_paired(id)?, owners)))
+            let Some(id) = db.erasure().person_once_named(&asked)? else { return Ok(None) };
+            let owners = db.people().people()?.iter().filter(|person| person.role == Role::Owner).count();
+            Ok(Some((id, db.people().person(id)?, db.people().was_paired(id)?, owners)))
         };
         let Some((id, known, paired, owners)) = self.parts.journal.read(look).await? else {
             return Ok(Answer::refusal(says::no_such_person(&plain(name))));
@@ -146,7 +149,7 @@ impl Admin {
         let folder = self.parts.tree.folder_once_of(id, name).await?;
         let (scope, now) = (Scope::Person(id), self.parts.clock.now());
         let want = move |tx: Tx<'_>| {
-            tx.want_forgotten(&NewForgetting {
+            tx.erasure().want_forgotten(&NewForgetting {
                 person: Some(id),
                 what: Forgotten::Person,
                 target: &folder,
@@ -163,18 +166,23 @@ impl Admin {
     /// The forgetting of that number, if it is of that scope.
     async fn begun(&self, number: &str, scope: Scope) -> anyhow::Result<Option<ForgettingRow>> {
         let Ok(id) = number.trim().parse().map(ForgettingId) else { return Ok(None) };
-        let row = self.parts.journal.read(move |db| db.forgetting(id)).await?;
+        let row = self.parts.journal.read(move |db| db.erasure().forgetting(id)).await?;
         Ok(row.filter(|row| row.scope.equals(scope) && row.what != Forgotten::Person))
     }
 
     /// Ends what runs there: it may have the words before it.
     async fn end_turns_of(&self, scope: Scope) -> anyhow::Result<()> {
         let open = move |db: Db<'_>| {
-            let streams: Vec<StreamId> =
-                db.streams()?.into_iter().filter(|(_, _, of)| of.equals(scope)).map(|(id, ..)| id).collect();
+            let streams: Vec<StreamId> = db
+                .conversations()
+                .streams()?
+                .into_iter()
+                .filter(|(_, _, of)| of.equals(scope))
+                .map(|(id, ..)| id)
+                .collect();
             let mut open = Vec::new();
             for stream in streams {
-                open.extend(db.open_turn(stream)?.map(|_| stream));
+                open.extend(db.turns().open_turn(stream)?.map(|_| stream));
             }
             Ok(open)
         };

@@ -31,7 +31,7 @@ impl Admin {
     /// If the journal or the workspace cannot be used.
     pub async fn hand_over(&self, name: &str, sure: Sure, by: Option<PersonId>) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
-        let Some(heir) = self.parts.journal.read(move |db| db.person_named(&asked)).await? else {
+        let Some(heir) = self.parts.journal.read(move |db| db.people().person_named(&asked)).await? else {
             return Ok(Answer::refusal(crate::wording::command::no_such_person(&plain(name))));
         };
         if heir.role != Role::Owner {
@@ -47,7 +47,7 @@ impl Admin {
             Err(why) => return Ok(Answer::refusal(not_done(&why, &heir.name))),
         };
         let HandedOver { from, from_folder, heir_folder } = done;
-        let look = move |db: Db<'_>| Ok(db.name_once_of(from)?.unwrap_or_default());
+        let look = move |db: Db<'_>| Ok(db.workspace().name_once_of(from)?.unwrap_or_default());
         let before = self.parts.journal.read(look).await?;
         let json = json!({ "from": before, "to": heir.name, "done": sure == Sure::Yes,
             "folders": { "from": from_folder, "to": heir_folder } });
@@ -61,7 +61,7 @@ impl Admin {
         let told = says::done(&before, &heir.name, &from_folder);
         let (notice, now) = (OwnerNotice::handed_over(told.clone()), self.parts.clock.now());
         let tell = move |tx: Tx<'_>| {
-            let mut owners = tx.reachable_owners()?;
+            let mut owners = tx.people().reachable_owners()?;
             owners.retain(|(owner, _)| Some(*owner) != by);
             tell_owners(tx, &owners, &notice, now)
         };

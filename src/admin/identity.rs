@@ -22,7 +22,7 @@ impl Admin {
             PeopleCommand::Unlink(address) => self.unlink(address).await,
             PeopleCommand::Join(id) => self.join_namesake(id).await,
             PeopleCommand::Apart(id) => self.keep_apart(id).await,
-            PeopleCommand::Remove(id) => match self.parts.journal.read(move |db| db.person(id)).await? {
+            PeopleCommand::Remove(id) => match self.parts.journal.read(move |db| db.people().person(id)).await? {
                 Some(person) => self.remove_person(person).await,
                 None => Ok(Answer::refusal(of_command::NOBODY_THERE)),
             },
@@ -41,7 +41,7 @@ impl Admin {
             if let Some(refusal) = kept_by(*tx, &of, id)? {
                 return Ok(Some(refusal));
             }
-            tx.unlink(id, of.id, now).map(|()| None)
+            tx.people().unlink(id, of.id, now).map(|()| None)
         };
         if let Some(refusal) = self.parts.journal.write("unlink an address", unlink).await? {
             return Ok(Answer::refusal(refusal));
@@ -75,7 +75,10 @@ impl Admin {
     /// The folders of two people who are one now that are not the one which is read.
     async fn folders_left_by(&self, id: PersonId, earlier: PersonId) -> anyhow::Result<Vec<String>> {
         let look = move |db: Db<'_>| {
-            Ok(([db.stored_folder(id)?, db.stored_folder(earlier)?], db.folder_once_of(earlier)?.unwrap_or_default()))
+            Ok((
+                [db.workspace().stored_folder(id)?, db.workspace().stored_folder(earlier)?],
+                db.workspace().folder_once_of(earlier)?.unwrap_or_default(),
+            ))
         };
         let (folders, read) = self.parts.journal.read(look).await?;
         let is_left = |folder: &String| !folder.is_empty() && *folder != read && self.parts.tree.is_there(folder);
@@ -90,44 +93,44 @@ impl Admin {
         let Some((person, _)) = self.namesake(id).await? else {
             return Ok(Answer::refusal(says::nothing_to_join(id)));
         };
-        self.parts.journal.write("keep two people apart", move |tx| tx.set_namesake(id, None)).await?;
+        self.parts.journal.write("keep two people apart", move |tx| tx.people().set_namesake(id, None)).await?;
         Ok(Answer::ours(says::apart(&person.name), json!({ "apart": id })))
     }
 
     async fn namesake(&self, id: PersonId) -> anyhow::Result<Option<(Person, PersonId)>> {
-        let open = self.parts.journal.read(|db| db.open_namesakes()).await?;
+        let open = self.parts.journal.read(|db| db.people().open_namesakes()).await?;
         Ok(open.into_iter().find(|(person, _)| person.id == id))
     }
 }
 
 /// The person who is in and whose address that is.
 fn linked_to(db: Db<'_>, id: AddressId) -> anyhow::Result<Option<(Person, Address)>> {
-    let Some(address) = db.address(id)? else { return Ok(None) };
-    let Some((_, person)) = db.who_is(&address)? else { return Ok(None) };
-    Ok(db.person(person)?.map(|person| (person, address)))
+    let Some(address) = db.addresses().address(id)? else { return Ok(None) };
+    let Some((_, person)) = db.addresses().who_is(&address)? else { return Ok(None) };
+    Ok(db.people().person(person)?.map(|person| (person, address)))
 }
 
 /// Why an address cannot be taken from its person here.
 fn kept_by(db: Db<'_>, person: &Person, id: AddressId) -> anyhow::Result<Option<String>> {
-    let addresses = db.addresses_of(person.id)?;
-    if db.is_declared(id)? {
+    let addresses = db.addresses().addresses_of(person.id)?;
+    if db.people().is_declared(id)? {
         return Ok(Some(says::address_in_configuration(&person.name)));
     }
     let is_only = !addresses.iter().any(|known| known.id != id && known.address.adapter != LOCAL);
-    let other_owners = db.people()?.iter().any(|other| other.role == Role::Owner && other.id != person.id);
+    let other_owners = db.people().people()?.iter().any(|other| other.role == Role::Owner && other.id != person.id);
     Ok((is_only && person.role == Role::Owner && !other_owners).then(|| says::LAST_ADDRESS.to_owned()))
 }
 
 /// Gives the earlier person everything of the one who bears the name now, and lets them in as that one. False while something is still being answered.
 fn join(tx: Tx<'_>, person: &Person, earlier: PersonId, now: Moment) -> anyhow::Result<bool> {
-    if !tx.is_at_rest(person.id)? || !tx.is_at_rest(earlier)? {
+    if !tx.people().is_at_rest(person.id)? || !tx.people().is_at_rest(earlier)? {
         return Ok(false);
     }
-    let declared = if tx.was_paired(person.id)? { "pairing" } else { "config" };
-    let prefer = tx.preferred(person.id)?;
-    tx.revoke_access_of(earlier, now)?;
-    tx.absorb(person.id, earlier, now)?;
-    tx.readmit(earlier, &person.name, person.role, declared)?;
-    tx.set_prefer(earlier, &prefer)?;
+    let declared = if tx.people().was_paired(person.id)? { "pairing" } else { "config" };
+    let prefer = tx.people().preferred(person.id)?;
+    tx.people().revoke_access_of(earlier, now)?;
+    tx.people().absorb(person.id, earlier, now)?;
+    tx.people().readmit(earlier, &person.name, person.role, declared)?;
+    tx.people().set_prefer(earlier, &prefer)?;
     Ok(true)
 }

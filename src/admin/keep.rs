@@ -51,7 +51,7 @@ impl Admin {
     /// If something of it could not be done: then it is to be tried again in a while.
     pub async fn keep_what_was_allowed(&self, told: &mut Vec<AddressId>) -> anyhow::Result<()> {
         let (mut done_to, mut failed) = (KeepId(0), Ok(()));
-        while let Some(row) = self.parts.journal.read(move |db| db.keep_to_do(done_to)).await? {
+        while let Some(row) = self.parts.journal.read(move |db| db.keep_requests().keep_to_do(done_to)).await? {
             done_to = row.id;
             match self.keep_or_give_up(&row).await {
                 Ok((state, sentence)) => {
@@ -75,7 +75,7 @@ impl Admin {
             return Err(error.context(format!("What turn {} wanted to keep is not kept yet", row.turn)));
         }
         let (id, path) = (row.person, plain(&row.path));
-        let person = self.parts.journal.read(move |db| db.person(id)).await?;
+        let person = self.parts.journal.read(move |db| db.people().person(id)).await?;
         if let Some(person) = person
             && self.kept_before(&Party::One(person), row).await?.is_some()
         {
@@ -89,7 +89,7 @@ impl Admin {
 
     async fn keep(&self, row: &KeepRow) -> anyhow::Result<(KeepState, String)> {
         let id = row.person;
-        let Some(person) = self.parts.journal.read(move |db| db.person(id)).await? else {
+        let Some(person) = self.parts.journal.read(move |db| db.people().person(id)).await? else {
             return Ok((KeepState::No, String::new()));
         };
         let origin = self.theirs(&person, CAUSE);
@@ -119,7 +119,7 @@ impl Admin {
         let taken = past.first().filter(|newest| newest.digest.is_empty() && newest.cause == CAUSE);
         let Some(at) = taken.map(|taken| taken.at).filter(|at| Some(*at) >= row.decided_at) else { return Ok(None) };
         let scope = who.scope();
-        self.parts.journal.read(move |db| db.promoted_at(scope, at)).await
+        self.parts.journal.read(move |db| db.keep_requests().promoted_at(scope, at)).await
     }
 
     async fn is_as_shown(&self, who: &Party, row: &KeepRow) -> anyhow::Result<bool> {
@@ -132,14 +132,14 @@ impl Admin {
         // The names of files were made of the words that were kept.
         let text = Labelled::new(Arc::from(&*sentence), row.shown.label().clone(), row.shown.scope());
         let tell = move |tx: crate::store::Tx<'_>| {
-            if !tx.decide_keep(row.id, KeepState::Yes, state, None, now)? {
+            if !tx.keep_requests().decide_keep(row.id, KeepState::Yes, state, None, now)? {
                 return Ok(());
             }
             tracing::info!(turn.id = %row.turn, "What turn {} wanted to keep is settled: {state:?}", row.turn);
             match row.address {
                 Some(address) if !sentence.is_empty() => {
-                    let (kind, quotes) = (OutboxKind::Answer, &tx.yes_to(&row)?);
-                    tx.post(&NewOutbox { kind, quotes, ..NewOutbox::notice(address, &text, now) }).map(drop)
+                    let (kind, quotes) = (OutboxKind::Answer, &tx.keep_requests().yes_to(&row)?);
+                    tx.outbox().post(&NewOutbox { kind, quotes, ..NewOutbox::notice(address, &text, now) }).map(drop)
                 }
                 _ => Ok(()),
             }

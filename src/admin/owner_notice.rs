@@ -84,7 +84,7 @@ pub fn tell_owners(
 ) -> anyhow::Result<Vec<AddressId>> {
     for (owner, address) in owners {
         let text = crate::wording::own(notice.text.clone(), Scope::Person(*owner));
-        tx.post(&NewOutbox { buttons: &notice.buttons, ..NewOutbox::notice(*address, &text, now) })?;
+        tx.outbox().post(&NewOutbox { buttons: &notice.buttons, ..NewOutbox::notice(*address, &text, now) })?;
     }
     Ok(owners.iter().map(|(_, address)| *address).collect())
 }

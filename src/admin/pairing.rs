@@ -65,11 +65,12 @@ impl Admin {
         let (code, asked) = (new_code()?, name.to_owned());
         let (secret, now) = (code.clone(), self.parts.clock.now());
         let job = move |tx: Tx<'_>| {
-            let known = tx.person_named(&asked)?;
-            let configured = known.as_ref().map_or(Ok(false), |known| tx.was_paired(known.id).map(|paired| !paired))?;
+            let known = tx.people().person_named(&asked)?;
+            let configured =
+                known.as_ref().map_or(Ok(false), |known| tx.people().was_paired(known.id).map(|paired| !paired))?;
             let wish = wish(*tx, issuer, &asked, role, means)?;
             if let Wish::Code(whom, ..) = &wish {
-                tx.keep_code(&secret, issuer, whom, now, now.plus(VALID))?;
+                tx.pairing().keep_code(&secret, issuer, whom, now, now.plus(VALID))?;
             }
             Ok((wish, known, configured))
         };
@@ -100,7 +101,7 @@ impl Admin {
     /// If the journal cannot be written, or the computer has no randomness to give.
     pub(super) async fn pair_again(&self, issuer: Issuer, said: Namesake) -> anyhow::Result<Answer> {
         let id = said.person;
-        let Some(former) = self.parts.journal.read(move |db| db.former_person(id)).await? else {
+        let Some(former) = self.parts.journal.read(move |db| db.people().former_person(id)).await? else {
             return Ok(Answer::refusal(of_access::no_such_former(id)));
         };
         let means = match said.is_same {
@@ -117,8 +118,9 @@ impl Admin {
     pub(super) async fn link_code(&self, person: &Person) -> anyhow::Result<Answer> {
         let (code, now, id) = (new_code()?, self.parts.clock.now(), person.id);
         let secret = code.clone();
-        let keep =
-            move |tx: Tx<'_>| tx.keep_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(VALID));
+        let keep = move |tx: Tx<'_>| {
+            tx.pairing().keep_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(VALID))
+        };
         self.parts.journal.write("keep a pairing code", keep).await?;
         Ok(code_made(&person.name, person.role, true, &code, now))
     }
@@ -151,9 +153,9 @@ impl Admin {
     /// If the journal cannot be read.
     pub(super) async fn former(&self, name: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
-        let look = move |db: Db<'_>| match db.person_named(&asked)? {
+        let look = move |db: Db<'_>| match db.people().person_named(&asked)? {
             Some(_) => Ok(Vec::new()),
-            None => db.formerly_named(&asked),
+            None => db.people().formerly_named(&asked),
         };
         let former = self.parts.journal.read(look).await?;
         Ok(Answer::ours(String::new(), self.former_json(&former)))
@@ -176,8 +178,8 @@ impl Admin {
         self.parts
             .journal
             .write("keep a claim code", move |tx| {
-                tx.void_claims(now)?;
-                tx.keep_code(&secret, Issuer::CommandLine, &whom, now, now.plus(CLAIM_VALID))
+                tx.pairing().void_claims(now)?;
+                tx.pairing().keep_code(&secret, Issuer::CommandLine, &whom, now, now.plus(CLAIM_VALID))
             })
             .await?;
         Ok(Some(code))
@@ -191,7 +193,7 @@ fn code_made(name: &str, role: Role, is_known: bool, code: &str, now: Moment) ->
 }
 
 fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMeans>) -> anyhow::Result<Wish> {
-    if let Some(known) = db.person_named(name)? {
+    if let Some(known) = db.people().person_named(name)? {
         // Who is in already keeps name and role: a code links an address, and only one that is made on the computer promotes.
         let is_promoted = issuer == Issuer::CommandLine && role > known.role;
         return Ok(match is_promoted {
@@ -199,7 +201,7 @@ fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMe
             false => Wish::Code(CodeFor::Address(known.id), known.name, known.role),
         });
     }
-    let former = db.formerly_named(name)?;
+    let former = db.people().formerly_named(name)?;
     Ok(match means {
         None if !former.is_empty() => Wish::Ask(former),
         // The words for roles stand in prompts as well.
@@ -239,14 +241,14 @@ impl Admin {
 
 /// As whom the first owner would come in; `None` if an owner has come in.
 fn unclaimed(db: Db<'_>) -> anyhow::Result<Option<CodeFor>> {
-    let owners: Vec<Person> = db.people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
+    let owners: Vec<Person> = db.people().people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
     for owner in &owners {
-        if db.addresses_of(owner.id)?.iter().any(|known| known.address.adapter != LOCAL) {
+        if db.addresses().addresses_of(owner.id)?.iter().any(|known| known.address.adapter != LOCAL) {
             return Ok(None);
         }
     }
     for owner in &owners {
-        if !db.was_paired(owner.id)? {
+        if !db.people().was_paired(owner.id)? {
             return Ok(Some(CodeFor::Address(owner.id)));
         }
     }

@@ -35,11 +35,12 @@ impl Admin {
             .journal
             .read(|db| {
                 let mut known = Vec::new();
-                for person in db.people()? {
-                    let (paired, addresses) = (db.was_paired(person.id)?, db.addresses_of(person.id)?);
+                for person in db.people().people()? {
+                    let (paired, addresses) =
+                        (db.people().was_paired(person.id)?, db.addresses().addresses_of(person.id)?);
                     known.push(Known { person, paired, addresses });
                 }
-                Ok((known, db.strangers(STRANGERS)?, db.open_namesakes()?))
+                Ok((known, db.addresses().strangers(STRANGERS)?, db.people().open_namesakes()?))
             })
             .await?;
         let mut parts = vec![known.iter().map(known_line).collect::<Vec<_>>().join("\n")];
@@ -66,7 +67,7 @@ impl Admin {
     /// If the journal cannot be written.
     pub async fn remove(&self, name: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
-        match self.parts.journal.read(move |db| db.person_named(&asked)).await? {
+        match self.parts.journal.read(move |db| db.people().person_named(&asked)).await? {
             Some(person) => self.remove_person(person).await,
             None => Ok(Answer::refusal(says::no_such_person(&plain(name)))),
         }
@@ -82,7 +83,7 @@ impl Admin {
         // Somebody else may have been removed meanwhile.
         let remove = move |tx: Tx<'_>| match kept_by(*tx, id)? {
             Some(refusal) => Ok(Some(refusal)),
-            None => tx.disallow(id, now).map(|()| None),
+            None => tx.people().disallow(id, now).map(|()| None),
         };
         Ok(match self.parts.journal.write("remove a person", remove).await? {
             Some(refusal) => Answer::refusal(refusal),
@@ -97,9 +98,9 @@ impl Admin {
 
 /// Why a person cannot be removed here.
 fn kept_by(db: Db<'_>, id: PersonId) -> anyhow::Result<Option<String>> {
-    let people = db.people()?;
+    let people = db.people().people()?;
     let Some(person) = people.iter().find(|person| person.id == id) else { return Ok(Some(says::NOBODY_THERE.into())) };
-    if !db.was_paired(id)? {
+    if !db.people().was_paired(id)? {
         return Ok(Some(says::stands_in_configuration(&person.name)));
     }
     let owners = people.iter().filter(|person| person.role == Role::Owner).count();

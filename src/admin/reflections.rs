@@ -32,7 +32,9 @@ impl Admin {
         let all: Vec<Told> = self
             .parts
             .journal
-            .read_much(move |db| db.reflections(None, limit)?.into_iter().map(|row| tell(db, row)).collect())
+            .read_much(move |db| {
+                db.reflections().reflections(None, limit)?.into_iter().map(|row| tell(db, row)).collect()
+            })
             .await?;
         if all.is_empty() {
             return Ok(Answer::ours(says::NO_REFLECTIONS, json!([])));
@@ -61,7 +63,7 @@ impl Admin {
             .journal
             .read_much(move |db| {
                 let row = match named.parse() {
-                    Ok(id) => db.reflection(ReflectionId(id))?,
+                    Ok(id) => db.reflections().reflection(ReflectionId(id))?,
                     Err(_) => of_period(db, &named)?,
                 };
                 row.map(|row| Ok((tell(db, row.clone())?, told::page(db, &row)?))).transpose()
@@ -80,8 +82,8 @@ impl Admin {
 
 /// The newest of that period, of whoever has one: owners come first, for they were known first.
 fn of_period(db: Db<'_>, period: &str) -> anyhow::Result<Option<ReflectionRow>> {
-    for person in db.people()? {
-        if let Some(row) = db.reflection_on(Scope::Person(person.id), period)? {
+    for person in db.people().people()? {
+        if let Some(row) = db.reflections().reflection_on(Scope::Person(person.id), period)? {
             return Ok(Some(row));
         }
     }
@@ -90,11 +92,11 @@ fn of_period(db: Db<'_>, period: &str) -> anyhow::Result<Option<ReflectionRow>> 
 
 fn tell(db: Db<'_>, row: ReflectionRow) -> anyhow::Result<Told> {
     let person = match row.scope {
-        Scope::Person(person) => db.person(person)?.map(|person| person.name),
+        Scope::Person(person) => db.people().person(person)?.map(|person| person.name),
         _ => None,
     };
     let mut actions = Vec::new();
-    for action in db.actions_of(row.id)? {
+    for action in db.reflections().actions_of(row.id)? {
         let outcome = outcome::told(db, &action)?;
         actions.push(Became { action, outcome });
     }

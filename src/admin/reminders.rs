@@ -22,7 +22,7 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn reminders(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
-        let rows = self.parts.journal.read(move |db| db.reminders_of(id)).await?;
+        let rows = self.parts.journal.read(move |db| db.reminders().reminders_of(id)).await?;
         let mut shown = Shown::nothing();
         let (lines, json): (Vec<String>, Vec<Value>) = rows.iter().map(|row| self.reminder(&mut shown, row)).unzip();
         if lines.is_empty() {
@@ -37,11 +37,11 @@ impl Admin {
     /// If the journal cannot be written.
     pub async fn cancel_reminder(&self, person: &Person, id: ReminderId) -> anyhow::Result<Answer> {
         let (whose, now) = (person.id, self.parts.clock.now());
-        let cancel = self.parts.journal.write("cancel a reminder", move |tx| match tx.reminder(id)? {
+        let cancel = self.parts.journal.write("cancel a reminder", move |tx| match tx.reminders().reminder(id)? {
             Some(row) if row.person == whose => {
                 // Every command may be run twice.
                 let was = row.state == ReminderState::Cancelled;
-                Ok(was || tx.end_reminder(id, ReminderState::Cancelled, now)?)
+                Ok(was || tx.reminders().end_reminder(id, ReminderState::Cancelled, now)?)
             }
             _ => Ok(false),
         });

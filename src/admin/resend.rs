@@ -16,10 +16,10 @@ impl Admin {
     /// If the journal cannot be written.
     pub async fn resend(&self, only: Option<PersonId>, what: Resend) -> anyhow::Result<Answer> {
         let again = move |tx: Tx<'_>| {
-            let mut rows = tx.set_aside(only)?;
+            let mut rows = tx.outbox().set_aside(only)?;
             rows.retain(|row| matches!(what, Resend::All) || what == Resend::One(row.id));
             for row in &rows {
-                tx.resend(row.id)?;
+                tx.outbox().resend(row.id)?;
             }
             Ok(rows)
         };

@@ -299,7 +299,7 @@ fn present(home: &Home) -> Present {
     if std::fs::metadata(&path).map_or(true, |found| found.len() == 0) {
         return Present::Unused;
     }
-    match store::examine(&path, |db| Ok((db.is_unused()?, db.members()?))) {
+    match store::examine(&path, |db| Ok((db.after_restore().is_unused()?, db.after_restore().members()?))) {
         Ok((true, _)) => Present::Unused,
         Ok((false, members)) => Present::Known(members),
         Err(_) => Present::Unreadable,
@@ -319,7 +319,8 @@ type Closed = (Parked, Vec<RestoredPerson>, Vec<String>);
 /// Checks the unpacked journal, brings it up to date and closes what was under way.
 async fn bring_up(staged: &Path, manifest: &Manifest, closing: Closing, now: Moment) -> anyhow::Result<Closed> {
     let path = staged.join(JOURNAL);
-    let (damage, version) = store::examine_still(&path, |db| Ok((db.quick_check()?, db.version()?)))?;
+    let (damage, version) =
+        store::examine_still(&path, |db| Ok((db.settings().quick_check()?, db.settings().version()?)))?;
     ensure!(damage.is_empty(), "its journal is damaged: {}", damage.join("; "));
     ensure!(version == manifest.journal, "its journal is of another version than its manifest says");
     let journal = Journal::open_restored(&path)?;
@@ -339,22 +340,22 @@ async fn bring_up(staged: &Path, manifest: &Manifest, closing: Closing, now: Mom
 
 fn close(tx: Tx<'_>, closing: &Closing, now: Moment) -> anyhow::Result<Closed> {
     if !closing.is_authentic {
-        tx.has_our_schema()?;
+        tx.after_restore().has_our_schema()?;
     }
-    let mut parked = tx.park(now)?;
+    let mut parked = tx.after_restore().park(now)?;
     if !closing.is_authentic {
-        tx.distrust_all(&memory::of_found_file(), &mut parked, now)?;
+        tx.after_restore().distrust_all(&memory::of_found_file(), &mut parked, now)?;
     }
     parked.files = close_files(tx, closing, now)?;
     // What was derived is made anew of what lies there now.
-    tx.drop_all_entries()?;
+    tx.erasure().drop_all_entries()?;
     let judge = if closing.is_authentic { review::distrust_unknown } else { review::accept_shipped_only };
     parked.skills = judge(tx, &closing.skills, now).context("The skills cannot be compared")?;
-    let people = tx.let_in_only(closing.let_in.as_ref(), now)?;
+    let people = tx.after_restore().let_in_only(closing.let_in.as_ref(), now)?;
     parked.people = people.iter().filter(|standing| standing.is_changed()).count();
-    let tools = tx.void_outside_tools()?;
+    let tools = tx.after_restore().void_outside_tools()?;
     parked.tools = tools.len();
-    tx.note_parked(&parked)?;
+    tx.after_restore().note_parked(&parked)?;
     Ok((parked, people, tools))
 }
 
@@ -364,16 +365,16 @@ fn close_files(tx: Tx<'_>, closing: &Closing, now: Moment) -> anyhow::Result<usi
     for entry in closing.entries.iter().filter(|entry| entry.kind == Kind::File) {
         let Some(inside) = known_as(&entry.path) else { continue };
         let label = match closing.is_authentic {
-            true if tx.file_version(&inside, &entry.digest)?.is_some() => continue,
+            true if tx.file_versions().file_version(&inside, &entry.digest)?.is_some() => continue,
             true => memory::of_found_file(),
             false => memory::of_file_from_anywhere(&inside, &entry.digest),
         };
-        tx.file_found(&inside, &entry.digest, &label, now)?;
+        tx.after_restore().file_found(&inside, &entry.digest, &label, now)?;
         found = found.saturating_add(usize::from(!label.is_trusted()));
     }
     let lies = |path: &str| closing.entries.iter().any(|entry| entry.path.strip_prefix("workspace/") == Some(path));
-    for path in tx.received_files()?.into_iter().filter(|path| !lies(path)) {
-        tx.received_file_missing(&path)?;
+    for path in tx.after_restore().received_files()?.into_iter().filter(|path| !lies(path)) {
+        tx.after_restore().received_file_missing(&path)?;
     }
     Ok(found)
 }

@@ -114,7 +114,7 @@ impl Admin {
     pub async fn why(&self, id: ProposalId) -> anyhow::Result<Answer> {
         let zone = self.parts.zone;
         let read = move |db: crate::store::Db<'_>| {
-            let Some(row) = db.proposal(id)? else { return Ok(None) };
+            let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
             Ok(why::chains(db, id, zone)?.map(|lines| (row, lines)))
         };
         let Some((row, lines)) = self.parts.journal.read_much(read).await? else { return Ok(unknown(id, Way::Chat)) };

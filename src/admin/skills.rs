@@ -203,9 +203,9 @@ fn live_one(one: &LiveSkill, available: &Available<'_>) -> Entry {
 }
 
 fn held_one(db: Db<'_>, name: &str) -> anyhow::Result<Entry> {
-    let row = db.skill(name)?;
+    let row = db.skills().skill(name)?;
     let digest = row.as_ref().map(|row| row.digest.as_str()).unwrap_or_default();
-    let version = db.version_with(name, digest)?;
+    let version = db.skills().version_with(name, digest)?;
     let words = |pick: fn(&SkillRow) -> &String| row.as_ref().map(pick).cloned().unwrap_or_default();
     Ok(Entry {
         name: name.to_owned(),
@@ -221,15 +221,16 @@ fn held_one(db: Db<'_>, name: &str) -> anyhow::Result<Entry> {
 
 /// A skill whose folder was changed, and why the change is not used.
 fn change_held(db: Db<'_>, name: String) -> anyhow::Result<(String, String)> {
-    let digest = db.skill(&name)?.map(|row| row.digest).unwrap_or_default();
+    let digest = db.skills().skill(&name)?.map(|row| row.digest).unwrap_or_default();
     let why = says::change_held(&held_because(db, &name, &digest)?);
     Ok((name, why))
 }
 
 /// The proposal about it that waits, or the one that was refused.
 fn held_because(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<String> {
-    let waiting = db.pending_proposals()?.into_iter().find(|row| row.origin == "folder" && row.skill == name);
-    let like = db.proposals_like(name, Change::Edit.as_str(), "", digest)?;
+    let waiting =
+        db.proposals().pending_proposals()?.into_iter().find(|row| row.origin == "folder" && row.skill == name);
+    let like = db.proposals().proposals_like(name, Change::Edit.as_str(), "", digest)?;
     let refused = like.iter().find(|row| row.state == "rejected").map(|row| row.id);
     Ok(says::held(waiting.map(|row| row.id), refused))
 }

@@ -46,9 +46,11 @@ impl Admin {
         let (streams, outbox) = self
             .parts
             .journal
-            .read(move |db| Ok((streams(db, only, &ends)?, if only.is_some() { 0 } else { db.waiting_outbox()? })))
+            .read(move |db| {
+                Ok((streams(db, only, &ends)?, if only.is_some() { 0 } else { db.outbox().waiting_outbox()? }))
+            })
             .await?;
-        let aside = self.parts.journal.read(move |db| db.set_aside(only)).await?;
+        let aside = self.parts.journal.read(move |db| db.outbox().set_aside(only)).await?;
         let inbox: i64 = streams.iter().map(|stream| stream.waiting).sum();
         let adapters = if only.is_some() { Vec::new() } else { self.parts.health.adapters() };
         let pending = if only.is_some() { 0 } else { self.parts.review.pending().await?.len() };
@@ -101,8 +103,11 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn whoami(&self, person: &Person) -> anyhow::Result<Answer> {
         let (id, ends) = (person.id, self.ends());
-        let (addresses, streams) =
-            self.parts.journal.read(move |db| Ok((db.addresses_of(id)?, streams(db, Some(id), &ends)?))).await?;
+        let (addresses, streams) = self
+            .parts
+            .journal
+            .read(move |db| Ok((db.addresses().addresses_of(id)?, streams(db, Some(id), &ends)?)))
+            .await?;
         let current = streams.first().and_then(Stream::current);
         let since = current.map(|conversation| self.parts.zone.show(conversation.opened_at));
         let reached: Vec<String> =
@@ -160,16 +165,18 @@ impl Ends {
 
 fn streams(db: Db<'_>, only: Option<PersonId>, ends: &Ends) -> anyhow::Result<Vec<Stream>> {
     let mut found = Vec::new();
-    for (id, person, _) in db.streams()? {
+    for (id, person, _) in db.conversations().streams()? {
         let with = match person {
-            Some(person) if only.is_none_or(|only| only == person) => db.person(person)?.map(|person| person.name),
-            None if only.is_none() => db.group_of(id)?.map(|(_, group)| says::group(&group)),
+            Some(person) if only.is_none_or(|only| only == person) => {
+                db.people().person(person)?.map(|person| person.name)
+            }
+            None if only.is_none() => db.groups().group_of(id)?.map(|(_, group)| says::group(&group)),
             _ => None,
         };
         let Some(with) = with else { continue };
-        let newest = db.newest_conversation(id)?;
+        let newest = db.conversations().newest_conversation(id)?;
         let goes_on = newest.as_ref().is_some_and(|newest| ends.of(newest).is_none());
-        found.push(Stream { with, waiting: db.waiting_in(id)?, newest, goes_on });
+        found.push(Stream { with, waiting: db.messages().waiting_in(id)?, newest, goes_on });
     }
     Ok(found)
 }

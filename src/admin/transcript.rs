@@ -44,24 +44,25 @@ pub(super) fn read(
     only: Option<PersonId>,
     ends: Ends,
 ) -> anyhow::Result<Option<Whole>> {
-    let Some(conversation) = db.conversation(id)? else { return Ok(None) };
+    let Some(conversation) = db.conversations().conversation(id)? else { return Ok(None) };
     if let Some(person) = only
-        && db.stream_of(person)? != Some(conversation.stream)
+        && db.conversations().stream_of(person)? != Some(conversation.stream)
     {
         return Ok(None);
     }
     let mut texts: HashMap<MessageId, Vec<StoredText>> = HashMap::new();
-    for text in db.texts_of_conversation(id)? {
+    for text in db.messages().texts_of_conversation(id)? {
         texts.entry(text.message).or_default().push(text);
     }
     let mut entries = Vec::new();
-    for message in db.messages_of(id)? {
-        let (texts, files) = (texts.remove(&message.id).unwrap_or_default(), db.attachments_of(message.id)?);
+    for message in db.messages().messages_of(id)? {
+        let (texts, files) =
+            (texts.remove(&message.id).unwrap_or_default(), db.attachments().attachments_of(message.id)?);
         let label = join(texts.iter().map(|text| text.text.label()).chain(files.iter().map(|file| &file.label)));
         let speaker = speaker(db, &message)?;
         entries.push(Entry { message, speaker, texts, files, label });
     }
-    let turns = db.past_turns(id)?;
+    let turns = db.turns().past_turns(id)?;
     Ok(Some(Whole { told: tell(db, conversation, ends)?, entries, turns }))
 }
 

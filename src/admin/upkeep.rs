@@ -18,12 +18,12 @@ pub(super) struct Upkeep {
 
 impl Upkeep {
     pub(super) fn read(db: Db<'_>) -> anyhow::Result<Self> {
-        let last = db.last_slot(Scope::Shared, "upkeep")?.filter(|slot| slot.state == SlotState::Done);
-        let restored_at = db.fact(RESTORED_AT)?.and_then(|at| at.parse().ok()).map(Moment);
+        let last = db.slots().last_slot(Scope::Shared, "upkeep")?.filter(|slot| slot.state == SlotState::Done);
+        let restored_at = db.settings().fact(RESTORED_AT)?.and_then(|at| at.parse().ok()).map(Moment);
         Ok(Self {
             last: last.and_then(|slot| slot.ended_at),
             checked: Checked::last(db)?,
-            restored: restored_at.zip(db.parked()?),
+            restored: restored_at.zip(db.after_restore().parked()?),
         })
     }
 

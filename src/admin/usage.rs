@@ -43,7 +43,7 @@ impl Admin {
     pub async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<Answer> {
         let today = self.parts.zone.day(self.parts.clock.now());
         let first = first_day(&today, days);
-        let mut lines = self.parts.journal.read_much(move |db| db.spend_lines(only, days)).await?;
+        let mut lines = self.parts.journal.read_much(move |db| db.spending().spend_lines(only, days)).await?;
         // A journal row counts towards the local day it was reserved on; the days without spending count as well.
         lines.retain(|line| line.day >= first);
         let json: Value = lines.iter().map(line_json).collect();

@@ -31,7 +31,7 @@ pub(super) async fn declare_addresses(journal: &Journal, adapter: &dyn Adapter, 
     let (name, account) = (adapter.name(), adapter.account());
     journal
         .write("declare addresses", move |tx| {
-            for (peer, person) in tx.declared_on(name)? {
+            for (peer, person) in tx.people().declared_on(name)? {
                 join(tx, &Address::new(name, &account, &peer), person, now)?;
             }
             Ok(())
@@ -41,18 +41,20 @@ pub(super) async fn declare_addresses(journal: &Journal, adapter: &dyn Adapter, 
 
 /// Joins a declared address to its person. Whoever came in by pairing under that address alone turns out to be the same person.
 fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Moment) -> anyhow::Result<()> {
-    let before = tx.declared_for(address)?.filter(|before| *before != person);
-    let is_only = |before| Ok::<_, anyhow::Error>(tx.was_paired(before)? && tx.addresses_of(before)?.len() == 1);
+    let before = tx.addresses().declared_for(address)?.filter(|before| *before != person);
+    let is_only = |before| {
+        Ok::<_, anyhow::Error>(tx.people().was_paired(before)? && tx.addresses().addresses_of(before)?.len() == 1)
+    };
     match before {
-        Some(before) if is_only(before)? && !tx.is_at_rest(before)? => {
+        Some(before) if is_only(before)? && !tx.people().is_at_rest(before)? => {
             tracing::warn!(person.id = %before, "Person {before} is still being answered; their address is joined at the next start");
             Ok(())
         }
         Some(before) if is_only(before)? => {
-            tx.absorb(before, person, now)?;
-            tx.link(address, Some(person), now).map(|_| ())
+            tx.people().absorb(before, person, now)?;
+            tx.addresses().link(address, Some(person), now).map(|_| ())
         }
-        _ => tx.link(address, Some(person), now).map(|_| ()),
+        _ => tx.addresses().link(address, Some(person), now).map(|_| ()),
     }
 }
 
@@ -69,24 +71,25 @@ pub(super) async fn tell_absence(
     journal
         .write("tell of an absence", move |tx| {
             let fact = intake::alive_fact(name);
-            let alive_at = tx.fact(&fact)?.and_then(|at| at.parse().ok()).map_or(now, Moment);
-            tx.set_fact(&fact, &now.0.to_string())?;
+            let alive_at = tx.settings().fact(&fact)?.and_then(|at| at.parse().ok()).map_or(now, Moment);
+            tx.settings().set_fact(&fact, &now.0.to_string())?;
             if now.since(alive_at) <= LONG_ABSENCE {
                 return Ok(Vec::new());
             }
             let mut told = Vec::new();
-            for person in tx.people()? {
+            for person in tx.people().people()? {
                 let here = tx
+                    .addresses()
                     .addresses_of(person.id)?
                     .into_iter()
                     .find(|known| known.address.adapter == name && known.address.account == account);
                 let Some(here) = here else { continue };
                 // Nobody misses what they never sent, and Telegram lets nobody be written to who has not written first.
-                if !tx.was_heard(here.id)? {
+                if !tx.addresses().was_heard(here.id)? {
                     continue;
                 }
                 let text = wording::own(wording::turn::away(now.since(alive_at)), Scope::Person(person.id));
-                tx.post(&NewOutbox::notice(here.id, &text, now))?;
+                tx.outbox().post(&NewOutbox::notice(here.id, &text, now))?;
                 told.push(here.id);
             }
             Ok(told)

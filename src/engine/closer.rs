@@ -30,18 +30,24 @@ pub fn start(engine: &Arc<Engine>) {
 async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
     let gap = engine.parts.conversation.gap;
     let now = engine.parts.clock.now();
-    for conversation in engine.parts.journal.read(move |db| db.ended_without_summary(now.minus(gap))).await? {
+    for conversation in
+        engine.parts.journal.read(move |db| db.conversations().ended_without_summary(now.minus(gap))).await?
+    {
         let over = conversation.closed_at.is_some() || boundary::has_ended(conversation.last_at, gap, now);
         if over && conversation.messages > 0 {
             want(engine, &conversation).await?;
         }
     }
-    let due = |now| move |db: Db<'_>| db.due_summary(now, UNHURRIED.longest);
+    let due = |now| move |db: Db<'_>| db.summaries().due_summary(now, UNHURRIED.longest);
     while let Some(due) = engine.parts.journal.read(due(engine.parts.clock.now())).await? {
         make(engine, due).await?;
     }
     let next_part = compact::work(engine).await?;
-    let (silence, job) = engine.parts.journal.read(|db| Ok((db.longest_silence()?, db.next_summary_at()?))).await?;
+    let (silence, job) = engine
+        .parts
+        .journal
+        .read(|db| Ok((db.conversations().longest_silence()?, db.summaries().next_summary_at()?)))
+        .await?;
     // One millisecond past the gap, because a silence must be strictly longer.
     let ends = silence.map(|last| last.plus(gap).plus(Duration::from_millis(1)));
     Ok(ends.into_iter().chain(job).chain(next_part).min().map(|at| at.max(now.plus(Duration::from_millis(1)))))
@@ -63,7 +69,7 @@ async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> 
         .journal
         .read_much(move |db| {
             let (trusted, full) = (summary::lines(db, &of, View::Trusted)?, summary::lines(db, &of, View::Full)?);
-            Ok((trusted, full, db.revision_of(of.id)?))
+            Ok((trusted, full, db.redaction().revision_of(of.id)?))
         })
         .await?;
     let tainted = full.len() > trusted.len();
@@ -73,7 +79,7 @@ async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> 
         .parts
         .journal
         .write("want a summary", move |tx| {
-            if tx.revision_of(of.id)? != revision {
+            if tx.redaction().revision_of(of.id)? != revision {
                 return Ok(false);
             }
             let views = if tainted {
@@ -83,12 +89,12 @@ async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> 
             };
             for (view, lines) in views {
                 let standin = summary::extractive(&lines, of.scope);
-                tx.want_summary(of.id, of.last_message, view, standin.label(), of.scope, now)?;
-                let Some(row) = tx.wanted(of.id, of.last_message, view)? else { continue };
+                tx.summaries().want_summary(of.id, of.last_message, view, standin.label(), of.scope, now)?;
+                let Some(row) = tx.summaries().wanted(of.id, of.last_message, view)? else { continue };
                 for line in &lines {
-                    tx.derive(Node::Summary(row), line.from)?;
+                    tx.derivations().derive(Node::Summary(row), line.from)?;
                 }
-                tx.keep_summary(row, "standin", &standin, "extract", now)?;
+                tx.summaries().keep_summary(row, "standin", &standin, "extract", now)?;
             }
             if keeps {
                 extractor::want_the_rest(tx, of.id, now)?;
@@ -105,9 +111,9 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
         .parts
         .journal
         .read_much(move |db| {
-            let Some(conversation) = db.conversation(wanted.conversation)? else { return Ok(None) };
+            let Some(conversation) = db.conversations().conversation(wanted.conversation)? else { return Ok(None) };
             let lines = summary::lines(db, &conversation, view)?;
-            let revision = db.revision_of(conversation.id)?;
+            let revision = db.redaction().revision_of(conversation.id)?;
             Ok(Some((conversation, lines, revision)))
         })
         .await?;
@@ -118,14 +124,14 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
         return engine
             .parts
             .journal
-            .write("keep a summary", move |tx| tx.keep_summary(id, "made", &nothing, "extract", now))
+            .write("keep a summary", move |tx| tx.summaries().keep_summary(id, "made", &nothing, "extract", now))
             .await;
     }
     match summary::ask(&engine.parts.background, &lines, conversation.scope).await {
         Ok((content, model)) => {
             let of = conversation.id;
-            let kept = move |tx: Tx<'_>| match tx.revision_of(of)? == revision {
-                true => tx.keep_summary(id, "made", &content, &model, now),
+            let kept = move |tx: Tx<'_>| match tx.redaction().revision_of(of)? == revision {
+                true => tx.summaries().keep_summary(id, "made", &content, &model, now),
                 // Words went while it was made: it is made again of what is left.
                 false => Ok(()),
             };
@@ -138,7 +144,7 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
             engine
                 .parts
                 .journal
-                .write("postpone a summary", move |tx| tx.postpone_summary(id, attempts, retry_at))
+                .write("postpone a summary", move |tx| tx.summaries().postpone_summary(id, attempts, retry_at))
                 .await
         }
     }
@@ -150,17 +156,17 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
 /// # Errors
 /// If the journal cannot be used.
 pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result<Conversation> {
-    let current = engine.parts.journal.read(move |db| db.conversation(id)).await?;
+    let current = engine.parts.journal.read(move |db| db.conversations().conversation(id)).await?;
     let current = current.ok_or_else(|| anyhow::anyhow!("Conversation {id} is not there"))?;
     if current.opening_state == "final" {
         return Ok(current);
     }
     let of = current.clone();
-    let before = engine.parts.journal.read(move |db| db.conversations_before(&of, 1)).await?;
+    let before = engine.parts.journal.read(move |db| db.conversations().conversations_before(&of, 1)).await?;
     if let Some(previous) = before.first().filter(|previous| previous.messages > 0) {
         let previous = previous.clone();
         let (id, last) = (previous.id, previous.last_message);
-        let known = engine.parts.journal.read(move |db| db.has_summary(id, last)).await?;
+        let known = engine.parts.journal.read(move |db| db.summaries().has_summary(id, last)).await?;
         if !known {
             want(engine, &previous).await?;
             engine.ring_closer();
@@ -178,14 +184,20 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
         return Ok(current);
     }
     let (to_store, of) = (opening.clone(), current.id);
-    engine.parts.journal.write("fix an opening", move |tx| tx.set_opening(of, to_store.as_ref(), state)).await?;
+    engine
+        .parts
+        .journal
+        .write("fix an opening", move |tx| tx.conversations().set_opening(of, to_store.as_ref(), state))
+        .await?;
     Ok(Conversation { opening, opening_state: state.to_owned(), ..current })
 }
 
 /// What was learned from what went wrong, under its heading; blank if that is nothing.
 async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
     let nothing = wording::own("", scope);
-    let Some(party) = engine.parts.journal.read(move |db| db.party_of(scope)).await? else { return Ok(nothing) };
+    let Some(party) = engine.parts.journal.read(move |db| db.people().party_of(scope)).await? else {
+        return Ok(nothing);
+    };
     let learnings = engine.parts.tree.learnings(&party).await?;
     let (words, label, _) = learnings.open();
     // Only what grew from trusted text alone is loaded by itself.
@@ -195,11 +207,11 @@ async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
 }
 
 fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyhow::Result<(Text, &'static str)> {
-    let earlier = db.conversations_before(current, TITLES)?;
+    let earlier = db.conversations().conversations_before(current, TITLES)?;
     let (mut last, mut ended, mut state) = (None, String::new(), "final");
     let (mut titles, mut label) = (Vec::new(), Label::neutral());
     for (index, conversation) in earlier.iter().enumerate() {
-        let Some(summary) = db.summary_of(conversation.id, View::Trusted)? else { continue };
+        let Some(summary) = db.summaries().summary_of(conversation.id, View::Trusted)? else { continue };
         // Only what grew from trusted text alone is loaded by itself.
         if !summary.content.label().is_trusted() {
             continue;

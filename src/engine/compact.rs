@@ -43,16 +43,16 @@ pub struct Told {
 /// # Errors
 /// If the journal cannot be read.
 pub fn older_part(db: Db<'_>, conversation: &Conversation, room: &Room) -> anyhow::Result<Option<Told>> {
-    let upto = db.compacted_upto(conversation.id)?;
+    let upto = db.compactions().compacted_upto(conversation.id)?;
     let (mut messages, mut tokens, mut stays) = (0, 0, true);
-    for turn in db.past_turns(conversation.id)?.into_iter().rev().take_while(|turn| turn.id > upto) {
-        let of_turn = db.said_in(turn.id)?;
+    for turn in db.turns().past_turns(conversation.id)?.into_iter().rev().take_while(|turn| turn.id > upto) {
+        let of_turn = db.compactions().said_in(turn.id)?;
         if !stays {
             return Ok(of_turn.last().map(|message| Told { turn: turn.id, message: *message }));
         }
         messages += of_turn.len();
         // Four characters make a token; where they do not, less stays.
-        tokens += db.size_of_turn(turn.id)? / 4;
+        tokens += db.compactions().size_of_turn(turn.id)? / 4;
         stays = messages < KEPT && tokens < room.half();
     }
     Ok(None)
@@ -63,11 +63,11 @@ pub fn older_part(db: Db<'_>, conversation: &Conversation, room: &Room) -> anyho
 /// # Errors
 /// If the journal cannot be used.
 pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
-    let due = |now| move |db: Db<'_>| db.due_compaction(now, PACE.longest);
+    let due = |now| move |db: Db<'_>| db.compactions().due_compaction(now, PACE.longest);
     while let Some(due) = engine.parts.journal.read(due(engine.parts.clock.now())).await? {
         make(engine, due).await?;
     }
-    engine.parts.journal.read(|db| db.next_compaction_at()).await
+    engine.parts.journal.read(|db| db.compactions().next_compaction_at()).await
 }
 
 async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
@@ -76,7 +76,7 @@ async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
         return postpone(engine, &wanted, "facts cannot be taken down yet").await;
     }
     let of = wanted.clone();
-    let read = move |db: Db<'_>| Ok((lines(db, &of)?, db.revision_of(of.conversation)?));
+    let read = move |db: Db<'_>| Ok((lines(db, &of)?, db.redaction().revision_of(of.conversation)?));
     let (lines, revision) = engine.parts.journal.read_much(read).await?;
     let scope = wanted.summary.scope();
     let made = match summary::ask(&engine.parts.background, &lines, scope).await {
@@ -96,9 +96,10 @@ async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
         .journal
         .write("keep a summary of an older part", move |tx| {
             // Words went while it was made: it is made again of what is left.
-            let stored = tx.revision_of(made.conversation)? == revision && tx.keep_compaction(&made, &model, now)?;
+            let stored = tx.redaction().revision_of(made.conversation)? == revision
+                && tx.compactions().keep_compaction(&made, &model, now)?;
             if stored {
-                tx.derive(Node::Compaction(made.id), Node::Turn(made.upto_turn))?;
+                tx.derivations().derive(Node::Compaction(made.id), Node::Turn(made.upto_turn))?;
             }
             Ok(stored.then_some(made))
         })
@@ -116,14 +117,14 @@ async fn postpone(engine: &Arc<Engine>, wanted: &Compaction, why: &str) -> anyho
     let of = wanted.conversation;
     tracing::warn!(conversation.id = %of, "Conversation {of}: its older part is not summarised yet: {why}");
     let retry_at = engine.parts.clock.now().plus(PACE.pause(attempts));
-    let job = move |tx: crate::store::Tx<'_>| tx.postpone_compaction(id, attempts, retry_at);
+    let job = move |tx: crate::store::Tx<'_>| tx.compactions().postpone_compaction(id, attempts, retry_at);
     engine.parts.journal.write("postpone a summary of an older part", job).await
 }
 
 /// Everything that was shown of the part: the summary before it, then message by message, with what tools gave.
 fn lines(db: Db<'_>, of: &Compaction) -> anyhow::Result<Vec<Line>> {
-    let Some(conversation) = db.conversation(of.conversation)? else { return Ok(Vec::new()) };
-    let before = db.compacted(of.conversation)?;
+    let Some(conversation) = db.conversations().conversation(of.conversation)? else { return Ok(Vec::new()) };
+    let before = db.compactions().compacted(of.conversation)?;
     let after = before.as_ref().map_or(MessageId(0), |before| before.upto_message);
     let mut lines: Vec<Line> = before.iter().map(so_far).collect();
     for line in summary::lines(db, &conversation, View::Full)? {
@@ -150,7 +151,7 @@ fn so_far(before: &Compaction) -> Line {
 
 /// The beginnings of what the tools of a turn gave.
 fn results(db: Db<'_>, turn: TurnId, message: MessageId) -> anyhow::Result<Vec<Line>> {
-    let given = db.steps(turn)?.into_iter().filter(|step| step.kind == "tool" && step.done);
+    let given = db.turns().steps(turn)?.into_iter().filter(|step| step.kind == "tool" && step.done);
     let line = |step: crate::store::StepRow| Line {
         by_person: false,
         speaker: Some(prompt::tool_gave(&step.tool)),

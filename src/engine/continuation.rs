@@ -25,9 +25,9 @@ pub fn begin(tx: Tx<'_>, question: &QuestionRow, address: AddressId, now: Moment
     if digest(&call.name, &call.arguments) != question.digest {
         return Ok(None);
     }
-    let asking = tx.turn(question.turn)?.with_context(|| format!("Turn {} is not there", question.turn))?;
+    let asking = tx.turns().turn(question.turn)?.with_context(|| format!("Turn {} is not there", question.turn))?;
     let label = asking.label.join_with(question.call.label());
-    let turn = tx.begin_turn(&NewTurn {
+    let turn = tx.turns().begin_turn(&NewTurn {
         stream: question.stream,
         conversation: question.conversation,
         person: Some(question.person),
@@ -39,11 +39,11 @@ pub fn begin(tx: Tx<'_>, question: &QuestionRow, address: AddressId, now: Moment
         recalled: &wording::own("", asking.scope),
         label: &label,
     })?;
-    tx.derive(Node::Turn(turn), Node::Turn(asking.id))?;
+    tx.derivations().derive(Node::Turn(turn), Node::Turn(asking.id))?;
     // The call stands in the history under its own id already, and no id may stand there twice.
     let call = ToolCall { id: format!("yes_{}", question.id), ..call };
     store_call(tx, turn, &call, &label, question, now)?;
-    tx.decide(question.id, QuestionState::Yes, Some(turn), now)?;
+    tx.questions().decide(question.id, QuestionState::Yes, Some(turn), now)?;
     Ok(Some(turn))
 }
 
@@ -56,7 +56,8 @@ fn store_call(
     now: Moment,
 ) -> anyhow::Result<()> {
     let scope = question.call.scope();
-    let step = tx.begin_step(&NewStep { turn, seq: 0, kind: "model", tool: "", call: "", label, scope, at: now })?;
+    let step =
+        tx.turns().begin_step(&NewStep { turn, seq: 0, kind: "model", tool: "", call: "", label, scope, at: now })?;
     let nothing = Labelled::new(Arc::from(""), label.clone(), scope);
-    tx.finish_step(step, &nothing, Some(&serde_json::to_string(&[call])?), "", now)
+    tx.turns().finish_step(step, &nothing, Some(&serde_json::to_string(&[call])?), "", now)
 }

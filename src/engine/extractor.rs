@@ -82,10 +82,10 @@ pub fn want(
     cause: &'static str,
     now: Moment,
 ) -> anyhow::Result<()> {
-    let Some(of) = tx.conversation(conversation)? else { return Ok(()) };
+    let Some(of) = tx.conversations().conversation(conversation)? else { return Ok(()) };
     // Nothing is read yet, so nothing untrusted had a part in it.
     let label = Label::neutral();
-    tx.want_extraction(conversation, upto, cause, &label, of.scope, now)
+    tx.extractions().want_extraction(conversation, upto, cause, &label, of.scope, now)
 }
 
 /// What is still to be taken down of a conversation that is over.
@@ -93,7 +93,7 @@ pub fn want(
 /// # Errors
 /// If the journal cannot be written.
 pub fn want_the_rest(tx: Tx<'_>, conversation: ConversationId, now: Moment) -> anyhow::Result<()> {
-    let Some(newest) = tx.newest_message(conversation)? else { return Ok(()) };
+    let Some(newest) = tx.extractions().newest_message(conversation)? else { return Ok(()) };
     want(tx, conversation, newest, "boundary", now)
 }
 
@@ -102,10 +102,10 @@ pub fn want_the_rest(tx: Tx<'_>, conversation: ConversationId, now: Moment) -> a
 /// # Errors
 /// If the journal cannot be written.
 pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Moment) -> anyhow::Result<()> {
-    if tx.turns_since_extraction(conversation)? < every {
+    if tx.extractions().turns_since_extraction(conversation)? < every {
         return Ok(());
     }
-    let Some(newest) = tx.newest_message(conversation)? else { return Ok(()) };
+    let Some(newest) = tx.extractions().newest_message(conversation)? else { return Ok(()) };
     want(tx, conversation, newest, "turns", now)
 }
 
@@ -120,10 +120,12 @@ pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto
     let now = engine.parts.clock.now();
     let job = move |tx: Tx<'_>| {
         want(tx, conversation, upto, "compaction", now)?;
-        tx.hurry_extractions(conversation, upto, now)
+        tx.extractions().hurry_extractions(conversation, upto, now)
     };
     engine.parts.journal.write("want facts", job).await?;
-    while let Some(job) = engine.parts.journal.read(move |db| db.open_extraction(conversation, upto)).await? {
+    while let Some(job) =
+        engine.parts.journal.read(move |db| db.extractions().open_extraction(conversation, upto)).await?
+    {
         if let Came::Later = make(engine, job.id).await? {
             return Ok(false);
         }
@@ -133,31 +135,35 @@ pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto
 
 /// Does what is due, and says when to look again.
 async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
-    let due = |now| move |db: crate::store::Db<'_>| db.due_extraction(now, UNHURRIED.longest);
+    let due = |now| move |db: crate::store::Db<'_>| db.extractions().due_extraction(now, UNHURRIED.longest);
     while let Some(due) = engine.parts.journal.read(due(engine.parts.clock.now())).await? {
         make(engine, due.id).await?;
     }
     let now = engine.parts.clock.now();
-    let next = engine.parts.journal.read(|db| db.next_extraction_at()).await?;
+    let next = engine.parts.journal.read(|db| db.extractions().next_extraction_at()).await?;
     Ok(next.map(|at| at.max(now.plus(Duration::from_millis(1)))))
 }
 
 /// Does the next step of a job, and what follows from it for its first piece.
 async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Came> {
-    let Some(job) = engine.parts.journal.read(move |db| db.extraction(id)).await? else { return Ok(Came::On) };
+    let Some(job) = engine.parts.journal.read(move |db| db.extractions().extraction(id)).await? else {
+        return Ok(Came::On);
+    };
     let _alone = engine.readers.alone(job.conversation).await;
     // Somebody else may have done it while we waited.
-    let Some(job) = engine.parts.journal.read(move |db| db.extraction(id)).await?.filter(Extraction::is_open) else {
+    let Some(job) =
+        engine.parts.journal.read(move |db| db.extractions().extraction(id)).await?.filter(Extraction::is_open)
+    else {
         return Ok(Came::On);
     };
     let scope = job.taken.scope();
-    let Some(party) = engine.parts.journal.read(move |db| db.party_of(scope)).await? else {
+    let Some(party) = engine.parts.journal.read(move |db| db.people().party_of(scope)).await? else {
         // They are not allowed in any more.
         return end(engine, &job, "given_up").await;
     };
     // What was answered before is kept first: it may reach further than this job, and nothing is read twice.
     let of = job.conversation;
-    if let Some(answered) = engine.parts.journal.read(move |db| db.answered_extraction(of)).await? {
+    if let Some(answered) = engine.parts.journal.read(move |db| db.extractions().answered_extraction(of)).await? {
         return keep(engine, answered, &party).await;
     }
     let asked = ask(engine, &job, &party).await?;
@@ -177,8 +183,9 @@ async fn ask(
     let scope = job.taken.scope();
     let (conversation, upto) = (job.conversation, job.upto);
     let read = move |db: crate::store::Db<'_>| {
-        let Some(of) = db.conversation(conversation)? else { return Ok(None) };
-        let (after, revision) = (db.extracted_upto(conversation)?, db.revision_of(conversation)?);
+        let Some(of) = db.conversations().conversation(conversation)? else { return Ok(None) };
+        let (after, revision) =
+            (db.extractions().extracted_upto(conversation)?, db.redaction().revision_of(conversation)?);
         let lines = summary::lines(db, &of, View::Trusted)?;
         if lines.iter().map(|line| line.text.open().0.chars().count()).sum::<usize>() < LEAST {
             return Ok(None);
@@ -196,12 +203,12 @@ async fn ask(
     };
     let (now, job) = (engine.parts.clock.now(), job.clone());
     let answered = move |tx: Tx<'_>| {
-        if tx.revision_of(job.conversation)? != revision {
+        if tx.redaction().revision_of(job.conversation)? != revision {
             return Ok(None);
         }
-        let taken = without_forgotten(taken, &tx.forgotten_words(scope)?);
+        let taken = without_forgotten(taken, &tx.erasure().forgotten_words(scope)?);
         // What follows its last line up to the end of the job says nothing.
-        tx.answer_extraction(&job, piece.upto, &taken, &model, now).map(Some)
+        tx.extractions().answer_extraction(&job, piece.upto, &taken, &model, now).map(Some)
     };
     engine.parts.journal.write("store facts", answered).await.map(Ok)
 }
@@ -277,7 +284,7 @@ async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::
     match kept {
         Ok(Ok(())) => {
             let now = engine.parts.clock.now();
-            engine.parts.journal.write("facts are kept", move |tx| tx.extraction_kept(id, now)).await?;
+            engine.parts.journal.write("facts are kept", move |tx| tx.extractions().extraction_kept(id, now)).await?;
             Ok(Came::On)
         }
         // They went while it was put into the files.
@@ -289,13 +296,13 @@ async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::
 
 /// The job of that id, as long as its answer is stored and counts.
 async fn answered(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Option<Extraction>> {
-    let job = engine.parts.journal.read(move |db| db.extraction(id)).await?;
+    let job = engine.parts.journal.read(move |db| db.extractions().extraction(id)).await?;
     Ok(job.filter(|job| job.state == "asked"))
 }
 
 async fn end(engine: &Arc<Engine>, job: &Extraction, state: &'static str) -> anyhow::Result<Came> {
     let (id, now) = (job.id, engine.parts.clock.now());
-    engine.parts.journal.write("end taking down", move |tx| tx.end_extraction(id, state, now)).await?;
+    engine.parts.journal.write("end taking down", move |tx| tx.extractions().end_extraction(id, state, now)).await?;
     Ok(Came::On)
 }
 
@@ -310,7 +317,7 @@ async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::
     }
     tracing::warn!(conversation.id = %of, "Conversation {of}: no facts taken down yet: {why}");
     let retry_at = now.plus(UNHURRIED.pause(attempts));
-    let later = move |tx: Tx<'_>| tx.postpone_extraction(id, attempts, retry_at);
+    let later = move |tx: Tx<'_>| tx.extractions().postpone_extraction(id, attempts, retry_at);
     engine.parts.journal.write("postpone taking down", later).await?;
     Ok(Came::Later)
 }

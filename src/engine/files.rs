@@ -64,10 +64,10 @@ pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> any
         .journal
         .read(move |db| {
             let mut files = Vec::new();
-            for message in db.messages_of_turn(id)? {
-                files.extend(db.attachments_of(message.id)?);
+            for message in db.messages().messages_of_turn(id)? {
+                files.extend(db.attachments().attachments_of(message.id)?);
             }
-            Ok((files, db.turn_has_words(id)?))
+            Ok((files, db.attachments().turn_has_words(id)?))
         })
         .await?;
     let mut pictures = Vec::new();
@@ -187,18 +187,18 @@ async fn keep(
         .parts
         .journal
         .write("keep a file", move |tx| {
-            tx.attachment_here(id, &path, &digest, size)?;
-            tx.attachment_read(id, &beside, words.is_part, words.trouble)?;
-            tx.derive(Node::Turn(of), Node::Attachment(id))?;
+            tx.attachments().attachment_here(id, &path, &digest, size)?;
+            tx.attachments().attachment_read(id, &beside, words.is_part, words.trouble)?;
+            tx.derivations().derive(Node::Turn(of), Node::Attachment(id))?;
             for written in [&path, &beside].into_iter().filter(|path| !path.is_empty()) {
-                for version in tx.file_history(written, 1)? {
-                    tx.file_grew_from(version.id, &[Node::Attachment(id)])?;
+                for version in tx.file_versions().file_history(written, 1)? {
+                    tx.file_versions().file_grew_from(version.id, &[Node::Attachment(id)])?;
                 }
             }
             if let Some(begin) = &words.begin {
-                tx.add_text(message, TextKind::File, begin)?;
+                tx.messages().add_text(message, TextKind::File, begin)?;
             }
-            Ok(tx.message(message)?.is_some_and(|message| message.gone))
+            Ok(tx.messages().message(message)?.is_some_and(|message| message.gone))
         })
         .await?;
     if gone {
@@ -209,7 +209,7 @@ async fn keep(
 
 async fn refuse(engine: &Arc<Engine>, file: &Attachment, trouble: &'static str) -> anyhow::Result<Option<Picture>> {
     let id = file.id;
-    engine.parts.journal.write("refuse a file", move |tx| tx.attachment_failed(id, trouble)).await?;
+    engine.parts.journal.write("refuse a file", move |tx| tx.attachments().attachment_failed(id, trouble)).await?;
     Ok(None)
 }
 

@@ -89,19 +89,19 @@ impl Record {
     /// # Errors
     /// If the journal cannot be read.
     pub fn read(db: Db<'_>, turn: TurnRow) -> anyhow::Result<Self> {
-        let messages = db.messages_of_turn(turn.id)?;
+        let messages = db.messages().messages_of_turn(turn.id)?;
         let (mut texts, mut attachments, mut speakers) = (Vec::new(), Vec::new(), HashMap::new());
         for message in &messages {
             if matches!(turn.scope, Scope::Group(_)) {
                 speakers.extend(speaker(db, message)?.map(|name| (message.id, name)));
             }
-            texts.extend(db.texts_of(message.id)?);
-            attachments.extend(db.attachments_of(message.id)?);
+            texts.extend(db.messages().texts_of(message.id)?);
+            attachments.extend(db.attachments().attachments_of(message.id)?);
         }
-        let (steps, reacted) = (db.steps(turn.id)?, db.reacted(turn.id)?);
-        let yes_to = if messages.is_empty() { db.question_before(turn.id)? } else { None };
+        let (steps, reacted) = (db.turns().steps(turn.id)?, db.reactions().reacted(turn.id)?);
+        let yes_to = if messages.is_empty() { db.questions().question_before(turn.id)? } else { None };
         let first_message = match &yes_to {
-            Some(question) => db.first_message_of(question.turn)?,
+            Some(question) => db.questions().first_message_of(question.turn)?,
             None => messages.first().map(|message| message.id),
         };
         Ok(Self { turn, messages, speakers, texts, attachments, reacted, steps, yes_to, first_message })
@@ -119,7 +119,7 @@ impl History {
         tools: Arc<[ToolSpec]>,
         shape: Shape,
     ) -> anyhow::Result<Self> {
-        let compacted = db.compacted(conversation)?;
+        let compacted = db.compactions().compacted(conversation)?;
         let upto = compacted.as_ref().map(|compacted| compacted.upto_turn);
         let mut history = Self {
             conversation,
@@ -128,13 +128,13 @@ impl History {
             tokens: 0,
             shape,
             left_out: 0,
-            revision: db.revision_of(conversation)?,
+            revision: db.redaction().revision_of(conversation)?,
             last_turn: None,
             last_context: None,
             addresses: Addresses::default(),
             tools,
         };
-        for turn in db.past_turns(conversation)? {
+        for turn in db.turns().past_turns(conversation)? {
             let record = Record::read(db, turn)?;
             if upto.is_some_and(|upto| record.turn.id <= upto) {
                 // Who had an address first counts, whether it is still shown or not.
@@ -229,7 +229,7 @@ pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<Str
     if message.guest > 0 {
         return Ok(Some(crate::wording::prompt::guest(message.guest)));
     }
-    let person = message.person.map_or(Ok(None), |id| db.person(id))?;
+    let person = message.person.map_or(Ok(None), |id| db.people().person(id))?;
     Ok(person.map(|person| person.name))
 }
 

@@ -19,22 +19,23 @@ pub async fn after(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
     let room = engine.room(&engine.parts.chat);
     let (takes_down, now) = (engine.parts.memory.enabled, engine.parts.clock.now());
     let read = move |db: crate::store::Db<'_>| {
-        let Some(turn) = db.turn(turn)? else { return Ok(None) };
-        let Some(conversation) = db.conversation(turn.conversation)? else { return Ok(None) };
+        let Some(turn) = db.turns().turn(turn)? else { return Ok(None) };
+        let Some(conversation) = db.conversations().conversation(turn.conversation)? else { return Ok(None) };
         if turn.counted < room.extract_at() || !may_outgrow(&conversation) {
             return Ok(None);
         }
-        let due = (turn.counted >= room.compact_at() && !db.is_being_compacted(conversation.id)?).then_some(());
+        let due =
+            (turn.counted >= room.compact_at() && !db.compactions().is_being_compacted(conversation.id)?).then_some(());
         let told = due.map_or(Ok(None), |()| compact::older_part(db, &conversation, &room))?;
         Ok(Some((conversation, told)))
     };
     let Some((conversation, told)) = engine.parts.journal.read_much(read).await? else { return Ok(()) };
     let job = move |tx: Tx<'_>| {
         if let Some(Told { turn, message }) = told {
-            tx.want_compaction(conversation.id, turn, message, conversation.scope, now)?;
+            tx.compactions().want_compaction(conversation.id, turn, message, conversation.scope, now)?;
         } else if takes_down
-            && !tx.has_pressed(conversation.id)?
-            && let Some(upto) = tx.newest_message(conversation.id)?
+            && !tx.compactions().has_pressed(conversation.id)?
+            && let Some(upto) = tx.extractions().newest_message(conversation.id)?
         {
             extractor::want(tx, conversation.id, upto, "pressure", now)?;
         }

@@ -13,18 +13,18 @@ use crate::wording::reaction as says;
 /// # Errors
 /// If the journal cannot be written.
 pub fn tell(tx: Tx<'_>, stream: StreamId, turn: TurnId, zone: Zone) -> anyhow::Result<()> {
-    let reactions = tx.untold_reactions(stream)?;
+    let reactions = tx.reactions().untold_reactions(stream)?;
     if reactions.is_empty() {
         return Ok(());
     }
     let lines: Vec<String> = reactions.iter().map(|reaction| line(*tx, reaction, zone)).collect::<Result<_, _>>()?;
-    tx.tell_reactions(turn, &says::block(&lines), &reactions)
+    tx.reactions().tell_reactions(turn, &says::block(&lines), &reactions)
 }
 
 fn line(db: Db<'_>, reaction: &Reaction, zone: Zone) -> anyhow::Result<String> {
-    let who = db.person(reaction.person)?.map(|person| person.name).unwrap_or_default();
-    let Some(message) = db.message(reaction.message)? else { return Ok(String::new()) };
-    let texts = db.texts_of(message.id)?;
+    let who = db.people().person(reaction.person)?.map(|person| person.name).unwrap_or_default();
+    let Some(message) = db.messages().message(reaction.message)? else { return Ok(String::new()) };
+    let texts = db.messages().texts_of(message.id)?;
     let said = texts.iter().find(|text| text.kind == TextKind::Said && text.text.label().is_trusted());
     let words = said.map(|text| excerpt(text.text.open().0));
     let ours = message.kind == MessageKind::Reply;

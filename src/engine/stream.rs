@@ -120,7 +120,12 @@ impl Stream {
 
     async fn look(&mut self, stop: &CancellationToken) -> anyhow::Result<Now> {
         let id = self.id;
-        let (open, queued) = self.engine.parts.journal.read(move |db| Ok((db.open_turn(id)?, db.queued(id)?))).await?;
+        let (open, queued) = self
+            .engine
+            .parts
+            .journal
+            .read(move |db| Ok((db.turns().open_turn(id)?, db.messages().queued(id)?)))
+            .await?;
         if let Some(row) = open {
             return self.take_up(row, !queued.is_empty(), stop).await;
         }
@@ -144,12 +149,12 @@ impl Stream {
     /// Nothing is to do but to close questions that nobody answered in time.
     async fn wait_for_an_answer(&self) -> anyhow::Result<Now> {
         let (id, now) = (self.id, self.engine.parts.clock.now());
-        match self.engine.parts.journal.read(move |db| db.next_expiry(id)).await? {
+        match self.engine.parts.journal.read(move |db| db.questions().next_expiry(id)).await? {
             None => Ok(Now::Nothing),
             Some(at) if now < at => Ok(Now::Until(at)),
             Some(_) => {
                 let journal = &self.engine.parts.journal;
-                journal.write("let questions expire", move |tx| tx.expire_questions(id, now)).await?;
+                journal.write("let questions expire", move |tx| tx.questions().expire_questions(id, now)).await?;
                 Ok(Now::Again)
             }
         }
@@ -170,10 +175,10 @@ impl Stream {
             .journal
             .write("close outdated messages", move |tx| {
                 for id in ids {
-                    tx.settle_message(id, "closed", "too_old")?;
+                    tx.messages().settle_message(id, "closed", "too_old")?;
                 }
                 let quotes = &asked.join("\n");
-                tx.post(&NewOutbox { quotes, ..NewOutbox::notice(address, &notice, now) }).map(|_| ())
+                tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::notice(address, &notice, now) }).map(|_| ())
             })
             .await?;
         self.engine.parts.audience.posted(address);
@@ -234,19 +239,19 @@ impl Stream {
             .parts
             .journal
             .write("claim messages", move |tx| {
-                let ids = tx.still_queued(&ids)?;
+                let ids = tx.messages().still_queued(&ids)?;
                 if ids.is_empty() {
                     return Ok(None);
                 }
                 for id in &ids {
-                    for text in tx.texts_of(*id)? {
+                    for text in tx.messages().texts_of(*id)? {
                         label.absorb(text.text.label());
                     }
-                    for file in tx.attachments_of(*id)? {
+                    for file in tx.attachments().attachments_of(*id)? {
                         label.absorb(&file.label);
                     }
                 }
-                let turn = tx.begin_turn(&NewTurn {
+                let turn = tx.turns().begin_turn(&NewTurn {
                     stream,
                     conversation,
                     person,
@@ -257,20 +262,20 @@ impl Stream {
                     recalled: &recalled,
                     label: &label,
                 })?;
-                tx.claim(turn, &ids)?;
+                tx.messages().claim(turn, &ids)?;
                 if is_chat {
                     reacted::tell(tx, stream, turn, zone)?;
                 }
                 for parent in parents {
-                    tx.derive(Node::Turn(turn), parent)?;
+                    tx.derivations().derive(Node::Turn(turn), parent)?;
                 }
-                for summary in tx.summaries_before(conversation)? {
-                    tx.derive(Node::Turn(turn), Node::Summary(summary))?;
+                for summary in tx.summaries().summaries_before(conversation)? {
+                    tx.derivations().derive(Node::Turn(turn), Node::Summary(summary))?;
                 }
                 if let Some(notice) = notice {
-                    tx.post(&NewOutbox::notice(address, &notice, now))?;
+                    tx.outbox().post(&NewOutbox::notice(address, &notice, now))?;
                 }
-                tx.turn(turn)
+                tx.turns().turn(turn)
             })
             .await?;
         if late.is_some() {
@@ -284,7 +289,7 @@ impl Stream {
     async fn recalled(&self, party: &Party, said: &[MessageId], known: &Known) -> anyhow::Result<(Text, Vec<Node>)> {
         let said = said.to_owned();
         let read = move |db: Db<'_>| {
-            let texts: Vec<_> = said.iter().map(|id| db.texts_of(*id)).collect::<anyhow::Result<_>>()?;
+            let texts: Vec<_> = said.iter().map(|id| db.messages().texts_of(*id)).collect::<anyhow::Result<_>>()?;
             Ok(texts.into_iter().flatten().map(|text| text.text).collect::<Vec<Text>>())
         };
         let words = self.engine.parts.journal.read(read).await?;
@@ -321,7 +326,7 @@ impl Stream {
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
         let id = row.id;
         // Whoever stopped it before there was a token to cancel has closed its row.
-        if !self.engine.parts.journal.read(move |db| db.turn(id)).await?.is_some_and(|turn| turn.is_open()) {
+        if !self.engine.parts.journal.read(move |db| db.turns().turn(id)).await?.is_some_and(|turn| turn.is_open()) {
             return Ok(Now::Again);
         }
         let engine = Arc::clone(&self.engine);
@@ -348,7 +353,7 @@ impl Stream {
             .engine
             .parts
             .journal
-            .read(move |db| db.turn(turn)?.map(|row| Record::read(db, row)).transpose())
+            .read(move |db| db.turns().turn(turn)?.map(|row| Record::read(db, row)).transpose())
             .await?;
         if let (Some(history), Some(record)) = (&mut self.history, record)
             && record.turn.conversation == history.conversation()
@@ -371,7 +376,9 @@ impl Stream {
     /// The history as it is to be shown beside `others`: how many tokens the rest of the prompt is, as our guess.
     async fn history_of(&mut self, conversation: &Conversation, others: u64) -> anyhow::Result<&mut History> {
         let id = conversation.id;
-        let stands = move |db: Db<'_>| Ok((db.last_past_turn(id)?, db.revision_of(id)?, db.compacted_upto(id)?));
+        let stands = move |db: Db<'_>| {
+            Ok((db.turns().last_past_turn(id)?, db.redaction().revision_of(id)?, db.compactions().compacted_upto(id)?))
+        };
         let stands = self.engine.parts.journal.read(stands).await?;
         // A turn that was stopped while it waited ended without this task; words may have gone, or given way to a summary.
         let holds = |history: &History| {
@@ -393,12 +400,12 @@ impl Stream {
         let Some(last) = messages.last() else { return Ok(None) };
         let (stream, said_by) = (self.id, last.person);
         let known = self.engine.parts.journal.read(move |db| {
-            if db.group_of(stream)?.is_some() {
+            if db.groups().group_of(stream)?.is_some() {
                 return Ok(Some(Party::Group(stream)));
             }
             // Nobody said what the program asks for: it is for whom the stream is.
-            let person = said_by.map_or_else(|| db.works_for(stream), |person| Ok(Some(person)))?;
-            Ok(person.map_or(Ok(None), |person| db.person(person))?.map(Party::One))
+            let person = said_by.map_or_else(|| db.conversations().works_for(stream), |person| Ok(Some(person)))?;
+            Ok(person.map_or(Ok(None), |person| db.people().person(person))?.map(Party::One))
         });
         if let Some(found) = known.await?.zip(last.address) {
             return Ok(Some(found));
@@ -408,7 +415,7 @@ impl Stream {
             .parts
             .journal
             .write("close messages of nobody", move |tx| {
-                ids.into_iter().try_for_each(|id| tx.settle_message(id, "closed", "not_allowed").map(|_| ()))
+                ids.into_iter().try_for_each(|id| tx.messages().settle_message(id, "closed", "not_allowed").map(|_| ()))
             })
             .await?;
         Ok(None)
@@ -423,7 +430,7 @@ impl Stream {
 /// With whom a turn was begun; `None` if they are not allowed in any more.
 fn party(db: Db<'_>, person: Option<PersonId>, scope: Scope) -> anyhow::Result<Option<Party>> {
     match (person, scope) {
-        (Some(person), _) => Ok(db.person(person)?.map(Party::One)),
+        (Some(person), _) => Ok(db.people().person(person)?.map(Party::One)),
         (None, Scope::Group(stream)) => Ok(Some(Party::Group(stream))),
         (None, _) => Ok(None),
     }

@@ -46,7 +46,7 @@ pub struct Line {
 /// If the journal cannot be read.
 pub fn lines(db: Db<'_>, conversation: &Conversation, view: View) -> anyhow::Result<Vec<Line>> {
     let (mut by_assistant, mut speakers) = (HashMap::new(), HashMap::new());
-    for message in db.messages_of(conversation.id)? {
+    for message in db.messages().messages_of(conversation.id)? {
         if message.kind == MessageKind::Reply {
             by_assistant.insert(message.id, message.turn.map_or(Node::Message(message.id), Node::Turn));
         } else if matches!(conversation.scope, Scope::Group(_)) {
@@ -54,8 +54,9 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: View) -> anyhow::Res
         }
     }
     // What somebody wanted forgotten is not written down again, although it was said.
-    let forgotten = db.forgotten_words(conversation.scope)?;
+    let forgotten = db.erasure().forgotten_words(conversation.scope)?;
     Ok(db
+        .messages()
         .texts_of_conversation(conversation.id)?
         .into_iter()
         .filter(|text| text.kind != TextKind::Edit && !text.text.open().0.is_empty())

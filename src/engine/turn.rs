@@ -171,7 +171,7 @@ impl<'a> Turn<'a> {
         let (tools, shape) = (Arc::clone(&self.history.tools), self.history.shape());
         let read = move |db: crate::store::Db<'_>| {
             let id = row.conversation;
-            let stale = db.revision_of(id)? != known;
+            let stale = db.redaction().revision_of(id)? != known;
             let history = if stale { Some(History::load(db, id, tools, shape)?) } else { None };
             Ok((Record::read(db, row)?, history))
         };
@@ -238,7 +238,7 @@ impl<'a> Turn<'a> {
             .parts
             .journal
             .write("begin a model step", move |tx| {
-                tx.begin_step(&NewStep {
+                tx.turns().begin_step(&NewStep {
                     turn: id,
                     seq,
                     kind: "model",
@@ -311,8 +311,8 @@ impl<'a> Turn<'a> {
                 .parts
                 .journal
                 .write("store a model step", move |tx| {
-                    tx.count_turn(turn, counted)?;
-                    tx.finish_step(step, &text, Some(&stored), &model, now)
+                    tx.turns().count_turn(turn, counted)?;
+                    tx.turns().finish_step(step, &text, Some(&stored), &model, now)
                 })
                 .await?;
             return Ok(None);
@@ -356,10 +356,10 @@ impl<'a> Turn<'a> {
             .journal
             .write("store a reply", move |tx| {
                 if let Some(answered) = &step {
-                    tx.count_turn(row.id, answered.counted)?;
-                    tx.finish_step(answered.step, &text, Some("[]"), &answered.model, now)?;
+                    tx.turns().count_turn(row.id, answered.counted)?;
+                    tx.turns().finish_step(answered.step, &text, Some("[]"), &answered.model, now)?;
                 }
-                if !tx.turn(row.id)?.is_some_and(|turn| turn.is_open()) {
+                if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     // Stopped while the answer was on its way: it is kept as a step and not delivered.
                     return Ok(());
                 }
@@ -406,16 +406,16 @@ impl<'a> Turn<'a> {
             .parts
             .journal
             .write("postpone a turn", move |tx| {
-                if !tx.turn(row.id)?.is_some_and(|turn| turn.is_open()) {
+                if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     return Ok(());
                 }
                 if !row.noticed && work.is_none() {
-                    tx.post(&NewOutbox {
+                    tx.outbox().post(&NewOutbox {
                         quotes: &asked_there(tx, &row)?,
                         ..NewOutbox::notice(row.address, &notice, now)
                     })?;
                 }
-                tx.postpone_turn(row.id, attempts, retry_at, true)
+                tx.turns().postpone_turn(row.id, attempts, retry_at, true)
             })
             .await?;
         self.engine.parts.audience.posted(self.row.address);
@@ -433,19 +433,19 @@ impl<'a> Turn<'a> {
             .journal
             .write("give a turn up", move |tx| {
                 // A reply whose storing was under way when the time ran out counts.
-                if !tx.turn(row.id)?.is_some_and(|turn| turn.is_open()) {
+                if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     return Ok(());
                 }
                 if work.is_none() {
-                    tx.post(&NewOutbox {
+                    tx.outbox().post(&NewOutbox {
                         quotes: &asked_there(tx, &row)?,
                         ..NewOutbox::notice(row.address, &notice, now)
                     })?;
                     keep::ask(tx, &row, now)?;
                 }
-                tx.drop_preview(row.id)?;
-                tx.settle_turn(row.id, "closed", reason)?;
-                tx.end_turn(row.id, "gave_up", reason, now)
+                tx.outbox().drop_preview(row.id)?;
+                tx.messages().settle_turn(row.id, "closed", reason)?;
+                tx.turns().end_turn(row.id, "gave_up", reason, now)
             })
             .await?;
         self.engine.parts.audience.posted(self.row.address);
@@ -466,22 +466,22 @@ impl<'a> Turn<'a> {
 /// The turn's one answer: stored, posted, and the turn is over.
 fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], now: Moment) -> anyhow::Result<()> {
     let message = add_reply(tx, row, now)?;
-    tx.add_text(message, TextKind::Said, text)?;
-    tx.inherit_timer(message, row.id)?;
+    tx.messages().add_text(message, TextKind::Said, text)?;
+    tx.timers().inherit_timer(message, row.id)?;
     let (address, kind) = (row.address, OutboxKind::Reply);
     let quotes = answered(tx, row)?;
-    tx.post(&NewOutbox { address, kind, message: Some(message), text, buttons, quotes: &quotes, at: now })?;
+    tx.outbox().post(&NewOutbox { address, kind, message: Some(message), text, buttons, quotes: &quotes, at: now })?;
     enclosed::post_reaction(tx, row, now)?;
     keep::ask(tx, row, now)?;
-    tx.settle_turn(row.id, "answered", "")?;
-    tx.end_turn(row.id, "done", "", now)
+    tx.messages().settle_turn(row.id, "answered", "")?;
+    tx.turns().end_turn(row.id, "done", "", now)
 }
 
 /// What the answer names: where many speak at once, the last of what it answers, which is quoted then.
 fn answered(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     match row.scope {
         Scope::Group(_) => {
-            Ok(tx.messages_of_turn(row.id)?.pop().map(|message| message.external_id).unwrap_or_default())
+            Ok(tx.messages().messages_of_turn(row.id)?.pop().map(|message| message.external_id).unwrap_or_default())
         }
         Scope::Person(_) | Scope::Shared => asked_there(tx, row),
     }
@@ -491,20 +491,20 @@ fn answered(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
 pub(super) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     match row.scope {
         Scope::Group(_) => Ok(String::new()),
-        Scope::Person(_) | Scope::Shared => Ok(tx.asked_of(row.id, row.address)?.join("\n")),
+        Scope::Person(_) | Scope::Shared => Ok(tx.outbox().asked_of(row.id, row.address)?.join("\n")),
     }
 }
 
 /// What came of something that the program asked for: stored, and sent to nobody. Whoever asked says what becomes of it.
 fn keep_result(tx: Tx<'_>, row: &TurnRow, text: &Text, now: Moment) -> anyhow::Result<()> {
     let message = add_reply(tx, row, now)?;
-    tx.add_unsearched_text(message, TextKind::Said, text)?;
-    tx.settle_turn(row.id, "answered", "")?;
-    tx.end_turn(row.id, "done", "", now)
+    tx.messages().add_unsearched_text(message, TextKind::Said, text)?;
+    tx.messages().settle_turn(row.id, "answered", "")?;
+    tx.turns().end_turn(row.id, "done", "", now)
 }
 
 fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Moment) -> anyhow::Result<MessageId> {
-    tx.add_message(&NewMessage {
+    tx.messages().add_message(&NewMessage {
         stream: row.stream,
         conversation: Some(row.conversation),
         inbox: None,

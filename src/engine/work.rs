@@ -108,9 +108,9 @@ pub enum Outcome {
 pub fn assign(tx: Tx<'_>, assignment: &Assignment<'_>) -> anyhow::Result<Option<Run>> {
     let Some(address) = address_of(*tx, assignment.person)? else { return Ok(None) };
     let scope = Scope::Person(assignment.person);
-    let stream = tx.work_stream_for(assignment.person)?;
+    let stream = tx.conversations().work_stream_for(assignment.person)?;
     let (kind, because, at) = (assignment.kind.as_str(), "schedule", assignment.at);
-    let conversation = tx.open_conversation(&NewConversation { stream, kind, scope, because, at })?;
+    let conversation = tx.conversations().open_conversation(&NewConversation { stream, kind, scope, because, at })?;
     let run = Run { stream, conversation };
     say(tx, run, address, assignment)?;
     Ok(Some(run))
@@ -122,7 +122,7 @@ pub fn assign(tx: Tx<'_>, assignment: &Assignment<'_>) -> anyhow::Result<Option<
 /// If the journal cannot be written, or the conversation is not there.
 pub fn ask_again(tx: Tx<'_>, conversation: ConversationId, again: &Assignment<'_>) -> anyhow::Result<Option<Run>> {
     let Some(address) = address_of(*tx, again.person)? else { return Ok(None) };
-    let stream = tx.work_stream_for(again.person)?;
+    let stream = tx.conversations().work_stream_for(again.person)?;
     let run = Run { stream, conversation };
     say(tx, run, address, again)?;
     Ok(Some(run))
@@ -133,10 +133,10 @@ pub fn ask_again(tx: Tx<'_>, conversation: ConversationId, again: &Assignment<'_
 /// # Errors
 /// If the journal cannot be read.
 pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<Outcome> {
-    let messages = db.messages_of(conversation)?;
+    let messages = db.messages().messages_of(conversation)?;
     let asked = messages.iter().rev().find(|message| message.kind == MessageKind::Task);
     let Some(asked) = asked else { return Ok(Outcome::GaveUp { reason: "never_asked".to_owned() }) };
-    let Some(turn) = asked.turn.map(|id| db.turn(id)).transpose()?.flatten() else {
+    let Some(turn) = asked.turn.map(|id| db.turns().turn(id)).transpose()?.flatten() else {
         let closed = asked.state == "closed";
         return Ok(if closed { Outcome::GaveUp { reason: asked.reason.clone() } } else { Outcome::Open });
     };
@@ -145,7 +145,7 @@ pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<Outco
     }
     let reply = messages.iter().find(|message| message.kind == MessageKind::Reply && message.turn == Some(turn.id));
     let Some(reply) = reply else { return Ok(Outcome::GaveUp { reason: asked.reason.clone() }) };
-    let text = db.texts_of(reply.id)?.into_iter().next().map(|text| text.text);
+    let text = db.messages().texts_of(reply.id)?.into_iter().next().map(|text| text.text);
     let Some(text) = text else { return Ok(Outcome::GaveUp { reason: "forgotten".to_owned() }) };
     Ok(Outcome::Answered { turn: turn.id, message: reply.id, text })
 }
@@ -155,15 +155,15 @@ pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<Outco
 /// # Errors
 /// If the journal cannot be read.
 pub fn address_of(db: Db<'_>, person: PersonId) -> anyhow::Result<Option<AddressId>> {
-    if let Some(heard) = db.reached_at(person)? {
+    if let Some(heard) = db.addresses().reached_at(person)? {
         return Ok(Some(heard));
     }
-    Ok(db.addresses_of(person)?.first().map(|known| known.id))
+    Ok(db.addresses().addresses_of(person)?.first().map(|known| known.id))
 }
 
 fn say(tx: Tx<'_>, run: Run, address: AddressId, assignment: &Assignment<'_>) -> anyhow::Result<()> {
     let scope = Scope::Person(assignment.person);
-    let message = tx.add_message(&NewMessage {
+    let message = tx.messages().add_message(&NewMessage {
         stream: run.stream,
         conversation: Some(run.conversation),
         inbox: None,
@@ -181,10 +181,10 @@ fn say(tx: Tx<'_>, run: Run, address: AddressId, assignment: &Assignment<'_>) ->
     })?;
     for text in assignment.words {
         // What it repeats stands elsewhere and is found there.
-        tx.add_unsearched_text(message, TextKind::Said, text)?;
+        tx.messages().add_unsearched_text(message, TextKind::Said, text)?;
     }
     for parent in assignment.from {
-        tx.derive(Node::Message(message), *parent)?;
+        tx.derivations().derive(Node::Message(message), *parent)?;
     }
-    tx.conversation_grew(run.conversation, message, assignment.at)
+    tx.conversations().conversation_grew(run.conversation, message, assignment.at)
 }

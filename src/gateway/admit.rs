@@ -120,10 +120,10 @@ impl Door {
     /// The known person who sent it, and their own address.
     pub(super) fn who_speaks(&self, tx: Tx<'_>, inbound: &Inbound) -> anyhow::Result<Option<(AddressId, Person)>> {
         let from = Address::new(self.adapter, &self.account, &inbound.sender);
-        let known = match tx.who_is(&from)? {
+        let known = match tx.addresses().who_is(&from)? {
             Some((address, person)) => {
                 if let Some(alias) = &inbound.alias {
-                    tx.use_up_alias(address, &from, alias)?;
+                    tx.addresses().use_up_alias(address, &from, alias)?;
                 }
                 Some((address, person))
             }
@@ -133,14 +133,14 @@ impl Door {
             },
         };
         let Some((address, id)) = known else { return Ok(None) };
-        Ok(tx.person(id)?.map(|person| (address, person)))
+        Ok(tx.people().person(id)?.map(|person| (address, person)))
     }
 
     /// An alias is good for the first who comes under it. Whoever comes later is a stranger who has it now.
     fn by_alias(&self, tx: Tx<'_>, from: &Address, alias: &str) -> anyhow::Result<Option<(AddressId, PersonId)>> {
-        let known = tx.known_by_alias(from, alias)?;
+        let known = tx.addresses().known_by_alias(from, alias)?;
         if known.is_none()
-            && let Some(person) = tx.declared_for(&Address { peer: alias.to_owned(), ..from.clone() })?
+            && let Some(person) = tx.addresses().declared_for(&Address { peer: alias.to_owned(), ..from.clone() })?
         {
             tracing::warn!(person.id = %person, "Somebody else writes from the number of person {person}: they are a stranger");
         }
@@ -154,7 +154,7 @@ impl Door {
         fate: Fate,
         raw: &str,
     ) -> anyhow::Result<Option<InboxId>> {
-        tx.receive(&InboxItem {
+        tx.inbox().receive(&InboxItem {
             adapter: self.adapter,
             account: &self.account,
             external_id,
@@ -183,7 +183,7 @@ impl Door {
         };
         let raw = if fate == Fate::Nothing { "" } else { item.raw.as_str() };
         let Some(inbox) = self.receive(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
-        let stream = tx.stream_for(person.id)?;
+        let stream = tx.conversations().stream_for(person.id)?;
         let scope = Scope::Person(person.id);
         let guest = Guest { address, speaker: Speaker::Known(person), stream, scope, inbox, inbound };
         match &inbound.event {
@@ -214,7 +214,7 @@ impl Door {
         if self.is_taken_back(tx, guest)? {
             return Ok(());
         }
-        tx.heard_from(guest.address, self.now)?;
+        tx.addresses().heard_from(guest.address, self.now)?;
         wake.seen.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
         let command = command::parse(text).ok();
         if command == Some(Command::New) {
@@ -226,7 +226,7 @@ impl Door {
         }
         // What was pasted into it may be quoted later on.
         let words = self.words(tx, id, text, Origin::Typed, guest)?;
-        tx.add_unsearched_text(id, TextKind::Said, &words)?;
+        tx.messages().add_unsearched_text(id, TextKind::Said, &words)?;
         match consent::reply_in(command.as_ref()) {
             Some(reply) => self.consent(tx, guest, person, id, reply, wake),
             None => {
@@ -238,10 +238,10 @@ impl Door {
 
     /// The next message of the stream begins a conversation.
     pub(super) fn begin_anew(&self, tx: Tx<'_>, stream: StreamId, wake: &mut Wake) -> anyhow::Result<()> {
-        tx.set_break(stream, Some(self.now))?;
-        tx.refuse_questions(stream, self.now)?;
-        if let Some(current) = tx.newest_conversation(stream)? {
-            tx.close_conversation(current.id, self.now)?;
+        tx.conversations().set_break(stream, Some(self.now))?;
+        tx.questions().refuse_questions(stream, self.now)?;
+        if let Some(current) = tx.conversations().newest_conversation(stream)? {
+            tx.conversations().close_conversation(current.id, self.now)?;
         }
         wake.streams.push(stream);
         Ok(())
@@ -259,14 +259,14 @@ impl Door {
     ) -> anyhow::Result<()> {
         let voice = consent::Voice { person: person.id, stream: guest.stream, address: guest.address };
         let sentence = consent::decide(tx, reply, &voice, self.now)?;
-        tx.settle_message(command, "answered", "")?;
+        tx.messages().settle_message(command, "answered", "")?;
         let Some(sentence) = sentence else {
             wake.commands = true;
             return Ok(());
         };
         let text = wording::own(sentence, guest.scope);
         let (kind, quotes) = (OutboxKind::Answer, guest.named());
-        tx.post(&NewOutbox { kind, quotes, ..NewOutbox::notice(guest.address, &text, self.now) })?;
+        tx.outbox().post(&NewOutbox { kind, quotes, ..NewOutbox::notice(guest.address, &text, self.now) })?;
         wake.posted.push(guest.address);
         wake.streams.push(guest.stream);
         Ok(())
@@ -276,15 +276,15 @@ impl Door {
         if self.is_taken_back(tx, guest)? {
             return Ok(());
         }
-        tx.heard_from(guest.address, self.now)?;
+        tx.addresses().heard_from(guest.address, self.now)?;
         wake.seen.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
         // Whoever says something else than yes does not say yes.
-        tx.refuse_questions(guest.stream, self.now)?;
+        tx.questions().refuse_questions(guest.stream, self.now)?;
         if !said.album.as_deref().unwrap_or_default().is_empty()
-            && let Some(earlier) = tx.album(guest.address, said.album.as_deref().unwrap_or_default())?
+            && let Some(earlier) = tx.messages().album(guest.address, said.album.as_deref().unwrap_or_default())?
         {
             wake.streams.push(guest.stream);
-            tx.is_part_of(guest.inbox, earlier)?;
+            tx.redaction().is_part_of(guest.inbox, earlier)?;
             self.timed(tx, earlier, said, wake)?;
             return self.add_content(tx, guest, earlier, said);
         }
@@ -299,16 +299,16 @@ impl Door {
             said.album.as_deref().unwrap_or_default(),
             effective,
         )?;
-        tx.conversation_grew(conversation, id, effective)?;
+        tx.conversations().conversation_grew(conversation, id, effective)?;
         self.add_content(tx, guest, id, said)?;
         self.timed(tx, id, said, wake)?;
         if characters > LONGEST {
-            tx.settle_message(id, "closed", "too_long")?;
+            tx.messages().settle_message(id, "closed", "too_long")?;
             return self.turn_away(tx, guest, gate::message_too_long(characters, LONGEST), wake);
         }
         if waiting >= most {
-            let has_begun = tx.was_full_before(guest.stream, id)?;
-            tx.settle_message(id, "closed", "queue_full")?;
+            let has_begun = tx.messages().was_full_before(guest.stream, id)?;
+            tx.messages().settle_message(id, "closed", "queue_full")?;
             // One sentence when it begins, not one for each.
             if !has_begun {
                 return self.turn_away(tx, guest, gate::QUEUE_FULL.into(), wake);
@@ -322,9 +322,9 @@ impl Door {
     /// How many messages of the same speaker wait, and how many may.
     fn waiting(&self, tx: Tx<'_>, guest: &Guest<'_>) -> anyhow::Result<(i64, i64)> {
         match guest.speaker {
-            Speaker::Known(_) => Ok((tx.waiting_in(guest.stream)?, MOST_WAITING)),
+            Speaker::Known(_) => Ok((tx.messages().waiting_in(guest.stream)?, MOST_WAITING)),
             Speaker::Guest(number) => {
-                let (theirs, all) = tx.waiting_of_guests(guest.stream, number)?;
+                let (theirs, all) = tx.messages().waiting_of_guests(guest.stream, number)?;
                 let too_many = all >= MOST_WAITING_OF_GUESTS;
                 Ok(if too_many { (all, MOST_WAITING_OF_GUESTS) } else { (theirs, MOST_WAITING_OF_A_GUEST) })
             }
@@ -333,10 +333,10 @@ impl Door {
 
     /// The conversation that a message belongs to, opened and the one before closed if need be, and the time that counts.
     fn place(&self, tx: Tx<'_>, guest: &Guest<'_>) -> anyhow::Result<(crate::id::ConversationId, Moment)> {
-        let current = tx.newest_conversation(guest.stream)?;
+        let current = tx.conversations().newest_conversation(guest.stream)?;
         let arrival = Arrival {
             previous: current.as_ref().map(|conversation| conversation.last_at),
-            asked_for_new: tx.break_of(guest.stream)?.is_some(),
+            asked_for_new: tx.conversations().break_of(guest.stream)?.is_some(),
             received: self.now,
             stamped: guest.inbound.server_at,
             gap: self.gap,
@@ -346,11 +346,11 @@ impl Door {
             (None, Some(current)) => Ok((current.id, effective)),
             (because, current) => {
                 if let Some(current) = current {
-                    tx.close_conversation(current.id, effective)?;
+                    tx.conversations().close_conversation(current.id, effective)?;
                 }
-                tx.set_break(guest.stream, None)?;
+                tx.conversations().set_break(guest.stream, None)?;
                 let because = because.unwrap_or(crate::engine::boundary::Because::First).as_str();
-                let id = tx.open_conversation(&NewConversation {
+                let id = tx.conversations().open_conversation(&NewConversation {
                     stream: guest.stream,
                     kind: "chat",
                     scope: guest.scope,
@@ -372,7 +372,7 @@ impl Door {
         album: &str,
         effective: Moment,
     ) -> anyhow::Result<MessageId> {
-        tx.add_message(&NewMessage {
+        tx.messages().add_message(&NewMessage {
             stream: guest.stream,
             conversation,
             inbox: Some(guest.inbox),
@@ -399,19 +399,23 @@ impl Door {
                 label.absorb(&guest.label_of(said.origin));
             }
             if !text.trim().is_empty() {
-                tx.add_unsearched_text(id, TextKind::Quote, &Labelled::new(Arc::from(text), label, scope))?;
+                tx.messages().add_unsearched_text(
+                    id,
+                    TextKind::Quote,
+                    &Labelled::new(Arc::from(text), label, scope),
+                )?;
             }
         }
         if !said.text.is_empty() {
-            tx.add_text(id, TextKind::Said, &self.words(tx, id, &said.text, said.origin, guest)?)?;
+            tx.messages().add_text(id, TextKind::Said, &self.words(tx, id, &said.text, said.origin, guest)?)?;
         }
         for carried in &said.carried {
             let label = Label::untrusted(Source::new(carried.what.as_str(), &format!("in{}", guest.inbox)));
             let text = Labelled::new(Arc::from(carried.text.as_str()), label, scope);
-            tx.add_unsearched_text(id, TextKind::Carried, &text)?;
+            tx.messages().add_unsearched_text(id, TextKind::Carried, &text)?;
         }
         for file in &said.files {
-            tx.add_attachment(id, file, &file_label(said.origin, file, guest), scope)?;
+            tx.attachments().add_attachment(id, file, &file_label(said.origin, file, guest), scope)?;
         }
         Ok(())
     }
@@ -420,10 +424,10 @@ impl Door {
     fn words(&self, tx: Tx<'_>, id: MessageId, text: &str, origin: Origin, guest: &Guest<'_>) -> anyhow::Result<Text> {
         let (mut label, scope) = (guest.label_of(origin), guest.scope);
         if label.is_trusted() {
-            for pasted in tx.pasted_from(text, scope)? {
+            for pasted in tx.fingerprints().pasted_from(text, scope)? {
                 label.absorb(&pasted.label);
                 if let Some(from) = pasted.from {
-                    tx.derive(Node::Message(id), from)?;
+                    tx.derivations().derive(Node::Message(id), from)?;
                 }
             }
         }
@@ -435,13 +439,17 @@ impl Door {
     fn quoted<'q>(&self, tx: Tx<'_>, address: AddressId, quote: &'q Quote) -> anyhow::Result<(&'q str, Label)> {
         let (Quote::Message { text, .. } | Quote::Claimed { text, .. } | Quote::Elsewhere { text }) = quote;
         let Some(name) = quote.named() else { return Ok((text, Label::untrusted(Source::quote()))) };
-        let texts = tx.by_external_id(address, name)?.map(|message| tx.texts_of(message.id)).transpose()?;
+        let texts = tx
+            .messages()
+            .by_external_id(address, name)?
+            .map(|message| tx.messages().texts_of(message.id))
+            .transpose()?;
         let texts = texts.unwrap_or_default();
         let is_claimed = matches!(quote, Quote::Claimed { .. });
         if is_claimed && !texts.iter().any(|stored| stands_in(text, stored.text.open().0)) {
             return Ok((text, Label::untrusted(Source::quote())));
         }
-        if let Some(label) = tx.label_of_ours(address, name)? {
+        if let Some(label) = tx.messages().label_of_ours(address, name)? {
             return Ok((text, label));
         }
         if texts.is_empty() {
@@ -453,16 +461,17 @@ impl Door {
     /// A change replaces what still waits; of what was claimed already it is only kept.
     pub(super) fn edited(&self, tx: Tx<'_>, guest: &Guest<'_>, change: &Change<'_>) -> anyhow::Result<()> {
         let Change { of, said, also } = change;
-        let Some(message) = tx.by_external_id(guest.address, of)?.filter(|message| guest.said(message)) else {
+        let Some(message) = tx.messages().by_external_id(guest.address, of)?.filter(|message| guest.said(message))
+        else {
             return Ok(());
         };
         if let Some(also) = also {
-            tx.goes_by(message.id, also)?;
+            tx.messages().goes_by(message.id, also)?;
         }
-        tx.is_part_of(guest.inbox, message.id)?;
+        tx.redaction().is_part_of(guest.inbox, message.id)?;
         let text = self.words(tx, message.id, &said.text, said.origin, guest)?;
-        if !tx.replace_said(message.id, &text, self.now)? {
-            tx.add_unsearched_text(message.id, TextKind::Edit, &text)?;
+        if !tx.messages().replace_said(message.id, &text, self.now)? {
+            tx.messages().add_unsearched_text(message.id, TextKind::Edit, &text)?;
         }
         Ok(())
     }
@@ -470,7 +479,7 @@ impl Door {
     /// Says why what was said is not answered.
     fn turn_away(&self, tx: Tx<'_>, guest: &Guest<'_>, why: ProgramText, wake: &mut Wake) -> anyhow::Result<()> {
         let text = wording::own(why, guest.scope);
-        tx.post(&NewOutbox { quotes: guest.named(), ..NewOutbox::notice(guest.address, &text, self.now) })?;
+        tx.outbox().post(&NewOutbox { quotes: guest.named(), ..NewOutbox::notice(guest.address, &text, self.now) })?;
         wake.posted.push(guest.address);
         Ok(())
     }
@@ -487,7 +496,7 @@ impl Door {
     }
 
     pub(super) fn post(&self, tx: Tx<'_>, address: AddressId, text: &Text, wake: &mut Wake) -> anyhow::Result<()> {
-        tx.post(&NewOutbox::notice(address, text, self.now))?;
+        tx.outbox().post(&NewOutbox::notice(address, text, self.now))?;
         wake.posted.push(address);
         Ok(())
     }

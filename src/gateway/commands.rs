@@ -59,10 +59,10 @@ impl Commands {
 
     async fn run_all(&self) -> anyhow::Result<()> {
         loop {
-            let queued = self.journal.read(|db| db.queued_commands()).await?;
+            let queued = self.journal.read(|db| db.messages().queued_commands()).await?;
             let Some(command) = queued.into_iter().next() else { break };
             let id = command.id;
-            if self.journal.write("begin a command", move |tx| tx.begin_command(id)).await? > MOST_TRIES {
+            if self.journal.write("begin a command", move |tx| tx.messages().begin_command(id)).await? > MOST_TRIES {
                 self.quarantine(command).await?;
                 continue;
             }
@@ -85,12 +85,16 @@ impl Commands {
         let (id, now) = (command.id, self.clock.now());
         tracing::error!(message.id = %id, "Command {id} was begun {MOST_TRIES} times and never ended; it is closed");
         let told = move |tx: Tx<'_>| {
-            let closed = tx.settle_message(id, "closed", "failed")?;
-            let scope = tx.texts_of(id)?.first().map(|text| text.text.scope());
+            let closed = tx.messages().settle_message(id, "closed", "failed")?;
+            let scope = tx.messages().texts_of(id)?.first().map(|text| text.text.scope());
             let (Some(address), Some(scope)) = (command.address.filter(|_| closed), scope) else { return Ok(None) };
             let text = &wording::own(says::QUARANTINED, scope);
             let quotes = if matches!(scope, Scope::Group(_)) { "" } else { &command.external_id };
-            tx.post(&NewOutbox { kind: OutboxKind::Answer, quotes, ..NewOutbox::notice(address, text, now) })?;
+            tx.outbox().post(&NewOutbox {
+                kind: OutboxKind::Answer,
+                quotes,
+                ..NewOutbox::notice(address, text, now)
+            })?;
             Ok(Some(address))
         };
         if let Some(address) = self.journal.write("close a command that fails", told).await? {
@@ -102,12 +106,16 @@ impl Commands {
     async fn run_one(&self, command: StoredMessage) -> anyhow::Result<()> {
         let id = command.id;
         let person = command.person;
-        let (person, texts) =
-            self.journal.read(move |db| Ok((person.map_or(Ok(None), |id| db.person(id))?, db.texts_of(id)?))).await?;
+        let (person, texts) = self
+            .journal
+            .read(move |db| Ok((person.map_or(Ok(None), |id| db.people().person(id))?, db.messages().texts_of(id)?)))
+            .await?;
         let (Some(person), Some(address), Some(text)) = (person, command.address, texts.first()) else {
             return self
                 .journal
-                .write("close a command", move |tx| tx.settle_message(id, "closed", "not_allowed").map(|_| ()))
+                .write("close a command", move |tx| {
+                    tx.messages().settle_message(id, "closed", "not_allowed").map(|_| ())
+                })
                 .await;
         };
         // What is about a group was said there, and is answered there.
@@ -120,9 +128,9 @@ impl Commands {
         let (now, is_private) = (self.clock.now(), group.is_none());
         self.journal
             .write("answer a command", move |tx| {
-                if tx.settle_message(id, "answered", "")? {
+                if tx.messages().settle_message(id, "answered", "")? {
                     let quotes = &if is_private { answered(tx, &command, address, stops)? } else { String::new() };
-                    tx.post(&NewOutbox {
+                    tx.outbox().post(&NewOutbox {
                         address,
                         kind: OutboxKind::Answer,
                         message: None,
@@ -142,7 +150,7 @@ impl Commands {
 
 /// What a command's answer names: the command, and what nothing else will answer because the command stopped it.
 fn answered(tx: Tx<'_>, command: &StoredMessage, address: AddressId, stops: bool) -> anyhow::Result<String> {
-    let stopped = if stops { tx.stopped_since(address, command.received_at)? } else { Vec::new() };
+    let stopped = if stops { tx.outbox().stopped_since(address, command.received_at)? } else { Vec::new() };
     let named: Vec<&str> = std::iter::once(&command.external_id).chain(&stopped).map(String::as_str).collect();
     Ok(named.join("\n"))
 }

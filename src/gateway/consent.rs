@@ -47,11 +47,11 @@ pub(super) fn put(tx: Tx<'_>, row: &OutboxRow, now: Moment) -> anyhow::Result<Op
     };
     // Whoever has it shown once more was told before.
     if let (OutboxKind::Notice, Some(proposal)) = (row.kind, number("/approve ")) {
-        tx.proposal_was_put(ProposalId(proposal), now)?;
+        tx.proposals().proposal_was_put(ProposalId(proposal), now)?;
     }
     let Some(question) = number("/yes ") else { return Ok(None) };
-    tx.keep_was_put(QuestionId(question), now)?;
-    tx.asked_with(row.id)
+    tx.keep_requests().keep_was_put(QuestionId(question), now)?;
+    tx.questions().asked_with(row.id)
 }
 
 /// Lets an answer count, or not. What comes of it is told in the sentence; there is none yet if it is still to be carried out.
@@ -60,7 +60,7 @@ pub(super) fn put(tx: Tx<'_>, row: &OutboxRow, now: Moment) -> anyhow::Result<Op
 /// If the journal cannot be written.
 pub(super) fn decide(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Result<Option<&'static str>> {
     let (Reply::Yes(id) | Reply::No(id)) = reply;
-    match tx.keep_asked(id)?.filter(|asked| asked.person == voice.person) {
+    match tx.keep_requests().keep_asked(id)?.filter(|asked| asked.person == voice.person) {
         Some(asked) => keep(tx, &asked, reply, voice, now),
         None => answer(tx, reply, voice, now).map(Some),
     }
@@ -75,14 +75,15 @@ fn keep(tx: Tx<'_>, asked: &KeepRow, reply: Reply, voice: &Voice, now: Moment) -
         Reply::Yes(_) => (KeepState::Yes, None),
         Reply::No(_) => (KeepState::No, Some(of_memory::LEFT)),
     };
-    tx.decide_keep(asked.id, KeepState::Open, state, Some(voice.address), now)?;
+    tx.keep_requests().decide_keep(asked.id, KeepState::Open, state, Some(voice.address), now)?;
     Ok(sentence)
 }
 
 fn answer(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Result<&'static str> {
-    tx.expire_questions(voice.stream, now)?;
+    tx.questions().expire_questions(voice.stream, now)?;
     let (Reply::Yes(id) | Reply::No(id)) = reply;
-    let asked = tx.question(id)?.filter(|asked| asked.person == voice.person && asked.stream == voice.stream);
+    let asked =
+        tx.questions().question(id)?.filter(|asked| asked.person == voice.person && asked.stream == voice.stream);
     let Some(asked) = asked else { return Ok(says::NO_SUCH_QUESTION) };
     if asked.state == QuestionState::Yes {
         return Ok(says::YES_ALREADY);
@@ -91,12 +92,12 @@ fn answer(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Resul
         return Ok(says::QUESTION_OVER);
     }
     if is_left(tx, &asked)? {
-        tx.decide(id, QuestionState::Refused, None, now)?;
+        tx.questions().decide(id, QuestionState::Refused, None, now)?;
         return Ok(says::QUESTION_OVER);
     }
     match reply {
         Reply::No(_) => {
-            tx.decide(id, QuestionState::Refused, None, now)?;
+            tx.questions().decide(id, QuestionState::Refused, None, now)?;
             Ok(says::LEFT_ALONE)
         }
         Reply::Yes(_) => go_on(tx, &asked, voice, now),
@@ -110,12 +111,12 @@ fn go_on(tx: Tx<'_>, asked: &QuestionRow, voice: &Voice, now: Moment) -> anyhow:
         return Ok(says::GOES_ON);
     }
     tracing::error!(question.id = %id, "Question {id} holds another call than the one that was shown: it is refused");
-    tx.decide(id, QuestionState::Refused, None, now)?;
+    tx.questions().decide(id, QuestionState::Refused, None, now)?;
     Ok(says::QUESTION_OVER)
 }
 
 /// Whether the conversation that the question belongs to was left meanwhile.
 fn is_left(tx: Tx<'_>, asked: &QuestionRow) -> anyhow::Result<bool> {
-    let conversation = tx.conversation(asked.conversation)?;
+    let conversation = tx.conversations().conversation(asked.conversation)?;
     Ok(conversation.is_none_or(|conversation| conversation.closed_at.is_some()))
 }

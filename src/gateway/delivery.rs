@@ -89,7 +89,8 @@ async fn deliver_all(desks: &Arc<Desks>, lane: &Arc<Lane>) -> anyhow::Result<Opt
             return Ok(None);
         }
         let id = lane.id;
-        let (row, wait_until) = desks.journal.read(move |db| Ok((db.next_outbox(id)?, db.wait_until(id)?))).await?;
+        let (row, wait_until) =
+            desks.journal.read(move |db| Ok((db.outbox().next_outbox(id)?, db.addresses().wait_until(id)?))).await?;
         let Some(row) = row else { return Ok(None) };
         let now = desks.clock.now();
         let not_before = row.retry_at.put_off(LONGEST_PAUSE, now).max(wait_until.put_off(LONGEST_WISH, now));
@@ -136,7 +137,9 @@ async fn deliver(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, trial: T
     }
     let parts = parts_of(desks, lane, row).await?;
     let preview = match row.turn {
-        Some(turn) => desks.journal.read(move |db| db.preview(turn)).await?.map(|external_id| (turn, external_id)),
+        Some(turn) => {
+            desks.journal.read(move |db| db.outbox().preview(turn)).await?.map(|external_id| (turn, external_id))
+        }
         None => None,
     };
     let last = parts.len().saturating_sub(1);
@@ -156,7 +159,7 @@ async fn deliver(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, trial: T
 /// The stored parts; on the first look they are rendered and stored.
 async fn parts_of(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<Vec<PartRow>> {
     let id = row.id;
-    let known = desks.journal.read(move |db| db.parts(id)).await?;
+    let known = desks.journal.read(move |db| db.outbox().parts(id)).await?;
     if !known.is_empty() {
         return Ok(known);
     }
@@ -172,11 +175,11 @@ async fn parts_of(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyh
     desks
         .journal
         .write("keep parts", move |tx| {
-            let files = turn.map_or(Ok(Vec::new()), |turn| tx.enclosed_files(turn))?;
+            let files = turn.map_or(Ok(Vec::new()), |turn| tx.outgoing_files().enclosed_files(turn))?;
             let file = |EnclosedFile { path: file, digest }| NewPart { file, digest, ..NewPart::default() };
             rows.extend(files.into_iter().map(file));
-            tx.keep_parts(id, &rows)?;
-            tx.parts(id)
+            tx.outbox().keep_parts(id, &rows)?;
+            tx.outbox().parts(id)
         })
         .await
 }
@@ -215,7 +218,7 @@ async fn deliver_part(
     let mut way = Way { peer, target, plain_only: part.plain_only, repeated, enclosed };
     loop {
         let (id, plain_only) = (part.id, way.plain_only);
-        desks.journal.write("begin to send", move |tx| tx.part_sending(id, plain_only, repeated)).await?;
+        desks.journal.write("begin to send", move |tx| tx.outbox().part_sending(id, plain_only, repeated)).await?;
         match way.take(lane, row, part).await {
             Ok(external_id) => {
                 if lane.held.over() {
@@ -286,7 +289,7 @@ impl Way {
 /// Where a lane leads now: a group may go by another id than when it was opened.
 pub(super) async fn peer_of(desks: &Desks, lane: &Lane) -> anyhow::Result<String> {
     let id = lane.id;
-    let address = desks.journal.read(move |db| db.address(id)).await?;
+    let address = desks.journal.read(move |db| db.addresses().address(id)).await?;
     Ok(address.map_or_else(|| lane.address.peer.clone(), |address| address.peer))
 }
 
@@ -308,12 +311,12 @@ async fn sent(
     let counts = desks
         .journal
         .write("mark as sent", move |tx| {
-            tx.part_over(part, PartState::Sent, &external_id)?;
+            tx.outbox().part_over(part, PartState::Sent, &external_id)?;
             if let Some(turn) = preview {
-                tx.drop_preview(turn)?;
+                tx.outbox().drop_preview(turn)?;
             }
             if !is_last {
-                tx.outbox_later(row.id, 0, Moment(0), "")?;
+                tx.outbox().outbox_later(row.id, 0, Moment(0), "")?;
                 return Ok(Counts::default());
             }
             over(tx, &row, PartState::Sent, "", now)
@@ -344,14 +347,14 @@ async fn not_sent(
             desks
                 .journal
                 .write("wait to send", move |tx| {
-                    tx.part_waits(id)?;
-                    tx.set_wait_until(address, until)
+                    tx.outbox().part_waits(id)?;
+                    tx.addresses().set_wait_until(address, until)
                 })
                 .await?;
             Ok(Tried::NotBefore(until))
         }
         SendError::Absent => {
-            desks.journal.write("wait for somebody", move |tx| tx.part_waits(id)).await?;
+            desks.journal.write("wait for somebody", move |tx| tx.outbox().part_waits(id)).await?;
             Ok(Tried::Absent)
         }
         SendError::Later(_) | SendError::Unclear(_) => {
@@ -363,10 +366,10 @@ async fn not_sent(
                 .journal
                 .write("send later", move |tx| {
                     if certain {
-                        tx.part_waits(id)?;
+                        tx.outbox().part_waits(id)?;
                     }
                     match trial {
-                        Trial::InTurn => tx.outbox_failed(outbox, attempts, retry_at, &trouble, now),
+                        Trial::InTurn => tx.outbox().outbox_failed(outbox, attempts, retry_at, &trouble, now),
                         Trial::Probe => Ok(()),
                     }
                 })
@@ -379,9 +382,9 @@ async fn not_sent(
             desks
                 .journal
                 .write("follow a group", move |tx| {
-                    tx.group_moved(&adapter, &account, chat_of(&peer), chat_of(&to), now)?;
-                    tx.part_waits(id)?;
-                    tx.outbox_later(outbox, attempts, retry_at, "the group goes on under another id")
+                    tx.groups().group_moved(&adapter, &account, chat_of(&peer), chat_of(&to), now)?;
+                    tx.outbox().part_waits(id)?;
+                    tx.outbox().outbox_later(outbox, attempts, retry_at, "the group goes on under another id")
                 })
                 .await?;
             Ok(Tried::NotBefore(retry_at))
@@ -424,20 +427,20 @@ async fn fail(desks: &Arc<Desks>, row: &OutboxRow, why: String, notice: Option<T
     let counts = desks
         .journal
         .write("give a delivery up", move |tx| {
-            for part in tx.parts(row.id)? {
+            for part in tx.outbox().parts(row.id)? {
                 if !matches!(part.state, PartState::Sent) {
-                    tx.part_over(part.id, PartState::Failed, "")?;
+                    tx.outbox().part_over(part.id, PartState::Failed, "")?;
                 }
             }
             if let Some(turn) = row.turn {
-                tx.drop_preview(turn)?;
+                tx.outbox().drop_preview(turn)?;
             }
             let counts = over(tx, &row, PartState::Failed, &why, now)?;
             // Only now: it may be this notice itself that has waited too long, and then it waits anew.
             if let Some(notice) = notice
-                && !tx.says_soon(row.address, &notice)?
+                && !tx.outbox().says_soon(row.address, &notice)?
             {
-                tx.post(&NewOutbox::notice(row.address, &notice, now))?;
+                tx.outbox().post(&NewOutbox::notice(row.address, &notice, now))?;
             }
             Ok(counts)
         })
@@ -468,9 +471,9 @@ impl Counts {
 
 /// It is over, and what counts from then on counts.
 fn over(tx: Tx<'_>, row: &OutboxRow, state: PartState, trouble: &str, now: Moment) -> anyhow::Result<Counts> {
-    tx.outbox_over(row.id, state, trouble, now)?;
+    tx.outbox().outbox_over(row.id, state, trouble, now)?;
     let question = consent::put(tx, row, now)?;
-    Ok(Counts { timer: tx.has_timer(row.id)?, question })
+    Ok(Counts { timer: tx.timers().has_timer(row.id)?, question })
 }
 
 /// Two seconds, doubling up to five minutes.

@@ -158,7 +158,7 @@ impl Desks {
         if let Some(lane) = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
             return Ok(Some(Arc::clone(lane)));
         }
-        let Some(address) = self.journal.read(move |db| db.address(id)).await? else { return Ok(None) };
+        let Some(address) = self.journal.read(move |db| db.addresses().address(id)).await? else { return Ok(None) };
         let Some(adapter) = self.adapter(&address.adapter) else { return Ok(None) };
         if adapter.account() != address.account {
             return Ok(None);
@@ -212,7 +212,7 @@ impl Desks {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn ring_account(self: &Arc<Self>, adapter: &'static str, account: String) -> anyhow::Result<()> {
-        for id in self.journal.read(move |db| db.addresses_with_outbox(adapter, &account)).await? {
+        for id in self.journal.read(move |db| db.outbox().addresses_with_outbox(adapter, &account)).await? {
             self.ring(id);
         }
         Ok(())

@@ -64,7 +64,7 @@ pub(super) async fn react(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow)
         Ok(()) => (PartState::Sent, String::new()),
         Err(error) => (PartState::Failed, error.to_string()),
     };
-    desks.journal.write("react", move |tx| tx.outbox_over(id, state, &trouble, now)).await
+    desks.journal.write("react", move |tx| tx.outbox().outbox_over(id, state, &trouble, now)).await
 }
 
 fn outgoing(name: &str, bytes: Vec<u8>) -> OutgoingFile {

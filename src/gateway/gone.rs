@@ -12,19 +12,19 @@ use crate::text::is_emoji;
 impl Door {
     /// The sender deletes a message, or a part of one: then all of it goes.
     pub(super) fn deleted(&self, tx: Tx<'_>, guest: &Guest<'_>, of: &str, wake: &mut Wake) -> anyhow::Result<()> {
-        let named = match tx.by_external_id(guest.address, of)? {
-            None => tx.by_part(guest.address, of)?,
+        let named = match tx.messages().by_external_id(guest.address, of)? {
+            None => tx.redaction().by_part(guest.address, of)?,
             found => found,
         };
         match named {
-            None => tx.deleted_ahead(guest.address, &guest.inbound.sender, of, self.now),
+            None => tx.redaction().deleted_ahead(guest.address, &guest.inbound.sender, of, self.now),
             Some(message) if guest.said(&message) => self.let_go(tx, message.id, wake),
             Some(_) => Ok(()),
         }
     }
 
     fn let_go(&self, tx: Tx<'_>, id: MessageId, wake: &mut Wake) -> anyhow::Result<()> {
-        let Some(parting) = tx.words_gone(id, self.now)? else { return Ok(()) };
+        let Some(parting) = tx.redaction().words_gone(id, self.now)? else { return Ok(()) };
         if parting.cut {
             wake.cut.push(parting.stream);
         }
@@ -36,23 +36,23 @@ impl Door {
     /// Whether the sender deleted what comes now before it came.
     pub(super) fn is_taken_back(&self, tx: Tx<'_>, guest: &Guest<'_>) -> anyhow::Result<bool> {
         let inbound = guest.inbound;
-        tx.came_too_late(guest.inbox, guest.address, &inbound.sender, &inbound.external_id)
+        tx.redaction().came_too_late(guest.inbox, guest.address, &inbound.sender, &inbound.external_id)
     }
 
     /// Sets the timer that came with a message.
     pub(super) fn timed(&self, tx: Tx<'_>, id: MessageId, said: &Said, wake: &mut Wake) -> anyhow::Result<()> {
         let Some(after) = said.expires_after else { return Ok(()) };
         wake.schedule = true;
-        tx.set_timer(id, after)
+        tx.timers().set_timer(id, after)
     }
 
     /// A person puts an emoji under one of our messages or one of their own.
     pub(super) fn reacted(&self, tx: Tx<'_>, guest: &Guest<'_>, to: &str, emoji: &str) -> anyhow::Result<()> {
         let Some(person) = guest.speaker.person().filter(|_| is_emoji(emoji)) else { return Ok(()) };
-        let Some(message) = tx.by_external_id(guest.address, to)? else { return Ok(()) };
+        let Some(message) = tx.messages().by_external_id(guest.address, to)? else { return Ok(()) };
         let theirs = message.kind == MessageKind::Reply || guest.said(&message);
         if theirs && !message.gone && message.conversation.is_some() {
-            tx.react(message.id, person, emoji, self.now)?;
+            tx.reactions().react(message.id, person, emoji, self.now)?;
         }
         Ok(())
     }

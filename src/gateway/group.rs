@@ -32,7 +32,7 @@ impl Door {
     pub(super) fn in_group(&self, tx: Tx<'_>, group: &Gathering<'_>, wake: &mut Wake) -> anyhow::Result<()> {
         if let Event::Moved { to } = &group.inbound.event {
             if self.pass_over(tx, group)? {
-                tx.group_moved(self.adapter, &self.account, group.chat, to, self.now)?;
+                tx.groups().group_moved(self.adapter, &self.account, group.chat, to, self.now)?;
             }
             return Ok(());
         }
@@ -40,11 +40,11 @@ impl Door {
             return self.not_allowed(tx, group, wake);
         }
         let at = Address::new(self.adapter, &self.account, &group.inbound.peer);
-        let (stream, address) = tx.stream_for_group(&at, self.now)?;
+        let (stream, address) = tx.groups().stream_for_group(&at, self.now)?;
         if !self.is_meant(tx, group, address)? {
             // What was deleted may have been meant for us, and come later.
             if let (true, Event::Deleted { of }) = (self.pass_over(tx, group)?, &group.inbound.event) {
-                tx.deleted_ahead(address, &group.inbound.sender, of, self.now)?;
+                tx.redaction().deleted_ahead(address, &group.inbound.sender, of, self.now)?;
             }
             return Ok(());
         }
@@ -64,7 +64,7 @@ impl Door {
         if named(chat) {
             return Ok(true);
         }
-        Ok(tx.group_allowed_as(self.adapter, &self.account, chat)?.is_some_and(|first| named(&first)))
+        Ok(tx.groups().group_allowed_as(self.adapter, &self.account, chat)?.is_some_and(|first| named(&first)))
     }
 
     /// An owner who speaks to us in a group that is not allowed is told, in their direct chat and once a day, how to allow it.
@@ -73,11 +73,11 @@ impl Door {
             return Ok(());
         }
         let Some((direct, person)) = self.who_speaks(tx, group.inbound)? else { return Ok(()) };
-        if person.role != Role::Owner || !tx.was_heard(direct)? {
+        if person.role != Role::Owner || !tx.addresses().was_heard(direct)? {
             return Ok(());
         }
         let here = Address::new(self.adapter, &self.account, group.chat);
-        if !tx.stranger_knocked(&here, self.now, &self.zone.day(self.now))? {
+        if !tx.addresses().stranger_knocked(&here, self.now, &self.zone.day(self.now))? {
             return Ok(());
         }
         let sentence = gate::group_not_allowed(&format!("{}:{}", self.adapter, group.chat));
@@ -86,21 +86,21 @@ impl Door {
 
     /// Whether it is for us: it names us, answers us, belongs to an album that does, or is about a message that was.
     fn is_meant(&self, tx: Tx<'_>, group: &Gathering<'_>, address: AddressId) -> anyhow::Result<bool> {
-        let about = |name: &str| Ok(tx.by_external_id(address, name)?.is_some());
+        let about = |name: &str| Ok(tx.messages().by_external_id(address, name)?.is_some());
         match &group.inbound.event {
             Event::Said(said) => {
                 if group.addressed {
                     return Ok(true);
                 }
                 let album = said.album.as_deref().unwrap_or_default();
-                if !album.is_empty() && tx.album(address, album)?.is_some() {
+                if !album.is_empty() && tx.messages().album(address, album)?.is_some() {
                     return Ok(true);
                 }
                 let quoted = said.quote.as_ref().and_then(Quote::named);
-                Ok(quoted.map_or(Ok(None), |name| tx.label_of_ours(address, name))?.is_some())
+                Ok(quoted.map_or(Ok(None), |name| tx.messages().label_of_ours(address, name))?.is_some())
             }
             Event::Edited { of, .. } | Event::Deleted { of } => about(of),
-            Event::Reacted { to, .. } => Ok(about(to)? || tx.label_of_ours(address, to)?.is_some()),
+            Event::Reacted { to, .. } => Ok(about(to)? || tx.messages().label_of_ours(address, to)?.is_some()),
             Event::Button { .. } => Ok(true),
             Event::Moved { .. } | Event::Unsupported(_) | Event::Nothing => Ok(false),
         }
@@ -147,14 +147,14 @@ impl Door {
             return self.command(tx, &guest, person, asked, wake);
         }
         // Nobody is written to who has not written first: on Telegram that is not even possible.
-        if !tx.was_heard(direct)? {
+        if !tx.addresses().was_heard(direct)? {
             return self.tell(tx, address, Scope::Group(stream), gate::WRITE_TO_ME_FIRST, wake);
         }
         let scope = Scope::Person(person.id);
         if command.as_ref().is_some_and(counts_in_private_alone) {
             return self.tell(tx, direct, scope, gate::ONLY_HERE, wake);
         }
-        let theirs = tx.stream_for(person.id)?;
+        let theirs = tx.conversations().stream_for(person.id)?;
         let speaker = Speaker::Known(person);
         let guest = Guest { address: direct, speaker, stream: theirs, scope, inbox, inbound: group.inbound };
         self.command(tx, &guest, person, asked, wake)?;
@@ -175,7 +175,7 @@ impl Door {
         {
             return self.pass_over(tx, group).map(|_| ());
         }
-        let number = tx.guest(stream, &group.inbound.sender)?;
+        let number = tx.groups().guest(stream, &group.inbound.sender)?;
         self.talk(tx, group, (stream, address), Speaker::Guest(number), wake)
     }
 

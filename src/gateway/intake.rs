@@ -186,8 +186,8 @@ impl Intake {
         self.journal
             .read(move |db| {
                 let mut peers = Vec::new();
-                for person in db.people()? {
-                    for known in db.addresses_of(person.id)? {
+                for person in db.people().people()? {
+                    for known in db.addresses().addresses_of(person.id)? {
                         if known.address.adapter == name && known.address.account == account {
                             peers.push((known.address.peer, person.role));
                         }
@@ -200,7 +200,7 @@ impl Intake {
 
     async fn cursor(&self) -> anyhow::Result<Option<String>> {
         let (name, account) = (self.adapter.name(), self.adapter.account());
-        self.journal.read(move |db| db.cursor(name, &account)).await
+        self.journal.read(move |db| db.inbox().cursor(name, &account)).await
     }
 
     async fn store(&self, items: Vec<String>, cursor: Option<String>) -> anyhow::Result<Wake> {
@@ -229,9 +229,9 @@ impl Intake {
                     door.admit(tx, item, &mut wake)?;
                 }
                 if let Some(cursor) = &cursor {
-                    tx.set_cursor(door.adapter, &door.account, cursor, now)?;
+                    tx.inbox().set_cursor(door.adapter, &door.account, cursor, now)?;
                 }
-                tx.set_fact(&alive_fact(door.adapter), &now.0.to_string())?;
+                tx.settings().set_fact(&alive_fact(door.adapter), &now.0.to_string())?;
                 Ok(wake)
             })
             .await

@@ -33,9 +33,9 @@ impl Door {
         let Some(code) = command::code_in(&said.text).filter(|_| said.origin == Origin::Typed) else {
             return Ok(false);
         };
-        let Some(good) = tx.good_code(code, self.now)? else { return Ok(false) };
+        let Some(good) = tx.pairing().good_code(code, self.now)? else { return Ok(false) };
         let other = match &good.whom {
-            CodeFor::Address(id) | CodeFor::Person(id, _) => tx.person(*id)?,
+            CodeFor::Address(id) | CodeFor::Person(id, _) => tx.people().person(*id)?,
             CodeFor::Newcomer(..) => None,
         };
         let Some(other) = other else { return Ok(false) };
@@ -45,31 +45,33 @@ impl Door {
         if self.receive(tx, &inbound.external_id, Fate::Command, "")?.is_none() {
             return Ok(true);
         }
-        if !tx.was_paired(person.id)? {
+        if !tx.people().was_paired(person.id)? {
             return self.tell(tx, address, Scope::Person(person.id), gate::JOIN_IN_CONFIGURATION, wake).map(|()| true);
         }
         if person.role == Role::Owner && other.role != Role::Owner {
             return self.tell(tx, address, Scope::Person(person.id), gate::JOIN_AS_LESS, wake).map(|()| true);
         }
-        let is_only = tx.addresses_of(person.id)?.len() == 1;
-        if is_only && !tx.is_at_rest(person.id)? {
+        let is_only = tx.addresses().addresses_of(person.id)?.len() == 1;
+        if is_only && !tx.people().is_at_rest(person.id)? {
             return self.tell(tx, address, Scope::Person(person.id), gate::JOIN_LATER, wake).map(|()| true);
         }
         // Whoever was talked into typing somebody else's code learns first who will read what they said.
-        if !tx.code_asked_at(&good, address)? {
+        if !tx.pairing().code_asked_at(&good, address)? {
             let question = gate::join_means(&other.name);
             return self.tell(tx, address, Scope::Person(person.id), question, wake).map(|()| true);
         }
-        let owners = tx.reachable_owners()?;
-        let CodeUse::Accepted { person: other, did, issuer } = tx.use_code(code, self.now)? else { return Ok(true) };
+        let owners = tx.people().reachable_owners()?;
+        let CodeUse::Accepted { person: other, did, issuer } = tx.pairing().use_code(code, self.now)? else {
+            return Ok(true);
+        };
         let from = Address::new(self.adapter, &self.account, &inbound.sender);
-        tx.link(&from, Some(other.id), self.now)?;
+        tx.addresses().link(&from, Some(other.id), self.now)?;
         let used = Used { person: &other, did, issuer };
         self.tell_of_code(tx, &owners, &used, (&from, address), wake)?;
         if is_only {
-            tx.absorb(person.id, other.id, self.now)?;
+            tx.people().absorb(person.id, other.id, self.now)?;
         }
-        tx.heard_from(address, self.now)?;
+        tx.addresses().heard_from(address, self.now)?;
         wake.newcomer = true;
         self.tell(tx, address, Scope::Person(other.id), gate::joined(&other.name), wake).map(|()| true)
     }
@@ -90,11 +92,11 @@ impl Door {
         if self.receive(tx, &inbound.external_id, Fate::Command, "")?.is_none() {
             return Ok(true);
         }
-        let owners = tx.reachable_owners()?;
-        let CodeUse::Accepted { person, did, issuer } = tx.use_code(code, self.now)? else { return Ok(true) };
+        let owners = tx.people().reachable_owners()?;
+        let CodeUse::Accepted { person, did, issuer } = tx.pairing().use_code(code, self.now)? else { return Ok(true) };
         let from = Address::new(self.adapter, &self.account, &inbound.sender);
         self.tell_of_code(tx, &owners, &Used { person: &person, did, issuer }, (&from, address), wake)?;
-        tx.heard_from(address, self.now)?;
+        tx.addresses().heard_from(address, self.now)?;
         wake.newcomer = true;
         self.tell(tx, address, Scope::Person(person.id), of_access::you_are(person.role.as_str()), wake).map(|()| true)
     }

@@ -141,7 +141,7 @@ async fn show(desks: Arc<Desks>, turn: Began, grown: Arc<Grown>, mut deltas: tok
         std::future::pending::<()>().await;
     };
     // In a group the answer quotes what it answers, which a preview could not begin with; and many are flooded sooner than one.
-    let is_group = desks.journal.read(move |db| db.is_group(address)).await.unwrap_or(true);
+    let is_group = desks.journal.read(move |db| db.groups().is_group(address)).await.unwrap_or(true);
     let growing = async {
         match lane.adapter.preview_pace().filter(|_| !is_group) {
             Some(pace) => preview(&desks, &lane, turn, &grown, pace, &over, busy).await,
@@ -170,7 +170,7 @@ async fn stream(
     over: &CancellationToken,
 ) {
     let address = lane.id;
-    let Ok(answers) = desks.journal.read(move |db| db.asked_of(turn, address)).await else { return };
+    let Ok(answers) = desks.journal.read(move |db| db.outbox().asked_of(turn, address)).await else { return };
     loop {
         let delta = tokio::select! {
             () = over.cancelled() => return,
@@ -192,7 +192,7 @@ async fn preview(
     busy: Busy,
 ) {
     let mut shown = String::new();
-    let mut external_id = match desks.journal.read(move |db| db.preview(turn)).await {
+    let mut external_id = match desks.journal.read(move |db| db.outbox().preview(turn)).await {
         Ok(known) => known,
         Err(_) => return,
     };
@@ -233,17 +233,24 @@ async fn preview(
         } else {
             let id = lane.id;
             // Nothing may wait to be delivered before it: order is kept.
-            if !matches!(desks.journal.read(move |db| db.next_outbox(id)).await, Ok(None)) {
+            if !matches!(desks.journal.read(move |db| db.outbox().next_outbox(id)).await, Ok(None)) {
                 continue;
             }
-            if desks.journal.write("begin a preview", move |tx| tx.set_preview(turn, address, "")).await.is_err() {
+            if desks
+                .journal
+                .write("begin a preview", move |tx| tx.outbox().set_preview(turn, address, ""))
+                .await
+                .is_err()
+            {
                 return;
             }
             match lane.adapter.send(&lane.address.peer, &piece, Form::Rich).await {
                 Ok(new) => {
                     let to_store = new.clone();
-                    let kept =
-                        desks.journal.write("keep a preview", move |tx| tx.set_preview(turn, address, &to_store)).await;
+                    let kept = desks
+                        .journal
+                        .write("keep a preview", move |tx| tx.outbox().set_preview(turn, address, &to_store))
+                        .await;
                     if kept.is_err() {
                         return;
                     }
@@ -252,7 +259,7 @@ async fn preview(
                 Err(crate::adapter::SendError::Unclear(_)) => return,
                 Err(_) => {
                     // Certainly not sent: there is no preview.
-                    let _ = desks.journal.write("drop a preview", move |tx| tx.drop_preview(turn)).await;
+                    let _ = desks.journal.write("drop a preview", move |tx| tx.outbox().drop_preview(turn)).await;
                     return;
                 }
             }

@@ -160,8 +160,8 @@ impl Local {
         let person = self
             .journal
             .read(move |db| match wanted {
-                Some(name) => db.person_named(&name),
-                None => Ok(db.people()?.into_iter().next()),
+                Some(name) => db.people().person_named(&name),
+                None => Ok(db.people().people()?.into_iter().next()),
             })
             .await?;
         let Some(person) = person else {
@@ -188,9 +188,9 @@ impl Local {
         let address = Address::new("terminal", "local", &peer);
         let (id, now) = (person.id, self.clock.now());
         self.journal
-            .write("link a terminal", move |tx| match tx.who_is(&address)? {
+            .write("link a terminal", move |tx| match tx.addresses().who_is(&address)? {
                 Some(_) => Ok(()),
-                None => tx.link(&address, Some(id), now).map(|_| ()),
+                None => tx.addresses().link(&address, Some(id), now).map(|_| ()),
             })
             .await?;
         Ok(peer)

@@ -42,28 +42,30 @@ impl Door {
         // Who types, reads or calls has not knocked: the line of the day is for what they say.
         let Event::Said(said) = &inbound.event else { return Ok(()) };
         let day = self.zone.day(self.now);
-        let may_be_told = tx.stranger_knocked(from, self.now, &day)?;
-        if let Some(person) = tx.declared_for(from)? {
+        let may_be_told = tx.addresses().stranger_knocked(from, self.now, &day)?;
+        if let Some(person) = tx.addresses().declared_for(from)? {
             tracing::warn!(person.id = %person, "Somebody writes from a number that person {person} has left behind: they are not answered");
             return Ok(());
         }
         let answer = match command::code_in(&said.text).filter(|_| said.origin == Origin::Typed) {
-            Some(code) if tx.guesses(from, &day)? < GUESSES => match tx.use_code(code, self.now)? {
-                CodeUse::Accepted { person, did, issuer } => {
-                    let used = Used { person: &person, did, issuer };
-                    return self.comes_in(tx, from, &used, wake);
+            Some(code) if tx.addresses().guesses(from, &day)? < GUESSES => {
+                match tx.pairing().use_code(code, self.now)? {
+                    CodeUse::Accepted { person, did, issuer } => {
+                        let used = Used { person: &person, did, issuer };
+                        return self.comes_in(tx, from, &used, wake);
+                    }
+                    CodeUse::Refused => {
+                        tx.addresses().stranger_guessed(from, &day)?;
+                        Some(gate::CODE_REFUSED)
+                    }
                 }
-                CodeUse::Refused => {
-                    tx.stranger_guessed(from, &day)?;
-                    Some(gate::CODE_REFUSED)
-                }
-            },
+            }
             Some(_) if may_be_told => Some(gate::CODE_TOO_MANY),
             None if may_be_told => Some(gate::STRANGER),
             _ => None,
         };
         if let Some(answer) = answer {
-            let address = tx.link(from, None, self.now)?;
+            let address = tx.addresses().link(from, None, self.now)?;
             self.post(tx, address, &wording::own(answer, Scope::Shared), wake)?;
         }
         Ok(())
@@ -72,13 +74,13 @@ impl Door {
     /// A stranger used a good code: their address is the person's, and every owner is told.
     fn comes_in(&self, tx: Tx<'_>, from: &Address, used: &Used<'_>, wake: &mut Wake) -> anyhow::Result<()> {
         // Owners are reached where they were before: a new address of theirs may be somebody else's.
-        let owners = tx.reachable_owners()?;
-        let address = tx.link(from, Some(used.person.id), self.now)?;
+        let owners = tx.people().reachable_owners()?;
+        let address = tx.addresses().link(from, Some(used.person.id), self.now)?;
         self.tell_of_code(tx, &owners, used, (from, address), wake)?;
         let welcome = gate::welcome(&used.person.name, used.person.role.as_str(), &self.agent);
         self.tell(tx, address, Scope::Person(used.person.id), welcome, wake)?;
         self.greet_owner(tx, used.person, address, wake)?;
-        tx.heard_from(address, self.now)?;
+        tx.addresses().heard_from(address, self.now)?;
         wake.newcomer = true;
         Ok(())
     }
@@ -93,7 +95,7 @@ impl Door {
         wake: &mut Wake,
     ) -> anyhow::Result<()> {
         let issuer = match used.issuer {
-            Issuer::Person(id) => tx.person(id)?.map(|issuer| issuer.name),
+            Issuer::Person(id) => tx.people().person(id)?.map(|issuer| issuer.name),
             Issuer::CommandLine => None,
         };
         let notice = match used.did {
@@ -113,10 +115,10 @@ impl Door {
         address: AddressId,
         wake: &mut Wake,
     ) -> anyhow::Result<()> {
-        if person.role != Role::Owner || tx.was_heard_anywhere(person.id)? {
+        if person.role != Role::Owner || tx.addresses().was_heard_anywhere(person.id)? {
             return Ok(());
         }
-        for (namesake, _) in tx.open_namesakes()? {
+        for (namesake, _) in tx.people().open_namesakes()? {
             let notice = OwnerNotice::namesake(&namesake);
             wake.posted.extend(owner_notice::tell_owners(tx, &[(person.id, address)], &notice, self.now)?);
         }

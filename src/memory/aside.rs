@@ -98,7 +98,9 @@ impl Tree {
             return Ok(Ok(()));
         }
         let (beside, digest, scope, now) = (beside.to_owned(), digest.to_owned(), origin.who.scope(), origin.now);
-        let job = move |tx: crate::store::Tx<'_>| tx.file_written(&beside, &digest, &label, scope, now).map(drop);
+        let job = move |tx: crate::store::Tx<'_>| {
+            tx.file_versions().file_written(&beside, &digest, &label, scope, now).map(drop)
+        };
         self.0.journal.write("a file makes way", job).await.map(Ok)
     }
 }

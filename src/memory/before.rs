@@ -82,7 +82,7 @@ impl Tree {
             }
             let label = label::of_content(db, &asked, &inside, &digest)?.1;
             let left = left.map(|text| by_hand(db, &asked, &inside, Some(text))).transpose()?.flatten();
-            let newest = db.last_digest_of(&inside)?;
+            let newest = db.file_versions().last_digest_of(&inside)?;
             let known = newest.as_deref().unwrap_or_default() == digest;
             let now = (!known).then(|| ByHand { text, digest, label: label.clone() });
             Ok(Ok((label, left.into_iter().chain(now).collect::<Vec<_>>())))
@@ -119,5 +119,5 @@ fn record(tx: Tx<'_>, inside: &str, version: &ByHand, scope: Scope, at: Moment) 
         content: version.text.as_deref().map(str::as_bytes),
         at,
     };
-    tx.file_version_of(&new).map(drop)
+    tx.file_versions().file_version_of(&new).map(drop)
 }

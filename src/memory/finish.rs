@@ -21,7 +21,7 @@ impl Tree {
     /// The same for whoever holds the lock.
     pub(super) async fn finish_open(&self) -> anyhow::Result<usize> {
         let mut left = 0;
-        for open in self.0.journal.read(|db| db.files_to_place()).await? {
+        for open in self.0.journal.read(|db| db.file_versions().files_to_place()).await? {
             let (tree, id) = (self.clone(), open.id);
             if let Err(error) = blocking(move || tree.make_up(&open)).await {
                 // It stays open, and keeps nobody from changing other files.
@@ -29,7 +29,7 @@ impl Tree {
                 left += 1;
                 continue;
             }
-            let job = move |tx: Tx<'_>| tx.file_placed(id);
+            let job = move |tx: Tx<'_>| tx.file_versions().file_placed(id);
             self.0.journal.write("an open change of a file is over", job).await?;
         }
         Ok(left)

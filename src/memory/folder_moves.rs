@@ -34,9 +34,9 @@ impl Tree {
     pub(super) async fn settle_folders_in_steps(&self, step: Step<'_>) -> anyhow::Result<()> {
         let _alone = self.0.writing.lock().await;
         let _moving = self.0.moving.write().await;
-        let moves = self.0.journal.read(|db| db.folder_moves()).await?;
-        if self.0.journal.read(|db| db.workspace_owner()).await?.is_none() {
-            self.0.journal.write("settle whose the root is", |tx| tx.settle_workspace_owner()).await?;
+        let moves = self.0.journal.read(|db| db.workspace().folder_moves()).await?;
+        if self.0.journal.read(|db| db.workspace().workspace_owner()).await?.is_none() {
+            self.0.journal.write("settle whose the root is", |tx| tx.workspace().settle_workspace_owner()).await?;
         }
         for open in moves {
             match open.kind {
@@ -56,13 +56,14 @@ impl Tree {
         let (tree, of) = (self.clone(), open.clone());
         blocking(move || [&tree.0.disk, &tree.0.experience].into_iter().try_for_each(|disk| rename(disk, &of))).await?;
         step()?;
-        let done = move |tx: Tx<'_>| tx.rename_done(&open, &|path| place::moved(path, &open.source, &open.target));
+        let done =
+            move |tx: Tx<'_>| tx.workspace().rename_done(&open, &|path| place::moved(path, &open.source, &open.target));
         self.0.journal.write("a folder has its name", done).await
     }
 
     async fn begin_rename(&self, open: FolderMove) -> anyhow::Result<FolderMove> {
         let person = open.person;
-        let name = self.0.journal.read(move |db| db.name_once_of(person)).await?.unwrap_or_default();
+        let name = self.0.journal.read(move |db| db.workspace().name_once_of(person)).await?.unwrap_or_default();
         let (source, target) = (place::folder_by_name(person, &name), place::folder_name(person, &name));
         let (tree, from) = (self.clone(), source.clone());
         let free = move || {
@@ -72,7 +73,7 @@ impl Tree {
         };
         let target = blocking(free).await?;
         let (id, from, to) = (open.id, source.clone(), target.clone());
-        self.0.journal.write("begin to rename a folder", move |tx| tx.rename_begun(id, &from, &to)).await?;
+        self.0.journal.write("begin to rename a folder", move |tx| tx.workspace().rename_begun(id, &from, &to)).await?;
         Ok(FolderMove { state: MoveState::Begun, source, target, ..open })
     }
 
@@ -83,7 +84,7 @@ impl Tree {
                 self.move_one_by_one(experience, "", &open.target, step).await?;
             }
             let id = open.id;
-            self.0.journal.write("the root is cleared", move |tx| tx.root_cleared(id)).await?;
+            self.0.journal.write("the root is cleared", move |tx| tx.workspace().root_cleared(id)).await?;
             step()?;
             open.state = MoveState::Cleared;
         }
@@ -93,7 +94,7 @@ impl Tree {
         let done = move |tx: Tx<'_>| {
             let moved =
                 |path: &str| place::moved(path, "", &open.target).or_else(|| place::moved(path, &open.source, ""));
-            tx.hand_over_done(&open, &moved)
+            tx.workspace().hand_over_done(&open, &moved)
         };
         self.0.journal.write("the root has changed hands", done).await?;
         step()

@@ -78,7 +78,7 @@ impl Tree {
 
     /// The same for whoever sees to it that nothing else is forgotten meanwhile.
     pub(super) async fn forget_alone(&self, id: ForgettingId, now: Moment) -> anyhow::Result<Option<Outcome>> {
-        let Some(row) = self.0.journal.read(move |db| db.forgetting(id)).await? else { return Ok(None) };
+        let Some(row) = self.0.journal.read(move |db| db.erasure().forgetting(id)).await? else { return Ok(None) };
         // To find nothing without knowing what to look for would be taken for success.
         ensure!(row.is_readable, "The words of forgetting {id} cannot be read, so it is not finished");
         let who = self.party_of(row.scope).await?;
@@ -93,14 +93,14 @@ impl Tree {
             }
         }
         let (of, known) = (row.clone(), left.clone());
-        left.also = self.0.journal.read_much(move |db| db.also_said(&of, &known)).await?;
+        left.also = self.0.journal.read_much(move |db| db.erasure().also_said(&of, &known)).await?;
         self.look_into_files(&row, &mut left).await?;
         self.purge_index().await?;
         self.0.journal.cut_log().await?;
         let is_left = !left.is_nothing();
         let end = move |tx: Tx<'_>| {
-            tx.end_forgetting(id, is_left, now)?;
-            Ok(tx.forgetting(id)?.map(|row| row.counts).unwrap_or_default())
+            tx.erasure().end_forgetting(id, is_left, now)?;
+            Ok(tx.erasure().forgetting(id)?.map(|row| row.counts).unwrap_or_default())
         };
         let counts = self.0.journal.write("end a forgetting", end).await?;
         Ok(Some(Outcome { counts, left, partings }))
@@ -109,7 +109,7 @@ impl Tree {
     /// Whose words a scope holds, if they are still let in.
     async fn party_of(&self, scope: Scope) -> anyhow::Result<Option<Party>> {
         match scope {
-            Scope::Person(id) => Ok(self.0.journal.read(move |db| db.person(id)).await?.map(Party::One)),
+            Scope::Person(id) => Ok(self.0.journal.read(move |db| db.people().person(id)).await?.map(Party::One)),
             Scope::Group(stream) => Ok(Some(Party::Group(stream))),
             Scope::Shared => Ok(None),
         }
@@ -117,7 +117,7 @@ impl Tree {
 
     async fn forget_in_files(&self, row: &ForgettingRow, who: &Party, now: Moment) -> anyhow::Result<()> {
         let note = (row.what == Forgotten::Note && !row.target.is_empty()).then_some(row.target.as_str());
-        let archives = self.0.journal.read(move |db| db.old_exports(now.plus(FUTURE))).await?;
+        let archives = self.0.journal.read(move |db| db.erasure().old_exports(now.plus(FUTURE))).await?;
         for file in self.files_of(who).await? {
             let counts = if note == Some(file.spot.as_str()) {
                 Counts { notes: usize::from(self.drop_one(&file).await?), ..Counts::default() }
@@ -133,7 +133,7 @@ impl Tree {
         }
         if let Some(path) = note.map(str::to_owned) {
             let id = row.id;
-            let bury = move |tx: Tx<'_>| tx.count_forgotten(id, tx.file_forgotten(&path, id)?);
+            let bury = move |tx: Tx<'_>| tx.erasure().count_forgotten(id, tx.erasure().file_forgotten(&path, id)?);
             self.0.journal.write("forget a file", bury).await?;
         }
         Ok(())
@@ -180,8 +180,8 @@ impl Tree {
         }
         let of = row.clone();
         let look = move |db: Db<'_>| {
-            let mut messages = db.left(&of)?.messages;
-            messages.extend(db.messages_it_grew_from(of.id)?);
+            let mut messages = db.erasure().left(&of)?.messages;
+            messages.extend(db.erasure().messages_it_grew_from(of.id)?);
             Ok(messages.into_iter().collect::<Vec<_>>())
         };
         let messages = self.0.journal.read_much(look).await?;
@@ -189,8 +189,8 @@ impl Tree {
         for some in messages.chunks(MESSAGES) {
             let (of, some) = (row.clone(), some.to_vec());
             let go = move |tx: Tx<'_>| {
-                let (counts, partings) = tx.messages_forgotten(&of, &some, now)?;
-                tx.count_forgotten(of.id, counts)?;
+                let (counts, partings) = tx.erasure().messages_forgotten(&of, &some, now)?;
+                tx.erasure().count_forgotten(of.id, counts)?;
                 Ok(partings)
             };
             partings.extend(self.0.journal.write("forget messages", go).await?);
@@ -201,21 +201,21 @@ impl Tree {
     /// Cuts it out of the journal, and says what is left.
     async fn cut_out(&self, row: &ForgettingRow) -> anyhow::Result<Left> {
         let of = row.clone();
-        let held = self.0.journal.read_much(move |db| db.held(&of)).await?;
+        let held = self.0.journal.read_much(move |db| db.erasure().held(&of)).await?;
         for some in held.chunks(ROWS) {
             let (of, some) = (row.clone(), some.to_vec());
-            let cut = move |tx: Tx<'_>| tx.count_forgotten(of.id, tx.cut_out(&of, &some)?);
+            let cut = move |tx: Tx<'_>| tx.erasure().count_forgotten(of.id, tx.erasure().cut_out(&of, &some)?);
             self.0.journal.write("forget copies", cut).await?;
         }
         let of = row.clone();
-        self.0.journal.read_much(move |db| db.left(&of)).await
+        self.0.journal.read_much(move |db| db.erasure().left(&of)).await
     }
 
     async fn count(&self, id: ForgettingId, more: Counts) -> anyhow::Result<()> {
         if more.is_zero() {
             return Ok(());
         }
-        self.0.journal.write("count what is forgotten", move |tx| tx.count_forgotten(id, more)).await
+        self.0.journal.write("count what is forgotten", move |tx| tx.erasure().count_forgotten(id, more)).await
     }
 }
 

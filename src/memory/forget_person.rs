@@ -37,7 +37,7 @@ impl Tree {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn folder_once_of(&self, id: PersonId, name: &str) -> anyhow::Result<String> {
-        let folder = self.0.journal.read(move |db| db.folder_once_of(id)).await?;
+        let folder = self.0.journal.read(move |db| db.workspace().folder_once_of(id)).await?;
         Ok(folder.unwrap_or_else(|| place::folder_name(id, name)))
     }
 
@@ -48,19 +48,25 @@ impl Tree {
     pub async fn forget_person(&self, id: ForgettingId, now: Moment) -> anyhow::Result<PersonGone> {
         let _alone = self.no_forgetting().await;
         // One that is over has no folder any more, and none means the first owner's.
-        let row = self.0.journal.read(move |db| db.open_forgetting(id)).await?;
+        let row = self.0.journal.read(move |db| db.erasure().open_forgetting(id)).await?;
         let Some(row) = row.filter(|row| row.what == Forgotten::Person) else { return Ok(PersonGone::default()) };
         let Some(person) = row.person else { return Ok(PersonGone::default()) };
         let folder = self.folder_to_drop(&row, person).await?;
-        self.0.journal.write("end all of a person", move |tx| tx.end_all_of(person, now)).await?;
+        self.0.journal.write("end all of a person", move |tx| tx.erasure().end_all_of(person, now)).await?;
         self.want_forgotten_in_groups(person, now).await?;
         let said = self.drop_words_in_groups(person, now).await?;
         let (by_hand, elsewhere) = self.forget_in_groups(person, now).await?;
-        let own = self.0.journal.read(move |db| db.messages_with_words(person)).await?;
-        while self.0.journal.write("forget words of a person", move |tx| tx.blank_some_of(person, ROWS)).await? > 0 {}
+        let own = self.0.journal.read(move |db| db.erasure().messages_with_words(person)).await?;
+        while self
+            .0
+            .journal
+            .write("forget words of a person", move |tx| tx.erasure().blank_some_of(person, ROWS))
+            .await?
+            > 0
+        {}
         let files = self.drop_files_of(person, folder.as_deref()).await?;
         let below = folder.clone().unwrap_or_default();
-        let bury = move |tx: Tx<'_>| tx.files_forgotten(person, &below, id);
+        let bury = move |tx: Tx<'_>| tx.erasure().files_forgotten(person, &below, id);
         self.0.journal.write("forget files of a person", bury).await?;
         self.purge_index().await?;
         self.0.journal.cut_log().await?;
@@ -71,8 +77,8 @@ impl Tree {
         let messages = said.saturating_add(own);
         let (is_left, counts) = (!left.is_empty(), Counts { notes: files, messages, ..Counts::default() });
         let end = move |tx: Tx<'_>| {
-            tx.count_forgotten(id, counts)?;
-            tx.end_forgetting(id, is_left, now)
+            tx.erasure().count_forgotten(id, counts)?;
+            tx.erasure().end_forgetting(id, is_left, now)
         };
         self.0.journal.write("end a forgetting", end).await?;
         Ok(PersonGone { files, messages, left, by_hand })
@@ -81,22 +87,22 @@ impl Tree {
     async fn drop_words_in_groups(&self, person: PersonId, now: Moment) -> anyhow::Result<usize> {
         let mut count = 0_usize;
         loop {
-            let some = self.0.journal.read(move |db| db.said_in_groups(person, ROWS)).await?;
+            let some = self.0.journal.read(move |db| db.erasure().said_in_groups(person, ROWS)).await?;
             if some.is_empty() {
                 return Ok(count);
             }
             count = count.saturating_add(some.len());
-            let go = move |tx: Tx<'_>| some.into_iter().try_for_each(|id| tx.words_gone(id, now).map(drop));
+            let go = move |tx: Tx<'_>| some.into_iter().try_for_each(|id| tx.redaction().words_gone(id, now).map(drop));
             self.0.journal.write("forget words in groups", go).await?;
         }
     }
 
     /// What was taken down in groups from what they said there is to go: a forgetting for each group, whose row keeps the words until nothing holds them. Nothing is wanted twice.
     async fn want_forgotten_in_groups(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
-        if !self.0.journal.read(move |db| db.forgettings_in_groups(person)).await?.is_empty() {
+        if !self.0.journal.read(move |db| db.erasure().forgettings_in_groups(person)).await?.is_empty() {
             return Ok(());
         }
-        let taken = self.0.journal.read_much(move |db: Db<'_>| db.taken_down_in_groups(person)).await?;
+        let taken = self.0.journal.read_much(move |db: Db<'_>| db.erasure().taken_down_in_groups(person)).await?;
         let want = move |tx: Tx<'_>| {
             taken.iter().try_for_each(|(scope, needles)| {
                 let own = wording::own("", *scope);
@@ -110,7 +116,7 @@ impl Tree {
                     scope: *scope,
                     at: now,
                 };
-                tx.want_forgotten(&new).map(drop)
+                tx.erasure().want_forgotten(&new).map(drop)
             })
         };
         self.0.journal.write("want something forgotten in groups", want).await
@@ -119,7 +125,7 @@ impl Tree {
     /// It goes out of the files of those groups, and out of all that was made of it. Which files hold it still, and how much else does.
     async fn forget_in_groups(&self, person: PersonId, now: Moment) -> anyhow::Result<(Vec<String>, usize)> {
         let (mut by_hand, mut elsewhere) = (Vec::new(), 0_usize);
-        for row in self.0.journal.read(move |db| db.forgettings_in_groups(person)).await? {
+        for row in self.0.journal.read(move |db| db.erasure().forgettings_in_groups(person)).await? {
             let Some(outcome) = self.forget_alone(row.id, now).await? else { continue };
             let Scope::Group(stream) = row.scope else { continue };
             let folder = self.folder_of(&Party::Group(stream)).await?;
@@ -133,11 +139,12 @@ impl Tree {
 
     /// The folder that goes with them. None if it is somebody else's.
     async fn folder_to_drop(&self, row: &ForgettingRow, person: PersonId) -> anyhow::Result<Option<String>> {
-        let holder = self.0.journal.read(|db| db.workspace_owner()).await?;
+        let holder = self.0.journal.read(|db| db.workspace().workspace_owner()).await?;
         if row.target.is_empty() && holder != Some(person) {
             return Ok(None);
         }
-        let others = self.0.journal.read(|db| db.people()).await?.into_iter().filter(|other| other.id != person);
+        let others =
+            self.0.journal.read(|db| db.people().people()).await?.into_iter().filter(|other| other.id != person);
         for other in others.filter(|_| row.is_left) {
             if self.folder_of(&Party::One(other)).await? == row.target {
                 return Ok(None);
@@ -152,7 +159,7 @@ impl Tree {
             Some(folder) => self.drop_all_in(folder, Scope::Person(person)).await?,
             None => 0,
         };
-        let spots = self.0.journal.read(move |db| db.paths_of(person)).await?;
+        let spots = self.0.journal.read(move |db| db.erasure().paths_of(person)).await?;
         for spot in spots.into_iter().filter(|spot| !place::is_owners_hand(spot)) {
             dropped = dropped.saturating_add(usize::from(self.drop_spot(&spot).await?));
         }
@@ -163,7 +170,7 @@ impl Tree {
     /// somebody wants forgotten it is now.
     pub(super) async fn purge_index(&self) -> anyhow::Result<()> {
         for step in 0..MERGES {
-            let merge = move |tx: Tx<'_>| tx.merge_index(PAGES, step == 0);
+            let merge = move |tx: Tx<'_>| tx.maintenance().merge_index(PAGES, step == 0);
             if !self.0.journal.write("merge the index", merge).await? {
                 break;
             }
@@ -172,7 +179,7 @@ impl Tree {
     }
 
     async fn left_of(&self, person: PersonId, folder: Option<String>) -> anyhow::Result<Vec<(String, usize)>> {
-        let mut left = self.0.journal.read_much(move |db: Db<'_>| db.holding(person)).await?;
+        let mut left = self.0.journal.read_much(move |db: Db<'_>| db.erasure().holding(person)).await?;
         let Some(folder) = folder else { return Ok(left) };
         let files = self.files_in(&folder, Scope::Person(person)).await?;
         let files = files.into_iter().filter(|file| !place::is_owners_hand(&file.path)).count();

@@ -55,7 +55,7 @@ impl Tree {
     /// If the journal or the disk cannot be used; inside, why it is not possible.
     pub async fn look_at_hand_over(&self, heir: &Party) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
         let heir_folder = self.folder_of(heir).await?;
-        let Some(from) = self.0.journal.read(|db| db.workspace_owner()).await? else {
+        let Some(from) = self.0.journal.read(|db| db.workspace().workspace_owner()).await? else {
             return Ok(Err(NotHandedOver::NoOwner));
         };
         if heir_folder.is_empty() {
@@ -106,8 +106,8 @@ impl Tree {
         let Scope::Person(id) = heir.scope() else { return Ok(Err(NotHandedOver::NotAnOwner)) };
         let (target, source) = (plan.from_folder.clone(), plan.heir_folder.clone());
         let begin = move |tx: Tx<'_>| {
-            let is_as_seen = tx.folder_of(Scope::Person(id))? == Folder::At(source);
-            if is_as_seen { tx.begin_hand_over(id, &target) } else { Ok(Err(NotBegun::Busy)) }
+            let is_as_seen = tx.workspace().folder_of(Scope::Person(id))? == Folder::At(source);
+            if is_as_seen { tx.workspace().begin_hand_over(id, &target) } else { Ok(Err(NotBegun::Busy)) }
         };
         let begun = match self.0.journal.write("begin to hand the root over", begin).await? {
             Ok(begun) => begun,
@@ -120,7 +120,8 @@ impl Tree {
 
     /// The folder that somebody had besides the root, blank if none, and the one that they would get.
     async fn stored_folder(&self, id: PersonId) -> anyhow::Result<(String, String)> {
-        let look = self.0.journal.read(move |db| Ok((db.stored_folder(id)?, db.name_once_of(id)?)));
+        let look =
+            self.0.journal.read(move |db| Ok((db.workspace().stored_folder(id)?, db.workspace().name_once_of(id)?)));
         let (stored, name) = look.await?;
         Ok((stored, place::folder_name(id, &name.unwrap_or_default())))
     }

@@ -78,7 +78,7 @@ impl Tree {
     /// # Errors
     /// If the journal or a folder cannot be read.
     pub async fn health(&self) -> anyhow::Result<TreeHealth> {
-        let people = self.0.journal.read(|db| db.people()).await?;
+        let people = self.0.journal.read(|db| db.people().people()).await?;
         let mut health =
             TreeHealth { missing: self.missing_folders().map(str::to_owned).collect(), ..TreeHealth::default() };
         let mut known = BTreeSet::new();
@@ -88,10 +88,12 @@ impl Tree {
             self.look_over(&who, &mut health).await?;
         }
         health.nobodys = self.folders_of_nobody(known).await?;
-        let root = |db: Db<'_>| Ok(db.workspace_owner()?.is_some() && db.present_workspace_owner()?.is_none());
+        let root = |db: Db<'_>| {
+            Ok(db.workspace().workspace_owner()?.is_some() && db.workspace().present_workspace_owner()?.is_none())
+        };
         health.root_is_closed = self.0.journal.read(root).await?;
         health.misplaced = self.misplaced().await?;
-        health.misplaced_rows = self.0.journal.read_much(|db| db.misplaced_rows()).await?;
+        health.misplaced_rows = self.0.journal.read_much(|db| db.workspace().misplaced_rows()).await?;
         Ok(health)
     }
 
@@ -121,7 +123,7 @@ impl Tree {
         }
         self.seed(now).await?;
         for person in
-            self.0.journal.read(|db| db.people()).await?.into_iter().filter(|person| person.role > Role::Guest)
+            self.0.journal.read(|db| db.people().people()).await?.into_iter().filter(|person| person.role > Role::Guest)
         {
             let who = Party::One(person);
             let lines = self.list_unlisted(&who, now).await?;
@@ -209,19 +211,19 @@ impl Tree {
 /// Folders of people who are not let in are passed over: nobody reads there.
 fn misplaced_in(db: Db<'_>) -> anyhow::Result<Vec<Misplaced>> {
     let mut folders = Vec::new();
-    for person in db.people()? {
-        if let Folder::At(folder) = db.folder_of(Scope::Person(person.id))? {
+    for person in db.people().people()? {
+        if let Folder::At(folder) = db.workspace().folder_of(Scope::Person(person.id))? {
             folders.push((folder, Scope::Person(person.id)));
         }
     }
-    folders.extend(db.workspace_owner()?.map(|owner| (String::new(), Scope::Person(owner))));
-    for (id, _, scope) in db.streams()? {
+    folders.extend(db.workspace().workspace_owner()?.map(|owner| (String::new(), Scope::Person(owner))));
+    for (id, _, scope) in db.conversations().streams()? {
         if scope.equals(Scope::Group(id)) {
             folders.push((format!("groups/{id}"), scope));
         }
     }
     let mut found = Vec::new();
-    for written in db.newest_scopes()?.into_iter().filter(|written| !place::is_shared(&written.path)) {
+    for written in db.workspace().newest_scopes()?.into_iter().filter(|written| !place::is_shared(&written.path)) {
         let lies = folders.iter().find(|(folder, _)| place::own(folder, &written.path).is_some());
         let Some((_, lies)) = lies.filter(|(_, scope)| !written.scope.fits(*scope)) else { continue };
         let (written_for, lies_with) = (called(db, written.scope)?, called(db, *lies)?);
@@ -232,7 +234,7 @@ fn misplaced_in(db: Db<'_>) -> anyhow::Result<Vec<Misplaced>> {
 
 fn called(db: Db<'_>, scope: Scope) -> anyhow::Result<String> {
     Ok(match scope {
-        Scope::Person(id) => db.name_once_of(id)?.unwrap_or_else(|| scope.encode()),
+        Scope::Person(id) => db.workspace().name_once_of(id)?.unwrap_or_else(|| scope.encode()),
         Scope::Group(_) | Scope::Shared => scope.encode(),
     })
 }

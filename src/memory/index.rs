@@ -201,13 +201,13 @@ impl Index {
     /// # Errors
     /// If the journal or the workspace cannot be read.
     pub async fn refresh_all(&self) -> anyhow::Result<()> {
-        let was_whole = self.0.journal.read(|db| db.entries_are_whole()).await?;
+        let was_whole = self.0.journal.read(|db| db.entries().entries_are_whole()).await?;
         if !was_whole {
-            self.0.journal.write("make the index whole", |tx| tx.entries_begun()).await?;
+            self.0.journal.write("make the index whole", |tx| tx.entries().entries_begun()).await?;
         }
         self.refresh_everybody().await?;
         if !was_whole && self.0.has_workspace().await? {
-            self.0.journal.write("the index is whole", |tx| tx.entries_done()).await?;
+            self.0.journal.write("the index is whole", |tx| tx.entries().entries_done()).await?;
         }
         Ok(())
     }
@@ -217,8 +217,8 @@ impl Index {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn parties(&self) -> anyhow::Result<Vec<Party>> {
-        let people = self.0.journal.read(|db| db.people()).await?;
-        let streams = self.0.journal.read(|db| db.streams()).await?;
+        let people = self.0.journal.read(|db| db.people().people()).await?;
+        let streams = self.0.journal.read(|db| db.conversations().streams()).await?;
         let groups = streams.into_iter().filter(|(id, _, scope)| *scope == Scope::Group(*id));
         Ok(people.into_iter().map(Party::One).chain(groups.map(|(id, ..)| Party::Group(id))).collect())
     }
@@ -238,7 +238,7 @@ impl Index {
     /// # Errors
     /// If the journal cannot be written.
     pub async fn forget_all(&self) -> anyhow::Result<()> {
-        self.0.journal.write("throw the index away", |tx| tx.clear_entries()).await?;
+        self.0.journal.write("throw the index away", |tx| tx.entries().clear_entries()).await?;
         self.walk_again();
         Ok(())
     }
@@ -267,7 +267,7 @@ impl Index {
     pub async fn salient(&self, party: &Party, limit: usize) -> anyhow::Result<Vec<EntryHit>> {
         let room = self.room(party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
-        let rows = self.0.journal.read_much(move |db| db.entries_of_use(room.scope, WEIGHED)).await?;
+        let rows = self.0.journal.read_much(move |db| db.entries().entries_of_use(room.scope, WEIGHED)).await?;
         let mut hits = search::most_salient(rows, limit, self.0.clock.now());
         hits.iter_mut().for_each(|hit| room.show(hit));
         Ok(hits)
@@ -282,7 +282,7 @@ impl Index {
             return Ok(());
         }
         let (keys, now) = (keys.to_vec(), self.0.clock.now());
-        self.0.journal.write("count the use of entries", move |tx| tx.entries_used(&keys, now)).await
+        self.0.journal.write("count the use of entries", move |tx| tx.entries().entries_used(&keys, now)).await
     }
 
     /// What in the journal those entries grew from: versions of files, summaries, turns.
@@ -295,7 +295,7 @@ impl Index {
             .journal
             .read_much(move |db| {
                 let mut nodes = Vec::new();
-                for (path, section) in db.entry_places(&keys)? {
+                for (path, section) in db.entries().entry_places(&keys)? {
                     nodes.extend(told::origin(db, &path, &section)?);
                 }
                 nodes.sort_unstable();
@@ -316,13 +316,17 @@ impl Index {
         self.0
             .journal
             .read_much(move |db| {
-                let files: Vec<Indexed> =
-                    db.indexed_in(room.scope)?.into_iter().filter(|file| !told::is_told(&file.path)).collect();
+                let files: Vec<Indexed> = db
+                    .entries()
+                    .indexed_in(room.scope)?
+                    .into_iter()
+                    .filter(|file| !told::is_told(&file.path))
+                    .collect();
                 let troubled = files.iter().filter(|file| !file.trouble.is_empty());
                 Ok(IndexHealth {
                     files: files.len(),
                     bytes: files.iter().map(|file| file.size).sum(),
-                    entries: db.entries_of(room.scope)?,
+                    entries: db.entries().entries_of(room.scope)?,
                     troubled: troubled.map(|file| (file.path.clone(), file.trouble.clone())).collect(),
                     waiting,
                 })

@@ -54,7 +54,7 @@ pub(super) fn is_elsewhere(db: Db<'_>, whose: Scope, asked: &str, inside: &str) 
     if place::is_shared(asked) {
         return Ok(false);
     }
-    let Folder::At(folder) = db.folder_of(whose)? else { return Ok(true) };
+    let Folder::At(folder) = db.workspace().folder_of(whose)? else { return Ok(true) };
     Ok(place::own(&folder, inside).is_none())
 }
 
@@ -63,7 +63,7 @@ pub(super) fn is_written_for_another(db: Db<'_>, whose: Scope, asked: &str, insi
     if place::is_shared(asked) {
         return Ok(false);
     }
-    Ok(db.newest_scope_of(inside)?.is_some_and(|scope| !scope.fits(whose)))
+    Ok(db.workspace().newest_scope_of(inside)?.is_some_and(|scope| !scope.fits(whose)))
 }
 
 /// The label of a content, whoever may read it, and its row if we wrote just that. For what shows it to nobody.
@@ -71,10 +71,10 @@ pub(super) fn is_written_for_another(db: Db<'_>, whose: Scope, asked: &str, insi
 /// # Errors
 /// If the journal cannot be read.
 pub fn of_content(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow::Result<(Option<i64>, Label)> {
-    let (row, mut label) = match db.file_version(inside, digest)? {
+    let (row, mut label) = match db.file_versions().file_version(inside, digest)? {
         Some((row, label)) => (Some(row), label),
         // A path stays untrusted through any edit; else nobody but a person can have written it.
-        None => (None, db.last_label_of(inside)?.unwrap_or_else(Label::trusted)),
+        None => (None, db.file_versions().last_label_of(inside)?.unwrap_or_else(Label::trusted)),
     };
     if label.is_trusted() && (place::is_untrusted(asked) || place::is_untrusted(inside)) {
         label.absorb(&Label::untrusted(Source::unknown()));
@@ -89,6 +89,6 @@ pub(super) fn of_name(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
 
 /// The label of the name of a folder: that of all that was ever written into it, but for the folders that the program makes itself.
 pub(super) fn of_folder(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
-    let below = if place::is_ours(spot) { Vec::new() } else { db.labels_below(spot)? };
+    let below = if place::is_ours(spot) { Vec::new() } else { db.file_versions().labels_below(spot)? };
     Ok(below.iter().fold(Label::trusted(), |label, below| label.join_with(below)))
 }

@@ -121,7 +121,7 @@ impl Tree {
         let Some(found) = self.standing(&origin.who, CORRECTIONS).await? else { return Ok(false) };
         let (row, from) = (found.row, origin.from.clone());
         let grew = move |db: crate::store::Db<'_>| {
-            let parents = row.map_or_else(|| Ok(Vec::new()), |row| db.parents(Node::File(row)))?;
+            let parents = row.map_or_else(|| Ok(Vec::new()), |row| db.derivations().parents(Node::File(row)))?;
             Ok(!from.is_empty() && from.iter().all(|node| parents.contains(node)))
         };
         self.0.journal.read(grew).await

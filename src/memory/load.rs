@@ -33,7 +33,7 @@ impl Tree {
         }
         let inner = Arc::clone(&self.0);
         blocking(move || inner.disk.folder("inbox").map(drop)).await.with_context(|| self.cannot_write("inbox"))?;
-        let Some(owner) = self.0.journal.read(|db| db.present_workspace_owner()).await? else {
+        let Some(owner) = self.0.journal.read(|db| db.workspace().present_workspace_owner()).await? else {
             return Ok(());
         };
         let scope = Scope::Person(owner.id);

@@ -21,8 +21,8 @@ impl Tree {
         let Ok(spot) = self.real_spot(who, path).await? else { return Ok(Vec::new()) };
         let scope = who.scope();
         let look = move |db: Db<'_>| {
-            let mut rows = db.file_history(&spot, VERSIONS)?;
-            let last = db.last_trusted(&spot)?.filter(|last| rows.iter().all(|row| row.id != last.id));
+            let mut rows = db.file_versions().file_history(&spot, VERSIONS)?;
+            let last = db.file_versions().last_trusted(&spot)?.filter(|last| rows.iter().all(|row| row.id != last.id));
             rows.extend(last);
             Ok(rows)
         };

@@ -45,7 +45,7 @@ impl Tree {
     /// # Errors
     /// If it cannot be read, is too long or no text, or was written for somebody else.
     pub async fn read_heartbeat(&self) -> anyhow::Result<Option<(PersonId, Text, Option<i64>)>> {
-        let owner = self.0.journal.read(|db| db.present_workspace_owner()).await?;
+        let owner = self.0.journal.read(|db| db.workspace().present_workspace_owner()).await?;
         let Some(owner) = owner.filter(|owner| owner.role == Role::Owner).map(|owner| owner.id) else {
             return Ok(None);
         };

@@ -67,7 +67,7 @@ impl Recollection {
                 let (agent, near) = (&*agent, near.as_slice());
                 let looked =
                     Looked { scope, words, untrusted_too, limit, before, agent, with_company: true, zone, near };
-                let found = db.recall_by(&looked)?;
+                let found = db.message_search().recall_by(&looked)?;
                 and(db, found)
             })
             .await
@@ -84,6 +84,6 @@ impl Recollection {
 
     async fn names(&self, scope: Scope) -> anyhow::Result<Vec<String>> {
         let agent = Arc::clone(&self.agent);
-        self.journal.read(move |db| db.names_of(scope, &agent)).await
+        self.journal.read(move |db| db.message_search().names_of(scope, &agent)).await
     }
 }

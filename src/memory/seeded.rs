@@ -84,7 +84,7 @@ impl Tree {
                 content: is_first.then_some(draft.bytes.as_slice()),
                 at: now,
             };
-            tx.file_version_of(&new)?;
+            tx.file_versions().file_version_of(&new)?;
             Ok(draft)
         };
         self.0.journal.write("announce a file", job).await

@@ -37,8 +37,8 @@ async fn home() -> Home {
 async fn home_in(folder: tempfile::TempDir, failpoint: Option<Failpoint>) -> Home {
     let journal = Journal::open(&folder.path().join("journal.db"), failpoint).unwrap();
     let people = journal.write("people", |tx| {
-        let ada = tx.allow("Ada", Role::Owner, "config", NOW)?;
-        Ok((ada, tx.allow("Ben", Role::Member, "config", NOW)?))
+        let ada = tx.people().allow("Ada", Role::Owner, "config", NOW)?;
+        Ok((ada, tx.people().allow("Ben", Role::Member, "config", NOW)?))
     });
     let (ada, ben) = people.await.unwrap();
     let tree = Tree::new(folder.path().join("workspace"), folder.path().join("experience"), journal.clone(), Zone::UTC);
@@ -62,8 +62,9 @@ impl Home {
     /// As another part of the program announces that it is about to write a file.
     async fn announce(&self, inside: &str, words: &str, label: Label) -> i64 {
         let (inside, digest) = (inside.to_owned(), page::digest(words.as_bytes()));
-        let job =
-            self.journal.write("announce", move |tx| tx.file_written(&inside, &digest, &label, Scope::Shared, NOW));
+        let job = self
+            .journal
+            .write("announce", move |tx| tx.file_versions().file_written(&inside, &digest, &label, Scope::Shared, NOW));
         job.await.unwrap()
     }
 }
@@ -110,7 +111,7 @@ async fn seeding_never_overwrites() {
     for inside in ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"] {
         assert_eq!(fs::read_to_string(home.path(inside)).unwrap(), "mine");
     }
-    let rows = home.journal.read(|db| db.last_label_of("USER.md")).await.unwrap();
+    let rows = home.journal.read(|db| db.file_versions().last_label_of("USER.md")).await.unwrap();
     assert_eq!(rows, None, "What was not written has no row");
 }
 
@@ -180,7 +181,7 @@ async fn a_power_cut_between_row_and_renaming_is_mended_by_the_next_start() {
     let home = home_in(folder, Some(cut)).await;
     home.tree.seed(NOW).await.unwrap();
     let again = home_in(copy, None).await;
-    let announced = again.journal.read(|db| db.last_label_of("AGENTS.md")).await.unwrap();
+    let announced = again.journal.read(|db| db.file_versions().last_label_of("AGENTS.md")).await.unwrap();
     assert!(announced.is_some() && !again.path("AGENTS.md").exists(), "The cut was where it was meant to be");
     again.tree.seed(NOW).await.unwrap();
     assert_eq!(words(&again.load(&again.ada).await.agents), words(&home.load(&home.ada).await.agents));
@@ -238,7 +239,7 @@ async fn people_have_files_of_their_own() {
     assert!(!words(&ada.memory).contains("tea"));
     assert_eq!(words(&ben.agents), words(&ada.agents));
     assert!(home.path("people/2-ben/memory/2026-11-21.md").exists());
-    let eve = home.journal.write("eve", |tx| tx.allow("Eve", Role::Owner, "config", NOW)).await.unwrap();
+    let eve = home.journal.write("eve", |tx| tx.people().allow("Eve", Role::Owner, "config", NOW)).await.unwrap();
     assert_eq!(words(&home.load(&eve).await.user), "", "A second owner is not the first");
     assert!(home.path("people/3-eve/USER.md").exists());
 }
@@ -269,7 +270,7 @@ async fn received_files_are_kept_under_safe_names_with_their_label() {
     assert_eq!(path, "people/2-ben/inbox/7-Tax-2025.PDF");
     assert_eq!(home.tree.read_inbox(scope, &path).await.unwrap(), b"%PDF");
     let of = path.clone();
-    let row = home.journal.read(move |db| db.file_version(&of, &digest)).await.unwrap();
+    let row = home.journal.read(move |db| db.file_versions().file_version(&of, &digest)).await.unwrap();
     assert_eq!(row.unwrap().1, web());
     let (empty, _) = home
         .tree

@@ -63,7 +63,7 @@ impl Tree {
     pub async fn drop_text_of(&self, path: &str) -> anyhow::Result<Received> {
         anyhow::ensure!(place::is_inbox(path), "Only received files have words beside them");
         let asked = path.to_owned();
-        let written = self.0.journal.read(move |db| db.file_history(&asked, VERSIONS)).await?;
+        let written = self.0.journal.read(move |db| db.file_versions().file_history(&asked, VERSIONS)).await?;
         let ours = move |bytes: &[u8]| {
             let digest = page::digest(bytes);
             written.iter().any(|version| version.author == Author::Program.as_str() && version.digest == digest)

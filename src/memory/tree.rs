@@ -75,13 +75,13 @@ impl Tree {
     pub(super) async fn folder_of(&self, who: &Party) -> anyhow::Result<String> {
         let _still = self.0.moving.read().await;
         let scope = who.scope();
-        let mut folder = self.0.journal.read(move |db| db.folder_of(scope)).await?;
+        let mut folder = self.0.journal.read(move |db| db.workspace().folder_of(scope)).await?;
         if let (Folder::Unsettled, Some(person)) = (&folder, who.person()) {
             let (id, name) = (person.id, place::folder_name(person.id, &person.name));
             let settle = move |tx: Tx<'_>| {
-                tx.settle_workspace_owner()?;
-                tx.settle_folder(id, &name)?;
-                tx.folder_of(scope)
+                tx.workspace().settle_workspace_owner()?;
+                tx.workspace().settle_folder(id, &name)?;
+                tx.workspace().folder_of(scope)
             };
             folder = self.0.journal.write("settle a folder", settle).await?;
         }

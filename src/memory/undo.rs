@@ -86,8 +86,8 @@ impl Tree {
         let look = move |db: Db<'_>| {
             // Whoever had that folder before them had it under another scope.
             let is_theirs = |row: &FileRow| row.path == spot && row.scope.equals(scope);
-            let Some(row) = db.file_row(version)?.filter(is_theirs) else { return Ok(None) };
-            let content = db.file_content(version)?;
+            let Some(row) = db.file_versions().file_row(version)?.filter(is_theirs) else { return Ok(None) };
+            let content = db.file_versions().file_content(version)?;
             let text = content.and_then(|content| String::from_utf8(content).ok());
             Ok((row.digest.is_empty() || text.is_some()).then_some((text, row.label)))
         };

@@ -228,7 +228,8 @@ impl Vectors {
             is_new
         };
         if let (true, Some(key)) = (is_new, self.key()) {
-            let kept = self.0.parts.journal.write("note the vectors", move |tx| tx.set_fact(KEY, &key)).await;
+            let kept =
+                self.0.parts.journal.write("note the vectors", move |tx| tx.settings().set_fact(KEY, &key)).await;
             if let Err(error) = kept {
                 tracing::warn!("The length of the vectors is not written down: {error:#}");
             }
@@ -257,7 +258,7 @@ fn closer(db: Db<'_>, model: &str, digests: &[Digest], vector: &[f32]) -> anyhow
     let mut near = Vec::with_capacity(digests.len());
     for digest in digests {
         let digest = hexadecimal(digest);
-        if let Some(other) = db.embedding(model, &digest)?.filter(|other| other.len() == vector.len()) {
+        if let Some(other) = db.embeddings().embedding(model, &digest)?.filter(|other| other.len() == vector.len()) {
             let similarity = other.iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
             near.push(Near { digest, similarity });
         }

@@ -238,7 +238,7 @@ impl Tree {
         }
         let origin = origin.clone();
         let job = move |tx: Tx<'_>| {
-            tx.ensure_answers_count(&origin.from)?;
+            tx.extractions().ensure_answers_count(&origin.from)?;
             for plan in &mut plans {
                 announce(tx, &origin, plan)?;
             }
@@ -281,8 +281,8 @@ impl Tree {
             return Ok(());
         }
         let job = move |tx: Tx<'_>| {
-            done.iter().try_for_each(|(_, row)| tx.file_placed(*row))?;
-            rest.iter().try_for_each(|(_, row)| tx.file_taken_back(*row))
+            done.iter().try_for_each(|(_, row)| tx.file_versions().file_placed(*row))?;
+            rest.iter().try_for_each(|(_, row)| tx.file_versions().file_taken_back(*row))
         };
         self.0.journal.write("a changed file stands in its place", job).await
     }
@@ -416,6 +416,6 @@ fn announce(tx: Tx<'_>, origin: &Origin, plan: &mut Plan) -> anyhow::Result<()> 
         content: next.text.as_deref().map(str::as_bytes),
         at: origin.now,
     };
-    next.row = tx.file_announced(&new, &plan.before.digest)?;
-    tx.file_grew_from(next.row, &origin.from)
+    next.row = tx.file_versions().file_announced(&new, &plan.before.digest)?;
+    tx.file_versions().file_grew_from(next.row, &origin.from)
 }

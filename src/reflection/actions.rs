@@ -43,7 +43,7 @@ impl Reflector {
     /// # Errors
     /// If the journal cannot be used. Trouble with one action keeps the others from nothing; it is taken up at the next call.
     pub async fn act(&self) -> anyhow::Result<()> {
-        for action in self.parts.journal.read(|db| db.open_actions()).await? {
+        for action in self.parts.journal.read(|db| db.reflections().open_actions()).await? {
             if !self.take(&action).await? {
                 continue;
             }
@@ -94,7 +94,7 @@ impl Reflector {
             Err(why) => return self.refuse(action, why.to_string()).await,
         };
         let (id, now) = (action.id, origin.now);
-        let end = move |tx: Tx<'_>| tx.end_action(id, ActionState::Kept, &place, now).map(drop);
+        let end = move |tx: Tx<'_>| tx.reflections().end_action(id, ActionState::Kept, &place, now).map(drop);
         self.parts.journal.write("keep what a reflection remembers", end).await
     }
 
@@ -120,7 +120,7 @@ impl Reflector {
         let (id, scope) = (action.reflection, action.scope);
         let look = move |db: Db<'_>| {
             let Scope::Person(person) = scope else { return Ok(None) };
-            Ok(db.reflection(id)?.zip(db.person(person)?))
+            Ok(db.reflections().reflection(id)?.zip(db.people().person(person)?))
         };
         let Some((reflection, person)) = self.parts.journal.read(look).await? else { return Ok(None) };
         let Ok(payload) = serde_json::from_str::<Payload>(&action.payload) else { return Ok(None) };
@@ -138,13 +138,13 @@ impl Reflector {
 
     async fn refuse(&self, action: &ActionRow, why: String) -> anyhow::Result<()> {
         let (id, now) = (action.id, self.parts.clock.now());
-        let end = move |tx: Tx<'_>| tx.end_action(id, ActionState::Refused, &why, now).map(drop);
+        let end = move |tx: Tx<'_>| tx.reflections().end_action(id, ActionState::Refused, &why, now).map(drop);
         self.parts.journal.write("refuse an action", end).await
     }
 
     async fn draft(&self, action: &ActionRow) -> anyhow::Result<Drafted> {
         let id = action.reflection;
-        let reflection = self.parts.journal.read(move |db| db.reflection(id)).await?;
+        let reflection = self.parts.journal.read(move |db| db.reflections().reflection(id)).await?;
         let (Some(reflection), Scope::Person(person)) = (reflection, action.scope) else {
             return Ok(Err(says::UNREADABLE.to_owned()));
         };
@@ -172,7 +172,7 @@ impl Reflector {
         person: PersonId,
         payload: Payload,
     ) -> anyhow::Result<Drafted> {
-        let Some(whose) = self.parts.journal.read(move |db| db.person(person)).await? else {
+        let Some(whose) = self.parts.journal.read(move |db| db.people().person(person)).await? else {
             return Ok(Err(says::NOTE_OF_ANOTHER.to_owned()));
         };
         let (text, file) = match self.parts.engine.parts.tree.read_note(&whose, &payload.note).await {
@@ -213,17 +213,22 @@ impl Rule {
             None
         };
         if let Some(why) = stays {
-            tx.end_action(action.id, ActionState::Suggested, why, self.now)?;
+            tx.reflections().end_action(action.id, ActionState::Suggested, why, self.now)?;
             return Ok(false);
         }
-        match tx.action(action.id)?.map(|now| now.state) {
+        match tx.reflections().action(action.id)?.map(|now| now.state) {
             Some(ActionState::New) => {}
             state => return Ok(state == Some(ActionState::Taken)),
         }
-        if tx.take_action(action.id, &self.day, self.most)? {
+        if tx.reflections().take_action(action.id, &self.day, self.most)? {
             return Ok(true);
         }
-        tx.end_action(action.id, ActionState::OverLimit, &says::too_many_today(self.most, &self.day), self.now)?;
+        tx.reflections().end_action(
+            action.id,
+            ActionState::OverLimit,
+            &says::too_many_today(self.most, &self.day),
+            self.now,
+        )?;
         Ok(false)
     }
 }

@@ -39,27 +39,27 @@ pub fn numbers(db: Db<'_>, window: Window, period: &str, names: &Names) -> anyho
     let mut words = says::numbers(period);
     words.push_str(&talked(db, window)?);
     words.push_str(&tools(db, window, names)?);
-    for used in db.skills_between(scope, from, to)? {
+    for used in db.activity().skills_between(scope, from, to)? {
         if names.skills.contains(&used.skill) {
             words.push_str(&says::skill_read(&used.skill, used.times));
         }
     }
-    for (reason, count) in db.unanswered_between(person, from, to)? {
+    for (reason, count) in db.activity().unanswered_between(person, from, to)? {
         words.push_str(&says::unanswered(&reason, count));
     }
-    let models = db.models_between(scope, from, to)?;
+    let models = db.activity().models_between(scope, from, to)?;
     words.push_str(&says::models(models.calls, models.failed, models.input, models.output));
-    for (kind, count) in db.work_between(person, from, to)? {
+    for (kind, count) in db.activity().work_between(person, from, to)? {
         words.push_str(&says::scheduled(&kind, count));
     }
     Ok(words)
 }
 
 fn talked(db: Db<'_>, window: Window) -> anyhow::Result<String> {
-    let said = db.said_between(window.person, window.from, window.to)?;
+    let said = db.activity().said_between(window.person, window.from, window.to)?;
     let mut conversations = Vec::new();
     for id in &said {
-        conversations.extend(db.message(*id)?.and_then(|message| message.conversation));
+        conversations.extend(db.messages().message(*id)?.and_then(|message| message.conversation));
     }
     conversations.dedup();
     Ok(says::talked(said.len(), conversations.len()))
@@ -68,7 +68,7 @@ fn talked(db: Db<'_>, window: Window) -> anyhow::Result<String> {
 fn tools(db: Db<'_>, window: Window, names: &Names) -> anyhow::Result<String> {
     let mut words = String::new();
     let (mut calls, mut failed) = (0_u32, 0_u32);
-    for used in db.tools_between(Scope::Person(window.person), window.from, window.to)? {
+    for used in db.activity().tools_between(Scope::Person(window.person), window.from, window.to)? {
         if names.tools.contains(&used.tool) {
             words.push_str(&says::tool(&used.tool, used.calls, used.failed));
         } else {

@@ -73,10 +73,10 @@ impl Look {
         let (from, to) = self.reach();
         let earlier = match self.job {
             Job::Daily => Vec::new(),
-            Job::Weekly => db.reflections_within(scope, Job::Daily.as_str(), from, to)?,
+            Job::Weekly => db.reflections().reflections_within(scope, Job::Daily.as_str(), from, to)?,
             Job::Monthly => of_a_month(db, scope, from, to)?,
         };
-        let said = db.said_between(person, from, to)?.len();
+        let said = db.activity().said_between(person, from, to)?.len();
         let too_little = earlier.is_empty() && said < usize::try_from(min_messages).unwrap_or(usize::MAX);
         Ok((!too_little).then_some(Seen { earlier, window: Window { person, from, to } }))
     }
@@ -134,9 +134,9 @@ impl Look {
     }
 
     fn last_time(&self, db: Db<'_>) -> anyhow::Result<Option<Page>> {
-        let before = db.reflection_before(self.slot.scope, &self.slot.job, self.slot.id, self.slot.to)?;
+        let before = db.reflections().reflection_before(self.slot.scope, &self.slot.job, self.slot.id, self.slot.to)?;
         let Some(before) = before else { return Ok(None) };
-        let actions = db.actions_of(before.id)?;
+        let actions = db.reflections().actions_of(before.id)?;
         if actions.is_empty() {
             return Ok(None);
         }
@@ -180,7 +180,7 @@ impl Look {
         if self.job != Job::Monthly || self.skills.is_empty() {
             return Ok(None);
         }
-        let used = db.skills_between(self.slot.scope, self.slot.from, self.slot.to)?;
+        let used = db.activity().skills_between(self.slot.scope, self.slot.from, self.slot.to)?;
         let mut page = Page::blank();
         page.says(says::CATALOGUE);
         for skill in &self.skills {
@@ -194,8 +194,8 @@ impl Look {
 
 /// The reflections on a month's weeks, and on the days that none of these covers.
 fn of_a_month(db: Db<'_>, scope: Scope, from: Moment, to: Moment) -> anyhow::Result<Vec<ReflectionRow>> {
-    let mut found = db.reflections_within(scope, Job::Weekly.as_str(), from, to)?;
-    let days = db.reflections_within(scope, Job::Daily.as_str(), from, to)?;
+    let mut found = db.reflections().reflections_within(scope, Job::Weekly.as_str(), from, to)?;
+    let days = db.reflections().reflections_within(scope, Job::Daily.as_str(), from, to)?;
     let is_covered = |day: &ReflectionRow| found.iter().any(|week| week.from <= day.from && day.to <= week.to);
     let (_, days): (Vec<_>, Vec<_>) = days.into_iter().partition(is_covered);
     found.extend(days);
@@ -206,7 +206,7 @@ fn of_a_month(db: Db<'_>, scope: Scope, from: Moment, to: Moment) -> anyhow::Res
 fn earlier(db: Db<'_>, page: &mut Page, reflections: &[ReflectionRow], budget: u64) -> anyhow::Result<()> {
     let each = budget / u64::try_from(reflections.len().max(1)).unwrap_or(u64::MAX);
     for reflection in reflections {
-        let texts = db.texts_of(reflection.message)?;
+        let texts = db.messages().texts_of(reflection.message)?;
         let clean = reflection.label.is_trusted() && texts.iter().all(|text| text.text.label().is_trusted());
         if !clean {
             page.says(&says::earlier_from_outside(&reflection.period));

@@ -77,14 +77,14 @@ impl Reflector {
 impl Keeping {
     /// Where somebody is told.
     fn keep(mut self, tx: Tx<'_>) -> anyhow::Result<Option<AddressId>> {
-        if tx.slot(self.slot.id)?.is_none_or(|slot| slot.state != SlotState::Working) {
+        if tx.slots().slot(self.slot.id)?.is_none_or(|slot| slot.state != SlotState::Working) {
             return Ok(None);
         }
-        if let Some(turn) = tx.turn(self.turn)? {
+        if let Some(turn) = tx.turns().turn(self.turn)? {
             self.label.absorb(&turn.label);
         }
         let message = self.add_message(tx)?;
-        let reflection = tx.keep_reflection(&NewReflection {
+        let reflection = tx.reflections().keep_reflection(&NewReflection {
             slot: self.slot.id,
             turn: self.turn,
             message,
@@ -95,21 +95,21 @@ impl Keeping {
         })?;
         let of_owner = is_owners(*tx, self.slot.scope)?;
         self.add_actions(tx, reflection, of_owner)?;
-        tx.end_slot(self.slot.id, SlotState::Done, "", self.now)?;
-        tx.close_conversation(self.conversation, self.now)?;
+        tx.slots().end_slot(self.slot.id, SlotState::Done, "", self.now)?;
+        tx.conversations().close_conversation(self.conversation, self.now)?;
         let Scope::Person(person) = self.slot.scope else { return Ok(None) };
         // Where they are reached now: the run may have begun long ago.
         let address = work::address_of(*tx, person)?.filter(|_| of_owner && self.tell_owner);
         if let Some(address) = address {
             let notice = self.text(told::notice(&self.slot, &self.form));
-            tx.post(&NewOutbox::notice(address, &notice, self.now))?;
+            tx.outbox().post(&NewOutbox::notice(address, &notice, self.now))?;
         }
         Ok(address)
     }
 
     fn add_message(&self, tx: Tx<'_>) -> anyhow::Result<MessageId> {
-        let stream = tx.turn(self.turn)?.map(|turn| turn.stream);
-        let message = tx.add_message(&NewMessage {
+        let stream = tx.turns().turn(self.turn)?.map(|turn| turn.stream);
+        let message = tx.messages().add_message(&NewMessage {
             stream: stream.ok_or_else(|| anyhow::anyhow!("Turn {} vanished", self.turn))?,
             conversation: Some(self.conversation),
             inbox: None,
@@ -125,8 +125,8 @@ impl Keeping {
             effective_at: self.now,
             turn: Some(self.turn),
         })?;
-        tx.add_text(message, TextKind::Said, &self.text(told::markdown(&self.slot, &self.form)))?;
-        tx.derive(Node::Message(message), Node::Turn(self.turn))?;
+        tx.messages().add_text(message, TextKind::Said, &self.text(told::markdown(&self.slot, &self.form)))?;
+        tx.derivations().derive(Node::Message(message), Node::Turn(self.turn))?;
         Ok(message)
     }
 
@@ -162,7 +162,7 @@ impl Keeping {
         if let Some(most) = too_many {
             (state, reason) = (ActionState::OverLimit, says::too_many_at_once(most));
         }
-        tx.add_action(&NewAction {
+        tx.reflections().add_action(&NewAction {
             reflection,
             seq,
             kind: kind.as_str(),
@@ -189,23 +189,23 @@ fn is_done(proposed: &Proposed) -> bool {
 /// Whether the journal says, now, that it is an owner's.
 pub fn is_owners(db: Db<'_>, scope: Scope) -> anyhow::Result<bool> {
     let Scope::Person(person) = scope else { return Ok(false) };
-    Ok(db.person(person)?.is_some_and(|person| person.role == Role::Owner))
+    Ok(db.people().person(person)?.is_some_and(|person| person.role == Role::Owner))
 }
 
 /// Where somebody is to be told.
 fn fail(tx: Tx<'_>, slot: &SlotRow, reason: &str, now: Moment) -> anyhow::Result<Option<AddressId>> {
-    if !tx.end_slot(slot.id, SlotState::Failed, reason, now)? {
+    if !tx.slots().end_slot(slot.id, SlotState::Failed, reason, now)? {
         return Ok(None);
     }
     if let Some(conversation) = slot.conversation {
-        tx.close_conversation(conversation, now)?;
+        tx.conversations().close_conversation(conversation, now)?;
     }
     let Some(owner) = whom_to_tell(*tx, slot.scope)? else { return Ok(None) };
     let Some(address) = work::address_of(*tx, owner)? else { return Ok(None) };
     let Scope::Person(person) = slot.scope else { return Ok(None) };
-    let Some(person) = tx.person(person)? else { return Ok(None) };
+    let Some(person) = tx.people().person(person)? else { return Ok(None) };
     let words = wording::own(says::failed(&slot.job, &slot.period, &person.name, reason), Scope::Person(owner));
-    tx.post(&NewOutbox::notice(address, &words, now))?;
+    tx.outbox().post(&NewOutbox::notice(address, &words, now))?;
     Ok(Some(address))
 }
 
@@ -216,5 +216,5 @@ fn whom_to_tell(db: Db<'_>, scope: Scope) -> anyhow::Result<Option<PersonId>> {
     {
         return Ok(Some(person));
     }
-    Ok(db.people()?.into_iter().filter(|person| person.role == Role::Owner).map(|person| person.id).min())
+    Ok(db.people().people()?.into_iter().filter(|person| person.role == Role::Owner).map(|person| person.id).min())
 }

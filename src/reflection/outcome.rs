@@ -30,7 +30,7 @@ pub fn told(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
         ActionState::Refused => says::refused_by_gate(&reason),
         ActionState::OverLimit => says::over_limit(&reason),
         ActionState::Malformed => says::malformed(&reason),
-        ActionState::Proposed => match action.proposal.map(|id| db.proposal(id)).transpose()?.flatten() {
+        ActionState::Proposed => match action.proposal.map(|id| db.proposals().proposal(id)).transpose()?.flatten() {
             Some(proposal) => decided(db, &proposal)?,
             None => says::NOT_SEEN_TO.to_owned(),
         },
@@ -54,6 +54,6 @@ fn decided(db: Db<'_>, proposal: &ProposalRow) -> anyhow::Result<String> {
 
 /// Why the owner refused it; blank if that repeats text from outside, which must not come back as the owner's word.
 fn owners_reason(db: Db<'_>, proposal: &ProposalRow) -> anyhow::Result<String> {
-    let repeats = !db.pasted_from(&proposal.reason, proposal.scope)?.is_empty();
+    let repeats = !db.fingerprints().pasted_from(&proposal.reason, proposal.scope)?.is_empty();
     Ok(if repeats { String::new() } else { shorten(&one_line(&proposal.reason), REASON) })
 }

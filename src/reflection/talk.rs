@@ -46,8 +46,8 @@ struct Line {
 pub fn between(db: Db<'_>, window: Window, but_for: &[(Moment, Moment)]) -> anyhow::Result<Vec<Talk>> {
     let mut talks: Vec<Talk> = Vec::new();
     let mut answering: Option<TurnId> = None;
-    for id in db.said_between(window.person, window.from, window.to)? {
-        let Some(message) = db.message(id)? else { continue };
+    for id in db.activity().said_between(window.person, window.from, window.to)? {
+        let Some(message) = db.messages().message(id)? else { continue };
         if but_for.iter().any(|(from, to)| *from <= message.received_at && message.received_at < *to) {
             continue;
         }
@@ -69,7 +69,7 @@ pub fn between(db: Db<'_>, window: Window, but_for: &[(Moment, Moment)]) -> anyh
 /// The answer to what was said last.
 fn answer(db: Db<'_>, talk: Option<&mut Talk>, turn: Option<TurnId>) -> anyhow::Result<()> {
     let (Some(talk), Some(turn)) = (talk, turn) else { return Ok(()) };
-    let reply = db.reply_of(turn)?.map(|id| db.message(id)).transpose()?.flatten();
+    let reply = db.activity().reply_of(turn)?.map(|id| db.messages().message(id)).transpose()?.flatten();
     reply.map_or(Ok(()), |reply| talk.hears(db, &reply))
 }
 
@@ -103,14 +103,14 @@ impl Talk {
     fn hears(&mut self, db: Db<'_>, message: &StoredMessage) -> anyhow::Result<()> {
         let by_person = message.kind == MessageKind::Said;
         self.messages += usize::from(by_person);
-        let texts = db.texts_of(message.id)?;
+        let texts = db.messages().texts_of(message.id)?;
         let texts = texts.into_iter().filter(|text| !matches!(text.kind, TextKind::Quote | TextKind::Edit));
         // Words that are gone are no line.
         let texts = texts.filter(|text| !text.text.open().0.is_empty());
         let (trusted, others): (Vec<_>, Vec<_>) = texts.partition(|text| text.text.label().is_trusted());
         self.withheld += others.len();
         if !trusted.is_empty() {
-            self.from.push(db.node_of(message.id)?);
+            self.from.push(db.derivations().node_of(message.id)?);
         }
         let line = |text: crate::store::StoredText| Line { by_person, at: message.received_at, text: text.text };
         self.lines.extend(trusted.into_iter().map(line));
@@ -158,7 +158,7 @@ impl Talk {
 
     /// What is written down of the whole conversation, from what is trusted of it. Gives how much that is.
     fn tell_in_short(&self, db: Db<'_>, page: &mut Page, most: u64) -> anyhow::Result<u64> {
-        let summary = self.conversation.map(|id| db.summary_of(id, View::Trusted)).transpose()?.flatten();
+        let summary = self.conversation.map(|id| db.summaries().summary_of(id, View::Trusted)).transpose()?.flatten();
         let Some(summary) = summary.filter(|summary| summary.content.label().is_trusted()) else { return Ok(0) };
         let (content, label, _) = summary.content.open();
         let words = says::in_short(

@@ -43,12 +43,12 @@ pub fn notice(slot: &SlotRow, form: &Form) -> String {
 /// If the journal cannot be read.
 pub fn page(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Text> {
     let (mut words, mut label): (String, Label) = (String::new(), reflection.label.clone());
-    for text in db.texts_of(reflection.message)? {
+    for text in db.messages().texts_of(reflection.message)? {
         let (said, of, _) = text.text.open();
         label.absorb(of);
         words.push_str(said);
     }
-    let actions = db.actions_of(reflection.id)?;
+    let actions = db.reflections().actions_of(reflection.id)?;
     if !actions.is_empty() {
         words.push_str(&format!("\n## {}\n\n", says::OUTCOMES));
     }

@@ -39,7 +39,7 @@ pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Moment) -> anyhow::Resu
     let target = if let Change::Rename { to } = &proposal.change { to } else { &row.skill };
     let version = match &proposal.result {
         Some(folder) => {
-            let id = tx.add_version(&NewVersion {
+            let id = tx.skills().add_version(&NewVersion {
                 skill: target,
                 digest: folder.digest().as_str(),
                 origin: if row.origin == "shipped" { "shipped" } else { "proposal" },
@@ -55,11 +55,13 @@ pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Moment) -> anyhow::Resu
         None => None,
     };
     match &proposal.change {
-        Change::Create | Change::Edit => tx.intend_change(Some(row.id), target, &row.base, version, None, now)?,
-        Change::Delete => tx.intend_change(Some(row.id), &row.skill, &row.base, None, None, now)?,
+        Change::Create | Change::Edit => {
+            tx.skills().intend_change(Some(row.id), target, &row.base, version, None, now)?
+        }
+        Change::Delete => tx.skills().intend_change(Some(row.id), &row.skill, &row.base, None, None, now)?,
         Change::Rename { to } => {
-            let first = tx.intend_change(Some(row.id), to, "", version, None, now)?;
-            tx.intend_change(Some(row.id), &row.skill, &row.base, None, Some(first), now)?
+            let first = tx.skills().intend_change(Some(row.id), to, "", version, None, now)?;
+            tx.skills().intend_change(Some(row.id), &row.skill, &row.base, None, Some(first), now)?
         }
     };
     Ok(())
@@ -69,8 +71,8 @@ pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Moment) -> anyhow::Resu
 pub(super) fn accept(tx: Tx<'_>, approval: &Approval, proposal: &Proposal, version: VersionId) -> anyhow::Result<()> {
     let third_party = proposal.third_party.then_some(version);
     let hosts = proposal.result.as_ref().filter(|_| third_party.is_some()).map(|folder| contents::hosts(folder).0);
-    tx.accept_version(version, &label::of_approved(approval, third_party), &hosts.unwrap_or_default())?;
-    tx.derive(Node::Version(version), Node::Proposal(proposal.row.id))
+    tx.skills().accept_version(version, &label::of_approved(approval, third_party), &hosts.unwrap_or_default())?;
+    tx.derivations().derive(Node::Version(version), Node::Proposal(proposal.row.id))
 }
 
 /// Writes down that a skill shall have a content that was accepted before, under the label that it was accepted with, or that the program ships.
@@ -84,7 +86,7 @@ pub(super) fn begin_accepted(
     now: Moment,
 ) -> anyhow::Result<VersionId> {
     let digest = Folder::new(files.iter().cloned()).digest();
-    let version = tx.add_version(&NewVersion {
+    let version = tx.skills().add_version(&NewVersion {
         skill,
         digest: digest.as_str(),
         origin,
@@ -94,14 +96,14 @@ pub(super) fn begin_accepted(
         files,
         at: now,
     })?;
-    tx.intend_change(None, skill, base, Some(version), None, now)?;
+    tx.skills().intend_change(None, skill, base, Some(version), None, now)?;
     Ok(version)
 }
 
 impl Review {
     /// Makes every change that is intended and not known to be done. The caller holds the lock.
     pub(super) async fn carry_out(&self) -> anyhow::Result<Applied> {
-        let intended = self.0.journal.read(|db| db.intended_changes()).await?;
+        let intended = self.0.journal.read(|db| db.skills().intended_changes()).await?;
         self.0.unfinished.store(!intended.is_empty(), Ordering::Relaxed);
         let open: Vec<i64> = intended.iter().map(|change| change.id.0).collect();
         let inner = Arc::clone(&self.0);
@@ -131,7 +133,8 @@ impl Review {
 
     async fn swap(&self, change: &ChangeRow) -> anyhow::Result<Applied> {
         let version = change.version;
-        let files = self.0.journal.read(move |db| version.map(|id| db.files_of_version(id)).transpose()).await?;
+        let files =
+            self.0.journal.read(move |db| version.map(|id| db.skills().files_of_version(id)).transpose()).await?;
         let (inner, change, id) = (Arc::clone(&self.0), change.clone(), change.id);
         let swapped = tokio::task::spawn_blocking(move || {
             let content = files.map(Folder::new);
@@ -159,13 +162,13 @@ impl Review {
         self.0
             .journal
             .write("end a change of a skill", move |tx| {
-                tx.end_change(change.id, state, now)?;
+                tx.skills().end_change(change.id, state, now)?;
                 if state == "conflict" {
                     // In one commit with it: alone, the second half of a rename is a deletion.
-                    tx.end_what_follows(change.id, state, now)?;
+                    tx.skills().end_what_follows(change.id, state, now)?;
                 }
                 match change.proposal {
-                    Some(proposal) if state == "conflict" => tx.proposal_in_conflict(proposal, now),
+                    Some(proposal) if state == "conflict" => tx.proposals().proposal_in_conflict(proposal, now),
                     _ => Ok(()),
                 }
             })

@@ -16,7 +16,7 @@ const FACT: &str = "skills_carried_over";
 impl Review {
     /// Looks once at what the journal had accepted before the upgrade. The caller holds the lock.
     pub(super) async fn carry_over(&self) -> anyhow::Result<()> {
-        if self.0.journal.read(|db| db.fact(FACT)).await?.is_none_or(|value| !value.is_empty()) {
+        if self.0.journal.read(|db| db.settings().fact(FACT)).await?.is_none_or(|value| !value.is_empty()) {
             return Ok(());
         }
         self.0.journal.write("carry skills over", carry_over).await
@@ -24,37 +24,45 @@ impl Review {
 
     /// The names of which the owner is to be told, and their joined label; `None` if there is nothing to tell.
     pub(super) async fn carried_over(&self) -> anyhow::Result<Option<Vec<String>>> {
-        let fact = self.0.journal.read(|db| db.fact(FACT)).await?.filter(|value| !value.is_empty());
+        let fact = self.0.journal.read(|db| db.settings().fact(FACT)).await?.filter(|value| !value.is_empty());
         fact.map(|names| serde_json::from_str(&names).context("The list of skills cannot be read")).transpose()
     }
 }
 
 /// The owner was told.
 pub(super) fn told(tx: Tx<'_>) -> anyhow::Result<()> {
-    tx.drop_fact(FACT)
+    tx.settings().drop_fact(FACT)
 }
 
 fn carry_over(tx: Tx<'_>) -> anyhow::Result<()> {
     let mut by_hand = Vec::new();
-    for row in tx.skills()? {
+    for row in tx.skills().skills()? {
         let Some(version) = used(tx, &row)? else { continue };
         if version.origin == "person" {
             by_hand.push(row.name);
         } else if is_third_party(tx, &version)? {
-            let folder = Folder::new(tx.files_of_version(version.id)?);
-            tx.accept_version(version.id, &label::of_accepted_before(version.id), &contents::hosts(&folder).0)?;
+            let folder = Folder::new(tx.skills().files_of_version(version.id)?);
+            tx.skills().accept_version(
+                version.id,
+                &label::of_accepted_before(version.id),
+                &contents::hosts(&folder).0,
+            )?;
         }
     }
-    if by_hand.is_empty() { tx.drop_fact(FACT) } else { tx.set_fact(FACT, &serde_json::to_string(&by_hand)?) }
+    if by_hand.is_empty() {
+        tx.settings().drop_fact(FACT)
+    } else {
+        tx.settings().set_fact(FACT, &serde_json::to_string(&by_hand)?)
+    }
 }
 
 fn used(tx: Tx<'_>, row: &SkillRow) -> anyhow::Result<Option<VersionRow>> {
     let version = row.version.filter(|_| row.state == "live");
-    Ok(version.map(|id| tx.version_row(id)).transpose()?.flatten())
+    Ok(version.map(|id| tx.skills().version_row(id)).transpose()?.flatten())
 }
 
 /// Whether it is a proposal that came from outside: all of it was shown before it was accepted.
 fn is_third_party(tx: Tx<'_>, version: &VersionRow) -> anyhow::Result<bool> {
-    let proposal = version.proposal.map(|id| tx.proposal(id)).transpose()?.flatten();
+    let proposal = version.proposal.map(|id| tx.proposals().proposal(id)).transpose()?.flatten();
     Ok(proposal.is_some_and(|row| row.origin != "shipped" && !Label::is_trusted(&row.label)))
 }

@@ -30,7 +30,7 @@ pub(super) fn check(
         return Ok(Err(Refused::because(says::NO_CHANGE)));
     }
     let (base, content) = (base.map_or("", Digest::as_str), content.as_ref().map_or("", Digest::as_str));
-    let alike = db.proposals_like(&draft.skill, draft.change.as_str(), draft.change.new_name(), content)?;
+    let alike = db.proposals().proposals_like(&draft.skill, draft.change.as_str(), draft.change.new_name(), content)?;
     if let Some(same) = alike.iter().find(|row| row.state == "pending" && row.base == base) {
         return Ok(Ok(Known::Waits(same.id)));
     }
@@ -45,7 +45,7 @@ pub(super) fn check(
 /// untrusted text, which must not come back as the owner's word.
 fn reason(db: Db<'_>, draft: &Draft, row: &ProposalRow) -> anyhow::Result<String> {
     let person = draft.origin.turn().and_then(|(_, person)| person);
-    let tells = person == row.person && db.pasted_from(&row.reason, row.scope)?.is_empty();
+    let tells = person == row.person && db.fingerprints().pasted_from(&row.reason, row.scope)?.is_empty();
     Ok(if tells { row.reason.clone() } else { String::new() })
 }
 
@@ -79,7 +79,7 @@ mod tests {
             .write("stage", move |tx| {
                 let digest = |folder: &Option<Folder>| folder.as_ref().map(Folder::digest);
                 let (base, content) = (digest(&base), digest(&content));
-                let id = tx.stage(&NewProposal {
+                let id = tx.proposals().stage(&NewProposal {
                     skill: "tea",
                     change,
                     new_name: "",
@@ -98,7 +98,7 @@ mod tests {
                     at: Moment(1),
                 })?;
                 if state != "pending" {
-                    tx.settle_proposal(id, state, "no", Moment(1))?;
+                    tx.proposals().settle_proposal(id, state, "no", Moment(1))?;
                 }
                 Ok(())
             })

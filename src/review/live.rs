@@ -153,7 +153,8 @@ impl Review {
         let Some(content) = self.lying(name).await? else { return Ok(None) };
         let (skill, digest, now) = (name.to_owned(), content.digest(), self.0.clock.now());
         let (known, looked_for) = (digest.clone(), skill.clone());
-        let is_known = move |db: crate::store::Db<'_>| Ok(db.version_with(&looked_for, known.as_str())?.is_some());
+        let is_known =
+            move |db: crate::store::Db<'_>| Ok(db.skills().version_with(&looked_for, known.as_str())?.is_some());
         if !self.0.journal.read(is_known).await? {
             let (folder, rules) = (content.clone(), self.rules());
             let keep = move |tx: Tx<'_>| version_of(tx, rules, &skill, &folder, &digest, now).map(drop);
@@ -219,7 +220,7 @@ struct Rules {
 
 /// Whether the journal has to learn anything from a look.
 fn is_news(db: crate::store::Db<'_>, seen: &Catalogue) -> anyhow::Result<bool> {
-    let rows = db.skills()?;
+    let rows = db.skills().skills()?;
     let missing =
         rows.iter().any(|row| !seen.skills.contains_key(&row.name) && row.state != without_a_skill(seen, row));
     Ok(missing || seen.skills.values().any(|skill| !rows.iter().any(|row| is_known(row, skill))))
@@ -235,13 +236,13 @@ fn without_a_skill(seen: &Catalogue, row: &SkillRow) -> &'static str {
 }
 
 fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Moment) -> anyhow::Result<(Live, Vec<String>)> {
-    let rows = tx.skills()?;
+    let rows = tx.skills().skills()?;
     for row in rows.iter().filter(|row| !seen.skills.contains_key(&row.name)) {
         let state = without_a_skill(seen, row);
         if row.state == state {
             continue;
         }
-        tx.saw_skill(&SeenSkill {
+        tx.skills().saw_skill(&SeenSkill {
             name: &row.name,
             state,
             digest: "",
@@ -257,10 +258,10 @@ fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Moment) -> anyhow::R
         learn(tx, rules, skill, now)?;
     }
     // A hold is about a content that lies there; it is over when another one does.
-    for row in tx.pending_proposals()?.into_iter().filter(|row| row.origin == "folder") {
+    for row in tx.proposals().pending_proposals()?.into_iter().filter(|row| row.origin == "folder") {
         let lies = seen.skills.get(&row.skill).is_some_and(|skill| skill.digest.as_str() == row.content);
         if !lies {
-            tx.settle_proposal(row.id, "expired", "", now)?;
+            tx.proposals().settle_proposal(row.id, "expired", "", now)?;
         }
     }
     known(*tx, seen)
@@ -270,8 +271,9 @@ fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Moment) -> anyhow::R
 fn learn(tx: Tx<'_>, rules: Rules, skill: &Skill, now: Moment) -> anyhow::Result<()> {
     let digest = skill.digest.as_str();
     let version = version_of(tx, rules, &skill.folder, &skill.content, &skill.digest, now)?;
-    let used = if version.accepted { Some(version.id) } else { tx.skill(&skill.folder)?.and_then(|row| row.version) };
-    tx.saw_skill(&SeenSkill {
+    let used =
+        if version.accepted { Some(version.id) } else { tx.skills().skill(&skill.folder)?.and_then(|row| row.version) };
+    tx.skills().saw_skill(&SeenSkill {
         name: &skill.folder,
         state: if version.accepted { "live" } else { "held" },
         digest,
@@ -293,12 +295,12 @@ fn version_of(
     digest: &Digest,
     now: Moment,
 ) -> anyhow::Result<VersionRow> {
-    if let Some(known) = tx.version_with(skill, digest.as_str())? {
+    if let Some(known) = tx.skills().version_with(skill, digest.as_str())? {
         return Ok(known);
     }
     let is_builtin = rules.builtins.iter().any(|builtin| builtin.name == skill && builtin.folder().digest() == *digest);
     let label = if is_builtin { Some(label::of_the_program()) } else { accepted_unasked(tx, rules, skill, content)? };
-    let id = tx.add_version(&NewVersion {
+    let id = tx.skills().add_version(&NewVersion {
         skill,
         digest: digest.as_str(),
         origin: if is_builtin { "shipped" } else { "person" },
@@ -308,7 +310,7 @@ fn version_of(
         files: &proposal::rows(content),
         at: now,
     })?;
-    tx.version_row(id)?.ok_or_else(|| anyhow::anyhow!("A version vanished"))
+    tx.skills().version_row(id)?.ok_or_else(|| anyhow::anyhow!("A version vanished"))
 }
 
 /// The label of a content that a person wrote and that is live without a question; `None` if it is held. A change in place keeps the label of the version
@@ -317,17 +319,18 @@ fn accepted_unasked(tx: Tx<'_>, rules: Rules, skill: &str, content: &Folder) -> 
     if !scan::scan_skill(skill, content).is_empty() {
         return Ok(None);
     }
-    let used = tx.skill(skill)?.and_then(|row| row.version);
-    let used = used.map(|version| tx.version_row(version)).transpose()?.flatten().filter(|version| version.accepted);
+    let used = tx.skills().skill(skill)?.and_then(|row| row.version);
+    let used =
+        used.map(|version| tx.skills().version_row(version)).transpose()?.flatten().filter(|version| version.accepted);
     Ok(used.map(|version| version.label).or_else(|| rules.by_hand_is_live.then(label::of_a_person)))
 }
 
 /// What the journal says of what is seen. Whatever it does not know to be accepted is held.
 fn known(db: crate::store::Db<'_>, seen: &Catalogue) -> anyhow::Result<(Live, Vec<String>)> {
     let mut live = Live { broken: seen.broken.clone(), ..Live::default() };
-    let rows = db.skills()?;
+    let rows = db.skills().skills()?;
     for (name, skill) in &seen.skills {
-        let lying = db.version_with(name, skill.digest.as_str())?.filter(|version| version.accepted);
+        let lying = db.skills().version_with(name, skill.digest.as_str())?.filter(|version| version.accepted);
         let one = match lying {
             Some(version) => Some(used(Arc::clone(skill), version)),
             None => {
@@ -348,8 +351,8 @@ fn used(skill: Arc<Skill>, version: VersionRow) -> LiveSkill {
 
 /// The version that stays in use while a change of its folder is held, as the journal keeps it.
 fn last_accepted(db: crate::store::Db<'_>, seen: &Catalogue, id: VersionId) -> anyhow::Result<Option<LiveSkill>> {
-    let Some(version) = db.version_row(id)?.filter(|version| version.accepted) else { return Ok(None) };
-    let content = Folder::new(db.files_of_version(id)?);
+    let Some(version) = db.skills().version_row(id)?.filter(|version| version.accepted) else { return Ok(None) };
+    let content = Folder::new(db.skills().files_of_version(id)?);
     let digest = content.digest();
     let Ok(mut manifest) = Manifest::of(&version.skill, &content) else { return Ok(None) };
     if digest.as_str() != version.digest {

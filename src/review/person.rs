@@ -93,7 +93,7 @@ impl By {
     /// The journal says who is an owner, now.
     fn is_owner(self, tx: Tx<'_>) -> anyhow::Result<bool> {
         match self {
-            Self::Chat(id) => Ok(tx.person(id)?.is_some_and(|person| person.role == Role::Owner)),
+            Self::Chat(id) => Ok(tx.people().person(id)?.is_some_and(|person| person.role == Role::Owner)),
             Self::CommandLine => Ok(true),
         }
     }
@@ -107,7 +107,7 @@ impl Review {
     pub async fn approve(&self, id: ProposalId, typed: &str, by: By) -> anyhow::Result<Decided> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         self.look().await?;
-        let Some(row) = self.0.journal.read(|db| db.proposal(id)).await? else {
+        let Some(row) = self.0.journal.read(|db| db.proposals().proposal(id)).await? else {
             return Ok(Decided::Not(Refusal::Unknown));
         };
         let lying = self.lying(&row.skill).await?.as_ref().map(Folder::digest);
@@ -141,7 +141,7 @@ impl Review {
             .write("reject a proposal", move |tx| match judge_open(tx, id, "reject", by, now)? {
                 Err(refusal) => Ok(Decided::Not(refusal)),
                 Ok(proposal) => {
-                    tx.settle_proposal(id, "rejected", &reason, now)?;
+                    tx.proposals().settle_proposal(id, "rejected", &reason, now)?;
                     note(tx, Some(id), &proposal.row.skill, "reject", "done", by, now)?;
                     Ok(Decided::Rejected)
                 }
@@ -218,7 +218,7 @@ fn judge_open(tx: Tx<'_>, id: ProposalId, act: &str, by: By, now: Moment) -> any
     } else if proposal.row.state != "pending" {
         Refusal::Over(proposal.row.state.clone())
     } else if proposal.row.is_late(now) {
-        tx.settle_proposal(id, "expired", "", now)?;
+        tx.proposals().settle_proposal(id, "expired", "", now)?;
         Refusal::Expired
     } else {
         return Ok(Ok(proposal));
@@ -235,17 +235,17 @@ pub(super) fn take(
     now: Moment,
 ) -> anyhow::Result<Result<Decided, Decided>> {
     let id = approval.proposal();
-    let Some(row) = tx.proposal(id)? else { return Ok(Err(Decided::Not(Refusal::Unknown))) };
+    let Some(row) = tx.proposals().proposal(id)? else { return Ok(Err(Decided::Not(Refusal::Unknown))) };
     if lying.map_or("", Digest::as_str) != row.base {
-        tx.settle_proposal(id, "conflict", "", now)?;
+        tx.proposals().settle_proposal(id, "conflict", "", now)?;
         return Ok(Err(Decided::Conflict));
     }
-    tx.settle_proposal(id, "approved", "", now)?;
+    tx.proposals().settle_proposal(id, "approved", "", now)?;
     if row.origin == "folder" {
-        if let Some(version) = tx.version_with(&row.skill, &row.content)? {
+        if let Some(version) = tx.skills().version_with(&row.skill, &row.content)? {
             let proposal = Proposal::load(*tx, id)?.context("An approved proposal vanished")?;
             apply::accept(tx, &approval, &proposal, version.id)?;
-            tx.skill_is_live(&version)?;
+            tx.skills().skill_is_live(&version)?;
         }
         return Ok(Ok(Decided::Live(row.skill)));
     }
@@ -265,7 +265,7 @@ fn begin_roll_back(
     if !by.is_owner(tx)? {
         return Ok(Some(Refusal::NotAllowed));
     }
-    let Some(row) = tx.version_row(version)?.filter(|row| row.skill == skill) else {
+    let Some(row) = tx.skills().version_row(version)?.filter(|row| row.skill == skill) else {
         return Ok(Some(Refusal::Unknown));
     };
     if !row.accepted {
@@ -274,10 +274,10 @@ fn begin_roll_back(
     if lying.is_some_and(|digest| digest.as_str() == row.digest) {
         return Ok(Some(Refusal::NoChange));
     }
-    let files = tx.files_of_version(version)?;
+    let files = tx.skills().files_of_version(version)?;
     let base = lying.map_or("", Digest::as_str);
     let new = apply::begin_accepted(tx, skill, base, "rollback", &files, &row.label, now)?;
-    tx.derive(crate::store::Node::Version(new), crate::store::Node::Version(version))?;
+    tx.derivations().derive(crate::store::Node::Version(new), crate::store::Node::Version(version))?;
     Ok(None)
 }
 
@@ -290,7 +290,7 @@ fn note(
     by: By,
     now: Moment,
 ) -> anyhow::Result<()> {
-    tx.add_decision(&NewDecision {
+    tx.proposals().add_decision(&NewDecision {
         proposal,
         skill,
         act,

@@ -161,14 +161,15 @@ impl Proposal {
     /// # Errors
     /// If the journal cannot be read, or holds a word that it never wrote.
     pub fn load(db: Db<'_>, id: ProposalId) -> anyhow::Result<Option<Self>> {
-        let Some(row) = db.proposal(id)? else { return Ok(None) };
+        let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
         let change = Change::read(&row.change, &row.new_name).context("A proposal holds an unknown change")?;
-        let result = (change != Change::Delete).then(|| db.files_of_proposal(id).map(Folder::new)).transpose()?;
+        let result =
+            (change != Change::Delete).then(|| db.skills().files_of_proposal(id).map(Folder::new)).transpose()?;
         let base = base_of(db, &row)?;
         let of_base = base.as_ref().is_some_and(|version| version.label.asks_before_leaving());
         let third_party = row.origin != "shipped" && (of_base || row.label.asks_before_leaving());
-        let base = base.map(|version| db.files_of_version(version.id).map(Folder::new)).transpose()?;
-        let verdicts = db.verdicts_of(id)?;
+        let base = base.map(|version| db.skills().files_of_version(version.id).map(Folder::new)).transpose()?;
+        let verdicts = db.proposals().verdicts_of(id)?;
         Ok(Some(Self { row, change, result, base, verdicts, third_party }))
     }
 
@@ -197,9 +198,9 @@ impl Proposal {
 /// The version that a proposal is to be compared with: where a held folder lies, what was accepted last. Else a text that nobody ever accepted would
 /// pass for one that does not change, and not be shown.
 fn base_of(db: Db<'_>, row: &ProposalRow) -> anyhow::Result<Option<VersionRow>> {
-    let lies = db.version_with(&row.skill, &row.base)?;
+    let lies = db.skills().version_with(&row.skill, &row.base)?;
     if row.origin == "folder" || lies.as_ref().is_some_and(|version| !version.accepted) {
-        return Ok(db.versions_of(&row.skill)?.into_iter().rev().find(|version| version.accepted));
+        return Ok(db.skills().versions_of(&row.skill)?.into_iter().rev().find(|version| version.accepted));
     }
     Ok(lies)
 }

@@ -26,7 +26,7 @@ impl Review {
     /// If the journal cannot be read.
     pub async fn pending(&self) -> anyhow::Result<Vec<ProposalRow>> {
         let now = self.0.clock.now();
-        let rows = self.0.journal.read(|db| db.pending_proposals()).await?;
+        let rows = self.0.journal.read(|db| db.proposals().pending_proposals()).await?;
         Ok(rows.into_iter().filter(|row| !row.is_late(now)).collect())
     }
 
@@ -36,7 +36,7 @@ impl Review {
     /// If the journal cannot be read.
     pub async fn proposals(&self, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
         let now = self.0.clock.now();
-        let rows = self.0.journal.read(move |db| db.newest_proposals(limit)).await?;
+        let rows = self.0.journal.read(move |db| db.proposals().newest_proposals(limit)).await?;
         Ok(rows.into_iter().map(|row| as_of(row, now)).collect())
     }
 
@@ -58,8 +58,8 @@ impl Review {
         self.live().await?;
         let skill = skill.to_owned();
         let read = move |db: crate::store::Db<'_>| {
-            let present = db.skill(&skill)?.map(|row| row.digest).unwrap_or_default();
-            Ok(History { versions: db.versions_of(&skill)?, present })
+            let present = db.skills().skill(&skill)?.map(|row| row.digest).unwrap_or_default();
+            Ok(History { versions: db.skills().versions_of(&skill)?, present })
         };
         self.0.journal.read(read).await
     }

@@ -21,11 +21,11 @@ use crate::time::Moment;
 pub fn distrust_unknown(tx: Tx<'_>, dir: &Path, now: Moment) -> anyhow::Result<usize> {
     let mut unknown = 0;
     for (name, skill) in &Shelf::new(dir.to_owned()).look().skills {
-        if tx.version_with(name, skill.digest.as_str())?.is_some() {
+        if tx.skills().version_with(name, skill.digest.as_str())?.is_some() {
             continue;
         }
         unknown += 1;
-        tx.add_version(&NewVersion {
+        tx.skills().add_version(&NewVersion {
             skill: name,
             digest: skill.digest.as_str(),
             origin: "person",
@@ -50,7 +50,7 @@ pub fn accept_shipped_only(tx: Tx<'_>, dir: &Path, now: Moment) -> anyhow::Resul
         held += usize::from(!shipped);
         let (origin, label) =
             if shipped { ("shipped", label::of_the_program()) } else { ("person", label::of_a_held_folder()) };
-        tx.add_version(&NewVersion {
+        tx.skills().add_version(&NewVersion {
             skill: name,
             digest: skill.digest.as_str(),
             origin,

@@ -21,7 +21,7 @@ impl Review {
         self.0.unfinished.store(true, Ordering::Relaxed);
         self.carry_over().await?;
         self.look().await?;
-        let rows = self.0.journal.read(|db| db.skills()).await?;
+        let rows = self.0.journal.read(|db| db.skills().skills()).await?;
         let mut begun = Vec::new();
         for builtin in self.0.builtins {
             let row = rows.iter().find(|row| row.name == builtin.name);
@@ -110,7 +110,7 @@ impl Review {
             .journal
             .write("remember what was shipped", move |tx| {
                 known.iter().try_for_each(|(name, digest, put)| {
-                    tx.shipped_skill(name, digest.as_str(), put.then_some(digest.as_str()))
+                    tx.skills().shipped_skill(name, digest.as_str(), put.then_some(digest.as_str()))
                 })
             })
             .await

@@ -100,7 +100,7 @@ impl Review {
     /// proposal, and the sentences of the later stages would tell it what stands there.
     async fn is_accepted(&self, skill: &str, content: &Folder) -> anyhow::Result<bool> {
         let (skill, digest) = (skill.to_owned(), content.digest());
-        let version = self.0.journal.read(move |db| db.version_with(&skill, digest.as_str())).await?;
+        let version = self.0.journal.read(move |db| db.skills().version_with(&skill, digest.as_str())).await?;
         Ok(version.is_some_and(|version| version.accepted))
     }
 }
@@ -183,7 +183,7 @@ fn barred(tx: Tx<'_>, examined: &Examined, judged: &Judged, refuse_tainted: bool
     if tainted && refuse_tainted {
         return Ok(Some(Refused::because(&says::tainted_refused(&judged.label))));
     }
-    let waiting: Vec<_> = tx.pending_proposals()?.into_iter().filter(|row| row.turn.is_some()).collect();
+    let waiting: Vec<_> = tx.proposals().pending_proposals()?.into_iter().filter(|row| row.turn.is_some()).collect();
     let like = waiting.iter().filter(|row| (Standing::read(&row.standing) == Standing::Tainted) == tainted).count();
     let most = if tainted { MOST_TAINTED } else { MOST_WAITING };
     Ok((like >= most).then(|| Refused::because(&says::too_many_wait(like))))
@@ -207,8 +207,8 @@ fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Mom
         nonce,
     };
     let (turn, person) = draft.origin.turn().unzip();
-    let turn = turn.map(|id| tx.turn(id)).transpose()?.flatten().map(|row| row.id);
-    let id = tx.stage(&NewProposal {
+    let turn = turn.map(|id| tx.turns().turn(id)).transpose()?.flatten().map(|row| row.id);
+    let id = tx.proposals().stage(&NewProposal {
         skill: &draft.skill,
         change: draft.change.as_str(),
         new_name: draft.change.new_name(),
@@ -227,13 +227,16 @@ fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Mom
         at: now,
     })?;
     for said in said(judged, findings)? {
-        tx.add_verdict(id, &said, judged.scope, now)?;
+        tx.proposals().add_verdict(id, &said, judged.scope, now)?;
     }
     for node in draft.origin.nodes() {
-        tx.derive(Node::Proposal(id), node)?;
+        tx.derivations().derive(Node::Proposal(id), node)?;
     }
     if let Origin::Reflection { action, .. } = &draft.origin {
-        anyhow::ensure!(tx.action_proposed(*action, id, now)?, "Action {action} is not to be proposed any more");
+        anyhow::ensure!(
+            tx.reflections().action_proposed(*action, id, now)?,
+            "Action {action} is not to be proposed any more"
+        );
     }
     Ok(Staged::New(id, standing))
 }

@@ -64,7 +64,7 @@ pub(super) struct Judged {
 pub(super) fn judge(db: Db<'_>, origin: &Origin) -> anyhow::Result<Judged> {
     match origin {
         Origin::Turn { turn, conversation, person, label } => {
-            let row = db.turn(*turn)?.filter(|row| row.conversation == *conversation && row.person == *person);
+            let row = db.turns().turn(*turn)?.filter(|row| row.conversation == *conversation && row.person == *person);
             match row {
                 Some(row) => judge_turn(db, &row, label),
                 None => Ok(tainted(label.join_with(&Label::untrusted(Source::unknown())), Scope::Shared)),
@@ -107,8 +107,8 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
 fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, Vec<StoredText>)> {
     let mut label = row.label.clone();
     let mut said = Vec::new();
-    for message in db.messages_of_turn(row.id)? {
-        for text in db.texts_of(message.id)? {
+    for message in db.messages().messages_of_turn(row.id)? {
+        for text in db.messages().texts_of(message.id)? {
             label.absorb(text.text.label());
             if message.kind == MessageKind::Said {
                 said.push(text);
@@ -120,7 +120,7 @@ fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, Vec<StoredText>)
 
 /// Whether the journal says, now, that somebody is an owner.
 pub(super) fn is_owner(db: Db<'_>, person: PersonId) -> anyhow::Result<bool> {
-    Ok(db.person(person)?.is_some_and(|person| person.role == Role::Owner))
+    Ok(db.people().person(person)?.is_some_and(|person| person.role == Role::Owner))
 }
 
 /// Quotes count in their own turn only: later they are what their labels say.
@@ -152,9 +152,14 @@ fn pasted_earlier(db: Db<'_>, row: &TurnRow) -> anyhow::Result<bool> {
     let before = |message: &StoredMessage| {
         message.kind == MessageKind::Said && message.turn.is_some_and(|turn| turn.0 < row.id.0)
     };
-    let earlier: BTreeSet<_> =
-        db.messages_of(row.conversation)?.iter().filter(|message| before(message)).map(|message| message.id).collect();
-    let texts = db.texts_of_conversation(row.conversation)?;
+    let earlier: BTreeSet<_> = db
+        .messages()
+        .messages_of(row.conversation)?
+        .iter()
+        .filter(|message| before(message))
+        .map(|message| message.id)
+        .collect();
+    let texts = db.messages().texts_of_conversation(row.conversation)?;
     Ok(texts.iter().filter(|text| earlier.contains(&text.message)).any(may_be_pasted))
 }
 
@@ -206,17 +211,22 @@ mod tests {
     }
 
     fn begin(tx: Tx<'_>, name: &str, role: Role, said: &[(TextKind, &str, Label)]) -> anyhow::Result<Place> {
-        let person = tx.allow(name, role, "config", Moment(1))?.id;
+        let person = tx.people().allow(name, role, "config", Moment(1))?.id;
         let scope = Scope::Person(person);
-        let address = tx.link(&Address::new("telegram", "bot", name), Some(person), Moment(1))?;
-        let stream = tx.stream_for(person)?;
-        let conversation =
-            tx.open_conversation(&NewConversation { stream, kind: "chat", scope, because: "first", at: Moment(1) })?;
+        let address = tx.addresses().link(&Address::new("telegram", "bot", name), Some(person), Moment(1))?;
+        let stream = tx.conversations().stream_for(person)?;
+        let conversation = tx.conversations().open_conversation(&NewConversation {
+            stream,
+            kind: "chat",
+            scope,
+            because: "first",
+            at: Moment(1),
+        })?;
         let message = add_message(tx, stream, conversation, address, person)?;
         for (kind, words, label) in said {
-            tx.add_text(message, *kind, &text(words, label.clone(), person))?;
+            tx.messages().add_text(message, *kind, &text(words, label.clone(), person))?;
         }
-        let turn = tx.begin_turn(&NewTurn {
+        let turn = tx.turns().begin_turn(&NewTurn {
             stream,
             conversation,
             person: Some(person),
@@ -227,7 +237,7 @@ mod tests {
             recalled: &text("", Label::neutral(), person),
             label: &Label::neutral(),
         })?;
-        tx.claim(turn, &[message])?;
+        tx.messages().claim(turn, &[message])?;
         Ok(Place { person, conversation, turn })
     }
 
@@ -238,7 +248,7 @@ mod tests {
         address: AddressId,
         person: PersonId,
     ) -> anyhow::Result<MessageId> {
-        tx.add_message(&NewMessage {
+        tx.messages().add_message(&NewMessage {
             stream,
             conversation: Some(conversation),
             inbox: None,
@@ -334,8 +344,8 @@ mod tests {
                 scope,
                 at,
             };
-            let step = tx.begin_step(&step)?;
-            tx.finish_step(step, &text("a page", label, ada.person), None, "", at)
+            let step = tx.turns().begin_step(&step)?;
+            tx.turns().finish_step(step, &text("a page", label, ada.person), None, "", at)
         };
         house.journal.write("read a page", read).await.unwrap();
         let judged = judged(&house, origin(ada)).await;

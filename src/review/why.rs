@@ -22,7 +22,7 @@ const MOST_NODES: usize = 20_000;
 /// # Errors
 /// If the journal cannot be read.
 pub fn chains(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<Vec<String>>> {
-    let Some(row) = db.proposal(id)? else { return Ok(None) };
+    let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
     if row.label.is_trusted() {
         return Ok(Some(vec![says::clean(id, &row.origin)]));
     }
@@ -46,11 +46,12 @@ fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node,
     let mut open = VecDeque::from([start]);
     let mut end = start;
     while let Some(node) = open.pop_front() {
-        let Some((at, _)) = db.birth(node)? else { continue };
+        let Some((at, _)) = db.derivations().birth(node)? else { continue };
         times.insert(node, at);
         let mut carried = false;
-        for parent in db.parents(node)? {
-            let carries = db.birth(parent)?.is_some_and(|(_, label)| label.sources().any(|known| known == source));
+        for parent in db.derivations().parents(node)? {
+            let carries =
+                db.derivations().birth(parent)?.is_some_and(|(_, label)| label.sources().any(|known| known == source));
             if carries && parent != start && !came_from.contains_key(&parent) && came_from.len() < MOST_NODES {
                 came_from.insert(parent, node);
                 open.push_back(parent);
@@ -100,7 +101,7 @@ fn told(db: Db<'_>, path: &[(Node, Moment)], source: &Source, origin: &str, zone
 fn last(db: Db<'_>, path: &[(Node, Moment)], source: &Source) -> anyhow::Result<Option<String>> {
     Ok(match path.last() {
         Some((Node::Turn(turn), _)) => {
-            let steps = db.steps(*turn)?;
+            let steps = db.turns().steps(*turn)?;
             let carries = |step: &&crate::store::StepRow| step.text.label().sources().any(|known| known == source);
             Some(match steps.iter().filter(|step| step.kind == "tool").find(carries) {
                 Some(step) => says::came_by_tool(&step.tool, source),

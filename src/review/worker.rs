@@ -71,7 +71,7 @@ impl Review {
             // A look stages everything that it holds before any of it is told of.
             let whole = self.0.writing.lock().await;
             let now = self.0.clock.now();
-            let pending = self.0.journal.read(|db| db.pending_proposals()).await?;
+            let pending = self.0.journal.read(|db| db.proposals().pending_proposals()).await?;
             drop(whole);
             if let Some(late) = pending.iter().find(|row| row.is_late(now)) {
                 self.expire(late.id, late.skill.clone()).await?;
@@ -111,8 +111,8 @@ impl Review {
         self.post_to_owner("tell of held folders", move |tx, address, scope| {
             // The names are those of folders that nobody accepted.
             let text: Text = Labelled::new(Arc::from(words), label::of_a_held_folder(), scope);
-            tx.post(&NewOutbox::notice(address, &text, now))?;
-            lines.iter().try_for_each(|(id, _)| tx.told_of(*id, now))
+            tx.outbox().post(&NewOutbox::notice(address, &text, now))?;
+            lines.iter().try_for_each(|(id, _)| tx.proposals().told_of(*id, now))
         })
         .await
     }
@@ -122,7 +122,7 @@ impl Review {
         let names: Vec<String> = names.iter().map(|name| one_line(&reveal(name)).replace('`', "'")).collect();
         let (words, now) = (says::carried_over(&names), self.0.clock.now());
         self.post_to_owner("tell of skills by hand", move |tx, address, scope| {
-            tx.post(&NewOutbox::notice(address, &wording::own(words, scope), now))?;
+            tx.outbox().post(&NewOutbox::notice(address, &wording::own(words, scope), now))?;
             carried_over::told(tx)
         })
         .await
@@ -133,14 +133,14 @@ impl Review {
         self.0
             .journal
             .read(|db| {
-                let Some(row) = db.approved_by_policy_untold()? else { return Ok(None) };
-                let is_intended = db.intended_changes()?.iter().any(|change| change.proposal == Some(row.id));
+                let Some(row) = db.proposals().approved_by_policy_untold()? else { return Ok(None) };
+                let is_intended = db.skills().intended_changes()?.iter().any(|change| change.proposal == Some(row.id));
                 let ended = match (row.state.as_str(), is_intended) {
                     ("approved", true) => says::Ended::Later,
                     ("approved", false) => says::Ended::Done,
                     _ => says::Ended::Conflict,
                 };
-                let setting = db.approved_under(row.id)?;
+                let setting = db.proposals().approved_under(row.id)?;
                 let why = match setting.as_str() {
                     BY_REFLECTION_NONE => says::passed_every_stage(row.id),
                     _ => says::reviewer_approved(row.id),
@@ -155,7 +155,7 @@ impl Review {
         self.0
             .journal
             .write("expire a proposal", move |tx| {
-                tx.settle_proposal(id, "expired", "", now)?;
+                tx.proposals().settle_proposal(id, "expired", "", now)?;
                 decided(tx, id, &skill, "expire", "program", "", now)
             })
             .await
@@ -178,8 +178,8 @@ impl Review {
         self.0
             .journal
             .write("keep a review", move |tx| {
-                tx.add_verdict(id, &said, scope, now)?;
-                tx.reviewed(id)
+                tx.proposals().add_verdict(id, &said, scope, now)?;
+                tx.proposals().reviewed(id)
             })
             .await?;
         if approves { self.approve_by_policy(id, Decider::Reviewer, setting).await } else { Ok(()) }
@@ -212,7 +212,7 @@ impl Review {
 
     async fn approve_by_policy(&self, id: ProposalId, by: Decider, setting: &'static str) -> anyhow::Result<()> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
-        let Some(row) = self.0.journal.read(|db| db.proposal(id)).await? else { return Ok(()) };
+        let Some(row) = self.0.journal.read(|db| db.proposals().proposal(id)).await? else { return Ok(()) };
         let lying = self.lying(&row.skill).await?.as_ref().map(Folder::digest);
         let now = self.0.clock.now();
         let begun = self
@@ -227,8 +227,8 @@ impl Review {
                 let (skill, scope) = (&proposal.row.skill, proposal.row.scope);
                 match by {
                     Decider::Setting(_) => {
-                        tx.add_verdict(id, &not_asked(), scope, now)?;
-                        tx.reviewed(id)?;
+                        tx.proposals().add_verdict(id, &not_asked(), scope, now)?;
+                        tx.proposals().reviewed(id)?;
                         decided(tx, id, skill, "approve", "program", setting, now)?;
                     }
                     _ => decided(tx, id, skill, "approve", "reviewer", setting, now)?,
@@ -252,7 +252,9 @@ impl Review {
         self.tell_owner("tell of a proposal", id, move |tx, address, scope| {
             let text: Text = Labelled::new(Arc::from(shown.markdown), shown.label, scope);
             let (kind, buttons) = (OutboxKind::Notice, &shown.buttons);
-            tx.post(&NewOutbox { address, kind, message: None, text: &text, buttons, quotes: "", at: now }).map(drop)
+            tx.outbox()
+                .post(&NewOutbox { address, kind, message: None, text: &text, buttons, quotes: "", at: now })
+                .map(drop)
         })
         .await
     }
@@ -262,9 +264,9 @@ impl Review {
         let now = self.0.clock.now();
         self.tell_owner("tell of a skill", id, move |tx, address, scope| {
             // The name of the skill is the proposal's word.
-            let Some(row) = tx.proposal(id)? else { return Ok(()) };
+            let Some(row) = tx.proposals().proposal(id)? else { return Ok(()) };
             let text: Text = Labelled::new(Arc::from(words), row.label, scope);
-            tx.post(&NewOutbox::notice(address, &text, now)).map(drop)
+            tx.outbox().post(&NewOutbox::notice(address, &text, now)).map(drop)
         })
         .await
     }
@@ -279,7 +281,7 @@ impl Review {
         let now = self.0.clock.now();
         self.post_to_owner(job, move |tx, address, scope| {
             post(tx, address, scope)?;
-            tx.told_of(id, now)
+            tx.proposals().told_of(id, now)
         })
         .await
     }
@@ -315,9 +317,15 @@ fn many_folders(pending: &[ProposalRow]) -> Option<Vec<(ProposalId, String)>> {
 
 /// Where the first owner was last heard.
 fn owners_address(db: Db<'_>) -> anyhow::Result<Option<(AddressId, Scope)>> {
-    let owner = db.people()?.into_iter().filter(|person| person.role == crate::people::Role::Owner).map(|p| p.id).min();
+    let owner = db
+        .people()
+        .people()?
+        .into_iter()
+        .filter(|person| person.role == crate::people::Role::Owner)
+        .map(|p| p.id)
+        .min();
     let Some(owner) = owner else { return Ok(None) };
-    Ok(db.reached_at(owner)?.map(|address| (address, Scope::Person(owner))))
+    Ok(db.addresses().reached_at(owner)?.map(|address| (address, Scope::Person(owner))))
 }
 
 /// When to look for what expires. What is on its way to the owner has all of its time before it.
@@ -363,7 +371,7 @@ fn decided(
     way: &str,
     now: Moment,
 ) -> anyhow::Result<()> {
-    tx.add_decision(&NewDecision {
+    tx.proposals().add_decision(&NewDecision {
         proposal: Some(id),
         skill,
         act,

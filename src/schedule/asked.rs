@@ -56,7 +56,7 @@ impl Schedule {
             .write("ask for a slot", move |tx| {
                 let scope = Scope::Person(person);
                 let name = period.to_string();
-                if let Some(last) = tx.newest_run(scope, job.as_str(), &name)? {
+                if let Some(last) = tx.slots().newest_run(scope, job.as_str(), &name)? {
                     return again_or_not(tx, last, again, now);
                 }
                 let Some(since) = slots::since(*tx, person, job)? else { return Ok(Asked::TooEarly(name)) };
@@ -65,7 +65,7 @@ impl Schedule {
                 let plan = plan(job, &every_minute, &since, Duration::MAX, zone, now);
                 let wanted: Vec<_> = plan.claims.into_iter().filter(|claim| claim.to <= period.ends(zone)).collect();
                 slots::store(tx, scope, &wanted, now)?;
-                let row = tx.newest_run(scope, job.as_str(), &name)?;
+                let row = tx.slots().newest_run(scope, job.as_str(), &name)?;
                 Ok(row.map_or(Asked::TooEarly(name.clone()), |row| Asked::Begun(row.id, name)))
             })
             .await?;
@@ -81,7 +81,7 @@ impl Schedule {
         let mut looked = self.looked.subscribe();
         let over = async {
             loop {
-                let slot = self.parts.journal.read(move |db| db.slot(id)).await?;
+                let slot = self.parts.journal.read(move |db| db.slots().slot(id)).await?;
                 if slot.as_ref().is_none_or(|slot| !slot.state.is_open()) || looked.changed().await.is_err() {
                     return Ok(slot);
                 }
@@ -89,7 +89,7 @@ impl Schedule {
         };
         tokio::select! {
             slot = over => slot,
-            () = crate::time::clock::grace(patience) => self.parts.journal.read(move |db| db.slot(id)).await,
+            () = crate::time::clock::grace(patience) => self.parts.journal.read(move |db| db.slots().slot(id)).await,
         }
     }
 }
@@ -114,6 +114,6 @@ fn again_or_not(tx: Tx<'_>, last: SlotRow, again: bool, now: Moment) -> anyhow::
         again: true,
         at: now,
     };
-    let id = tx.claim_slot(&new)?;
+    let id = tx.slots().claim_slot(&new)?;
     Ok(id.map_or(Asked::OnIt(last.id, last.period.clone()), |id| Asked::Begun(id, last.period.clone())))
 }

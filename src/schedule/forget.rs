@@ -11,7 +11,7 @@ impl Schedule {
     /// Finishes what was begun. One that cannot be finished now keeps nothing else from starting; the next round tries it again.
     pub(super) async fn finish_forgetting(&self) -> anyhow::Result<()> {
         let now = self.parts.clock.now();
-        for row in self.parts.journal.read(|db| db.unfinished_forgettings()).await? {
+        for row in self.parts.journal.read(|db| db.erasure().unfinished_forgettings()).await? {
             let id = row.id;
             let done = match row.what {
                 Forgotten::Person => self.parts.tree.forget_person(id, now).await.map(|_| Vec::new()),
@@ -34,7 +34,7 @@ impl Schedule {
 
     /// Lets go of the words of what nothing holds any more.
     pub(super) async fn look_at_what_was_left(&self, now: Moment) -> anyhow::Result<()> {
-        for row in self.parts.journal.read(|db| db.forgettings_left()).await? {
+        for row in self.parts.journal.read(|db| db.erasure().forgettings_left()).await? {
             let (id, of) = (row.id, row.clone());
             if row.what == Forgotten::Person {
                 // It knows no words to look for: what is left of somebody goes as the rest did.
@@ -47,12 +47,12 @@ impl Schedule {
                 tracing::error!("Forgetting {id} is not finished: its words cannot be read");
                 continue;
             }
-            let mut left = self.parts.journal.read_much(move |db| db.left(&of)).await?;
+            let mut left = self.parts.journal.read_much(move |db| db.erasure().left(&of)).await?;
             self.parts.tree.look_into_files(&row, &mut left).await?;
             if left.is_nothing() {
                 self.parts
                     .journal
-                    .write("let go of forgotten words", move |tx| tx.end_forgetting(id, false, now))
+                    .write("let go of forgotten words", move |tx| tx.erasure().end_forgetting(id, false, now))
                     .await?;
             }
         }

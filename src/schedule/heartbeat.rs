@@ -55,7 +55,7 @@ impl Schedule {
     }
 
     async fn looked_at(&self) -> anyhow::Result<Option<Moment>> {
-        let stored = self.parts.journal.read(|db| db.fact(LOOKED)).await?;
+        let stored = self.parts.journal.read(|db| db.settings().fact(LOOKED)).await?;
         Ok(stored.and_then(|at| at.parse().ok()).map(Moment))
     }
 
@@ -99,9 +99,9 @@ impl Schedule {
                     runs::answer(tx, slot, *message, text, now)
                 }
                 Ended { slot, outcome: Outcome::GaveUp { reason } } => {
-                    tx.end_slot(slot.id, SlotState::Failed, reason, now).map(|_| None)
+                    tx.slots().end_slot(slot.id, SlotState::Failed, reason, now).map(|_| None)
                 }
-                Ended { slot, .. } => tx.end_slot(slot.id, SlotState::Done, "", now).map(|_| None),
+                Ended { slot, .. } => tx.slots().end_slot(slot.id, SlotState::Done, "", now).map(|_| None),
             });
             if let Some(address) = posted.await? {
                 self.parts.audience.posted(address);
@@ -112,14 +112,14 @@ impl Schedule {
 }
 
 fn looked(tx: Tx<'_>, now: Moment) -> anyhow::Result<()> {
-    tx.set_fact(LOOKED, &now.0.to_string())
+    tx.settings().set_fact(LOOKED, &now.0.to_string())
 }
 
 /// Claims the slot and assigns the run. `None` if that was done before, other work runs, or the owner cannot be reached.
 fn begin(tx: Tx<'_>, to_do: &ToDo, due: Moment, zone: Zone, now: Moment) -> anyhow::Result<Option<StreamId>> {
     let (owner, file, row) = to_do;
     let scope = Scope::Person(*owner);
-    if address_of(*tx, *owner)?.is_none() || tx.open_slots()?.iter().any(|slot| slot.scope == scope) {
+    if address_of(*tx, *owner)?.is_none() || tx.slots().open_slots()?.iter().any(|slot| slot.scope == scope) {
         return Ok(None);
     }
     let (period, state) = (due.rfc3339(), SlotState::Claimed);
@@ -135,12 +135,12 @@ fn begin(tx: Tx<'_>, to_do: &ToDo, due: Moment, zone: Zone, now: Moment) -> anyh
         again: false,
         at: now,
     };
-    let Some(slot) = tx.claim_slot(&slot)? else { return Ok(None) };
+    let Some(slot) = tx.slots().claim_slot(&slot)? else { return Ok(None) };
     let words = [wording::own(says::look(&zone.show_long(now)), scope), file.clone()];
     let from: Vec<Node> = row.iter().map(|row| Node::File(*row)).collect();
     let run = assign(tx, &Assignment { person: *owner, kind: Kind::Heartbeat, words: &words, from: &from, at: now })?
         .context("An owner who could be reached cannot be any more")?;
-    tx.slot_works(slot, run.conversation)?;
+    tx.slots().slot_works(slot, run.conversation)?;
     Ok(Some(run.stream))
 }
 

@@ -32,7 +32,8 @@ impl Schedule {
         let (now, zone) = (self.parts.clock.now(), self.parts.zone);
         let (due, misplaced) = self.parts.journal.read(move |db| sort(db, now, zone)).await?;
         if !misplaced.is_empty() {
-            let moves = move |tx: Tx<'_>| misplaced.iter().try_for_each(|(id, at)| tx.move_reminder(*id, *at));
+            let moves =
+                move |tx: Tx<'_>| misplaced.iter().try_for_each(|(id, at)| tx.reminders().move_reminder(*id, *at));
             self.parts.journal.write("plan anew", moves).await?;
         }
         for id in due {
@@ -84,8 +85,8 @@ type Sorted = (Vec<ReminderId>, Vec<(ReminderId, Moment)>);
 
 fn sort(db: Db<'_>, now: Moment, zone: Zone) -> anyhow::Result<Sorted> {
     let (mut due, mut misplaced) = Sorted::default();
-    let is_behind = db.high_water()?.is_some_and(|mark| now < mark);
-    for row in db.waiting_reminders()? {
+    let is_behind = db.conversations().high_water()?.is_some_and(|mark| now < mark);
+    for row in db.reminders().waiting_reminders()? {
         if is_due(&row, now) {
             due.push(row.id);
         } else if !is_behind
@@ -103,19 +104,20 @@ fn is_due(row: &ReminderRow, now: Moment) -> bool {
 }
 
 fn next_look(db: Db<'_>, now: Moment) -> anyhow::Result<Option<Moment>> {
-    let waiting = db.waiting_reminders()?;
+    let waiting = db.reminders().waiting_reminders()?;
     let later = waiting.iter().filter(|row| !is_due(row, now)).filter_map(|row| row.next_at);
-    let open = db.open_slots()?.iter().any(|slot| is_task(&slot.job)) || waiting.iter().any(|row| is_due(row, now));
+    let open =
+        db.slots().open_slots()?.iter().any(|slot| is_task(&slot.job)) || waiting.iter().any(|row| is_due(row, now));
     Ok(later.chain(open.then(|| now.plus(AGAIN))).min())
 }
 
 /// A run that gave up is told in one sentence, and not made again before its next time.
 fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Moment) -> anyhow::Result<Option<AddressId>> {
-    if !tx.end_slot(slot.id, SlotState::Failed, reason, now)? {
+    if !tx.slots().end_slot(slot.id, SlotState::Failed, reason, now)? {
         return Ok(None);
     }
     let Some((address, id)) = runs::address(tx, slot)?.zip(task_of(&slot.job)) else { return Ok(None) };
     let sentence = says::not_done(id, &zone.show(slot.due_at), says::why_not(reason));
-    tx.post(&NewOutbox::notice(address, &wording::own(sentence, slot.scope), now))?;
+    tx.outbox().post(&NewOutbox::notice(address, &wording::own(sentence, slot.scope), now))?;
     Ok(Some(address))
 }

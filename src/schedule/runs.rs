@@ -27,7 +27,7 @@ impl Schedule {
         self.parts
             .journal
             .read(move |db| {
-                let open = db.open_slots()?.into_iter().filter(|slot| mine(&slot.job));
+                let open = db.slots().open_slots()?.into_iter().filter(|slot| mine(&slot.job));
                 let mut ended = Vec::new();
                 for slot in open {
                     // Claimed and assigned is one step, so there is none without a conversation; were there one, it is no run.
@@ -53,14 +53,14 @@ pub(super) fn answer(
     now: Moment,
 ) -> anyhow::Result<Option<AddressId>> {
     let Some(address) = address(tx, slot)? else {
-        tx.end_slot(slot.id, SlotState::Failed, NOBODY_TO_TELL, now)?;
+        tx.slots().end_slot(slot.id, SlotState::Failed, NOBODY_TO_TELL, now)?;
         return Ok(None);
     };
-    if !tx.end_slot(slot.id, SlotState::Done, "", now)? {
+    if !tx.slots().end_slot(slot.id, SlotState::Done, "", now)? {
         return Ok(None);
     }
     let (kind, message) = (OutboxKind::Reply, Some(message));
-    tx.post(&NewOutbox { address, kind, message, text, buttons: &[], quotes: "", at: now })?;
+    tx.outbox().post(&NewOutbox { address, kind, message, text, buttons: &[], quotes: "", at: now })?;
     Ok(Some(address))
 }
 

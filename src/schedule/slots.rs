@@ -69,9 +69,9 @@ impl Schedule {
     }
 
     async fn forget_what_has_not_come(&self, now: Moment) -> anyhow::Result<()> {
-        if self.parts.journal.read(move |db| db.has_slots_after(now)).await? {
+        if self.parts.journal.read(move |db| db.slots().has_slots_after(now)).await? {
             tracing::warn!("The clock was ahead: what was marked for days to come is forgotten");
-            self.parts.journal.write("forget slots to come", move |tx| tx.forget_slots_after(now)).await?;
+            self.parts.journal.write("forget slots to come", move |tx| tx.slots().forget_slots_after(now)).await?;
         }
         Ok(())
     }
@@ -84,10 +84,11 @@ impl Schedule {
             .journal
             .read(move |db| {
                 let mut due = Due::default();
-                if !config.enabled || db.high_water()?.is_some_and(|mark| now < mark) {
+                if !config.enabled || db.conversations().high_water()?.is_some_and(|mark| now < mark) {
                     return Ok(due);
                 }
-                for person in db.people()?.iter().filter(|person| person.role == Role::Owner || config.members) {
+                for person in db.people().people()?.iter().filter(|person| person.role == Role::Owner || config.members)
+                {
                     let mut claims = Vec::new();
                     for (job, cron) in jobs(&config) {
                         let Some(since) = since(db, person.id, job)? else { continue };
@@ -115,7 +116,7 @@ impl Schedule {
 
     /// Goes on with what is claimed and not over, one slot of a person at a time; when something is to be tried again.
     async fn take_up(&self) -> anyhow::Result<Option<Moment>> {
-        let open = self.parts.journal.read(|db| db.open_slots()).await?;
+        let open = self.parts.journal.read(|db| db.slots().open_slots()).await?;
         let mut waits = BTreeSet::new();
         let mut again = None;
         let mut open: Vec<_> = open.into_iter().filter_map(|slot| Some((Job::named(&slot.job)?, slot))).collect();
@@ -150,16 +151,16 @@ fn jobs(config: &crate::config::Reflection) -> impl Iterator<Item = (Job, &Cron)
 }
 
 pub(super) fn since(db: Db<'_>, person: PersonId, job: Job) -> anyhow::Result<Option<Since>> {
-    if let Some(last) = db.last_slot(Scope::Person(person), job.as_str())? {
+    if let Some(last) = db.slots().last_slot(Scope::Person(person), job.as_str())? {
         return Ok(Some(Since::Last(last.period, last.to)));
     }
-    Ok(db.known_since(person)?.map(Since::Known))
+    Ok(db.people().known_since(person)?.map(Since::Known))
 }
 
 pub(super) fn store(tx: Tx<'_>, scope: Scope, claims: &[Claim], now: Moment) -> anyhow::Result<()> {
     for claim in claims {
         let missed = claim.missed > 0;
-        tx.claim_slot(&NewSlot {
+        tx.slots().claim_slot(&NewSlot {
             job: claim.job.as_str(),
             scope,
             period: &claim.period.to_string(),

@@ -71,7 +71,7 @@ impl Schedule {
     }
 
     async fn open_round(&self) -> anyhow::Result<Option<SlotRow>> {
-        let open = self.parts.journal.read(|db| db.open_slots()).await?;
+        let open = self.parts.journal.read(|db| db.slots().open_slots()).await?;
         Ok(open.into_iter().find(|slot| slot.job == JOB))
     }
 
@@ -86,7 +86,8 @@ impl Schedule {
         let (period, from, to) = (day.to_string(), day.begins(zone), day.ends(zone));
         let name = period.clone();
         // By its name, and not by the latest there is: a clock that was ahead for an hour would silence it until then.
-        let look = move |db: Db<'_>| Ok((db.newest_run(Scope::Shared, JOB, &name)?, db.used_since()?));
+        let look =
+            move |db: Db<'_>| Ok((db.slots().newest_run(Scope::Shared, JOB, &name)?, db.maintenance().used_since()?));
         let (done, since) = self.parts.journal.read(look).await?;
         if done.is_some() || since.is_none_or(|since| due < since) {
             return Ok(None);
@@ -94,7 +95,18 @@ impl Schedule {
         let claim = move |tx: crate::store::Tx<'_>| {
             let (job, scope, state) = (JOB, Scope::Shared, SlotState::Claimed);
             let (period, due_at, at) = (period.as_str(), due, now);
-            tx.claim_slot(&NewSlot { job, scope, period, from, to, due_at, state, reason: "", again: false, at })
+            tx.slots().claim_slot(&NewSlot {
+                job,
+                scope,
+                period,
+                from,
+                to,
+                due_at,
+                state,
+                reason: "",
+                again: false,
+                at,
+            })
         };
         self.parts.journal.write("claim upkeep", claim).await
     }
@@ -113,7 +125,7 @@ impl Schedule {
         match next {
             Some(step) => self.rounds.stands_at(Some(Round { slot, step })),
             None => {
-                let end = move |tx: crate::store::Tx<'_>| tx.end_slot(slot, SlotState::Done, "", now).map(drop);
+                let end = move |tx: crate::store::Tx<'_>| tx.slots().end_slot(slot, SlotState::Done, "", now).map(drop);
                 self.parts.journal.write("end upkeep", end).await?;
                 self.rounds.stands_at(None);
             }

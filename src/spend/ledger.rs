@@ -68,7 +68,7 @@ impl Ledger {
     /// If the journal cannot be read.
     pub async fn recollect(&self, card: &Card) -> anyhow::Result<()> {
         let (name, of) = (name(card), name(card));
-        for (guessed, counted) in self.journal.read(move |db| db.counts_of(&of, scale::CALLS)).await? {
+        for (guessed, counted) in self.journal.read(move |db| db.spending().counts_of(&of, scale::CALLS)).await? {
             self.scales.learn(&name, guessed, counted);
         }
         Ok(())
@@ -91,8 +91,10 @@ impl Ledger {
     pub async fn left(&self) -> anyhow::Result<Left> {
         let day = self.zone.day(self.clock.now());
         let of = day.clone();
-        let (all, background) =
-            self.journal.read(move |db| Ok((db.spent(&of, None, false)?, db.spent(&of, None, true)?))).await?;
+        let (all, background) = self
+            .journal
+            .read(move |db| Ok((db.spending().spent(&of, None, false)?, db.spending().spent(&of, None, true)?)))
+            .await?;
         Ok(Left {
             day,
             all: limits::left(self.budget.daily, all),
@@ -153,7 +155,7 @@ impl Ledger {
                 if let Some(exceeded) = limits::exceeded(*tx, &budget, &day, scope, purpose.is_background(), worst)? {
                     return Ok(Err(exceeded));
                 }
-                let id = tx.reserve(&Reservation {
+                let id = tx.spending().reserve(&Reservation {
                     turn: on_behalf.turn,
                     person: on_behalf.person,
                     scope,
@@ -176,7 +178,9 @@ impl Ledger {
     pub(super) async fn settle(&self, id: SpendId, cost: Cost) {
         let settled = self
             .journal
-            .write("settle a call", move |tx| tx.settle(id, cost.input, cost.cached, cost.output, cost.micros))
+            .write("settle a call", move |tx| {
+                tx.spending().settle(id, cost.input, cost.cached, cost.output, cost.micros)
+            })
             .await;
         if let Err(error) = settled {
             tracing::warn!(spend.id = %id, "Call {id} stays at its worst case, because its cost cannot be stored: {error:#}");

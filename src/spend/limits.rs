@@ -87,12 +87,12 @@ pub(super) fn exceeded(
         Scope::Group(_) => Some((Which::Group, budget.per_group_daily)),
         Scope::Shared => None,
     };
-    let spent = db.spent(day, None, false)?;
+    let spent = db.spending().spent(day, None, false)?;
     if !fits(budget.daily, spent, cost) {
         return Ok(Some(Exceeded::of(Which::All, budget.daily, cost)));
     }
     if let Some((which, limit)) = own
-        && !fits(limit, db.spent(day, Some(scope), false)?, cost)
+        && !fits(limit, db.spending().spent(day, Some(scope), false)?, cost)
     {
         return Ok(Some(Exceeded::of(which, limit, cost)));
     }
@@ -100,7 +100,7 @@ pub(super) fn exceeded(
     if !fits(open_to_all, spent, cost) && (background || !is_owner(db, scope)?) {
         return Ok(Some(Exceeded::of(Which::Reserve, open_to_all, cost)));
     }
-    if background && !fits(budget.background_daily, db.spent(day, None, true)?, cost) {
+    if background && !fits(budget.background_daily, db.spending().spent(day, None, true)?, cost) {
         return Ok(Some(Exceeded::of(Which::Background, budget.background_daily, cost)));
     }
     Ok(None)
@@ -115,7 +115,7 @@ pub(super) fn without_reserve(budget: &Budget) -> Limit {
 
 fn is_owner(db: Db<'_>, scope: Scope) -> anyhow::Result<bool> {
     let Scope::Person(id) = scope else { return Ok(false) };
-    Ok(db.person(id)?.is_some_and(|person| person.role == Role::Owner))
+    Ok(db.people().person(id)?.is_some_and(|person| person.role == Role::Owner))
 }
 
 /// Whether the limit has room for the cost. What costs nothing always fits.

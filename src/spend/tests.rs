@@ -125,7 +125,7 @@ impl House {
 
     async fn spent(&self) -> Spent {
         let left = self.ledger.left().await.unwrap();
-        self.journal.read(move |db| db.spent(&left.day, None, false)).await.unwrap()
+        self.journal.read(move |db| db.spending().spent(&left.day, None, false)).await.unwrap()
     }
 
     fn will(&self, grows: bool, result: Result<Usage, ModelError>) {
@@ -314,7 +314,7 @@ async fn the_offline_model_is_free_even_without_any_budget() {
     let house = house(card("offline", None), budget);
     assert!(house.chat().await.is_ok() && house.call(ADA, Purpose::Summary).await.is_ok());
     assert_eq!(house.spent().await, Spent::default());
-    let lines = house.journal.read(|db| db.spend_lines(None, 1)).await.unwrap();
+    let lines = house.journal.read(|db| db.spending().spend_lines(None, 1)).await.unwrap();
     let tokens: Vec<_> = lines.iter().map(|line| (line.model.as_str(), line.input, line.output, line.priced)).collect();
     assert_eq!(tokens, [("offline/small", 20, 5, true); 2]);
 }
@@ -379,8 +379,8 @@ async fn only_the_chats_of_owners_may_spend_the_reserve() {
         house
             .journal
             .write("let them in", |tx| {
-                tx.allow("Ada", crate::people::Role::Owner, "config", Moment(1))?;
-                tx.allow("Ben", crate::people::Role::Member, "config", Moment(1)).map(drop)
+                tx.people().allow("Ada", crate::people::Role::Owner, "config", Moment(1))?;
+                tx.people().allow("Ben", crate::people::Role::Member, "config", Moment(1)).map(drop)
             })
             .await
             .unwrap();

@@ -4,9 +4,9 @@
 //! row that names them the person; what only one of the two can have (slots, reflections, the stream that the program works in) stays where it is and is
 //! found nowhere any more. A test reads the schema: a new column has to be in one of the two lists.
 
+use crate::store::handles::PeopleMut;
 use rusqlite::params;
 
-use super::Tx;
 use crate::id::{PersonId, StreamId};
 use crate::time::Moment;
 use crate::trust::Scope;
@@ -46,13 +46,13 @@ const NAMED: &[(&str, &str)] = &[
 ];
 const IN_STREAM: &[&str] = &["conversations", "messages", "questions", "turns"];
 
-impl Tx<'_> {
+impl PeopleMut<'_> {
     /// Whether nothing of a person waits or is being answered: only then can their stream be joined to another.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn is_at_rest(&self, person: PersonId) -> anyhow::Result<bool> {
-        let mut query = self.0.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT 1 FROM streams s WHERE (s.person_id = ?1 OR s.work_of = ?1) AND (
                  EXISTS (SELECT 1 FROM messages m WHERE m.stream_id = s.id AND m.state IN ('queued', 'claimed'))
                  OR EXISTS (SELECT 1 FROM turns t WHERE t.stream_id = s.id AND t.state IN ('running', 'waiting')))",
@@ -65,42 +65,37 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn absorb(&self, from: PersonId, into: PersonId, now: Moment) -> anyhow::Result<()> {
-        let target = self.stream_for(into)?;
-        self.0
-            .0
+        let target = self.tx().conversations().stream_for(into)?;
+        self.db
             .prepare_cached("UPDATE addresses SET person_id = ?2 WHERE person_id = ?1")?
             .execute(params![from, into])?;
-        if let Some(source) = self.stream_of(from)? {
+        if let Some(source) = self.db.conversations().stream_of(from)? {
             self.move_stream(source, target, now)?;
         }
         for table in SCOPED {
-            self.0
-                .0
+            self.db
                 .prepare_cached(&format!("UPDATE {table} SET scope = ?2 WHERE scope = ?1"))?
                 .execute(params![Scope::Person(from), Scope::Person(into)])?;
         }
         for (table, column) in NAMED {
-            self.0
-                .0
+            self.db
                 .prepare_cached(&format!("UPDATE OR IGNORE {table} SET {column} = ?2 WHERE {column} = ?1"))?
                 .execute(params![from, into])?;
         }
         // The indexes know whose each text is.
-        self.rebuild_index()?;
-        self.drop_entries_of(Scope::Person(from))?;
-        self.0
-            .0
+        self.tx().message_search().rebuild_index()?;
+        self.tx().erasure().drop_entries_of(Scope::Person(from))?;
+        self.db
             .prepare_cached("UPDATE unindexed SET scope = ?2 WHERE scope = ?1")?
             .execute(params![Scope::Person(from), Scope::Person(into)])?;
         self.move_declared_addresses(from, into)?;
-        if self.workspace_owner()? == Some(from) {
+        if self.db.workspace().workspace_owner()? == Some(from) {
             // They are one person: what lies in the root stays theirs.
-            self.set_workspace_owner(into)?;
+            self.tx().workspace().set_workspace_owner(into)?;
         }
         self.disallow(from, now)?;
         // Whoever is let in under that name later is somebody else, with files of their own.
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE people SET name = name || ' #' || id, ended = 'joined', namesake_id = NULL WHERE id = ?1",
             )?
@@ -110,14 +105,13 @@ impl Tx<'_> {
 
     fn move_stream(&self, source: StreamId, target: StreamId, now: Moment) -> anyhow::Result<()> {
         for stream in [source, target] {
-            if let Some(current) = self.newest_conversation(stream)? {
-                self.close_conversation(current.id, now)?;
+            if let Some(current) = self.db.conversations().newest_conversation(stream)? {
+                self.tx().conversations().close_conversation(current.id, now)?;
             }
         }
-        self.set_break(target, Some(now))?;
+        self.tx().conversations().set_break(target, Some(now))?;
         for table in IN_STREAM {
-            self.0
-                .0
+            self.db
                 .prepare_cached(&format!("UPDATE {table} SET stream_id = ?2 WHERE stream_id = ?1"))?
                 .execute(params![source, target])?;
         }
@@ -158,7 +152,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
         let columns = journal.read(|db| {
-            let mut query = db.0.prepare(
+            let mut query = db.prepare(
                 "SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c
                  WHERE m.type = 'table' AND c.name IN ('scope', 'person_id', 'stream_id', 'work_of') ORDER BY 1",
             )?;
@@ -180,19 +174,19 @@ mod tests {
         let now = Moment(1_000);
         let (ada, other) = journal
             .write("two people", move |tx| {
-                let ada = tx.allow("Ada", Role::Owner, "config", now)?;
-                let other = tx.allow("Ada Signal", Role::Member, "pairing", now)?;
-                tx.link(&Address::new("signal", "+1", "a"), Some(other.id), now)?;
-                tx.stream_for(other.id)?;
+                let ada = tx.people().allow("Ada", Role::Owner, "config", now)?;
+                let other = tx.people().allow("Ada Signal", Role::Member, "pairing", now)?;
+                tx.addresses().link(&Address::new("signal", "+1", "a"), Some(other.id), now)?;
+                tx.conversations().stream_for(other.id)?;
                 Ok((ada.id, other.id))
             })
             .await
             .unwrap();
         let (rest, people, theirs) = journal
             .write("absorb", move |tx| {
-                let rest = tx.is_at_rest(other)?;
-                tx.absorb(other, ada, now)?;
-                Ok((rest, tx.people()?, tx.stream_of(ada)?))
+                let rest = tx.people().is_at_rest(other)?;
+                tx.people().absorb(other, ada, now)?;
+                Ok((rest, tx.people().people()?, tx.conversations().stream_of(ada)?))
             })
             .await
             .unwrap();

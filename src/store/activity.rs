@@ -3,9 +3,9 @@
 //! Everything is counted for one person and by the received time, from the first instant on and before the last. What the program does by itself
 //! is told apart from talk, so that looking back never finds itself.
 
+use crate::store::handles::Activity;
 use rusqlite::params;
 
-use super::Db;
 use crate::id::{MessageId, PersonId, TurnId};
 use crate::time::Moment;
 use crate::trust::Scope;
@@ -43,13 +43,13 @@ pub struct ModelUse {
     pub output: u64,
 }
 
-impl Db<'_> {
+impl Activity<'_> {
     /// The messages that a person said in their own stream, in order.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn said_between(&self, person: PersonId, from: Moment, to: Moment) -> anyhow::Result<Vec<MessageId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT m.id FROM messages m JOIN streams s ON s.id = m.stream_id
              WHERE s.person_id = ?1 AND m.kind = 'said' AND m.received_at >= ?2 AND m.received_at < ?3 ORDER BY m.id",
         )?;
@@ -61,7 +61,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn reply_of(&self, turn: TurnId) -> anyhow::Result<Option<MessageId>> {
-        let mut query = self.0.prepare_cached("SELECT max(id) FROM messages WHERE turn_id = ?1 AND kind = 'reply'")?;
+        let mut query = self.db.prepare_cached("SELECT max(id) FROM messages WHERE turn_id = ?1 AND kind = 'reply'")?;
         Ok(query.query_row([turn], |row| row.get(0))?)
     }
 
@@ -70,7 +70,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn tools_between(&self, scope: Scope, from: Moment, to: Moment) -> anyhow::Result<Vec<ToolUse>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT tool, count(*), sum(failed) FROM steps
              WHERE kind = 'tool' AND scope = ?1 AND started_at >= ?2 AND started_at < ?3
              GROUP BY tool ORDER BY count(*) DESC, tool",
@@ -86,7 +86,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn skills_between(&self, scope: Scope, from: Moment, to: Moment) -> anyhow::Result<Vec<SkillUse>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT name, count(*) FROM (
                  SELECT CASE WHEN json_valid(call ->> 'arguments') THEN (call ->> 'arguments') ->> 'name' END AS name FROM steps
                  WHERE kind = 'tool' AND tool = 'load_skill' AND failed = 0 AND json_valid(call)
@@ -103,7 +103,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn models_between(&self, scope: Scope, from: Moment, to: Moment) -> anyhow::Result<ModelUse> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT count(*), coalesce(sum(state = 'reserved' OR output_tokens = 0), 0),
                     coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0)
              FROM spending WHERE scope = ?1 AND at >= ?2 AND at < ?3",
@@ -120,7 +120,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn unanswered_between(&self, person: PersonId, from: Moment, to: Moment) -> anyhow::Result<Vec<(String, u32)>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT t.reason, count(*) FROM turns t JOIN streams s ON s.id = t.stream_id
              WHERE s.person_id = ?1 AND t.state = 'gave_up' AND t.claimed_at >= ?2 AND t.claimed_at < ?3
              GROUP BY t.reason ORDER BY count(*) DESC, t.reason",
@@ -134,7 +134,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn work_between(&self, person: PersonId, from: Moment, to: Moment) -> anyhow::Result<Vec<(String, u32)>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT c.kind, count(*) FROM conversations c JOIN streams s ON s.id = c.stream_id
              WHERE s.work_of = ?1 AND c.kind <> 'reflection' AND c.opened_at >= ?2 AND c.opened_at < ?3
              GROUP BY c.kind ORDER BY c.kind",
@@ -153,8 +153,8 @@ mod tests {
 
     /// Somebody who said something at these instants, beside a command and an answer.
     fn said(tx: Tx<'_>, at: &[i64]) -> anyhow::Result<PersonId> {
-        let person = tx.allow("Ada", Role::Owner, "config", Moment(1))?.id;
-        let (talk, work) = (tx.stream_for(person)?, tx.work_stream_for(person)?);
+        let person = tx.people().allow("Ada", Role::Owner, "config", Moment(1))?.id;
+        let (talk, work) = (tx.conversations().stream_for(person)?, tx.conversations().work_stream_for(person)?);
         for at in at {
             for (stream, kind) in [
                 (talk, MessageKind::Said),
@@ -163,7 +163,7 @@ mod tests {
                 (work, MessageKind::Said),
                 (work, MessageKind::Task),
             ] {
-                tx.add_message(&NewMessage {
+                tx.messages().add_message(&NewMessage {
                     stream,
                     conversation: None,
                     inbox: None,
@@ -200,7 +200,7 @@ mod tests {
                 let person = journal.write("say", move |tx| said(tx, &at)).await.unwrap();
                 journal.read(move |db| {
                     let windows = cuts.iter().zip(cuts.iter().skip(1));
-                    windows.map(|(from, to)| db.said_between(person, Moment(*from), Moment(*to))).collect::<Result<Vec<_>, _>>()
+                    windows.map(|(from, to)| db.activity().said_between(person, Moment(*from), Moment(*to))).collect::<Result<Vec<_>, _>>()
                 }).await.unwrap()
             });
             let mut all: Vec<MessageId> = found.into_iter().flatten().collect();

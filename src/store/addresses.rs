@@ -1,8 +1,8 @@
 //! Where people are reached, and the strangers who knocked.
 
+use crate::store::handles::{Addresses, AddressesMut};
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{AddressId, PersonId};
 use crate::people::{Address, KnownAddress};
 use crate::time::Moment;
@@ -14,13 +14,13 @@ fn known(row: &Row<'_>) -> rusqlite::Result<KnownAddress> {
     })
 }
 
-impl Db<'_> {
+impl Addresses<'_> {
     /// Whose address it is, and its row; `None` if nobody allowed writes from there.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn who_is(&self, address: &Address) -> anyhow::Result<Option<(AddressId, PersonId)>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT a.id, a.person_id FROM addresses a JOIN people p ON p.id = a.person_id AND p.removed_at IS NULL
              WHERE a.adapter = ?1 AND a.account = ?2 AND a.peer = ?3",
         )?;
@@ -34,7 +34,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn declared_for(&self, address: &Address) -> anyhow::Result<Option<PersonId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT a.person_id FROM addresses a JOIN people p ON p.id = a.person_id AND p.removed_at IS NULL
              WHERE a.adapter = ?1 AND a.account = ?2 AND (a.peer = ?3 OR a.alias = ?3) ORDER BY a.alias = ?3 DESC LIMIT 1",
         )?;
@@ -46,7 +46,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn address(&self, id: AddressId) -> anyhow::Result<Option<Address>> {
-        let mut query = self.0.prepare_cached("SELECT id, adapter, account, peer FROM addresses WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT id, adapter, account, peer FROM addresses WHERE id = ?1")?;
         Ok(query.query_row([id], known).optional()?.map(|known| known.address))
     }
 
@@ -55,7 +55,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn addresses_of(&self, person: PersonId) -> anyhow::Result<Vec<KnownAddress>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id, adapter, account, peer FROM addresses WHERE person_id = ?1 ORDER BY last_heard_at DESC, id",
         )?;
         Ok(query.query_map([person], known)?.collect::<Result<_, _>>()?)
@@ -67,7 +67,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn reached_at(&self, person: PersonId) -> anyhow::Result<Option<AddressId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT a.id FROM addresses a JOIN people p ON p.id = a.person_id
              WHERE a.person_id = ?1 AND (a.last_heard_at > 0 OR a.adapter = 'signal' AND p.prefer = 'signal')
              ORDER BY a.adapter = p.prefer DESC, a.last_heard_at DESC, a.id LIMIT 1",
@@ -80,7 +80,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn was_heard(&self, id: AddressId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached("SELECT last_heard_at > 0 FROM addresses WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT last_heard_at > 0 FROM addresses WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(false))
     }
 
@@ -89,7 +89,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn was_heard_anywhere(&self, person: PersonId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached("SELECT 1 FROM addresses WHERE person_id = ?1 AND last_heard_at > 0")?;
+        let mut query = self.db.prepare_cached("SELECT 1 FROM addresses WHERE person_id = ?1 AND last_heard_at > 0")?;
         Ok(query.exists([person])?)
     }
 
@@ -98,7 +98,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn wait_until(&self, id: AddressId) -> anyhow::Result<Moment> {
-        let mut query = self.0.prepare_cached("SELECT wait_until FROM addresses WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT wait_until FROM addresses WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(Moment(0)))
     }
 
@@ -108,14 +108,14 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn strangers(&self, limit: u32) -> anyhow::Result<Vec<(String, String, Moment, i64)>> {
         let mut query = self
-            .0
+            .db
             .prepare_cached("SELECT adapter, sender, last_at, count FROM strangers ORDER BY last_at DESC LIMIT ?1")?;
         let rows = query.query_map([limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }
 
-impl Tx<'_> {
+impl AddressesMut<'_> {
     /// Whose address it is that was declared under that alias, and its row. From then on it is known by `address`, and by no other: whoever comes
     /// under the same alias later is somebody else.
     ///
@@ -125,16 +125,15 @@ impl Tx<'_> {
         let declared = Address { peer: alias.to_owned(), ..address.clone() };
         let Some((id, person)) = self.who_is(&declared)? else { return Ok(None) };
         let mut query =
-            self.0.0.prepare_cached("SELECT id FROM addresses WHERE adapter = ?1 AND account = ?2 AND peer = ?3")?;
+            self.db.prepare_cached("SELECT id FROM addresses WHERE adapter = ?1 AND account = ?2 AND peer = ?3")?;
         let place = params![address.adapter, address.account, address.peer];
         // They knocked before they were declared: that row is theirs now, and what waits at the other is still sent there.
         let knocked: Option<AddressId> = query.query_row(place, |row| row.get(0)).optional()?;
         if knocked.is_some() {
-            self.0.0.prepare_cached("UPDATE addresses SET person_id = NULL WHERE id = ?1")?.execute([id])?;
+            self.db.prepare_cached("UPDATE addresses SET person_id = NULL WHERE id = ?1")?.execute([id])?;
         }
         let id = knocked.unwrap_or(id);
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE addresses SET peer = ?2, alias = ?3, person_id = ?4 WHERE id = ?1")?
             .execute(params![id, address.peer, alias, person])?;
         Ok(Some((id, person)))
@@ -145,7 +144,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn use_up_alias(&self, id: AddressId, address: &Address, alias: &str) -> anyhow::Result<()> {
-        let mut query = self.0.0.prepare_cached("SELECT 1 FROM addresses WHERE id = ?1 AND alias = ''")?;
+        let mut query = self.db.prepare_cached("SELECT 1 FROM addresses WHERE id = ?1 AND alias = ''")?;
         if !query.exists([id])? {
             return Ok(());
         }
@@ -154,11 +153,11 @@ impl Tx<'_> {
         match other {
             Some((_, person)) if theirs != Some(person) => return Ok(()),
             Some((spent, _)) => {
-                self.0.0.prepare_cached("UPDATE addresses SET person_id = NULL WHERE id = ?1")?.execute([spent])?;
+                self.db.prepare_cached("UPDATE addresses SET person_id = NULL WHERE id = ?1")?.execute([spent])?;
             }
             None => {}
         }
-        self.0.0.prepare_cached("UPDATE addresses SET alias = ?2 WHERE id = ?1")?.execute(params![id, alias])?;
+        self.db.prepare_cached("UPDATE addresses SET alias = ?2 WHERE id = ?1")?.execute(params![id, alias])?;
         Ok(())
     }
 
@@ -167,7 +166,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn link(&self, address: &Address, person: Option<PersonId>, now: Moment) -> anyhow::Result<AddressId> {
-        let mut by_alias = self.0.0.prepare_cached(
+        let mut by_alias = self.db.prepare_cached(
             "SELECT id, person_id FROM addresses WHERE adapter = ?1 AND account = ?2 AND alias = ?3 AND alias <> ''",
         )?;
         let known = params![address.adapter, address.account, address.peer];
@@ -175,26 +174,25 @@ impl Tx<'_> {
             by_alias.query_row(known, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         match known {
             Some((id, of)) if person.is_none() || of == person => {
-                self.0
-                    .0
+                self.db
                     .prepare_cached("UPDATE addresses SET linked_at = ?2 WHERE id = ?1")?
                     .execute(params![id, now])?;
                 return Ok(id);
             }
             // The number is somebody else's now. Whoever had it stays who they are, and is known by their account alone.
             Some((id, _)) => {
-                self.0.0.prepare_cached("UPDATE addresses SET alias = '' WHERE id = ?1")?.execute([id])?;
+                self.db.prepare_cached("UPDATE addresses SET alias = '' WHERE id = ?1")?.execute([id])?;
             }
             None => {}
         }
-        self.0.0
+        self.db
             .prepare_cached(
                 "INSERT INTO addresses (person_id, adapter, account, peer, linked_at) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (adapter, account, peer) DO UPDATE SET person_id = coalesce(?1, person_id), linked_at = ?5",
             )?
             .execute(params![person, address.adapter, address.account, address.peer, now])?;
         let mut query =
-            self.0.0.prepare_cached("SELECT id FROM addresses WHERE adapter = ?1 AND account = ?2 AND peer = ?3")?;
+            self.db.prepare_cached("SELECT id FROM addresses WHERE adapter = ?1 AND account = ?2 AND peer = ?3")?;
         Ok(query.query_row(params![address.adapter, address.account, address.peer], |row| row.get(0))?)
     }
 
@@ -203,7 +201,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn heard_from(&self, id: AddressId, now: Moment) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE addresses SET last_heard_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
+        self.db.prepare_cached("UPDATE addresses SET last_heard_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         Ok(())
     }
 
@@ -212,7 +210,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_wait_until(&self, id: AddressId, until: Moment) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE addresses SET wait_until = ?2 WHERE id = ?1")?.execute(params![id, until])?;
+        self.db.prepare_cached("UPDATE addresses SET wait_until = ?2 WHERE id = ?1")?.execute(params![id, until])?;
         Ok(())
     }
 
@@ -221,14 +219,13 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn stranger_knocked(&self, at: &Address, now: Moment, day: &str) -> anyhow::Result<bool> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO strangers (adapter, account, sender, first_at, last_at) VALUES (?1, ?2, ?3, ?4, ?4)
                  ON CONFLICT (adapter, account, sender) DO UPDATE SET last_at = ?4, count = count + 1",
             )?
             .execute(params![at.adapter, at.account, at.peer, now])?;
-        let told = self.0.0
+        let told = self.db
             .prepare_cached(
                 "UPDATE strangers SET told_day = ?4 WHERE adapter = ?1 AND account = ?2 AND sender = ?3 AND told_day <> ?4",
             )?
@@ -241,8 +238,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn stranger_guessed(&self, at: &Address, day: &str) -> anyhow::Result<i64> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE strangers SET guesses = CASE guess_day WHEN ?4 THEN guesses + 1 ELSE 1 END, guess_day = ?4
                  WHERE adapter = ?1 AND account = ?2 AND sender = ?3",
@@ -252,13 +248,13 @@ impl Tx<'_> {
     }
 }
 
-impl Db<'_> {
+impl Addresses<'_> {
     /// How many wrong codes a stranger gave on that local day.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn guesses(&self, at: &Address, day: &str) -> anyhow::Result<i64> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT guesses FROM strangers WHERE adapter = ?1 AND account = ?2 AND sender = ?3 AND guess_day = ?4",
         )?;
         let row = query.query_row(params![at.adapter, at.account, at.peer, day], |row| row.get(0));
@@ -271,6 +267,7 @@ mod tests {
     use super::*;
     use crate::people::Role;
     use crate::store::Journal;
+    use crate::store::Tx;
 
     fn at(peer: &str) -> Address {
         Address::new("signal", "+49", peer)
@@ -281,8 +278,8 @@ mod tests {
         let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
         let story = journal.write("a story", move |tx| {
             let (ada, ben) = (
-                tx.allow("Ada", Role::Owner, "config", Moment(1))?,
-                tx.allow("Ben", Role::Member, "config", Moment(1))?,
+                tx.people().allow("Ada", Role::Owner, "config", Moment(1))?,
+                tx.people().allow("Ben", Role::Member, "config", Moment(1))?,
             );
             run(tx, ada.id, ben.id)
         });
@@ -292,16 +289,16 @@ mod tests {
     #[tokio::test]
     async fn a_number_that_somebody_else_has_now_takes_nobodys_place() {
         told(|tx, ada, ben| {
-            tx.link(&at("+1"), Some(ada), Moment(1))?;
-            let (hers, _) = tx.known_by_alias(&at("u-ada"), "+1")?.unwrap();
-            assert_eq!(tx.link(&at("+1"), Some(ada), Moment(2))?, hers, "it is the same address");
-            let his = tx.link(&at("+1"), Some(ben), Moment(3))?;
+            tx.addresses().link(&at("+1"), Some(ada), Moment(1))?;
+            let (hers, _) = tx.addresses().known_by_alias(&at("u-ada"), "+1")?.unwrap();
+            assert_eq!(tx.addresses().link(&at("+1"), Some(ada), Moment(2))?, hers, "it is the same address");
+            let his = tx.addresses().link(&at("+1"), Some(ben), Moment(3))?;
             assert_ne!(his, hers);
-            assert_eq!(tx.who_is(&at("u-ada"))?, Some((hers, ada)));
-            assert_eq!(tx.known_by_alias(&at("u-ben"), "+1")?, Some((his, ben)));
-            tx.disallow(ada, Moment(4))?;
-            assert_ne!(tx.link(&at("+2"), Some(ben), Moment(5))?, hers);
-            assert_eq!(tx.who_is(&at("u-ada"))?, None, "who is let in no longer stays out");
+            assert_eq!(tx.addresses().who_is(&at("u-ada"))?, Some((hers, ada)));
+            assert_eq!(tx.addresses().known_by_alias(&at("u-ben"), "+1")?, Some((his, ben)));
+            tx.people().disallow(ada, Moment(4))?;
+            assert_ne!(tx.addresses().link(&at("+2"), Some(ben), Moment(5))?, hers);
+            assert_eq!(tx.addresses().who_is(&at("u-ada"))?, None, "who is let in no longer stays out");
             Ok(())
         })
         .await;
@@ -310,15 +307,19 @@ mod tests {
     #[tokio::test]
     async fn whoever_came_in_by_their_account_leaves_no_number_open() {
         told(|tx, ada, ben| {
-            let hers = tx.link(&at("u-ada"), Some(ada), Moment(1))?;
-            tx.link(&at("+1"), Some(ada), Moment(2))?;
-            tx.use_up_alias(hers, &at("u-ada"), "+1")?;
-            assert_eq!(tx.known_by_alias(&at("u-eve"), "+1")?, None, "nobody comes in by it any more");
-            assert_eq!(tx.link(&at("+1"), Some(ada), Moment(3))?, hers);
-            let his = tx.link(&at("u-ben"), Some(ben), Moment(4))?;
-            tx.link(&at("+2"), Some(ada), Moment(5))?;
-            tx.use_up_alias(his, &at("u-ben"), "+2")?;
-            assert_eq!(tx.declared_for(&at("+2"))?, Some(ada), "a number that is declared for another is not taken");
+            let hers = tx.addresses().link(&at("u-ada"), Some(ada), Moment(1))?;
+            tx.addresses().link(&at("+1"), Some(ada), Moment(2))?;
+            tx.addresses().use_up_alias(hers, &at("u-ada"), "+1")?;
+            assert_eq!(tx.addresses().known_by_alias(&at("u-eve"), "+1")?, None, "nobody comes in by it any more");
+            assert_eq!(tx.addresses().link(&at("+1"), Some(ada), Moment(3))?, hers);
+            let his = tx.addresses().link(&at("u-ben"), Some(ben), Moment(4))?;
+            tx.addresses().link(&at("+2"), Some(ada), Moment(5))?;
+            tx.addresses().use_up_alias(his, &at("u-ben"), "+2")?;
+            assert_eq!(
+                tx.addresses().declared_for(&at("+2"))?,
+                Some(ada),
+                "a number that is declared for another is not taken"
+            );
             Ok(())
         })
         .await;

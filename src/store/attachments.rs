@@ -1,8 +1,8 @@
 //! Files that came with messages: what their senders say of them, and where they lie once they were fetched.
 
+use crate::store::handles::{Attachments, AttachmentsMut};
 use rusqlite::{Row, params};
 
-use super::{Db, Tx};
 use crate::id::{AttachmentId, MessageId, TurnId};
 use crate::message::{FileKind, RemoteFile};
 use crate::trust::{Label, Scope};
@@ -55,13 +55,13 @@ fn attachment(row: &Row<'_>) -> rusqlite::Result<Attachment> {
     })
 }
 
-impl Db<'_> {
+impl Attachments<'_> {
     /// The files of a message.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn attachments_of(&self, id: MessageId) -> anyhow::Result<Vec<Attachment>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id, message_id, kind, reference, mime, name, size, state, path, trouble, label, scope, text_path, is_part
              FROM attachments
              WHERE message_id = ?1 ORDER BY id",
@@ -74,7 +74,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn turn_has_words(&self, turn: TurnId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT 1 FROM messages m JOIN texts t ON t.message_id = m.id
              WHERE m.turn_id = ?1 AND m.kind = 'said' AND trim(t.text) <> ''",
         )?;
@@ -82,7 +82,7 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl AttachmentsMut<'_> {
     /// Adds a file to a message.
     ///
     /// # Errors
@@ -95,14 +95,13 @@ impl Tx<'_> {
         scope: Scope,
     ) -> anyhow::Result<AttachmentId> {
         let size = file.size.and_then(|size| i64::try_from(size).ok());
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO attachments (message_id, kind, reference, mime, name, size, state, label, scope)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'remote', ?7, ?8)",
             )?
             .execute(params![message, file.kind.as_str(), file.reference, file.mime, file.name, size, label, scope])?;
-        Ok(AttachmentId(self.0.0.last_insert_rowid()))
+        Ok(AttachmentId(self.db.last_insert_rowid()))
     }
 
     /// A file of a message was fetched and lies at `path`. If the message is gone meanwhile, it waits there to be deleted.
@@ -110,8 +109,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn attachment_here(&self, id: AttachmentId, path: &str, digest: &str, size: i64) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE attachments SET state = CASE state WHEN 'gone' THEN state ELSE 'here' END, path = ?2, digest = ?3, size = ?4
                  WHERE id = ?1",
@@ -131,8 +129,7 @@ impl Tx<'_> {
         is_part: bool,
         trouble: &str,
     ) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE attachments SET text_path = ?2, is_part = ?3, trouble = CASE state WHEN 'gone' THEN '' ELSE ?4 END WHERE id = ?1",
             )?
@@ -145,8 +142,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn attachment_failed(&self, id: AttachmentId, trouble: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2 WHERE id = ?1 AND state <> 'gone'")?
             .execute(params![id, trouble])?;
         Ok(())

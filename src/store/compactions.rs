@@ -1,12 +1,12 @@
 //! Where the older part of a conversation is shown as a summary. A row is the job before it is the result; the conversation's pointer moves in the
 //! transaction that stores the summary, and no message is touched by it.
 
+use crate::store::handles::{Compactions, CompactionsMut};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{CompactionId, ConversationId, MessageId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -42,13 +42,13 @@ fn compaction(row: &Row<'_>) -> rusqlite::Result<Compaction> {
     })
 }
 
-impl Db<'_> {
+impl Compactions<'_> {
     /// What prompts of a conversation show in the place of its older part, if they do.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn compacted(&self, conversation: ConversationId) -> anyhow::Result<Option<Compaction>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM compactions WHERE conversation_id = ?1 AND state = 'made'
              AND upto_turn = (SELECT compacted_upto FROM conversations WHERE id = ?1)"
         ))?;
@@ -60,7 +60,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn compacted_upto(&self, conversation: ConversationId) -> anyhow::Result<TurnId> {
-        let mut query = self.0.prepare_cached("SELECT compacted_upto FROM conversations WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT compacted_upto FROM conversations WHERE id = ?1")?;
         Ok(query.query_row([conversation], |row| row.get(0)).optional()?.unwrap_or(TurnId(0)))
     }
 
@@ -69,7 +69,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn has_pressed(&self, conversation: ConversationId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT 1 FROM extractions WHERE conversation_id = ?1 AND cause = 'pressure' AND upto_message > coalesce(
                  (SELECT max(upto_message) FROM compactions WHERE conversation_id = ?1 AND state = 'made'), 0)",
         )?;
@@ -82,7 +82,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn said_in(&self, turn: TurnId) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self
-            .0
+            .db
             .prepare_cached("SELECT id FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'reply') ORDER BY id")?;
         Ok(query.query_map([turn], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
@@ -92,7 +92,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn size_of_turn(&self, turn: TurnId) -> anyhow::Result<u64> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT coalesce((SELECT sum(length(t.text)) FROM texts t JOIN messages m ON m.id = t.message_id WHERE m.turn_id = ?1), 0)
                   + coalesce((SELECT sum(length(text) + length(call)) FROM steps WHERE turn_id = ?1 AND kind = 'tool'), 0)",
         )?;
@@ -106,7 +106,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn is_being_compacted(&self, conversation: ConversationId) -> anyhow::Result<bool> {
         let mut query =
-            self.0.prepare_cached("SELECT 1 FROM compactions WHERE conversation_id = ?1 AND state = 'wanted'")?;
+            self.db.prepare_cached("SELECT 1 FROM compactions WHERE conversation_id = ?1 AND state = 'wanted'")?;
         Ok(query.exists([conversation])?)
     }
 
@@ -116,7 +116,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn due_compaction(&self, now: Moment, longest: Duration) -> anyhow::Result<Option<Compaction>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM compactions WHERE state = 'wanted' AND (retry_at <= ?1 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
         ))?;
         Ok(query.query_row([now, now.plus(longest)], compaction).optional()?)
@@ -127,12 +127,12 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn next_compaction_at(&self) -> anyhow::Result<Option<Moment>> {
-        let mut query = self.0.prepare_cached("SELECT min(retry_at) FROM compactions WHERE state = 'wanted'")?;
+        let mut query = self.db.prepare_cached("SELECT min(retry_at) FROM compactions WHERE state = 'wanted'")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 }
 
-impl Tx<'_> {
+impl CompactionsMut<'_> {
     /// The turns of a conversation up to that one are to be shown as a summary. Wanting it again changes nothing.
     ///
     /// # Errors
@@ -147,8 +147,7 @@ impl Tx<'_> {
     ) -> anyhow::Result<()> {
         // What it grew from is joined when it is made; until then nothing is known of it.
         let label = Label::untrusted(crate::trust::Source::unknown());
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO compactions (conversation_id, upto_turn, upto_message, state, retry_at, label, scope, wanted_at)
                  VALUES (?1, ?2, ?3, 'wanted', ?6, ?4, ?5, ?6)
@@ -165,16 +164,14 @@ impl Tx<'_> {
     pub fn keep_compaction(&self, made: &Compaction, model: &str, now: Moment) -> anyhow::Result<bool> {
         let (words, label, _) = made.summary.open();
         let kept = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "UPDATE compactions SET state = 'made', summary = ?2, label = ?3, model = ?4, made_at = ?5
                  WHERE id = ?1 AND state = 'wanted'",
             )?
             .execute(params![made.id, &**words, label, model, now])?;
         if kept == 1 {
-            self.0
-                .0
+            self.db
                 .prepare_cached("UPDATE conversations SET compacted_upto = ?2 WHERE id = ?1 AND compacted_upto < ?2")?
                 .execute(params![made.conversation, made.upto_turn])?;
         }
@@ -186,8 +183,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn postpone_compaction(&self, id: CompactionId, attempts: u32, retry_at: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE compactions SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at])?;
         Ok(())
@@ -202,7 +198,7 @@ impl Tx<'_> {
             "UPDATE compactions SET state = 'void', summary = '' WHERE conversation_id = ?1 AND state <> 'void'",
             "UPDATE conversations SET compacted_upto = 0 WHERE id = ?1",
         ] {
-            self.0.0.prepare_cached(sql)?.execute([of])?;
+            self.db.prepare_cached(sql)?.execute([of])?;
         }
         Ok(())
     }

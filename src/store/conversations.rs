@@ -1,10 +1,10 @@
 //! Streams and their conversations.
 
+use crate::store::handles::{Conversations, ConversationsMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{ConversationId, MessageId, PersonId, StreamId};
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -80,13 +80,13 @@ pub struct NewConversation {
     pub at: Moment,
 }
 
-impl Db<'_> {
+impl Conversations<'_> {
     /// A person's stream, if they ever said anything.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn stream_of(&self, person: PersonId) -> anyhow::Result<Option<StreamId>> {
-        let mut query = self.0.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
         Ok(query.query_row([person], |row| row.get(0)).optional()?)
     }
 
@@ -95,7 +95,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn works_for(&self, stream: StreamId) -> anyhow::Result<Option<PersonId>> {
-        let mut query = self.0.prepare_cached("SELECT work_of FROM streams WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT work_of FROM streams WHERE id = ?1")?;
         Ok(query.query_row([stream], |row| row.get(0)).optional()?.flatten())
     }
 
@@ -104,7 +104,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn streams(&self) -> anyhow::Result<Vec<(StreamId, Option<PersonId>, Scope)>> {
-        let mut query = self.0.prepare_cached("SELECT id, person_id, scope FROM streams ORDER BY id")?;
+        let mut query = self.db.prepare_cached("SELECT id, person_id, scope FROM streams ORDER BY id")?;
         Ok(query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?)
     }
 
@@ -113,7 +113,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn break_of(&self, stream: StreamId) -> anyhow::Result<Option<Moment>> {
-        let mut query = self.0.prepare_cached("SELECT break_at FROM streams WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT break_at FROM streams WHERE id = ?1")?;
         Ok(query.query_row([stream], |row| row.get(0))?)
     }
 
@@ -122,7 +122,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn newest_conversation(&self, stream: StreamId) -> anyhow::Result<Option<Conversation>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND kind = 'chat' ORDER BY id DESC LIMIT 1"
         ))?;
         Ok(query.query_row([stream], conversation).optional()?)
@@ -133,7 +133,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn conversation(&self, id: ConversationId) -> anyhow::Result<Option<Conversation>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM conversations WHERE id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM conversations WHERE id = ?1"))?;
         Ok(query.query_row([id], conversation).optional()?)
     }
 
@@ -142,7 +142,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn conversations_before(&self, of: &Conversation, limit: u32) -> anyhow::Result<Vec<Conversation>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE stream_id = ?1 AND id < ?2 AND kind = 'chat' ORDER BY id DESC LIMIT ?3"
         ))?;
         Ok(query.query_map(params![of.stream, of.id, limit], conversation)?.collect::<Result<_, _>>()?)
@@ -153,7 +153,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn conversations(&self, stream: Option<StreamId>, limit: u32) -> anyhow::Result<Vec<Conversation>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE ?1 IS NULL OR stream_id = ?1 ORDER BY id DESC LIMIT ?2"
         ))?;
         Ok(query.query_map(params![stream, limit], conversation)?.collect::<Result<_, _>>()?)
@@ -164,7 +164,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn ended_without_summary(&self, silent_since: Moment) -> anyhow::Result<Vec<Conversation>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE written_down = 0 AND messages > 0 AND kind = 'chat'
              AND (closed_at IS NOT NULL OR last_at < ?1) ORDER BY id"
         ))?;
@@ -176,7 +176,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn longest_silence(&self) -> anyhow::Result<Option<Moment>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT min(last_at) FROM conversations
              WHERE written_down = 0 AND messages > 0 AND kind = 'chat' AND closed_at IS NULL",
         )?;
@@ -189,24 +189,23 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn high_water(&self) -> anyhow::Result<Option<Moment>> {
-        let mut query = self.0.prepare_cached("SELECT max(last_at) FROM conversations WHERE kind = 'chat'")?;
+        let mut query = self.db.prepare_cached("SELECT max(last_at) FROM conversations WHERE kind = 'chat'")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 }
 
-impl Tx<'_> {
+impl ConversationsMut<'_> {
     /// A person's stream, made if they had none.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn stream_for(&self, person: PersonId) -> anyhow::Result<StreamId> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO streams (person_id, scope) VALUES (?1, ?2) ON CONFLICT (person_id) DO NOTHING",
             )?
             .execute(params![person, Scope::Person(person)])?;
-        let mut query = self.0.0.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT id FROM streams WHERE person_id = ?1")?;
         Ok(query.query_row([person], |row| row.get(0))?)
     }
 
@@ -215,15 +214,14 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn work_stream_for(&self, person: PersonId) -> anyhow::Result<StreamId> {
-        let mut query = self.0.0.prepare_cached("SELECT id FROM streams WHERE work_of = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT id FROM streams WHERE work_of = ?1")?;
         if let Some(id) = query.query_row([person], |row| row.get(0)).optional()? {
             return Ok(id);
         }
-        self.0
-            .0
+        self.db
             .prepare_cached("INSERT INTO streams (person_id, scope, work_of) VALUES (NULL, ?1, ?2)")?
             .execute(params![Scope::Person(person), person])?;
-        Ok(StreamId(self.0.0.last_insert_rowid()))
+        Ok(StreamId(self.db.last_insert_rowid()))
     }
 
     /// The next message of the stream begins a new conversation, or (`None`) it need not any more.
@@ -231,7 +229,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_break(&self, stream: StreamId, at: Option<Moment>) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE streams SET break_at = ?2 WHERE id = ?1")?.execute(params![stream, at])?;
+        self.db.prepare_cached("UPDATE streams SET break_at = ?2 WHERE id = ?1")?.execute(params![stream, at])?;
         Ok(())
     }
 
@@ -240,14 +238,13 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn open_conversation(&self, new: &NewConversation) -> anyhow::Result<ConversationId> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO conversations (stream_id, kind, scope, began_because, opened_at, last_at)
                  VALUES (?1, ?5, ?2, ?3, ?4, ?4)",
             )?
             .execute(params![new.stream, new.scope, new.because, new.at, new.kind])?;
-        Ok(ConversationId(self.0.0.last_insert_rowid()))
+        Ok(ConversationId(self.db.last_insert_rowid()))
     }
 
     /// Closes a conversation, unless it is closed.
@@ -255,8 +252,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn close_conversation(&self, id: ConversationId, at: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE conversations SET closed_at = ?2 WHERE id = ?1 AND closed_at IS NULL")?
             .execute(params![id, at])?;
         Ok(())
@@ -267,8 +263,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn conversation_grew(&self, id: ConversationId, message: MessageId, at: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE conversations SET last_at = max(last_at, ?3), last_message_id = ?2, messages = messages + 1,
                      written_down = 0 WHERE id = ?1",
@@ -283,8 +278,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn set_opening(&self, id: ConversationId, opening: Option<&Text>, state: &str) -> anyhow::Result<()> {
         let (words, label) = opening.map(|text| (&**text.open().0, text.label())).unzip();
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE conversations SET opening = ?2, opening_state = ?3, opening_label = ?4 WHERE id = ?1",
             )?

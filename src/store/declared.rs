@@ -1,9 +1,9 @@
 //! Addresses that the configuration gives to people. They stand with the person, whatever account of ours a channel has, so that it is known who is who before
 //! any channel is connected.
 
+use crate::store::handles::{People, PeopleMut};
 use rusqlite::params;
 
-use super::{Db, Tx};
 use crate::id::{AddressId, PersonId};
 use crate::time::Moment;
 
@@ -24,13 +24,13 @@ pub struct KnownPerson {
     pub linked: Vec<(String, String)>,
 }
 
-impl Db<'_> {
+impl People<'_> {
     /// Everybody who is let in or may be again, the latest last.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn known_people(&self) -> anyhow::Result<Vec<KnownPerson>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id, name, removed_at IS NULL, declared = 'config' FROM people WHERE ended = '' ORDER BY id",
         )?;
         let rows = query.query_map([], |row| {
@@ -52,7 +52,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn declared_addresses_of(&self, person: PersonId) -> anyhow::Result<Vec<(String, String)>> {
         let mut query =
-            self.0.prepare_cached("SELECT adapter, peer FROM declared_addresses WHERE person_id = ?1 ORDER BY id")?;
+            self.db.prepare_cached("SELECT adapter, peer FROM declared_addresses WHERE person_id = ?1 ORDER BY id")?;
         Ok(query.query_map([person], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
     }
 
@@ -61,7 +61,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn declared_on(&self, adapter: &str) -> anyhow::Result<Vec<(String, PersonId)>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT d.peer, d.person_id FROM declared_addresses d JOIN people p ON p.id = d.person_id
              WHERE d.adapter = ?1 AND p.removed_at IS NULL AND p.declared = 'config' ORDER BY d.id",
         )?;
@@ -73,7 +73,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn is_declared(&self, id: AddressId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT 1 FROM addresses a JOIN declared_addresses d
              ON d.person_id = a.person_id AND d.adapter = a.adapter AND d.peer IN (a.peer, a.alias) WHERE a.id = ?1",
         )?;
@@ -81,7 +81,7 @@ impl Db<'_> {
     }
 
     fn peers_of(&self, person: PersonId) -> anyhow::Result<Vec<(String, String)>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT adapter, peer FROM addresses WHERE person_id = ?1 AND adapter <> 'terminal'
              UNION SELECT adapter, alias FROM addresses WHERE person_id = ?1 AND alias <> ''",
         )?;
@@ -89,7 +89,7 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl PeopleMut<'_> {
     /// The configuration gives a person these addresses and no others. Those that it gave them before, or to somebody else whom it names, are strangers'.
     ///
     /// # Errors
@@ -102,8 +102,7 @@ impl Tx<'_> {
     ) -> anyhow::Result<()> {
         for (adapter, peer) in self.declared_addresses_of(person)? {
             if !addresses.contains(&(adapter.clone(), peer.clone())) {
-                self.0
-                    .0
+                self.db
                     .prepare_cached("DELETE FROM declared_addresses WHERE adapter = ?1 AND peer = ?2")?
                     .execute([&adapter, &peer])?;
                 self.let_go_of(&adapter, &peer, "person_id = ?3", person)?;
@@ -111,8 +110,7 @@ impl Tx<'_> {
             }
         }
         for (adapter, peer) in addresses {
-            self.0
-                .0
+            self.db
                 .prepare_cached(
                     "INSERT INTO declared_addresses (person_id, adapter, peer) VALUES (?1, ?2, ?3)
                      ON CONFLICT (adapter, peer) DO UPDATE SET person_id = ?1",
@@ -129,7 +127,7 @@ impl Tx<'_> {
             "UPDATE addresses SET person_id = NULL, alias = ''
              WHERE adapter = ?1 AND (peer = ?2 OR alias = ?2) AND {whose}"
         );
-        self.0.0.prepare_cached(&sql)?.execute(params![adapter, peer, person])?;
+        self.db.prepare_cached(&sql)?.execute(params![adapter, peer, person])?;
         Ok(())
     }
 
@@ -138,8 +136,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn move_declared_addresses(&self, from: PersonId, into: PersonId) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE declared_addresses SET person_id = ?2 WHERE person_id = ?1")?
             .execute(params![from, into])?;
         Ok(())

@@ -1,11 +1,11 @@
 //! What grew from what. A turn points to the messages it answers, the files and summaries placed in it and to the turn before
 //! it, whose text is its history; so the whole origin of a reply is the closure of these edges, and a turn adds only a few.
 
+use crate::store::handles::{Derivations, DerivationsMut};
 use std::fmt;
 
 use rusqlite::OptionalExtension;
 
-use super::{Db, Tx};
 use crate::id::{
     AttachmentId, CompactionId, ExtractionId, ForgettingId, MessageId, ProposalId, SummaryId, TurnId, VersionId,
 };
@@ -75,27 +75,26 @@ impl Node {
     }
 }
 
-impl Tx<'_> {
+impl DerivationsMut<'_> {
     /// `child` grew from `parent`.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn derive(&self, child: Node, parent: Node) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("INSERT OR IGNORE INTO derived_from (child, parent) VALUES (?1, ?2)")?
             .execute([child.to_string(), parent.to_string()])?;
         Ok(())
     }
 }
 
-impl Db<'_> {
+impl Derivations<'_> {
     /// Where the words of a message grew: in the message itself, or, if it is a reply, in its turn.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn node_of(&self, message: MessageId) -> anyhow::Result<Node> {
-        let mut query = self.0.prepare_cached("SELECT turn_id FROM messages WHERE id = ?1 AND kind = 'reply'")?;
+        let mut query = self.db.prepare_cached("SELECT turn_id FROM messages WHERE id = ?1 AND kind = 'reply'")?;
         let turn: Option<Option<TurnId>> = query.query_row([message], |row| row.get(0)).optional()?;
         Ok(turn.flatten().map_or(Node::Message(message), Node::Turn))
     }
@@ -105,7 +104,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn parents(&self, child: Node) -> anyhow::Result<Vec<Node>> {
-        let mut query = self.0.prepare_cached("SELECT parent FROM derived_from WHERE child = ?1 ORDER BY parent")?;
+        let mut query = self.db.prepare_cached("SELECT parent FROM derived_from WHERE child = ?1 ORDER BY parent")?;
         let words: Vec<String> = query.query_map([child.to_string()], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(words.iter().filter_map(|word| Node::parse(word)).collect())
     }
@@ -130,13 +129,13 @@ impl Db<'_> {
             Node::Compaction(id) => ("SELECT wanted_at, label FROM compactions WHERE id = ?1", id.0),
             Node::Forgetting(id) => ("SELECT wanted_at, label FROM forgettings WHERE id = ?1", id.0),
         };
-        Ok(self.0.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+        Ok(self.db.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
     }
 
     fn birth_of_message(&self, id: MessageId) -> anyhow::Result<Option<(Moment, Label)>> {
-        let Some(message) = self.message(id)? else { return Ok(None) };
-        let texts = self.texts_of(id)?;
-        let files = self.attachments_of(id)?;
+        let Some(message) = self.db.messages().message(id)? else { return Ok(None) };
+        let texts = self.db.messages().texts_of(id)?;
+        let files = self.db.attachments().attachments_of(id)?;
         let labels = texts.iter().map(|text| text.text.label()).chain(files.iter().map(|file| &file.label));
         Ok(Some((message.received_at, Label::join_of(labels))))
     }
@@ -146,7 +145,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn origins(&self, child: Node) -> anyhow::Result<Vec<String>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "WITH RECURSIVE origin (node) AS (
                  SELECT parent FROM derived_from WHERE child = ?1
                  UNION SELECT d.parent FROM derived_from d JOIN origin o ON d.child = o.node

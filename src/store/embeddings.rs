@@ -4,12 +4,13 @@
 //! off the rows, so nothing has to be remembered about how far somebody came. A text that no model takes has an empty vector, so that it is not sent again and
 //! again. When words go, so does what they mean, unless the same words still stand somewhere else.
 
+use crate::store::handles::{Embeddings, EmbeddingsMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::EntryKind;
 use super::upkeep::SEARCHED;
-use super::{Db, EntryKind, Tx};
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// Where words stand that have a vector.
@@ -63,7 +64,7 @@ pub struct Vectored<'r> {
 /// So many rows are looked at in one step of reading: some ten milliseconds.
 const STEP: i64 = 4_000;
 
-impl Db<'_> {
+impl Embeddings<'_> {
     /// The newest row of texts or of entries.
     ///
     /// # Errors
@@ -73,7 +74,7 @@ impl Db<'_> {
             Pool::Said => "SELECT coalesce(max(id), 0) FROM texts",
             Pool::Known => "SELECT coalesce(max(id), 0) FROM entries",
         };
-        Ok(self.0.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+        Ok(self.db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
     }
 
     /// The words in these rows that have no vector of that model, newest first.
@@ -85,7 +86,7 @@ impl Db<'_> {
             Pool::Said => ("t.id, d.digest, t.text, t.label, t.scope", "t.id"),
             Pool::Known => ("n.id, n.digest, n.text, n.label, n.scope", "n.id"),
         };
-        let mut query = self.0.prepare_cached(&format!("SELECT {what} {} ORDER BY {order} DESC", lacks(pool)))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {what} {} ORDER BY {order} DESC", lacks(pool)))?;
         let rows = query.query_map(params![model, rows.0, rows.1], lacking)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -95,7 +96,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn has_embedding(&self, model: &str, digest: &str) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached("SELECT 1 FROM embeddings WHERE model = ?1 AND digest = ?2")?;
+        let mut query = self.db.prepare_cached("SELECT 1 FROM embeddings WHERE model = ?1 AND digest = ?2")?;
         Ok(query.exists([model, digest])?)
     }
 
@@ -104,7 +105,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn embedding(&self, model: &str, digest: &str) -> anyhow::Result<Option<Vec<f32>>> {
-        let mut query = self.0.prepare_cached("SELECT vector FROM embeddings WHERE model = ?1 AND digest = ?2")?;
+        let mut query = self.db.prepare_cached("SELECT vector FROM embeddings WHERE model = ?1 AND digest = ?2")?;
         let blob: Option<Vec<u8>> = query.query_row([model, digest], |row| row.get(0)).optional()?;
         Ok(blob.map(|blob| numbers(&blob)))
     }
@@ -114,7 +115,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn embedded(&self, model: &str) -> anyhow::Result<u64> {
-        let mut query = self.0.prepare_cached("SELECT count(*) FROM embeddings WHERE model = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT count(*) FROM embeddings WHERE model = ?1")?;
         let count: i64 = query.query_row([model], |row| row.get(0))?;
         Ok(u64::try_from(count).unwrap_or(0))
     }
@@ -124,7 +125,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn count_lacking(&self, pool: Pool, model: &str, rows: (i64, i64), most: u64) -> anyhow::Result<u64> {
-        let mut query = self.0.prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {} LIMIT ?4)", lacks(pool)))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {} LIMIT ?4)", lacks(pool)))?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let count: i64 = query.query_row(params![model, rows.0, rows.1, most], |row| row.get(0))?;
         Ok(u64::try_from(count).unwrap_or(0))
@@ -155,7 +156,7 @@ impl Db<'_> {
             if from > to {
                 return Ok(());
             }
-            let mut query = self.0.prepare_cached(sql)?;
+            let mut query = self.db.prepare_cached(sql)?;
             let mut rows = query.query(params![model, scope, from, to])?;
             while let Some(row) = rows.next()? {
                 vectored(row, &mut see)?;
@@ -183,7 +184,7 @@ impl Db<'_> {
                 "SELECT (SELECT coalesce(max(id), 0) FROM embeddings), (SELECT coalesce(max(id), 0) FROM entries)"
             }
         };
-        Ok(self.0.prepare_cached(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
+        Ok(self.db.prepare_cached(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 }
 
@@ -271,14 +272,13 @@ fn lacking(row: &Row<'_>) -> rusqlite::Result<Lacking> {
     Ok(Lacking { row: row.get(0)?, digest: row.get(1)?, text: Labelled::new(words, row.get(3)?, row.get(4)?) })
 }
 
-impl Tx<'_> {
+impl EmbeddingsMut<'_> {
     /// Writes down under which digest the meaning of a text is kept, unless its words went meanwhile.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn keep_digest(&self, text: i64, digest: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT OR IGNORE INTO text_digests (text_id, digest) SELECT id, ?2 FROM texts WHERE id = ?1 AND text <> ''",
             )?
@@ -292,8 +292,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn keep_embedding(&self, model: &str, digest: &str, vector: &[f32]) -> anyhow::Result<()> {
         let blob: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO embeddings (model, digest, vector)
                  SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM text_digests WHERE digest = ?2)
@@ -306,7 +305,7 @@ impl Tx<'_> {
 
     /// The words of a text go: what they mean goes too, unless they still stand somewhere else.
     pub(super) fn drop_digest(&self, text: i64) -> anyhow::Result<()> {
-        let mut query = self.0.0.prepare_cached("DELETE FROM text_digests WHERE text_id = ?1 RETURNING digest")?;
+        let mut query = self.db.prepare_cached("DELETE FROM text_digests WHERE text_id = ?1 RETURNING digest")?;
         let digest: Option<String> = query.query_row([text], |row| row.get(0)).optional()?;
         if let Some(digest) = digest {
             self.drop_embedding(&digest)?;
@@ -319,8 +318,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn drop_embedding(&self, digest: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "DELETE FROM embeddings WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM text_digests WHERE digest = ?1)
                      AND NOT EXISTS (SELECT 1 FROM entries WHERE digest = ?1)",
@@ -335,12 +333,11 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn sweep_embeddings(&self, model: &str, limit: u32) -> anyhow::Result<usize> {
-        if !self.entries_are_whole()? {
+        if !self.db.entries().entries_are_whole()? {
             return Ok(0);
         }
         Ok(self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "DELETE FROM embeddings WHERE id IN (SELECT e.id FROM embeddings e WHERE e.model <> ?1
                      OR NOT (EXISTS (SELECT 1 FROM text_digests d WHERE d.digest = e.digest)
@@ -366,7 +363,7 @@ mod tests {
         for pool in [Pool::Said, Pool::Known] {
             for sql in [of_words(pool), new_vectors(pool), new_places(pool)] {
                 let plan = journal.read_now(|db| {
-                    let mut query = db.0.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                    let mut query = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
                     Ok(query
                         .query_map(params!["m", "shared", 0, 1], |row| row.get(3))?
                         .collect::<Result<Vec<String>, _>>()?)

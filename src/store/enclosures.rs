@@ -3,9 +3,9 @@
 //! A row is written while the turn works and belongs to the turn. It becomes part of the delivery when the reply is posted, so a turn without a reply
 //! sends nothing.
 
+use crate::store::handles::{OutgoingFiles, OutgoingFilesMut};
 use rusqlite::{OptionalExtension, params};
 
-use super::{Db, Tx};
 use crate::id::TurnId;
 
 /// What an enclosure is.
@@ -53,14 +53,14 @@ pub struct EnclosedFile {
     pub digest: String,
 }
 
-impl Db<'_> {
+impl OutgoingFiles<'_> {
     /// The files that go out with the reply of a turn, in the order in which they were chosen.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn enclosed_files(&self, turn: TurnId) -> anyhow::Result<Vec<EnclosedFile>> {
         let mut query = self
-            .0
+            .db
             .prepare_cached("SELECT what, digest FROM enclosures WHERE turn_id = ?1 AND kind = 'file' ORDER BY id")?;
         let rows = query.query_map([turn], |row| Ok(EnclosedFile { path: row.get(0)?, digest: row.get(1)? }))?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -71,31 +71,29 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn enclosed_reaction(&self, turn: TurnId) -> anyhow::Result<Option<String>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT what FROM enclosures WHERE turn_id = ?1 AND kind = 'reaction' ORDER BY id DESC LIMIT 1",
         )?;
         Ok(query.query_row([turn], |row| row.get(0)).optional()?)
     }
 }
 
-impl Tx<'_> {
+impl OutgoingFilesMut<'_> {
     /// Something is to go out with the reply of that turn. The same once more takes its place; false if there would be more than `most`.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn enclose(&self, turn: TurnId, new: &Enclosure, most: usize) -> anyhow::Result<bool> {
         let kind = new.kind.as_str();
-        self.0
-            .0
+        self.db
             .prepare_cached("DELETE FROM enclosures WHERE turn_id = ?1 AND kind = ?2 AND what = ?3")?
             .execute(params![turn, kind, new.what])?;
-        let mut count = self.0.0.prepare_cached("SELECT count(*) FROM enclosures WHERE turn_id = ?1 AND kind = ?2")?;
+        let mut count = self.db.prepare_cached("SELECT count(*) FROM enclosures WHERE turn_id = ?1 AND kind = ?2")?;
         let so_far: i64 = count.query_row(params![turn, kind], |row| row.get(0))?;
         if usize::try_from(so_far).unwrap_or(usize::MAX) >= most {
             return Ok(false);
         }
-        self.0
-            .0
+        self.db
             .prepare_cached("INSERT INTO enclosures (turn_id, kind, what, digest) VALUES (?1, ?2, ?3, ?4)")?
             .execute(params![turn, kind, new.what, new.digest])?;
         Ok(true)

@@ -12,12 +12,12 @@ mod words;
 pub use found::{EntryRow, Lookup};
 pub use matching::Matching;
 
+use crate::store::handles::{Entries, EntriesMut};
 use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 
-use super::{Db, Tx};
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
 use words::Told;
@@ -140,13 +140,13 @@ fn indexed(row: &Row<'_>) -> rusqlite::Result<Indexed> {
 
 const INDEXED: &str = "SELECT path, scope, stamp, digest, label, trouble, size, at FROM indexed";
 
-impl Db<'_> {
+impl Entries<'_> {
     /// What the index knows of that path.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn indexed(&self, path: &str) -> anyhow::Result<Option<Indexed>> {
-        let mut query = self.0.prepare_cached(&format!("{INDEXED} WHERE path = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("{INDEXED} WHERE path = ?1"))?;
         Ok(query.query_row([path], indexed).optional()?)
     }
 
@@ -155,7 +155,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn indexed_stamps(&self) -> anyhow::Result<HashMap<String, (String, Scope)>> {
-        let mut query = self.0.prepare_cached("SELECT path, stamp, scope FROM indexed")?;
+        let mut query = self.db.prepare_cached("SELECT path, stamp, scope FROM indexed")?;
         let rows = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -165,7 +165,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn indexed_in(&self, scope: Scope) -> anyhow::Result<Vec<Indexed>> {
-        let mut query = self.0.prepare_cached(&format!("{INDEXED} WHERE scope = ?1 ORDER BY path"))?;
+        let mut query = self.db.prepare_cached(&format!("{INDEXED} WHERE scope = ?1 ORDER BY path"))?;
         Ok(query.query_map([scope], indexed)?.collect::<Result<_, _>>()?)
     }
 
@@ -174,7 +174,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn entries_of(&self, scope: Scope) -> anyhow::Result<usize> {
-        let mut query = self.0.prepare_cached("SELECT count(*) FROM entries WHERE scope = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT count(*) FROM entries WHERE scope = ?1")?;
         let count: i64 = query.query_row([scope], |row| row.get(0))?;
         Ok(usize::try_from(count).unwrap_or(0))
     }
@@ -184,7 +184,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn unindexed(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<String>> {
-        let mut query = self.0.prepare_cached("SELECT path FROM unindexed WHERE scope = ?1 ORDER BY path LIMIT ?2")?;
+        let mut query = self.db.prepare_cached("SELECT path FROM unindexed WHERE scope = ?1 ORDER BY path LIMIT ?2")?;
         Ok(query.query_map(params![scope, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 }
@@ -209,14 +209,13 @@ struct Sameness {
     scope: Scope,
 }
 
-impl Tx<'_> {
+impl EntriesMut<'_> {
     /// A file and all its entries as they are now. Gives how many of them were new or other than before.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn put_indexed(&self, file: &Indexed, entries: &[NewEntry]) -> anyhow::Result<usize> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO indexed (path, scope, stamp, digest, label, trouble, size, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                  ON CONFLICT (path) DO UPDATE SET scope = ?2, stamp = ?3, digest = ?4, label = ?5, trouble = ?6, size = ?7, at = ?8",
@@ -248,12 +247,11 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn drop_indexed(&self, path: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("DELETE FROM entries_fts WHERE rowid IN (SELECT id FROM entries WHERE path = ?1)")?
             .execute([path])?;
-        self.0.0.prepare_cached("DELETE FROM entries WHERE path = ?1")?.execute([path])?;
-        self.0.0.prepare_cached("DELETE FROM indexed WHERE path = ?1")?.execute([path])?;
+        self.db.prepare_cached("DELETE FROM entries WHERE path = ?1")?.execute([path])?;
+        self.db.prepare_cached("DELETE FROM indexed WHERE path = ?1")?.execute([path])?;
         Ok(())
     }
 
@@ -262,7 +260,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn looked_at(&self, path: &str) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("DELETE FROM unindexed WHERE path = ?1")?.execute([path])?;
+        self.db.prepare_cached("DELETE FROM unindexed WHERE path = ?1")?.execute([path])?;
         Ok(())
     }
 
@@ -272,7 +270,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn clear_entries(&self) -> anyhow::Result<()> {
         self.entries_lack()?;
-        self.0.0.execute_batch(
+        self.db.execute_batch(
             "DELETE FROM entries_fts; DELETE FROM entries; DELETE FROM indexed; DELETE FROM unindexed;
              INSERT INTO unindexed (path, scope) SELECT DISTINCT 'conversations/' || conversation_id, scope FROM summaries WHERE true
                  ON CONFLICT (path) DO NOTHING;
@@ -286,7 +284,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn entries_used(&self, keys: &[String], now: Moment) -> anyhow::Result<()> {
-        let mut count = self.0.0.prepare_cached(
+        let mut count = self.db.prepare_cached(
             "INSERT INTO entry_uses (key, uses, last_at) VALUES (?1, 1, ?2)
              ON CONFLICT (key) DO UPDATE SET uses = uses + 1, last_at = max(last_at, ?2)",
         )?;
@@ -297,7 +295,7 @@ impl Tx<'_> {
     }
 
     fn stored_of(&self, path: &str) -> anyhow::Result<HashMap<String, Stored>> {
-        let mut query = self.0.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT key, id, section, name, kind, category, digest, label, scope, line, at FROM entries WHERE path = ?1",
         )?;
         let rows = query.query_map([path], |row| {
@@ -332,14 +330,13 @@ impl Tx<'_> {
             if before.same == now {
                 if (before.line, before.at) != (entry.line, at) {
                     let sql = "UPDATE entries SET line = ?2, at = ?3 WHERE id = ?1";
-                    self.0.0.prepare_cached(sql)?.execute(params![before.id, entry.line, at])?;
+                    self.db.prepare_cached(sql)?.execute(params![before.id, entry.line, at])?;
                 }
                 return Ok(false);
             }
             self.drop_entry(before.id)?;
         }
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO entries (key, path, section, line, name, kind, category, text, digest, label, scope, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
@@ -358,7 +355,7 @@ impl Tx<'_> {
                 file.scope,
                 at,
             ])?;
-        let id = self.0.0.last_insert_rowid();
+        let id = self.db.last_insert_rowid();
         let told = Told {
             path: &file.path,
             scope: file.scope,
@@ -374,8 +371,8 @@ impl Tx<'_> {
     }
 
     fn drop_entry(&self, id: i64) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("DELETE FROM entries_fts WHERE rowid = ?1")?.execute([id])?;
-        self.0.0.prepare_cached("DELETE FROM entries WHERE id = ?1")?.execute([id])?;
+        self.db.prepare_cached("DELETE FROM entries_fts WHERE rowid = ?1")?.execute([id])?;
+        self.db.prepare_cached("DELETE FROM entries WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 }
@@ -387,14 +384,14 @@ fn text_digest(text: &str) -> String {
 
 #[cfg(test)]
 mod for_tests {
-    use super::{Db, Tx};
     use crate::id::SummaryId;
+    use crate::store::handles::{Entries, EntriesMut};
     use crate::trust::Scope;
 
-    impl Db<'_> {
+    impl Entries<'_> {
         /// Everything that is stored of a scope's entries but their ids, a line each.
         pub fn entries_for_tests(&self, scope: Scope) -> anyhow::Result<Vec<String>> {
-            let mut query = self.0.prepare(
+            let mut query = self.db.prepare(
                 "SELECT concat_ws('|', key, path, section, line, name, kind, category, text, digest, label, scope, at,
                  EXISTS (SELECT 1 FROM entries_fts_docsize d WHERE d.id = entries.id)) FROM entries WHERE scope = ?1",
             )?;
@@ -402,10 +399,10 @@ mod for_tests {
         }
     }
 
-    impl Tx<'_> {
+    impl EntriesMut<'_> {
         /// As a forgetting does it.
         pub fn blank_summary_for_tests(&self, id: SummaryId) -> anyhow::Result<()> {
-            self.0.0.execute("UPDATE summaries SET title = '', topics = '[]' WHERE id = ?1", [id])?;
+            self.db.execute("UPDATE summaries SET title = '', topics = '[]' WHERE id = ?1", [id])?;
             Ok(())
         }
     }

@@ -5,11 +5,12 @@
 //! answered piece by piece: each piece is a row of its own beside the job, which stays wanted for the rest. The watermark moves with the last step of a
 //! piece and with nothing else; so what is below it is in the files, and what is above it will be asked for.
 
+use crate::store::handles::{Extractions, ExtractionsMut};
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Node, Tx};
+use super::Node;
 use crate::id::{ConversationId, ExtractionId, MessageId};
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope};
@@ -126,13 +127,13 @@ fn extraction(row: &Row<'_>) -> rusqlite::Result<Extraction> {
     })
 }
 
-impl Db<'_> {
+impl Extractions<'_> {
     /// The job of that id.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn extraction(&self, id: ExtractionId) -> anyhow::Result<Option<Extraction>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM extractions WHERE id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM extractions WHERE id = ?1"))?;
         Ok(query.query_row([id], extraction).optional()?)
     }
 
@@ -142,7 +143,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn due_extraction(&self, now: Moment, longest: Duration) -> anyhow::Result<Option<Extraction>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM extractions WHERE state IN ('wanted', 'asked') AND (retry_at <= ?1 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
         ))?;
         Ok(query.query_row([now, now.plus(longest)], extraction).optional()?)
@@ -153,7 +154,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn open_extraction(&self, conversation: ConversationId, upto: MessageId) -> anyhow::Result<Option<Extraction>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM extractions WHERE conversation_id = ?1 AND upto_message <= ?2 AND state IN ('wanted', 'asked')
              ORDER BY state = 'wanted', upto_message LIMIT 1"
         ))?;
@@ -166,7 +167,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn next_extraction_at(&self) -> anyhow::Result<Option<Moment>> {
         let mut query =
-            self.0.prepare_cached("SELECT min(retry_at) FROM extractions WHERE state IN ('wanted', 'asked')")?;
+            self.db.prepare_cached("SELECT min(retry_at) FROM extractions WHERE state IN ('wanted', 'asked')")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
@@ -175,7 +176,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn extracted_upto(&self, conversation: ConversationId) -> anyhow::Result<MessageId> {
-        let mut query = self.0.prepare_cached("SELECT extracted_upto FROM conversations WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT extracted_upto FROM conversations WHERE id = ?1")?;
         Ok(query.query_row([conversation], |row| row.get(0))?)
     }
 
@@ -184,7 +185,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn answered_extraction(&self, conversation: ConversationId) -> anyhow::Result<Option<ExtractionId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id FROM extractions WHERE conversation_id = ?1 AND state = 'asked' ORDER BY upto_message LIMIT 1",
         )?;
         Ok(query.query_row([conversation], |row| row.get(0)).optional()?)
@@ -196,7 +197,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn newest_message(&self, conversation: ConversationId) -> anyhow::Result<Option<MessageId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < coalesce(
                  (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND state IN ('queued', 'claimed')), 9223372036854775807)",
         )?;
@@ -208,7 +209,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn turns_since_extraction(&self, conversation: ConversationId) -> anyhow::Result<u32> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT count(DISTINCT m.turn_id) FROM messages m WHERE m.conversation_id = ?1 AND m.kind = 'reply' AND m.id > max(
                  (SELECT extracted_upto FROM conversations WHERE id = ?1),
                  coalesce((SELECT max(upto_message) FROM extractions WHERE conversation_id = ?1), 0))",
@@ -217,7 +218,7 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl ExtractionsMut<'_> {
     /// What stands in a conversation up to that message is to be taken down, unless it was. Wanting it again changes nothing.
     ///
     /// # Errors
@@ -231,8 +232,7 @@ impl Tx<'_> {
         scope: Scope,
         now: Moment,
     ) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO extractions (conversation_id, after_message, upto_message, cause, state, retry_at, label, scope, wanted_at)
                  SELECT id, extracted_upto, ?2, ?3, 'wanted', ?6, ?4, ?5, ?6 FROM conversations WHERE id = ?1 AND extracted_upto < ?2
@@ -247,8 +247,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn hurry_extractions(&self, of: ConversationId, upto: MessageId, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE extractions SET retry_at = min(retry_at, ?3), state = replace(state, 'given_up', 'wanted')
                  WHERE conversation_id = ?1 AND upto_message <= ?2 AND state IN ('wanted', 'asked', 'given_up')",
@@ -270,8 +269,7 @@ impl Tx<'_> {
         now: Moment,
     ) -> anyhow::Result<ExtractionId> {
         let (says, label, scope) = taken.open();
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO extractions (conversation_id, after_message, upto_message, cause, state, retry_at, facts, corrections, model,
                      label, scope, wanted_at)
@@ -293,11 +291,13 @@ impl Tx<'_> {
                 job.wanted_at,
             ])?;
         let mut query =
-            self.0.0.prepare_cached("SELECT id FROM extractions WHERE conversation_id = ?1 AND upto_message = ?2")?;
+            self.db.prepare_cached("SELECT id FROM extractions WHERE conversation_id = ?1 AND upto_message = ?2")?;
         let id = query.query_row(params![job.conversation, upto], |row| row.get(0))?;
         let facts = says.facts.iter().flat_map(|fact| &fact.sources);
         let corrections = says.corrections.iter().flat_map(|correction| &correction.sources);
-        facts.chain(corrections).try_for_each(|source| self.derive(Node::Extraction(id), *source))?;
+        facts
+            .chain(corrections)
+            .try_for_each(|source| self.tx().derivations().derive(Node::Extraction(id), *source))?;
         Ok(id)
     }
 
@@ -306,9 +306,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn extraction_kept(&self, id: ExtractionId, now: Moment) -> anyhow::Result<()> {
-        let kept = self
-            .0
-            .0
+        let kept = self.db
             .prepare_cached(
                 "UPDATE extractions SET ended_at = ?2, state = CASE WHEN facts = '[]' AND corrections = '[]' THEN 'nothing' ELSE 'kept' END
                  WHERE id = ?1 AND state = 'asked'",
@@ -317,8 +315,7 @@ impl Tx<'_> {
         if kept == 0 {
             return Ok(());
         }
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE conversations SET extracted_upto = max(extracted_upto, (SELECT upto_message FROM extractions WHERE id = ?1))
                  WHERE id = (SELECT conversation_id FROM extractions WHERE id = ?1)",
@@ -332,8 +329,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn end_extraction(&self, id: ExtractionId, state: &'static str, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE extractions SET state = ?2, ended_at = ?3 WHERE id = ?1")?
             .execute(params![id, state, now])?;
         Ok(())
@@ -344,8 +340,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn postpone_extraction(&self, id: ExtractionId, attempts: u32, retry_at: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE extractions SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at])?;
         Ok(())
@@ -369,8 +364,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub(super) fn answers_void(&self, of: ConversationId) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE extractions SET state = 'wanted', facts = '[]', corrections = '[]' WHERE conversation_id = ?1 AND state = 'asked'",
             )?

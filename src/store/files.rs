@@ -4,9 +4,10 @@
 //! Beside the row stands what the version held, so a change can be looked at and taken back. Of each path only the newest versions keep
 //! their content, and the newest trusted one: however often text from outside has a file written anew, what a person had there comes back. Who wrote them and when stays.
 
+use crate::store::handles::{FileVersions, FileVersionsMut};
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Node, Tx};
+use super::Node;
 use crate::id::FileId;
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
@@ -98,22 +99,20 @@ pub struct Unplaced {
     pub content: Option<Vec<u8>>,
 }
 
-impl Tx<'_> {
+impl FileVersionsMut<'_> {
     /// A version of a file is about to be written, or was found.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn file_version_of(&self, new: &NewFile<'_>) -> anyhow::Result<FileId> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO files (path, digest, label, scope, written_at, author, cause) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
             .execute(params![new.path, new.digest, new.label, new.scope, new.at, new.author, new.cause])?;
-        let id = FileId(self.0.0.last_insert_rowid());
+        let id = FileId(self.db.last_insert_rowid());
         if let Some(content) = new.content {
-            self.0
-                .0
+            self.db
                 .prepare_cached("INSERT INTO file_contents (file_id, content) VALUES (?1, ?2)")?
                 .execute(params![id, content])?;
             self.drop_old_contents(new.path)?;
@@ -128,7 +127,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn file_announced(&self, new: &NewFile<'_>, replaces: &str) -> anyhow::Result<FileId> {
         let id = self.file_version_of(new)?;
-        self.0.0.prepare_cached("UPDATE files SET replaces = ?2 WHERE id = ?1")?.execute(params![id, replaces])?;
+        self.db.prepare_cached("UPDATE files SET replaces = ?2 WHERE id = ?1")?.execute(params![id, replaces])?;
         Ok(id)
     }
 
@@ -137,7 +136,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn file_placed(&self, id: FileId) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE files SET replaces = NULL WHERE id = ?1")?.execute([id])?;
+        self.db.prepare_cached("UPDATE files SET replaces = NULL WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
@@ -146,12 +145,9 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn file_taken_back(&self, id: FileId) -> anyhow::Result<()> {
-        self.0
-            .0
-            .prepare_cached("DELETE FROM derived_from WHERE child = ?1")?
-            .execute([Node::File(id.0).to_string()])?;
-        self.0.0.prepare_cached("DELETE FROM file_contents WHERE file_id = ?1")?.execute([id])?;
-        self.0.0.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([id])?;
+        self.db.prepare_cached("DELETE FROM derived_from WHERE child = ?1")?.execute([Node::File(id.0).to_string()])?;
+        self.db.prepare_cached("DELETE FROM file_contents WHERE file_id = ?1")?.execute([id])?;
+        self.db.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
@@ -176,12 +172,11 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn file_grew_from(&self, id: FileId, from: &[Node]) -> anyhow::Result<()> {
-        from.iter().try_for_each(|parent| self.derive(Node::File(id.0), *parent))
+        from.iter().try_for_each(|parent| self.tx().derivations().derive(Node::File(id.0), *parent))
     }
 
     fn drop_old_contents(&self, path: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(&format!(
                 "DELETE FROM file_contents WHERE file_id IN (
                      SELECT f.id FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.path = ?1
@@ -195,14 +190,14 @@ impl Tx<'_> {
     }
 }
 
-impl Db<'_> {
+impl FileVersions<'_> {
     /// The row and label of the newest version of that path with that content; `None` if we did not write it.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn file_version(&self, path: &str, digest: &str) -> anyhow::Result<Option<(i64, Label)>> {
         let mut query = self
-            .0
+            .db
             .prepare_cached("SELECT id, label FROM files WHERE path = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1")?;
         Ok(query.query_row([path, digest], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
     }
@@ -212,7 +207,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn last_digest_of(&self, path: &str) -> anyhow::Result<Option<String>> {
-        let mut query = self.0.prepare_cached("SELECT digest FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
+        let mut query = self.db.prepare_cached("SELECT digest FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
         Ok(query.query_row([path], |row| row.get(0)).optional()?)
     }
 
@@ -221,7 +216,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn files_to_place(&self) -> anyhow::Result<Vec<Unplaced>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT f.id, f.path, f.digest, f.replaces, c.content FROM files f LEFT JOIN file_contents c ON c.file_id = f.id
              WHERE f.replaces IS NOT NULL ORDER BY f.id",
         )?;
@@ -243,7 +238,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn last_label_of(&self, path: &str) -> anyhow::Result<Option<Label>> {
         let mut query = self
-            .0
+            .db
             .prepare_cached("SELECT label FROM files WHERE path = ?1 AND label <> ?2 ORDER BY id DESC LIMIT 1")?;
         Ok(query.query_row([path, FOUND], |row| row.get(0)).optional()?)
     }
@@ -254,7 +249,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn labels_below(&self, folder: &str) -> anyhow::Result<Vec<Label>> {
         // All paths that begin with the folder and a slash; a naught is the character after it.
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT DISTINCT label FROM files WHERE path >= ?1 || '/' AND path < ?1 || '0' AND label <> 'trusted'",
         )?;
         Ok(query.query_map([folder], |row| row.get(0))?.collect::<Result<_, _>>()?)
@@ -265,7 +260,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn file_history(&self, path: &str, limit: u32) -> anyhow::Result<Vec<FileRow>> {
-        let mut query = self.0.prepare_cached(&format!("{COLUMNS} WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2"))?;
+        let mut query = self.db.prepare_cached(&format!("{COLUMNS} WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2"))?;
         Ok(query.query_map(params![path, limit], file_row)?.collect::<Result<_, _>>()?)
     }
 
@@ -274,7 +269,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn last_trusted(&self, path: &str) -> anyhow::Result<Option<FileRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "{COLUMNS} WHERE f.path = ?1 AND {} AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1",
             Label::is_trusted_sql("f.label")
         ))?;
@@ -286,7 +281,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn file_row(&self, id: FileId) -> anyhow::Result<Option<FileRow>> {
-        let mut query = self.0.prepare_cached(&format!("{COLUMNS} WHERE f.id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("{COLUMNS} WHERE f.id = ?1"))?;
         Ok(query.query_row([id], file_row).optional()?)
     }
 
@@ -295,7 +290,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn file_content(&self, id: FileId) -> anyhow::Result<Option<Vec<u8>>> {
-        let mut query = self.0.prepare_cached("SELECT content FROM file_contents WHERE file_id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT content FROM file_contents WHERE file_id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?)
     }
 }

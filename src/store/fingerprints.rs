@@ -5,12 +5,13 @@
 //! anew from the journal. A journal that is older than they are gets them when it is first opened. What outside tools that nobody
 //! accepted say of themselves is little, changes in place, and is compared without any.
 
+use crate::store::handles::{Fingerprints, FingerprintsMut};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, params};
 
-use super::{Db, Node, Tx};
+use super::Node;
 use crate::id::{MessageId, ProposalId, StepId, TurnId};
 use crate::text::winnow::{RUN, fingerprints, plain, share_run};
 use crate::trust::{Label, Scope};
@@ -36,7 +37,7 @@ pub struct Pasted {
     pub from: Option<Node>,
 }
 
-impl Db<'_> {
+impl Fingerprints<'_> {
     /// The untrusted texts of that scope, or everybody's, with which this one shares [`RUN`] characters in a row.
     ///
     /// # Errors
@@ -44,7 +45,7 @@ impl Db<'_> {
     pub fn pasted_from(&self, words: &str, scope: Scope) -> anyhow::Result<Vec<Pasted>> {
         let typed = plain(words);
         let hashes = fingerprints(&typed);
-        let mut query = self.0.prepare_cached("SELECT node FROM fingerprints WHERE hash = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT node FROM fingerprints WHERE hash = ?1")?;
         let mut candidates: BTreeSet<String> = BTreeSet::new();
         for hash in &hashes {
             for node in query.query_map([hash], |row| row.get(0))? {
@@ -77,17 +78,17 @@ impl Db<'_> {
         };
         let id: i64 = id.parse()?;
         let row = self
-            .0
+            .db
             .prepare_cached(sql)?
             .query_row([id], |row| Ok((row.get::<_, Arc<str>>(0)?, row.get(1)?, row.get(2)?, row.get::<_, i64>(3)?)));
         let Some((text, scope, label, of)) = row.optional()? else { return Ok(None) };
-        let from = if kind == "text" { self.node_of(MessageId(of))? } else { Node::Turn(TurnId(of)) };
+        let from = if kind == "text" { self.db.derivations().node_of(MessageId(of))? } else { Node::Turn(TurnId(of)) };
         Ok(Some((text, scope, Pasted { label, from: Some(from) })))
     }
 
     /// What an owner is shown beside the files of a proposal: its reason, and what a stage said. A yes is about the files; this stays what it is.
     fn shown(&self, sql: &str, id: i64) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
-        let row = self.0.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        let row = self.db.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
         Ok(row.optional()?.map(|(words, label, proposal)| {
             (words, Scope::Shared, Pasted { label, from: Some(Node::Proposal(proposal)) })
         }))
@@ -99,7 +100,7 @@ impl Db<'_> {
         if hashes.is_empty() {
             return Ok(found);
         }
-        for tool in self.outside_tools()?.into_iter().filter(|tool| !tool.is_accepted()) {
+        for tool in self.db.mcp_tools().outside_tools()?.into_iter().filter(|tool| !tool.is_accepted()) {
             let stands = [&tool.seen.description, &tool.seen.schema].into_iter().any(|words| {
                 let known = plain(words);
                 !fingerprints(&known).is_disjoint(hashes) && share_run(typed, &known)
@@ -112,10 +113,10 @@ impl Db<'_> {
     }
 }
 
-impl Db<'_> {
+impl Fingerprints<'_> {
     /// A file of a proposal. The owner is shown the proposals of everybody, so it counts as everybody's; and once it is approved it is trusted.
     fn fingerprinted_file(&self, id: i64) -> anyhow::Result<Option<(Arc<str>, Scope, Pasted)>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT f.bytes, f.label, p.id FROM skill_files f JOIN proposals p ON p.id = f.proposal_id
              WHERE f.id = ?1 AND p.state <> 'approved'",
         )?;
@@ -127,13 +128,13 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl FingerprintsMut<'_> {
     /// Makes all fingerprints anew.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn rebuild_fingerprints(&self) -> anyhow::Result<()> {
-        self.0.0.execute("DELETE FROM fingerprints", [])?;
+        self.db.execute("DELETE FROM fingerprints", [])?;
         let untrusted = format!("NOT {}", Label::is_trusted_sql("label"));
         for words in [
             "'text:' || id, text FROM texts WHERE true",
@@ -141,14 +142,14 @@ impl Tx<'_> {
             "'reason:' || id, rationale FROM proposals WHERE true",
             "'verdict:' || id, note FROM verdicts WHERE true",
         ] {
-            let mut query = self.0.0.prepare(&format!("SELECT {words} AND {untrusted}"))?;
+            let mut query = self.db.prepare(&format!("SELECT {words} AND {untrusted}"))?;
             let mut rows = query.query([])?;
             while let Some(row) = rows.next()? {
                 let (node, words): (String, String) = (row.get(0)?, row.get(1)?);
                 self.keep_fingerprints(&node, &words)?;
             }
         }
-        let mut files = self.0.0.prepare("SELECT id, bytes, label FROM skill_files WHERE proposal_id IS NOT NULL")?;
+        let mut files = self.db.prepare("SELECT id, bytes, label FROM skill_files WHERE proposal_id IS NOT NULL")?;
         let mut rows = files.query([])?;
         while let Some(row) = rows.next()? {
             let bytes: Vec<u8> = row.get(1)?;
@@ -159,9 +160,9 @@ impl Tx<'_> {
 
     /// Once, for a journal that was begun before there were fingerprints.
     pub(super) fn catch_up_fingerprints(&self) -> anyhow::Result<()> {
-        if self.fact(CAUGHT_UP)?.as_deref() != Some(OF_WHAT) {
+        if self.db.settings().fact(CAUGHT_UP)?.as_deref() != Some(OF_WHAT) {
             self.rebuild_fingerprints()?;
-            self.set_fact(CAUGHT_UP, OF_WHAT)?;
+            self.tx().settings().set_fact(CAUGHT_UP, OF_WHAT)?;
         }
         Ok(())
     }
@@ -202,7 +203,7 @@ impl Tx<'_> {
             Keeper::Text(row) => format!("text:{row}"),
             Keeper::Step(row) => format!("step:{row}"),
         };
-        let mut delete = self.0.0.prepare_cached("DELETE FROM fingerprints WHERE hash = ?1 AND node = ?2")?;
+        let mut delete = self.db.prepare_cached("DELETE FROM fingerprints WHERE hash = ?1 AND node = ?2")?;
         for hash in fingerprints(&plain(words)) {
             delete.execute(params![hash, node])?;
         }
@@ -214,7 +215,7 @@ impl Tx<'_> {
         if words.len() < RUN {
             return Ok(());
         }
-        let mut insert = self.0.0.prepare_cached("INSERT OR IGNORE INTO fingerprints (hash, node) VALUES (?1, ?2)")?;
+        let mut insert = self.db.prepare_cached("INSERT OR IGNORE INTO fingerprints (hash, node) VALUES (?1, ?2)")?;
         for hash in fingerprints(&plain(words)) {
             insert.execute(params![hash, node])?;
         }

@@ -18,10 +18,10 @@ pub use cut::Left;
 pub use grown::KeptWords;
 pub use said::Also;
 
+use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::{Db, Tx};
 use crate::id::{ForgettingId, PersonId};
 use crate::text::needle::Needles;
 use crate::time::Moment;
@@ -206,14 +206,14 @@ fn forgetting(row: &Row<'_>) -> rusqlite::Result<ForgettingRow> {
     })
 }
 
-impl Db<'_> {
+impl Erasure<'_> {
     /// The forgettings that were begun and are not finished, oldest first.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn unfinished_forgettings(&self) -> anyhow::Result<Vec<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE state = 'wanted' ORDER BY id");
-        Ok(self.0.prepare_cached(&sql)?.query_map([], forgetting)?.collect::<Result<_, _>>()?)
+        Ok(self.db.prepare_cached(&sql)?.query_map([], forgetting)?.collect::<Result<_, _>>()?)
     }
 
     /// The forgettings of which something was left that nobody asked for.
@@ -222,7 +222,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn forgettings_left(&self) -> anyhow::Result<Vec<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE state = 'left' ORDER BY id");
-        Ok(self.0.prepare_cached(&sql)?.query_map([], forgetting)?.collect::<Result<_, _>>()?)
+        Ok(self.db.prepare_cached(&sql)?.query_map([], forgetting)?.collect::<Result<_, _>>()?)
     }
 
     /// The forgettings that are not over and whose words cannot be read.
@@ -240,7 +240,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn forgetting(&self, id: ForgettingId) -> anyhow::Result<Option<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE id = ?1");
-        Ok(self.0.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
+        Ok(self.db.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
     }
 
     /// The same, if it is not over.
@@ -249,7 +249,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn open_forgetting(&self, id: ForgettingId) -> anyhow::Result<Option<ForgettingRow>> {
         let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE id = ?1 AND state <> 'done'");
-        Ok(self.0.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
+        Ok(self.db.prepare_cached(&sql)?.query_row([id], forgetting).optional()?)
     }
 
     /// What was forgotten in that scope although something holds it still: whatever is written down later leaves it out.
@@ -258,7 +258,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn forgotten_words(&self, scope: Scope) -> anyhow::Result<ForgottenWords> {
         let mut query = self
-            .0
+            .db
             .prepare_cached("SELECT needles FROM forgettings WHERE scope = ?1 AND state <> 'done' ORDER BY id")?;
         let stored: Vec<String> = query.query_map([scope], |row| row.get(0))?.collect::<Result<_, _>>()?;
         let mut words = ForgottenWords::default();
@@ -272,14 +272,13 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl ErasureMut<'_> {
     /// Something is to be forgotten. What it grew from is noted with it, because the versions of files that tell go with it.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn want_forgotten(&self, new: &NewForgetting<'_>) -> anyhow::Result<ForgettingId> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO forgettings (person_id, kind, target, needles, messages, state, label, scope, wanted_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, 'wanted', ?6, ?7, ?8)",
@@ -294,7 +293,7 @@ impl Tx<'_> {
                 new.scope,
                 new.at,
             ])?;
-        let id = ForgettingId(self.0.0.last_insert_rowid());
+        let id = ForgettingId(self.db.last_insert_rowid());
         self.note_what_it_grew_from(id)?;
         self.look_again(new.scope)?;
         Ok(id)
@@ -306,7 +305,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn want_messages_forgotten(&self, id: ForgettingId) -> anyhow::Result<()> {
         let sql = "UPDATE forgettings SET messages = 1, state = 'wanted' WHERE id = ?1 AND state <> 'done'";
-        self.0.0.prepare_cached(sql)?.execute([id])?;
+        self.db.prepare_cached(sql)?.execute([id])?;
         Ok(())
     }
 
@@ -318,7 +317,7 @@ impl Tx<'_> {
         let so_far = self.forgetting(id)?.map(|row| row.counts).unwrap_or_default();
         let counts = serde_json::to_string(&so_far.and(more))?;
         let sql = "UPDATE forgettings SET counts = ?2 WHERE id = ?1";
-        self.0.0.prepare_cached(sql)?.execute(params![id, counts])?;
+        self.db.prepare_cached(sql)?.execute(params![id, counts])?;
         Ok(())
     }
 
@@ -332,7 +331,7 @@ impl Tx<'_> {
         } else {
             "UPDATE forgettings SET state = 'done', target = '', needles = '[]', ended_at = ?2 WHERE id = ?1"
         };
-        self.0.0.prepare_cached(sql)?.execute(params![id, now])?;
+        self.db.prepare_cached(sql)?.execute(params![id, now])?;
         match self.forgetting(id)? {
             Some(row) => self.look_again(row.scope),
             None => Ok(()),
@@ -342,7 +341,7 @@ impl Tx<'_> {
     /// Whatever is being made of words of that scope just now was made of what is forgotten too: it counts as made of words that went, and is made again.
     fn look_again(&self, scope: Scope) -> anyhow::Result<()> {
         let sql = "UPDATE conversations SET revision = revision + 1 WHERE scope = ?1";
-        self.0.0.prepare_cached(sql)?.execute([scope])?;
+        self.db.prepare_cached(sql)?.execute([scope])?;
         Ok(())
     }
 }

@@ -7,9 +7,10 @@
 //!
 //! When a timer runs out is in [`super::timers`]. A file lies outside of the journal: its row says `gone` at once, and whoever reaches the disk deletes it and then says so.
 
+use crate::store::handles::{Redaction, RedactionMut};
 use rusqlite::{OptionalExtension, params};
 
-use super::{Db, MessageKind, OldFile, StoredMessage, Tx};
+use super::{MessageKind, OldFile, StoredMessage};
 use crate::id::{AddressId, AttachmentId, ConversationId, InboxId, MessageId, StreamId, TurnId};
 use crate::time::Moment;
 
@@ -31,13 +32,13 @@ pub struct Parting {
     pub cut: bool,
 }
 
-impl Db<'_> {
+impl Redaction<'_> {
     /// Files of messages that are gone, which still lie in the workspace; those of rows after `after`.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn files_of_the_gone(&self, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id, path, digest, text_path FROM attachments WHERE state = 'gone' AND path <> '' AND id > ?1 ORDER BY id LIMIT ?2",
         )?;
         let rows = query.query_map(params![after, limit], |row| {
@@ -51,7 +52,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn revision_of(&self, conversation: ConversationId) -> anyhow::Result<i64> {
-        let mut query = self.0.prepare_cached("SELECT revision FROM conversations WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT revision FROM conversations WHERE id = ?1")?;
         Ok(query.query_row([conversation], |row| row.get(0)).optional()?.unwrap_or_default())
     }
 
@@ -60,17 +61,17 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn by_part(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT m.id FROM addresses a JOIN inbox i ON i.adapter = a.adapter AND i.account = a.account AND i.external_id = ?2
              JOIN messages m ON m.id = i.message_id WHERE a.id = ?1 AND m.address_id = a.id",
         )?;
         let of: Option<MessageId> = query.query_row(params![address, external_id], |row| row.get(0)).optional()?;
-        of.map_or(Ok(None), |id| self.message(id))
+        of.map_or(Ok(None), |id| self.db.messages().message(id))
     }
 
     /// Whether nothing of what a turn answers is there any more.
     pub(super) fn is_without_words(&self, turn: TurnId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT 1 FROM turns u WHERE u.id = ?1 AND (u.reason = 'deleted' OR (
                  EXISTS (SELECT 1 FROM messages m WHERE m.turn_id = u.id AND m.kind IN ('said', 'task'))
                  AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.turn_id = u.id AND m.kind IN ('said', 'task') AND m.gone_at IS NULL)))",
@@ -80,19 +81,18 @@ impl Db<'_> {
 
     /// Whether the words of that message are gone.
     pub(super) fn is_gone(&self, id: MessageId) -> anyhow::Result<bool> {
-        Ok(self.0.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND gone_at IS NOT NULL")?.exists([id])?)
+        Ok(self.db.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND gone_at IS NOT NULL")?.exists([id])?)
     }
 }
 
-impl Tx<'_> {
+impl RedactionMut<'_> {
     /// The words of a message go; if it still waits it is not answered. `None` if they went before.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn words_gone(&self, id: MessageId, now: Moment) -> anyhow::Result<Option<Parting>> {
         let marked = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "UPDATE messages SET gone_at = ?2, reason = CASE state WHEN 'queued' THEN ?3 ELSE reason END,
                      state = CASE state WHEN 'queued' THEN 'closed' ELSE state END WHERE id = ?1 AND gone_at IS NULL",
@@ -101,11 +101,11 @@ impl Tx<'_> {
         if marked == 0 {
             return Ok(None);
         }
-        let mut query = self.0.0.prepare_cached("SELECT stream_id FROM messages WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT stream_id FROM messages WHERE id = ?1")?;
         let stream = query.query_row([id], |row| row.get(0))?;
-        let Some(message) = self.message(id)? else { return Ok(None) };
-        self.unquote(id)?;
-        self.blank_texts("SELECT id, text FROM texts WHERE message_id = ?1 AND text <> ''", [id])?;
+        let Some(message) = self.db.messages().message(id)? else { return Ok(None) };
+        self.tx().reactions().unquote(id)?;
+        self.tx().maintenance().blank_texts("SELECT id, text FROM texts WHERE message_id = ?1 AND text <> ''", [id])?;
         self.blank_beside(id)?;
         let cut = match message.turn {
             Some(turn) if message.kind == MessageKind::Reply => self.blank_last_step(turn).map(|_| false)?,
@@ -115,8 +115,8 @@ impl Tx<'_> {
         if let Some(conversation) = message.conversation {
             self.words_left(conversation)?;
         }
-        self.set_fact(FORGOT, "1")?;
-        self.set_fact(UNCUT, &id.to_string())?;
+        self.tx().settings().set_fact(FORGOT, "1")?;
+        self.tx().settings().set_fact(UNCUT, &id.to_string())?;
         Ok(Some(Parting { stream, cut }))
     }
 
@@ -129,7 +129,7 @@ impl Tx<'_> {
             // A reply that was set aside still has the words of what was not sent.
             "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE outbox_id IN (SELECT id FROM outbox WHERE message_id = ?1)",
         ] {
-            self.0.0.prepare_cached(sql)?.execute([id])?;
+            self.db.prepare_cached(sql)?.execute([id])?;
         }
         Ok(())
     }
@@ -138,32 +138,29 @@ impl Tx<'_> {
     fn turn_gone(&self, turn: TurnId, now: Moment) -> anyhow::Result<bool> {
         let (mut left, mut cut) = (vec![turn], false);
         while let Some(turn) = left.pop() {
-            if self.turn(turn)?.is_some_and(|row| row.is_open()) {
-                self.drop_preview(turn)?;
-                self.settle_turn(turn, "closed", DELETED)?;
-                self.end_turn(turn, "stopped", DELETED, now)?;
+            if self.db.turns().turn(turn)?.is_some_and(|row| row.is_open()) {
+                self.tx().outbox().drop_preview(turn)?;
+                self.tx().messages().settle_turn(turn, "closed", DELETED)?;
+                self.tx().turns().end_turn(turn, "stopped", DELETED, now)?;
                 cut = true;
             }
-            self.blank_steps(
+            self.tx().maintenance().blank_steps(
                 "SELECT s.id, s.text FROM steps s WHERE s.turn_id = ?1 AND (s.text <> '' OR s.call NOT IN ('', '[]'))
                  AND NOT (s.kind = 'model' AND s.call = '[]' AND EXISTS (
                      SELECT 1 FROM messages m WHERE m.turn_id = ?1 AND m.kind = 'reply' AND m.gone_at IS NULL))",
                 [turn],
             )?;
             let mut next = self
-                .0
-                .0
+                .db
                 .prepare_cached("SELECT continued_by FROM questions WHERE turn_id = ?1 AND continued_by IS NOT NULL")?;
             left.extend(next.query_map([turn], |row| row.get::<_, TurnId>(0))?.collect::<Result<Vec<_>, _>>()?);
-            self.0
-                .0
+            self.db
                 .prepare_cached(
                     "UPDATE questions SET call = '{}', decided_at = coalesce(decided_at, ?2),
                          state = CASE state WHEN 'open' THEN 'refused' ELSE state END WHERE turn_id = ?1",
                 )?
                 .execute(params![turn, now])?;
-            self.0
-                .0
+            self.db
                 .prepare_cached(
                     "UPDATE keeps SET shown = '', decided_at = coalesce(decided_at, ?2),
                          state = CASE state WHEN 'new' THEN 'no' WHEN 'open' THEN 'no' ELSE state END WHERE turn_id = ?1",
@@ -176,25 +173,23 @@ impl Tx<'_> {
     /// The step that holds the same words as a turn's reply.
     fn blank_last_step(&self, turn: TurnId) -> anyhow::Result<usize> {
         let last = "SELECT id, text FROM steps WHERE turn_id = ?1 AND kind = 'model' AND call = '[]' AND text <> ''";
-        self.blank_steps(last, [turn])
+        self.tx().maintenance().blank_steps(last, [turn])
     }
 
     /// Whoever read the conversation has to read it again; what was not made of it yet is made of what is left.
     fn words_left(&self, id: ConversationId) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE conversations SET revision = revision + 1 WHERE id = ?1")?.execute([id])?;
-        self.answers_void(id)?;
-        self.void_compactions(id)?;
+        self.db.prepare_cached("UPDATE conversations SET revision = revision + 1 WHERE id = ?1")?.execute([id])?;
+        self.tx().extractions().answers_void(id)?;
+        self.tx().compactions().void_compactions(id)?;
         let dropped = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "DELETE FROM summaries WHERE conversation_id = ?1 AND state IN ('wanted', 'standin', 'void')",
             )?
             .execute([id])?;
         if dropped > 0 {
-            self.0.0.prepare_cached("UPDATE conversations SET written_down = 0 WHERE id = ?1")?.execute([id])?;
-            self.0
-                .0
+            self.db.prepare_cached("UPDATE conversations SET written_down = 0 WHERE id = ?1")?.execute([id])?;
+            self.db
                 .prepare_cached(
                     "UPDATE conversations SET opening = '', opening_state = 'none' WHERE opening_state = 'standin' AND id > ?1
                      AND stream_id = (SELECT stream_id FROM conversations WHERE id = ?1)",
@@ -209,8 +204,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn is_part_of(&self, item: InboxId, message: MessageId) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE inbox SET message_id = ?2,
                      raw = CASE WHEN EXISTS (SELECT 1 FROM messages WHERE id = ?2 AND gone_at IS NOT NULL) THEN '' ELSE raw END
@@ -225,15 +219,13 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn deleted_ahead(&self, address: AddressId, sender: &str, of: &str, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO deleted_ahead (address_id, sender, external_id, at) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (address_id, sender, external_id) DO NOTHING",
             )?
             .execute(params![address, sender, of, now])?;
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "DELETE FROM deleted_ahead WHERE address_id = ?1 AND id NOT IN
                      (SELECT id FROM deleted_ahead WHERE address_id = ?1 ORDER BY id DESC LIMIT ?2)",
@@ -248,12 +240,11 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn came_too_late(&self, item: InboxId, address: AddressId, sender: &str, of: &str) -> anyhow::Result<bool> {
         let mut query = self
-            .0
-            .0
+            .db
             .prepare_cached("SELECT 1 FROM deleted_ahead WHERE address_id = ?1 AND sender = ?2 AND external_id = ?3")?;
         let late = query.exists(params![address, sender, of])?;
         if late {
-            self.0.0.prepare_cached("UPDATE inbox SET raw = '', fate = 'nothing' WHERE id = ?1")?.execute([item])?;
+            self.db.prepare_cached("UPDATE inbox SET raw = '', fate = 'nothing' WHERE id = ?1")?.execute([item])?;
         }
         Ok(late)
     }
@@ -263,9 +254,12 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn file_gone(&self, id: AttachmentId) -> anyhow::Result<()> {
-        let mut query = self.0.0.prepare_cached("SELECT path, text_path FROM attachments WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT path, text_path FROM attachments WHERE id = ?1")?;
         let lay: Option<[String; 2]> = query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?])).optional()?;
-        lay.iter().flatten().filter(|path| !path.is_empty()).try_for_each(|path| self.drop_indexed(path))?;
+        lay.iter()
+            .flatten()
+            .filter(|path| !path.is_empty())
+            .try_for_each(|path| self.tx().entries().drop_indexed(path))?;
         for sql in [
             "DELETE FROM file_contents WHERE file_id IN (SELECT f.id FROM files f JOIN attachments a ON f.path IN (a.path, a.text_path)
              WHERE a.id = ?1 AND f.path <> '')",
@@ -277,7 +271,7 @@ impl Tx<'_> {
                  UNION SELECT text_path FROM attachments WHERE id = ?1 AND text_path <> '')",
             "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE id = ?1",
         ] {
-            self.0.0.prepare_cached(sql)?.execute([id])?;
+            self.db.prepare_cached(sql)?.execute([id])?;
         }
         Ok(())
     }

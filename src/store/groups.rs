@@ -2,22 +2,23 @@
 //!
 //! A group keeps its address rows when its id changes, so its streams go on; the configuration goes on naming the id that it had first.
 
+use crate::store::handles::{Groups, GroupsMut};
 use rusqlite::{OptionalExtension, params};
 
-use super::{Db, Tx};
 use crate::id::{AddressId, StreamId};
 use crate::people::Address;
 use crate::time::Moment;
 use crate::trust::Scope;
 
-impl Db<'_> {
+impl Groups<'_> {
     /// The id under which the configuration allows a group, if it goes by another one now.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn group_allowed_as(&self, adapter: &str, account: &str, chat: &str) -> anyhow::Result<Option<String>> {
-        let mut query =
-            self.0.prepare_cached("SELECT allowed_as FROM groups WHERE adapter = ?1 AND account = ?2 AND chat = ?3")?;
+        let mut query = self
+            .db
+            .prepare_cached("SELECT allowed_as FROM groups WHERE adapter = ?1 AND account = ?2 AND chat = ?3")?;
         Ok(query.query_row([adapter, account, chat], |row| row.get(0)).optional()?)
     }
 
@@ -26,7 +27,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn group_of(&self, stream: StreamId) -> anyhow::Result<Option<(AddressId, Address)>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT a.id, a.adapter, a.account, a.peer FROM streams s JOIN addresses a ON a.id = s.address_id WHERE s.id = ?1",
         )?;
         let row = query.query_row([stream], |row| {
@@ -40,18 +41,18 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn is_group(&self, address: AddressId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached("SELECT 1 FROM streams WHERE address_id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT 1 FROM streams WHERE address_id = ?1")?;
         Ok(query.exists([address])?)
     }
 }
 
-impl Tx<'_> {
+impl GroupsMut<'_> {
     /// The stream of a group (chat and topic), and its address; made if there was none.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn stream_for_group(&self, at: &Address, now: Moment) -> anyhow::Result<(StreamId, AddressId)> {
-        let mut query = self.0.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT s.id, a.id FROM addresses a JOIN streams s ON s.address_id = a.id
              WHERE a.adapter = ?1 AND a.account = ?2 AND a.peer = ?3",
         )?;
@@ -59,15 +60,13 @@ impl Tx<'_> {
         if let Some(known) = query.query_row(place, |row| Ok((row.get(0)?, row.get(1)?))).optional()? {
             return Ok(known);
         }
-        let address = self.link(at, None, now)?;
+        let address = self.tx().addresses().link(at, None, now)?;
         // The scope of a group is named after its stream, whose number is known only once it is there.
-        self.0
-            .0
+        self.db
             .prepare_cached("INSERT INTO streams (address_id, scope) VALUES (?1, ?2)")?
             .execute(params![address, Scope::Shared])?;
-        let stream = StreamId(self.0.0.last_insert_rowid());
-        self.0
-            .0
+        let stream = StreamId(self.db.last_insert_rowid());
+        self.db
             .prepare_cached("UPDATE streams SET scope = ?2 WHERE id = ?1")?
             .execute(params![stream, Scope::Group(stream)])?;
         Ok((stream, address))
@@ -79,16 +78,14 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn group_moved(&self, adapter: &str, account: &str, from: &str, to: &str, now: Moment) -> anyhow::Result<()> {
         let allowed_as = self.group_allowed_as(adapter, account, from)?.unwrap_or_else(|| from.to_owned());
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO groups (adapter, account, chat, allowed_as, first_at) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (adapter, account, chat) DO NOTHING",
             )?
             .execute(params![adapter, account, to, allowed_as, now])?;
         // What came under the new id before we heard of the change has rows of its own; those stay.
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE OR IGNORE addresses SET peer = ?4 || substr(peer, length(?3) + 1)
                  WHERE adapter = ?1 AND account = ?2 AND (peer = ?3 OR substr(peer, 1, length(?3) + 1) = ?3 || '/')",
@@ -102,14 +99,13 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn guest(&self, stream: StreamId, sender: &str) -> anyhow::Result<u32> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO guests (stream_id, sender, number)
                  SELECT ?1, ?2, 1 + count(*) FROM guests WHERE stream_id = ?1 ON CONFLICT (stream_id, sender) DO NOTHING",
             )?
             .execute(params![stream, sender])?;
-        let mut query = self.0.0.prepare_cached("SELECT number FROM guests WHERE stream_id = ?1 AND sender = ?2")?;
+        let mut query = self.db.prepare_cached("SELECT number FROM guests WHERE stream_id = ?1 AND sender = ?2")?;
         Ok(query.query_row(params![stream, sender], |row| row.get(0))?)
     }
 }

@@ -1,8 +1,8 @@
 //! Raw items as the adapters handed them over, and the cursors that confirm them.
 
+use crate::store::handles::{Inbox, InboxMut};
 use rusqlite::{OptionalExtension, params};
 
-use super::{Db, Tx};
 use crate::id::InboxId;
 use crate::time::Moment;
 
@@ -59,19 +59,19 @@ pub struct InboxItem<'a> {
     pub raw: &'a str,
 }
 
-impl Tx<'_> {
+impl InboxMut<'_> {
     /// Stores a raw item. `None` if it was stored before: then nothing else may be done with it.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn receive(&self, item: &InboxItem<'_>) -> anyhow::Result<Option<InboxId>> {
-        let stored = self.0.0
+        let stored = self.db
             .prepare_cached(
                 "INSERT INTO inbox (adapter, account, external_id, received_at, fate, raw) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                  ON CONFLICT (adapter, account, external_id) DO NOTHING",
             )?
             .execute(params![item.adapter, item.account, item.external_id, item.received_at, item.fate.as_str(), item.raw])?;
-        Ok((stored == 1).then(|| InboxId(self.0.0.last_insert_rowid())))
+        Ok((stored == 1).then(|| InboxId(self.db.last_insert_rowid())))
     }
 
     /// Moves the cursor of an account.
@@ -79,8 +79,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_cursor(&self, adapter: &str, account: &str, cursor: &str, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO cursors (adapter, account, cursor, last_event_at) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (adapter, account) DO UPDATE SET cursor = ?3, last_event_at = ?4",
@@ -90,13 +89,13 @@ impl Tx<'_> {
     }
 }
 
-impl Db<'_> {
+impl Inbox<'_> {
     /// The cursor of an account.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn cursor(&self, adapter: &str, account: &str) -> anyhow::Result<Option<String>> {
-        let mut query = self.0.prepare_cached("SELECT cursor FROM cursors WHERE adapter = ?1 AND account = ?2")?;
+        let mut query = self.db.prepare_cached("SELECT cursor FROM cursors WHERE adapter = ?1 AND account = ?2")?;
         Ok(query.query_row([adapter, account], |row| row.get(0)).optional()?)
     }
 }

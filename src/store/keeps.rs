@@ -4,12 +4,12 @@
 //! done; whoever does it reads the rows in `yes`, so a crash loses none and repeats none that is over. The number under which a person is asked comes
 //! from the same counter as those of the other questions, so `/yes 7` can only mean one thing. Its time runs from when it was delivered, or given up.
 
+use crate::store::handles::{KeepRequests, KeepRequestsMut};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{AddressId, KeepId, PersonId, QuestionId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Labelled, Scope, Text};
@@ -122,7 +122,7 @@ pub(super) const YES_TO: &str = "SELECT m.external_id FROM messages m JOIN texts
     WHERE m.conversation_id IS NULL AND m.kind = 'command' AND m.person_id = ?1 AND m.address_id = ?2 AND m.received_at = ?3
         AND replace(lower(t.text), ' ', '') = '/yes' || ?4 ORDER BY m.id LIMIT 1";
 
-impl Db<'_> {
+impl KeepRequests<'_> {
     /// What that turn wanted to keep and nobody was asked about yet.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn keep_asked(&self, number: QuestionId) -> anyhow::Result<Option<KeepRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE number = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE number = ?1"))?;
         Ok(query.query_row([number], keep).optional()?)
     }
 
@@ -146,7 +146,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn keep_to_do(&self, after: KeepId) -> anyhow::Result<Option<KeepRow>> {
         let sql = format!("SELECT {COLUMNS} FROM keeps WHERE state = 'yes' AND id > ?1 ORDER BY id LIMIT 1");
-        Ok(self.0.prepare_cached(&sql)?.query_row([after], keep).optional()?)
+        Ok(self.db.prepare_cached(&sql)?.query_row([after], keep).optional()?)
     }
 
     /// Where a person's yes of that moment led: the first file that was written by it.
@@ -154,7 +154,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn promoted_at(&self, scope: Scope, at: Moment) -> anyhow::Result<Option<String>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT path FROM files WHERE written_at = ?2 AND scope = ?1 AND cause = 'promote' AND digest <> ''
              ORDER BY id LIMIT 1",
         )?;
@@ -162,12 +162,12 @@ impl Db<'_> {
     }
 
     fn keeps(&self, whose: &str, id: impl rusqlite::ToSql) -> anyhow::Result<Vec<KeepRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE {whose} ORDER BY id"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE {whose} ORDER BY id"))?;
         Ok(query.query_map([id], keep)?.collect::<Result<_, _>>()?)
     }
 }
 
-impl Tx<'_> {
+impl KeepRequestsMut<'_> {
     /// A turn of that person wanted to keep what now lies there under `memory/untrusted/`; `path` is as its owner sees it, `digest` that of the
     /// file, `shown` its exact words. What the same turn had put there before is not asked about any more.
     ///
@@ -182,16 +182,14 @@ impl Tx<'_> {
         shown: &Text,
         now: Moment,
     ) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE keeps SET state = 'changed', decided_at = ?4
                  WHERE turn_id = ?1 AND path = ?2 AND digest <> ?3 AND state = 'new'",
             )?
             .execute(params![turn, path, digest, now])?;
         let (words, label, scope) = shown.open();
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO keeps (turn_id, person_id, path, digest, shown, label, scope, state, wanted_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'new', ?8)
@@ -208,8 +206,7 @@ impl Tx<'_> {
     pub fn ask_to_keep(&self, id: KeepId, address: AddressId) -> anyhow::Result<QuestionId> {
         let number = self.next_question_number()?;
         let asked = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "UPDATE keeps SET state = 'open', number = ?2, address_id = ?3 WHERE id = ?1 AND state = 'new'",
             )?
@@ -223,8 +220,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn keep_was_put(&self, number: QuestionId, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE keeps SET expires_at = ?2 WHERE number = ?1 AND state = 'open'")?
             .execute(params![number, now.plus(KEEP_WAITS)])?;
         Ok(())
@@ -243,8 +239,7 @@ impl Tx<'_> {
         now: Moment,
     ) -> anyhow::Result<bool> {
         let decided = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "UPDATE keeps SET state = ?3, decided_at = ?5, address_id = coalesce(?4, address_id)
                  WHERE id = ?1 AND state = ?2",
@@ -258,23 +253,21 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn yes_to(&self, keep: &KeepRow) -> anyhow::Result<String> {
-        let mut query = self.0.0.prepare_cached(YES_TO)?;
+        let mut query = self.db.prepare_cached(YES_TO)?;
         let found = query.query_row(params![keep.person, keep.address, keep.decided_at, keep.number], |row| row.get(0));
         Ok(found.optional()?.unwrap_or_default())
     }
 
     /// The next number of the questions' counter; no row of theirs will have it.
     fn next_question_number(&self) -> anyhow::Result<QuestionId> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO sqlite_sequence (name, seq) SELECT 'questions', 0
                  WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'questions')",
             )?
             .execute([])?;
         let mut query = self
-            .0
-            .0
+            .db
             .prepare_cached("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'questions' RETURNING seq")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
@@ -285,6 +278,7 @@ mod tests {
     use super::*;
     use crate::id::ConversationId;
     use crate::people::{Address, Role};
+    use crate::store::Tx;
     use crate::store::{Journal, NewConversation, NewTurn};
     use crate::trust::{Label, Source};
 
@@ -298,12 +292,12 @@ mod tests {
     async fn journal(folder: &std::path::Path) -> Journal {
         let journal = Journal::open(&folder.join("j.db"), None).unwrap();
         let begin = |tx: Tx<'_>| {
-            let ada = tx.allow("Ada", Role::Owner, "config", NOW)?;
-            tx.link(&Address::new("telegram", "1", "2"), Some(ada.id), NOW)?;
-            let (stream, scope) = (tx.stream_for(ada.id)?, Scope::Person(ada.id));
+            let ada = tx.people().allow("Ada", Role::Owner, "config", NOW)?;
+            tx.addresses().link(&Address::new("telegram", "1", "2"), Some(ada.id), NOW)?;
+            let (stream, scope) = (tx.conversations().stream_for(ada.id)?, Scope::Person(ada.id));
             let begun = NewConversation { stream, kind: "chat", scope, because: "first", at: NOW };
-            tx.open_conversation(&begun)?;
-            tx.begin_turn(&NewTurn {
+            tx.conversations().open_conversation(&begun)?;
+            tx.turns().begin_turn(&NewTurn {
                 stream,
                 conversation: ConversationId(1),
                 person: Some(ada.id),
@@ -325,15 +319,15 @@ mod tests {
         let job = |tx: Tx<'_>| {
             let mut numbers = Vec::new();
             for path in ["a", "b"] {
-                tx.want_to_keep(TurnId(1), PersonId(1), path, "d", &text("words"), NOW)?;
-                let wanted = tx.wanted_keeps(TurnId(1))?;
-                numbers.push(tx.ask_to_keep(wanted[0].id, AddressId(1))?);
+                tx.keep_requests().want_to_keep(TurnId(1), PersonId(1), path, "d", &text("words"), NOW)?;
+                let wanted = tx.keep_requests().wanted_keeps(TurnId(1))?;
+                numbers.push(tx.keep_requests().ask_to_keep(wanted[0].id, AddressId(1))?);
             }
-            assert_eq!(tx.keep_asked(QuestionId(2))?.unwrap().path, "b");
-            assert_eq!(tx.keep_asked(QuestionId(3))?, None);
+            assert_eq!(tx.keep_requests().keep_asked(QuestionId(2))?.unwrap().path, "b");
+            assert_eq!(tx.keep_requests().keep_asked(QuestionId(3))?, None);
             // The one before this was the last of both kinds.
-            numbers.push(tx.next_question_number()?);
-            assert!(tx.ask_to_keep(KeepId(1), AddressId(1)).is_err(), "it was asked about");
+            numbers.push(tx.keep_requests().next_question_number()?);
+            assert!(tx.keep_requests().ask_to_keep(KeepId(1), AddressId(1)).is_err(), "it was asked about");
             Ok(numbers)
         };
         let numbers = journal(folder.path()).await.write("ask", job).await.unwrap();
@@ -345,9 +339,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let job = |tx: Tx<'_>| {
             for (digest, words) in [("1", "first"), ("2", "second"), ("2", "second"), ("1", "first")] {
-                tx.want_to_keep(TurnId(1), PersonId(1), "a", digest, &text(words), NOW)?;
+                tx.keep_requests().want_to_keep(TurnId(1), PersonId(1), "a", digest, &text(words), NOW)?;
             }
-            Ok(tx.wanted_keeps(TurnId(1))?.into_iter().map(|keep| keep.digest).collect::<Vec<_>>())
+            Ok(tx.keep_requests().wanted_keeps(TurnId(1))?.into_iter().map(|keep| keep.digest).collect::<Vec<_>>())
         };
         assert_eq!(journal(folder.path()).await.write("want", job).await.unwrap(), ["1"]);
     }
@@ -356,19 +350,22 @@ mod tests {
     async fn an_answer_counts_once_and_in_time() {
         let folder = tempfile::tempdir().unwrap();
         let job = |tx: Tx<'_>| {
-            tx.want_to_keep(TurnId(1), PersonId(1), "a", "d", &text("words"), NOW)?;
-            let id = tx.wanted_keeps(TurnId(1))?[0].id;
-            let number = tx.ask_to_keep(id, AddressId(1))?;
-            let open = tx.keep_asked(number)?.expect("it was asked");
+            tx.keep_requests().want_to_keep(TurnId(1), PersonId(1), "a", "d", &text("words"), NOW)?;
+            let id = tx.keep_requests().wanted_keeps(TurnId(1))?[0].id;
+            let number = tx.keep_requests().ask_to_keep(id, AddressId(1))?;
+            let open = tx.keep_requests().keep_asked(number)?.expect("it was asked");
             assert!(open.is_open(NOW.plus(KEEP_WAITS * 9)), "nobody was shown it yet");
-            tx.keep_was_put(number, Moment(2_000))?;
-            let put = tx.keep_asked(number)?.unwrap();
+            tx.keep_requests().keep_was_put(number, Moment(2_000))?;
+            let put = tx.keep_requests().keep_asked(number)?.unwrap();
             assert!(put.is_open(Moment(1_999).plus(KEEP_WAITS)) && !put.is_open(Moment(2_000).plus(KEEP_WAITS)));
-            assert!(tx.decide_keep(id, KeepState::Open, KeepState::Yes, None, NOW)?);
-            assert!(!tx.decide_keep(id, KeepState::Open, KeepState::No, None, NOW)?, "it was answered");
-            assert_eq!(tx.keep_to_do(KeepId(0))?.map(|keep| (keep.id, keep.address)), Some((id, Some(AddressId(1)))));
-            assert!(tx.decide_keep(id, KeepState::Yes, KeepState::Kept, None, NOW)?);
-            tx.keep_to_do(KeepId(0))
+            assert!(tx.keep_requests().decide_keep(id, KeepState::Open, KeepState::Yes, None, NOW)?);
+            assert!(!tx.keep_requests().decide_keep(id, KeepState::Open, KeepState::No, None, NOW)?, "it was answered");
+            assert_eq!(
+                tx.keep_requests().keep_to_do(KeepId(0))?.map(|keep| (keep.id, keep.address)),
+                Some((id, Some(AddressId(1))))
+            );
+            assert!(tx.keep_requests().decide_keep(id, KeepState::Yes, KeepState::Kept, None, NOW)?);
+            tx.keep_requests().keep_to_do(KeepId(0))
         };
         assert_eq!(journal(folder.path()).await.write("answer", job).await.unwrap(), None);
     }

@@ -1,10 +1,10 @@
 //! Messages and their texts. Each text stands here once; everything else refers to it.
 
+use crate::store::handles::{Messages, MessagesMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{AddressId, ConversationId, InboxId, MessageId, PersonId, StreamId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -198,7 +198,7 @@ fn stored_text(row: &Row<'_>) -> rusqlite::Result<StoredText> {
     })
 }
 
-impl Db<'_> {
+impl Messages<'_> {
     // The index holds what waits and what is claimed; SQLite takes it only where a query says both words.
 
     /// The messages of a stream that wait for a turn, in order.
@@ -206,7 +206,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn queued(&self, stream: StreamId) -> anyhow::Result<Vec<StoredMessage>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM messages
              WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND state = 'queued' AND kind IN ('said', 'task') ORDER BY id"
         ))?;
@@ -218,7 +218,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn queued_commands(&self) -> anyhow::Result<Vec<StoredMessage>> {
-        let mut query = self.0.prepare_cached(&waiting_commands())?;
+        let mut query = self.db.prepare_cached(&waiting_commands())?;
         Ok(query.query_map([], message)?.collect::<Result<_, _>>()?)
     }
 
@@ -227,7 +227,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn streams_with_work(&self) -> anyhow::Result<Vec<StreamId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT DISTINCT stream_id FROM messages WHERE state IN ('queued', 'claimed') AND kind IN ('said', 'task')
              UNION SELECT DISTINCT stream_id FROM turns WHERE state IN ('running', 'waiting')
              UNION SELECT DISTINCT stream_id FROM questions WHERE state = 'open'",
@@ -240,7 +240,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn waiting_in(&self, stream: StreamId) -> anyhow::Result<i64> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT count(*) FROM messages WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND kind IN ('said', 'task')",
         )?;
         Ok(query.query_row([stream], |row| row.get(0))?)
@@ -251,7 +251,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn waiting_of_guests(&self, stream: StreamId, number: u32) -> anyhow::Result<(i64, i64)> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT count(*) FILTER (WHERE guest = ?2), count(*) FROM messages
              WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND guest > 0",
         )?;
@@ -263,7 +263,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn was_full_before(&self, stream: StreamId, message: MessageId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT reason = 'queue_full' FROM messages WHERE stream_id = ?1 AND kind = 'said' AND id < ?2
              ORDER BY received_at DESC, id DESC LIMIT 1",
         )?;
@@ -275,7 +275,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn messages_of_turn(&self, turn: TurnId) -> anyhow::Result<Vec<StoredMessage>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'task') ORDER BY id"
         ))?;
         Ok(query.query_map([turn], message)?.collect::<Result<_, _>>()?)
@@ -286,8 +286,9 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn messages_of(&self, conversation: ConversationId) -> anyhow::Result<Vec<StoredMessage>> {
-        let mut query =
-            self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE conversation_id = ?1 ORDER BY id"))?;
+        let mut query = self
+            .db
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE conversation_id = ?1 ORDER BY id"))?;
         Ok(query.query_map([conversation], message)?.collect::<Result<_, _>>()?)
     }
 
@@ -296,7 +297,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn message(&self, id: MessageId) -> anyhow::Result<Option<StoredMessage>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM messages WHERE id = ?1"))?;
         Ok(query.query_row([id], message).optional()?)
     }
 
@@ -305,7 +306,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn texts_of(&self, id: MessageId) -> anyhow::Result<Vec<StoredText>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT message_id, kind, text, label, scope FROM texts WHERE message_id = ?1 ORDER BY id",
         )?;
         Ok(query.query_map([id], stored_text)?.collect::<Result<_, _>>()?)
@@ -316,7 +317,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn texts_of_conversation(&self, id: ConversationId) -> anyhow::Result<Vec<StoredText>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT t.message_id, t.kind, t.text, t.label, t.scope FROM messages m JOIN texts t ON t.message_id = m.id
              WHERE m.conversation_id = ?1 ORDER BY m.id, t.id",
         )?;
@@ -329,12 +330,12 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn by_external_id(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
         for name in ["external_id", "also"] {
-            let mut query = self.0.prepare_cached(&named(name))?;
+            let mut query = self.db.prepare_cached(&named(name))?;
             if let Some(found) = query.query_row(params![address, external_id], message).optional()? {
                 return Ok(Some(found));
             }
         }
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT o.message_id FROM parts p JOIN outbox o ON o.id = p.outbox_id
              WHERE p.external_id = ?2 AND o.address_id = ?1 AND o.message_id IS NOT NULL ORDER BY p.id DESC LIMIT 1",
         )?;
@@ -347,7 +348,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn label_of_ours(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<Label>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT o.label FROM parts p JOIN outbox o ON o.id = p.outbox_id
              WHERE p.external_id = ?2 AND o.address_id = ?1 ORDER BY p.id DESC LIMIT 1",
         )?;
@@ -359,7 +360,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn album(&self, address: AddressId, album: &str) -> anyhow::Result<Option<MessageId>> {
-        let mut query = self.0.prepare_cached(ALBUM)?;
+        let mut query = self.db.prepare_cached(ALBUM)?;
         Ok(query.query_row(params![address, album], |row| row.get(0)).optional()?)
     }
 }
@@ -381,13 +382,13 @@ fn named(name: &str) -> String {
 const ALBUM: &str = "SELECT id FROM messages INDEXED BY messages_waiting
     WHERE address_id = ?1 AND album = ?2 AND state IN ('queued', 'claimed') AND state = 'queued' ORDER BY id DESC LIMIT 1";
 
-impl Tx<'_> {
+impl MessagesMut<'_> {
     /// A change gave a message a name of its own, by which it goes too from now on.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn goes_by(&self, id: MessageId, name: &str) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE messages SET also = ?2 WHERE id = ?1")?.execute(params![id, name])?;
+        self.db.prepare_cached("UPDATE messages SET also = ?2 WHERE id = ?1")?.execute(params![id, name])?;
         Ok(())
     }
 
@@ -400,7 +401,7 @@ impl Tx<'_> {
             MessageKind::Reply | MessageKind::Reflection => "done",
             MessageKind::Said | MessageKind::Command | MessageKind::Task => "queued",
         };
-        self.0.0
+        self.db
             .prepare_cached(
                 "INSERT INTO messages (stream_id, conversation_id, inbox_id, address_id, person_id, kind, scope, external_id,
                      album, received_at, server_at, effective_at, state, turn_id, guest)
@@ -423,7 +424,7 @@ impl Tx<'_> {
                 new.turn,
                 new.guest,
             ])?;
-        Ok(MessageId(self.0.0.last_insert_rowid()))
+        Ok(MessageId(self.db.last_insert_rowid()))
     }
 
     /// Adds a text to a message and to the search index. Commands are not searched for. A message that is gone takes none.
@@ -431,17 +432,16 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn add_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
-        if self.is_gone(message)? {
+        if self.db.redaction().is_gone(message)? {
             return Ok(());
         }
         let (words, label, scope) = text.open();
-        self.0
-            .0
+        self.db
             .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
             .execute(params![message, kind.as_str(), &**words, label, scope])?;
-        let row = self.0.0.last_insert_rowid();
-        self.fingerprint_text(row, words, label)?;
-        self.index_text(row)
+        let row = self.db.last_insert_rowid();
+        self.tx().fingerprints().fingerprint_text(row, words, label)?;
+        self.tx().message_search().index_text(row)
     }
 
     /// Adds a text to a message that is not to be searched for. A message that is gone takes none.
@@ -449,15 +449,14 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn add_unsearched_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
-        if self.is_gone(message)? {
+        if self.db.redaction().is_gone(message)? {
             return Ok(());
         }
         let (words, label, scope) = text.open();
-        self.0
-            .0
+        self.db
             .prepare_cached("INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)")?
             .execute(params![message, kind.as_str(), &**words, label, scope])?;
-        self.fingerprint_text(self.0.0.last_insert_rowid(), words, label)
+        self.tx().fingerprints().fingerprint_text(self.db.last_insert_rowid(), words, label)
     }
 
     /// Those of these messages that still wait.
@@ -465,7 +464,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn still_queued(&self, messages: &[MessageId]) -> anyhow::Result<Vec<MessageId>> {
-        let mut query = self.0.0.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND state = 'queued'")?;
+        let mut query = self.db.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND state = 'queued'")?;
         let mut waiting = Vec::new();
         for id in messages {
             if query.exists([id])? {
@@ -481,8 +480,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn claim(&self, turn: TurnId, messages: &[MessageId]) -> anyhow::Result<()> {
         let mut update = self
-            .0
-            .0
+            .db
             .prepare_cached("UPDATE messages SET state = 'claimed', turn_id = ?1 WHERE id = ?2 AND state = 'queued'")?;
         for id in messages {
             anyhow::ensure!(update.execute(params![turn, id])? == 1, "Message {id} was claimed twice");
@@ -495,8 +493,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn settle_turn(&self, turn: TurnId, state: &str, reason: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE turn_id = ?1 AND state = 'claimed'")?
             .execute(params![turn, state, reason])?;
         Ok(())
@@ -508,8 +505,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn settle_message(&self, id: MessageId, state: &str, reason: &str) -> anyhow::Result<bool> {
         let settled = self
-            .0
-            .0
+            .db
             .prepare_cached("UPDATE messages SET state = ?2, reason = ?3 WHERE id = ?1 AND state = 'queued'")?
             .execute(params![id, state, reason])?;
         Ok(settled == 1)
@@ -521,7 +517,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn begin_command(&self, id: MessageId) -> anyhow::Result<u32> {
         let sql = "UPDATE messages SET tries = tries + 1 WHERE id = ?1 RETURNING tries";
-        Ok(self.0.0.prepare_cached(sql)?.query_row([id], |row| row.get(0))?)
+        Ok(self.db.prepare_cached(sql)?.query_row([id], |row| row.get(0))?)
     }
 
     /// Replaces what a message that still waits says. False if it is claimed already: then nothing is replaced.
@@ -530,24 +526,22 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn replace_said(&self, id: MessageId, text: &Text, now: Moment) -> anyhow::Result<bool> {
         let marked = self
-            .0
-            .0
+            .db
             .prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1 AND state = 'queued'")?
             .execute(params![id, now])?;
         if marked == 0 {
-            self.0.0.prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
+            self.db.prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
             return Ok(false);
         }
         let old: Vec<(i64, String)> = self
-            .0
-            .0
+            .db
             .prepare_cached("SELECT id, text FROM texts WHERE message_id = ?1 AND kind = 'said'")?
             .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (row, words) in old {
-            self.drop_fingerprints(super::fingerprints::Keeper::Text(row), &words)?;
-            self.unindex_text(row)?;
-            self.0.0.prepare_cached("DELETE FROM texts WHERE id = ?1")?.execute([row])?;
+            self.tx().fingerprints().drop_fingerprints(super::fingerprints::Keeper::Text(row), &words)?;
+            self.tx().message_search().unindex_text(row)?;
+            self.db.prepare_cached("DELETE FROM texts WHERE id = ?1")?.execute([row])?;
         }
         self.add_text(id, TextKind::Said, text)?;
         Ok(true)
@@ -566,7 +560,7 @@ mod tests {
         let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
         for sql in [waiting_commands(), named("external_id"), named("also"), ALBUM.to_owned()] {
             let plan = journal.read_now(|db| {
-                let mut query = db.0.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                let mut query = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
                 let mut rows = query.raw_query();
                 let first = rows.next()?.map(|row| row.get::<_, String>(3)).transpose()?;
                 Ok(first.unwrap_or_default())
@@ -584,7 +578,7 @@ mod tests {
             (super::super::keeps::YES_TO, "messages_apart (received_at=?)"),
         ] {
             let plan = journal.read_now(|db| {
-                let mut query = db.0.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                let mut query = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
                 let steps = query.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<Vec<_>, _>>()?;
                 Ok(steps.join("; "))
             });

@@ -1,28 +1,28 @@
 //! Single facts about this journal.
 
+use crate::store::handles::{Settings, SettingsMut};
 use rusqlite::OptionalExtension;
 
-use super::{Db, Tx};
+use super::Db;
 
-impl Db<'_> {
+impl Settings<'_> {
     /// The fact of that name.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn fact(&self, key: &str) -> anyhow::Result<Option<String>> {
-        let mut query = self.0.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
         Ok(query.query_row([key], |row| row.get(0)).optional()?)
     }
 }
 
-impl Tx<'_> {
+impl SettingsMut<'_> {
     /// Sets the fact of that name.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_fact(&self, key: &str, value: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2")?
             .execute([key, value])?;
         Ok(())
@@ -33,18 +33,18 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn drop_fact(&self, key: &str) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
+        self.db.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
         Ok(())
     }
 }
 
-impl Db<'_> {
+impl Settings<'_> {
     /// What is wrong with the file; nothing if it is sound. Reads all of it.
     ///
     /// # Errors
     /// If it cannot even be read.
     pub fn quick_check(&self) -> anyhow::Result<Vec<String>> {
-        let mut query = self.0.prepare("PRAGMA quick_check(5)")?;
+        let mut query = self.db.prepare("PRAGMA quick_check(5)")?;
         let lines: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }
@@ -54,7 +54,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn version(&self) -> anyhow::Result<u32> {
-        Ok(self.0.query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))?)
+        Ok(self.db.query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))?)
     }
 }
 

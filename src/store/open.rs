@@ -254,9 +254,9 @@ pub(super) fn empty() -> anyhow::Result<Connection> {
 /// What is derived from rows that are older than it.
 fn catch_up(connection: &mut Connection) -> anyhow::Result<()> {
     let transaction = connection.transaction()?;
-    Tx::on(&transaction).catch_up_fingerprints()?;
-    Tx::on(&transaction).catch_up_index()?;
-    Tx::on(&transaction).catch_up_entries()?;
+    Tx::on(&transaction).fingerprints().catch_up_fingerprints()?;
+    Tx::on(&transaction).message_search().catch_up_index()?;
+    Tx::on(&transaction).entries().catch_up_entries()?;
     Ok(transaction.commit()?)
 }
 

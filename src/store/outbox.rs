@@ -3,11 +3,11 @@
 //! A part goes `waiting` → `sending` → `sent`. Whoever finds a part in `sending` after a start knows that its outcome is unknown: it
 //! is sent again and marked as possibly repeated. Parts are sent in order, so at most one part of an address is ever in doubt.
 
+use crate::store::handles::{Outbox, OutboxMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{AddressId, MessageId, OutboxId, PartId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Labelled, Text};
@@ -235,13 +235,13 @@ pub(super) const STOPPED_SINCE: &str = "SELECT m.external_id FROM turns t CROSS 
     WHERE t.id > (SELECT max(id) - 1000 FROM turns) AND t.state = 'stopped' AND t.ended_at >= ?2 AND m.address_id = ?1 AND m.kind = 'said' AND m.external_id <> ''
     ORDER BY m.id";
 
-impl Db<'_> {
+impl Outbox<'_> {
     /// External ids of the messages that a turn answers and that came from that address.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn asked_of(&self, turn: TurnId, from: AddressId) -> anyhow::Result<Vec<String>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT external_id FROM messages
              WHERE turn_id = ?1 AND address_id = ?2 AND kind = 'said' AND external_id <> '' ORDER BY id",
         )?;
@@ -253,7 +253,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn stopped_since(&self, from: AddressId, since: Moment) -> anyhow::Result<Vec<String>> {
-        let mut query = self.0.prepare_cached(STOPPED_SINCE)?;
+        let mut query = self.db.prepare_cached(STOPPED_SINCE)?;
         Ok(query.query_map(params![from, since], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
@@ -262,7 +262,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn next_outbox(&self, address: AddressId) -> anyhow::Result<Option<OutboxRow>> {
-        let mut query = self.0.prepare_cached(NEXT)?;
+        let mut query = self.db.prepare_cached(NEXT)?;
         Ok(query.query_row(params![address, 0, ""], outbox_row).optional()?)
     }
 
@@ -271,7 +271,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn next_behind(&self, row: &OutboxRow) -> anyhow::Result<Option<OutboxRow>> {
-        let mut query = self.0.prepare_cached(NEXT)?;
+        let mut query = self.db.prepare_cached(NEXT)?;
         Ok(query.query_row(params![row.address, row.id, "reaction"], outbox_row).optional()?)
     }
 
@@ -280,7 +280,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn addresses_with_outbox(&self, adapter: &str, account: &str) -> anyhow::Result<Vec<AddressId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT DISTINCT a.id FROM outbox o JOIN addresses a ON a.id = o.address_id
              WHERE o.state = 'pending' AND a.adapter = ?1 AND a.account = ?2",
         )?;
@@ -292,7 +292,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn waiting_outbox(&self) -> anyhow::Result<i64> {
-        let mut query = self.0.prepare_cached("SELECT count(*) FROM outbox WHERE state = 'pending'")?;
+        let mut query = self.db.prepare_cached("SELECT count(*) FROM outbox WHERE state = 'pending'")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
@@ -301,7 +301,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn says_soon(&self, address: AddressId, what: &Text) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT 1 FROM outbox WHERE address_id = ?1 AND state = 'pending' AND kind = 'notice' AND text = ?2",
         )?;
         Ok(query.exists(params![address, what.open().0])?)
@@ -312,7 +312,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn parts(&self, of: OutboxId) -> anyhow::Result<Vec<PartRow>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id, seq, rich, plain, buttons, state, form, repeated, external_id, file, digest FROM parts WHERE outbox_id = ?1 ORDER BY seq",
         )?;
         Ok(query.query_map([of], part)?.collect::<Result<_, _>>()?)
@@ -323,12 +323,12 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn preview(&self, turn: TurnId) -> anyhow::Result<Option<String>> {
-        let mut query = self.0.prepare_cached("SELECT external_id FROM previews WHERE turn_id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT external_id FROM previews WHERE turn_id = ?1")?;
         Ok(query.query_row([turn], |row| row.get(0)).optional()?)
     }
 }
 
-impl Tx<'_> {
+impl OutboxMut<'_> {
     /// Something is to be delivered.
     ///
     /// # Errors
@@ -336,8 +336,7 @@ impl Tx<'_> {
     pub fn post(&self, new: &NewOutbox<'_>) -> anyhow::Result<OutboxId> {
         let (words, label, scope) = new.text.open();
         let own_words: &str = if new.message.is_some() { "" } else { words };
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO outbox (address_id, kind, message_id, text, label, scope, buttons, state, created_at, quotes)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9)",
@@ -353,7 +352,7 @@ impl Tx<'_> {
                 new.at,
                 new.quotes,
             ])?;
-        Ok(OutboxId(self.0.0.last_insert_rowid()))
+        Ok(OutboxId(self.db.last_insert_rowid()))
     }
 
     /// Keeps the parts of something, before the first of them is tried.
@@ -361,7 +360,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn keep_parts(&self, of: OutboxId, parts: &[NewPart]) -> anyhow::Result<()> {
-        let mut insert = self.0.0.prepare_cached(
+        let mut insert = self.db.prepare_cached(
             "INSERT INTO parts (outbox_id, seq, rich, plain, buttons, file, digest, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'waiting')",
         )?;
         for (seq, part) in parts.iter().enumerate() {
@@ -378,8 +377,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn part_sending(&self, id: PartId, plain_only: bool, repeated: bool) -> anyhow::Result<()> {
         let form = if plain_only { "plain" } else { "rich" };
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE parts SET state = 'sending', form = ?2, repeated = ?3 WHERE id = ?1")?
             .execute(params![id, form, repeated])?;
         Ok(())
@@ -390,7 +388,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn part_waits(&self, id: PartId) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE parts SET state = 'waiting' WHERE id = ?1")?.execute([id])?;
+        self.db.prepare_cached("UPDATE parts SET state = 'waiting' WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
@@ -399,8 +397,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn part_over(&self, id: PartId, state: PartState, external_id: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE parts SET state = ?2, external_id = ?3, rich = '', plain = '' WHERE id = ?1")?
             .execute(params![id, state.as_str(), external_id])?;
         Ok(())
@@ -411,8 +408,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn outbox_over(&self, id: OutboxId, state: PartState, trouble: &str, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE outbox SET state = ?2, trouble = ?3, ended_at = ?4 WHERE id = ?1")?
             .execute(params![id, state.as_str(), trouble, now])?;
         Ok(())
@@ -423,8 +419,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn outbox_later(&self, id: OutboxId, attempts: u32, retry_at: Moment, trouble: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE outbox SET attempts = ?2, retry_at = ?3, trouble = ?4 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at, trouble])?;
         Ok(())
@@ -443,7 +438,7 @@ impl Tx<'_> {
         now: Moment,
     ) -> anyhow::Result<()> {
         self.outbox_later(id, attempts, retry_at, trouble)?;
-        self.0.0.prepare_cached("UPDATE outbox SET failed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
+        self.db.prepare_cached("UPDATE outbox SET failed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         Ok(())
     }
 
@@ -452,8 +447,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_preview(&self, turn: TurnId, address: AddressId, external_id: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO previews (turn_id, address_id, external_id) VALUES (?1, ?2, ?3)
                  ON CONFLICT (turn_id) DO UPDATE SET external_id = ?3",
@@ -467,7 +461,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn drop_preview(&self, turn: TurnId) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("DELETE FROM previews WHERE turn_id = ?1")?.execute([turn])?;
+        self.db.prepare_cached("DELETE FROM previews WHERE turn_id = ?1")?.execute([turn])?;
         Ok(())
     }
 }

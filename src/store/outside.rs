@@ -3,9 +3,9 @@
 //! Acceptance is a digest beside the digest of what was seen last; nothing else says that a tool may be offered. A tool that was never accepted
 //! and is not listed any more is forgotten, so that a server which invents names cannot fill the journal.
 
+use crate::store::handles::{McpTools, McpToolsMut};
 use rusqlite::{Row, params};
 
-use super::{Db, Tx};
 use crate::id::PersonId;
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
@@ -50,26 +50,25 @@ impl OutsideToolRow {
 const COLUMNS: &str =
     "SELECT server, name, description, schema, digest, label, scope, seen_at, accepted_digest FROM outside_tools";
 
-impl Db<'_> {
+impl McpTools<'_> {
     /// All tools, by server and name.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn outside_tools(&self) -> anyhow::Result<Vec<OutsideToolRow>> {
-        let mut query = self.0.prepare_cached(&format!("{COLUMNS} ORDER BY server, name"))?;
+        let mut query = self.db.prepare_cached(&format!("{COLUMNS} ORDER BY server, name"))?;
         Ok(query.query_map([], tool)?.collect::<Result<_, _>>()?)
     }
 }
 
-impl Tx<'_> {
+impl McpToolsMut<'_> {
     /// A server listed these tools and no others.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn saw_tools(&self, server: &str, tools: &[SeenTool], now: Moment) -> anyhow::Result<()> {
         for tool in tools {
-            self.0
-                .0
+            self.db
                 .prepare_cached(
                     "INSERT INTO outside_tools (server, name, description, schema, digest, label, scope, seen_at)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
@@ -88,8 +87,7 @@ impl Tx<'_> {
                 ])?;
         }
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "DELETE FROM outside_tools WHERE server = ?1 AND accepted_digest = ''
                  AND name NOT IN (SELECT value FROM json_each(?2))",
@@ -111,8 +109,7 @@ impl Tx<'_> {
         now: Moment,
     ) -> anyhow::Result<bool> {
         let changed = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "UPDATE outside_tools SET accepted_digest = digest, accepted_at = ?4, accepted_by = ?5
                  WHERE server = ?1 AND name = ?2 AND digest = ?3",

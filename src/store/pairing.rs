@@ -3,10 +3,10 @@
 //! A code names a person by their row, or describes a newcomer, and remembers who made it. Whether it may still do what it was made for is judged when it is
 //! used: by then its issuer may be removed or demoted, and the name of a newcomer taken.
 
+use crate::store::handles::{Pairing, PairingMut};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-use super::{Db, Tx};
 use crate::id::{AddressId, PersonId};
 use crate::people::{Person, Role, is_name};
 use crate::time::Moment;
@@ -94,13 +94,13 @@ fn digest(code: &str) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Db<'_> {
+impl Pairing<'_> {
     /// A code that is good now: unused, in time, and its issuer may still make it.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn good_code(&self, code: &str, now: Moment) -> anyhow::Result<Option<GoodCode>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id, issuer_id, person_id, name, role FROM pairing_codes
              WHERE digest = ?1 AND used_at IS NULL AND expires_at > ?2",
         )?;
@@ -121,28 +121,30 @@ impl Db<'_> {
     fn may_be_used(&self, code: &GoodCode) -> anyhow::Result<bool> {
         let of_owner = match code.issuer {
             Issuer::CommandLine => true,
-            Issuer::Person(id) => match self.person(id)? {
+            Issuer::Person(id) => match self.db.people().person(id)? {
                 Some(issuer) => issuer.role == Role::Owner,
                 None => return Ok(false),
             },
         };
         Ok(match &code.whom {
-            CodeFor::Address(id) => self.person(*id)?.is_some() && (of_owner || code.issuer == Issuer::Person(*id)),
-            CodeFor::Person(id, _) => of_owner && (self.person(*id)?.is_some() || self.may_return(*id)?),
+            CodeFor::Address(id) => {
+                self.db.people().person(*id)?.is_some() && (of_owner || code.issuer == Issuer::Person(*id))
+            }
+            CodeFor::Person(id, _) => of_owner && (self.db.people().person(*id)?.is_some() || self.may_return(*id)?),
             CodeFor::Newcomer(name, role) => {
-                of_owner && *role != Role::Guest && is_name(name) && self.person_named(name)?.is_none()
+                of_owner && *role != Role::Guest && is_name(name) && self.db.people().person_named(name)?.is_none()
             }
         })
     }
 
     /// Whether a removed person can come back: they are not forgotten, and nobody else goes by their name now.
     fn may_return(&self, id: PersonId) -> anyhow::Result<bool> {
-        let Some(former) = self.former_person(id)? else { return Ok(false) };
-        Ok(is_name(&former.name) && self.person_named(&former.name)?.is_none())
+        let Some(former) = self.db.people().former_person(id)? else { return Ok(false) };
+        Ok(is_name(&former.name) && self.db.people().person_named(&former.name)?.is_none())
     }
 }
 
-impl Tx<'_> {
+impl PairingMut<'_> {
     /// Keeps a new code. An open one of the same issuer for the same person, or for a newcomer of that name, is void.
     ///
     /// # Errors
@@ -156,15 +158,13 @@ impl Tx<'_> {
         expires: Moment,
     ) -> anyhow::Result<()> {
         let (person, name, role) = whom.row();
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE pairing_codes SET expires_at = min(expires_at, ?4) WHERE used_at IS NULL AND issuer_id IS ?1
                      AND (person_id = ?2 OR ?2 IS NULL AND person_id IS NULL AND lower(name) = lower(?3))",
             )?
             .execute(params![issuer.row(), person, name, now])?;
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO pairing_codes (digest, issuer_id, person_id, name, role, created_at, expires_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -179,39 +179,41 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn use_code(&self, code: &str, now: Moment) -> anyhow::Result<CodeUse> {
         let Some(GoodCode { id, issuer, whom }) = self.good_code(code, now)? else { return Ok(CodeUse::Refused) };
-        self.0.0.prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
+        self.db.prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         let (person, did) = match whom {
             CodeFor::Address(person) => (person, Admitted::Address),
             CodeFor::Person(person, role) => (person, self.admit_known(person, role, issuer, now)?),
             CodeFor::Newcomer(name, role) => (self.admit_newcomer(&name, role, now)?, Admitted::Newcomer),
         };
-        Ok(match self.person(person)? {
+        Ok(match self.db.people().person(person)? {
             Some(person) => CodeUse::Accepted { person, did, issuer },
             None => CodeUse::Refused,
         })
     }
 
     fn admit_known(&self, id: PersonId, role: Role, issuer: Issuer, now: Moment) -> anyhow::Result<Admitted> {
-        if let Some(former) = self.former_person(id)? {
-            self.readmit(id, &former.name, role, "pairing")?;
+        if let Some(former) = self.db.people().former_person(id)? {
+            self.tx().people().readmit(id, &former.name, role, "pairing")?;
             return Ok(Admitted::Again);
         }
-        let is_higher = self.person(id)?.is_some_and(|person| role > person.role);
+        let is_higher = self.db.people().person(id)?.is_some_and(|person| role > person.role);
         if !is_higher || issuer != Issuer::CommandLine {
             return Ok(Admitted::Address);
         }
-        let declared = if self.was_paired(id)? { "pairing" } else { "config" };
-        self.set_role(id, role, declared, now)?;
+        let declared = if self.db.people().was_paired(id)? { "pairing" } else { "config" };
+        self.tx().people().set_role(id, role, declared, now)?;
         Ok(Admitted::Promoted)
     }
 
     /// Lets a new person in. Other open codes for a newcomer of that name are void.
     fn admit_newcomer(&self, name: &str, role: Role, now: Moment) -> anyhow::Result<PersonId> {
         self.void_codes_for_newcomer(name, now)?;
-        let person = self.add_person(name, role, "pairing", now)?;
+        let person = self.tx().people().add_person(name, role, "pairing", now)?;
         // The code of the first owner names nobody, so nobody was asked.
         if Role::parse(name).is_some() {
-            self.set_namesake(person.id, self.formerly_named(name)?.first().map(|former| former.id))?;
+            self.tx()
+                .people()
+                .set_namesake(person.id, self.db.people().formerly_named(name)?.first().map(|former| former.id))?;
         }
         Ok(person.id)
     }
@@ -221,8 +223,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn void_codes_for_newcomer(&self, name: &str, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE pairing_codes SET expires_at = min(expires_at, ?2)
                  WHERE used_at IS NULL AND person_id IS NULL AND lower(name) = lower(?1)",
@@ -236,10 +237,9 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn code_asked_at(&self, code: &GoodCode, address: AddressId) -> anyhow::Result<bool> {
-        let mut query = self.0.0.prepare_cached("SELECT asked_at_address = ?2 FROM pairing_codes WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT asked_at_address = ?2 FROM pairing_codes WHERE id = ?1")?;
         let before: Option<Option<bool>> = query.query_row(params![code.id, address], |row| row.get(0)).optional()?;
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE pairing_codes SET asked_at_address = ?2 WHERE id = ?1")?
             .execute(params![code.id, address])?;
         Ok(before.flatten().unwrap_or(false))
@@ -250,8 +250,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn void_claims(&self, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE pairing_codes SET expires_at = ?1 WHERE used_at IS NULL AND expires_at > ?1 AND issuer_id IS NULL
                      AND (role = 'owner' OR person_id IN (SELECT id FROM people WHERE role = 'owner'))",
@@ -265,6 +264,7 @@ impl Tx<'_> {
 mod tests {
     use super::*;
     use crate::store::Journal;
+    use crate::store::Tx;
 
     const NOW: Moment = Moment(1_000);
     const END: Moment = Moment(9_000);
@@ -278,8 +278,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
         let story = journal.write("a story", move |tx| {
-            let ada = tx.add_person("Ada", Role::Owner, "config", NOW)?.id;
-            let ben = tx.add_person("Ben", Role::Member, "pairing", NOW)?.id;
+            let ada = tx.people().add_person("Ada", Role::Owner, "config", NOW)?.id;
+            let ben = tx.people().add_person("Ben", Role::Member, "pairing", NOW)?.id;
             run(tx, ada, ben)
         });
         story.await.unwrap();
@@ -304,12 +304,12 @@ mod tests {
             ];
             for (number, (issuer, whom, good)) in cases.into_iter().enumerate() {
                 let code = format!("AAAA-AA{number:02}");
-                tx.keep_code(&code, issuer, &whom, NOW, END)?;
-                assert_eq!(tx.good_code(&code, NOW)?.is_some(), good, "{issuer:?} {whom:?}");
+                tx.pairing().keep_code(&code, issuer, &whom, NOW, END)?;
+                assert_eq!(tx.pairing().good_code(&code, NOW)?.is_some(), good, "{issuer:?} {whom:?}");
             }
-            tx.set_role(ada, Role::Member, "config", NOW)?;
-            assert_eq!(tx.use_code("AAAA-AA05", NOW)?, CodeUse::Refused, "she was demoted");
-            assert!(tx.good_code("AAAA-AA10", NOW)?.is_some(), "the computer is not");
+            tx.people().set_role(ada, Role::Member, "config", NOW)?;
+            assert_eq!(tx.pairing().use_code("AAAA-AA05", NOW)?, CodeUse::Refused, "she was demoted");
+            assert!(tx.pairing().good_code("AAAA-AA10", NOW)?.is_some(), "the computer is not");
             Ok(())
         })
         .await;
@@ -320,18 +320,21 @@ mod tests {
         told(|tx, ada, ben| {
             let issuers = [Issuer::Person(ada), Issuer::CommandLine];
             for (code, issuer) in ["1", "2"].into_iter().zip(issuers) {
-                tx.keep_code(&format!("AAAA-BEN{code}"), issuer, &CodeFor::Address(ben), NOW, END)?;
-                tx.keep_code(&format!("AAAA-ZOE{code}"), issuer, &newcomer("Zoe", Role::Member), NOW, END)?;
+                tx.pairing().keep_code(&format!("AAAA-BEN{code}"), issuer, &CodeFor::Address(ben), NOW, END)?;
+                tx.pairing().keep_code(&format!("AAAA-ZOE{code}"), issuer, &newcomer("Zoe", Role::Member), NOW, END)?;
             }
-            tx.keep_code("BBBB-BEN1", issuers[0], &CodeFor::Address(ben), NOW, END)?;
-            tx.keep_code("BBBB-ZOE1", issuers[0], &newcomer("zoe", Role::Owner), NOW, END)?;
+            tx.pairing().keep_code("BBBB-BEN1", issuers[0], &CodeFor::Address(ben), NOW, END)?;
+            tx.pairing().keep_code("BBBB-ZOE1", issuers[0], &newcomer("zoe", Role::Owner), NOW, END)?;
             for (code, good) in [("AAAA-BEN1", false), ("AAAA-ZOE1", false), ("AAAA-BEN2", true), ("AAAA-ZOE2", true)] {
-                assert_eq!(tx.good_code(code, NOW)?.is_some(), good, "{code}");
+                assert_eq!(tx.pairing().good_code(code, NOW)?.is_some(), good, "{code}");
             }
-            assert!(matches!(tx.use_code("BBBB-ZOE1", NOW)?, CodeUse::Accepted { did: Admitted::Newcomer, .. }));
-            let zoe = tx.person_named("Zoe")?.unwrap();
-            tx.disallow(zoe.id, NOW)?;
-            assert_eq!(tx.use_code("AAAA-ZOE2", NOW)?, CodeUse::Refused, "the name was given to a newcomer");
+            assert!(matches!(
+                tx.pairing().use_code("BBBB-ZOE1", NOW)?,
+                CodeUse::Accepted { did: Admitted::Newcomer, .. }
+            ));
+            let zoe = tx.people().person_named("Zoe")?.unwrap();
+            tx.people().disallow(zoe.id, NOW)?;
+            assert_eq!(tx.pairing().use_code("AAAA-ZOE2", NOW)?, CodeUse::Refused, "the name was given to a newcomer");
             Ok(())
         })
         .await;
@@ -341,15 +344,21 @@ mod tests {
     async fn only_the_computer_promotes_who_is_in_and_a_removed_person_comes_back_as_themselves() {
         told(|tx, ada, ben| {
             let owner = CodeFor::Person(ben, Role::Owner);
-            tx.keep_code("AAAA-0001", Issuer::Person(ada), &owner, NOW, END)?;
-            tx.keep_code("AAAA-0002", Issuer::CommandLine, &owner, NOW, END)?;
-            assert!(matches!(tx.use_code("AAAA-0001", NOW)?, CodeUse::Accepted { did: Admitted::Address, .. }));
-            assert!(matches!(tx.use_code("AAAA-0002", NOW)?, CodeUse::Accepted { did: Admitted::Promoted, .. }));
-            assert_eq!(tx.person(ben)?.map(|ben| ben.role), Some(Role::Owner));
-            tx.disallow(ben, NOW)?;
-            tx.keep_code("AAAA-0003", Issuer::Person(ada), &CodeFor::Person(ben, Role::Member), NOW, END)?;
-            assert!(matches!(tx.use_code("AAAA-0003", NOW)?, CodeUse::Accepted { did: Admitted::Again, .. }));
-            assert_eq!(tx.person_named("ben")?.map(|ben| (ben.id, ben.role)), Some((ben, Role::Member)));
+            tx.pairing().keep_code("AAAA-0001", Issuer::Person(ada), &owner, NOW, END)?;
+            tx.pairing().keep_code("AAAA-0002", Issuer::CommandLine, &owner, NOW, END)?;
+            assert!(matches!(
+                tx.pairing().use_code("AAAA-0001", NOW)?,
+                CodeUse::Accepted { did: Admitted::Address, .. }
+            ));
+            assert!(matches!(
+                tx.pairing().use_code("AAAA-0002", NOW)?,
+                CodeUse::Accepted { did: Admitted::Promoted, .. }
+            ));
+            assert_eq!(tx.people().person(ben)?.map(|ben| ben.role), Some(Role::Owner));
+            tx.people().disallow(ben, NOW)?;
+            tx.pairing().keep_code("AAAA-0003", Issuer::Person(ada), &CodeFor::Person(ben, Role::Member), NOW, END)?;
+            assert!(matches!(tx.pairing().use_code("AAAA-0003", NOW)?, CodeUse::Accepted { did: Admitted::Again, .. }));
+            assert_eq!(tx.people().person_named("ben")?.map(|ben| (ben.id, ben.role)), Some((ben, Role::Member)));
             Ok(())
         })
         .await;

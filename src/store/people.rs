@@ -1,9 +1,9 @@
 //! Who is allowed in. The configuration declares, pairing adds, the configuration wins.
 
+use crate::store::handles::{People, PeopleMut};
 use anyhow::Context;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{AddressId, PersonId};
 use crate::people::{Party, Person, Role};
 use crate::time::Moment;
@@ -37,13 +37,13 @@ fn former_person(row: &Row<'_>) -> rusqlite::Result<FormerPerson> {
     Ok(FormerPerson { id, name, role, since: row.get(3)?, until: row.get(4)? })
 }
 
-impl Db<'_> {
+impl People<'_> {
     /// Everybody who is allowed in, owners first.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn people(&self) -> anyhow::Result<Vec<Person>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM people WHERE removed_at IS NULL ORDER BY role = 'owner' DESC, id"
         ))?;
         Ok(query.query_map([], person)?.collect::<Result<_, _>>()?)
@@ -55,7 +55,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn person(&self, id: PersonId) -> anyhow::Result<Option<Person>> {
         let mut query =
-            self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM people WHERE id = ?1 AND removed_at IS NULL"))?;
+            self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM people WHERE id = ?1 AND removed_at IS NULL"))?;
         Ok(query.query_row([id], person).optional()?)
     }
 
@@ -76,7 +76,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn known_since(&self, id: PersonId) -> anyhow::Result<Option<Moment>> {
-        let mut query = self.0.prepare_cached("SELECT created_at FROM people WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT created_at FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?)
     }
 
@@ -85,7 +85,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn person_named(&self, name: &str) -> anyhow::Result<Option<Person>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM people WHERE lower(name) = lower(?1) AND removed_at IS NULL"
         ))?;
         Ok(query.query_row([name], person).optional()?)
@@ -96,18 +96,18 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn was_paired(&self, id: PersonId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached("SELECT declared = 'pairing' FROM people WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT declared = 'pairing' FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(false))
     }
 }
 
-impl Db<'_> {
+impl People<'_> {
     /// Removed people who bore that name, whatever its case, and may come back; the latest first.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn formerly_named(&self, name: &str) -> anyhow::Result<Vec<FormerPerson>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {FORMER} FROM people WHERE removed_at IS NOT NULL AND ended = '' ORDER BY removed_at DESC, id DESC"
         ))?;
         let mut former = query.query_map([], former_person)?.collect::<Result<Vec<_>, _>>()?;
@@ -120,7 +120,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn former_person(&self, id: PersonId) -> anyhow::Result<Option<FormerPerson>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {FORMER} FROM people WHERE id = ?1 AND removed_at IS NOT NULL AND ended = ''"
         ))?;
         Ok(query.query_row([id], former_person).optional()?)
@@ -131,7 +131,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn open_namesakes(&self) -> anyhow::Result<Vec<(Person, PersonId)>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT p.id, p.name, p.role, p.namesake_id FROM people p JOIN people n ON n.id = p.namesake_id AND n.ended = ''
              WHERE p.removed_at IS NULL ORDER BY p.id",
         )?;
@@ -143,7 +143,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn preferred(&self, id: PersonId) -> anyhow::Result<String> {
-        let mut query = self.0.prepare_cached("SELECT prefer FROM people WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT prefer FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or_default())
     }
 
@@ -154,23 +154,22 @@ impl Db<'_> {
     pub fn reachable_owners(&self) -> anyhow::Result<Vec<(PersonId, AddressId)>> {
         let mut reachable = Vec::new();
         for owner in self.people()?.into_iter().filter(|person| person.role == Role::Owner) {
-            reachable.extend(self.reached_at(owner.id)?.map(|address| (owner.id, address)));
+            reachable.extend(self.db.addresses().reached_at(owner.id)?.map(|address| (owner.id, address)));
         }
         Ok(reachable)
     }
 }
 
-impl Tx<'_> {
+impl PeopleMut<'_> {
     /// Lets a new person in. `declared` is `config` or `pairing`.
     ///
     /// # Errors
     /// If that name is borne by a person who is in, or the journal cannot be written.
     pub fn add_person(&self, name: &str, role: Role, declared: &str, now: Moment) -> anyhow::Result<Person> {
-        self.0
-            .0
+        self.db
             .prepare_cached("INSERT INTO people (name, role, declared, created_at) VALUES (?1, ?2, ?3, ?4)")?
             .execute(params![name, role.as_str(), declared, now])?;
-        self.person(PersonId(self.0.0.last_insert_rowid()))?.context("A person vanished while being stored")
+        self.person(PersonId(self.db.last_insert_rowid()))?.context("A person vanished while being stored")
     }
 
     /// Lets a removed person in again, under that name.
@@ -178,8 +177,7 @@ impl Tx<'_> {
     /// # Errors
     /// If that name is borne by a person who is in, or the journal cannot be written.
     pub fn readmit(&self, id: PersonId, name: &str, role: Role, declared: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE people SET name = ?2, role = ?3, declared = ?4, removed_at = NULL WHERE id = ?1 AND ended = ''",
             )?
@@ -192,7 +190,7 @@ impl Tx<'_> {
     /// # Errors
     /// If that name is borne by another person who is in, or the journal cannot be written.
     pub fn rename(&self, id: PersonId, name: &str) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE people SET name = ?2 WHERE id = ?1")?.execute(params![id, name])?;
+        self.db.prepare_cached("UPDATE people SET name = ?2 WHERE id = ?1")?.execute(params![id, name])?;
         Ok(())
     }
 
@@ -204,7 +202,7 @@ impl Tx<'_> {
         if self.person(id)?.is_some_and(|known| role < known.role) {
             self.revoke_access_of(id, now)?;
         }
-        self.0.0.prepare_cached("UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1")?.execute(params![
+        self.db.prepare_cached("UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1")?.execute(params![
             id,
             role.as_str(),
             declared
@@ -228,7 +226,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_namesake(&self, id: PersonId, of: Option<PersonId>) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE people SET namesake_id = ?2 WHERE id = ?1")?.execute(params![id, of])?;
+        self.db.prepare_cached("UPDATE people SET namesake_id = ?2 WHERE id = ?1")?.execute(params![id, of])?;
         Ok(())
     }
 
@@ -237,7 +235,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_prefer(&self, id: PersonId, adapter: &str) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE people SET prefer = ?2 WHERE id = ?1")?.execute(params![id, adapter])?;
+        self.db.prepare_cached("UPDATE people SET prefer = ?2 WHERE id = ?1")?.execute(params![id, adapter])?;
         Ok(())
     }
 
@@ -247,9 +245,8 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn disallow(&self, id: PersonId, now: Moment) -> anyhow::Result<()> {
         self.revoke_access_of(id, now)?;
-        self.0.0.prepare_cached("UPDATE people SET removed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
-        self.0
-            .0
+        self.db.prepare_cached("UPDATE people SET removed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
+        self.db
             .prepare_cached("UPDATE addresses SET person_id = NULL, alias = '' WHERE person_id = ?1")?
             .execute([id])?;
         Ok(())

@@ -1,11 +1,11 @@
 //! Proposals, what each stage said of them, and every attempt to decide. A proposal never changes but for its state.
 
+use crate::store::handles::{Proposals, ProposalsMut};
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::skills::SkillFile;
-use super::{Db, Tx};
 use crate::id::{PersonId, ProposalId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
@@ -177,13 +177,13 @@ fn proposal(row: &Row<'_>) -> rusqlite::Result<ProposalRow> {
     })
 }
 
-impl Db<'_> {
+impl Proposals<'_> {
     /// That proposal.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn proposal(&self, id: ProposalId) -> anyhow::Result<Option<ProposalRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1"))?;
         Ok(query.query_row([id], proposal).optional()?)
     }
 
@@ -193,7 +193,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn pending_proposals(&self) -> anyhow::Result<Vec<ProposalRow>> {
         let mut query =
-            self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals WHERE state = 'pending' ORDER BY id"))?;
+            self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals WHERE state = 'pending' ORDER BY id"))?;
         Ok(query.query_map([], proposal)?.collect::<Result<_, _>>()?)
     }
 
@@ -202,7 +202,8 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn newest_proposals(&self, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals ORDER BY id DESC LIMIT ?1"))?;
+        let mut query =
+            self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM proposals ORDER BY id DESC LIMIT ?1"))?;
         Ok(query.query_map([limit], proposal)?.collect::<Result<_, _>>()?)
     }
 
@@ -211,7 +212,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn approved_by_policy_untold(&self) -> anyhow::Result<Option<ProposalRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM proposals WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
              (SELECT 1 FROM decisions d WHERE d.proposal_id = proposals.id AND d.decider IN ('reviewer', 'program') AND d.act = 'approve')
              ORDER BY id LIMIT 1"
@@ -224,7 +225,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn approved_under(&self, id: ProposalId) -> anyhow::Result<String> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT coalesce(max(way), '') FROM decisions
              WHERE proposal_id = ?1 AND decider IN ('reviewer', 'program') AND act = 'approve'",
         )?;
@@ -242,7 +243,7 @@ impl Db<'_> {
         new_name: &str,
         content: &str,
     ) -> anyhow::Result<Vec<ProposalRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM proposals WHERE skill = ?1 AND content = ?4 AND change = ?2 AND new_name = ?3 ORDER BY id DESC"
         ))?;
         Ok(query.query_map([skill, change, new_name, content], proposal)?.collect::<Result<_, _>>()?)
@@ -253,7 +254,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn verdicts_of(&self, id: ProposalId) -> anyhow::Result<Vec<VerdictRow>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT stage, outcome, note, findings, label FROM verdicts WHERE proposal_id = ?1 ORDER BY id",
         )?;
         let row = |row: &Row<'_>| {
@@ -269,13 +270,13 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl ProposalsMut<'_> {
     /// Stages a proposal.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn stage(&self, new: &NewProposal<'_>) -> anyhow::Result<ProposalId> {
-        self.0.0
+        self.db
             .prepare_cached(
                 "INSERT INTO proposals (skill, change, new_name, base, content, nonce, digest, rationale, origin, turn_id, person_id,
                      standing, label, scope, state, created_at, expires_at)
@@ -299,9 +300,9 @@ impl Tx<'_> {
                 new.at,
                 new.at.plus(PROPOSAL_WAITS),
             ])?;
-        let id = ProposalId(self.0.0.last_insert_rowid());
-        self.add_skill_files("proposal_id", id.0, new.files, new.label, new.scope)?;
-        self.fingerprint_reason(id, new.rationale, new.label)?;
+        let id = ProposalId(self.db.last_insert_rowid());
+        self.tx().skills().add_skill_files("proposal_id", id.0, new.files, new.label, new.scope)?;
+        self.tx().fingerprints().fingerprint_reason(id, new.rationale, new.label)?;
         Ok(id)
     }
 
@@ -310,14 +311,13 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn add_verdict(&self, id: ProposalId, said: &VerdictRow, scope: Scope, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO verdicts (proposal_id, stage, outcome, note, findings, label, scope, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![id, said.stage, said.outcome, said.note, said.findings, said.label, scope, now])?;
-        self.fingerprint_verdict(self.0.0.last_insert_rowid(), &said.note, &said.label)
+        self.tx().fingerprints().fingerprint_verdict(self.db.last_insert_rowid(), &said.note, &said.label)
     }
 
     /// The reviewer was asked, whatever it said.
@@ -325,7 +325,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn reviewed(&self, id: ProposalId) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE proposals SET reviewed = 1 WHERE id = ?1")?.execute([id])?;
+        self.db.prepare_cached("UPDATE proposals SET reviewed = 1 WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
@@ -334,7 +334,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn told_of(&self, id: ProposalId, now: Moment) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE proposals SET told = 1 WHERE id = ?1")?.execute([id])?;
+        self.db.prepare_cached("UPDATE proposals SET told = 1 WHERE id = ?1")?.execute([id])?;
         self.proposal_was_put(id, now)
     }
 
@@ -343,8 +343,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn proposal_was_put(&self, id: ProposalId, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE proposals SET expires_at = ?2 WHERE id = ?1 AND state = 'pending'")?
             .execute(params![id, now.plus(PROPOSAL_WAITS)])?;
         Ok(())
@@ -356,8 +355,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn settle_proposal(&self, id: ProposalId, state: &str, reason: &str, now: Moment) -> anyhow::Result<bool> {
         let changed = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "UPDATE proposals SET state = ?2, reason = ?3, decided_at = ?4 WHERE id = ?1 AND state = 'pending'",
             )?
@@ -370,8 +368,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn proposal_in_conflict(&self, id: ProposalId, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE proposals SET state = 'conflict', decided_at = ?2 WHERE id = ?1")?
             .execute(params![id, now])?;
         Ok(())
@@ -382,8 +379,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn add_decision(&self, new: &NewDecision<'_>) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO decisions (proposal_id, skill, act, outcome, decider, person_id, way, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",

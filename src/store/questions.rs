@@ -4,12 +4,12 @@
 //! when it was delivered, or given up: what nobody was shown does not expire. The turn that a yes began is named in its row: what that turn may do is
 //! read from here, so it outlives a crash and covers no other turn.
 
+use crate::store::handles::{Questions, QuestionsMut};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{AddressId, ConversationId, MessageId, OutboxId, PersonId, QuestionId, StepId, StreamId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Labelled, Scope, Text};
@@ -153,7 +153,7 @@ fn question(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
     })
 }
 
-impl Db<'_> {
+impl Questions<'_> {
     /// The question of that id.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn next_expiry(&self, stream: StreamId) -> anyhow::Result<Option<Moment>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT min({EXPIRES}) FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open'"
         ))?;
         Ok(query.query_row([stream], |row| row.get(0))?)
@@ -186,7 +186,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn asked_with(&self, delivery: OutboxId) -> anyhow::Result<Option<StreamId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT q.stream_id FROM outbox o JOIN messages m ON m.id = o.message_id
              JOIN questions q ON q.stream_id = m.stream_id AND q.turn_id = m.turn_id AND q.state = 'open' WHERE o.id = ?1",
         )?;
@@ -198,7 +198,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn first_message_of(&self, turn: TurnId) -> anyhow::Result<Option<MessageId>> {
-        let mut query = self.0.prepare_cached("SELECT min(id) FROM messages WHERE turn_id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT min(id) FROM messages WHERE turn_id = ?1")?;
         Ok(query.query_row([turn], |row| row.get(0))?)
     }
 
@@ -207,18 +207,18 @@ impl Db<'_> {
             "SELECT q.id, q.stream_id, q.conversation_id, q.turn_id, q.person_id, q.call, q.label, q.scope, q.covers, q.digest, q.state,
                  {EXPIRES} FROM {ASKED} WHERE {which}"
         );
-        Ok(self.0.prepare_cached(&sql)?.query_row([id], question).optional()?)
+        Ok(self.db.prepare_cached(&sql)?.query_row([id], question).optional()?)
     }
 }
 
-impl Tx<'_> {
+impl QuestionsMut<'_> {
     /// A question is put.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn ask(&self, new: &NewQuestion<'_>) -> anyhow::Result<QuestionId> {
         let (call, label, scope) = new.call.open();
-        self.0.0
+        self.db
             .prepare_cached(
                 "INSERT INTO questions (stream_id, conversation_id, turn_id, step_id, person_id, address_id, call, covers, digest,
                      state, asked_at, expires_at, label, scope)
@@ -239,7 +239,7 @@ impl Tx<'_> {
                 label,
                 scope,
             ])?;
-        Ok(QuestionId(self.0.0.last_insert_rowid()))
+        Ok(QuestionId(self.db.last_insert_rowid()))
     }
 
     /// An open question is over; with a yes there is a turn that goes on.
@@ -248,8 +248,7 @@ impl Tx<'_> {
     /// If it was over before, or the journal cannot be written.
     pub fn decide(&self, id: QuestionId, state: QuestionState, by: Option<TurnId>, now: Moment) -> anyhow::Result<()> {
         let decided = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "UPDATE questions SET state = ?2, continued_by = ?3, decided_at = ?4 WHERE id = ?1 AND state = 'open'",
             )?
@@ -264,8 +263,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn refuse_questions(&self, stream: StreamId, now: Moment) -> anyhow::Result<()> {
         self.expire_questions(stream, now)?;
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE stream_id = ?1 AND state = 'open'",
             )?
@@ -278,8 +276,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn expire_questions(&self, stream: StreamId, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(&format!(
                 "UPDATE questions SET state = 'expired', decided_at = ?2 WHERE id IN
                  (SELECT q.id FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open' AND {EXPIRES} <= ?2)"

@@ -2,9 +2,9 @@
 //!
 //! A reaction is no message: it opens no conversation and asks no model. The next turn of the stream is told in words that are stored with it.
 
+use crate::store::handles::{Reactions, ReactionsMut};
 use rusqlite::params;
 
-use super::{Db, Tx};
 use crate::id::{MessageId, PersonId, StreamId, TurnId};
 use crate::store::Node;
 use crate::text::{one_line, shorten};
@@ -33,13 +33,13 @@ pub fn excerpt(words: &str) -> String {
     shorten(&one_line(words), EXCERPT)
 }
 
-impl Db<'_> {
+impl Reactions<'_> {
     /// Reactions to messages of that stream that its turns were not told of.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn untold_reactions(&self, stream: StreamId) -> anyhow::Result<Vec<Reaction>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT r.message_id, r.person_id, r.emoji, r.told FROM reactions r JOIN messages m ON m.id = r.message_id
              WHERE r.emoji <> r.told AND m.stream_id = ?1 ORDER BY r.at, r.id LIMIT ?2",
         )?;
@@ -54,19 +54,18 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn reacted(&self, turn: TurnId) -> anyhow::Result<String> {
-        let mut query = self.0.prepare_cached("SELECT reacted FROM turns WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT reacted FROM turns WHERE id = ?1")?;
         Ok(query.query_row([turn], |row| row.get(0))?)
     }
 }
 
-impl Tx<'_> {
+impl ReactionsMut<'_> {
     /// Somebody put that under a message, or with a blank took away what they had put there.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn react(&self, message: MessageId, person: PersonId, emoji: &str, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO reactions (message_id, person_id, emoji, at) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (message_id, person_id) DO UPDATE SET emoji = ?3, at = ?4",
@@ -80,19 +79,19 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn tell_reactions(&self, turn: TurnId, words: &str, of: &[Reaction]) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE turns SET reacted = ?2 WHERE id = ?1")?.execute(params![turn, words])?;
+        self.db.prepare_cached("UPDATE turns SET reacted = ?2 WHERE id = ?1")?.execute(params![turn, words])?;
         let mut told =
-            self.0.0.prepare_cached("UPDATE reactions SET told = ?3 WHERE message_id = ?1 AND person_id = ?2")?;
+            self.db.prepare_cached("UPDATE reactions SET told = ?3 WHERE message_id = ?1 AND person_id = ?2")?;
         for reaction in of {
             told.execute(params![reaction.message, reaction.person, reaction.emoji])?;
-            self.derive(Node::Turn(turn), Node::Message(reaction.message))?;
+            self.tx().derivations().derive(Node::Turn(turn), Node::Message(reaction.message))?;
         }
         Ok(())
     }
 
     /// Where reactions to a message were told, its words go too.
     pub(super) fn unquote(&self, message: MessageId) -> anyhow::Result<()> {
-        let mut query = self.0.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT u.id, u.conversation_id, t.text FROM derived_from d JOIN turns u ON u.id = CAST(substr(d.child, 6) AS INTEGER)
              JOIN texts t ON t.message_id = ?1 AND t.kind = 'said'
              WHERE d.parent = 'message:' || ?1 AND d.child LIKE 'turn:%' AND u.reacted <> ''",
@@ -100,12 +99,10 @@ impl Tx<'_> {
         let told: Vec<(TurnId, i64, String)> =
             query.query_map([message], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?;
         for (turn, conversation, words) in told {
-            self.0
-                .0
+            self.db
                 .prepare_cached("UPDATE turns SET reacted = replace(reacted, ?2, '…') WHERE id = ?1")?
                 .execute(params![turn, excerpt(&words)])?;
-            self.0
-                .0
+            self.db
                 .prepare_cached("UPDATE conversations SET revision = revision + 1 WHERE id = ?1")?
                 .execute([conversation])?;
         }

@@ -8,13 +8,13 @@ mod find;
 mod keep;
 mod rank;
 
+use crate::store::handles::MessageSearch;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, params};
 
-use super::Db;
 use super::upkeep::SEARCHED;
 use crate::id::{ConversationId, MessageId, PersonId};
 use crate::text::question::Question;
@@ -104,7 +104,7 @@ pub(super) fn place(scope: Scope, is_trusted: bool) -> String {
     }
 }
 
-impl Db<'_> {
+impl MessageSearch<'_> {
     /// The best matches of `question` by its words among the texts of `scope`, before the given message.
     ///
     /// # Errors
@@ -169,8 +169,8 @@ impl Db<'_> {
 
     fn who_talks(&self, scope: Scope, agent: &str) -> anyhow::Result<Vec<(Speaker, String)>> {
         let mut people = match scope {
-            Scope::Person(id) => self.person(id)?.into_iter().collect(),
-            Scope::Group(_) => self.people()?,
+            Scope::Person(id) => self.db.people().person(id)?.into_iter().collect(),
+            Scope::Group(_) => self.db.people().people()?,
             Scope::Shared => Vec::new(),
         };
         let assistant = (!agent.is_empty()).then(|| (None, agent.to_owned()));
@@ -178,7 +178,7 @@ impl Db<'_> {
     }
 
     fn text_hit(&self, candidate: &Candidate, score: f64) -> anyhow::Result<Option<Hit>> {
-        let mut query = self.0.prepare_cached("SELECT text, label, scope FROM texts WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT text, label, scope FROM texts WHERE id = ?1")?;
         let text = query.query_row([candidate.text], |row| {
             let words: Arc<str> = row.get(0)?;
             Ok(Labelled::new(words, row.get(1)?, row.get(2)?))
@@ -196,7 +196,7 @@ impl Db<'_> {
     fn count_untrusted(&self, question: &Question, looked: &Looked<'_>) -> anyhow::Result<usize> {
         let untrusted = [place(looked.scope, false)];
         let any: Vec<String> = question.words.iter().map(|word| find::phrase(&untrusted, word)).collect();
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT count(*) FROM (SELECT 1 FROM texts_fts f JOIN texts t ON t.id = f.rowid
              WHERE texts_fts MATCH ?1 AND t.message_id < ?2 AND t.scope = ?3 AND NOT {} LIMIT ?4)",
             Label::is_trusted_sql("t.label")
@@ -225,7 +225,7 @@ impl Around {
     }
 }
 
-impl Db<'_> {
+impl MessageSearch<'_> {
     /// What stands next to the best candidates and is none itself.
     fn company(&self, of: &[Candidate], around: &Around, looked: &Looked<'_>) -> anyhow::Result<Vec<Candidate>> {
         let known: HashSet<MessageId> = of.iter().map(|candidate| candidate.message).collect();
@@ -233,7 +233,7 @@ impl Db<'_> {
         let beside = best.filter_map(|candidate| around.beside.get(&candidate.message)).flatten().flatten();
         let beside: HashSet<MessageId> = beside.filter(|message| !known.contains(message)).copied().collect();
         let trusted = Label::is_trusted_sql("t.label");
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id
              FROM messages m JOIN texts t ON t.message_id = m.id
              WHERE m.id = ?1 AND m.id < ?2 AND t.scope = ?3 AND (?4 OR {trusted}) AND t.text <> '' AND {SEARCHED}"
@@ -253,11 +253,11 @@ impl Db<'_> {
 
     fn around_texts(&self, candidates: &[Candidate]) -> anyhow::Result<Around> {
         let mut around = Around::default();
-        let mut beside = self.0.prepare_cached(
+        let mut beside = self.db.prepare_cached(
             "SELECT (SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < ?2),
                     (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND id > ?2)",
         )?;
-        let mut length = self.0.prepare_cached("SELECT messages FROM conversations WHERE id = ?1")?;
+        let mut length = self.db.prepare_cached("SELECT messages FROM conversations WHERE id = ?1")?;
         for candidate in candidates {
             let Some(conversation) = candidate.conversation else { continue };
             let both =
@@ -277,12 +277,12 @@ fn is_wanted(looked: &Looked<'_>, label: &Label) -> bool {
     looked.untrusted_too || label.is_trusted()
 }
 
-impl Db<'_> {
+impl MessageSearch<'_> {
     /// Adds what is near in meaning, and says of what is there already how near it is.
     fn add_texts_by_meaning(&self, candidates: &mut Vec<Candidate>, looked: &Looked<'_>) -> anyhow::Result<()> {
         let mut known: HashMap<i64, usize> =
             candidates.iter().enumerate().map(|(at, candidate)| (candidate.text, at)).collect();
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT t.id, t.label, m.id, m.conversation_id, m.person_id, m.effective_at
              FROM text_digests d JOIN texts t ON t.id = d.text_id JOIN messages m ON m.id = t.message_id
              WHERE d.digest = ?1 AND t.scope = ?2 AND t.text <> '' AND t.message_id < ?3 ORDER BY t.id DESC LIMIT 20",

@@ -3,9 +3,9 @@
 //! A reflection belongs to one slot and is stored once; its words stand with its message. An action goes `new` → `taken` → `proposed`, or ends
 //! before that; a state that is final never changes. That few enough are taken on one local day is checked in the transaction that takes one.
 
+use crate::store::handles::{Reflections, ReflectionsMut};
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{ActionId, MessageId, ProposalId, ReflectionId, SlotId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
@@ -206,13 +206,13 @@ fn action(row: &Row<'_>) -> rusqlite::Result<ActionRow> {
     })
 }
 
-impl Db<'_> {
+impl Reflections<'_> {
     /// The reflection of that id.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn reflection(&self, id: ReflectionId) -> anyhow::Result<Option<ReflectionRow>> {
-        let mut query = self.0.prepare_cached(&format!("{REFLECTION} WHERE r.id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("{REFLECTION} WHERE r.id = ?1"))?;
         Ok(query.query_row([id], reflection).optional()?)
     }
 
@@ -221,7 +221,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn reflection_in(&self, message: MessageId) -> anyhow::Result<Option<ReflectionRow>> {
-        let mut query = self.0.prepare_cached(&format!("{REFLECTION} WHERE r.message_id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("{REFLECTION} WHERE r.message_id = ?1"))?;
         Ok(query.query_row([message], reflection).optional()?)
     }
 
@@ -230,7 +230,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn reflection_on(&self, scope: Scope, period: &str) -> anyhow::Result<Option<ReflectionRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "{REFLECTION} WHERE r.scope = ?1 AND s.period = ?2 ORDER BY s.run DESC LIMIT 1"
         ))?;
         Ok(query.query_row(params![scope, period], reflection).optional()?)
@@ -242,7 +242,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn reflections(&self, scope: Option<Scope>, limit: u32) -> anyhow::Result<Vec<ReflectionRow>> {
         let mut query = self
-            .0
+            .db
             .prepare_cached(&format!("{REFLECTION} WHERE ?1 IS NULL OR r.scope = ?1 ORDER BY r.id DESC LIMIT ?2"))?;
         Ok(query.query_map(params![scope, limit], reflection)?.collect::<Result<_, _>>()?)
     }
@@ -258,7 +258,7 @@ impl Db<'_> {
         from: Moment,
         to: Moment,
     ) -> anyhow::Result<Vec<ReflectionRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "{REFLECTION} WHERE s.scope = ?1 AND s.job = ?2 AND s.to_at > ?3 AND s.to_at <= ?4
                AND s.run = (SELECT max(o.run) FROM slots o JOIN reflections n ON n.slot_id = o.id
                             WHERE o.job = s.job AND o.scope = s.scope AND o.period = s.period)
@@ -278,7 +278,7 @@ impl Db<'_> {
         slot: SlotId,
         to: Moment,
     ) -> anyhow::Result<Option<ReflectionRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "{REFLECTION} WHERE s.scope = ?1 AND s.job = ?2 AND s.id <> ?3 AND s.to_at <= ?4
              ORDER BY s.to_at DESC, s.run DESC LIMIT 1"
         ))?;
@@ -290,7 +290,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn action(&self, id: ActionId) -> anyhow::Result<Option<ActionRow>> {
-        let mut query = self.0.prepare_cached(&format!("{ACTION} WHERE id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("{ACTION} WHERE id = ?1"))?;
         Ok(query.query_row([id], action).optional()?)
     }
 
@@ -299,7 +299,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn actions_of(&self, of: ReflectionId) -> anyhow::Result<Vec<ActionRow>> {
-        let mut query = self.0.prepare_cached(&format!("{ACTION} WHERE reflection_id = ?1 ORDER BY seq"))?;
+        let mut query = self.db.prepare_cached(&format!("{ACTION} WHERE reflection_id = ?1 ORDER BY seq"))?;
         Ok(query.query_map([of], action)?.collect::<Result<_, _>>()?)
     }
 
@@ -308,7 +308,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn open_actions(&self) -> anyhow::Result<Vec<ActionRow>> {
-        let mut query = self.0.prepare_cached(&format!("{ACTION} WHERE state IN ('new', 'taken') ORDER BY id"))?;
+        let mut query = self.db.prepare_cached(&format!("{ACTION} WHERE state IN ('new', 'taken') ORDER BY id"))?;
         Ok(query.query_map([], action)?.collect::<Result<_, _>>()?)
     }
 
@@ -317,27 +317,26 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn actions_on(&self, day: &str) -> anyhow::Result<u32> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT count(*) FROM actions WHERE day <> '' AND day = ?1 AND state IN ('taken', 'proposed')",
         )?;
         Ok(query.query_row([day], |row| row.get(0))?)
     }
 }
 
-impl Tx<'_> {
+impl ReflectionsMut<'_> {
     /// Stores a reflection.
     ///
     /// # Errors
     /// If the journal cannot be written, or the slot has one.
     pub fn keep_reflection(&self, new: &NewReflection<'_>) -> anyhow::Result<ReflectionId> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO reflections (slot_id, turn_id, message_id, title, label, scope, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
             .execute(params![new.slot, new.turn, new.message, new.title, new.label, new.scope, new.at])?;
-        Ok(ReflectionId(self.0.0.last_insert_rowid()))
+        Ok(ReflectionId(self.db.last_insert_rowid()))
     }
 
     /// Stores an action.
@@ -346,8 +345,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn add_action(&self, new: &NewAction<'_>) -> anyhow::Result<ActionId> {
         let ended = (new.state != ActionState::New).then_some(new.at);
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO actions (reflection_id, seq, kind, title, payload, state, reason, label, scope, ended_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
@@ -364,7 +362,7 @@ impl Tx<'_> {
                 new.scope,
                 ended,
             ])?;
-        Ok(ActionId(self.0.0.last_insert_rowid()))
+        Ok(ActionId(self.db.last_insert_rowid()))
     }
 
     /// Takes an action for that local day, if fewer than `most` are taken on it. False if not.
@@ -376,8 +374,7 @@ impl Tx<'_> {
             return Ok(false);
         }
         let changed = self
-            .0
-            .0
+            .db
             .prepare_cached("UPDATE actions SET state = 'taken', day = ?2 WHERE id = ?1 AND state = 'new'")?
             .execute(params![id, day])?;
         Ok(changed == 1)
@@ -388,9 +385,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn action_proposed(&self, id: ActionId, proposal: ProposalId, now: Moment) -> anyhow::Result<bool> {
-        let changed = self
-            .0
-            .0
+        let changed = self.db
             .prepare_cached(
                 "UPDATE actions SET state = 'proposed', proposal_id = ?2, ended_at = ?3 WHERE id = ?1 AND state = 'taken'",
             )?
@@ -404,8 +399,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn end_action(&self, id: ActionId, state: ActionState, reason: &str, now: Moment) -> anyhow::Result<bool> {
         let changed = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "UPDATE actions SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1 AND state IN ('new', 'taken')",
             )?

@@ -3,11 +3,11 @@
 //! `waiting` → `done` or `cancelled`. A row that waits has the instant at which it is due next; what comes back moves it on, what comes once is
 //! done with it. Whoever is not allowed in any more is passed over: their rows wait until they are back.
 
+use crate::store::handles::{Reminders, RemindersMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{PersonId, ReminderId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -136,13 +136,13 @@ fn reminder(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
     })
 }
 
-impl Db<'_> {
+impl Reminders<'_> {
     /// The one of that id.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn reminder(&self, id: ReminderId) -> anyhow::Result<Option<ReminderRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM reminders WHERE id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM reminders WHERE id = ?1"))?;
         Ok(query.query_row([id], reminder).optional()?)
     }
 
@@ -151,7 +151,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn reminders_of(&self, person: PersonId) -> anyhow::Result<Vec<ReminderRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM reminders WHERE person_id = ?1 AND state = 'waiting' ORDER BY next_at, id"
         ))?;
         Ok(query.query_map([person], reminder)?.collect::<Result<_, _>>()?)
@@ -162,7 +162,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn waiting_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM reminders WHERE state = 'waiting'
              AND person_id IN (SELECT id FROM people WHERE removed_at IS NULL) ORDER BY next_at, id"
         ))?;
@@ -175,7 +175,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn same_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<Option<ReminderId>> {
         let (words, _, _) = new.text.open();
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id FROM reminders WHERE person_id = ?1 AND kind = ?2 AND text = ?3 AND cron = ?4 AND turn_id = ?5
              AND state <> 'cancelled' AND (cron <> '' OR next_at = ?6)",
         )?;
@@ -184,15 +184,14 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl RemindersMut<'_> {
     /// Something is to be told or done.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn add_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<ReminderId> {
         let (words, label, scope) = new.text.open();
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO reminders (person_id, kind, text, label, scope, cron, next_at, turn_id, created_at, state)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting')",
@@ -208,7 +207,7 @@ impl Tx<'_> {
                 new.turn,
                 new.at
             ])?;
-        Ok(ReminderId(self.0.0.last_insert_rowid()))
+        Ok(ReminderId(self.db.last_insert_rowid()))
     }
 
     /// It is due next at that time.
@@ -216,8 +215,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn move_reminder(&self, id: ReminderId, next_at: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE reminders SET next_at = ?2 WHERE id = ?1 AND state = 'waiting'")?
             .execute(params![id, next_at])?;
         Ok(())
@@ -229,8 +227,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn end_reminder(&self, id: ReminderId, state: ReminderState, now: Moment) -> anyhow::Result<bool> {
         let changed = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "UPDATE reminders SET state = ?2, next_at = NULL, ended_at = ?3 WHERE id = ?1 AND state = 'waiting'",
             )?

@@ -9,10 +9,10 @@ mod unsigned;
 
 pub use people::{PersonRecord, PresentPeople, Readmission, RestoredPerson};
 
+use crate::store::handles::{AfterRestore, AfterRestoreMut};
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
-use super::{Db, Tx};
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
 
@@ -49,13 +49,13 @@ pub struct Parked {
     pub reminders: usize,
 }
 
-impl Db<'_> {
+impl AfterRestore<'_> {
     /// What was closed when this journal came out of a backup; `None` if it never did.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn parked(&self) -> anyhow::Result<Option<Parked>> {
-        Ok(self.fact(PARKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
+        Ok(self.db.settings().fact(PARKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
     }
 
     /// The files that are said to have been received and lie in the workspace.
@@ -63,7 +63,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn received_files(&self) -> anyhow::Result<Vec<String>> {
-        let mut query = self.0.prepare("SELECT path FROM attachments WHERE state = 'here'")?;
+        let mut query = self.db.prepare("SELECT path FROM attachments WHERE state = 'here'")?;
         Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
@@ -72,21 +72,21 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn last_scope_of(&self, path: &str) -> anyhow::Result<Scope> {
-        let mut query = self.0.prepare_cached("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
+        let mut query = self.db.prepare_cached("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
         let mut rows = query.query([path])?;
         Ok(rows.next()?.map(|row| row.get(0)).transpose()?.unwrap_or(Scope::Shared))
     }
 }
 
-impl Tx<'_> {
+impl AfterRestoreMut<'_> {
     /// Closes everything that was under way.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn park(&self, now: Moment) -> anyhow::Result<Parked> {
-        let over = |sql: &str| -> anyhow::Result<usize> { Ok(self.0.0.prepare(sql)?.execute(params![REASON, now])?) };
-        let because = |sql: &str| -> anyhow::Result<usize> { Ok(self.0.0.prepare(sql)?.execute([REASON])?) };
-        let at = |sql: &str| -> anyhow::Result<usize> { Ok(self.0.0.prepare(sql)?.execute([now])?) };
+        let over = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute(params![REASON, now])?) };
+        let because = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute([REASON])?) };
+        let at = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.prepare(sql)?.execute([now])?) };
         // Before its changes are over: what was approved and not made yet is void as well.
         over(
             "UPDATE proposals SET state = 'expired', reason = ?1, decided_at = ?2
@@ -115,14 +115,14 @@ impl Tx<'_> {
         // What comes back is planned anew; what was to be said once is better late than never.
         at("UPDATE reminders SET next_at = NULL WHERE state = 'waiting' AND cron <> '' AND next_at <= ?1")?;
         at("UPDATE pairing_codes SET expires_at = min(expires_at, ?1) WHERE used_at IS NULL")?;
-        self.0.0.execute_batch(
+        self.db.execute_batch(
             "UPDATE parts SET state = 'failed' WHERE state IN ('waiting', 'sending');
              UPDATE outbox SET set_aside = 0 WHERE set_aside > 0;
              DELETE FROM previews; DELETE FROM cursors;",
         )?;
         // The tree is another one now.
-        self.clear_entries()?;
-        self.set_fact(RESTORED_AT, &now.0.to_string())?;
+        self.tx().entries().clear_entries()?;
+        self.tx().settings().set_fact(RESTORED_AT, &now.0.to_string())?;
         self.note_parked(&parked)?;
         Ok(parked)
     }
@@ -132,7 +132,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn note_parked(&self, parked: &Parked) -> anyhow::Result<()> {
-        self.set_fact(PARKED, &serde_json::to_string(parked)?)
+        self.tx().settings().set_fact(PARKED, &serde_json::to_string(parked)?)
     }
 
     /// A received file is not in the backup: it came while that was made. Its adapter has it still.
@@ -140,8 +140,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn received_file_missing(&self, path: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE attachments SET state = 'remote', path = '', text_path = '', digest = '' WHERE state = 'here' AND path = ?1",
             )?
@@ -155,6 +154,6 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn file_found(&self, path: &str, digest: &str, label: &Label, now: Moment) -> anyhow::Result<()> {
         let scope = self.last_scope_of(path)?;
-        self.file_written(path, digest, label, scope, now).map(drop)
+        self.tx().file_versions().file_written(path, digest, label, scope, now).map(drop)
     }
 }

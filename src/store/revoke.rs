@@ -1,12 +1,12 @@
 //! What a person could still use once they are removed, demoted or forgotten ends in the same transaction.
 
+use crate::store::handles::PeopleMut;
 use rusqlite::params;
 
-use super::Tx;
 use crate::id::{AddressId, PersonId};
 use crate::time::Moment;
 
-impl Tx<'_> {
+impl PeopleMut<'_> {
     /// Voids all codes that a person made or that are for them, and closes their open questions. Sessions of theirs, once there are any, end here too.
     ///
     /// # Errors
@@ -17,7 +17,7 @@ impl Tx<'_> {
             "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE person_id = ?1 AND state = 'open'",
             "UPDATE keeps SET state = 'no', decided_at = ?2 WHERE person_id = ?1 AND state IN ('new', 'open')",
         ] {
-            self.0.0.prepare_cached(sql)?.execute(params![person, now])?;
+            self.db.prepare_cached(sql)?.execute(params![person, now])?;
         }
         Ok(())
     }
@@ -27,8 +27,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn void_codes_of(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE pairing_codes SET expires_at = min(expires_at, ?2)
                  WHERE used_at IS NULL AND (issuer_id = ?1 OR person_id = ?1)",
@@ -49,7 +48,7 @@ impl Tx<'_> {
             "UPDATE outbox SET state = 'failed', trouble = 'unlinked', ended_at = ?3
              WHERE address_id = ?1 AND scope = 'person:' || ?2 AND state = 'pending'",
         ] {
-            self.0.0.prepare_cached(sql)?.execute(params![address, person, now])?;
+            self.db.prepare_cached(sql)?.execute(params![address, person, now])?;
         }
         Ok(())
     }

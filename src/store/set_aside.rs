@@ -1,9 +1,10 @@
 //! Deliveries that were set aside: the server does not take them, although it takes others. They are `failed` rows whose
 //! parts still wait, so all that happens to failed rows happens to them, and sending one again goes on where it broke off.
 
+use crate::store::handles::{Outbox, OutboxMut};
 use rusqlite::{Row, params};
 
-use super::{Db, NewOutbox, OutboxRow, Tx};
+use super::{NewOutbox, OutboxRow};
 use crate::id::{AddressId, OutboxId, PersonId};
 use crate::time::Moment;
 
@@ -26,7 +27,7 @@ fn set_aside(row: &Row<'_>) -> rusqlite::Result<SetAside> {
     Ok(SetAside { id: row.get(0)?, address: row.get(1)? })
 }
 
-impl Db<'_> {
+impl Outbox<'_> {
     /// What was set aside, oldest first; of one person's addresses, or of all.
     ///
     /// # Errors
@@ -36,7 +37,7 @@ impl Db<'_> {
             "SELECT o.id, o.address_id FROM outbox o JOIN addresses a ON a.id = o.address_id
              WHERE {RESENDABLE} AND (?1 IS NULL OR a.person_id = ?1) ORDER BY o.id"
         );
-        Ok(self.0.prepare_cached(&sql)?.query_map([only], set_aside)?.collect::<Result<_, _>>()?)
+        Ok(self.db.prepare_cached(&sql)?.query_map([only], set_aside)?.collect::<Result<_, _>>()?)
     }
 
     /// Whether anything else was delivered over the same account since then.
@@ -44,7 +45,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn others_sent_since(&self, row: &OutboxRow, since: Moment) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT 1 FROM outbox o JOIN addresses a ON a.id = o.address_id JOIN addresses own ON own.id = ?2
              WHERE o.state = 'sent' AND o.ended_at >= ?3 AND o.id <> ?1 AND o.kind <> 'reaction'
                AND a.adapter = own.adapter AND a.account = own.account",
@@ -57,18 +58,18 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn outbox_address(&self, id: OutboxId) -> anyhow::Result<AddressId> {
-        let mut query = self.0.prepare_cached("SELECT address_id FROM outbox WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT address_id FROM outbox WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0))?)
     }
 }
 
-impl Tx<'_> {
+impl OutboxMut<'_> {
     /// A delivery that has failed can be sent again.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn keep_set_aside(&self, id: OutboxId, now: Moment) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE outbox SET set_aside = ?2 WHERE id = ?1")?.execute(params![id, now])?;
+        self.db.prepare_cached("UPDATE outbox SET set_aside = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         Ok(())
     }
 
@@ -79,7 +80,7 @@ impl Tx<'_> {
     pub fn resend(&self, id: OutboxId) -> anyhow::Result<bool> {
         let sql = "UPDATE outbox SET state = 'pending', set_aside = 0, attempts = 0, retry_at = 0, failed_at = 0, ended_at = NULL
              WHERE id = ?1 AND set_aside > 0 AND state = 'failed'";
-        Ok(self.0.0.prepare_cached(sql)?.execute([id])? == 1)
+        Ok(self.db.prepare_cached(sql)?.execute([id])? == 1)
     }
 
     /// Posts a notice that says of a delivery that it was set aside.
@@ -88,7 +89,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn post_about(&self, new: &NewOutbox<'_>, about: OutboxId) -> anyhow::Result<()> {
         let id = self.post(new)?;
-        self.0.0.prepare_cached("UPDATE outbox SET tells_of = ?2 WHERE id = ?1")?.execute(params![id, about])?;
+        self.db.prepare_cached("UPDATE outbox SET tells_of = ?2 WHERE id = ?1")?.execute(params![id, about])?;
         Ok(())
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Digests are 64 hexadecimal digits; a blank one means that nothing lies there.
 
+use crate::store::handles::{Skills, SkillsMut};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{ChangeId, ProposalId, VersionId};
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
@@ -156,13 +156,13 @@ fn file(row: &Row<'_>) -> rusqlite::Result<SkillFile> {
     Ok((row.get(0)?, Arc::from(bytes)))
 }
 
-impl Db<'_> {
+impl Skills<'_> {
     /// All skills that were ever seen, by name.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn skills(&self) -> anyhow::Result<Vec<SkillRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {SKILL} FROM skills ORDER BY name"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {SKILL} FROM skills ORDER BY name"))?;
         Ok(query.query_map([], skill)?.collect::<Result<_, _>>()?)
     }
 
@@ -171,7 +171,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn skill(&self, name: &str) -> anyhow::Result<Option<SkillRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {SKILL} FROM skills WHERE name = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {SKILL} FROM skills WHERE name = ?1"))?;
         Ok(query.query_row([name], skill).optional()?)
     }
 
@@ -180,7 +180,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn version_with(&self, skill: &str, digest: &str) -> anyhow::Result<Option<VersionRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {VERSION} FROM skill_versions WHERE skill = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1"
         ))?;
         Ok(query.query_row([skill, digest], version).optional()?)
@@ -191,7 +191,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn version_row(&self, id: VersionId) -> anyhow::Result<Option<VersionRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE id = ?1"))?;
         Ok(query.query_row([id], version).optional()?)
     }
 
@@ -201,7 +201,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn versions_of(&self, skill: &str) -> anyhow::Result<Vec<VersionRow>> {
         let mut query =
-            self.0.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE skill = ?1 ORDER BY id"))?;
+            self.db.prepare_cached(&format!("SELECT {VERSION} FROM skill_versions WHERE skill = ?1 ORDER BY id"))?;
         Ok(query.query_map([skill], version)?.collect::<Result<_, _>>()?)
     }
 
@@ -210,7 +210,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn files_of_version(&self, id: VersionId) -> anyhow::Result<Vec<SkillFile>> {
-        let mut query = self.0.prepare_cached("SELECT path, bytes FROM skill_files WHERE version_id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT path, bytes FROM skill_files WHERE version_id = ?1")?;
         Ok(query.query_map([id], file)?.collect::<Result<_, _>>()?)
     }
 
@@ -219,7 +219,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn hosts_shown_of(&self, versions: impl IntoIterator<Item = VersionId>) -> anyhow::Result<BTreeSet<String>> {
-        let mut query = self.0.prepare_cached("SELECT hosts FROM skill_versions WHERE id = ?1 AND accepted = 1")?;
+        let mut query = self.db.prepare_cached("SELECT hosts FROM skill_versions WHERE id = ?1 AND accepted = 1")?;
         let mut hosts = BTreeSet::new();
         for version in versions {
             let shown: Option<String> = query.query_row([version], |row| row.get(0)).optional()?;
@@ -233,7 +233,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn files_of_proposal(&self, id: ProposalId) -> anyhow::Result<Vec<SkillFile>> {
-        let mut query = self.0.prepare_cached("SELECT path, bytes FROM skill_files WHERE proposal_id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT path, bytes FROM skill_files WHERE proposal_id = ?1")?;
         Ok(query.query_map([id], file)?.collect::<Result<_, _>>()?)
     }
 
@@ -242,7 +242,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn intended_changes(&self) -> anyhow::Result<Vec<ChangeRow>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id, proposal_id, skill, base, version_id, follows_id FROM skill_changes WHERE state = 'intended' ORDER BY id",
         )?;
         let row = |row: &Row<'_>| {
@@ -259,13 +259,13 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl SkillsMut<'_> {
     /// A skill is seen to be so.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn saw_skill(&self, seen: &SeenSkill<'_>) -> anyhow::Result<()> {
-        self.0.0
+        self.db
             .prepare_cached(
                 "INSERT INTO skills (name, state, digest, title, description, origin, label, scope, changed_at, version_id)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
@@ -292,8 +292,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn shipped_skill(&self, name: &str, shipped: &str, installed: Option<&str>) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE skills SET shipped = ?2, installed = coalesce(?3, installed) WHERE name = ?1")?
             .execute(params![name, shipped, installed])?;
         Ok(())
@@ -304,8 +303,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn add_version(&self, new: &NewVersion<'_>) -> anyhow::Result<VersionId> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO skill_versions (skill, digest, origin, proposal_id, accepted, label, scope, made_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -320,7 +318,7 @@ impl Tx<'_> {
                 Scope::Shared,
                 new.at,
             ])?;
-        let id = VersionId(self.0.0.last_insert_rowid());
+        let id = VersionId(self.db.last_insert_rowid());
         self.add_skill_files("version_id", id.0, new.files, new.label, Scope::Shared)?;
         Ok(id)
     }
@@ -331,8 +329,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn accept_version(&self, id: VersionId, label: &Label, hosts: &BTreeSet<String>) -> anyhow::Result<()> {
         let hosts = hosts.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE skill_versions SET accepted = 1, label = ?2, hosts = ?3 WHERE id = ?1")?
             .execute(params![id, label, hosts])?;
         Ok(())
@@ -343,8 +340,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn skill_is_live(&self, version: &VersionRow) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE skills SET state = 'live', version_id = ?3, label = (SELECT label FROM skill_versions WHERE id = ?3)
                  WHERE name = ?1 AND digest = ?2",
@@ -366,14 +362,13 @@ impl Tx<'_> {
         follows: Option<ChangeId>,
         now: Moment,
     ) -> anyhow::Result<ChangeId> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO skill_changes (proposal_id, skill, base, version_id, follows_id, state, begun_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, 'intended', ?6)",
             )?
             .execute(params![proposal, skill, base, version, follows, now])?;
-        Ok(ChangeId(self.0.0.last_insert_rowid()))
+        Ok(ChangeId(self.db.last_insert_rowid()))
     }
 
     /// A change of the folder is over: `done` or `conflict`.
@@ -381,8 +376,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn end_change(&self, id: ChangeId, state: &str, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE id = ?1")?
             .execute(params![id, state, now])?;
         Ok(())
@@ -393,8 +387,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn end_what_follows(&self, id: ChangeId, state: &str, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE follows_id = ?1 AND state = 'intended'",
             )?
@@ -411,13 +404,13 @@ impl Tx<'_> {
         label: &Label,
         scope: Scope,
     ) -> anyhow::Result<()> {
-        let mut insert = self.0.0.prepare_cached(&format!(
+        let mut insert = self.db.prepare_cached(&format!(
             "INSERT INTO skill_files ({owner}, path, bytes, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)"
         ))?;
         for (path, bytes) in files {
             insert.execute(params![id, path, &**bytes, label, scope])?;
             if owner == "proposal_id" {
-                self.fingerprint_file(self.0.0.last_insert_rowid(), bytes, label)?;
+                self.tx().fingerprints().fingerprint_file(self.db.last_insert_rowid(), bytes, label)?;
             }
         }
         Ok(())

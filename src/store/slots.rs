@@ -3,9 +3,9 @@
 //! `claimed` → `working` → `done`, `quiet` or `failed`; or `missed` from the beginning. A slot that is over never opens again: to look at a period
 //! once more is another run of it.
 
+use crate::store::handles::{Slots, SlotsMut};
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{ConversationId, SlotId};
 use crate::time::Moment;
 use crate::trust::Scope;
@@ -142,13 +142,13 @@ fn slot(row: &Row<'_>) -> rusqlite::Result<SlotRow> {
     })
 }
 
-impl Db<'_> {
+impl Slots<'_> {
     /// The slot of that id.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn slot(&self, id: SlotId) -> anyhow::Result<Option<SlotRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM slots WHERE id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM slots WHERE id = ?1"))?;
         Ok(query.query_row([id], slot).optional()?)
     }
 
@@ -157,7 +157,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn open_slots(&self) -> anyhow::Result<Vec<SlotRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM slots WHERE state IN ('claimed', 'working') ORDER BY id"
         ))?;
         Ok(query.query_map([], slot)?.collect::<Result<_, _>>()?)
@@ -168,7 +168,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn last_slot(&self, scope: Scope, job: &str) -> anyhow::Result<Option<SlotRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM slots WHERE scope = ?1 AND job = ?2 ORDER BY to_at DESC, id DESC LIMIT 1"
         ))?;
         Ok(query.query_row(params![scope, job], slot).optional()?)
@@ -179,7 +179,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn newest_run(&self, scope: Scope, job: &str, period: &str) -> anyhow::Result<Option<SlotRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1"
         ))?;
         Ok(query.query_row(params![job, scope, period], slot).optional()?)
@@ -190,8 +190,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn has_slots_after(&self, now: Moment) -> anyhow::Result<bool> {
-        let mut query = self
-            .0
+        let mut query = self.db
             .prepare_cached("SELECT EXISTS (SELECT 1 FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly'))")?;
         Ok(query.query_row([now], |row| row.get(0))?)
     }
@@ -201,7 +200,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn slots_within(&self, scope: Scope, job: &str, from: Moment, to: Moment) -> anyhow::Result<Vec<SlotRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM slots WHERE scope = ?1 AND job = ?2 AND to_at > ?3 AND to_at <= ?4 ORDER BY to_at, id"
         ))?;
         Ok(query.query_map(params![scope, job, from, to], slot)?.collect::<Result<_, _>>()?)
@@ -212,20 +211,19 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn newest_slots(&self, limit: u32) -> anyhow::Result<Vec<SlotRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM slots ORDER BY id DESC LIMIT ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM slots ORDER BY id DESC LIMIT ?1"))?;
         Ok(query.query_map([limit], slot)?.collect::<Result<_, _>>()?)
     }
 }
 
-impl Tx<'_> {
+impl SlotsMut<'_> {
     /// Claims a slot. `None` if there is one of that name already, unless it may be looked at again and the last run is over.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn claim_slot(&self, new: &NewSlot<'_>) -> anyhow::Result<Option<SlotId>> {
         let last: Option<(u32, String)> = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "SELECT run, state FROM slots WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1",
             )?
@@ -237,8 +235,7 @@ impl Tx<'_> {
             Some(_) => return Ok(None),
         };
         let ended = (!new.state.is_open()).then_some(new.at);
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO slots (job, scope, period, run, from_at, to_at, due_at, state, reason, claimed_at, ended_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
@@ -256,7 +253,7 @@ impl Tx<'_> {
                 new.at,
                 ended
             ])?;
-        Ok(Some(SlotId(self.0.0.last_insert_rowid())))
+        Ok(Some(SlotId(self.db.last_insert_rowid())))
     }
 
     /// Forgets slots from a time that has not come, of which nothing was made.
@@ -264,8 +261,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn forget_slots_after(&self, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("DELETE FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly')")?
             .execute([now])?;
         Ok(())
@@ -276,8 +272,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn slot_works(&self, id: SlotId, conversation: ConversationId) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE slots SET state = 'working', conversation_id = ?2, tries = tries + 1, retry_at = NULL
                  WHERE id = ?1 AND state IN ('claimed', 'working')",
@@ -291,8 +286,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn slot_waits(&self, id: SlotId, until: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE slots SET retry_at = ?2 WHERE id = ?1 AND state = 'working'")?
             .execute(params![id, until])?;
         Ok(())
@@ -303,9 +297,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn end_slot(&self, id: SlotId, state: SlotState, reason: &str, now: Moment) -> anyhow::Result<bool> {
-        let changed = self
-            .0
-            .0
+        let changed = self.db
             .prepare_cached(
                 "UPDATE slots SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1 AND state IN ('claimed', 'working')",
             )?

@@ -1,9 +1,9 @@
 //! What model calls cost. A call is reserved at its worst case before it is made and corrected afterwards; one that was cut off
 //! stays at its worst case.
 
+use crate::store::handles::{Spending, SpendingMut};
 use rusqlite::params;
 
-use super::{Db, Tx};
 use crate::id::{PersonId, SpendId, TurnId};
 use crate::time::Moment;
 use crate::trust::Scope;
@@ -79,13 +79,13 @@ fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-impl Db<'_> {
+impl Spending<'_> {
     /// What the provider counted for our guesses at the newest calls of a model, as (guessed, counted) input tokens each, oldest first.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn counts_of(&self, model: &str, limit: u32) -> anyhow::Result<Vec<(u64, u64)>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT guessed_tokens, input_tokens FROM (
                  SELECT id, guessed_tokens, input_tokens FROM spending
                  WHERE model = ?1 AND state = 'spent' AND guessed_tokens > 0 AND input_tokens > 0 ORDER BY id DESC LIMIT ?2)
@@ -100,7 +100,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn spent(&self, day: &str, scope: Option<Scope>, background_only: bool) -> anyhow::Result<Spent> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT coalesce(sum(CASE WHEN priced THEN micros ELSE 0 END), 0),
                     coalesce(sum(CASE WHEN priced THEN 0 ELSE input_tokens + output_tokens END), 0)
              FROM spending WHERE day = ?1 AND (?2 IS NULL OR scope = ?2) AND (NOT ?3 OR purpose NOT IN ('chat', 'transcription'))",
@@ -116,7 +116,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn spend_lines(&self, person: Option<PersonId>, days: u32) -> anyhow::Result<Vec<SpendLine>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT s.day, coalesce(p.name, ''), s.purpose, s.model, count(*), sum(s.input_tokens), sum(s.cached_tokens),
                     sum(s.output_tokens), sum(s.micros), min(s.priced)
              FROM spending s LEFT JOIN people p ON p.id = s.person_id
@@ -142,14 +142,13 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl SpendingMut<'_> {
     /// Reserves the worst case of a call.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn reserve(&self, call: &Reservation<'_>) -> anyhow::Result<SpendId> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO spending (turn_id, person_id, scope, purpose, model, day, at, state, priced, input_tokens,
                      output_tokens, micros, guessed_tokens)
@@ -169,7 +168,7 @@ impl Tx<'_> {
                 signed(call.micros),
                 signed(call.guessed),
             ])?;
-        Ok(SpendId(self.0.0.last_insert_rowid()))
+        Ok(SpendId(self.db.last_insert_rowid()))
     }
 
     /// A call was made: what it really took.
@@ -177,7 +176,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn settle(&self, id: SpendId, input: u64, cached: u64, output: u64, micros: u64) -> anyhow::Result<()> {
-        self.0.0
+        self.db
             .prepare_cached(
                 "UPDATE spending SET state = 'spent', input_tokens = ?2, cached_tokens = ?3, output_tokens = ?4, micros = ?5
                  WHERE id = ?1",

@@ -1,10 +1,10 @@
 //! The written ends of conversations. A row that is `wanted`, or holds only a stand-in, is the job to make the real one.
 
+use crate::store::handles::{Summaries, SummariesMut};
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{ConversationId, MessageId, SummaryId};
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope};
@@ -95,13 +95,13 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
     })
 }
 
-impl Db<'_> {
+impl Summaries<'_> {
     /// The newest summary of a conversation that says something, of the given view.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn summary_of(&self, conversation: ConversationId, view: View) -> anyhow::Result<Option<Summary>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM summaries WHERE conversation_id = ?1 AND view = ?2 AND state IN ('standin', 'made')
              ORDER BY last_message_id DESC LIMIT 1"
         ))?;
@@ -113,7 +113,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn summaries_before(&self, conversation: ConversationId) -> anyhow::Result<Vec<SummaryId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT s.id FROM summaries s WHERE s.view = 'trusted' AND s.state IN ('standin', 'made') AND s.conversation_id IN (
                  SELECT b.id FROM conversations b JOIN conversations c ON c.id = ?1
                  WHERE b.stream_id = c.stream_id AND b.id < c.id AND b.kind = 'chat' ORDER BY b.id DESC LIMIT 3)",
@@ -126,7 +126,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn has_summary(&self, conversation: ConversationId, last: MessageId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2)",
         )?;
         Ok(query.query_row(params![conversation, last], |row| row.get(0))?)
@@ -142,7 +142,7 @@ impl Db<'_> {
         last: MessageId,
         view: View,
     ) -> anyhow::Result<Option<SummaryId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2 AND view = ?3 AND state = 'wanted'",
         )?;
         Ok(query.query_row(params![conversation, last, view.as_str()], |row| row.get(0)).optional()?)
@@ -153,7 +153,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn summary(&self, id: SummaryId) -> anyhow::Result<Option<Summary>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM summaries WHERE id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM summaries WHERE id = ?1"))?;
         Ok(query.query_row([id], summary).optional()?)
     }
 
@@ -163,7 +163,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn due_summary(&self, now: Moment, longest: Duration) -> anyhow::Result<Option<Summary>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM summaries WHERE state IN ('wanted', 'standin') AND (retry_at <= ?1 OR retry_at > ?2 AND retry_at < ?3) ORDER BY retry_at, id LIMIT 1"
         ))?;
         Ok(query.query_row([now, now.plus(longest), Moment::NEVER], summary).optional()?)
@@ -175,12 +175,12 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn next_summary_at(&self) -> anyhow::Result<Option<Moment>> {
         let mut query =
-            self.0.prepare_cached("SELECT min(retry_at) FROM summaries WHERE state IN ('wanted', 'standin')")?;
+            self.db.prepare_cached("SELECT min(retry_at) FROM summaries WHERE state IN ('wanted', 'standin')")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 }
 
-impl Tx<'_> {
+impl SummariesMut<'_> {
     /// A summary is wanted. Wanting it again changes nothing. Any wanted one of an earlier end is void: the conversation went on.
     ///
     /// # Errors
@@ -194,20 +194,19 @@ impl Tx<'_> {
         scope: Scope,
         now: Moment,
     ) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE summaries SET state = 'void' WHERE conversation_id = ?1 AND last_message_id <> ?2
                  AND state IN ('wanted', 'standin')",
             )?
             .execute(params![of, last])?;
-        self.0.0
+        self.db
             .prepare_cached(
                 "INSERT INTO summaries (conversation_id, last_message_id, view, state, retry_at, label, scope, wanted_at)
                  VALUES (?1, ?2, ?3, 'wanted', ?6, ?4, ?5, ?6) ON CONFLICT (conversation_id, last_message_id, view) DO NOTHING",
             )?
             .execute(params![of, last, view.as_str(), label, scope, now])?;
-        self.0.0.prepare_cached("UPDATE conversations SET written_down = 1 WHERE id = ?1")?.execute([of])?;
+        self.db.prepare_cached("UPDATE conversations SET written_down = 1 WHERE id = ?1")?.execute([of])?;
         Ok(())
     }
 
@@ -224,7 +223,7 @@ impl Tx<'_> {
         now: Moment,
     ) -> anyhow::Result<()> {
         let (says, label, _) = content.open();
-        self.0.0
+        self.db
             .prepare_cached(
                 "UPDATE summaries SET state = ?2, title = ?3, topics = ?4, decisions = ?5, preferences = ?6, pending = ?7,
                      model = ?8, label = ?9, made_at = ?10 WHERE id = ?1 AND state <> 'made'",
@@ -249,8 +248,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn postpone_summary(&self, id: SummaryId, attempts: u32, retry_at: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE summaries SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at])?;
         Ok(())

@@ -3,11 +3,11 @@
 //! A timer runs from the end of the turn that answered the message, or from when it was closed; that of a reply, which is the shortest of what it answers, from
 //! when it was delivered or given up. Until then there is no instant to name, so nothing can go before it was of use. What goes is in [`super::gone`].
 
+use crate::store::handles::{Timers, TimersMut};
 use std::time::Duration;
 
 use rusqlite::params;
 
-use super::{Db, Tx};
 use crate::id::{MessageId, OutboxId, TurnId};
 use crate::time::Moment;
 
@@ -18,14 +18,14 @@ const RUNNING: &str = "SELECT m.id AS id, m.expires_after + CASE
          WHEN m.state IN ('answered', 'closed') THEN m.received_at END AS due
      FROM messages m WHERE m.expires_after IS NOT NULL AND m.gone_at IS NULL";
 
-impl Db<'_> {
+impl Timers<'_> {
     /// The messages whose timer has run out.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn run_out(&self, now: Moment, limit: u32) -> anyhow::Result<Vec<MessageId>> {
         let mut query =
-            self.0.prepare_cached(&format!("SELECT id FROM ({RUNNING}) WHERE due <= ?1 ORDER BY due, id LIMIT ?2"))?;
+            self.db.prepare_cached(&format!("SELECT id FROM ({RUNNING}) WHERE due <= ?1 ORDER BY due, id LIMIT ?2"))?;
         Ok(query.query_map(params![now, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
@@ -34,7 +34,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn runs_out_next(&self) -> anyhow::Result<Option<Moment>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT min(due) FROM ({RUNNING})"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT min(due) FROM ({RUNNING})"))?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
@@ -43,22 +43,21 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn has_timer(&self, delivery: OutboxId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT 1 FROM outbox o JOIN messages m ON m.id = o.message_id WHERE o.id = ?1 AND m.expires_after IS NOT NULL",
         )?;
         Ok(query.exists([delivery])?)
     }
 }
 
-impl Tx<'_> {
+impl TimersMut<'_> {
     /// The words of a message are to go so long after it was answered, or after it was delivered if it is ours.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn set_timer(&self, id: MessageId, after: Duration) -> anyhow::Result<()> {
         let millis = i64::try_from(after.as_millis()).unwrap_or(i64::MAX >> 1);
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE messages SET expires_after = min(?2, coalesce(expires_after, ?2)) WHERE id = ?1")?
             .execute(params![id, millis])?;
         Ok(())
@@ -69,8 +68,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn inherit_timer(&self, reply: MessageId, turn: TurnId) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "WITH RECURSIVE answered (turn) AS (
                      SELECT ?2 UNION SELECT q.turn_id FROM questions q JOIN answered a ON q.continued_by = a.turn)

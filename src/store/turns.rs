@@ -1,10 +1,10 @@
 //! Turns and their steps. A step is `started` before anything is asked of the outside, and `done` before the next one.
 
+use crate::store::handles::{Turns, TurnsMut};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::{AddressId, ConversationId, PersonId, StepId, StreamId, TurnId};
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -161,13 +161,13 @@ fn step(row: &Row<'_>) -> rusqlite::Result<StepRow> {
     })
 }
 
-impl Db<'_> {
+impl Turns<'_> {
     /// The turn of a stream that is not over.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn open_turn(&self, stream: StreamId) -> anyhow::Result<Option<TurnRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM turns WHERE stream_id = ?1 AND state IN ('running', 'waiting') ORDER BY id LIMIT 1"
         ))?;
         Ok(query.query_row([stream], turn).optional()?)
@@ -178,7 +178,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn past_turns(&self, conversation: ConversationId) -> anyhow::Result<Vec<TurnRow>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting') ORDER BY id"
         ))?;
         Ok(query.query_map([conversation], turn)?.collect::<Result<_, _>>()?)
@@ -189,7 +189,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn last_past_turn(&self, conversation: ConversationId) -> anyhow::Result<Option<TurnId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT max(id) FROM turns WHERE conversation_id = ?1 AND state NOT IN ('running', 'waiting')",
         )?;
         Ok(query.query_row([conversation], |row| row.get(0))?)
@@ -200,7 +200,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn turn(&self, id: TurnId) -> anyhow::Result<Option<TurnRow>> {
-        let mut query = self.0.prepare_cached(&format!("SELECT {COLUMNS} FROM turns WHERE id = ?1"))?;
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM turns WHERE id = ?1"))?;
         Ok(query.query_row([id], turn).optional()?)
     }
 
@@ -209,14 +209,14 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn steps(&self, id: TurnId) -> anyhow::Result<Vec<StepRow>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id, turn_id, seq, kind, state, tool, call, text, label, scope FROM steps WHERE turn_id = ?1 ORDER BY seq",
         )?;
         Ok(query.query_map([id], step)?.collect::<Result<_, _>>()?)
     }
 }
 
-impl Tx<'_> {
+impl TurnsMut<'_> {
     /// Begins a turn.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ impl Tx<'_> {
     pub fn begin_turn(&self, new: &NewTurn<'_>) -> anyhow::Result<TurnId> {
         let (context, context_label, _) = new.context.open();
         let (recalled, recalled_label, _) = new.recalled.open();
-        self.0.0
+        self.db
             .prepare_cached(
                 "INSERT INTO turns (stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context,
                      context_label, label, recalled)
@@ -242,7 +242,7 @@ impl Tx<'_> {
                 new.label,
                 &**recalled,
             ])?;
-        Ok(TurnId(self.0.0.last_insert_rowid()))
+        Ok(TurnId(self.db.last_insert_rowid()))
     }
 
     /// The last model call of a turn took so many tokens.
@@ -251,7 +251,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn count_turn(&self, id: TurnId, tokens: u64) -> anyhow::Result<()> {
         let tokens = i64::try_from(tokens).unwrap_or(i64::MAX);
-        self.0.0.prepare_cached("UPDATE turns SET counted = ?2 WHERE id = ?1")?.execute(params![id, tokens])?;
+        self.db.prepare_cached("UPDATE turns SET counted = ?2 WHERE id = ?1")?.execute(params![id, tokens])?;
         Ok(())
     }
 
@@ -260,16 +260,15 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn begin_step(&self, new: &NewStep<'_>) -> anyhow::Result<StepId> {
-        let call = if self.is_without_words(new.turn)? { "" } else { new.call };
-        self.0
-            .0
+        let call = if self.db.redaction().is_without_words(new.turn)? { "" } else { new.call };
+        self.db
             .prepare_cached(
                 "INSERT INTO steps (turn_id, seq, kind, state, tool, call, label, scope, started_at)
                  VALUES (?1, ?2, ?3, 'started', ?4, ?5, ?6, ?7, ?8)
                  ON CONFLICT (turn_id, seq) DO UPDATE SET started_at = ?8",
             )?
             .execute(params![new.turn, new.seq, new.kind, new.tool, call, new.label, new.scope, new.at])?;
-        let mut query = self.0.0.prepare_cached("SELECT id FROM steps WHERE turn_id = ?1 AND seq = ?2")?;
+        let mut query = self.db.prepare_cached("SELECT id FROM steps WHERE turn_id = ?1 AND seq = ?2")?;
         Ok(query.query_row(params![new.turn, new.seq], |row| row.get(0))?)
     }
 
@@ -287,12 +286,12 @@ impl Tx<'_> {
         now: Moment,
     ) -> anyhow::Result<()> {
         let turn =
-            self.0.0.prepare_cached("SELECT turn_id FROM steps WHERE id = ?1")?.query_row([id], |row| row.get(0))?;
-        if self.is_without_words(turn)? {
+            self.db.prepare_cached("SELECT turn_id FROM steps WHERE id = ?1")?.query_row([id], |row| row.get(0))?;
+        if self.db.redaction().is_without_words(turn)? {
             return Ok(());
         }
         let (words, label, _) = text.open();
-        self.0.0
+        self.db
             .prepare_cached(
                 "UPDATE steps SET state = 'done', text = ?2, call = coalesce(?3, call), model = ?4, label = ?5, ended_at = ?6
                  WHERE id = ?1",
@@ -300,15 +299,13 @@ impl Tx<'_> {
             .execute(params![id, &**words, calls, model, label, now])?;
         // The text of a last reply stands with its message.
         if calls != Some("[]") {
-            self.fingerprint_step(id, words, label)?;
+            self.tx().fingerprints().fingerprint_step(id, words, label)?;
         }
         let (turn, so_far): (TurnId, Label) = self
-            .0
-            .0
+            .db
             .prepare_cached("SELECT t.id, t.label FROM turns t JOIN steps s ON s.turn_id = t.id WHERE s.id = ?1")?
             .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE turns SET label = ?2, attempts = 0, retry_at = NULL,
                      state = CASE state WHEN 'waiting' THEN 'running' ELSE state END WHERE id = ?1",
@@ -322,7 +319,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn step_failed(&self, id: StepId) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE steps SET failed = 1 WHERE id = ?1")?.execute([id])?;
+        self.db.prepare_cached("UPDATE steps SET failed = 1 WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
@@ -331,8 +328,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn end_turn(&self, id: TurnId, state: &str, reason: &str, now: Moment) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE turns SET state = ?2, reason = ?3, ended_at = ?4, retry_at = NULL WHERE id = ?1")?
             .execute(params![id, state, reason, now])?;
         Ok(())
@@ -343,7 +339,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn live_again(&self, id: TurnId) -> anyhow::Result<u32> {
-        let mut query = self.0.0.prepare_cached("UPDATE turns SET lives = lives + 1 WHERE id = ?1 RETURNING lives")?;
+        let mut query = self.db.prepare_cached("UPDATE turns SET lives = lives + 1 WHERE id = ?1 RETURNING lives")?;
         Ok(query.query_row([id], |row| row.get(0))?)
     }
 
@@ -352,8 +348,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn postpone_turn(&self, id: TurnId, attempts: u32, retry_at: Moment, noticed: bool) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE turns SET state = 'waiting', attempts = ?2, retry_at = ?3, noticed = ?4, lives = 0 WHERE id = ?1",
             )?

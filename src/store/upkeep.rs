@@ -6,10 +6,10 @@
 //!
 //! Each method does at most `limit` rows and says how many there were; none of them decides when, or how often.
 
+use crate::store::handles::{Maintenance, MaintenanceMut};
 use rusqlite::{OptionalExtension, params};
 
 use super::fingerprints::Keeper;
-use super::{Db, Tx};
 use crate::id::{AttachmentId, ConversationId};
 use crate::time::Moment;
 
@@ -46,13 +46,13 @@ impl Astray {
     }
 }
 
-impl Db<'_> {
+impl Maintenance<'_> {
     /// The oldest conversation that ended before `before`, in which nothing is left to do, and whose words are still there.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn conversation_to_forget(&self, before: Moment) -> anyhow::Result<Option<ConversationId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT c.id FROM conversations c WHERE c.forgotten_at IS NULL AND c.last_at < ?1
              AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'claimed'))
              AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id AND m.received_at >= ?1)
@@ -73,7 +73,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn old_files(&self, before: Moment, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT a.id, a.path, a.digest, a.text_path FROM attachments a JOIN messages m ON m.id = a.message_id
              WHERE a.state IN ('here', 'failed') AND a.path <> '' AND a.id > ?2 AND m.received_at < ?1 AND m.state NOT IN ('queued', 'claimed')
              ORDER BY a.id LIMIT ?3",
@@ -90,7 +90,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn astray(&self, limit: u32) -> anyhow::Result<Astray> {
         let list = |sql: &str| -> anyhow::Result<Vec<i64>> {
-            Ok(self.0.prepare(sql)?.query_map([limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
+            Ok(self.db.prepare(sql)?.query_map([limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
         };
         Ok(Astray {
             missing: list(&format!(
@@ -108,7 +108,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn tables(&self) -> anyhow::Result<Vec<String>> {
-        let mut query = self.0.prepare(
+        let mut query = self.db.prepare(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
         )?;
         Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
@@ -120,7 +120,7 @@ impl Db<'_> {
     /// If it cannot even be read.
     pub fn check_table(&self, name: &str) -> anyhow::Result<Vec<String>> {
         let sql = format!("PRAGMA quick_check('{}')", name.replace('\'', "''"));
-        let lines: Vec<String> = self.0.prepare(&sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let lines: Vec<String> = self.db.prepare(&sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(lines.into_iter().filter(|line| line != "ok").take(5).collect())
     }
 
@@ -129,11 +129,11 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn used_since(&self) -> anyhow::Result<Option<Moment>> {
-        Ok(self.0.prepare_cached("SELECT min(created_at) FROM people")?.query_row([], |row| row.get(0))?)
+        Ok(self.db.prepare_cached("SELECT min(created_at) FROM people")?.query_row([], |row| row.get(0))?)
     }
 }
 
-impl Tx<'_> {
+impl MaintenanceMut<'_> {
     /// Deletes words of a conversation. Zero when none are left, and then it counts as forgotten.
     ///
     /// # Errors
@@ -159,10 +159,9 @@ impl Tx<'_> {
             "UPDATE parts SET rich = '', plain = '' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
                  (SELECT o.id FROM messages m JOIN outbox o ON o.message_id = m.id WHERE m.conversation_id = ?1)",
         ] {
-            self.0.0.prepare_cached(sql)?.execute([id])?;
+            self.db.prepare_cached(sql)?.execute([id])?;
         }
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE conversations SET forgotten_at = ?2 WHERE id = ?1")?
             .execute(params![id, now])?;
         Ok(0)
@@ -174,8 +173,7 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn remember_edited(&self) -> anyhow::Result<usize> {
         Ok(self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "UPDATE conversations SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND id IN
                      (SELECT m.conversation_id FROM messages m JOIN conversations c ON c.id = m.conversation_id
@@ -200,14 +198,13 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn forget_notices(&self, before: Moment, limit: u32) -> anyhow::Result<usize> {
-        self.0.0.prepare_cached(
+        self.db.prepare_cached(
             "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
                  (SELECT id FROM outbox WHERE text <> '' AND created_at < ?1 AND state <> 'pending' LIMIT ?2)",
         )?
         .execute(params![before, limit])?;
         Ok(self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "UPDATE outbox SET text = '', buttons = '[]' WHERE id IN
                      (SELECT id FROM outbox WHERE text <> '' AND created_at < ?1 AND state <> 'pending' LIMIT ?2)",
@@ -222,7 +219,7 @@ impl Tx<'_> {
     pub fn purge_originals(&self, before: Moment, limit: u32) -> anyhow::Result<usize> {
         let sql = "UPDATE inbox SET raw = '' WHERE id IN
              (SELECT id FROM inbox WHERE raw <> '' AND received_at < ?1 LIMIT ?2)";
-        Ok(self.0.0.prepare_cached(sql)?.execute(params![before, limit])?)
+        Ok(self.db.prepare_cached(sql)?.execute(params![before, limit])?)
     }
 
     /// A received file is not here any more, because of its age.
@@ -230,8 +227,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn file_dropped(&self, id: AttachmentId, why: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2, path = '', text_path = '', is_part = 0 WHERE id = ?1")?
             .execute(params![id, why])?;
         Ok(())
@@ -262,7 +258,7 @@ impl Tx<'_> {
             ),
             ("DELETE FROM strangers WHERE id IN (SELECT id FROM strangers WHERE last_at < ?1 LIMIT ?2)", year),
         ] {
-            swept += self.0.0.prepare_cached(sql)?.execute(params![before, limit])?;
+            swept += self.db.prepare_cached(sql)?.execute(params![before, limit])?;
         }
         Ok(swept)
     }
@@ -273,10 +269,10 @@ impl Tx<'_> {
     /// If the journal cannot be written.
     pub fn mend_index(&self, astray: &Astray) -> anyhow::Result<()> {
         for id in &astray.left_over {
-            self.0.0.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([id])?;
+            self.db.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([id])?;
         }
         for id in &astray.missing {
-            self.index_text(*id)?;
+            self.tx().message_search().index_text(*id)?;
         }
         Ok(())
     }
@@ -293,10 +289,10 @@ impl Tx<'_> {
             "INSERT INTO texts_fts (texts_fts, rank) VALUES ('merge', ?1)",
             "INSERT INTO entries_fts (entries_fts, rank) VALUES ('merge', ?1)",
         ] {
-            let before = self.0.0.total_changes();
-            self.0.0.prepare_cached(sql)?.execute([pages])?;
+            let before = self.db.total_changes();
+            self.db.prepare_cached(sql)?.execute([pages])?;
             // The insert itself counts as one.
-            more |= self.0.0.total_changes().saturating_sub(before) >= 2;
+            more |= self.db.total_changes().saturating_sub(before) >= 2;
         }
         Ok(more)
     }
@@ -306,35 +302,32 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn optimize(&self) -> anyhow::Result<()> {
-        Ok(self.0.0.execute_batch("PRAGMA analysis_limit = 400; PRAGMA optimize;")?)
+        Ok(self.db.execute_batch("PRAGMA analysis_limit = 400; PRAGMA optimize;")?)
     }
 
     pub(super) fn blank_texts(&self, sql: &str, of: impl rusqlite::Params) -> anyhow::Result<usize> {
         let texts: Vec<(i64, String)> = self
-            .0
-            .0
+            .db
             .prepare_cached(sql)?
             .query_map(of, |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (id, words) in &texts {
-            self.drop_fingerprints(Keeper::Text(*id), words)?;
-            self.unindex_text(*id)?;
-            self.0.0.prepare_cached("UPDATE texts SET text = '' WHERE id = ?1")?.execute([id])?;
+            self.tx().fingerprints().drop_fingerprints(Keeper::Text(*id), words)?;
+            self.tx().message_search().unindex_text(*id)?;
+            self.db.prepare_cached("UPDATE texts SET text = '' WHERE id = ?1")?.execute([id])?;
         }
         Ok(texts.len())
     }
 
     pub(super) fn blank_steps(&self, sql: &str, of: impl rusqlite::Params) -> anyhow::Result<usize> {
         let steps: Vec<(i64, String)> = self
-            .0
-            .0
+            .db
             .prepare_cached(sql)?
             .query_map(of, |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (id, words) in &steps {
-            self.drop_fingerprints(Keeper::Step(*id), words)?;
-            self.0
-                .0
+            self.tx().fingerprints().drop_fingerprints(Keeper::Step(*id), words)?;
+            self.db
                 .prepare_cached(
                     "UPDATE steps SET text = '', call = CASE kind WHEN 'model' THEN '[]' ELSE '' END WHERE id = ?1",
                 )?

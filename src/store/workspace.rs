@@ -3,9 +3,9 @@
 //! The root's owner is a stored fact that only a hand-over changes. A folder is stored with its person at the first use, so a new name neither loses it nor
 //! gives it to somebody else. While a move is open, [`Db::folder_of`] gives no folder to anybody whom it is about.
 
+use crate::store::handles::{Workspace, WorkspaceMut};
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Db, Tx};
 use crate::id::PersonId;
 use crate::people::{Person, Role};
 use crate::trust::Scope;
@@ -99,13 +99,13 @@ fn folder_move(row: &Row<'_>) -> rusqlite::Result<FolderMove> {
     })
 }
 
-impl Db<'_> {
+impl Workspace<'_> {
     /// The person whose files lie in the workspace root, whether they are let in or not.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn workspace_owner(&self) -> anyhow::Result<Option<PersonId>> {
-        let mut query = self.0.prepare_cached("SELECT owner_id FROM workspace")?;
+        let mut query = self.db.prepare_cached("SELECT owner_id FROM workspace")?;
         Ok(query.query_row([], |row| row.get(0)).optional()?)
     }
 
@@ -114,7 +114,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn present_workspace_owner(&self) -> anyhow::Result<Option<Person>> {
-        self.workspace_owner()?.map_or(Ok(None), |id| self.person(id))
+        self.workspace_owner()?.map_or(Ok(None), |id| self.db.people().person(id))
     }
 
     /// The owner for whom the command line speaks: the root's, if that is an owner who is let in, else the one who came first.
@@ -125,7 +125,13 @@ impl Db<'_> {
         let root = self.present_workspace_owner()?.filter(|person| person.role == Role::Owner);
         Ok(match root {
             Some(person) => Some(person),
-            None => self.people()?.into_iter().filter(|person| person.role == Role::Owner).min_by_key(|one| one.id),
+            None => self
+                .db
+                .people()
+                .people()?
+                .into_iter()
+                .filter(|person| person.role == Role::Owner)
+                .min_by_key(|one| one.id),
         })
     }
 
@@ -139,7 +145,7 @@ impl Db<'_> {
             Scope::Group(stream) => return Ok(Folder::At(format!("groups/{stream}"))),
             Scope::Shared => return Ok(Folder::Closed),
         };
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT p.folder, p.removed_at IS NOT NULL, (SELECT owner_id FROM workspace),
                  EXISTS (SELECT 1 FROM folder_moves m WHERE m.person_id = p.id OR m.heir_id = p.id),
                  EXISTS (SELECT 1 FROM people o WHERE o.role = 'owner' AND o.removed_at IS NULL)
@@ -171,7 +177,7 @@ impl Db<'_> {
         if self.workspace_owner()? == Some(id) {
             return Ok(Some(String::new()));
         }
-        let mut query = self.0.prepare_cached("SELECT folder FROM people WHERE id = ?1 AND folder <> ''")?;
+        let mut query = self.db.prepare_cached("SELECT folder FROM people WHERE id = ?1 AND folder <> ''")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?)
     }
 
@@ -180,7 +186,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn stored_folder(&self, id: PersonId) -> anyhow::Result<String> {
-        let mut query = self.0.prepare_cached("SELECT folder FROM people WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT folder FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or_default())
     }
 
@@ -189,7 +195,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn name_once_of(&self, id: PersonId) -> anyhow::Result<Option<String>> {
-        let mut query = self.0.prepare_cached("SELECT name FROM people WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT name FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?)
     }
 
@@ -198,7 +204,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn newest_scope_of(&self, path: &str) -> anyhow::Result<Option<Scope>> {
-        let mut query = self.0.prepare_cached("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
+        let mut query = self.db.prepare_cached("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
         Ok(query.query_row([path], |row| row.get(0)).optional()?)
     }
 
@@ -207,7 +213,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn newest_scopes(&self) -> anyhow::Result<Vec<WrittenFor>> {
-        let mut query = self.0.prepare(
+        let mut query = self.db.prepare(
             "SELECT path, scope FROM files f WHERE id = (SELECT max(id) FROM files WHERE path = f.path)
              AND scope <> 'shared' AND digest <> '' AND path NOT LIKE 'forgotten/%' ORDER BY path",
         )?;
@@ -241,7 +247,7 @@ impl Db<'_> {
                  AND t.scope <> o.scope AND t.scope <> 'shared'"
             );
             let (count, first): (u32, i64) =
-                self.0.prepare(&sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                self.db.prepare(&sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             if count > 0 {
                 found.push((table.to_owned(), usize::try_from(count)?, first));
             }
@@ -254,7 +260,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn folder_moves(&self) -> anyhow::Result<Vec<FolderMove>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id, kind, state, person_id, heir_id, source, target FROM folder_moves ORDER BY id",
         )?;
         Ok(query.query_map([], folder_move)?.collect::<Result<_, _>>()?)
@@ -262,7 +268,7 @@ impl Db<'_> {
 
     /// Whether something of a person runs or is to be forgotten.
     fn is_at_work(&self, id: PersonId) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM turns WHERE scope = ?2 AND state = 'running')
                  OR EXISTS (SELECT 1 FROM forgettings WHERE scope = ?2 AND state = 'wanted')
                  OR EXISTS (SELECT 1 FROM folder_moves WHERE person_id = ?1 OR heir_id = ?1)",
@@ -271,7 +277,7 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl WorkspaceMut<'_> {
     /// Stores whose the root is, unless that is known: the person for whom the most of its own files were written last; where there is none, the first owner
     /// who is let in.
     ///
@@ -282,8 +288,7 @@ impl Tx<'_> {
             return Ok(());
         }
         let written_for: Option<Scope> = self
-            .0
-            .0
+            .db
             .prepare_cached(
                 "WITH own AS (SELECT id, path, scope FROM files
                      WHERE (path IN ('USER.md', 'HEARTBEAT.md') OR path LIKE 'memory/%') AND scope LIKE 'person:%'),
@@ -296,7 +301,14 @@ impl Tx<'_> {
             .optional()?;
         let owner = match written_for {
             Some(Scope::Person(id)) => Some(id),
-            _ => self.people()?.into_iter().filter(|person| person.role == Role::Owner).map(|person| person.id).min(),
+            _ => self
+                .db
+                .people()
+                .people()?
+                .into_iter()
+                .filter(|person| person.role == Role::Owner)
+                .map(|person| person.id)
+                .min(),
         };
         owner.map_or(Ok(()), |owner| self.set_workspace_owner(owner))
     }
@@ -306,8 +318,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub(super) fn set_workspace_owner(&self, owner: PersonId) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO workspace (id, owner_id) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET owner_id = ?1",
             )?
@@ -320,8 +331,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn settle_folder(&self, id: PersonId, folder: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE people SET folder = ?2 WHERE id = ?1 AND folder = ''")?
             .execute(params![id, folder])?;
         Ok(())
@@ -332,8 +342,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn rename_begun(&self, id: i64, source: &str, target: &str) -> anyhow::Result<()> {
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE folder_moves SET state = 'begun', source = ?2, target = ?3 WHERE id = ?1")?
             .execute(params![id, source, target])?;
         Ok(())
@@ -358,21 +367,20 @@ impl Tx<'_> {
         if owner == heir {
             return Ok(Err(NotBegun::Same));
         }
-        if self.person(heir)?.is_none_or(|person| person.role != Role::Owner) {
+        if self.db.people().person(heir)?.is_none_or(|person| person.role != Role::Owner) {
             return Ok(Err(NotBegun::NotAnOwner));
         }
         let Folder::At(source) = self.folder_of(Scope::Person(heir))? else { return Ok(Err(NotBegun::Busy)) };
         if self.is_at_work(owner)? || self.is_at_work(heir)? {
             return Ok(Err(NotBegun::Busy));
         }
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "INSERT INTO folder_moves (kind, state, person_id, heir_id, source, target)
                  VALUES ('hand_over', 'begun', ?1, ?2, ?3, ?4)",
             )?
             .execute(params![owner, heir, source, target])?;
-        let (id, target) = (self.0.0.last_insert_rowid(), target.to_owned());
+        let (id, target) = (self.db.last_insert_rowid(), target.to_owned());
         let (kind, state) = (MoveKind::HandOver, MoveState::Begun);
         Ok(Ok(FolderMove { id, kind, state, person: owner, heir: Some(heir), source, target }))
     }
@@ -382,7 +390,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn root_cleared(&self, id: i64) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("UPDATE folder_moves SET state = 'cleared' WHERE id = ?1")?.execute([id])?;
+        self.db.prepare_cached("UPDATE folder_moves SET state = 'cleared' WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
@@ -394,15 +402,13 @@ impl Tx<'_> {
         let Some(heir) = of.heir else { return self.move_over(of.id) };
         self.move_paths(moved)?;
         // What is left of somebody who is to be forgotten lies in their new folder, and the root is none of theirs.
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE forgettings SET target = CASE person_id WHEN ?1 THEN ?2 ELSE '' END
                  WHERE kind = 'person' AND state = 'left' AND person_id IN (?1, ?3)",
             )?
             .execute(params![of.person, of.target, heir])?;
-        self.0
-            .0
+        self.db
             .prepare_cached("UPDATE people SET folder = ?2 WHERE id = ?1")?
             .execute(params![of.person, of.target])?;
         self.set_workspace_owner(heir)?;
@@ -410,7 +416,7 @@ impl Tx<'_> {
     }
 
     fn move_over(&self, id: i64) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("DELETE FROM folder_moves WHERE id = ?1")?.execute([id])?;
+        self.db.prepare_cached("DELETE FROM folder_moves WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
@@ -427,20 +433,19 @@ impl Tx<'_> {
         for (table, column, which) in columns {
             let sql = format!("SELECT id, {column} FROM {table} WHERE {column} <> '' AND {which}");
             let rows: Vec<(i64, String)> = self
-                .0
-                .0
+                .db
                 .prepare(&sql)?
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect::<Result<_, _>>()?;
             let update = format!("UPDATE {table} SET {column} = ?2 WHERE id = ?1");
             for (id, path) in rows {
                 if let Some(path) = moved(&path) {
-                    self.0.0.prepare_cached(&update)?.execute(params![id, path])?;
+                    self.db.prepare_cached(&update)?.execute(params![id, path])?;
                 }
             }
         }
         let indexed: Vec<String> =
-            self.0.0.prepare("SELECT path FROM indexed")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        indexed.iter().filter(|path| moved(path).is_some()).try_for_each(|path| self.drop_indexed(path))
+            self.db.prepare("SELECT path FROM indexed")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        indexed.iter().filter(|path| moved(path).is_some()).try_for_each(|path| self.tx().entries().drop_indexed(path))
     }
 }

@@ -59,7 +59,7 @@ impl Keeping {
         match call.scope {
             Scope::Group(stream) => Ok(Party::Group(stream)),
             Scope::Person(id) => {
-                let person = self.journal.read(move |db| db.person(id)).await.map_err(failed)?;
+                let person = self.journal.read(move |db| db.people().person(id)).await.map_err(failed)?;
                 person.map(Party::One).ok_or_else(|| ToolError::Refused(says::NOBODY.to_owned()))
             }
             Scope::Shared => Err(ToolError::Refused(says::NOBODY.to_owned())),
@@ -110,7 +110,9 @@ impl Keeping {
     async fn want_to_keep(&self, call: &Call<'_>, kept: &Kept, words: &str) -> anyhow::Result<()> {
         let (turn, conversation, now) = (call.turn, call.conversation, self.now());
         let Scope::Person(person) = call.scope else { return Ok(()) };
-        let reads_along = move |db: Db<'_>| Ok(db.conversation(conversation)?.is_some_and(|talk| talk.kind == "chat"));
+        let reads_along = move |db: Db<'_>| {
+            Ok(db.conversations().conversation(conversation)?.is_some_and(|talk| talk.kind == "chat"))
+        };
         if !self.journal.read(reads_along).await? {
             return Ok(());
         }
@@ -118,7 +120,9 @@ impl Keeping {
         let words = self.as_filed(call, &path).await?.unwrap_or_else(|| words.to_owned());
         let shown: Text = Labelled::new(Arc::from(words), kept.written.label.clone(), call.scope);
         self.journal
-            .write("want to keep something", move |tx| tx.want_to_keep(turn, person, &path, &digest, &shown, now))
+            .write("want to keep something", move |tx| {
+                tx.keep_requests().want_to_keep(turn, person, &path, &digest, &shown, now)
+            })
             .await
     }
 }

@@ -65,7 +65,7 @@ impl Later {
     /// What `when` means, said in that turn.
     pub(super) async fn plan_in(&self, call: &Call<'_>, when: &str) -> Result<Plan, ToolError> {
         let turn = call.turn;
-        let began = self.journal.read(move |db| Ok(db.turn(turn)?.map(|turn| turn.claimed_at))).await;
+        let began = self.journal.read(move |db| Ok(db.turns().turn(turn)?.map(|turn| turn.claimed_at))).await;
         self.plan(when, began.map_err(not_kept)?.unwrap_or_else(|| self.clock.now()))
     }
 
@@ -107,13 +107,13 @@ impl Later {
         };
         let kept = self.journal.write("keep a reminder", move |tx| {
             let new = NewReminder { person, kind, text: &text, cron: &cron, next_at, turn, at: now };
-            if let Some(known) = tx.same_reminder(&new)? {
+            if let Some(known) = tx.reminders().same_reminder(&new)? {
                 return Ok(Kept::Id(known));
             }
-            if tx.reminders_of(person)?.len() >= MOST {
+            if tx.reminders().reminders_of(person)?.len() >= MOST {
                 return Ok(Kept::TooMany);
             }
-            tx.add_reminder(&new).map(Kept::Id)
+            tx.reminders().add_reminder(&new).map(Kept::Id)
         });
         let id = match kept.await.map_err(not_kept)? {
             Kept::TooMany => return Err(ToolError::Refused(says::too_many(MOST))),
@@ -151,7 +151,7 @@ impl Later {
     /// What waits for the person for whom the turn runs.
     pub(super) async fn list(&self, call: &Call<'_>) -> Result<Vec<ReminderRow>, ToolError> {
         let person = person(call)?;
-        self.journal.read(move |db| db.reminders_of(person)).await.map_err(not_kept)
+        self.journal.read(move |db| db.reminders().reminders_of(person)).await.map_err(not_kept)
     }
 
     /// When a row is due, in words.
@@ -165,11 +165,11 @@ impl Later {
     /// Takes something off the list of the person for whom the turn runs.
     pub(super) async fn cancel(&self, call: &Call<'_>, id: ReminderId) -> Result<(), ToolError> {
         let (person, now) = (person(call)?, self.clock.now());
-        let cancel = self.journal.write("cancel a reminder", move |tx| match tx.reminder(id)? {
+        let cancel = self.journal.write("cancel a reminder", move |tx| match tx.reminders().reminder(id)? {
             Some(row) if row.person == person => {
                 // A call that was cut off may have done it already.
                 let was = row.state == ReminderState::Cancelled;
-                Ok(was || tx.end_reminder(id, ReminderState::Cancelled, now)?)
+                Ok(was || tx.reminders().end_reminder(id, ReminderState::Cancelled, now)?)
             }
             _ => Ok(false),
         });

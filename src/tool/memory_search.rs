@@ -130,7 +130,7 @@ impl Looking {
     async fn party(&self, call: &Call<'_>) -> anyhow::Result<Option<Party>> {
         match call.scope {
             Scope::Group(stream) => Ok(Some(Party::Group(stream))),
-            Scope::Person(id) => Ok(self.journal.read(move |db| db.person(id)).await?.map(Party::One)),
+            Scope::Person(id) => Ok(self.journal.read(move |db| db.people().person(id)).await?.map(Party::One)),
             Scope::Shared => Ok(None),
         }
     }

@@ -57,9 +57,9 @@ impl Tool for React {
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
         let (turn, enclosure) = (call.turn, Enclosure::reaction(emoji(call.arguments)?));
         let kept = self.0.write("enclose a reaction", move |tx| {
-            let answers = tx.messages_of_turn(turn)?.iter().any(|message| !message.external_id.is_empty());
+            let answers = tx.messages().messages_of_turn(turn)?.iter().any(|message| !message.external_id.is_empty());
             if answers {
-                tx.enclose(turn, &enclosure, usize::MAX)?;
+                tx.outgoing_files().enclose(turn, &enclosure, usize::MAX)?;
             }
             Ok(answers)
         });

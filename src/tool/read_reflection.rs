@@ -62,10 +62,10 @@ impl Tool for ReadReflection {
 }
 
 fn find(db: Db<'_>, scope: Scope, period: &str) -> anyhow::Result<Option<Output>> {
-    let Some(reflection) = db.reflection_on(scope, period)? else { return Ok(None) };
+    let Some(reflection) = db.reflections().reflection_on(scope, period)? else { return Ok(None) };
     let mut label = reflection.label;
     let mut words = String::new();
-    for text in db.texts_of(reflection.message)? {
+    for text in db.messages().texts_of(reflection.message)? {
         let (said, of, _) = text.text.open();
         label.absorb(of);
         words.push_str(said);

@@ -61,7 +61,7 @@ impl Recall {
 /// The full summaries of the conversations that the hits stand in, as far as they have one: tainted ones.
 fn full_summaries(db: Db<'_>, hits: &[Hit]) -> anyhow::Result<Vec<Summary>> {
     let conversations: BTreeSet<ConversationId> = hits.iter().filter_map(|hit| hit.conversation).collect();
-    let found = conversations.into_iter().rev().take(SUMMARIES).map(|id| db.summary_of(id, View::Full));
+    let found = conversations.into_iter().rev().take(SUMMARIES).map(|id| db.summaries().summary_of(id, View::Full));
     found.filter_map(Result::transpose).collect()
 }
 
@@ -104,8 +104,11 @@ impl Tool for Recall {
         let (found, from, summaries) = self
             .recollection
             .search(&asked, move |db, found| {
-                let from =
-                    found.hits.iter().map(|hit| db.node_of(hit.message)).collect::<anyhow::Result<Vec<Node>>>()?;
+                let from = found
+                    .hits
+                    .iter()
+                    .map(|hit| db.derivations().node_of(hit.message))
+                    .collect::<anyhow::Result<Vec<Node>>>()?;
                 let summaries = if untrusted_too { full_summaries(db, &found.hits)? } else { Vec::new() };
                 Ok((found, from, summaries))
             })

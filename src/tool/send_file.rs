@@ -36,7 +36,7 @@ impl SendFile {
         match call.scope {
             Scope::Group(stream) => Ok(Party::Group(stream)),
             Scope::Person(id) => {
-                let person = self.journal.read(move |db| db.person(id)).await.map_err(not_kept)?;
+                let person = self.journal.read(move |db| db.people().person(id)).await.map_err(not_kept)?;
                 person.map(Party::One).ok_or_else(|| ToolError::Refused(says::NOBODY.to_owned()))
             }
             Scope::Shared => Err(ToolError::Refused(says::NOBODY.to_owned())),
@@ -78,7 +78,7 @@ impl Tool for SendFile {
         let file = found.map_err(|why| ToolError::Arguments(refusal(why)))?;
         let (turn, name, size) = (call.turn, name_of(&file.path).to_owned(), file.size);
         let enclosure = Enclosure::file(file.path, file.digest);
-        let kept = self.journal.write("enclose a file", move |tx| tx.enclose(turn, &enclosure, MOST));
+        let kept = self.journal.write("enclose a file", move |tx| tx.outgoing_files().enclose(turn, &enclosure, MOST));
         match kept.await.map_err(not_kept)? {
             true => Ok(Output { text: says::goes(&name, size), label: call.label.clone(), from: Vec::new() }),
             false => Err(ToolError::Refused(says::too_many(MOST))),

@@ -41,14 +41,15 @@ fn keeps_notes(folder: &Path, notes: usize) {
 /// Long ago Ada said so many things, a hundred to a conversation.
 async fn talked(story: &Story, messages: usize) {
     let talk = move |tx: Tx<'_>| {
-        let stream = tx.stream_for(PersonId(1))?;
-        let address = tx.link(&Address::new("terminal", "local", "person-1"), Some(PersonId(1)), Moment(0))?;
+        let stream = tx.conversations().stream_for(PersonId(1))?;
+        let address =
+            tx.addresses().link(&Address::new("terminal", "local", "person-1"), Some(PersonId(1)), Moment(0))?;
         for block in 0..messages / 100 {
             let at = Moment(1_600_000_000_000 + i64::try_from(block).unwrap() * 86_400_000);
             let new = NewConversation { stream, kind: "chat", scope: ADAS, because: "silence", at };
-            let conversation = tx.open_conversation(&new)?;
+            let conversation = tx.conversations().open_conversation(&new)?;
             for number in block * 100..(block + 1) * 100 {
-                let message = tx.add_message(&NewMessage {
+                let message = tx.messages().add_message(&NewMessage {
                     stream,
                     conversation: Some(conversation),
                     inbox: None,
@@ -65,11 +66,15 @@ async fn talked(story: &Story, messages: usize) {
                     turn: None,
                 })?;
                 let words = format!("We spoke of matter{number}, and of the weather, and of what to eat.");
-                tx.add_text(message, TextKind::Said, &Labelled::new(words.into(), Label::trusted(), ADAS))?;
-                tx.settle_message(message, "answered", "")?;
-                tx.conversation_grew(conversation, message, at)?;
+                tx.messages().add_text(
+                    message,
+                    TextKind::Said,
+                    &Labelled::new(words.into(), Label::trusted(), ADAS),
+                )?;
+                tx.messages().settle_message(message, "answered", "")?;
+                tx.conversations().conversation_grew(conversation, message, at)?;
             }
-            tx.close_conversation(conversation, at)?;
+            tx.conversations().close_conversation(conversation, at)?;
         }
         Ok(())
     };
@@ -171,7 +176,13 @@ async fn what_has_no_room_any_more_is_found_and_the_caps_hold() {
     }
     let moved = knows(&story.app().index, "thing 900 shed").await;
     assert!(moved[0].contains("shed") && !moved.iter().any(|fact| fact.contains("drawer 900 ")), "{moved:?}");
-    let said = story.app().journal.read(|db| db.recall(ADAS, "matter777", false, 5, None)).await.unwrap().hits;
+    let said = story
+        .app()
+        .journal
+        .read(|db| db.message_search().recall(ADAS, "matter777", false, 5, None))
+        .await
+        .unwrap()
+        .hits;
     assert_eq!(said.len(), 1);
     assert!(said[0].at < NOON && said[0].text.open().0.contains("matter777"));
     story.end().await;

@@ -158,7 +158,13 @@ async fn what_it_learned_about_people_comes_back_to_each_of_them_as_it_was() {
     let web = compline::trust::Label::untrusted(compline::trust::Source::web("evil.example"));
     let from_outside = move |tx: compline::store::Tx<'_>| {
         let path = format!("{}nurse.md", compline::memory::EXPERIENCE);
-        tx.file_written(&path, &compline::memory::digest(&bytes), &web, compline::trust::Scope::Shared, now)
+        tx.file_versions().file_written(
+            &path,
+            &compline::memory::digest(&bytes),
+            &web,
+            compline::trust::Scope::Shared,
+            now,
+        )
     };
     story.app().journal.write("words from outside", from_outside).await.unwrap();
     let (_shelf, file) = shelf();

@@ -64,7 +64,7 @@ async fn an_empty_file_becomes_a_journal() {
     let path = dir.path().join("compline.db");
     std::fs::write(&path, b"").unwrap();
     let journal = Journal::open(&path, None).unwrap();
-    assert!(journal.read(|db| db.people()).await.unwrap().is_empty());
+    assert!(journal.read(|db| db.people().people()).await.unwrap().is_empty());
 }
 
 /// Lets so many commits of one job fail, as on a full disk.

@@ -163,7 +163,7 @@ async fn what_is_deleted_leaves_the_summary_too() {
     let gone = story.count("SELECT min(id) FROM messages WHERE kind = 'said'");
     let now = app.clock.now();
     app.journal
-        .write("delete a message", move |tx| tx.words_gone(compline::id::MessageId(gone), now).map(drop))
+        .write("delete a message", move |tx| tx.redaction().words_gone(compline::id::MessageId(gone), now).map(drop))
         .await
         .unwrap();
     story.model.counts(20_000);

@@ -81,7 +81,8 @@ async fn a_reply_leads_back_to_all_that_its_prompt_held() {
         let mut requests = story.model.chats().into_iter();
         for turn in 1..=story.count("SELECT max(id) FROM turns") {
             let asked = story.count(&format!("SELECT count(*) FROM steps WHERE turn_id = {turn} AND kind = 'model'"));
-            let origins = story.app().journal.read_now(|db| db.origins(Node::Turn(TurnId(turn)))).unwrap();
+            let origins =
+                story.app().journal.read_now(|db| db.derivations().origins(Node::Turn(TurnId(turn)))).unwrap();
             for request in requests.by_ref().take(usize::try_from(asked).unwrap()) {
                 for mark in marks(&words(&request)) {
                     let home = home_of(&story, &mark);
@@ -107,7 +108,8 @@ async fn a_trusted_reply_grew_from_nothing_untrusted() {
             "SELECT coalesce(group_concat(m.turn_id, ' '), '') FROM messages m JOIN texts t ON t.message_id = m.id
              WHERE m.kind = 'reply' AND t.label = 'trusted'";
         for turn in story.text(trusted).split(' ').filter_map(|turn| turn.parse().ok()) {
-            let origins = story.app().journal.read_now(|db| db.origins(Node::Turn(TurnId(turn)))).unwrap();
+            let origins =
+                story.app().journal.read_now(|db| db.derivations().origins(Node::Turn(TurnId(turn)))).unwrap();
             assert!(!origins.is_empty());
             for message in origins.iter().filter_map(|origin| origin.strip_prefix("message:")) {
                 assert_eq!(
@@ -125,7 +127,7 @@ async fn a_trusted_reply_grew_from_nothing_untrusted() {
 async fn a_reply_leads_back_to_the_files_of_the_workspace_that_we_wrote() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
-    let origins = story.app().journal.read_now(|db| db.origins(Node::Turn(TurnId(1)))).unwrap();
+    let origins = story.app().journal.read_now(|db| db.derivations().origins(Node::Turn(TurnId(1)))).unwrap();
     for path in ["AGENTS.md", "SOUL.md", "memory/MEMORY.md"] {
         let version = story.count(&format!("SELECT max(id) FROM files WHERE path = '{path}'"));
         assert!(origins.contains(&format!("file:{version}")), "{path} is not in {origins:?}");

@@ -34,7 +34,13 @@ fn inbox(story: &Story) -> Vec<String> {
 
 fn found(story: &Story, person: i64, query: &str, untrusted_too: bool) -> usize {
     let scope = Scope::Person(PersonId(person));
-    story.app().journal.read_now(|db| db.recall(scope, query, untrusted_too, 20, None)).unwrap().hits.len()
+    story
+        .app()
+        .journal
+        .read_now(|db| db.message_search().recall(scope, query, untrusted_too, 20, None))
+        .unwrap()
+        .hits
+        .len()
 }
 
 #[tokio::test]

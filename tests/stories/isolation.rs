@@ -233,7 +233,7 @@ async fn who_is_joined_to_another_takes_nothing_of_a_third_along() {
     };
     let before = ["person:77", "group:77"].map(rows_of);
     let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
-    journal.write("join", |tx| tx.absorb(PersonId(2), PersonId(1), Moment(9))).await.unwrap();
+    journal.write("join", |tx| tx.people().absorb(PersonId(2), PersonId(1), Moment(9))).await.unwrap();
     journal.close().await;
     for (before, scope) in before.iter().zip(["person:77", "group:77"]) {
         is_untouched(before, &rows_of(scope));
@@ -243,7 +243,7 @@ async fn who_is_joined_to_another_takes_nothing_of_a_third_along() {
 /// The digests of the vectors that a reader of a scope is shown who begins there.
 fn vectors(db: Db<'_>, pool: Pool, scope: Scope, read: Read) -> anyhow::Result<Vec<String>> {
     let mut digests = Vec::new();
-    db.read_vectors((pool, scope), "a model", read, |seen| digests.push(seen.digest.to_owned()))?;
+    db.embeddings().read_vectors((pool, scope), "a model", read, |seen| digests.push(seen.digest.to_owned()))?;
     Ok(digests)
 }
 
@@ -251,7 +251,7 @@ fn vectors(db: Db<'_>, pool: Pool, scope: Scope, read: Read) -> anyhow::Result<V
 fn all_vectors(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<String>> {
     let mut shown = Vec::new();
     for pool in [Pool::Said, Pool::Known] {
-        let newest = db.begin_vectors(pool)?;
+        let newest = db.embeddings().begin_vectors(pool)?;
         for read in [newest, Read { words: 0, vector: 0, ..newest }, Read { words: 0, place: 0, ..newest }] {
             shown.push(format!("{:?}", vectors(db, pool, scope, read)?));
         }
@@ -264,30 +264,36 @@ fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>
     let (first, last, at) = (Moment(0), Moment(8), Moment(7));
     let Scope::Person(person) = scope else { return Ok(Vec::new()) };
     Ok(vec![
-        ("tools_between", format!("{:?}", db.tools_between(scope, first, last)?)),
-        ("skills_between", format!("{:?}", db.skills_between(scope, first, last)?)),
-        ("models_between", format!("{:?}", db.models_between(scope, first, last)?)),
-        ("spent", format!("{:?}", db.spent(DAY, Some(scope), false)?)),
-        ("indexed_in", format!("{:?}", db.indexed_in(scope)?)),
-        ("entries_of", format!("{:?}", db.entries_of(scope)?)),
-        ("unindexed", format!("{:?}", db.unindexed(scope, 9)?)),
-        ("entries_of_use", format!("{:?}", db.entries_of_use(scope, 9)?)),
-        ("fact_categories", format!("{:?}", db.fact_categories(scope)?)),
-        ("forgotten_words", format!("{:?}", db.forgotten_words(scope)?)),
-        ("kept_contents", format!("{:?}", db.kept_contents(scope)?.len())),
-        ("messages_with_words", format!("{:?}", db.messages_with_words(person)?)),
-        ("paths_of", format!("{:?}", db.paths_of(person)?)),
-        ("promoted_at", format!("{:?}", db.promoted_at(scope, at)?)),
-        ("last_slot", format!("{:?}", db.last_slot(scope, "daily")?.is_some())),
-        ("newest_run", format!("{:?}", db.newest_run(scope, "daily", DAY)?.is_some())),
-        ("slots_within", format!("{:?}", db.slots_within(scope, "daily", first, last)?.len())),
-        ("reflection_on", format!("{:?}", db.reflection_on(scope, DAY)?.is_some())),
-        ("reflections", format!("{:?}", db.reflections(Some(scope), 9)?.len())),
-        ("reflections_within", format!("{:?}", db.reflections_within(scope, "daily", first, last)?.len())),
-        ("reflection_before", format!("{:?}", db.reflection_before(scope, "daily", SlotId(0), last)?.is_some())),
+        ("tools_between", format!("{:?}", db.activity().tools_between(scope, first, last)?)),
+        ("skills_between", format!("{:?}", db.activity().skills_between(scope, first, last)?)),
+        ("models_between", format!("{:?}", db.activity().models_between(scope, first, last)?)),
+        ("spent", format!("{:?}", db.spending().spent(DAY, Some(scope), false)?)),
+        ("indexed_in", format!("{:?}", db.entries().indexed_in(scope)?)),
+        ("entries_of", format!("{:?}", db.entries().entries_of(scope)?)),
+        ("unindexed", format!("{:?}", db.entries().unindexed(scope, 9)?)),
+        ("entries_of_use", format!("{:?}", db.entries().entries_of_use(scope, 9)?)),
+        ("fact_categories", format!("{:?}", db.entries().fact_categories(scope)?)),
+        ("forgotten_words", format!("{:?}", db.erasure().forgotten_words(scope)?)),
+        ("kept_contents", format!("{:?}", db.erasure().kept_contents(scope)?.len())),
+        ("messages_with_words", format!("{:?}", db.erasure().messages_with_words(person)?)),
+        ("paths_of", format!("{:?}", db.erasure().paths_of(person)?)),
+        ("promoted_at", format!("{:?}", db.keep_requests().promoted_at(scope, at)?)),
+        ("last_slot", format!("{:?}", db.slots().last_slot(scope, "daily")?.is_some())),
+        ("newest_run", format!("{:?}", db.slots().newest_run(scope, "daily", DAY)?.is_some())),
+        ("slots_within", format!("{:?}", db.slots().slots_within(scope, "daily", first, last)?.len())),
+        ("reflection_on", format!("{:?}", db.reflections().reflection_on(scope, DAY)?.is_some())),
+        ("reflections", format!("{:?}", db.reflections().reflections(Some(scope), 9)?.len())),
+        (
+            "reflections_within",
+            format!("{:?}", db.reflections().reflections_within(scope, "daily", first, last)?.len()),
+        ),
+        (
+            "reflection_before",
+            format!("{:?}", db.reflections().reflection_before(scope, "daily", SlotId(0), last)?.is_some()),
+        ),
         ("read_vectors", format!("{:?}", all_vectors(db, scope)?)),
-        ("recall_by", format!("{:?}", db.recall_by(&near_in_meaning(scope))?.hits)),
-        ("entries_saying", format!("{:?}", db.entries_saying(&Lookup::of(scope), &["planted".to_owned()])?)),
+        ("recall_by", format!("{:?}", db.message_search().recall_by(&near_in_meaning(scope))?.hits)),
+        ("entries_saying", format!("{:?}", db.entries().entries_saying(&Lookup::of(scope), &["planted".to_owned()])?)),
     ])
 }
 
@@ -330,13 +336,24 @@ async fn a_slot_of_somebody_else_takes_no_day_away() {
     let journal = with_a_stranger(&story, async |_| ()).await;
     open(&story).execute("UPDATE slots SET run = 2 WHERE scope = 'person:77'", []).unwrap();
     let ada = Scope::Person(PersonId(1));
-    let within = move |db: Db<'_>| db.reflections_within(ada, "daily", Moment(0), Moment(8));
+    let within = move |db: Db<'_>| db.reflections().reflections_within(ada, "daily", Moment(0), Moment(8));
     assert_eq!(journal.read(within).await.unwrap().len(), 1, "the newest run of Ada's own day");
     let (job, period, reason, at) = ("weekly", DAY, "", Moment(7));
     open(&story).execute("UPDATE slots SET job = 'weekly' WHERE scope = 'person:77'", []).unwrap();
     let claimed = journal.write("claim", move |tx| {
         let (state, again) = (SlotState::Claimed, false);
-        tx.claim_slot(&NewSlot { job, scope: ada, period, from: at, to: at, due_at: at, state, reason, again, at })
+        tx.slots().claim_slot(&NewSlot {
+            job,
+            scope: ada,
+            period,
+            from: at,
+            to: at,
+            due_at: at,
+            state,
+            reason,
+            again,
+            at,
+        })
     });
     assert!(claimed.await.unwrap().is_some(), "nobody has had that week with Ada");
     journal.close().await;
@@ -351,7 +368,7 @@ async fn work_for_somebody_else_holds_no_hand_over_up_and_loses_no_message() {
     story.say(BEN, "So does mine").await;
     story.stop().await;
     let journal = with_a_stranger(&story, async |journal| {
-        assert_eq!(journal.read(|db| db.misplaced_rows()).await.unwrap(), []);
+        assert_eq!(journal.read(|db| db.workspace().misplaced_rows()).await.unwrap(), []);
     })
     .await;
     let db = open(&story);
@@ -363,10 +380,10 @@ async fn work_for_somebody_else_holds_no_hand_over_up_and_loses_no_message() {
         })
         .unwrap();
     db.execute("UPDATE outbox SET address_id = ?1 WHERE scope = 'person:77'", [address]).unwrap();
-    let done = journal.write("unlink", move |tx| tx.unlink(AddressId(address), PersonId(ben), Moment(9)));
+    let done = journal.write("unlink", move |tx| tx.people().unlink(AddressId(address), PersonId(ben), Moment(9)));
     done.await.unwrap();
     assert_eq!(story.text("SELECT state FROM outbox WHERE scope = 'person:77'"), "pending", "it is not Ben's");
-    let begun = journal.write("hand over", move |tx| tx.begin_hand_over(PersonId(ben), "people/1-ada"));
+    let begun = journal.write("hand over", move |tx| tx.workspace().begin_hand_over(PersonId(ben), "people/1-ada"));
     assert!(begun.await.unwrap().is_ok(), "neither of the two is at work");
     journal.close().await;
 }
@@ -382,8 +399,8 @@ async fn the_root_belongs_to_whoever_its_files_were_written_for_most_often() {
         plant(&db, "files", &[&named[..], &[("cause", "remember".to_owned())]].concat(), &BTreeMap::new());
     }
     let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
-    journal.write("settle", |tx| tx.settle_workspace_owner()).await.unwrap();
-    assert_eq!(journal.read(|db| db.workspace_owner()).await.unwrap(), Some(PersonId(2)));
+    journal.write("settle", |tx| tx.workspace().settle_workspace_owner()).await.unwrap();
+    assert_eq!(journal.read(|db| db.workspace().workspace_owner()).await.unwrap(), Some(PersonId(2)));
     journal.close().await;
 }
 
@@ -402,7 +419,7 @@ async fn an_index_that_is_wrong_shows_nothing_of_anybody_else() {
     let ada = Scope::Person(PersonId(1));
     let found = async |words: &'static str, untrusted_too: bool| {
         let looked = Looked { words, untrusted_too, limit: 50, with_company: true, ..Looked::of(ada) };
-        let matches = journal.read(move |db| db.recall_by(&looked)).await.unwrap();
+        let matches = journal.read(move |db| db.message_search().recall_by(&looked)).await.unwrap();
         (matches.hits.iter().map(|hit| hit.text.open().0.to_string()).collect::<Vec<_>>(), matches.untrusted)
     };
     assert!(found("garden", false).await.0.iter().any(|text| text.contains("cat needs food")), "what stands beside it");
@@ -418,7 +435,7 @@ async fn an_index_that_is_wrong_shows_nothing_of_anybody_else() {
          INSERT INTO texts (message_id, kind, text, label, scope) SELECT 1, 'said', 'tea', 'trusted', 'person:1' FROM n"
     ))
     .unwrap();
-    journal.write("rebuild", |tx| tx.rebuild_index()).await.unwrap();
+    journal.write("rebuild", |tx| tx.message_search().rebuild_index()).await.unwrap();
     assert!(!found("tea", true).await.0.is_empty());
     db.execute("UPDATE texts SET scope = 'person:77'", []).unwrap();
     assert_eq!(found("tea", true).await, (Vec::new(), 0));
@@ -434,7 +451,7 @@ async fn how_much_others_know_changes_no_order() {
     story.stop().await;
     let scores = |db: Db<'_>| {
         let lookup = Lookup::of(Scope::Person(PersonId(1)));
-        Ok(db.entries_matching(&lookup, &Question::of("oolong tea", &[]), 9)?.ranked)
+        Ok(db.entries().entries_matching(&lookup, &Question::of("oolong tea", &[]), 9)?.ranked)
     };
     let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
     let before = journal.read(scores).await.unwrap();

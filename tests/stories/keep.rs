@@ -248,7 +248,7 @@ async fn what_a_person_takes_back_is_not_asked_about_any_more() {
     let now = compline::time::Clock::now(&*story.clock);
     let gone = move |tx: compline::store::Tx<'_>| {
         let id = compline::id::MessageId(message);
-        tx.words_gone(id, now).map(drop)
+        tx.redaction().words_gone(id, now).map(drop)
     };
     story.app().journal.write("delete a message", gone).await.unwrap();
     assert_eq!((state(&story).as_str(), story.text("SELECT shown FROM keeps").as_str()), ("no", ""));

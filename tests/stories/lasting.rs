@@ -40,7 +40,8 @@ async fn the_next_conversation_begins_with_the_trusted_half_and_the_whole_is_kep
     );
     assert_eq!(asked.len(), 2);
     let conversation = compline::id::ConversationId(1);
-    let kept = |view| story.app().journal.read_now(|db| db.summary_of(conversation, view)).unwrap().unwrap();
+    let kept =
+        |view| story.app().journal.read_now(|db| db.summaries().summary_of(conversation, view)).unwrap().unwrap();
     let (small, full) = (kept(View::Trusted), kept(View::Full));
     assert_eq!(
         (small.content.label().encode().as_str(), small.content.open().0.title.as_str()),
@@ -65,7 +66,7 @@ async fn a_file_that_untrusted_text_had_a_part_in_is_not_loaded_by_itself() {
     let now = compline::time::Clock::now(&*story.clock);
     let label = Label::untrusted(Source::web("evil.example"));
     let written = move |tx: compline::store::Tx<'_>| {
-        tx.file_written("memory/MEMORY.md", &digest, &label, Scope::Person(PersonId(1)), now)
+        tx.file_versions().file_written("memory/MEMORY.md", &digest, &label, Scope::Person(PersonId(1)), now)
     };
     story.app().journal.write("a test writes a file", written).await.unwrap();
     std::fs::write(&path, &ours).unwrap();

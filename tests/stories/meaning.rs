@@ -114,7 +114,13 @@ async fn what_was_said_in_other_words_is_found_by_its_own_person_and_is_paid_for
     assert!(hits[0].contains("Biscuit"), "{hits:?}");
     assert!(hits.iter().all(|hit| !hit.contains(&canary(BEN))), "{hits:?}");
     assert!(
-        story.app().journal.read_now(|db| db.recall(OF_ADA, "which dog?", false, 3, None)).unwrap().hits.is_empty()
+        story
+            .app()
+            .journal
+            .read_now(|db| db.message_search().recall(OF_ADA, "which dog?", false, 3, None))
+            .unwrap()
+            .hits
+            .is_empty()
     );
     assert!(health(&story).await.is_complete && health(&story).await.away.is_none());
     assert_eq!(health(&story).await.dimensions, Some(8));
@@ -268,7 +274,7 @@ async fn words_that_go_take_what_they_mean_with_them() {
     assert_eq!(left(&story), [1, 1]);
     let id = story.count("SELECT message_id FROM texts WHERE text = 'The hound sleeps'");
     let now = story.app().clock.now();
-    story.app().journal.write("go", move |tx| tx.words_gone(MessageId(id), now)).await.unwrap();
+    story.app().journal.write("go", move |tx| tx.redaction().words_gone(MessageId(id), now)).await.unwrap();
     assert_eq!(left(&story), [0, 0]);
     assert!(found(&story, OF_ADA, "which dog", false).await.iter().all(|hit| !hit.contains("hound")));
     story.end().await;

@@ -15,7 +15,7 @@ const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 const OF_ADA: Scope = Scope::Person(PersonId(1));
 
 fn recall(story: &Story, scope: Scope, query: &str, untrusted_too: bool) -> Matches {
-    story.app().journal.read_now(|db| db.recall(scope, query, untrusted_too, 20, None)).unwrap()
+    story.app().journal.read_now(|db| db.message_search().recall(scope, query, untrusted_too, 20, None)).unwrap()
 }
 
 fn found(story: &Story, query: &str) -> Vec<String> {
@@ -159,7 +159,7 @@ async fn an_index_built_anew_gives_the_same_answers() {
     };
     let before = answers(&story);
     assert!(before[1].hits.len() >= 4, "{before:?}");
-    story.app().journal.write("rebuild", |tx| tx.rebuild_index()).await.unwrap();
+    story.app().journal.write("rebuild", |tx| tx.message_search().rebuild_index()).await.unwrap();
     for ((query, old), new) in asked.iter().flat_map(|query| [query, query]).zip(before).zip(answers(&story)) {
         assert_eq!(old, new, "{query}");
     }

@@ -58,7 +58,7 @@ async fn claim_for(story: &Story, person: i64, period: &str) -> SlotId {
     let (from, to, at) = (named.begins(Zone::UTC), named.ends(Zone::UTC), story.clock.now());
     let period = period.to_owned();
     let claimed = story.app().journal.write("claim a slot", move |tx| {
-        tx.claim_slot(&NewSlot {
+        tx.slots().claim_slot(&NewSlot {
             job: job.0,
             scope: Scope::Person(PersonId(person)),
             period: &period,
@@ -75,7 +75,7 @@ async fn claim_for(story: &Story, person: i64, period: &str) -> SlotId {
 }
 
 async fn slot(story: &Story, id: SlotId) -> SlotRow {
-    story.app().journal.read(move |db| db.slot(id)).await.unwrap().unwrap()
+    story.app().journal.read(move |db| db.slots().slot(id)).await.unwrap().unwrap()
 }
 
 /// Does what is to be done in a slot until it is over, and what comes of it.

@@ -83,8 +83,10 @@ async fn whatever_goes_wrong_with_it_history_stays_the_chat_goes_on_and_it_is_tr
         assert!(story.model.last_prompt().contains("is called Whiskerino"), "{trouble:?}: nothing is discarded");
         assert_eq!(story.count("SELECT count(*) FROM compactions WHERE state = 'made'"), 0, "{trouble:?}");
         assert_eq!((learned(&story), story.count("SELECT max(extracted_upto) FROM conversations")), (String::new(), 0));
-        let said =
-            story.app().journal.read_now(|db| db.recall(Scope::Person(PersonId(1)), "Whiskerino", true, 20, None));
+        let said = story
+            .app()
+            .journal
+            .read_now(|db| db.message_search().recall(Scope::Person(PersonId(1)), "Whiskerino", true, 20, None));
         assert_eq!(said.unwrap().hits.len(), 1, "{trouble:?}: what was said is found");
 
         let _ = std::fs::remove_dir_all(way);

@@ -92,8 +92,9 @@ async fn forgotten_words_are_gone_from_the_files_too() {
     let of = |id, words: String| (compline::id::MessageId(id), compline::store::TextKind::File, own(&words, id));
     let mut texts: Vec<_> = (0..200).map(|at| of(3, format!("young word{at}"))).collect();
     texts.insert(100, of(1, "Xylophonemusik aus Quakenbrueck".to_owned()));
-    let add =
-        move |tx: compline::store::Tx<'_>| texts.iter().try_for_each(|(id, kind, text)| tx.add_text(*id, *kind, text));
+    let add = move |tx: compline::store::Tx<'_>| {
+        texts.iter().try_for_each(|(id, kind, text)| tx.messages().add_text(*id, *kind, text))
+    };
     story.app().journal.write("fill", add).await.unwrap();
     rounds(&story, 4).await;
     assert_eq!(
@@ -280,7 +281,7 @@ async fn the_writer_is_never_held_for_long_and_the_log_stays_short() {
                     label.clone(),
                     compline::trust::Scope::Person(compline::id::PersonId(1)),
                 );
-                tx.add_text(compline::id::MessageId(1), compline::store::TextKind::File, &text)?;
+                tx.messages().add_text(compline::id::MessageId(1), compline::store::TextKind::File, &text)?;
             }
             Ok(())
         })

@@ -128,10 +128,15 @@ async fn say(house: &House) {
 /// A message that was answered, in a conversation of its own.
 fn stored(tx: Tx<'_>, now: Moment) -> anyhow::Result<()> {
     let (ada, scope) = (PersonId(1), Scope::Person(PersonId(1)));
-    let stream = tx.stream_for(ada)?;
-    let conversation =
-        tx.open_conversation(&NewConversation { stream, kind: "chat", scope, because: "new", at: now })?;
-    let message = tx.add_message(&NewMessage {
+    let stream = tx.conversations().stream_for(ada)?;
+    let conversation = tx.conversations().open_conversation(&NewConversation {
+        stream,
+        kind: "chat",
+        scope,
+        because: "new",
+        at: now,
+    })?;
+    let message = tx.messages().add_message(&NewMessage {
         stream,
         conversation: Some(conversation),
         inbox: None,
@@ -148,10 +153,10 @@ fn stored(tx: Tx<'_>, now: Moment) -> anyhow::Result<()> {
         turn: None,
     })?;
     let words = Labelled::new("The kettle whistles.".into(), Label::trusted(), scope);
-    tx.add_text(message, TextKind::Said, &words)?;
-    tx.settle_message(message, "answered", "")?;
-    tx.conversation_grew(conversation, message, now)?;
-    tx.close_conversation(conversation, now)
+    tx.messages().add_text(message, TextKind::Said, &words)?;
+    tx.messages().settle_message(message, "answered", "")?;
+    tx.conversations().conversation_grew(conversation, message, now)?;
+    tx.conversations().close_conversation(conversation, now)
 }
 
 /// A reflection with more wishes than are allowed, each for a skill that nobody has wished for.

@@ -44,9 +44,13 @@ impl Admin {
 
     async fn conversations_of(&self, person: PersonId) -> anyhow::Result<Vec<ConversationId>> {
         let list = move |db: Db<'_>| {
-            let Some(stream) = db.stream_of(person)? else { return Ok(Vec::new()) };
-            let mut ids: Vec<ConversationId> =
-                db.conversations(Some(stream), u32::MAX)?.into_iter().map(|conversation| conversation.id).collect();
+            let Some(stream) = db.conversations().stream_of(person)? else { return Ok(Vec::new()) };
+            let mut ids: Vec<ConversationId> = db
+                .conversations()
+                .conversations(Some(stream), u32::MAX)?
+                .into_iter()
+                .map(|conversation| conversation.id)
+                .collect();
             ids.sort();
             Ok(ids)
         };
@@ -58,10 +62,13 @@ impl Admin {
         let id = person.id;
         let read = move |db: Db<'_>| {
             let mut said = Vec::new();
-            for message in db.said_in_groups(id, u32::MAX)? {
-                let Some(message) = db.message(message)? else { continue };
-                let texts =
-                    db.texts_of(message.id)?.into_iter().filter(|text| text.kind == crate::store::TextKind::Said);
+            for message in db.erasure().said_in_groups(id, u32::MAX)? {
+                let Some(message) = db.messages().message(message)? else { continue };
+                let texts = db
+                    .messages()
+                    .texts_of(message.id)?
+                    .into_iter()
+                    .filter(|text| text.kind == crate::store::TextKind::Said);
                 said.push((message, texts.map(|text| text.text).collect::<Vec<_>>()));
             }
             Ok(said)
@@ -91,8 +98,8 @@ impl Admin {
         let scope = super::scope_of(person);
         let read = move |db: Db<'_>| {
             let mut thoughts = Vec::new();
-            for row in db.reflections(Some(scope), u32::MAX)? {
-                thoughts.push((row.id, db.texts_of(row.message)?));
+            for row in db.reflections().reflections(Some(scope), u32::MAX)? {
+                thoughts.push((row.id, db.messages().texts_of(row.message)?));
             }
             Ok(thoughts)
         };
@@ -105,7 +112,7 @@ impl Admin {
 }
 
 fn summaries_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Vec<Labelled<SummaryContent>>> {
-    let views = [View::Trusted, View::Full].into_iter().map(|view| db.summary_of(id, view));
+    let views = [View::Trusted, View::Full].into_iter().map(|view| db.summaries().summary_of(id, view));
     Ok(views.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().map(|summary| summary.content).collect())
 }
 

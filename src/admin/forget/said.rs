@@ -81,8 +81,8 @@ impl Admin {
         };
         let look = move |db: Db<'_>| {
             let mut said = Vec::new();
-            for id in db.left(&row)?.messages {
-                said.extend(db.message(id)?.map(|message| (id, message.effective_at)));
+            for id in db.erasure().left(&row)?.messages {
+                said.extend(db.messages().message(id)?.map(|message| (id, message.effective_at)));
             }
             said.sort_by_key(|(id, at)| (*at, *id));
             Ok(said)

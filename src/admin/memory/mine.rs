@@ -138,14 +138,14 @@ impl Admin {
 
     /// The code under something that a person was shown, and that nobody else can make.
     pub(in crate::admin) async fn code_under(&self, shown: &str) -> anyhow::Result<String> {
-        let secret = self.parts.journal.read(|db| db.fact(SECRET)).await?;
+        let secret = self.parts.journal.read(|db| db.settings().fact(SECRET)).await?;
         let secret = match secret {
             Some(secret) => secret,
             None => {
                 let fresh = format!("{:032x}", rand::random::<u128>());
-                let keep = move |tx: crate::store::Tx<'_>| match tx.fact(SECRET)? {
+                let keep = move |tx: crate::store::Tx<'_>| match tx.settings().fact(SECRET)? {
                     Some(known) => Ok(known),
-                    None => tx.set_fact(SECRET, &fresh).map(|()| fresh),
+                    None => tx.settings().set_fact(SECRET, &fresh).map(|()| fresh),
                 };
                 self.parts.journal.write("make a secret", keep).await?
             }

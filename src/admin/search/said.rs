@@ -31,7 +31,7 @@ fn find(db: Db<'_>, scope: Scope, sought: &Sought, zone: Zone) -> anyhow::Result
     let more = sought.case || sought.wants(Kind::Conversation);
     let limit = if more { MOST } else { sought.limit };
     let looked = Looked { words: &sought.query, untrusted_too: true, limit, zone, ..Looked::of(scope) };
-    let mut hits = db.recall_by(&looked)?.hits;
+    let mut hits = db.message_search().recall_by(&looked)?.hits;
     hits.retain(|hit| sought.fits(Shown::nothing().words::<Arc<str>>(&hit.text)));
     let mut rows = Vec::new();
     let mut known: HashSet<ConversationId> = HashSet::new();

@@ -31,7 +31,7 @@ impl Admin {
 
     async fn row_of_skill(&self, live: &LiveSkill, words: String, score: f64) -> anyhow::Result<Row> {
         let version = live.version;
-        let born = self.parts.journal.read(move |db| db.birth(Node::Version(version))).await?;
+        let born = self.parts.journal.read(move |db| db.derivations().birth(Node::Version(version))).await?;
         let (label, name) = (live.label.clone(), live.skill.manifest.name.clone());
         Ok(Row {
             kind: Kind::Skill,

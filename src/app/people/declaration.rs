@@ -21,12 +21,12 @@ pub(super) struct Declaration<'a> {
 impl Declaration<'_> {
     /// Lets in everybody who is named, and removes whom only the configuration let in and it names no longer.
     pub(super) fn declare(&self, people: &[config::Person]) -> anyhow::Result<()> {
-        let known = self.tx.known_people()?;
+        let known = self.tx.people().known_people()?;
         let entries: Vec<Entry> = people.iter().map(entry_of).collect();
         let meant = persons_meant(&entries, &known);
         let is_meant = |known: &KnownPerson| meant.contains(&Some(known.id));
         for gone in known.iter().filter(|known| known.is_in && known.by_config && !is_meant(known)) {
-            self.tx.disallow(gone.id, self.now)?;
+            self.tx.people().disallow(gone.id, self.now)?;
         }
         self.clear_names(&entries, &known, &meant)?;
         let mut notices = Vec::new();
@@ -39,10 +39,10 @@ impl Declaration<'_> {
                     self.add(person, earlier, &mut notices)?
                 }
             };
-            self.tx.set_prefer(id, person.prefer.as_deref().unwrap_or_default())?;
-            self.tx.declare_addresses_of(id, &entry.addresses, self.now)?;
+            self.tx.people().set_prefer(id, person.prefer.as_deref().unwrap_or_default())?;
+            self.tx.people().declare_addresses_of(id, &entry.addresses, self.now)?;
         }
-        let owners = self.tx.reachable_owners()?;
+        let owners = self.tx.people().reachable_owners()?;
         for notice in &notices {
             owner_notice::tell_owners(self.tx, &owners, notice, self.now)?;
         }
@@ -55,9 +55,9 @@ impl Declaration<'_> {
             let entry = entries.iter().zip(meant).find(|(_, meant)| **meant == Some(person.id));
             match entry {
                 Some((entry, _)) if entry.name == person.name => {}
-                Some(_) => self.tx.rename(person.id, &format!("#{}", person.id))?,
+                Some(_) => self.tx.people().rename(person.id, &format!("#{}", person.id))?,
                 None if !person.by_config && entries.iter().any(|entry| entry.has_name_of(person)) => {
-                    self.tx.rename(person.id, &self.other_name(person, entries)?)?;
+                    self.tx.people().rename(person.id, &self.other_name(person, entries)?)?;
                 }
                 None => {}
             }
@@ -72,7 +72,7 @@ impl Declaration<'_> {
         loop {
             let name = format!("{start} {number}");
             let is_wanted = entries.iter().any(|entry| entry.name.to_lowercase() == name.to_lowercase());
-            if !is_wanted && self.tx.person_named(&name)?.is_none() {
+            if !is_wanted && self.tx.people().person_named(&name)?.is_none() {
                 return Ok(name);
             }
             number += 1;
@@ -87,12 +87,12 @@ impl Declaration<'_> {
         notices: &mut Vec<OwnerNotice>,
     ) -> anyhow::Result<PersonId> {
         if !before.is_in {
-            self.tx.readmit(before.id, &person.name, person.role, "config")?;
+            self.tx.people().readmit(before.id, &person.name, person.role, "config")?;
             notices.push(OwnerNotice::configured(&person.name, person.role));
             return Ok(before.id);
         }
-        self.tx.set_role(before.id, person.role, "config", self.now)?;
-        self.tx.rename(before.id, &person.name)?;
+        self.tx.people().set_role(before.id, person.role, "config", self.now)?;
+        self.tx.people().rename(before.id, &person.name)?;
         let is_new =
             |address: &&(String, String)| !before.declared.contains(address) && !before.linked.contains(address);
         for (adapter, peer) in entry.addresses.iter().filter(is_new) {
@@ -107,8 +107,8 @@ impl Declaration<'_> {
         earlier: Option<&KnownPerson>,
         notices: &mut Vec<OwnerNotice>,
     ) -> anyhow::Result<PersonId> {
-        let added = self.tx.add_person(&person.name, person.role, "config", self.now)?;
-        self.tx.set_namesake(added.id, earlier.map(|earlier| earlier.id))?;
+        let added = self.tx.people().add_person(&person.name, person.role, "config", self.now)?;
+        self.tx.people().set_namesake(added.id, earlier.map(|earlier| earlier.id))?;
         notices.push(match earlier {
             Some(earlier) => {
                 tracing::warn!(person.id = %added.id, "Person {} of the configuration counts as new: its addresses are not those of person {}. An owner may join them: compline people join {}", added.id, earlier.id, added.id);

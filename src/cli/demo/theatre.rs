@@ -110,7 +110,7 @@ impl Theatre {
 
     /// How many days were passed over without asking a model.
     pub async fn quiet_days(&self) -> anyhow::Result<usize> {
-        let slots = self.app.journal.read(|db| db.newest_slots(1_000)).await?;
+        let slots = self.app.journal.read(|db| db.slots().newest_slots(1_000)).await?;
         Ok(slots.iter().filter(|slot| slot.job == "daily" && slot.state == SlotState::Quiet).count())
     }
 

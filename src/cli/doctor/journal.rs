@@ -70,20 +70,20 @@ pub(super) async fn look(config: &Config, gateway: &Gateway, fix: bool) -> Vec<F
 }
 
 fn see(db: Db<'_>) -> anyhow::Result<Seen> {
-    let owners: Vec<_> = db.people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
+    let owners: Vec<_> = db.people().people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
     let mut met_on = BTreeSet::new();
     for owner in &owners {
-        met_on.extend(db.addresses_of(owner.id)?.into_iter().map(|known| known.address.adapter));
+        met_on.extend(db.addresses().addresses_of(owner.id)?.into_iter().map(|known| known.address.adapter));
     }
     Ok(Seen {
-        check: db.quick_check()?,
-        version: db.version()?,
-        high_water: db.high_water()?,
+        check: db.settings().quick_check()?,
+        version: db.settings().version()?,
+        high_water: db.conversations().high_water()?,
         owners: owners.len(),
         met_on,
-        strangers: db.strangers(1)?,
+        strangers: db.addresses().strangers(1)?,
         upkeep: Checked::last(db)?,
-        unreadable: db.unreadable_forgettings()?,
+        unreadable: db.erasure().unreadable_forgettings()?,
     })
 }
 

@@ -40,8 +40,8 @@ pub(super) fn look(config: &Config) -> Vec<Finding> {
 /// The names of what is held, and how many proposals wait.
 fn see(db: Db<'_>) -> anyhow::Result<(Vec<String>, usize)> {
     let now: Moment = SystemClock::default().now();
-    let held = db.skills()?.into_iter().filter(|row| row.state == "held").map(|row| row.name).collect();
-    let waiting = db.pending_proposals()?.iter().filter(|row| !row.is_late(now)).count();
+    let held = db.skills().skills()?.into_iter().filter(|row| row.state == "held").map(|row| row.name).collect();
+    let waiting = db.proposals().pending_proposals()?.iter().filter(|row| !row.is_late(now)).count();
     Ok((held, waiting))
 }
 

@@ -75,7 +75,7 @@ fn named(dir: &Path) -> Result<Vec<Checked>, Failure> {
 fn configured(place: &Place) -> Result<Vec<Checked>, Failure> {
     let config = place.load()?.config;
     // Without a journal that can be read nothing is known to be accepted.
-    let known = store::examine(&config.home.journal(), |db| db.skills()).unwrap_or_default();
+    let known = store::examine(&config.home.journal(), |db| db.skills().skills()).unwrap_or_default();
     let known = known.into_iter().map(|row| (row.name.clone(), row)).collect();
     Ok(all(&config.skills.dir, &known))
 }

@@ -77,8 +77,8 @@ async fn transcribe(
         .parts
         .journal
         .write("keep a transcript", move |tx| {
-            tx.add_text(message, TextKind::Transcript, &text)?;
-            tx.attachment_failed(id, prompt::WRITTEN_DOWN)
+            tx.messages().add_text(message, TextKind::Transcript, &text)?;
+            tx.attachments().attachment_failed(id, prompt::WRITTEN_DOWN)
         })
         .await
 }

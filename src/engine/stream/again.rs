@@ -66,9 +66,9 @@ impl Stream {
             .journal
             .write("take a turn up again", move |tx| {
                 if let Some(notice) = notice {
-                    tx.post(&NewOutbox::notice(address, &notice, now))?;
+                    tx.outbox().post(&NewOutbox::notice(address, &notice, now))?;
                 }
-                tx.live_again(id)
+                tx.turns().live_again(id)
             })
             .await?;
         if is_late {
@@ -80,7 +80,7 @@ impl Stream {
     /// The sentence that names the delay, unless it was long when the turn began: then it was named.
     async fn late_by_now(&self, row: &TurnRow, now: Moment) -> anyhow::Result<Option<ProgramText>> {
         let id = row.id;
-        let messages = self.engine.parts.journal.read(move |db| db.messages_of_turn(id)).await?;
+        let messages = self.engine.parts.journal.read(move |db| db.messages().messages_of_turn(id)).await?;
         let said =
             messages.iter().find(|message| message.kind == MessageKind::Said).map(|message| message.effective_at);
         let late = said.filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
@@ -97,17 +97,18 @@ impl Stream {
             .journal
             .write("abandon a turn", move |tx| {
                 // Stopped meanwhile: that is said already.
-                if !tx.turn(row.id)?.is_some_and(|turn| turn.is_open()) {
+                if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
                     return Ok(());
                 }
-                let is_task = tx.messages_of_turn(row.id)?.iter().any(|message| message.kind == MessageKind::Task);
+                let is_task =
+                    tx.messages().messages_of_turn(row.id)?.iter().any(|message| message.kind == MessageKind::Task);
                 if let Some(notice) = notice.filter(|_| !is_task) {
                     let quotes = &turn::asked_there(tx, &row)?;
-                    tx.post(&NewOutbox { quotes, ..NewOutbox::notice(row.address, &notice, now) })?;
+                    tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::notice(row.address, &notice, now) })?;
                 }
-                tx.drop_preview(row.id)?;
-                tx.settle_turn(row.id, "closed", reason)?;
-                tx.end_turn(row.id, "gave_up", reason, now)
+                tx.outbox().drop_preview(row.id)?;
+                tx.messages().settle_turn(row.id, "closed", reason)?;
+                tx.turns().end_turn(row.id, "gave_up", reason, now)
             })
             .await?;
         self.engine.parts.audience.posted(address);

@@ -91,7 +91,7 @@ impl Turn<'_> {
         if origins.is_empty() {
             return Ok(BTreeSet::new());
         }
-        self.engine.parts.journal.read(move |db| db.hosts_shown_of(origins)).await
+        self.engine.parts.journal.read(move |db| db.skills().hosts_shown_of(origins)).await
     }
 
     /// Who can be asked: the person whose chat it is. Where a turn runs for nobody who reads along, the answer is no at once.
@@ -112,12 +112,12 @@ impl Turn<'_> {
             .journal
             .write("store a tool step", move |tx| {
                 for grew_from in given.from {
-                    tx.derive(Node::Turn(turn), grew_from)?;
+                    tx.derivations().derive(Node::Turn(turn), grew_from)?;
                 }
                 if given.failed.is_some() {
-                    tx.step_failed(step)?;
+                    tx.turns().step_failed(step)?;
                 }
-                tx.finish_step(step, &given.text, None, "", now)
+                tx.turns().finish_step(step, &given.text, None, "", now)
             })
             .await
     }
@@ -156,7 +156,7 @@ struct Asking {
 impl Asking {
     fn put(&self, tx: Tx<'_>) -> anyhow::Result<()> {
         // Stopped meanwhile: nobody wants to know any more.
-        if !tx.turn(self.row.id)?.is_some_and(|turn| turn.is_open()) {
+        if !tx.turns().turn(self.row.id)?.is_some_and(|turn| turn.is_open()) {
             return Ok(());
         }
         let begun = self.calls.iter().zip(self.seq..);
@@ -166,7 +166,7 @@ impl Asking {
         let (Some(call), Some(step)) = (self.calls.first(), steps.first()) else {
             anyhow::bail!("Turn {} has no call to ask about", self.row.id);
         };
-        let question = tx.ask(&NewQuestion {
+        let question = tx.questions().ask(&NewQuestion {
             stream: self.row.stream,
             conversation: self.row.conversation,
             turn: self.row.id,
@@ -182,7 +182,7 @@ impl Asking {
         for step in &steps {
             let outcome =
                 if Some(step) == steps.first() { says::asked_first(question) } else { says::not_made(question) };
-            tx.finish_step(*step, &self.text(outcome), None, "", self.now)?;
+            tx.turns().finish_step(*step, &self.text(outcome), None, "", self.now)?;
         }
         let buttons = [(says::YES_BUTTON, "yes"), (says::NO_BUTTON, "no")];
         let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {question}")));
@@ -217,7 +217,7 @@ fn unmade(record: &Record, seq: u32) -> Vec<ToolCall> {
 
 fn begin(tx: Tx<'_>, row: &TurnRow, seq: u32, call: &ToolCall, label: &Label, now: Moment) -> anyhow::Result<StepId> {
     let stored = serde_json::to_string(call)?;
-    tx.begin_step(&NewStep {
+    tx.turns().begin_step(&NewStep {
         turn: row.id,
         seq,
         kind: "tool",

@@ -22,7 +22,7 @@ const LONGEST: usize = 3_000;
 /// Asks about everything that the turn wanted to keep.
 pub(super) fn ask(tx: Tx<'_>, row: &TurnRow, now: Moment) -> anyhow::Result<()> {
     let Some(person) = row.person else { return Ok(()) };
-    let wanted = tx.wanted_keeps(row.id)?;
+    let wanted = tx.keep_requests().wanted_keeps(row.id)?;
     let (short, long): (Vec<_>, Vec<_>) =
         wanted.into_iter().filter(|keep| keep.person == person).partition(|keep| keep.shown.open().0.len() <= LONGEST);
     for keep in short.iter().take(MOST) {
@@ -34,7 +34,7 @@ pub(super) fn ask(tx: Tx<'_>, row: &TurnRow, now: Moment) -> anyhow::Result<()> 
 
 /// One question with the exact words.
 fn put(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Moment) -> anyhow::Result<()> {
-    let number = tx.ask_to_keep(keep.id, row.address)?;
+    let number = tx.keep_requests().ask_to_keep(keep.id, row.address)?;
     let (words, label, scope) = keep.shown.open();
     let page =
         [says::keep_this(&keep.path, &all_in_words(label)), fenced(&reveal(words)), says::keep_how(number, KEEP_WAITS)];
@@ -42,7 +42,7 @@ fn put(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Moment) -> anyhow::Result
     let buttons = [(says::KEEP_BUTTON, "yes"), (says::LEAVE_BUTTON, "no")];
     let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {number}")));
     let (kind, buttons) = (OutboxKind::Notice, &buttons[..]);
-    tx.post(&NewOutbox { kind, buttons, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
+    tx.outbox().post(&NewOutbox { kind, buttons, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
 }
 
 /// Where to look for what is too long, or too much.
@@ -56,5 +56,5 @@ fn point_to(tx: Tx<'_>, row: &TurnRow, rest: &[&KeepRow], now: Moment) -> anyhow
     let lines = rest.iter().map(|keep| says::keep_later(&keep.path, &name(&keep.path)));
     let words: Vec<String> = std::iter::once(says::KEEP_LATER.to_owned()).chain(lines).collect();
     let text = Labelled::new(Arc::from(words.join("\n")), label, row.scope);
-    tx.post(&NewOutbox::notice(row.address, &text, now)).map(drop)
+    tx.outbox().post(&NewOutbox::notice(row.address, &text, now)).map(drop)
 }

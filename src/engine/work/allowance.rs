@@ -92,17 +92,17 @@ fn names_whole(words: &str, name: &str) -> bool {
 
 /// The words of a run that its person wrote themselves.
 fn words_of_person(db: Db<'_>, kind: Kind, run: ConversationId) -> anyhow::Result<Vec<String>> {
-    let asked = db.messages_of(run)?.into_iter().find(|message| message.kind == MessageKind::Task);
+    let asked = db.messages().messages_of(run)?.into_iter().find(|message| message.kind == MessageKind::Task);
     let Some(asked) = asked else { return Ok(Vec::new()) };
     // Before them stands what the program says about the run.
-    let texts = db.texts_of(asked.id)?.into_iter().skip(1).map(|text| text.text);
+    let texts = db.messages().texts_of(asked.id)?.into_iter().skip(1).map(|text| text.text);
     let texts: Vec<Text> = texts.filter(|text| text.label().is_trusted()).collect();
     let mut words: Vec<String> = texts.iter().map(|text| one_line(text.open().0)).collect();
     let mut is_asked_in_talk = false;
-    for parent in db.parents(Node::Message(asked.id))? {
+    for parent in db.derivations().parents(Node::Message(asked.id))? {
         match parent {
             Node::File(row) => {
-                let author = db.file_row(FileId(row))?.map(|row| row.author);
+                let author = db.file_versions().file_row(FileId(row))?.map(|row| row.author);
                 words.retain(|_| author.as_deref() == Some(BY_HAND));
             }
             Node::Turn(turn) => {
@@ -119,11 +119,11 @@ fn words_of_person(db: Db<'_>, kind: Kind, run: ConversationId) -> anyhow::Resul
 
 /// What was typed in the conversation of that turn until then.
 fn typed_in(db: Db<'_>, turn: TurnId) -> anyhow::Result<Vec<String>> {
-    let Some(row) = db.turn(turn)? else { return Ok(Vec::new()) };
+    let Some(row) = db.turns().turn(turn)? else { return Ok(Vec::new()) };
     let mut typed = Vec::new();
-    for message in db.messages_of(row.conversation)? {
+    for message in db.messages().messages_of(row.conversation)? {
         if message.kind == MessageKind::Said && message.turn.is_some_and(|said| said <= turn) {
-            let texts = db.texts_of(message.id)?.into_iter();
+            let texts = db.messages().texts_of(message.id)?.into_iter();
             let texts = texts.filter(|text| text.kind == TextKind::Said && text.text.label().is_trusted());
             typed.extend(texts.map(|text| one_line(text.text.open().0)));
         }

@@ -37,8 +37,8 @@ pub(super) async fn judge(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow)
     let failed = row.clone();
     let look = move |db: Db<'_>| {
         let since = Some(failed.failed_at).filter(|at| *at > Moment(0));
-        let is_taken = since.map_or(Ok(false), |since| db.others_sent_since(&failed, since))?;
-        Ok((is_taken, db.next_behind(&failed)?))
+        let is_taken = since.map_or(Ok(false), |since| db.outbox().others_sent_since(&failed, since))?;
+        Ok((is_taken, db.outbox().next_behind(&failed)?))
     };
     let (is_taken, next) = desks.journal.read(look).await?;
     if is_taken {
@@ -55,7 +55,10 @@ pub(super) async fn judge(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow)
 /// The next try is due at once.
 pub(super) async fn try_again(desks: &Arc<Desks>, row: &OutboxRow, attempts: u32) -> anyhow::Result<()> {
     let (id, now) = (row.id, desks.clock.now());
-    desks.journal.write("send later", move |tx| tx.outbox_later(id, attempts, now, "the server takes others")).await
+    desks
+        .journal
+        .write("send later", move |tx| tx.outbox().outbox_later(id, attempts, now, "the server takes others"))
+        .await
 }
 
 /// Sets a delivery aside and says so, in one transaction.
@@ -70,10 +73,14 @@ pub(super) async fn put(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -
                 Some(about) => {
                     drop_parts(tx, &row)?;
                     // A notice to an owner that fails is not told of in turn.
-                    if tx.outbox_address(about)? == row.address { tell_owners(tx, about, now)? } else { Vec::new() }
+                    if tx.outbox().outbox_address(about)? == row.address {
+                        tell_owners(tx, about, now)?
+                    } else {
+                        Vec::new()
+                    }
                 }
                 None => {
-                    tx.keep_set_aside(row.id, now)?;
+                    tx.outbox().keep_set_aside(row.id, now)?;
                     tell_address(tx, &row, now)?;
                     Vec::new()
                 }
@@ -89,9 +96,9 @@ pub(super) async fn put(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -
 }
 
 fn drop_parts(tx: Tx<'_>, row: &OutboxRow) -> anyhow::Result<()> {
-    for part in tx.parts(row.id)? {
+    for part in tx.outbox().parts(row.id)? {
         if part.state != PartState::Sent {
-            tx.part_over(part.id, PartState::Failed, "")?;
+            tx.outbox().part_over(part.id, PartState::Failed, "")?;
         }
     }
     Ok(())
@@ -102,31 +109,31 @@ fn tell_address(tx: Tx<'_>, row: &OutboxRow, now: Moment) -> anyhow::Result<()> 
     let scope = row.text.scope();
     let words = if matches!(scope, Scope::Group(_)) { gate::SET_ASIDE_IN_GROUP } else { gate::SET_ASIDE };
     let notice = wording::own(words, scope);
-    if tx.says_soon(row.address, &notice)? {
+    if tx.outbox().says_soon(row.address, &notice)? {
         return Ok(());
     }
-    tx.post_about(&NewOutbox::notice(row.address, &notice, now), row.id)
+    tx.outbox().post_about(&NewOutbox::notice(row.address, &notice, now), row.id)
 }
 
 /// Every owner hears of it who can be reached elsewhere.
 fn tell_owners(tx: Tx<'_>, about: OutboxId, now: Moment) -> anyhow::Result<Vec<AddressId>> {
-    let silent = tx.outbox_address(about)?;
-    let Some(address) = tx.address(silent)? else { return Ok(Vec::new()) };
-    let whose = tx.who_is(&address)?.map(|(_, person)| tx.person(person)).transpose()?.flatten();
+    let silent = tx.outbox().outbox_address(about)?;
+    let Some(address) = tx.addresses().address(silent)? else { return Ok(Vec::new()) };
+    let whose = tx.addresses().who_is(&address)?.map(|(_, person)| tx.people().person(person)).transpose()?.flatten();
     let text = gate::set_aside_of(whose.as_ref().map(|person| &*person.name), &address.adapter, about);
     let mut told = Vec::new();
-    for owner in tx.people()?.into_iter().filter(|person| person.role == Role::Owner) {
-        let mut places: Vec<AddressId> = tx.reached_at(owner.id)?.into_iter().collect();
-        places.extend(tx.addresses_of(owner.id)?.into_iter().map(|known| known.id));
+    for owner in tx.people().people()?.into_iter().filter(|person| person.role == Role::Owner) {
+        let mut places: Vec<AddressId> = tx.addresses().reached_at(owner.id)?.into_iter().collect();
+        places.extend(tx.addresses().addresses_of(owner.id)?.into_iter().map(|known| known.id));
         let mut heard = Vec::new();
         for place in places.into_iter().filter(|place| *place != silent) {
-            if tx.was_heard(place)? {
+            if tx.addresses().was_heard(place)? {
                 heard.push(place);
             }
         }
         let Some(place) = heard.first() else { continue };
         let notice = wording::own(text.clone(), Scope::Person(owner.id));
-        tx.post_about(&NewOutbox::notice(*place, &notice, now), about)?;
+        tx.outbox().post_about(&NewOutbox::notice(*place, &notice, now), about)?;
         told.push(*place);
     }
     Ok(told)

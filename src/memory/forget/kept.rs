@@ -27,7 +27,7 @@ impl Tree {
             return Ok(None);
         }
         let (scope, folder) = (who.scope(), self.folder_of(who).await?);
-        let kept = self.0.journal.read_much(move |db| db.kept_contents(scope)).await?;
+        let kept = self.0.journal.read_much(move |db| db.erasure().kept_contents(scope)).await?;
         let stands = |spot: &str| files.iter().any(|file| file.spot == spot);
         let gone: Vec<&KeptWords> = kept.iter().filter(|kept| !stands(&kept.path)).collect();
         let (what, target, found) = match note_once(&gone, &folder, name) {

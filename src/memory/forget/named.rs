@@ -62,7 +62,7 @@ impl Tree {
             }
         }
         let Some((target, mut needles)) = found else { return Ok(None) };
-        for kept in self.0.journal.read(move |db| db.kept_contents(scope)).await? {
+        for kept in self.0.journal.read(move |db| db.erasure().kept_contents(scope)).await? {
             for fact in kept.words.lines().filter_map(memo::fact_of).filter(|fact| is_same(&fact.key, key)) {
                 needles.join(Needles::of_fact(&target, &fact.value));
             }

@@ -124,7 +124,7 @@ async fn only(journal: &Journal, question: &Question, lookup: &Lookup) -> anyhow
         return Ok(None);
     }
     let lookup = lookup.clone();
-    journal.read_much(move |db| db.entry_digests(&lookup, NAMED)).await.map(Some)
+    journal.read_much(move |db| db.entries().entry_digests(&lookup, NAMED)).await.map(Some)
 }
 
 fn look(
@@ -136,7 +136,7 @@ fn look(
     now: Moment,
 ) -> anyhow::Result<Found> {
     let wanted = wanted(question);
-    let matching = db.entries_matching(lookup, words, wanted)?;
+    let matching = db.entries().entries_matching(lookup, words, wanted)?;
     let meant = near.map_or(Ok(Vec::new()), |near| meant(db, lookup, near, wanted))?;
     let mut rows: HashMap<i64, EntryRow> = meant.iter().map(|(row, _)| (row.id, row.clone())).collect();
     let by_meaning: Vec<(i64, f64)> = meant.iter().map(|(row, similarity)| (row.id, *similarity)).collect();
@@ -148,7 +148,7 @@ fn look(
         // There was more than came along: look inside the best categories.
         for category in best_categories(&rows, &scores, near) {
             let inside = Lookup { category: Some(category), ..lookup.clone() };
-            let more = db.entries_matching(&inside, words, wanted)?;
+            let more = db.entries().entries_matching(&inside, words, wanted)?;
             let best = matching.ranked.first().map_or(0.0, |(_, score)| *score);
             for (id, score) in more.ranked {
                 scores.entry(id).or_insert(if best > 0.0 { (score / best).min(1.0) * (1.0 - share) } else { 0.0 });
@@ -185,7 +185,7 @@ fn meant(db: Db<'_>, lookup: &Lookup, near: &NearEntries, wanted: usize) -> anyh
 fn saying(db: Db<'_>, lookup: &Lookup, near: &[Near]) -> anyhow::Result<Vec<(EntryRow, f64)>> {
     let digests: Vec<String> = near.iter().map(|near| near.digest.clone()).collect();
     let similar: HashMap<&str, f64> = near.iter().map(|near| (near.digest.as_str(), near.similarity)).collect();
-    let rows = db.entries_saying(lookup, &digests)?;
+    let rows = db.entries().entries_saying(lookup, &digests)?;
     let with = |row: EntryRow| Some((similar.get(row.digest.as_str()).copied()?, row));
     Ok(rows.into_iter().filter_map(with).map(|(similarity, row)| (row, similarity)).collect())
 }
@@ -193,7 +193,7 @@ fn saying(db: Db<'_>, lookup: &Lookup, near: &[Near]) -> anyhow::Result<Vec<(Ent
 fn load<'i>(db: Db<'_>, rows: &mut HashMap<i64, EntryRow>, ids: impl Iterator<Item = &'i i64>) -> anyhow::Result<()> {
     let missing: HashSet<i64> = ids.copied().filter(|id| !rows.contains_key(id)).collect();
     let missing: Vec<i64> = missing.into_iter().collect();
-    rows.extend(db.entry_rows(&missing)?.into_iter().map(|row| (row.id, row)));
+    rows.extend(db.entries().entry_rows(&missing)?.into_iter().map(|row| (row.id, row)));
     Ok(())
 }
 

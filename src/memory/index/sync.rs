@@ -128,7 +128,7 @@ impl Index {
         let (inner, room, now) = (Arc::clone(&self.0), room.clone(), self.0.clock.now());
         let walking = room.clone();
         let Some(listing) = blocking(move || Ok(inner.look(&walking, now))).await? else { return Ok(()) };
-        let mut known = self.0.journal.read_much(|db| db.indexed_stamps()).await?;
+        let mut known = self.0.journal.read_much(|db| db.entries().indexed_stamps()).await?;
         known.retain(|path, _| !told::is_told(path) && room.own(path).is_some());
         let files = listing.files.len();
         let mut changed: Vec<String> = Vec::new();
@@ -186,7 +186,7 @@ impl Index {
         if bare.is_empty() {
             return Ok(());
         }
-        let categories = self.0.journal.read(|db| db.fact_categories(scope)).await?;
+        let categories = self.0.journal.read(|db| db.entries().fact_categories(scope)).await?;
         for entry in &mut bare {
             if let Some(category) = categories.get(&entry.name.to_lowercase()) {
                 entry.category.clone_from(category);
@@ -257,7 +257,7 @@ impl Index {
         }
         let _alone = Arc::clone(&self.0.tree.0.writing).lock_owned().await;
         let known = path.to_owned();
-        if self.0.journal.read(|db| db.last_digest_of(&known)).await?.is_none() {
+        if self.0.journal.read(|db| db.file_versions().last_digest_of(&known)).await?.is_none() {
             return Ok(gone);
         }
         if let Ok(before) = self.0.tree.before(path).await?
@@ -272,16 +272,16 @@ impl Index {
 
     async fn read_told(&self, scope: Scope) -> anyhow::Result<()> {
         loop {
-            if self.0.journal.read(|db| db.unindexed(scope, 1)).await?.is_empty() {
+            if self.0.journal.read(|db| db.entries().unindexed(scope, 1)).await?.is_empty() {
                 return Ok(());
             }
             let job = move |tx: Tx<'_>| {
-                for path in tx.unindexed(scope, TOLD)? {
+                for path in tx.entries().unindexed(scope, TOLD)? {
                     match told::told(*tx, &path)? {
-                        Some((file, entries)) => drop(tx.put_indexed(&file, &entries)?),
-                        None => tx.drop_indexed(&path)?,
+                        Some((file, entries)) => drop(tx.entries().put_indexed(&file, &entries)?),
+                        None => tx.entries().drop_indexed(&path)?,
                     }
-                    tx.looked_at(&path)?;
+                    tx.entries().looked_at(&path)?;
                 }
                 Ok(())
             };
@@ -291,12 +291,12 @@ impl Index {
 
     /// Drops what belongs to nobody that is known any more.
     pub(super) async fn drop_strays(&self, rooms: &[Room]) -> anyhow::Result<()> {
-        let known = self.0.journal.read_much(|db| db.indexed_stamps()).await?;
+        let known = self.0.journal.read_much(|db| db.entries().indexed_stamps()).await?;
         let stray = |path: &String| !told::is_told(path) && rooms.iter().all(|room| room.own(path).is_none());
         let strays: Vec<String> = known.into_keys().filter(stray).collect();
         for some in strays.chunks(BATCH) {
             let some = some.to_vec();
-            let job = move |tx: Tx<'_>| some.iter().try_for_each(|path| tx.drop_indexed(path));
+            let job = move |tx: Tx<'_>| some.iter().try_for_each(|path| tx.entries().drop_indexed(path));
             self.0.journal.write("drop what belongs to nobody", job).await?;
         }
         Ok(())
@@ -367,17 +367,17 @@ impl Inner {
 
 fn store(tx: Tx<'_>, reading: &Reading) -> anyhow::Result<()> {
     match reading {
-        Reading::Gone { path } => tx.drop_indexed(path),
+        Reading::Gone { path } => tx.entries().drop_indexed(path),
         Reading::NoText { file } => {
             let label = label::of_content(*tx, &file.path, &file.path, &file.digest)?.1;
-            tx.put_indexed(&Indexed { label, ..file.clone() }, &[]).map(drop)
+            tx.entries().put_indexed(&Indexed { label, ..file.clone() }, &[]).map(drop)
         }
         Reading::Text { file, parsed } => {
             let found = label::of_file(*tx, file.scope, &file.path, &file.path, &file.digest)?;
-            let Ok((row, label)) = found else { return tx.drop_indexed(&file.path) };
-            let written = row.map(|row| tx.birth(Node::File(row))).transpose()?.flatten();
+            let Ok((row, label)) = found else { return tx.entries().drop_indexed(&file.path) };
+            let written = row.map(|row| tx.derivations().birth(Node::File(row))).transpose()?.flatten();
             let at = written.map_or(file.at, |(at, _)| at);
-            tx.put_indexed(&Indexed { label, at, ..file.clone() }, &parsed.entries).map(drop)
+            tx.entries().put_indexed(&Indexed { label, at, ..file.clone() }, &parsed.entries).map(drop)
         }
     }
 }

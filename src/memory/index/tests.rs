@@ -29,8 +29,8 @@ async fn home() -> Home {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
     let people = journal.write("people", |tx| {
-        let ada = tx.allow("Ada", Role::Owner, "config", NOW)?;
-        Ok((ada, tx.allow("Ben", Role::Member, "config", NOW)?))
+        let ada = tx.people().allow("Ada", Role::Owner, "config", NOW)?;
+        Ok((ada, tx.people().allow("Ben", Role::Member, "config", NOW)?))
     });
     let (ada, ben) = people.await.unwrap();
     let tree = Tree::new(folder.path().join("workspace"), folder.path().join("experience"), journal.clone(), Zone::UTC);
@@ -70,7 +70,9 @@ impl Home {
     async fn announce(&self, inside: &str, words: &str, label: Label) {
         let (inside, digest) = (inside.to_owned(), crate::memory::digest(words.as_bytes()));
         let scope = self.ada.scope();
-        let job = self.journal.write("announce", move |tx| tx.file_written(&inside, &digest, &label, scope, NOW));
+        let job = self
+            .journal
+            .write("announce", move |tx| tx.file_versions().file_written(&inside, &digest, &label, scope, NOW));
         job.await.unwrap();
     }
 
@@ -79,13 +81,14 @@ impl Home {
         self.journal
             .read(|db| {
                 let mut rows: Vec<String> = db
+                    .entries()
                     .indexed_stamps()?
                     .into_iter()
                     .map(|(path, (stamp, scope))| format!("{path} {stamp} {scope:?}"))
                     .collect();
                 for scope in [self.ada.scope(), self.ben.scope(), Scope::Shared] {
-                    rows.extend(db.indexed_in(scope)?.into_iter().map(|file| format!("{file:?}")));
-                    rows.extend(db.entries_for_tests(scope)?);
+                    rows.extend(db.entries().indexed_in(scope)?.into_iter().map(|file| format!("{file:?}")));
+                    rows.extend(db.entries().entries_for_tests(scope)?);
                 }
                 rows.sort();
                 Ok(rows)
@@ -180,7 +183,7 @@ async fn a_change_by_hand_is_found_at_once_and_recorded() {
     assert_eq!(hit.path, "memory/old/deep/note.md");
     fs::remove_file(home.path("memory/MEMORY.md")).unwrap();
     assert_eq!(home.ada_finds("matcha").await.len(), 0);
-    let history = home.journal.read(|db| db.file_history("memory/MEMORY.md", 10)).await.unwrap();
+    let history = home.journal.read(|db| db.file_versions().file_history("memory/MEMORY.md", 10)).await.unwrap();
     let authors: Vec<(&str, bool)> = history.iter().map(|row| (row.author.as_str(), row.digest.is_empty())).collect();
     assert_eq!(authors, [("hand", true), ("hand", false), ("hand", false)]);
 }
@@ -228,7 +231,7 @@ async fn nobody_finds_what_is_of_somebody_else() {
     }
     home.index.refresh_all().await.unwrap();
     assert_eq!(home.ada_finds("eve").await, Vec::<String>::new());
-    assert_eq!(home.journal.read(|db| db.indexed("people/eve/memory/MEMORY.md")).await.unwrap(), None);
+    assert_eq!(home.journal.read(|db| db.entries().indexed("people/eve/memory/MEMORY.md")).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -395,15 +398,15 @@ async fn summaries_are_found_by_other_forms_of_their_words_and_go_when_they_chan
     let (conversation, summary) = home
         .journal
         .write("a conversation", move |tx| {
-            let stream = tx.stream_for(who)?;
+            let stream = tx.conversations().stream_for(who)?;
             let new = NewConversation { stream, kind: "chat", scope, because: "first", at: NOW };
-            let id = tx.open_conversation(&new)?;
+            let id = tx.conversations().open_conversation(&new)?;
             let last = crate::id::MessageId(1);
             for (view, label) in [(View::Trusted, Label::trusted()), (View::Full, web())] {
-                tx.want_summary(id, last, view, &label, scope, NOW)?;
+                tx.summaries().want_summary(id, last, view, &label, scope, NOW)?;
             }
-            let trusted = tx.wanted(id, last, View::Trusted)?.unwrap();
-            let full = tx.wanted(id, last, View::Full)?.unwrap();
+            let trusted = tx.summaries().wanted(id, last, View::Trusted)?.unwrap();
+            let full = tx.summaries().wanted(id, last, View::Full)?.unwrap();
             let says = |topic: &str, label: Label| {
                 Labelled::new(
                     SummaryContent {
@@ -415,8 +418,14 @@ async fn summaries_are_found_by_other_forms_of_their_words_and_go_when_they_chan
                     scope,
                 )
             };
-            tx.keep_summary(trusted, "made", &says("We deployed the gateway", Label::trusted()), "m", NOW)?;
-            tx.keep_summary(full, "made", &says("We deployed what the page said", web()), "m", NOW)?;
+            tx.summaries().keep_summary(
+                trusted,
+                "made",
+                &says("We deployed the gateway", Label::trusted()),
+                "m",
+                NOW,
+            )?;
+            tx.summaries().keep_summary(full, "made", &says("We deployed what the page said", web()), "m", NOW)?;
             Ok((id, trusted))
         })
         .await
@@ -427,8 +436,8 @@ async fn summaries_are_found_by_other_forms_of_their_words_and_go_when_they_chan
     let hit = &found.hits[0];
     assert_eq!((hit.kind, hit.path.clone()), (EntryKind::Conversation, format!("conversations/{conversation}")));
     assert_eq!(&**hit.text.open().0, "Release\nWe deployed the gateway");
-    home.journal.write("forgotten", move |tx| tx.blank_summary_for_tests(summary)).await.unwrap();
-    let left = home.journal.read(|db| db.entries_for_tests(scope)).await.unwrap();
+    home.journal.write("forgotten", move |tx| tx.entries().blank_summary_for_tests(summary)).await.unwrap();
+    let left = home.journal.read(|db| db.entries().entries_for_tests(scope)).await.unwrap();
     assert!(left.iter().all(|row| !row.contains("gateway")), "{left:?}");
     assert_eq!(home.index.search(&question).await.unwrap().hits.len(), 0);
 }

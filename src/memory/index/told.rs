@@ -36,19 +36,19 @@ pub(super) fn told(db: Db<'_>, path: &str) -> anyhow::Result<Option<(Indexed, Ve
 pub(super) fn origin(db: Db<'_>, path: &str, section: &str) -> anyhow::Result<Option<Node>> {
     if let Some(id) = path.strip_prefix(CONVERSATIONS).and_then(|id| id.parse().ok()) {
         let view = if section == WHOLE { View::Full } else { View::Trusted };
-        return Ok(db.summary_of(ConversationId(id), view)?.map(|summary| Node::Summary(summary.id)));
+        return Ok(db.summaries().summary_of(ConversationId(id), view)?.map(|summary| Node::Summary(summary.id)));
     }
     if let Some(id) = path.strip_prefix(REFLECTIONS).and_then(|id| id.parse().ok()) {
-        let row = db.reflection(ReflectionId(id))?;
-        return row.map(|row| db.node_of(row.message)).transpose();
+        let row = db.reflections().reflection(ReflectionId(id))?;
+        return row.map(|row| db.derivations().node_of(row.message)).transpose();
     }
-    let Some(file) = db.indexed(path)? else { return Ok(None) };
-    Ok(db.file_version(path, &file.digest)?.map(|(row, _)| Node::File(row)))
+    let Some(file) = db.entries().indexed(path)? else { return Ok(None) };
+    Ok(db.file_versions().file_version(path, &file.digest)?.map(|(row, _)| Node::File(row)))
 }
 
 fn conversation(db: Db<'_>, path: &str, id: ConversationId) -> anyhow::Result<Option<(Indexed, Vec<NewEntry>)>> {
-    let Some(conversation) = db.conversation(id)? else { return Ok(None) };
-    let (trusted, whole) = (db.summary_of(id, View::Trusted)?, db.summary_of(id, View::Full)?);
+    let Some(conversation) = db.conversations().conversation(id)? else { return Ok(None) };
+    let (trusted, whole) = (db.summaries().summary_of(id, View::Trusted)?, db.summaries().summary_of(id, View::Full)?);
     let mut entries = Vec::new();
     let mut file = file(path, conversation.scope, conversation.last_at);
     for (section, summary) in [("", trusted), (WHOLE, whole)] {
@@ -78,12 +78,12 @@ fn lines_of<'s>(lists: &[&'s Vec<String>; 4]) -> impl Iterator<Item = &'s String
 }
 
 fn reflection(db: Db<'_>, path: &str, id: ReflectionId) -> anyhow::Result<Option<(Indexed, Vec<NewEntry>)>> {
-    let Some(row) = db.reflection(id)? else { return Ok(None) };
+    let Some(row) = db.reflections().reflection(id)? else { return Ok(None) };
     let mut file = file(path, row.scope, row.at);
     file.stamp = row.message.to_string();
     let title = format!("{} {}: {}", row.job, row.period, row.title);
     let mut entries = Vec::new();
-    for text in db.texts_of(row.message)? {
+    for text in db.messages().texts_of(row.message)? {
         let (words, label, _) = text.text.open();
         let lines: Vec<(u32, &str)> = (1..).zip(words.lines()).collect();
         let label = label.join_with(&row.label);

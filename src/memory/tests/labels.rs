@@ -29,7 +29,7 @@ impl Home {
     async fn found(&self, path: &str, words: &str) {
         self.write(path, words);
         let (path, digest) = (path.to_owned(), page::digest(words.as_bytes()));
-        let job = move |tx: crate::store::Tx<'_>| tx.file_found(&path, &digest, &of_found_file(), NOW);
+        let job = move |tx: crate::store::Tx<'_>| tx.after_restore().file_found(&path, &digest, &of_found_file(), NOW);
         self.journal.write("a file was found", job).await.unwrap();
     }
 }
@@ -132,7 +132,7 @@ async fn what_is_written_over_from_outside_comes_back_however_often_it_is() {
         let written = home.put(web(), "plans/garden.md", &format!("Nothing {n}.")).await.unwrap();
         assert_eq!(written.label, web(), "the label follows");
     }
-    while home.journal.write("upkeep", |tx| tx.sweep_knowledge(Moment(0), 10)).await.unwrap() > 0 {}
+    while home.journal.write("upkeep", |tx| tx.erasure().sweep_knowledge(Moment(0), 10)).await.unwrap() > 0 {}
     let ada = Party::One(home.ada.clone());
     let past = home.tree.past(&ada, "plans/garden.md").await.unwrap();
     let theirs = past.last().unwrap();
@@ -195,9 +195,9 @@ async fn a_version_of_whoever_had_the_folder_before_is_not_put_back() {
     let written = home.put(Label::trusted(), "memory/diary.md", "Ada's words").await.unwrap();
     home.put(Label::trusted(), "memory/diary.md", "later").await.unwrap();
     let ben = Person { id: home.ben.id, ..home.ada.clone() };
-    let hand_over = |tx: crate::store::Tx<'_>| tx.allow("Ben", Role::Owner, "config", NOW);
+    let hand_over = |tx: crate::store::Tx<'_>| tx.people().allow("Ben", Role::Owner, "config", NOW);
     home.journal.write("Ben is an owner", hand_over).await.unwrap();
-    let ada_goes = |tx: crate::store::Tx<'_>| tx.allow("Ada", Role::Member, "config", NOW);
+    let ada_goes = |tx: crate::store::Tx<'_>| tx.people().allow("Ada", Role::Member, "config", NOW);
     home.journal.write("Ada is none any more", ada_goes).await.unwrap();
     let of_ben = origin(&ben, Label::trusted());
     let refused = home.tree.restore_version(&of_ben, "memory/diary.md", written.version.unwrap()).await.unwrap();

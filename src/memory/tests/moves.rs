@@ -8,7 +8,7 @@ use crate::memory::hand_over::NotHandedOver;
 /// An owner besides Ada, with files of both.
 async fn two_owners() -> (Home, Person) {
     let home = home().await;
-    let carl = home.journal.write("carl", |tx| tx.allow("Carl", Role::Owner, "config", NOW)).await.unwrap();
+    let carl = home.journal.write("carl", |tx| tx.people().allow("Carl", Role::Owner, "config", NOW)).await.unwrap();
     home.tree.seed(NOW).await.unwrap();
     for (folder, who) in [("", "ada"), ("people/3-carl/", "carl")] {
         for file in ["USER.md", "HEARTBEAT.md", "memory/MEMORY.md", "memory/tea.md", "notes/deep/a.md"] {
@@ -70,7 +70,7 @@ async fn a_hand_over_that_is_cut_off_anywhere_is_finished_at_the_start() {
         let handed = home.tree.hand_over_in_steps(&party, &cut).await;
         let tree = home.revived();
         if handed.is_err() {
-            let open = home.journal.read(|db| db.folder_moves()).await.unwrap();
+            let open = home.journal.read(|db| db.workspace().folder_moves()).await.unwrap();
             if !open.is_empty() {
                 let loaded = tree.load(&party, NOW, DAY).await.unwrap();
                 assert_eq!(
@@ -88,7 +88,7 @@ async fn a_hand_over_that_is_cut_off_anywhere_is_finished_at_the_start() {
             let loaded = home.revived().load(&Party::One(person.clone()), NOW, DAY).await.unwrap();
             assert_eq!(words(&loaded.user), format!("USER.md of {who}"), "after {nth} steps");
         }
-        let rows = home.journal.read(|db| db.newest_scopes()).await.unwrap();
+        let rows = home.journal.read(|db| db.workspace().newest_scopes()).await.unwrap();
         assert!(
             rows.iter().all(|row| match row.scope {
                 Scope::Person(id) if id == home.ada.id =>
@@ -136,8 +136,9 @@ async fn words_of_another_are_neither_added_to_nor_taken_over() {
     let (home, _) = two_owners().await;
     let (ben, text) = (Scope::Person(home.ben.id), "USER.md of ada");
     let digest = page::digest(text.as_bytes());
-    let row =
-        move |tx: crate::store::Tx<'_>| tx.file_written("USER.md", &digest, &Label::trusted(), ben, NOW).map(drop);
+    let row = move |tx: crate::store::Tx<'_>| {
+        tx.file_versions().file_written("USER.md", &digest, &Label::trusted(), ben, NOW).map(drop)
+    };
     home.journal.write("a row of another", row).await.unwrap();
     let ada = Party::One(home.ada.clone());
     let origin = Origin {

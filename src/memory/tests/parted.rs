@@ -10,7 +10,7 @@ impl Home {
     async fn wants_ben_forgotten(&self) -> ForgettingId {
         let ben = self.ben.id;
         let want = move |tx: Tx<'_>| {
-            tx.want_forgotten(&NewForgetting {
+            tx.erasure().want_forgotten(&NewForgetting {
                 person: Some(ben),
                 what: Forgotten::Person,
                 target: "people/2-ben",
@@ -38,8 +38,8 @@ async fn what_is_left_of_somebody_takes_nothing_of_whoever_has_their_name_now() 
     assert!(!home.stands("people/2-ben/memory/tea.md"));
     let second = home.wants_ben_forgotten().await;
     let another = move |tx: Tx<'_>| {
-        tx.end_forgetting(second, true, NOW)?;
-        tx.allow("Ben", Role::Member, "pairing", NOW)
+        tx.erasure().end_forgetting(second, true, NOW)?;
+        tx.people().allow("Ben", Role::Member, "pairing", NOW)
     };
     let ben = home.journal.write("another Ben", another).await.unwrap();
     assert_ne!(ben.id, home.ben.id);

@@ -36,12 +36,12 @@ impl Home {
 
     /// Who wrote the versions of a file, oldest first.
     async fn authors(&self, path: &'static str) -> Vec<String> {
-        let rows = self.journal.read(move |db| db.file_history(path, 100)).await.unwrap();
+        let rows = self.journal.read(move |db| db.file_versions().file_history(path, 100)).await.unwrap();
         rows.into_iter().rev().map(|row| row.author).collect()
     }
 
     async fn content(&self, version: FileId) -> Option<String> {
-        let content = self.journal.read(move |db| db.file_content(version)).await.unwrap();
+        let content = self.journal.read(move |db| db.file_versions().file_content(version)).await.unwrap();
         content.map(|content| String::from_utf8(content).unwrap())
     }
 
@@ -80,14 +80,20 @@ async fn of_an_answer_whose_words_went_nothing_is_made() {
     let home = home().await;
     let (ada, scope) = (home.ada.id, Scope::Person(home.ada.id));
     let jobs = home.journal.write("two jobs", move |tx| {
-        let (stream, kind) = (tx.stream_for(ada)?, "chat");
-        let with = tx.open_conversation(&NewConversation { stream, kind, scope, because: "first", at: NOW })?;
+        let (stream, kind) = (tx.conversations().stream_for(ada)?, "chat");
+        let with = tx.conversations().open_conversation(&NewConversation {
+            stream,
+            kind,
+            scope,
+            because: "first",
+            at: NOW,
+        })?;
         for upto in [1, 2].map(MessageId) {
-            tx.want_extraction(with, upto, "turns", &Label::trusted(), scope, NOW)?;
+            tx.extractions().want_extraction(with, upto, "turns", &Label::trusted(), scope, NOW)?;
         }
-        let (void, job) = (ExtractionId(2), tx.extraction(ExtractionId(1))?.unwrap());
+        let (void, job) = (ExtractionId(2), tx.extractions().extraction(ExtractionId(1))?.unwrap());
         let says = Labelled::new(Taken::default(), Label::trusted(), scope);
-        Ok((with, tx.answer_extraction(&job, job.upto, &says, "scripted", NOW)?, void))
+        Ok((with, tx.extractions().answer_extraction(&job, job.upto, &says, "scripted", NOW)?, void))
     });
     let (with, asked, void) = jobs.await.unwrap();
     let grown = |from| Origin { from: vec![Node::Extraction(from)], ..home.ada() };
@@ -95,8 +101,8 @@ async fn of_an_answer_whose_words_went_nothing_is_made() {
     assert!(home.tree.change(&grown(void), "plans/a.md", tea).await.is_err() && !home.path("plans/a.md").exists());
     home.tree.change(&grown(asked), "plans/a.md", tea).await.unwrap().unwrap();
     for (id, upto) in [(void, 0), (asked, 1)] {
-        home.journal.write("kept", move |tx| tx.extraction_kept(id, NOW)).await.unwrap();
-        assert_eq!(home.journal.read(move |db| db.extracted_upto(with)).await.unwrap(), MessageId(upto));
+        home.journal.write("kept", move |tx| tx.extractions().extraction_kept(id, NOW)).await.unwrap();
+        assert_eq!(home.journal.read(move |db| db.extractions().extracted_upto(with)).await.unwrap(), MessageId(upto));
     }
 }
 
@@ -168,7 +174,7 @@ async fn who_saves_over_a_file_in_the_very_instant_of_its_change_or_deletion_los
         };
         home.tree.change(&home.ada(), "memory/tea.md", make).await.unwrap().unwrap();
         assert_eq!(home.authors("memory/tea.md").await, ["hand", "hand", "assistant"]);
-        let rows = home.journal.read(|db| db.file_history("memory/tea.md", 9)).await.unwrap();
+        let rows = home.journal.read(|db| db.file_versions().file_history("memory/tea.md", 9)).await.unwrap();
         assert_eq!(home.content(rows[1].id).await.as_deref(), Some("By hand.\n"));
         match deletes {
             true => assert!(!home.path("memory/tea.md").exists()),
@@ -199,7 +205,7 @@ async fn a_change_that_was_announced_is_made_by_the_next_start_or_was_overtaken(
         again.tree.seed(NOW).await.unwrap();
         assert_eq!(again.index(), home.index());
         assert_eq!(again.read("memory/tea.md") == "mine", overtaken);
-        let open = again.journal.read(|db| db.files_to_place()).await.unwrap();
+        let open = again.journal.read(|db| db.file_versions().files_to_place()).await.unwrap();
         assert!(open.is_empty() && again.is_tidy());
     }
 }
@@ -538,7 +544,7 @@ async fn what_a_cut_off_change_left_beside_a_file_is_kept_as_a_persons_version()
     home.write("memory/.tea.md.part", "half");
     home.set(&home.ada(), "memory/tea.md", "new").await.unwrap();
     assert_eq!(home.authors("memory/tea.md").await, ["hand", "hand", "assistant"]);
-    let rows = home.journal.read(|db| db.file_history("memory/tea.md", 9)).await.unwrap();
+    let rows = home.journal.read(|db| db.file_versions().file_history("memory/tea.md", 9)).await.unwrap();
     assert!(home.content(rows[2].id).await.unwrap().starts_with("a person's work"));
     assert!(home.is_tidy());
 }
@@ -549,6 +555,6 @@ async fn a_version_grew_from_what_its_change_grew_from() {
     let from = vec![Node::Turn(crate::id::TurnId(7))];
     let origin = Origin { from: from.clone(), ..home.ada() };
     let version = home.set(&origin, "plans/a.md", "x").await.unwrap().version.unwrap();
-    let parents = home.journal.read(move |db| db.parents(Node::File(version.0))).await.unwrap();
+    let parents = home.journal.read(move |db| db.derivations().parents(Node::File(version.0))).await.unwrap();
     assert_eq!(parents, from);
 }

@@ -172,11 +172,11 @@ impl Vectors {
     /// Computes the vectors of some words that lack them: what is known before what was said.
     async fn batch(&self) -> anyhow::Result<Batch> {
         for pool in [Pool::Known, Pool::Said] {
-            let newest = self.0.parts.journal.read(move |db| db.newest_words(pool)).await?;
+            let newest = self.0.parts.journal.read(move |db| db.embeddings().newest_words(pool)).await?;
             self.state().backlog.rows(pool).grow(newest);
             let Some(rows) = self.state().backlog.rows(pool).next() else { continue };
             let key = self.key().unwrap_or_default();
-            let lacking = self.0.parts.journal.read_much(move |db| db.lacking(pool, &key, rows)).await?;
+            let lacking = self.0.parts.journal.read_much(move |db| db.embeddings().lacking(pool, &key, rows)).await?;
             if lacking.is_empty() {
                 self.state().backlog.rows(pool).done(rows);
                 return Ok(Batch::Went);
@@ -202,7 +202,9 @@ impl Vectors {
         let of = words.keys().cloned().collect::<Vec<_>>();
         // The same words may stand elsewhere, and be paid for.
         let there = self.0.parts.journal.read(move |db| {
-            of.into_iter().map(|one| Ok((db.has_embedding(&key, &one)?, one))).collect::<anyhow::Result<Vec<_>>>()
+            of.into_iter()
+                .map(|one| Ok((db.embeddings().has_embedding(&key, &one)?, one)))
+                .collect::<anyhow::Result<Vec<_>>>()
         });
         for (is_there, digest) in there.await? {
             if is_there {
@@ -214,10 +216,10 @@ impl Vectors {
         let key = self.key().unwrap_or_default();
         let keep = move |tx: crate::store::Tx<'_>| {
             for (row, digest) in places.iter().filter(|_| pool == Pool::Said) {
-                tx.keep_digest(*row, digest)?;
+                tx.embeddings().keep_digest(*row, digest)?;
             }
             for (digest, vector) in digests.iter().zip(&vectors) {
-                tx.keep_embedding(&key, digest, vector)?;
+                tx.embeddings().keep_embedding(&key, digest, vector)?;
             }
             Ok(())
         };
@@ -260,12 +262,13 @@ impl Vectors {
         if self.state().backlog.swept_at.is_some_and(|at| now.since(at) < SWEEP_EVERY) {
             return Ok(());
         }
-        if !self.0.parts.journal.read(|db| db.entries_are_whole()).await? {
+        if !self.0.parts.journal.read(|db| db.entries().entries_are_whole()).await? {
             return Ok(());
         }
         loop {
             let key = key.clone();
-            let swept = self.0.parts.journal.write("drop vectors", move |tx| tx.sweep_embeddings(&key, SWEPT));
+            let swept =
+                self.0.parts.journal.write("drop vectors", move |tx| tx.embeddings().sweep_embeddings(&key, SWEPT));
             if swept.await? == 0 {
                 break;
             }

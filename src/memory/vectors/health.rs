@@ -58,10 +58,10 @@ impl Vectors {
                 let key = key.unwrap_or_default();
                 let mut lacking = 0;
                 for (pool, rows) in ahead {
-                    let rows = (rows.0, rows.1.min(db.newest_words(pool)?));
-                    lacking += db.count_lacking(pool, &key, rows, COUNT_UP_TO.saturating_sub(lacking))?;
+                    let rows = (rows.0, rows.1.min(db.embeddings().newest_words(pool)?));
+                    lacking += db.embeddings().count_lacking(pool, &key, rows, COUNT_UP_TO.saturating_sub(lacking))?;
                 }
-                Ok((db.embedded(&key)?, lacking))
+                Ok((db.embeddings().embedded(&key)?, lacking))
             })
             .await?;
         let loaded = self.shelves().count();
@@ -94,14 +94,14 @@ impl VectorHealth {
         let key = dimensions.map(|length| key_of(card, length)).unwrap_or_default();
         let mut lacking = 0;
         for pool in [super::Pool::Known, super::Pool::Said] {
-            let all = (1, db.newest_words(pool)?);
-            lacking += db.count_lacking(pool, &key, all, COUNT_UP_TO.saturating_sub(lacking))?;
+            let all = (1, db.embeddings().newest_words(pool)?);
+            lacking += db.embeddings().count_lacking(pool, &key, all, COUNT_UP_TO.saturating_sub(lacking))?;
         }
         Ok(Self {
             source: card.provider.clone(),
             model: card.name.clone(),
             dimensions,
-            kept: db.embedded(&key)?,
+            kept: db.embeddings().embedded(&key)?,
             lacking,
             is_complete: lacking == 0,
             ..Self::default()
@@ -116,6 +116,6 @@ pub(super) fn key_of(card: &EmbedderCard, length: usize) -> String {
 
 /// The length of the vectors as it was before the program started, if it is the same model.
 pub(super) fn known_length(db: Db<'_>, card: &EmbedderCard) -> anyhow::Result<Option<usize>> {
-    let known = db.fact(KEY)?;
+    let known = db.settings().fact(KEY)?;
     Ok(known.and_then(|key| key.strip_prefix(&format!("{}/{}/", card.provider, card.name))?.parse().ok()))
 }

@@ -105,8 +105,9 @@ impl Vectors {
 
 fn by_last_talk(db: Db<'_>) -> anyhow::Result<Vec<Scope>> {
     let mut scopes = Vec::new();
-    for (stream, _, scope) in db.streams()? {
-        let last = db.newest_conversation(stream)?.map_or(Moment(0), |conversation| conversation.last_at);
+    for (stream, _, scope) in db.conversations().streams()? {
+        let last =
+            db.conversations().newest_conversation(stream)?.map_or(Moment(0), |conversation| conversation.last_at);
         scopes.push((last, scope));
     }
     scopes.sort_by_key(|(last, _)| std::cmp::Reverse(*last));

@@ -97,9 +97,9 @@ impl Row {
 impl Step {
     /// Reads the next step of a shelf, whose vectors have that length.
     pub(super) fn read(db: Db<'_>, model: &str, key: Key, length: usize, from: Option<Read>) -> anyhow::Result<Self> {
-        let begin = from.map_or_else(|| db.begin_vectors(key.0), Ok)?;
+        let begin = from.map_or_else(|| db.embeddings().begin_vectors(key.0), Ok)?;
         let mut rows = Vec::new();
-        let (to, is_current) = db.read_vectors(key, model, begin, |one| {
+        let (to, is_current) = db.embeddings().read_vectors(key, model, begin, |one| {
             let Some(digest) = digest_of(one.digest).filter(|_| one.vector.len() == length) else { return };
             let (factor, numbers) = in_bytes(&one.vector);
             let entry = one.kind.map(|kind| (kind, one.category.to_owned(), one.name.to_owned()));

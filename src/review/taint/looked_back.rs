@@ -20,9 +20,11 @@ pub(super) fn judge(
     person: PersonId,
     note: Option<&(Label, Option<i64>)>,
 ) -> anyhow::Result<Judged> {
-    let row = db.turn(turn)?.filter(|row| row.person == Some(person) && row.scope.equals(Scope::Person(person)));
-    let action = db.action(action)?;
-    let reflection = action.as_ref().map(|action| db.reflection(action.reflection)).transpose()?.flatten();
+    let row =
+        db.turns().turn(turn)?.filter(|row| row.person == Some(person) && row.scope.equals(Scope::Person(person)));
+    let action = db.reflections().action(action)?;
+    let reflection =
+        action.as_ref().map(|action| db.reflections().reflection(action.reflection)).transpose()?.flatten();
     let (Some(row), Some(action), Some(reflection)) = (row, action, reflection.filter(|known| known.turn == turn))
     else {
         return Ok(tainted(Label::untrusted(Source::unknown()), Scope::Shared));
@@ -58,7 +60,7 @@ fn pasted_among(db: Db<'_>, reflection: ReflectionRow) -> anyhow::Result<bool> {
         }
         let shown = shown_to(db, &reflection)?;
         for message in shown.said {
-            let texts = db.texts_of(message)?;
+            let texts = db.messages().texts_of(message)?;
             // Of words that were deleted meanwhile nobody knows any more what they looked like.
             if texts.is_empty() || texts.iter().any(may_be_pasted) {
                 return Ok(true);
@@ -78,13 +80,13 @@ struct Shown {
 
 fn shown_to(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Shown> {
     let mut shown = Shown::default();
-    let Some(turn) = db.turn(reflection.turn)? else { return Ok(shown) };
-    for turn in db.past_turns(turn.conversation)? {
-        for found in db.parents(Node::Turn(turn.id))? {
+    let Some(turn) = db.turns().turn(reflection.turn)? else { return Ok(shown) };
+    for turn in db.turns().past_turns(turn.conversation)? {
+        for found in db.derivations().parents(Node::Turn(turn.id))? {
             shown.takes(db, found, None)?;
         }
-        for asked in db.messages_of_turn(turn.id)? {
-            for put_before in db.parents(Node::Message(asked.id))? {
+        for asked in db.messages().messages_of_turn(turn.id)? {
+            for put_before in db.derivations().parents(Node::Message(asked.id))? {
                 shown.takes(db, put_before, Some(reflection))?;
             }
         }
@@ -97,11 +99,11 @@ impl Shown {
     /// counts no more. `than` says whose input it is; none for what was looked up, which is read whole.
     fn takes(&mut self, db: Db<'_>, node: Node, than: Option<&ReflectionRow>) -> anyhow::Result<()> {
         let Node::Message(id) = node else { return Ok(()) };
-        match db.message(id)?.map(|message| message.kind) {
+        match db.messages().message(id)?.map(|message| message.kind) {
             Some(MessageKind::Said) => self.said.push(id),
             Some(MessageKind::Reflection) => {
                 let shorter = |earlier: &ReflectionRow| than.is_none_or(|than| length(earlier) < length(than));
-                self.earlier.extend(db.reflection_in(id)?.filter(shorter));
+                self.earlier.extend(db.reflections().reflection_in(id)?.filter(shorter));
             }
             _ => {}
         }
@@ -127,7 +129,7 @@ mod tests {
         let (ada, at) = (house.ada, Moment(2));
         let scope = Scope::Person(ada.person);
         let look = move |tx: Tx<'_>| {
-            let slot = tx.claim_slot(&NewSlot {
+            let slot = tx.slots().claim_slot(&NewSlot {
                 job: "daily",
                 scope,
                 period: "2026-11-20",
@@ -139,8 +141,8 @@ mod tests {
                 again: false,
                 at,
             })?;
-            let turn = tx.turn(ada.turn)?.unwrap();
-            let message = tx.add_message(&NewMessage {
+            let turn = tx.turns().turn(ada.turn)?.unwrap();
+            let message = tx.messages().add_message(&NewMessage {
                 stream: turn.stream,
                 conversation: Some(ada.conversation),
                 inbox: None,
@@ -156,7 +158,7 @@ mod tests {
                 effective_at: at,
                 turn: Some(ada.turn),
             })?;
-            tx.add_text(message, TextKind::Said, &text("A day", label.clone(), ada.person))?;
+            tx.messages().add_text(message, TextKind::Said, &text("A day", label.clone(), ada.person))?;
             let new = NewReflection {
                 slot: slot.unwrap(),
                 turn: ada.turn,
@@ -166,8 +168,8 @@ mod tests {
                 scope,
                 at,
             };
-            let reflection = tx.keep_reflection(&new)?;
-            tx.add_action(&NewAction {
+            let reflection = tx.reflections().keep_reflection(&new)?;
+            tx.reflections().add_action(&NewAction {
                 reflection,
                 seq: 0,
                 kind: "create_skill",
@@ -229,8 +231,8 @@ mod tests {
             let label = Label::neutral();
             let step =
                 NewStep { turn: ada.turn, seq: 0, kind: "tool", tool: "x", call: "{}", label: &label, scope, at };
-            let step = tx.begin_step(&step)?;
-            tx.finish_step(step, &words, None, "", at)
+            let step = tx.turns().begin_step(&step)?;
+            tx.turns().finish_step(step, &words, None, "", at)
         };
         house.journal.write("read a page", read).await.unwrap();
         let of_step = judged(&house, origin(action, ada.turn, ada.person)).await;
@@ -248,8 +250,8 @@ mod tests {
             let action = looked_back(&house, Label::neutral()).await;
             let ada = house.ada;
             let saw = move |tx: Tx<'_>| {
-                let turn = tx.turn(ada.turn)?.unwrap();
-                let message = tx.add_message(&NewMessage {
+                let turn = tx.turns().turn(ada.turn)?.unwrap();
+                let message = tx.messages().add_message(&NewMessage {
                     stream: turn.stream,
                     conversation: Some(ada.conversation),
                     inbox: None,
@@ -266,11 +268,11 @@ mod tests {
                     turn: None,
                 })?;
                 if !words.is_empty() {
-                    tx.add_text(message, TextKind::Said, &text(words, Label::neutral(), ada.person))?;
+                    tx.messages().add_text(message, TextKind::Said, &text(words, Label::neutral(), ada.person))?;
                 }
-                let asked = tx.messages_of_turn(ada.turn)?;
-                tx.end_turn(ada.turn, "done", "", Moment(2))?;
-                tx.derive(Node::Message(asked[0].id), Node::Message(message))
+                let asked = tx.messages().messages_of_turn(ada.turn)?;
+                tx.turns().end_turn(ada.turn, "done", "", Moment(2))?;
+                tx.derivations().derive(Node::Message(asked[0].id), Node::Message(message))
             };
             house.journal.write("see", saw).await.unwrap();
             let judged = judged(&house, origin(action, ada.turn, ada.person)).await;

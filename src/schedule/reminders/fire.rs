@@ -31,11 +31,11 @@ pub(super) enum Fired {
 /// # Errors
 /// If the journal cannot be written.
 pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Moment) -> anyhow::Result<Fired> {
-    let Some(row) = tx.reminder(id)?.filter(|row| row.state == ReminderState::Waiting) else {
+    let Some(row) = tx.reminders().reminder(id)?.filter(|row| row.state == ReminderState::Waiting) else {
         return Ok(Fired::Nothing);
     };
     let Some(due) = row.next_at.filter(|due| *due <= now) else { return Ok(Fired::Nothing) };
-    let (Some(_), Some(address)) = (tx.person(row.person)?, address_of(*tx, row.person)?) else {
+    let (Some(_), Some(address)) = (tx.people().person(row.person)?, address_of(*tx, row.person)?) else {
         return Ok(Fired::Nothing);
     };
     let late = times::late(&row, due, zone, now);
@@ -44,8 +44,8 @@ pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Moment) -> anyho
         ReminderKind::Task => begin(tx, &row, due, &late, zone, now)?,
     };
     match times::next(&row, zone, now) {
-        Some(next) => tx.move_reminder(id, next)?,
-        None => drop(tx.end_reminder(id, ReminderState::Done, now)?),
+        Some(next) => tx.reminders().move_reminder(id, next)?,
+        None => drop(tx.reminders().end_reminder(id, ReminderState::Done, now)?),
     }
     Ok(fired)
 }
@@ -61,7 +61,7 @@ fn tell(
     if claim(tx, row, due, SlotState::Done, "", now)?.is_none() {
         return Ok(Fired::Nothing);
     }
-    tx.post(&NewOutbox::notice(address, &notice(&row.text, late), now))?;
+    tx.outbox().post(&NewOutbox::notice(address, &notice(&row.text, late), now))?;
     Ok(Fired::Posted(address))
 }
 
@@ -74,7 +74,7 @@ fn notice(text: &Text, late: &str) -> Text {
 
 fn begin(tx: Tx<'_>, row: &ReminderRow, due: Moment, late: &str, zone: Zone, now: Moment) -> anyhow::Result<Fired> {
     let (scope, job) = (row.scope(), row.job());
-    if tx.open_slots()?.iter().any(|slot| slot.job == job && slot.scope == scope) {
+    if tx.slots().open_slots()?.iter().any(|slot| slot.job == job && slot.scope == scope) {
         claim(tx, row, due, SlotState::Missed, STILL_RUNNING, now)?;
         tracing::warn!("Task {} is still at work: the run that is due now is left out", row.id);
         return Ok(Fired::Nothing);
@@ -85,7 +85,7 @@ fn begin(tx: Tx<'_>, row: &ReminderRow, due: Moment, late: &str, zone: Zone, now
     let from: Vec<Node> = row.turn.into_iter().map(Node::Turn).collect();
     let task = Assignment { person: row.person, kind: Kind::Task, words: &words, from: &from, at: now };
     let run = assign(tx, &task)?.context("Somebody who could be reached cannot be any more")?;
-    tx.slot_works(slot, run.conversation)?;
+    tx.slots().slot_works(slot, run.conversation)?;
     Ok(Fired::Begun(run.stream))
 }
 
@@ -98,7 +98,7 @@ fn claim(
     reason: &str,
     now: Moment,
 ) -> anyhow::Result<Option<SlotId>> {
-    tx.claim_slot(&NewSlot {
+    tx.slots().claim_slot(&NewSlot {
         job: &row.job(),
         scope: row.scope(),
         period: &due.rfc3339(),

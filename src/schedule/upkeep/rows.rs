@@ -44,7 +44,7 @@ impl Checked {
     /// # Errors
     /// If the journal cannot be read.
     pub fn last(db: Db<'_>) -> anyhow::Result<Option<Self>> {
-        Ok(db.fact(CHECKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
+        Ok(db.settings().fact(CHECKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
     }
 }
 
@@ -52,31 +52,34 @@ impl Schedule {
     pub(super) async fn sweep_rows(&self, now: Moment) -> anyhow::Result<Done> {
         let days = |days: u32| now.minus(Duration::from_secs(24 * 3600) * days);
         let (month, quarter, year) = (days(30), days(90), days(365));
-        let sweep = move |tx: crate::store::Tx<'_>| tx.sweep(month, quarter, year, ROWS);
+        let sweep = move |tx: crate::store::Tx<'_>| tx.maintenance().sweep(month, quarter, year, ROWS);
         let swept = self.parts.journal.write("sweep rows", sweep).await?;
         Ok(Step::Rows.while_some(swept))
     }
 
     /// What is missing in the index or left over in it is mended at once: it is derived, so nobody has to be asked.
     pub(super) async fn compare_index(&self, now: Moment) -> anyhow::Result<Done> {
-        let last = self.parts.journal.read(|db| db.fact(COMPARED)).await?;
+        let last = self.parts.journal.read(|db| db.settings().fact(COMPARED)).await?;
         if last.and_then(|at| at.parse().ok()).is_some_and(|at| now.since(Moment(at)) < WEEK) {
             return Ok(Done::Next);
         }
-        let astray = self.parts.journal.read_much(|db| db.astray(ROWS)).await?;
+        let astray = self.parts.journal.read_much(|db| db.maintenance().astray(ROWS)).await?;
         if astray.is_empty() {
             let at = now.0.to_string();
-            self.parts.journal.write("the index goes with the texts", move |tx| tx.set_fact(COMPARED, &at)).await?;
+            self.parts
+                .journal
+                .write("the index goes with the texts", move |tx| tx.settings().set_fact(COMPARED, &at))
+                .await?;
             return Ok(Done::Next);
         }
         let (missing, left_over) = (astray.missing.len(), astray.left_over.len());
         tracing::warn!("The search index is mended: {missing} texts were missing, {left_over} were left over");
-        self.parts.journal.write("mend the index", move |tx| tx.mend_index(&astray)).await?;
+        self.parts.journal.write("mend the index", move |tx| tx.maintenance().mend_index(&astray)).await?;
         Ok(Done::Again(Step::Index))
     }
 
     pub(super) async fn begin_check(&self, now: Moment) -> anyhow::Result<Done> {
-        let (last, tables) = self.parts.journal.read(|db| Ok((Checked::last(db)?, db.tables()?))).await?;
+        let (last, tables) = self.parts.journal.read(|db| Ok((Checked::last(db)?, db.maintenance().tables()?))).await?;
         if last.is_some_and(|last| now.since(last.at) < WEEK) {
             return Ok(Done::Next);
         }
@@ -88,25 +91,27 @@ impl Schedule {
         let (mut left, mut found) = (left.to_vec(), found.to_vec());
         if let Some(table) = left.pop() {
             // A table that cannot be read at all is a finding as well.
-            let looked = self.parts.journal.read_much(move |db| Ok(db.check_table(&table))).await?;
+            let looked = self.parts.journal.read_much(move |db| Ok(db.maintenance().check_table(&table))).await?;
             found.extend(looked.unwrap_or_else(|error| vec![format!("{error:#}")]));
             return Ok(Done::Again(Step::Tables { left: Some(left), found }));
         }
         let words = (!found.is_empty()).then(|| says::journal_damaged(found.len()));
         let checked = serde_json::to_string(&Checked { at: now, found })?;
-        self.tell_owner("the journal is checked", words, now, move |tx| tx.set_fact(CHECKED, &checked)).await?;
+        self.tell_owner("the journal is checked", words, now, move |tx| tx.settings().set_fact(CHECKED, &checked))
+            .await?;
         Ok(Done::Next)
     }
 
     pub(super) async fn look_for_room(&self, now: Moment) -> anyhow::Result<Done> {
         let Some(free) = (self.parts.free_space)().filter(|free| *free < LITTLE_ROOM) else { return Ok(Done::Next) };
         let today = self.parts.zone.day(now);
-        if self.parts.journal.read(|db| db.fact(TOLD_OF_DISK)).await?.as_ref() == Some(&today) {
+        if self.parts.journal.read(|db| db.settings().fact(TOLD_OF_DISK)).await?.as_ref() == Some(&today) {
             return Ok(Done::Next);
         }
         tracing::warn!("The disk is nearly full: {} MiB are free", free >> 20);
         let words = Some(says::disk_nearly_full(free >> 20));
-        self.tell_owner("the disk is nearly full", words, now, move |tx| tx.set_fact(TOLD_OF_DISK, &today)).await?;
+        self.tell_owner("the disk is nearly full", words, now, move |tx| tx.settings().set_fact(TOLD_OF_DISK, &today))
+            .await?;
         Ok(Done::Next)
     }
 
@@ -120,12 +125,16 @@ impl Schedule {
     ) -> anyhow::Result<()> {
         let tell = move |tx: crate::store::Tx<'_>| {
             with(tx)?;
-            let owner =
-                tx.people()?.into_iter().filter(|person| person.role == Role::Owner).min_by_key(|person| person.id);
+            let owner = tx
+                .people()
+                .people()?
+                .into_iter()
+                .filter(|person| person.role == Role::Owner)
+                .min_by_key(|person| person.id);
             let (Some(words), Some(owner)) = (words, owner) else { return Ok(None) };
             let Some(address) = work::address_of(*tx, owner.id)? else { return Ok(None) };
             let text = wording::own(words, Scope::Person(owner.id));
-            tx.post(&NewOutbox::notice(address, &text, now))?;
+            tx.outbox().post(&NewOutbox::notice(address, &text, now))?;
             Ok(Some(address))
         };
         if let Some(address) = self.parts.journal.write(name, tell).await? {

@@ -24,12 +24,12 @@ impl Schedule {
         let Some(before) = ago(now, self.parts.retention.messages_days) else { return Ok(Done::Next) };
         let before = before.min(now.minus(self.parts.engine.parts.conversation.gap));
         let journal = &self.parts.journal;
-        let Some(id) = journal.read(move |db| db.conversation_to_forget(before)).await? else {
+        let Some(id) = journal.read(move |db| db.maintenance().conversation_to_forget(before)).await? else {
             return Ok(Done::Next);
         };
         let forget = move |tx: crate::store::Tx<'_>| {
-            tx.set_fact(FORGOT, "1")?;
-            tx.forget_words(id, ROWS, now)
+            tx.settings().set_fact(FORGOT, "1")?;
+            tx.maintenance().forget_words(id, ROWS, now)
         };
         if journal.write("forget words", forget).await? == 0 {
             tracing::info!(conversation.id = id.0, "The words of conversation {id} are deleted because of their age");
@@ -40,8 +40,10 @@ impl Schedule {
     pub(super) async fn forget_commands(&self, now: Moment) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.parts.retention.messages_days) else { return Ok(Done::Next) };
         let forget = move |tx: crate::store::Tx<'_>| {
-            let edited = tx.remember_edited()?;
-            Ok(edited + tx.forget_commands(before, ROWS)? + tx.forget_notices(before, ROWS)?)
+            let edited = tx.maintenance().remember_edited()?;
+            Ok(edited
+                + tx.maintenance().forget_commands(before, ROWS)?
+                + tx.maintenance().forget_notices(before, ROWS)?)
         };
         let forgotten = self.parts.journal.write("forget commands", forget).await?;
         Ok(Step::Commands.while_some(forgotten))
@@ -49,7 +51,7 @@ impl Schedule {
 
     pub(super) async fn purge_originals(&self, now: Moment) -> anyhow::Result<Done> {
         let before = now.minus(KEEP_ORIGINALS);
-        let purge = move |tx: crate::store::Tx<'_>| tx.purge_originals(before, ROWS);
+        let purge = move |tx: crate::store::Tx<'_>| tx.maintenance().purge_originals(before, ROWS);
         let purged = self.parts.journal.write("purge originals", purge).await?;
         Ok(Step::Originals.while_some(purged))
     }
@@ -57,7 +59,7 @@ impl Schedule {
     /// The file goes first and its row is marked then: after a crash in between it is not there, and the row is marked the next time.
     pub(super) async fn drop_files(&self, after: i64, now: Moment) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.parts.retention.attachments_days) else { return Ok(Done::Next) };
-        let old = self.parts.journal.read(move |db| db.old_files(before, after, FILES)).await?;
+        let old = self.parts.journal.read(move |db| db.maintenance().old_files(before, after, FILES)).await?;
         let Some(last) = old.last().map(|file| file.id.0) else { return Ok(Done::Next) };
         for file in old {
             if let Err(error) = self.drop_file(&file).await {
@@ -75,7 +77,7 @@ impl Schedule {
         if !file.text_path.is_empty() && self.parts.tree.drop_text_of(&file.text_path).await? == Received::Changed {
             tracing::warn!("Where the words of received file {id} were, something else lies now; it stays");
         }
-        let mark = move |tx: crate::store::Tx<'_>| tx.file_dropped(id, says::FILE_FORGOTTEN);
+        let mark = move |tx: crate::store::Tx<'_>| tx.maintenance().file_dropped(id, says::FILE_FORGOTTEN);
         self.parts.journal.write("drop a file", mark).await
     }
 }

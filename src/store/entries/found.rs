@@ -2,12 +2,13 @@
 //!
 //! Each look gives nothing of another scope; whatever else a question is limited to is decided here for what was not found by words.
 
+use crate::store::handles::Entries;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::{Row, ToSql, params, params_from_iter};
 
-use super::super::{Db, EntryKind};
+use super::super::EntryKind;
 use super::words::{agent_of, name_word};
 use crate::time::Moment;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -109,7 +110,7 @@ impl Lookup {
     }
 }
 
-impl Db<'_> {
+impl Entries<'_> {
     /// The entries that say what has one of these digests, within the limits of a question.
     ///
     /// # Errors
@@ -118,7 +119,7 @@ impl Db<'_> {
         let mut found = Vec::new();
         for some in digests.chunks(CHUNK) {
             let sql = format!("{COLUMNS} {FROM} WHERE e.digest IN ({}) ORDER BY e.id", marks(some.len()));
-            let mut query = self.0.prepare(&sql)?;
+            let mut query = self.db.prepare(&sql)?;
             found.extend(query.query_map(params_from_iter(some), entry)?.collect::<Result<Vec<_>, _>>()?);
         }
         found.retain(|row| lookup.takes(row));
@@ -132,7 +133,7 @@ impl Db<'_> {
     pub fn entry_rows(&self, ids: &[i64]) -> anyhow::Result<Vec<EntryRow>> {
         let mut found = Vec::new();
         for some in ids.chunks(CHUNK) {
-            let mut query = self.0.prepare(&format!("{COLUMNS} {FROM} WHERE e.id IN ({})", marks(some.len())))?;
+            let mut query = self.db.prepare(&format!("{COLUMNS} {FROM} WHERE e.id IN ({})", marks(some.len())))?;
             let values = some.iter().map(|id| id as &dyn ToSql);
             found.extend(query.query_map(params_from_iter(values), entry)?.collect::<Result<Vec<_>, _>>()?);
         }
@@ -144,7 +145,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn entry_places(&self, keys: &[String]) -> anyhow::Result<Vec<(String, String)>> {
-        let mut query = self.0.prepare_cached("SELECT path, section FROM entries WHERE key = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT path, section FROM entries WHERE key = ?1")?;
         let mut places = Vec::new();
         for key in keys {
             places
@@ -160,11 +161,10 @@ impl Db<'_> {
     pub fn entries_of_use(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<EntryRow>> {
         let trusted = Label::is_trusted_sql("e.label");
         let which = format!("e.scope = ?1 AND e.kind IN ('fact', 'note') AND {trusted}");
-        let mut used = self
-            .0
+        let mut used = self.db
             .prepare_cached(&format!("{COLUMNS} FROM entry_uses u CROSS JOIN entries e ON e.key = u.key WHERE {which} ORDER BY u.last_at DESC LIMIT ?2"))?;
         let mut newest =
-            self.0.prepare_cached(&format!("{COLUMNS} {FROM} WHERE {which} ORDER BY e.at DESC, e.id LIMIT ?2"))?;
+            self.db.prepare_cached(&format!("{COLUMNS} {FROM} WHERE {which} ORDER BY e.at DESC, e.id LIMIT ?2"))?;
         let mut found: HashMap<i64, EntryRow> = HashMap::new();
         for query in [&mut used, &mut newest] {
             for row in query.query_map(params![scope, limit], entry)? {
@@ -180,7 +180,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn fact_categories(&self, scope: Scope) -> anyhow::Result<HashMap<String, String>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT f.value ->> 'key', f.value ->> 'category' FROM extractions e, json_each(e.facts) f
              WHERE e.id IN (SELECT id FROM extractions WHERE scope = ?1 AND state IN ('asked', 'kept') ORDER BY id DESC LIMIT ?2)
              ORDER BY e.id",

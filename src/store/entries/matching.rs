@@ -6,11 +6,11 @@
 //! The index holds the same word once for each place, and would call a word of the few shared files rare that is common in what a person knows. So each word is
 //! scored by itself in each place, and weighs by how rare it is in all places that are looked into together. BM25 is a sum over words, so nothing else changes.
 
+use crate::store::handles::Entries;
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::params;
 
-use super::super::Db;
 use super::super::recall::{COUNT_UP_TO, place};
 use super::found::Lookup;
 use super::words::{kind_word, name_word};
@@ -101,7 +101,7 @@ fn anywhere(places: &[Place], words: &[&str], join: &str) -> String {
     places.iter().map(|place| place.holding(words, join)).collect::<Vec<_>>().join(" OR ")
 }
 
-impl Db<'_> {
+impl Entries<'_> {
     /// The entries that match the words of a question, best first. Some more than `limit`, if what holds all the words is not among the best.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl Db<'_> {
         let Some(within) = places.iter().map(Place::whole).collect::<Option<Vec<_>>>() else {
             return Ok(HashSet::new());
         };
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT e.digest FROM (SELECT rowid AS id FROM entries_fts WHERE entries_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2) w
              CROSS JOIN entries e ON e.id = w.id",
         )?;
@@ -177,7 +177,7 @@ impl Db<'_> {
 
     /// How well each entry within the limits matches any of those words.
     fn entry_scores(&self, scope: Scope, weighing: &[Word<'_>], places: &[Place]) -> anyhow::Result<HashMap<i64, f64>> {
-        let rows: i64 = self.0.query_row("SELECT count(*) FROM entries_fts_docsize", [], |row| row.get(0))?;
+        let rows: i64 = self.db.query_row("SELECT count(*) FROM entries_fts_docsize", [], |row| row.get(0))?;
         let known = self.entries_known(scope)?;
         let mut scores = HashMap::new();
         for word in weighing {
@@ -198,7 +198,7 @@ impl Db<'_> {
 
     /// The words that a question is limited to are left out here: they would cost more than all others to weigh.
     fn add_scores(&self, scores: &mut HashMap<i64, f64>, said: &str, share: f64) -> anyhow::Result<()> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT rowid, -bm25(entries_fts, 2.0, 1.0, 0.0) FROM entries_fts WHERE entries_fts MATCH ?1",
         )?;
         let mut rows = query.query([said])?;
@@ -211,13 +211,13 @@ impl Db<'_> {
     /// How many entries a scope has, with what is shared; counted up to a bound.
     fn entries_known(&self, scope: Scope) -> anyhow::Result<i64> {
         let mut query =
-            self.0.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM entries WHERE scope IN (?1, ?2) LIMIT ?3)")?;
+            self.db.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM entries WHERE scope IN (?1, ?2) LIMIT ?3)")?;
         Ok(query.query_row(params![scope, Scope::Shared, MANY], |row| row.get(0))?)
     }
 
     fn newest_entries(&self, within: &str, limit: usize) -> anyhow::Result<Vec<i64>> {
         let mut query = self
-            .0
+            .db
             .prepare_cached("SELECT rowid FROM entries_fts WHERE entries_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2")?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         Ok(query.query_map(params![within, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
@@ -225,7 +225,7 @@ impl Db<'_> {
 
     fn count_entries(&self, within: &str, up_to: i64) -> anyhow::Result<i64> {
         let mut query = self
-            .0
+            .db
             .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM entries_fts WHERE entries_fts MATCH ?1 LIMIT ?2)")?;
         Ok(query.query_row(params![within, up_to], |row| row.get(0))?)
     }
@@ -266,6 +266,7 @@ mod tests {
     use super::super::{EntryKind, Indexed, NewEntry};
     use super::*;
     use crate::id::PersonId;
+    use crate::store::Db;
     use crate::time::Moment;
     use crate::trust::{Label, Source};
 
@@ -306,7 +307,7 @@ mod tests {
                 label: None,
             };
             let entries: Vec<NewEntry> = lines.iter().enumerate().map(entry).collect();
-            self.journal.write("keep", move |tx| tx.put_indexed(&file, &entries)).await.unwrap();
+            self.journal.write("keep", move |tx| tx.entries().put_indexed(&file, &entries)).await.unwrap();
         }
 
         async fn ada_finds(&self, words: &str) -> Vec<String> {
@@ -317,8 +318,8 @@ mod tests {
             let question = Question::of(words, &[]);
             let look = |db: Db<'_>| {
                 let mut words = Vec::new();
-                for (id, _) in db.entries_matching(lookup, &question, 50)?.ranked {
-                    words.extend(db.entry_rows(&[id])?.into_iter().map(|row| row.text.open().0.to_string()));
+                for (id, _) in db.entries().entries_matching(lookup, &question, 50)?.ranked {
+                    words.extend(db.entries().entry_rows(&[id])?.into_iter().map(|row| row.text.open().0.to_string()));
                 }
                 Ok(words)
             };
@@ -341,9 +342,11 @@ mod tests {
         let others = vec!["a red thing of four"; 200];
         shelf.keeps("people/2-ben/b.md", BEN, Label::trusted(), &others).await;
         assert_eq!(shelf.ada_finds("boat red").await, before);
-        let counted = shelf.journal.read(|db| Ok((db.count_entries("p1tred", 999)?, db.count_entries("p2tred", 999)?)));
+        let counted = shelf
+            .journal
+            .read(|db| Ok((db.entries().count_entries("p1tred", 999)?, db.entries().count_entries("p2tred", 999)?)));
         assert_eq!(counted.await.unwrap(), (2, 200));
-        let bare = shelf.journal.read(|db| db.count_entries("red OR boat OR kindtext0", 999)).await.unwrap();
+        let bare = shelf.journal.read(|db| db.entries().count_entries("red OR boat OR kindtext0", 999)).await.unwrap();
         assert_eq!(bare, 0, "no word stands there without saying whose it is");
     }
 
@@ -388,7 +391,7 @@ mod tests {
         shelf.keeps("inbox/x.md", ADA, web(), &["the red herring"]).await;
         let of = |lookup: Lookup, limit| {
             let shelf = &shelf;
-            async move { shelf.journal.read(|db| db.entry_digests(&lookup, limit)).await.unwrap() }
+            async move { shelf.journal.read(|db| db.entries().entry_digests(&lookup, limit)).await.unwrap() }
         };
         let digests =
             |words: &[&str]| words.iter().map(|words| super::super::text_digest(words)).collect::<HashSet<_>>();

@@ -4,9 +4,9 @@
 //! through words of its own scope, and how much others know changes neither what it costs nor what is rare. Kind, category, section and agent are words too,
 //! in a column of their own that never weighs.
 
+use crate::store::handles::EntriesMut;
 use rusqlite::params;
 
-use super::super::Tx;
 use super::super::recall::place;
 use super::{EntryKind, hex_digest};
 use crate::text::fold;
@@ -57,19 +57,18 @@ pub(super) fn agent_of(path: &str) -> Option<&str> {
     own.strip_prefix("agents/")?.split_once('/').map(|(agent, _)| agent)
 }
 
-impl Tx<'_> {
+impl EntriesMut<'_> {
     /// Puts the words of that row into the index.
     pub(super) fn put_entry_words(&self, id: i64, told: &Told<'_>) -> anyhow::Result<()> {
         let place = place(told.scope, told.label.is_trusted());
-        self.0
-            .0
-            .prepare_cached("INSERT INTO entries_fts (rowid, name, body, place) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![
+        self.db.prepare_cached("INSERT INTO entries_fts (rowid, name, body, place) VALUES (?1, ?2, ?3, ?4)")?.execute(
+            params![
                 id,
                 fold::under(&place, told.name),
                 fold::under(&place, told.text),
                 fold::under(&place, &told.places())
-            ])?;
+            ],
+        )?;
         Ok(())
     }
 }

@@ -4,6 +4,7 @@
 //! time, each read again before. Where something is known to have grown from the conversation in which it was told, what says the same in other
 //! words goes too. Steps that are still needed by a turn that runs are for the caller to end first.
 
+use crate::store::handles::{Erasure, ErasureMut};
 use std::collections::BTreeSet;
 
 use rusqlite::types::ValueRef;
@@ -12,8 +13,8 @@ use rusqlite::{OptionalExtension, params};
 use super::places::{As, PLACES, Place, Stays, Way};
 use super::{Also, Counts, ForgettingRow};
 use crate::id::{ConversationId, ForgettingId, MessageId};
+use crate::store::Node;
 use crate::store::gone::{FORGOT, UNCUT};
-use crate::store::{Db, Node, Tx};
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
 
@@ -81,13 +82,13 @@ impl Wanted<'_> {
     }
 }
 
-impl Db<'_> {
+impl Erasure<'_> {
     /// The messages that it grew from, as far as that is known.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn messages_it_grew_from(&self, id: ForgettingId) -> anyhow::Result<Vec<MessageId>> {
-        let parents = self.parents(Node::Forgetting(id))?;
+        let parents = self.db.derivations().parents(Node::Forgetting(id))?;
         Ok(parents.into_iter().filter_map(|node| if let Node::Message(id) = node { Some(id) } else { None }).collect())
     }
 
@@ -101,7 +102,7 @@ impl Db<'_> {
         for (index, place) in PLACES.iter().enumerate() {
             let Place { table, column, rows, conversation, .. } = place;
             let sql = format!("SELECT rowid, {column}, {conversation} FROM {table} WHERE ({rows}) AND {column} <> ''");
-            let mut query = self.0.prepare(&sql)?;
+            let mut query = self.db.prepare(&sql)?;
             let mut rows = query.query([row.scope])?;
             while let Some(found) = rows.next()? {
                 if wanted.is_in(place, found.get(2)?, &words(found.get_ref(1)?)) {
@@ -139,7 +140,7 @@ impl Db<'_> {
     fn wanted_of<'r>(&self, row: &'r ForgettingRow) -> anyhow::Result<Wanted<'r>> {
         let mut told_in = BTreeSet::new();
         for message in self.messages_it_grew_from(row.id)? {
-            told_in.extend(self.message(message)?.and_then(|message| message.conversation));
+            told_in.extend(self.db.messages().message(message)?.and_then(|message| message.conversation));
         }
         Ok(Wanted { row, told_in })
     }
@@ -159,12 +160,12 @@ impl Db<'_> {
                 .to_owned(),
             _ => return Ok(None),
         };
-        let message = self.0.prepare_cached(&sql)?.query_row([held.row], |row| row.get(0)).optional()?;
+        let message = self.db.prepare_cached(&sql)?.query_row([held.row], |row| row.get(0)).optional()?;
         Ok(message.map(|message| (Stays::Message, Some(message))))
     }
 }
 
-impl Tx<'_> {
+impl ErasureMut<'_> {
     /// Cuts it out of those rows, but for what stays until it is asked for.
     ///
     /// # Errors
@@ -178,15 +179,15 @@ impl Tx<'_> {
                 counts = counts.and(counted(place.counts));
             }
         }
-        self.set_fact(FORGOT, "1")?;
-        self.set_fact(UNCUT, &format!("forgetting {} {}", row.id, held.len()))?;
+        self.tx().settings().set_fact(FORGOT, "1")?;
+        self.tx().settings().set_fact(UNCUT, &format!("forgetting {} {}", row.id, held.len()))?;
         Ok(counts)
     }
 
     fn cut_out_of(&self, wanted: &Wanted<'_>, place: &Place, row: i64) -> anyhow::Result<bool> {
         let Place { table, column, conversation, .. } = place;
         let sql = format!("SELECT {column}, {conversation} FROM {table} WHERE rowid = ?1");
-        let mut query = self.0.0.prepare_cached(&sql)?;
+        let mut query = self.db.prepare_cached(&sql)?;
         let found = query.query_row([row], |found| Ok((words(found.get_ref(0)?), found.get(1)?))).optional()?;
         let Some((text, conversation)) = found else { return Ok(false) };
         if text.is_empty() || !wanted.is_in(place, conversation, &text) {
@@ -205,40 +206,40 @@ impl Tx<'_> {
         }
         if let Some(conversation) = conversation {
             let sql = "UPDATE conversations SET revision = revision + 1 WHERE id = ?1";
-            self.0.0.prepare_cached(sql)?.execute([conversation])?;
+            self.db.prepare_cached(sql)?.execute([conversation])?;
         }
         self.after(place, row)?;
         Ok(true)
     }
 
     fn drop_row(&self, table: &str, row: i64) -> anyhow::Result<()> {
-        self.0.0.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?.execute([row])?;
+        self.db.prepare_cached(&format!("DELETE FROM {table} WHERE rowid = ?1"))?.execute([row])?;
         Ok(())
     }
 
     fn blank_step(&self, row: i64) -> anyhow::Result<()> {
-        self.blank_steps("SELECT id, text FROM steps WHERE id = ?1", [row])?;
+        self.tx().maintenance().blank_steps("SELECT id, text FROM steps WHERE id = ?1", [row])?;
         Ok(())
     }
 
     fn put_words(&self, place: &Place, row: i64, text: &str) -> anyhow::Result<()> {
         let sql = format!("UPDATE {} SET {} = ?2 WHERE rowid = ?1", place.table, place.column);
-        self.0.0.prepare_cached(&sql)?.execute(params![row, text])?;
+        self.db.prepare_cached(&sql)?.execute(params![row, text])?;
         Ok(())
     }
 
     /// What the program asked or wrote down keeps its other lines, and is searched by them.
     fn cut_text(&self, id: i64, left: &str) -> anyhow::Result<()> {
         let sql = "SELECT m.kind, t.label FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = ?1";
-        let mut query = self.0.0.prepare_cached(sql)?;
+        let mut query = self.db.prepare_cached(sql)?;
         let (kind, label): (String, Label) = query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        self.blank_texts("SELECT id, text FROM texts WHERE id = ?1", [id])?;
+        self.tx().maintenance().blank_texts("SELECT id, text FROM texts WHERE id = ?1", [id])?;
         if kind == "command" || left.trim().is_empty() {
             return Ok(());
         }
-        self.0.0.prepare_cached("UPDATE texts SET text = ?2 WHERE id = ?1")?.execute(params![id, left])?;
-        self.fingerprint_text(id, left, &label)?;
-        if kind == "reflection" { self.index_text(id) } else { Ok(()) }
+        self.db.prepare_cached("UPDATE texts SET text = ?2 WHERE id = ?1")?.execute(params![id, left])?;
+        self.tx().fingerprints().fingerprint_text(id, left, &label)?;
+        if kind == "reflection" { self.tx().message_search().index_text(id) } else { Ok(()) }
     }
 
     /// What cannot go on without the words that went.
@@ -256,7 +257,7 @@ impl Tx<'_> {
             }
             _ => return Ok(()),
         };
-        self.0.0.prepare_cached(sql)?.execute([row])?;
+        self.db.prepare_cached(sql)?.execute([row])?;
         Ok(())
     }
 
@@ -275,7 +276,7 @@ impl Tx<'_> {
         for id in messages {
             let quotes =
                 "SELECT id, text FROM texts WHERE message_id = ?1 AND kind IN ('quote', 'carried') AND text <> ''";
-            let own = self.texts_of(*id)?;
+            let own = self.db.messages().texts_of(*id)?;
             let only_quoted = !grew_from.contains(id)
                 && own.iter().any(|text| row.needles.are_in(text.text.open().0))
                 && own.iter().all(|text| {
@@ -283,9 +284,9 @@ impl Tx<'_> {
                         || !row.needles.are_in(text.text.open().0)
                 });
             if only_quoted {
-                self.blank_texts(quotes, [id])?;
+                self.tx().maintenance().blank_texts(quotes, [id])?;
             } else {
-                partings.extend(self.words_gone(*id, now)?);
+                partings.extend(self.tx().redaction().words_gone(*id, now)?);
             }
             counts.messages = counts.messages.saturating_add(1);
         }
@@ -297,13 +298,12 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn file_forgotten(&self, path: &str, id: ForgettingId) -> anyhow::Result<Counts> {
-        let mut count = self.0.0.prepare_cached("SELECT count(*) FROM entries WHERE path = ?1")?;
+        let mut count = self.db.prepare_cached("SELECT count(*) FROM entries WHERE path = ?1")?;
         let entries: i64 = count.query_row([path], |row| row.get(0))?;
         self.drop_entries_at(path)?;
         let contents = "DELETE FROM file_contents WHERE file_id IN (SELECT id FROM files WHERE path = ?1)";
-        let versions = self.0.0.prepare_cached(contents)?.execute([path])?;
-        self.0
-            .0
+        let versions = self.db.prepare_cached(contents)?.execute([path])?;
+        self.db
             .prepare_cached("UPDATE files SET path = 'forgotten/' || ?2, digest = '', replaces = NULL WHERE path = ?1")?
             .execute(params![path, id])?;
         Ok(Counts { versions, entries: usize::try_from(entries)?, ..Counts::default() })
@@ -336,7 +336,7 @@ impl Tx<'_> {
     fn drop_entries(&self, which: &str, of: &str) -> anyhow::Result<()> {
         let sql = format!("SELECT DISTINCT digest FROM entries WHERE {which}");
         let digests: Vec<String> =
-            self.0.0.prepare_cached(&sql)?.query_map([of], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            self.db.prepare_cached(&sql)?.query_map([of], |row| row.get(0))?.collect::<Result<_, _>>()?;
         for sql in [
             format!("DELETE FROM entries_fts WHERE rowid IN (SELECT id FROM entries WHERE {which})"),
             format!("DELETE FROM entries WHERE {which}"),
@@ -347,16 +347,16 @@ impl Tx<'_> {
             ),
             format!("DELETE FROM indexed WHERE ({which}) AND path NOT IN (SELECT path FROM entries)"),
         ] {
-            self.0.0.prepare_cached(&sql)?.execute([of])?;
+            self.db.prepare_cached(&sql)?.execute([of])?;
         }
-        digests.iter().try_for_each(|digest| self.drop_embedding(digest))
+        digests.iter().try_for_each(|digest| self.tx().embeddings().drop_embedding(digest))
     }
 
     /// The file of that entry is looked at anew; the entry's counts go.
     fn drop_entries_beside(&self, row: i64) -> anyhow::Result<()> {
-        let mut query = self.0.0.prepare_cached("SELECT path, key FROM entries WHERE id = ?1")?;
+        let mut query = self.db.prepare_cached("SELECT path, key FROM entries WHERE id = ?1")?;
         let (path, key): (String, String) = query.query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        self.0.0.prepare_cached("DELETE FROM entry_uses WHERE key = ?1")?.execute([key])?;
+        self.db.prepare_cached("DELETE FROM entry_uses WHERE key = ?1")?.execute([key])?;
         self.drop_entries_at(&path)
     }
 }

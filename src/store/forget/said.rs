@@ -2,13 +2,13 @@
 //!
 //! Nothing is changed for this: a sentence that has all the words may mean something else. Whoever wants it gone as well names the words.
 
+use crate::store::handles::Erasure;
 use std::collections::BTreeSet;
 
 use super::cut::{Left, words};
 use super::places::{As, PLACES, Place};
 use super::{ForgettingRow, Forgotten};
 use crate::id::MessageId;
-use crate::store::Db;
 use crate::text::needle::Sought;
 
 /// What says it in another sentence.
@@ -29,7 +29,7 @@ impl Also {
     }
 }
 
-impl Db<'_> {
+impl Erasure<'_> {
     /// What of the journal says it in another sentence, beside what is left of it. Only what was told as a fact is known well enough for that.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Db<'_> {
         let (mut messages, mut summaries) = (BTreeSet::new(), BTreeSet::new());
         let sql = "SELECT m.id, m.kind = 'reflection', t.text FROM texts t JOIN messages m ON m.id = t.message_id
              WHERE t.scope = ?1 AND t.text <> '' AND m.kind IN ('said', 'reply', 'reflection')";
-        let mut query = self.0.prepare_cached(sql)?;
+        let mut query = self.db.prepare_cached(sql)?;
         let mut rows = query.query([row.scope])?;
         while let Some(found) = rows.next()? {
             let (id, is_reflection): (MessageId, bool) = (found.get(0)?, found.get(1)?);
@@ -63,7 +63,7 @@ impl Db<'_> {
         let shown = |place: &&Place| place.counts == As::Summary && ["summaries", "compactions"].contains(&place.table);
         for Place { table, column, rows, .. } in PLACES.iter().filter(shown) {
             let sql = format!("SELECT {column} FROM {table} WHERE ({rows}) AND {column} <> '' AND state <> 'void'");
-            let mut query = self.0.prepare(&sql)?;
+            let mut query = self.db.prepare(&sql)?;
             let mut rows = query.query([row.scope])?;
             while let Some(found) = rows.next()? {
                 count = count.saturating_add(usize::from(sought.are_in(&words(found.get_ref(0)?))));
@@ -74,6 +74,6 @@ impl Db<'_> {
 
     /// Whether anything that was said in a message is still there.
     pub(super) fn has_words(&self, message: MessageId) -> anyhow::Result<bool> {
-        Ok(self.0.prepare_cached("SELECT 1 FROM texts WHERE message_id = ?1 AND text <> ''")?.exists([message])?)
+        Ok(self.db.prepare_cached("SELECT 1 FROM texts WHERE message_id = ?1 AND text <> ''")?.exists([message])?)
     }
 }

@@ -1,12 +1,13 @@
 //! What is left of knowledge that is gone: counts of entries that nobody has, meanings of words that stand nowhere, and what deleted files held.
 
+use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::params;
 
-use crate::store::{Tx, VERSIONS_KEPT};
+use crate::store::VERSIONS_KEPT;
 use crate::time::Moment;
 use crate::trust::Label;
 
-impl Tx<'_> {
+impl ErasureMut<'_> {
     /// Deletes some of it, as far as it is older than that. Says how many rows there were. What no entry has is left alone until the index is whole.
     ///
     /// # Errors
@@ -16,17 +17,17 @@ impl Tx<'_> {
         let deleted = "DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
              WHERE EXISTS (SELECT 1 FROM files l WHERE l.path = f.path AND l.digest = '' AND l.written_at < ?1
                  AND NOT EXISTS (SELECT 1 FROM files n WHERE n.path = l.path AND n.id > l.id)) LIMIT ?2)";
-        let mut swept = self.0.0.prepare_cached(deleted)?.execute(params![before, limit])?;
+        let mut swept = self.db.prepare_cached(deleted)?.execute(params![before, limit])?;
         let trusted = Label::is_trusted_sql("t.label");
         let many = format!("DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
              WHERE (SELECT count(*) FROM files n JOIN file_contents d ON d.file_id = n.id WHERE n.path = f.path AND n.id > f.id) >= ?1
              AND f.id <> coalesce((SELECT max(t.id) FROM files t JOIN file_contents d ON d.file_id = t.id WHERE t.path = f.path AND {trusted}), 0) LIMIT ?2)");
-        swept = swept.saturating_add(self.0.0.prepare_cached(&many)?.execute(params![VERSIONS_KEPT, limit])?);
+        swept = swept.saturating_add(self.db.prepare_cached(&many)?.execute(params![VERSIONS_KEPT, limit])?);
         Ok(swept.saturating_add(self.sweep_of_no_entry(before, limit)?))
     }
 
     fn sweep_of_no_entry(&self, before: Moment, limit: u32) -> anyhow::Result<usize> {
-        if !self.entries_are_whole()? {
+        if !self.db.entries().entries_are_whole()? {
             return Ok(0);
         }
         let counts = "DELETE FROM entry_uses WHERE key IN (SELECT u.key FROM entry_uses u WHERE u.last_at < ?1
@@ -34,12 +35,12 @@ impl Tx<'_> {
         let meanings = "DELETE FROM embeddings WHERE id IN (SELECT e.id FROM embeddings e
              WHERE NOT EXISTS (SELECT 1 FROM text_digests d WHERE d.digest = e.digest)
              AND NOT EXISTS (SELECT 1 FROM entries n WHERE n.digest = e.digest) LIMIT ?1)";
-        let swept = self.0.0.prepare_cached(counts)?.execute(params![before, limit])?;
-        Ok(swept.saturating_add(self.0.0.prepare_cached(meanings)?.execute([limit])?))
+        let swept = self.db.prepare_cached(counts)?.execute(params![before, limit])?;
+        Ok(swept.saturating_add(self.db.prepare_cached(meanings)?.execute([limit])?))
     }
 }
 
-impl crate::store::Db<'_> {
+impl Erasure<'_> {
     /// Archives that we made for somebody to take along, written before that: path and digest.
     ///
     /// # Errors
@@ -47,18 +48,18 @@ impl crate::store::Db<'_> {
     pub fn old_exports(&self, before: Moment) -> anyhow::Result<Vec<(String, String)>> {
         let sql = "SELECT path, digest FROM files WHERE (path LIKE 'exports/%' OR path LIKE '%/exports/%') AND path LIKE '%.tar'
              AND author = 'program' AND digest <> '' AND written_at < ?1 ORDER BY id";
-        let mut query = self.0.prepare_cached(sql)?;
+        let mut query = self.db.prepare_cached(sql)?;
         Ok(query.query_map([before], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
     }
 }
 
-impl Tx<'_> {
+impl ErasureMut<'_> {
     /// An archive does not lie there any more.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn export_dropped(&self, path: &str, digest: &str) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("DELETE FROM files WHERE path = ?1 AND digest = ?2")?.execute([path, digest])?;
+        self.db.prepare_cached("DELETE FROM files WHERE path = ?1 AND digest = ?2")?.execute([path, digest])?;
         Ok(())
     }
 }
@@ -79,7 +80,7 @@ mod tests {
                 for (path, digest, content, at) in
                     [("gone.md", "a", Some("words"), 1), ("gone.md", "", None, 2), ("kept.md", "b", Some("words"), 1)]
                 {
-                    tx.file_version_of(&NewFile {
+                    tx.file_versions().file_version_of(&NewFile {
                         path,
                         digest,
                         label: &Label::trusted(),
@@ -90,18 +91,16 @@ mod tests {
                         at: Moment(at),
                     })?;
                 }
-                tx.0.0.execute("INSERT INTO embeddings (model, digest, vector) VALUES ('m', 'nowhere', x'00')", [])?;
-                tx.0.0
-                    .execute("INSERT INTO entry_uses (key, uses, last_at) VALUES ('old', 1, 1), ('new', 1, 9)", [])?;
-                let one = |sql: &str| tx.0.0.query_row(sql, [], |row| row.get::<_, i64>(0));
-                while tx.sweep_knowledge(Moment(5), 1)? > 0 {}
+                tx.execute("INSERT INTO embeddings (model, digest, vector) VALUES ('m', 'nowhere', x'00')", [])?;
+                tx.execute("INSERT INTO entry_uses (key, uses, last_at) VALUES ('old', 1, 1), ('new', 1, 9)", [])?;
+                let one = |sql: &str| tx.query_row(sql, [], |row| row.get::<_, i64>(0));
+                while tx.erasure().sweep_knowledge(Moment(5), 1)? > 0 {}
                 let held = "SELECT (SELECT count(*) FROM embeddings) + (SELECT count(*) FROM entry_uses)";
                 assert_eq!(one(held)?, 3, "the index may still come to have them");
-                tx.entries_begun()?;
-                tx.entries_done()?;
-                while tx.sweep_knowledge(Moment(5), 1)? > 0 {}
-                let uses: String =
-                    tx.0.0.query_row("SELECT group_concat(key) FROM entry_uses", [], |row| row.get(0))?;
+                tx.entries().entries_begun()?;
+                tx.entries().entries_done()?;
+                while tx.erasure().sweep_knowledge(Moment(5), 1)? > 0 {}
+                let uses: String = tx.query_row("SELECT group_concat(key) FROM entry_uses", [], |row| row.get(0))?;
                 Ok((one("SELECT count(*) FROM file_contents")?, one("SELECT count(*) FROM embeddings")?, uses))
             })
             .await

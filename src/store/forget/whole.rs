@@ -1,5 +1,6 @@
 //! Everything of one person goes. Numbers stay (what models took, when slots ran, how many messages there were); words, names and addresses do not.
 
+use crate::store::handles::{Erasure, ErasureMut};
 use std::collections::BTreeSet;
 
 use rusqlite::params;
@@ -8,7 +9,7 @@ use super::places::{PLACES, Place, Way};
 use super::{Counts, ForgettingRow};
 use crate::id::{ForgettingId, MessageId, PersonId};
 use crate::store::gone::{FORGOT, UNCUT};
-use crate::store::{Correction, Db, Fact, Node, Tx};
+use crate::store::{Correction, Fact, Node};
 use crate::text::needle::Needles;
 use crate::time::Moment;
 use crate::trust::Scope;
@@ -16,14 +17,14 @@ use crate::trust::Scope;
 /// How a table still holds words of somebody: its name and how many rows do.
 pub type Holding = (String, usize);
 
-impl Db<'_> {
+impl Erasure<'_> {
     /// The person of that name who is allowed in, or was last.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn person_once_named(&self, name: &str) -> anyhow::Result<Option<PersonId>> {
         use rusqlite::OptionalExtension;
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id FROM people WHERE lower(name) = lower(?1) ORDER BY removed_at IS NULL DESC, id DESC LIMIT 1",
         )?;
         Ok(query.query_row([name], |row| row.get(0)).optional()?)
@@ -34,7 +35,7 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn said_in_groups(&self, person: PersonId, limit: u32) -> anyhow::Result<Vec<MessageId>> {
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT id FROM messages WHERE person_id = ?1 AND scope LIKE 'group:%' AND gone_at IS NULL ORDER BY id LIMIT ?2",
         )?;
         Ok(query.query_map(params![person, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
@@ -51,7 +52,7 @@ impl Db<'_> {
             sources.iter().any(|node| matches!(node, Node::Message(id) if of.contains(id)))
         };
         let theirs = |sources: &[Node]| any(sources, &said) && !any(sources, &by_others);
-        let mut query = self.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT scope, facts, corrections FROM extractions WHERE scope LIKE 'group:%' AND (facts <> '[]' OR corrections <> '[]') ORDER BY id",
         )?;
         let rows = query.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)))?;
@@ -77,7 +78,7 @@ impl Db<'_> {
 
     fn said_there(&self, which: &str, person: PersonId) -> anyhow::Result<BTreeSet<MessageId>> {
         let sql = format!("SELECT id FROM messages WHERE scope LIKE 'group:%' AND {which}");
-        let mut query = self.0.prepare_cached(&sql)?;
+        let mut query = self.db.prepare_cached(&sql)?;
         Ok(query.query_map([person], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
@@ -98,7 +99,7 @@ impl Db<'_> {
     /// If the journal cannot be read.
     pub fn messages_with_words(&self, person: PersonId) -> anyhow::Result<usize> {
         let sql = "SELECT count(DISTINCT message_id) FROM texts WHERE scope = ?1 AND text <> ''";
-        let count: i64 = self.0.prepare_cached(sql)?.query_row([Scope::Person(person)], |row| row.get(0))?;
+        let count: i64 = self.db.prepare_cached(sql)?.query_row([Scope::Person(person)], |row| row.get(0))?;
         Ok(usize::try_from(count)?)
     }
 
@@ -110,7 +111,7 @@ impl Db<'_> {
         // What was written for somebody else since is theirs.
         let sql = "SELECT path FROM files f WHERE scope = ?1 AND path NOT LIKE 'forgotten/%'
             AND id = (SELECT max(id) FROM files WHERE path = f.path) ORDER BY path";
-        let mut query = self.0.prepare_cached(sql)?;
+        let mut query = self.db.prepare_cached(sql)?;
         Ok(query.query_map([Scope::Person(person)], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
@@ -124,7 +125,7 @@ impl Db<'_> {
         for place in PLACES {
             let sql =
                 format!("SELECT count(*) FROM {} WHERE ({}) AND {}", place.table, place.rows, says_something(place));
-            let count: i64 = self.0.prepare(&sql)?.query_row([scope], |row| row.get(0))?;
+            let count: i64 = self.db.prepare(&sql)?.query_row([scope], |row| row.get(0))?;
             if count > 0 {
                 holding.push((format!("{}.{}", place.table, place.column), usize::try_from(count)?));
             }
@@ -141,7 +142,7 @@ impl Db<'_> {
             ),
             ("reactions", "SELECT count(*) FROM reactions WHERE person_id = ?1"),
         ] {
-            let count: i64 = self.0.prepare(sql)?.query_row([person], |row| row.get(0))?;
+            let count: i64 = self.db.prepare(sql)?.query_row([person], |row| row.get(0))?;
             if count > 0 {
                 holding.push((name.to_owned(), usize::try_from(count)?));
             }
@@ -150,7 +151,7 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl ErasureMut<'_> {
     /// Blanks some of the words of a person. Zero when none are left.
     ///
     /// # Errors
@@ -160,8 +161,8 @@ impl Tx<'_> {
         for place in PLACES {
             let blanked = self.blank_some_in(place, scope, limit)?;
             if blanked > 0 {
-                self.set_fact(FORGOT, "1")?;
-                self.set_fact(UNCUT, &format!("person {person} {blanked} {}", place.table))?;
+                self.tx().settings().set_fact(FORGOT, "1")?;
+                self.tx().settings().set_fact(UNCUT, &format!("person {person} {blanked} {}", place.table))?;
                 return Ok(blanked);
             }
         }
@@ -175,18 +176,17 @@ impl Tx<'_> {
         let sql = match place.way {
             Way::Text => {
                 let texts = "SELECT id, text FROM texts WHERE scope = ?1 AND text <> '' LIMIT ?2";
-                return self.blank_texts(texts, these);
+                return self.tx().maintenance().blank_texts(texts, these);
             }
             Way::Step => {
                 let steps =
                     "SELECT id, text FROM steps WHERE scope = ?1 AND (text <> '' OR call NOT IN ('', '[]')) LIMIT ?2";
-                return self.blank_steps(steps, these);
+                return self.tx().maintenance().blank_steps(steps, these);
             }
             Way::Row if *table == "entries" => {
-                let mut count = self.0.0.prepare_cached("SELECT count(*) FROM entries WHERE scope = ?1")?;
+                let mut count = self.db.prepare_cached("SELECT count(*) FROM entries WHERE scope = ?1")?;
                 let count: i64 = count.query_row([scope], |row| row.get(0))?;
-                self.0
-                    .0
+                self.db
                     .prepare_cached("DELETE FROM entry_uses WHERE key IN (SELECT key FROM entries WHERE scope = ?1)")?
                     .execute([scope])?;
                 self.drop_entries_of(scope)?;
@@ -197,7 +197,7 @@ impl Tx<'_> {
                 format!("UPDATE {table} SET {column} = {} WHERE rowid IN ({some})", blank(place))
             }
         };
-        Ok(self.0.0.prepare_cached(&sql)?.execute(these)?)
+        Ok(self.db.prepare_cached(&sql)?.execute(these)?)
     }
 
     /// Ends what was under way for a person, and takes them out of everything that names them. Their words go by [`Tx::blank_some_of`].
@@ -221,7 +221,7 @@ impl Tx<'_> {
             "UPDATE summaries SET state = 'void' WHERE scope = ?1 AND ?2 = ?2",
             "UPDATE conversations SET revision = revision + 1, written_down = 1, closed_at = coalesce(closed_at, ?2) WHERE scope = ?1",
         ] {
-            self.0.0.prepare_cached(sql)?.execute(params![scope, now])?;
+            self.db.prepare_cached(sql)?.execute(params![scope, now])?;
         }
         self.disallow_wholly(person, now)
     }
@@ -254,12 +254,12 @@ impl Tx<'_> {
             "UPDATE people SET namesake_id = NULL WHERE ?1 IN (id, namesake_id)".to_owned(),
             format!("UPDATE addresses SET peer = 'forgotten:' || id, alias = '', person_id = NULL WHERE id IN {whose}"),
         ] {
-            self.0.0.prepare_cached(&sql)?.execute([person])?;
+            self.db.prepare_cached(&sql)?.execute([person])?;
         }
-        self.disallow(person, now)?;
+        self.tx().people().disallow(person, now)?;
         let sql = "UPDATE people SET name = 'forgotten ' || id, folder = '', prefer = '', declared = 'pairing',
                 ended = 'forgotten' WHERE id = ?1";
-        self.0.0.prepare_cached(sql)?.execute([person])?;
+        self.db.prepare_cached(sql)?.execute([person])?;
         Ok(())
     }
 
@@ -271,18 +271,15 @@ impl Tx<'_> {
         let scope = Scope::Person(person);
         let these = "SELECT id FROM files WHERE scope = ?1 OR (?2 <> '' AND (path LIKE ?2 || '/%' OR path LIKE '//experience/' || ?2 || '/%'))";
         let versions = self
-            .0
-            .0
+            .db
             .prepare_cached(&format!("DELETE FROM file_contents WHERE file_id IN ({these})"))?
             .execute(params![scope, folder])?;
-        self.0
-            .0
+        self.db
             .prepare_cached(&format!(
                 "UPDATE files SET path = 'forgotten/' || ?3, digest = '', replaces = NULL WHERE id IN ({these})"
             ))?
             .execute(params![scope, folder, id])?;
-        self.0
-            .0
+        self.db
             .prepare_cached(
                 "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE scope = ?1",
             )?

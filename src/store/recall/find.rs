@@ -4,13 +4,13 @@
 //! are counted first, up to a bound, and the rare ones looked for until together they come to [`MOST`] texts. Where all are common the newest texts that
 //! hold all of them are as good as any. A question costs the same at a million texts as at fifty thousand.
 
+use crate::store::handles::MessageSearch;
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::params;
 
 use super::rank::Candidate;
 use super::{Looked, before};
-use crate::store::Db;
 use crate::text::fold;
 use crate::text::question::Question;
 use crate::trust::Label;
@@ -61,7 +61,7 @@ pub(super) fn phrase(places: &[String], word: &str) -> String {
     if let [one] = all.as_slice() { one.clone() } else { format!("({})", all.join(" OR ")) }
 }
 
-impl Db<'_> {
+impl MessageSearch<'_> {
     /// Counts the words of a question and keeps the rare ones.
     pub(super) fn text_terms(&self, question: &Question, places: &[String]) -> anyhow::Result<Terms> {
         let words = question.words.iter().map(|word| phrase(places, word));
@@ -69,7 +69,7 @@ impl Db<'_> {
         let months = question.month_words().filter(|month| !question.words.iter().any(|word| word == month));
         let days = months.map(|month| format!("day : {}", phrase(places, month)));
         let mut query = self
-            .0
+            .db
             .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM texts_fts WHERE texts_fts MATCH ?1 LIMIT ?2)")?;
         let mut counted: Vec<(String, i64)> = Vec::new();
         for term in words.chain(days) {
@@ -78,7 +78,7 @@ impl Db<'_> {
                 counted.push((term, count));
             }
         }
-        let texts: i64 = self.0.query_row("SELECT coalesce(max(id), 0) FROM texts", [], |row| row.get(0))?;
+        let texts: i64 = self.db.query_row("SELECT coalesce(max(id), 0) FROM texts", [], |row| row.get(0))?;
         Ok(Terms::among(counted, texts))
     }
 
@@ -105,7 +105,7 @@ impl Db<'_> {
     /// The best by BM25, where what stands in the day counts half.
     fn texts_by_rank(&self, expression: &str, looked: &Looked<'_>) -> anyhow::Result<Vec<Candidate>> {
         // The inner query ranks by the index alone; only the best rows are looked up.
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id, f.score
              FROM (SELECT rowid, rank AS score FROM texts_fts
                    WHERE texts_fts MATCH ?1 AND rank MATCH 'bm25(1.0, 0.5)' ORDER BY rank LIMIT ?2) f
@@ -125,7 +125,7 @@ impl Db<'_> {
 
     /// The newest that match, which all count the same.
     fn newest_texts(&self, expression: &str, looked: &Looked<'_>, score: f64) -> anyhow::Result<Vec<Candidate>> {
-        let mut query = self.0.prepare_cached(&format!(
+        let mut query = self.db.prepare_cached(&format!(
             "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id
              FROM (SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2) f
              JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
@@ -143,7 +143,7 @@ impl Db<'_> {
     fn enough_texts(&self, looked: &Looked<'_>) -> anyhow::Result<i64> {
         let most = i64::try_from(CANDIDATES.max(looked.limit)).unwrap_or(i64::MAX);
         let mut query =
-            self.0.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM texts WHERE message_id >= ?1 LIMIT ?2)")?;
+            self.db.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM texts WHERE message_id >= ?1 LIMIT ?2)")?;
         let newer: i64 = query.query_row([before(looked), NEWER], |row| row.get(0))?;
         Ok(most.saturating_add(newer))
     }
@@ -151,7 +151,7 @@ impl Db<'_> {
     /// Marks which terms each candidate holds.
     fn mark_terms(&self, candidates: &mut [Candidate], terms: &Terms) -> anyhow::Result<()> {
         let place: HashMap<i64, usize> = candidates.iter().enumerate().map(|(at, one)| (one.text, at)).collect();
-        let mut query = self.0.prepare_cached("SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1")?;
+        let mut query = self.db.prepare_cached("SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1")?;
         for (number, (term, _)) in terms.list.iter().enumerate() {
             let mut rows = query.query([term])?;
             while let Some(row) = rows.next()? {
@@ -180,7 +180,7 @@ impl Db<'_> {
         }
         let expression = phrase(places, &question.all.join(" "));
         let mut query = self
-            .0
+            .db
             .prepare_cached("SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2")?;
         let rows = query.query_map(params![format!("body : {expression}"), MOST], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)

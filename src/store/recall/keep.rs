@@ -1,10 +1,10 @@
 //! Keeping the index: each text that is searched stands in it once, with the day on which it was said, and can be put there again at any time.
 
+use crate::store::handles::MessageSearchMut;
 use chrono::Datelike;
 use rusqlite::{OptionalExtension, params};
 
 use super::place;
-use crate::store::Tx;
 use crate::store::upkeep::SEARCHED;
 use crate::text::{fold, question};
 use crate::time::Moment;
@@ -14,10 +14,10 @@ use crate::trust::{Label, Scope};
 const BEHIND: i64 = 12 * 3_600_000;
 const AHEAD: i64 = 14 * 3_600_000;
 
-impl Tx<'_> {
+impl MessageSearchMut<'_> {
     /// Puts a text into the index.
     pub(in crate::store) fn index_text(&self, row: i64) -> anyhow::Result<()> {
-        let mut query = self.0.0.prepare_cached(
+        let mut query = self.db.prepare_cached(
             "SELECT t.text, t.label, t.scope, m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = ?1",
         )?;
         let found = query
@@ -29,8 +29,8 @@ impl Tx<'_> {
 
     /// Takes a text out of the index, and forgets what its words mean.
     pub(in crate::store) fn unindex_text(&self, row: i64) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([row])?;
-        self.drop_digest(row)
+        self.db.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([row])?;
+        self.tx().embeddings().drop_digest(row)
     }
 
     /// Throws the index away and builds it again from the texts.
@@ -38,8 +38,8 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn rebuild_index(&self) -> anyhow::Result<()> {
-        self.0.0.execute("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
-        let mut query = self.0.0.prepare(&format!(
+        self.db.execute("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
+        let mut query = self.db.prepare(&format!(
             "SELECT t.id, t.text, t.label, t.scope, m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id
              WHERE {SEARCHED} AND t.text <> '' ORDER BY t.id"
         ))?;
@@ -53,15 +53,15 @@ impl Tx<'_> {
 
     /// Fills an index that is empty, as after a change of its shape, while there is something to find.
     pub(in crate::store) fn catch_up_index(&self) -> anyhow::Result<()> {
-        let is_empty = !self.0.0.prepare("SELECT 1 FROM texts_fts_docsize LIMIT 1")?.exists([])?;
-        if is_empty && self.0.0.prepare("SELECT 1 FROM texts WHERE text <> '' LIMIT 1")?.exists([])? {
+        let is_empty = !self.db.prepare("SELECT 1 FROM texts_fts_docsize LIMIT 1")?.exists([])?;
+        if is_empty && self.db.prepare("SELECT 1 FROM texts WHERE text <> '' LIMIT 1")?.exists([])? {
             self.rebuild_index()?;
         }
         Ok(())
     }
 
     fn put_text(&self, row: i64, words: &str, place: String, at: Moment) -> anyhow::Result<()> {
-        self.0.0.prepare_cached("INSERT INTO texts_fts (rowid, body, day) VALUES (?1, ?2, ?3)")?.execute(params![
+        self.db.prepare_cached("INSERT INTO texts_fts (rowid, body, day) VALUES (?1, ?2, ?3)")?.execute(params![
             row,
             fold::under(&place, words),
             fold::under(&place, &day(at))

@@ -4,10 +4,10 @@
 //! in the role and at the addresses that they have there; everybody else is removed in it until an owner lets them in. Only a home in which nothing ever
 //! happened has nothing to say about that.
 
+use crate::store::handles::{AfterRestore, AfterRestoreMut};
 use rusqlite::params;
 use serde::Serialize;
 
-use super::super::{Db, Tx};
 use crate::people::Role;
 use crate::time::Moment;
 
@@ -108,14 +108,14 @@ impl RestoredPerson {
     }
 }
 
-impl Db<'_> {
+impl AfterRestore<'_> {
     /// Everybody who is or was let in, oldest first. Reads journals of every version.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub fn members(&self) -> anyhow::Result<Vec<PersonRecord>> {
         let mut query = self
-            .0
+            .db
             .prepare("SELECT id, name, role, declared, created_at, removed_at IS NOT NULL FROM people ORDER BY id")?;
         let mut members: Vec<PersonRecord> = query
             .query_map([], |row| {
@@ -139,9 +139,9 @@ impl Db<'_> {
 
     fn places_of(&self, person: i64) -> anyhow::Result<Vec<AddressRecord>> {
         let has_alias =
-            self.0.prepare("SELECT 1 FROM pragma_table_info('addresses') WHERE name = 'alias'")?.exists([])?;
+            self.db.prepare("SELECT 1 FROM pragma_table_info('addresses') WHERE name = 'alias'")?.exists([])?;
         let alias = if has_alias { "alias" } else { "''" };
-        let mut query = self.0.prepare(&format!(
+        let mut query = self.db.prepare(&format!(
             "SELECT id, adapter, account, peer, {alias} FROM addresses WHERE person_id = ?1 ORDER BY id"
         ))?;
         let place = |row: &rusqlite::Row<'_>| {
@@ -161,14 +161,14 @@ impl Db<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn is_unused(&self) -> anyhow::Result<bool> {
-        let mut query = self.0.prepare(
+        let mut query = self.db.prepare(
             "SELECT 1 FROM messages UNION ALL SELECT 1 FROM people WHERE removed_at IS NOT NULL OR declared <> 'config'",
         )?;
         Ok(!query.exists([])?)
     }
 }
 
-impl Tx<'_> {
+impl AfterRestoreMut<'_> {
     /// Lets in only whom the present home knows; `None` lets everybody in as they were. Returns who was in, in the archive.
     ///
     /// # Errors
@@ -183,7 +183,7 @@ impl Tx<'_> {
         }
         if present.is_some() {
             // An alias of nobody's address opens nothing.
-            self.0.0.execute("UPDATE addresses SET alias = '' WHERE person_id IS NULL", [])?;
+            self.db.execute("UPDATE addresses SET alias = '' WHERE person_id IS NULL", [])?;
         }
         Ok(standings)
     }
@@ -193,14 +193,14 @@ impl Tx<'_> {
         let (addresses, refused) = self.judge_addresses(member, known)?;
         let role = known.map_or(member.role, |known| known.role);
         if let Some(known) = known {
-            self.0.0.execute(
+            self.db.execute(
                 "UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1",
                 params![member.id, role.as_str(), known.declared],
             )?;
             // Under the name that they have now, unless another person of the archive has it.
-            self.0.0.execute("UPDATE OR IGNORE people SET name = ?2 WHERE id = ?1", params![member.id, known.name])?;
+            self.db.execute("UPDATE OR IGNORE people SET name = ?2 WHERE id = ?1", params![member.id, known.name])?;
         } else {
-            self.0.0.execute("UPDATE people SET removed_at = ?2 WHERE id = ?1", params![member.id, now])?;
+            self.db.execute("UPDATE people SET removed_at = ?2 WHERE id = ?1", params![member.id, now])?;
         }
         Ok(RestoredPerson {
             name: known.map_or(&member.name, |known| &known.name).clone(),
@@ -225,10 +225,10 @@ impl Tx<'_> {
             // Whoever sits at this computer's terminal has the home anyway.
             if same.is_some() || (known.is_some() && place.adapter == TERMINAL) {
                 let alias = same.map_or("", |same| same.alias.as_str());
-                self.0.0.execute("UPDATE addresses SET alias = ?2 WHERE id = ?1", params![place.id, alias])?;
+                self.db.execute("UPDATE addresses SET alias = ?2 WHERE id = ?1", params![place.id, alias])?;
                 kept.push(place.shown());
             } else {
-                self.0.0.execute("UPDATE addresses SET person_id = NULL, alias = '' WHERE id = ?1", [place.id])?;
+                self.db.execute("UPDATE addresses SET person_id = NULL, alias = '' WHERE id = ?1", [place.id])?;
                 refused.push(place.shown());
             }
         }
@@ -267,6 +267,7 @@ mod tests {
     use super::*;
     use crate::people::Address;
     use crate::store::Journal;
+    use crate::store::Tx;
 
     fn at(peer: &str) -> Address {
         Address::new("telegram", "bot", peer)
@@ -297,16 +298,16 @@ mod tests {
             for (name, role, peer) in
                 [("Ada", Role::Owner, "1"), ("Ben", Role::Member, "2"), ("Mallory", Role::Owner, "6")]
             {
-                let known = tx.allow(name, role, "pairing", Moment(1))?;
-                tx.link(&at(peer), Some(known.id), Moment(1))?;
+                let known = tx.people().allow(name, role, "pairing", Moment(1))?;
+                tx.addresses().link(&at(peer), Some(known.id), Moment(1))?;
             }
-            tx.let_in_only(present.as_ref(), Moment(9))?;
+            tx.after_restore().let_in_only(present.as_ref(), Moment(9))?;
             let shown = |person: crate::people::Person| {
                 let places: Vec<String> =
-                    tx.addresses_of(person.id)?.into_iter().map(|known| known.address.peer).collect();
+                    tx.addresses().addresses_of(person.id)?.into_iter().map(|known| known.address.peer).collect();
                 Ok(format!("{} {} {}", person.name, person.role, places.join(" ")))
             };
-            tx.people()?.into_iter().map(shown).collect::<anyhow::Result<Vec<_>>>()
+            tx.people().people()?.into_iter().map(shown).collect::<anyhow::Result<Vec<_>>>()
         };
         journal.write("a story", job).await.unwrap()
     }

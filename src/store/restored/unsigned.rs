@@ -1,17 +1,18 @@
 //! A journal of which nobody knows who wrote it: nothing in it acts, and no word of it is trusted.
 
+use crate::store::handles::{AfterRestore, AfterRestoreMut};
 use anyhow::ensure;
 use rusqlite::params;
 
-use super::super::{Db, Tx, open};
+use super::super::{Db, open};
 use super::Parked;
 use crate::time::Moment;
 use crate::trust::Label;
 
-impl Db<'_> {
+impl AfterRestore<'_> {
     /// The schema: kind, name and text of all that is not SQLite's own.
     fn schema(&self) -> anyhow::Result<Vec<(String, String, String)>> {
-        let mut query = self.0.prepare(
+        let mut query = self.db.prepare(
             "SELECT type, name, coalesce(sql, '') FROM sqlite_schema
              WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY type, name",
         )?;
@@ -20,7 +21,7 @@ impl Db<'_> {
     }
 }
 
-impl Tx<'_> {
+impl AfterRestoreMut<'_> {
     /// Refuses a journal that holds tables, triggers or views of another shape than this program gives them: a trigger of a stranger would act in
     /// every later transaction.
     ///
@@ -28,7 +29,7 @@ impl Tx<'_> {
     /// If it does, or cannot be read.
     pub fn has_our_schema(&self) -> anyhow::Result<()> {
         let ours = open::empty()?;
-        let (ours, found) = (Db::on(&ours).schema()?, self.schema()?);
+        let (ours, found) = (Db::on(&ours).after_restore().schema()?, self.schema()?);
         let is_ours = |row: &(String, String, String)| ours.iter().any(|one| one == row);
         let foreign = found.iter().find(|row| !is_ours(row)).or_else(|| ours.iter().find(|row| !found.contains(row)));
         let name = foreign.map(|(kind, name, _)| format!("{kind} {name}")).unwrap_or_default();
@@ -44,14 +45,14 @@ impl Tx<'_> {
         for (table, column) in self.label_columns()? {
             let is_trusted = Label::is_trusted_sql(&format!("\"{column}\""));
             let sql = format!("UPDATE \"{table}\" SET \"{column}\" = ?1 WHERE {is_trusted}");
-            self.0.0.execute(&sql, [label])?;
+            self.db.execute(&sql, [label])?;
         }
-        parked.reminders = self.0.0.execute(
+        parked.reminders = self.db.execute(
             "UPDATE reminders SET state = 'cancelled', next_at = NULL, ended_at = ?1 WHERE state = 'waiting'",
             [now],
         )?;
         // Accepted by whom? The next look at the skills asks the owner about each.
-        self.0.0.execute_batch(
+        self.db.execute_batch(
             "UPDATE skill_versions SET accepted = 0, hosts = '';
              UPDATE skills SET state = 'gone', digest = '', shipped = '', installed = '', version_id = NULL;
              DELETE FROM meta WHERE key = 'skills_carried_over';
@@ -60,13 +61,13 @@ impl Tx<'_> {
              UPDATE conversations SET opening = '', opening_state = 'none', written_down = 1;",
         )?;
         // Whoever writes next begins a conversation of which all was said here.
-        self.0.0.execute("UPDATE streams SET break_at = ?1", params![now])?;
-        self.rebuild_index()?;
-        self.rebuild_fingerprints()
+        self.db.execute("UPDATE streams SET break_at = ?1", params![now])?;
+        self.tx().message_search().rebuild_index()?;
+        self.tx().fingerprints().rebuild_fingerprints()
     }
 
     fn label_columns(&self) -> anyhow::Result<Vec<(String, String)>> {
-        let mut query = self.0.0.prepare(
+        let mut query = self.db.prepare(
             "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c
              WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' AND c.name IN ('label', 'context_label')",
         )?;
@@ -78,7 +79,7 @@ impl Tx<'_> {
     /// # Errors
     /// If the journal cannot be written.
     pub fn void_outside_tools(&self) -> anyhow::Result<Vec<String>> {
-        let mut query = self.0.0.prepare(
+        let mut query = self.db.prepare(
             "UPDATE outside_tools SET accepted_digest = '', accepted_at = NULL, accepted_by = NULL
              WHERE accepted_digest <> '' RETURNING server || '__' || name",
         )?;
@@ -98,7 +99,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.db");
         Journal::open(&path, None).unwrap().close().await;
-        assert!(amend_copy(&path, |tx| tx.has_our_schema()).is_ok());
+        assert!(amend_copy(&path, |tx| tx.after_restore().has_our_schema()).is_ok());
         for (sql, undo) in [
             ("CREATE TRIGGER t AFTER INSERT ON messages BEGIN UPDATE people SET role = 'owner'; END", "DROP TRIGGER t"),
             ("CREATE VIEW v AS SELECT 1", "DROP VIEW v"),
@@ -107,7 +108,7 @@ mod tests {
         ] {
             let run = |sql: &'static str| {
                 rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
-                amend_copy(&path, |tx| tx.has_our_schema()).is_ok()
+                amend_copy(&path, |tx| tx.after_restore().has_our_schema()).is_ok()
             };
             assert!(!run(sql), "{sql}");
             assert!(run(undo), "{undo}");

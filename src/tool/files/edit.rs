@@ -36,7 +36,7 @@ impl EditFile {
         }
         let (turn, line) = (call.turn, says::file_line(path, short(&now)));
         let look = move |db: Db<'_>| {
-            let steps = db.steps(turn)?;
+            let steps = db.turns().steps(turn)?;
             let mut shown = steps.iter().filter(|step| step.done && SHOW.contains(&step.tool.as_str()));
             Ok(shown.any(|step| step.text.open().0.starts_with(&line)))
         };

@@ -95,20 +95,21 @@ impl Register {
 
     /// All rows.
     pub async fn seen(&self) -> anyhow::Result<Vec<OutsideToolRow>> {
-        self.journal.read(|db| db.outside_tools()).await
+        self.journal.read(|db| db.mcp_tools().outside_tools()).await
     }
 
     /// A server listed this.
     pub async fn saw(&self, server: &str, listing: &Listing) -> anyhow::Result<()> {
         let (server, tools, now) = (server.to_owned(), listing.tools.clone(), self.clock.now());
-        self.journal.write("note outside tools", move |tx| tx.saw_tools(&server, &tools, now)).await?;
+        self.journal.write("note outside tools", move |tx| tx.mcp_tools().saw_tools(&server, &tools, now)).await?;
         self.renew().await
     }
 
     /// The owner accepts a tool as it stands in that row. False if it has changed since.
     pub async fn accept(&self, row: &OutsideToolRow, by: Option<PersonId>) -> anyhow::Result<bool> {
         let (server, seen, now) = (row.server.clone(), row.seen.clone(), self.clock.now());
-        let accept = move |tx: crate::store::Tx<'_>| tx.accept_tool(&server, &seen.name, &seen.digest, by, now);
+        let accept =
+            move |tx: crate::store::Tx<'_>| tx.mcp_tools().accept_tool(&server, &seen.name, &seen.digest, by, now);
         let accepted = self.journal.write("accept an outside tool", accept).await?;
         self.renew().await?;
         Ok(accepted)

@@ -263,7 +263,7 @@ async fn what_is_paid_for_outlives_an_index_that_is_made_anew() {
     let kept = async || {
         let anew = self::vectors(&home, embedder.clone());
         anew.catch_up().await.unwrap();
-        while home.journal.write("upkeep", |tx| tx.sweep_knowledge(NOW, 10)).await.unwrap() > 0 {}
+        while home.journal.write("upkeep", |tx| tx.erasure().sweep_knowledge(NOW, 10)).await.unwrap() > 0 {}
         anew.health().await.unwrap().kept
     };
     assert_eq!(kept().await, 1);

@@ -1,0 +1,200 @@
+//! One handle per table family: `db.turns()` reads, `tx.turns()` writes as well.
+//!
+//! [`Db`] and [`Tx`] have no queries of their own. Each family's file implements its handle's methods, and reaches other
+//! families through `self.db` or `self.tx()`. All SQL passes through [`Db::prepare`] and [`Db::prepare_cached`], where tests can make a
+//! check of scope permissive.
+
+use std::ops::Deref;
+
+use rusqlite::{CachedStatement, Params, Row, Statement};
+
+use crate::trust::mutation;
+
+/// A connection that reads. Every method of a handle fails if the database or the disk fails; a method says so only where it
+/// also fails for another reason.
+#[derive(Debug, Clone, Copy)]
+pub struct Db<'a>(&'a rusqlite::Connection);
+
+/// A transaction that writes, and reads what it wrote.
+#[derive(Debug, Clone, Copy)]
+pub struct Tx<'a>(Db<'a>);
+
+impl<'a> Db<'a> {
+    pub(super) fn on(connection: &'a rusqlite::Connection) -> Self {
+        Self(connection)
+    }
+
+    pub(super) fn prepare(self, sql: &str) -> rusqlite::Result<Statement<'a>> {
+        self.0.prepare(&mutation::statement(sql))
+    }
+
+    pub(super) fn prepare_cached(self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
+        self.0.prepare_cached(&mutation::statement(sql))
+    }
+
+    pub(super) fn query_row<T>(
+        self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        self.0.query_row(sql, values, read)
+    }
+
+    pub(super) fn execute(self, sql: &str, values: impl Params) -> rusqlite::Result<usize> {
+        self.0.execute(sql, values)
+    }
+
+    pub(super) fn execute_batch(self, sql: &str) -> rusqlite::Result<()> {
+        self.0.execute_batch(sql)
+    }
+
+    pub(super) fn last_insert_rowid(self) -> i64 {
+        self.0.last_insert_rowid()
+    }
+
+    pub(super) fn total_changes(self) -> u64 {
+        self.0.total_changes()
+    }
+}
+
+impl<'a> Tx<'a> {
+    pub(super) fn on(transaction: &'a rusqlite::Transaction<'_>) -> Self {
+        Self(Db::on(transaction))
+    }
+}
+
+impl<'a> Deref for Tx<'a> {
+    type Target = Db<'a>;
+
+    fn deref(&self) -> &Db<'a> {
+        &self.0
+    }
+}
+
+/// Declares the handles of each table family, and the methods of [`Db`] and [`Tx`] that give them.
+macro_rules! handles {
+    ($($doc:literal $family:ident: $read:ident $(, $write:ident)?;)*) => {
+        $(
+            #[doc = $doc]
+            #[derive(Debug, Clone, Copy)]
+            pub struct $read<'a> {
+                pub(super) db: Db<'a>,
+            }
+
+            impl<'a> Db<'a> {
+                #[doc = $doc]
+                pub fn $family(self) -> $read<'a> {
+                    $read { db: self }
+                }
+            }
+
+            $(
+                #[doc = $doc]
+                #[derive(Debug, Clone, Copy)]
+                pub struct $write<'a>($read<'a>);
+
+                impl<'a> $write<'a> {
+                    #[allow(dead_code, reason = "not every family writes to others")]
+                    pub(super) fn tx(self) -> Tx<'a> {
+                        Tx(self.0.db)
+                    }
+                }
+
+                impl<'a> Deref for $write<'a> {
+                    type Target = $read<'a>;
+
+                    fn deref(&self) -> &$read<'a> {
+                        &self.0
+                    }
+                }
+
+                impl<'a> Tx<'a> {
+                    #[doc = $doc]
+                    pub fn $family(self) -> $write<'a> {
+                        $write(self.0.$family())
+                    }
+                }
+            )?
+        )*
+    };
+}
+
+handles! {
+    "Use of models, tools and skills over time, for reports."
+    activity: Activity;
+    "Addresses of people and groups on channels."
+    addresses: Addresses, AddressesMut;
+    "What a restored journal has to settle before it is used."
+    after_restore: AfterRestore, AfterRestoreMut;
+    "Files that came with messages."
+    attachments: Attachments, AttachmentsMut;
+    "Compactions of a conversation that is still open."
+    compactions: Compactions, CompactionsMut;
+    "Conversations, open and closed."
+    conversations: Conversations, ConversationsMut;
+    "Edges from a row to the rows that it was made of."
+    derivations: Derivations, DerivationsMut;
+    "Embedding vectors and what lacks one."
+    embeddings: Embeddings, EmbeddingsMut;
+    "The index of notes, facts and documents."
+    entries: Entries, EntriesMut;
+    "Forgettings: what is to be deleted, and how far that is."
+    erasure: Erasure, ErasureMut;
+    "Facts that the extractor took from conversations."
+    extractions: Extractions, ExtractionsMut;
+    "Versions of workspace files."
+    file_versions: FileVersions, FileVersionsMut;
+    "Fingerprints of pasted text."
+    fingerprints: Fingerprints, FingerprintsMut;
+    "Groups and their admission."
+    groups: Groups, GroupsMut;
+    "Updates that channels delivered."
+    inbox: Inbox, InboxMut;
+    "Requests to keep something that came from outside."
+    keep_requests: KeepRequests, KeepRequestsMut;
+    "Retention, checks and repairs."
+    maintenance: Maintenance, MaintenanceMut;
+    "Tools of MCP servers, as they were last seen."
+    mcp_tools: McpTools, McpToolsMut;
+    "Full-text search in messages."
+    message_search: MessageSearch, MessageSearchMut;
+    "Messages and their texts."
+    messages: Messages, MessagesMut;
+    "Messages to be delivered, and their parts."
+    outbox: Outbox, OutboxMut;
+    "Files that go out with a reply."
+    outgoing_files: OutgoingFiles, OutgoingFilesMut;
+    "Pairing codes and guesses at them."
+    pairing: Pairing, PairingMut;
+    "People, their roles and records."
+    people: People, PeopleMut;
+    "Proposed changes of skills, and verdicts on them."
+    proposals: Proposals, ProposalsMut;
+    "Questions that wait for a yes or a no."
+    questions: Questions, QuestionsMut;
+    "Emoji reactions to messages."
+    reactions: Reactions, ReactionsMut;
+    "Deletion of retracted messages."
+    redaction: Redaction, RedactionMut;
+    "Reflections and the actions that they propose."
+    reflections: Reflections, ReflectionsMut;
+    "Reminders and scheduled tasks."
+    reminders: Reminders, RemindersMut;
+    "Settings that the program keeps about itself."
+    settings: Settings, SettingsMut;
+    "Skills and their versions."
+    skills: Skills, SkillsMut;
+    "Slots of scheduled work."
+    slots: Slots, SlotsMut;
+    "Reservations and costs of model calls."
+    spending: Spending, SpendingMut;
+    "Summaries of closed conversations."
+    summaries: Summaries, SummariesMut;
+    "Timers of streams."
+    timers: Timers, TimersMut;
+    "Turns and their steps."
+    turns: Turns, TurnsMut;
+    "Folders of people in the workspace."
+    workspace: Workspace, WorkspaceMut;
+}
