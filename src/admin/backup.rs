@@ -163,7 +163,7 @@ fn write(
 
 /// Whose the root of the workspace is, and whether folders are being moved; `None` in a journal of a program that did not know. Files and journal have to agree.
 fn places_of(sources: &Sources) -> Option<(Option<PersonId>, bool)> {
-    let look = |db: store::Db<'_>| Ok((db.workspace().workspace_owner()?, db.workspace().folder_moves()?.is_empty()));
+    let look = |db: store::Db<'_>| Ok((db.folders().workspace_owner()?, db.folders().folder_moves()?.is_empty()));
     store::examine(&sources.home.journal(), look).ok()
 }
 

@@ -43,7 +43,7 @@ impl Admin {
     pub async fn promote(&self, owner: &Person, note: &str, name: Option<&str>) -> anyhow::Result<Answer> {
         let mut shown = Shown::nothing();
         let cannot = |why: &str| Answer::refusal(says::cannot_use_note(&told(note), why));
-        let (text, file) = match self.parts.engine.parts.tree.read_note(owner, note).await {
+        let (text, file) = match self.parts.engine.parts.tree.files().read_note(owner, note).await {
             Ok(read) => read,
             Err(error) => {
                 return Ok(Answer::refusal(says::cannot_read_note(&told(note), &told(&format!("{error:#}")))));

@@ -45,7 +45,7 @@ impl Admin {
         };
         let who = Party::One(person.clone());
         let size = u64::try_from(bytes.len())?.div_ceil(1024);
-        let (path, digest) = self.parts.tree.save_export(&who, &file_name(now), bytes, &label, now).await?;
+        let (path, digest) = self.parts.tree.files().save_export(&who, &file_name(now), bytes, &label, now).await?;
         let words = says::comes(size);
         let (file, scope) = (path.clone(), who.scope());
         let post = move |tx: Tx<'_>| {
@@ -105,11 +105,11 @@ impl Admin {
         archive.put("README.md", says::readme(&person.name, &self.parts.zone.show(now)).as_bytes())?;
         self.record(person, &mut archive, &mut shown).await?;
         let who = Party::One(person.clone());
-        for file in self.parts.tree.files_of(&who).await? {
+        for file in self.parts.tree.folders().files_of(&who).await? {
             if file.path.starts_with("exports/") {
                 continue;
             }
-            let Some(bytes) = self.parts.tree.bytes_of(who.scope(), &file, LARGEST.min(most)).await? else {
+            let Some(bytes) = self.parts.tree.folders().bytes_of(who.scope(), &file, LARGEST.min(most)).await? else {
                 // Larger than the whole may be; what went meanwhile is not missed.
                 anyhow::ensure!(file.size <= most, Full);
                 continue;

@@ -49,7 +49,7 @@ impl Admin {
         messages: Messages,
         way: Way,
     ) -> anyhow::Result<Answer> {
-        if let Some(found) = self.parts.tree.to_forget(who, name).await? {
+        if let Some(found) = self.parts.tree.erasure().to_forget(who, name).await? {
             return self.forget_found(who.scope(), asks, found, messages, way).await;
         }
         let Some(row) = self.begun(name, who.scope()).await? else {
@@ -103,7 +103,7 @@ impl Admin {
         if row.is_some_and(|row| !row.is_readable) {
             return Ok(Answer::refusal(says::unreadable(id)));
         }
-        let outcome = self.parts.tree.forget(id, self.parts.clock.now()).await?;
+        let outcome = self.parts.tree.erasure().forget(id, self.parts.clock.now()).await?;
         let Some(outcome) = outcome else { return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({}))) };
         self.part(&outcome).await?;
         Ok(told(id, &outcome, way))
@@ -133,7 +133,7 @@ impl Admin {
         }
         self.end_turns_of(Scope::Person(id)).await?;
         let job = self.want_person_forgotten(id, name).await?;
-        let gone = self.parts.tree.forget_person(job, self.parts.clock.now()).await?;
+        let gone = self.parts.tree.erasure().forget_person(job, self.parts.clock.now()).await?;
         // The files that they sent to groups.
         self.parts.schedule.let_go().await?;
         let json = json!({ "forgotten": gone.files, "messages": gone.messages, "left": gone.left });
@@ -146,7 +146,7 @@ impl Admin {
     }
 
     async fn want_person_forgotten(&self, id: PersonId, name: &str) -> anyhow::Result<ForgettingId> {
-        let folder = self.parts.tree.folder_once_of(id, name).await?;
+        let folder = self.parts.tree.erasure().folder_once_of(id, name).await?;
         let (scope, now) = (Scope::Person(id), self.parts.clock.now());
         let want = move |tx: Tx<'_>| {
             tx.erasure().want_forgotten(&NewForgetting {

@@ -39,15 +39,15 @@ impl Admin {
         }
         let party = Party::One(heir.clone());
         let result = match sure {
-            Sure::NotYet => self.parts.tree.look_at_hand_over(&party).await?,
-            Sure::Yes => self.parts.tree.hand_over(&party).await?,
+            Sure::NotYet => self.parts.tree.folders().look_at_hand_over(&party).await?,
+            Sure::Yes => self.parts.tree.folders().hand_over(&party).await?,
         };
         let done = match result {
             Ok(done) => done,
             Err(why) => return Ok(Answer::refusal(not_done(&why, &heir.name))),
         };
         let HandedOver { from, from_folder, heir_folder } = done;
-        let look = move |db: Db<'_>| Ok(db.workspace().name_once_of(from)?.unwrap_or_default());
+        let look = move |db: Db<'_>| Ok(db.folders().name_once_of(from)?.unwrap_or_default());
         let before = self.parts.journal.read(look).await?;
         let json = json!({ "from": before, "to": heir.name, "done": sure == Sure::Yes,
             "folders": { "from": from_folder, "to": heir_folder } });

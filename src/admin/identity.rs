@@ -76,12 +76,13 @@ impl Admin {
     async fn folders_left_by(&self, id: PersonId, earlier: PersonId) -> anyhow::Result<Vec<String>> {
         let look = move |db: Db<'_>| {
             Ok((
-                [db.workspace().stored_folder(id)?, db.workspace().stored_folder(earlier)?],
-                db.workspace().folder_once_of(earlier)?.unwrap_or_default(),
+                [db.folders().stored_folder(id)?, db.folders().stored_folder(earlier)?],
+                db.folders().folder_once_of(earlier)?.unwrap_or_default(),
             ))
         };
         let (folders, read) = self.parts.journal.read(look).await?;
-        let is_left = |folder: &String| !folder.is_empty() && *folder != read && self.parts.tree.is_there(folder);
+        let is_left =
+            |folder: &String| !folder.is_empty() && *folder != read && self.parts.tree.folders().is_there(folder);
         Ok(folders.into_iter().filter(is_left).collect())
     }
 

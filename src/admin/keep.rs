@@ -95,7 +95,7 @@ impl Admin {
         let origin = self.theirs(&person, CAUSE);
         if let Some(path) = self.kept_before(&origin.who, row).await? {
             anyhow::ensure!(
-                self.parts.tree.finish().await? == 0,
+                self.parts.tree.versions().finish().await? == 0,
                 "A change of a file that was begun cannot be finished"
             );
             return Ok((KeepState::Kept, says::promoted(&plain(&path), self.reads_memory())));
@@ -103,7 +103,7 @@ impl Admin {
         if !self.is_as_shown(&origin.who, row).await? {
             return Ok((KeepState::Changed, says::KEEP_CHANGED.to_owned()));
         }
-        Ok(match self.parts.tree.promote(&origin, &row.path, &row.digest).await? {
+        Ok(match self.parts.tree.versions().promote(&origin, &row.path, &row.digest).await? {
             Ok(kept) => (KeepState::Kept, says::promoted(&plain(&kept.path), self.reads_memory())),
             Err(NotWritten::TooLarge(most)) => {
                 (KeepState::Changed, says::full(&plain(&row.path), most, Tree::room_for(&row.path)))
@@ -115,7 +115,7 @@ impl Admin {
 
     /// Where it went, if the program was cut off after it was done: it was taken from where it lay, and made theirs, since they said yes.
     async fn kept_before(&self, who: &Party, row: &KeepRow) -> anyhow::Result<Option<String>> {
-        let past = self.parts.tree.past(who, &row.path).await?;
+        let past = self.parts.tree.versions().past(who, &row.path).await?;
         let taken = past.first().filter(|newest| newest.digest.is_empty() && newest.cause == CAUSE);
         let Some(at) = taken.map(|taken| taken.at).filter(|at| Some(*at) >= row.decided_at) else { return Ok(None) };
         let scope = who.scope();
@@ -123,7 +123,7 @@ impl Admin {
     }
 
     async fn is_as_shown(&self, who: &Party, row: &KeepRow) -> anyhow::Result<bool> {
-        let read = self.parts.tree.read_text(who, &row.path).await?;
+        let read = self.parts.tree.files().read_text(who, &row.path).await?;
         Ok(read.is_ok_and(|(_, _, digest)| digest == row.digest))
     }
 

@@ -39,9 +39,9 @@ impl Knowledge {
     pub async fn of(tree: &Tree, index: &Index, touch: Touch, now: Moment) -> anyhow::Result<Self> {
         let mended = match touch {
             Touch::Look => TreeMended::default(),
-            Touch::Mend => tree.mend(now).await?,
+            Touch::Mend => tree.checks().mend(now).await?,
         };
-        Ok(Self { files: tree.health().await?, index: index.totals().await?, mended })
+        Ok(Self { files: tree.checks().health().await?, index: index.totals().await?, mended })
     }
 }
 

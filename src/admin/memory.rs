@@ -103,7 +103,7 @@ impl Admin {
     /// The first of those files that is there.
     async fn page(&self, who: &Party, paths: &[String]) -> anyhow::Result<Result<Page, NotGiven>> {
         for path in paths {
-            match self.parts.tree.read_text(who, path).await? {
+            match self.parts.tree.files().read_text(who, path).await? {
                 Ok((text, _, digest)) => return Ok(Ok(Page { path: path.clone(), text, digest })),
                 Err(NotGiven::Missing) => {}
                 Err(why) => return Ok(Err(why)),

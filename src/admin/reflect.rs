@@ -27,7 +27,7 @@ impl Admin {
 
     /// The same for the owner whom the command line speaks for, from the command line: waits until it is done, and says what came of it.
     pub(super) async fn reflect_now(&self, wish: &Looking) -> anyhow::Result<Answer> {
-        let owner = self.parts.journal.read(|db| db.workspace().speaking_owner()).await?;
+        let owner = self.parts.journal.read(|db| db.folders().speaking_owner()).await?;
         let Some(owner) = owner else { return Ok(Answer::refusal(chat::NOBODY)) };
         match self.parts.schedule.ask(owner.id, wish.job, wish.period.as_deref(), wish.again).await? {
             Asked::Begun(slot, _) | Asked::OnIt(slot, _) => self.came_of(slot).await,

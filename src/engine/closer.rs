@@ -198,7 +198,7 @@ async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
     let Some(party) = engine.parts.journal.read(move |db| db.people().party_of(scope)).await? else {
         return Ok(nothing);
     };
-    let learnings = engine.parts.tree.learnings(&party).await?;
+    let learnings = engine.parts.tree.notes().learnings(&party).await?;
     let (words, label, _) = learnings.open();
     // Only what grew from trusted text alone is loaded by itself.
     let shown = label.is_trusted() && !words.is_empty();

@@ -196,7 +196,7 @@ async fn ask(
     let Some((piece, revision)) = engine.parts.journal.read_much(read).await? else {
         return end(engine, job, "nothing").await.map(|_| Ok(None));
     };
-    let known = engine.parts.tree.known_facts(party).await?;
+    let known = engine.parts.tree.notes().known_facts(party).await?;
     let (taken, model) = match take_down(engine, &piece, &known, scope).await {
         Ok(taken) => taken,
         Err(error) => return Ok(Err(error)),
@@ -264,7 +264,7 @@ async fn ask_once(
 /// Puts what an answer holds into the files, and moves the watermark.
 async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::Result<Came> {
     // What is forgotten is cut out of the answer: from the look at it until its facts stand in the files nothing is.
-    let _alone = engine.parts.tree.no_forgetting().await;
+    let _alone = engine.parts.tree.erasure().no_forgetting().await;
     // Words may have gone while this waited: then the answer is void, and the job is asked anew.
     let Some(job) = answered(engine, id).await? else { return Ok(Came::On) };
     let (taken, label, _) = job.taken.open();
@@ -277,8 +277,8 @@ async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::
         now: engine.parts.clock.now(),
     };
     let tree = &engine.parts.tree;
-    let kept = match tree.keep_facts(&origin, &taken.facts).await {
-        Ok(Ok(())) => tree.keep_corrections(&Origin { cause: "learned", ..origin }, &taken.corrections).await,
+    let kept = match tree.notes().keep_facts(&origin, &taken.facts).await {
+        Ok(Ok(())) => tree.notes().keep_corrections(&Origin { cause: "learned", ..origin }, &taken.corrections).await,
         other => other,
     };
     match kept {

@@ -124,7 +124,7 @@ async fn prepare_one(
         return refuse(engine, file, prompt::CANNOT_SEE).await;
     }
     let bytes = match file.state.as_str() {
-        "here" if picture => engine.parts.tree.read_inbox(file.scope, &file.path).await?,
+        "here" if picture => engine.parts.tree.files().read_inbox(file.scope, &file.path).await?,
         // The words of any other file were stored with it.
         "here" | "failed" => return Ok(None),
         _ => match fetch(engine, turn, file, MAX_FILE).await? {
@@ -177,9 +177,9 @@ async fn keep(
 ) -> anyhow::Result<()> {
     let (tree, now) = (&engine.parts.tree, engine.parts.clock.now());
     let (path, digest) =
-        tree.save_inbox(turn.scope, party, file.id, &file.remote.name, bytes, &file.label, now).await?;
+        tree.files().save_inbox(turn.scope, party, file.id, &file.remote.name, bytes, &file.label, now).await?;
     let beside = match &words.beside {
-        Some(all) => tree.save_text_of(&path, all, now).await?,
+        Some(all) => tree.files().save_text_of(&path, all, now).await?,
         None => String::new(),
     };
     let (id, message, size, of) = (file.id, file.message, i64::try_from(bytes.len())?, turn.id);

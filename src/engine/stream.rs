@@ -294,7 +294,7 @@ impl Stream {
         };
         let words = self.engine.parts.journal.read(read).await?;
         let (recalled, mut from) = super::recalled(&self.engine, party, &words, &known.loaded).await;
-        from.extend(self.engine.parts.tree.learned_from(party).await?);
+        from.extend(self.engine.parts.tree.notes().learned_from(party).await?);
         Ok((recalled, from))
     }
 

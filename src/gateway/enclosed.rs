@@ -29,7 +29,7 @@ impl Enclosed {
         if part.file.is_empty() {
             return Ok(None);
         }
-        let bytes = desks.tree.chosen_file(&part.file, &part.digest, MAX_FILE).await?;
+        let bytes = desks.tree.files().chosen_file(&part.file, &part.digest, MAX_FILE).await?;
         let name = name_of(&part.file);
         Ok(Some(match bytes {
             Some(bytes) => Self::File(outgoing(name, bytes)),

@@ -3,11 +3,12 @@
 //! Nothing of it is written anew or looked into, so it may be as large and as broken as it likes. Where its words came from goes along: the new name is marked before
 //! the file has it. A crash in between leaves the broken file where it was, or beside, and the same command again puts the version back.
 
+use crate::memory::tree::FileVersions;
 use std::sync::Arc;
 
 use super::disk;
 use super::label::{self, Foreign};
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::way::{Lies, Reached};
 use super::write::{Origin, may};
 use super::{page, place};
@@ -25,7 +26,7 @@ struct Broken {
     digest: String,
 }
 
-impl Tree {
+impl FileVersions<'_> {
     /// Makes room where something stands that cannot be read as text, if that version of the file may come back there. Gives the new name as its owner sees it; `None`
     /// if nothing has to make way, or nothing may.
     ///
@@ -54,7 +55,7 @@ impl Tree {
         if self.mark(&origin, &spot, &inside, &beside, &broken.digest).await?.is_err() {
             return Ok(None);
         }
-        let (tree, asked, name) = (self.clone(), spot.clone(), broken.name.clone());
+        let (tree, asked, name) = (self.tree.clone(), spot.clone(), broken.name.clone());
         blocking(move || tree.disk_of(&asked).0.rename(&broken.found, &name)).await?;
         self.touched(&inside);
         Ok(place::own(&folder, &beside))
@@ -62,7 +63,7 @@ impl Tree {
 
     /// The file there, and the first name beside it that is free.
     async fn broken(&self, spot: &str) -> anyhow::Result<Option<Broken>> {
-        let (tree, spot) = (self.clone(), spot.to_owned());
+        let (tree, spot) = (self.tree.clone(), spot.to_owned());
         blocking(move || {
             let (disk, inside) = tree.disk_of(&spot);
             let found = disk.find(inside)?;

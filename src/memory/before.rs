@@ -2,10 +2,11 @@
 
 use super::disk;
 use super::label::{self, Foreign};
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::way::Lies;
 use super::write::NotWritten;
 use super::{page, place};
+use crate::memory::tree::FileVersions;
 use crate::store::{Db, NewFile, Tx};
 use crate::time::Moment;
 use crate::trust::{Label, Scope};
@@ -30,10 +31,10 @@ struct ByHand {
     label: Label,
 }
 
-impl Tree {
+impl FileVersions<'_> {
     pub(super) async fn before(&self, spot: &str) -> anyhow::Result<Result<Before, NotWritten>> {
-        let (tree, spot) = (self.clone(), spot.to_owned());
-        blocking(move || tree.look_at(&spot)).await
+        let (tree, spot) = (self.tree.clone(), spot.to_owned());
+        blocking(move || tree.versions().look_at(&spot)).await
     }
 
     fn look_at(&self, spot: &str) -> anyhow::Result<Result<Before, NotWritten>> {

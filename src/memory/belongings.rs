@@ -3,6 +3,7 @@
 //! Links are passed over, wherever they lead, and so are hidden names. The first owner's folder is the root of the tree; the folders of others in it are not
 //! theirs. What is deleted here goes without a version, because it is forgotten.
 
+use crate::memory::tree::WorkspaceFolders;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::way::Lies;
 use super::{label, place};
 use crate::people::Party;
@@ -34,14 +35,14 @@ pub struct OwnPath {
     pub size: u64,
 }
 
-impl Tree {
+impl WorkspaceFolders<'_> {
     /// The files of a party by path, those beside the workspace last. What was written for somebody else is none of theirs.
     ///
     /// # Errors
     /// If the journal or a folder cannot be read.
     pub async fn files_of(&self, who: &Party) -> anyhow::Result<Vec<OwnPath>> {
-        let (tree, folder, scope) = (self.clone(), self.folder_of(who).await?, who.scope());
-        let files = blocking(move || tree.belongings(&folder)).await?;
+        let (tree, folder, scope) = (self.tree.clone(), self.folder_of(who).await?, who.scope());
+        let files = blocking(move || tree.folders().belongings(&folder)).await?;
         let look = move |db: Db<'_>| {
             let own = files
                 .into_iter()
@@ -53,8 +54,8 @@ impl Tree {
 
     /// The files in that folder which are a person's, whether they are let in or not.
     pub(super) async fn files_in(&self, folder: &str, whose: Scope) -> anyhow::Result<Vec<OwnPath>> {
-        let (tree, folder) = (self.clone(), folder.to_owned());
-        let files = blocking(move || tree.belongings(&folder)).await?;
+        let (tree, folder) = (self.tree.clone(), folder.to_owned());
+        let files = blocking(move || tree.folders().belongings(&folder)).await?;
         let look = move |db: Db<'_>| {
             let own = files
                 .into_iter()
@@ -78,7 +79,7 @@ impl Tree {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn bytes_of(&self, whose: Scope, file: &OwnPath, most: u64) -> anyhow::Result<Option<Vec<u8>>> {
-        let (tree, spot) = (self.clone(), file.spot.clone());
+        let (tree, spot) = (self.tree.clone(), file.spot.clone());
         let read = blocking(move || {
             let (disk, inside) = tree.disk_of(&spot);
             Ok(disk.read(inside, most).ok())
@@ -95,12 +96,12 @@ impl Tree {
     /// # Errors
     /// If something cannot be deleted.
     pub async fn drop_all_in(&self, folder: &str, whose: Scope) -> anyhow::Result<usize> {
-        let (tree, folder) = (self.clone(), folder.to_owned());
+        let (tree, folder) = (self.tree.clone(), folder.to_owned());
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
         let files = self.files_in(&folder, whose).await?;
         blocking(move || {
             let _alone = alone;
-            tree.drop_files(&folder, files)
+            tree.folders().drop_files(&folder, files)
         })
         .await
     }
@@ -110,11 +111,11 @@ impl Tree {
     /// # Errors
     /// If it cannot be deleted.
     pub async fn drop_one(&self, file: &OwnPath) -> anyhow::Result<bool> {
-        let (tree, spot) = (self.clone(), file.spot.clone());
+        let (tree, spot) = (self.tree.clone(), file.spot.clone());
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
         blocking(move || {
             let _alone = alone;
-            tree.drop_at(&spot)
+            tree.folders().drop_at(&spot)
         })
         .await
     }

@@ -2,11 +2,12 @@
 //!
 //! Only what really lies in the folder is given, wherever a link in it points; hidden names and, in the first owner's folder, those of everybody else are not there.
 
+use crate::memory::tree::WorkspaceFiles;
 use std::sync::Arc;
 
 use super::disk::{Disk, Entry};
 use super::own::NotGiven;
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::{disk, label, memo, note, page, place, section};
 use crate::people::Party;
 use crate::store::{Db, Node};
@@ -77,7 +78,7 @@ struct Read {
     digest: String,
 }
 
-impl Tree {
+impl WorkspaceFiles<'_> {
     /// The words of a text file, what in the journal they stand for, and the SHA-256 of its bytes.
     ///
     /// # Errors
@@ -88,8 +89,8 @@ impl Tree {
         path: &str,
     ) -> anyhow::Result<Result<(Text, Vec<Node>, String), NotGiven>> {
         let folder = self.folder_of(who).await?;
-        let (tree, path) = (self.clone(), path.trim().to_owned());
-        let read = match blocking(move || Ok(tree.read_own(&folder, &path))).await? {
+        let (tree, path) = (self.tree.clone(), path.trim().to_owned());
+        let read = match blocking(move || Ok(tree.files().read_own(&folder, &path))).await? {
             Ok(read) => read,
             Err(why) => return Ok(Err(why)),
         };
@@ -143,10 +144,10 @@ impl Tree {
     ///
     /// # Errors
     /// If the journal or the disk cannot be read.
-    pub async fn notes(&self, who: &Party) -> anyhow::Result<Notes> {
+    pub async fn list_notes(&self, who: &Party) -> anyhow::Result<Notes> {
         let folder = self.folder_of(who).await?;
-        let (tree, at) = (self.clone(), folder.clone());
-        let found = blocking(move || Ok(tree.all_notes(&at))).await?;
+        let (tree, at) = (self.tree.clone(), folder.clone());
+        let found = blocking(move || Ok(tree.files().all_notes(&at))).await?;
         let scope = who.scope();
         let look = move |db: Db<'_>| {
             let mut notes = Notes::default();
@@ -168,7 +169,7 @@ impl Tree {
     /// Where that path of the party's folder really lies, relative to the workspace; also if nothing lies there.
     pub(super) async fn real_spot(&self, who: &Party, path: &str) -> anyhow::Result<Result<String, NotGiven>> {
         let folder = self.folder_of(who).await?;
-        let (tree, path) = (self.clone(), path.to_owned());
+        let (tree, path) = (self.tree.clone(), path.to_owned());
         blocking(move || {
             let Some(spot) = place::spot(&folder, &path) else { return Ok(Err(NotGiven::BadPath)) };
             let (disk, inside) = tree.disk_of(&spot);

@@ -2,8 +2,9 @@
 
 use super::disk::Existing;
 use super::seeded::Draft;
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::{page, place};
+use crate::memory::tree::WorkspaceFiles;
 use crate::people::Party;
 use crate::time::Moment;
 use crate::trust::Label;
@@ -11,7 +12,7 @@ use crate::trust::Label;
 /// The largest one that is looked at again, in bytes: more than is ever sent.
 const LARGEST: u64 = 64 << 20;
 
-impl Tree {
+impl WorkspaceFiles<'_> {
     /// Keeps an archive under the `exports/` of a party. Gives its path relative to the workspace, and its SHA-256.
     ///
     /// # Errors
@@ -27,7 +28,9 @@ impl Tree {
         let folder = place::within(&self.folder_of(who).await?, "exports");
         let (path, digest) = (place::within(&folder, name), page::digest(&bytes));
         let (name, label) = (name.to_owned(), label.clone());
-        self.write(Draft { folder, name, bytes, label, scope: who.scope(), existing: Existing::Replace }, now).await?;
+        self.versions()
+            .write(Draft { folder, name, bytes, label, scope: who.scope(), existing: Existing::Replace }, now)
+            .await?;
         Ok((path, digest))
     }
 
@@ -36,14 +39,14 @@ impl Tree {
     /// # Errors
     /// If it cannot be deleted.
     pub async fn drop_export(&self, path: &str, digest: &str) -> anyhow::Result<bool> {
-        let (tree, path, digest) = (self.clone(), path.to_owned(), digest.to_owned());
+        let (tree, path, digest) = (self.tree.clone(), path.to_owned(), digest.to_owned());
         let alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;
         blocking(move || {
             let _alone = alone;
             let (disk, inside) = tree.disk_of(&path);
             let is_ours = disk.read(inside, LARGEST).is_ok_and(|bytes| page::digest(&bytes) == digest);
             if is_ours {
-                tree.drop_at(&path)?;
+                tree.folders().drop_at(&path)?;
             }
             Ok(is_ours)
         })

@@ -9,12 +9,13 @@
 //! where it may not stand it stays. A list that cannot be changed (it is no text any more, or a person has filled it) stops nothing: what is new goes to the note of the month
 //! itself, and a note that is full or broken gives way to a second one. Doing all of it again changes nothing.
 
+use crate::memory::tree::Notes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::agent::Home;
 use super::memo;
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::write::{New, NotWritten, Origin};
 use super::{label, page, place};
 use crate::people::Party;
@@ -40,7 +41,7 @@ pub(super) struct Standing {
     pub(super) row: Option<i64>,
 }
 
-impl Tree {
+impl Notes<'_> {
     /// Keeps these facts, each in its one home. Keeping them again changes nothing.
     ///
     /// # Errors
@@ -76,7 +77,7 @@ impl Tree {
         let Some(Home { path, section }) = home.cloned() else { return Ok(()) };
         let without = move |text: &str| memo::without_facts(text, section, |fact| is_same_fact(&fact.key, &key));
         let make = move |text: Option<&str>| Ok(text.map_or(New::Same, |text| New::Text(without(text))));
-        if let Err(why) = self.change(origin, &path, make).await? {
+        if let Err(why) = self.versions().change(origin, &path, make).await? {
             tracing::warn!("A fact that was put right stays in another list as it was: {why}");
         }
         Ok(())
@@ -143,7 +144,7 @@ impl Tree {
     /// What stands at that path of the party's folder, if it is a text that can be read.
     pub(super) async fn standing(&self, who: &Party, path: &str) -> anyhow::Result<Option<Standing>> {
         let Ok(spot) = self.spot_of(who, path).await? else { return Ok(None) };
-        let (tree, asked) = (self.clone(), spot.clone());
+        let (tree, asked) = (self.tree.clone(), spot.clone());
         let read = blocking(move || {
             let (disk, inside) = tree.disk_of(&asked);
             let (found, bytes) = disk.standing(inside, place::MAX_TEXT_FILE).unwrap_or_else(|error| {
@@ -173,7 +174,7 @@ impl Tree {
             let (list, _) = with_facts(text.unwrap_or_default(), section, &new, usize::MAX);
             Ok(New::Text(aside.iter().fold(list, |list, fact| memo::remove_just(&list, section, fact))))
         };
-        let Err(why) = self.change(origin, &home.path, make).await? else { return Ok(Ok(())) };
+        let Err(why) = self.versions().change(origin, &home.path, make).await? else { return Ok(Ok(())) };
         tracing::warn!("A list of facts cannot be changed, and what is new goes to the note of the month: {why}");
         self.put_aside(origin, facts).await
     }
@@ -204,7 +205,7 @@ impl Tree {
             let (file, title) = note_of_month(&month, number);
             let (facts, head) = (facts.to_vec(), title.clone());
             let make = move |text: Option<&str>| Ok(New::Text(noted(text, &head, &facts)));
-            match self.change(origin, &format!("memory/{file}"), make).await? {
+            match self.versions().change(origin, &format!("memory/{file}"), make).await? {
                 Ok(_) => {
                     if let Err(why) = self.lead_to(origin, &file, &title, says::FACTS_NOTE).await? {
                         tracing::warn!("No line leads to the note of the month, which is found by search alone: {why}");

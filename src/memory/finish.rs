@@ -4,11 +4,12 @@
 //! where anything else stands there, a person has changed the file since, and theirs stays.
 
 use super::disk::Placed;
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::{page, place};
+use crate::memory::tree::FileVersions;
 use crate::store::{Tx, Unplaced};
 
-impl Tree {
+impl FileVersions<'_> {
     /// Makes the changes that were announced and not made, as far as the disk lets it; gives how many still are not. To be called at the start, before anybody reads.
     ///
     /// # Errors
@@ -22,8 +23,8 @@ impl Tree {
     pub(super) async fn finish_open(&self) -> anyhow::Result<usize> {
         let mut left = 0;
         for open in self.0.journal.read(|db| db.file_versions().files_to_place()).await? {
-            let (tree, id) = (self.clone(), open.id);
-            if let Err(error) = blocking(move || tree.make_up(&open)).await {
+            let (tree, id) = (self.tree.clone(), open.id);
+            if let Err(error) = blocking(move || tree.versions().make_up(&open)).await {
                 // It stays open, and keeps nobody from changing other files.
                 tracing::warn!(file.id = %id, "Change {id} of a file was cut off, and cannot be made yet: {error:#}");
                 left += 1;

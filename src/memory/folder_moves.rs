@@ -4,6 +4,7 @@
 //! in its new place; so a power cut anywhere is made up for by [`Tree::settle_folders`], before anybody reads. While the row is there, [`crate::store::Db::folder_of`] gives
 //! nobody a folder that it is about. Nothing is copied and no word is looked into; what a person puts into the way meanwhile stays beside, under a name that is free.
 
+use crate::memory::tree::WorkspaceFolders;
 use std::io::{self, ErrorKind};
 
 use anyhow::Context;
@@ -11,7 +12,7 @@ use rustix::io::Errno;
 
 use super::disk::{self, Disk, Entry};
 use super::place;
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::way::Folder;
 use crate::store::{FolderMove, MoveKind, MoveState, Tx};
 
@@ -21,7 +22,7 @@ const MOST_NAMES: usize = 99;
 /// Told after each step that a power cut may follow; an error is as good as one. Tests alone do more than nothing.
 pub(super) type Step<'s> = &'s (dyn Fn() -> anyhow::Result<()> + Send + Sync);
 
-impl Tree {
+impl WorkspaceFolders<'_> {
     /// Makes whose files lie where a settled fact: whose the root is, and the folder of everybody; carries out the moves that are open. To be called at the start, before
     /// anybody reads.
     ///
@@ -34,9 +35,9 @@ impl Tree {
     pub(super) async fn settle_folders_in_steps(&self, step: Step<'_>) -> anyhow::Result<()> {
         let _alone = self.0.writing.lock().await;
         let _moving = self.0.moving.write().await;
-        let moves = self.0.journal.read(|db| db.workspace().folder_moves()).await?;
-        if self.0.journal.read(|db| db.workspace().workspace_owner()).await?.is_none() {
-            self.0.journal.write("settle whose the root is", |tx| tx.workspace().settle_workspace_owner()).await?;
+        let moves = self.0.journal.read(|db| db.folders().folder_moves()).await?;
+        if self.0.journal.read(|db| db.folders().workspace_owner()).await?.is_none() {
+            self.0.journal.write("settle whose the root is", |tx| tx.folders().settle_workspace_owner()).await?;
         }
         for open in moves {
             match open.kind {
@@ -53,27 +54,27 @@ impl Tree {
             open = self.begin_rename(open).await?;
             step()?;
         }
-        let (tree, of) = (self.clone(), open.clone());
+        let (tree, of) = (self.tree.clone(), open.clone());
         blocking(move || [&tree.0.disk, &tree.0.experience].into_iter().try_for_each(|disk| rename(disk, &of))).await?;
         step()?;
         let done =
-            move |tx: Tx<'_>| tx.workspace().rename_done(&open, &|path| place::moved(path, &open.source, &open.target));
+            move |tx: Tx<'_>| tx.folders().rename_done(&open, &|path| place::moved(path, &open.source, &open.target));
         self.0.journal.write("a folder has its name", done).await
     }
 
     async fn begin_rename(&self, open: FolderMove) -> anyhow::Result<FolderMove> {
         let person = open.person;
-        let name = self.0.journal.read(move |db| db.workspace().name_once_of(person)).await?.unwrap_or_default();
+        let name = self.0.journal.read(move |db| db.folders().name_once_of(person)).await?.unwrap_or_default();
         let (source, target) = (place::folder_by_name(person, &name), place::folder_name(person, &name));
-        let (tree, from) = (self.clone(), source.clone());
+        let (tree, from) = (self.tree.clone(), source.clone());
         let free = move || {
             // What lies there already without an old folder beside it is theirs.
-            let target = if tree.is_there(&from) { tree.free_folder(&target)? } else { target };
+            let target = if tree.folders().is_there(&from) { tree.folders().free_folder(&target)? } else { target };
             Ok(target)
         };
         let target = blocking(free).await?;
         let (id, from, to) = (open.id, source.clone(), target.clone());
-        self.0.journal.write("begin to rename a folder", move |tx| tx.workspace().rename_begun(id, &from, &to)).await?;
+        self.0.journal.write("begin to rename a folder", move |tx| tx.folders().rename_begun(id, &from, &to)).await?;
         Ok(FolderMove { state: MoveState::Begun, source, target, ..open })
     }
 
@@ -84,7 +85,7 @@ impl Tree {
                 self.move_one_by_one(experience, "", &open.target, step).await?;
             }
             let id = open.id;
-            self.0.journal.write("the root is cleared", move |tx| tx.workspace().root_cleared(id)).await?;
+            self.0.journal.write("the root is cleared", move |tx| tx.folders().root_cleared(id)).await?;
             step()?;
             open.state = MoveState::Cleared;
         }
@@ -94,7 +95,7 @@ impl Tree {
         let done = move |tx: Tx<'_>| {
             let moved =
                 |path: &str| place::moved(path, "", &open.target).or_else(|| place::moved(path, &open.source, ""));
-            tx.workspace().hand_over_done(&open, &moved)
+            tx.folders().hand_over_done(&open, &moved)
         };
         self.0.journal.write("the root has changed hands", done).await?;
         step()
@@ -102,7 +103,7 @@ impl Tree {
 
     async fn move_one_by_one(&self, experience: bool, from: &str, to: &str, step: Step<'_>) -> anyhow::Result<()> {
         loop {
-            let (tree, source, target) = (self.clone(), from.to_owned(), to.to_owned());
+            let (tree, source, target) = (self.tree.clone(), from.to_owned(), to.to_owned());
             let moved = blocking(move || {
                 let disk = if experience { &tree.0.experience } else { &tree.0.disk };
                 move_next(disk, &source, &target, !experience)

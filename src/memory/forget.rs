@@ -9,6 +9,7 @@ mod kept;
 mod look;
 mod named;
 
+use crate::memory::tree::WorkspaceErasure;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +24,6 @@ use crate::time::Moment;
 use crate::trust::{Label, Scope};
 
 use super::belongings::OwnPath;
-use super::tree::Tree;
 use super::write::{Author, New, Origin};
 use super::{memo, place};
 
@@ -60,7 +60,7 @@ pub struct Outcome {
     pub partings: Vec<Parting>,
 }
 
-impl Tree {
+impl WorkspaceErasure<'_> {
     /// Waits until nothing is being forgotten. As long as what this gives is held, nothing is: what is written meanwhile is either seen by a forgetting, or leaves out what is
     /// forgotten.
     pub async fn no_forgetting(&self) -> OwnedMutexGuard<()> {
@@ -118,12 +118,15 @@ impl Tree {
     async fn forget_in_files(&self, row: &ForgettingRow, who: &Party, now: Moment) -> anyhow::Result<()> {
         let note = (row.what == Forgotten::Note && !row.target.is_empty()).then_some(row.target.as_str());
         let archives = self.0.journal.read(move |db| db.erasure().old_exports(now.plus(FUTURE))).await?;
-        for file in self.files_of(who).await? {
+        for file in self.folders().files_of(who).await? {
             let counts = if note == Some(file.spot.as_str()) {
-                Counts { notes: usize::from(self.drop_one(&file).await?), ..Counts::default() }
+                Counts { notes: usize::from(self.folders().drop_one(&file).await?), ..Counts::default() }
             } else if let Some((_, digest)) = archives.iter().rfind(|(path, _)| *path == file.spot) {
                 // A copy of everything is a copy of this too. What somebody put beside it is theirs.
-                Counts { archives: usize::from(self.drop_export(&file.spot, digest).await?), ..Counts::default() }
+                Counts {
+                    archives: usize::from(self.files().drop_export(&file.spot, digest).await?),
+                    ..Counts::default()
+                }
             } else if is_memory(&file.path) {
                 self.cut_from(row, who, &file, note, now).await?
             } else {
@@ -155,7 +158,7 @@ impl Tree {
             let text = link.as_ref().map_or_else(|| text.to_owned(), |name| memo::drop_index_line(text, name));
             of.cut(&text).unwrap_or(text)
         };
-        let Some(before) = self.words_of(who.scope(), file).await? else { return Ok(Counts::default()) };
+        let Some(before) = self.folders().words_of(who.scope(), file).await? else { return Ok(Counts::default()) };
         let lines = before.lines().count().saturating_sub(cut(&before).lines().count());
         if lines == 0 {
             return Ok(Counts::default());
@@ -169,6 +172,7 @@ impl Tree {
             now,
         };
         let made = self
+            .versions()
             .change(&origin, &file.path, move |text| Ok(text.map_or(New::Gone, |text| New::Text(cut(text)))))
             .await?;
         Ok(Counts { lines: if made.is_ok() { lines } else { 0 }, ..Counts::default() })

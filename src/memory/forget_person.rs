@@ -3,13 +3,14 @@
 //! this person's words goes.
 
 use crate::id::{ForgettingId, PersonId};
+use crate::memory::tree::WorkspaceErasure;
 use crate::people::Party;
 use crate::store::{Counts, Db, ForgettingRow, Forgotten, NewForgetting, Tx};
 use crate::time::Moment;
 use crate::trust::Scope;
 use crate::wording;
 
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::{disk, place};
 
 /// How many rows one transaction changes at most.
@@ -31,13 +32,13 @@ pub struct PersonGone {
     pub by_hand: Vec<String>,
 }
 
-impl Tree {
+impl WorkspaceErasure<'_> {
     /// The folder of somebody who is let in, or was once.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub async fn folder_once_of(&self, id: PersonId, name: &str) -> anyhow::Result<String> {
-        let folder = self.0.journal.read(move |db| db.workspace().folder_once_of(id)).await?;
+        let folder = self.0.journal.read(move |db| db.folders().folder_once_of(id)).await?;
         Ok(folder.unwrap_or_else(|| place::folder_name(id, name)))
     }
 
@@ -139,7 +140,7 @@ impl Tree {
 
     /// The folder that goes with them. None if it is somebody else's.
     async fn folder_to_drop(&self, row: &ForgettingRow, person: PersonId) -> anyhow::Result<Option<String>> {
-        let holder = self.0.journal.read(|db| db.workspace().workspace_owner()).await?;
+        let holder = self.0.journal.read(|db| db.folders().workspace_owner()).await?;
         if row.target.is_empty() && holder != Some(person) {
             return Ok(None);
         }
@@ -156,7 +157,7 @@ impl Tree {
     /// Their folder, and whatever was written for them elsewhere in the workspace.
     async fn drop_files_of(&self, person: PersonId, folder: Option<&str>) -> anyhow::Result<usize> {
         let mut dropped = match folder {
-            Some(folder) => self.drop_all_in(folder, Scope::Person(person)).await?,
+            Some(folder) => self.folders().drop_all_in(folder, Scope::Person(person)).await?,
             None => 0,
         };
         let spots = self.0.journal.read(move |db| db.erasure().paths_of(person)).await?;
@@ -181,7 +182,7 @@ impl Tree {
     async fn left_of(&self, person: PersonId, folder: Option<String>) -> anyhow::Result<Vec<(String, usize)>> {
         let mut left = self.0.journal.read_much(move |db: Db<'_>| db.erasure().holding(person)).await?;
         let Some(folder) = folder else { return Ok(left) };
-        let files = self.files_in(&folder, Scope::Person(person)).await?;
+        let files = self.folders().files_in(&folder, Scope::Person(person)).await?;
         let files = files.into_iter().filter(|file| !place::is_owners_hand(&file.path)).count();
         if files > 0 {
             left.push(("files".to_owned(), files));
@@ -191,11 +192,11 @@ impl Tree {
 
     /// Takes a file off the disk that was written for somebody. What leads elsewhere is none of ours.
     async fn drop_spot(&self, spot: &str) -> anyhow::Result<bool> {
-        let (tree, spot) = (self.clone(), spot.to_owned());
+        let (tree, spot) = (self.tree.clone(), spot.to_owned());
         let alone = std::sync::Arc::clone(&self.0.writing).lock_owned().await;
         blocking(move || {
             let _alone = alone;
-            match tree.drop_at(&spot) {
+            match tree.folders().drop_at(&spot) {
                 Err(error) if disk::is_missing(&error) => Ok(false),
                 dropped => dropped,
             }

@@ -1,11 +1,12 @@
 //! The root of the workspace changes hands. Places are swapped, never contents: the files of who had it go to a folder of their own, those of the heir to the root,
 //! and every version keeps for whom it was written.
 
+use crate::memory::tree::WorkspaceFolders;
 use std::sync::Arc;
 
 use super::folder_moves::Step;
 use super::place;
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use crate::id::PersonId;
 use crate::people::Party;
 use crate::store::{Folder, NotBegun, Tx};
@@ -48,30 +49,30 @@ impl From<NotBegun> for NotHandedOver {
     }
 }
 
-impl Tree {
+impl WorkspaceFolders<'_> {
     /// What a hand-over to that person would do. Changes nothing.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why it is not possible.
     pub async fn look_at_hand_over(&self, heir: &Party) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
         let heir_folder = self.folder_of(heir).await?;
-        let Some(from) = self.0.journal.read(|db| db.workspace().workspace_owner()).await? else {
+        let Some(from) = self.0.journal.read(|db| db.folders().workspace_owner()).await? else {
             return Ok(Err(NotHandedOver::NoOwner));
         };
         if heir_folder.is_empty() {
             return Ok(Err(NotHandedOver::Same));
         }
         let (stored, name) = self.stored_folder(from).await?;
-        let tree = self.clone();
+        let tree = self.tree.clone();
         blocking(move || {
             for folder in ["", &heir_folder] {
-                if let Some(path) = tree.unmovable_in(folder)? {
+                if let Some(path) = tree.folders().unmovable_in(folder)? {
                     return Ok(Err(NotHandedOver::Unmovable(path)));
                 }
             }
             // Whatever lies in it was not in use, and stays apart.
-            let is_free = !stored.is_empty() && !tree.is_there(&stored);
-            let from_folder = if is_free { stored } else { tree.free_folder(&name)? };
+            let is_free = !stored.is_empty() && !tree.folders().is_there(&stored);
+            let from_folder = if is_free { stored } else { tree.folders().free_folder(&name)? };
             Ok(Ok(HandedOver { from, from_folder, heir_folder }))
         })
         .await
@@ -100,14 +101,14 @@ impl Tree {
         };
         let _alone = self.0.writing.lock().await;
         let _moving = self.0.moving.write().await;
-        if self.finish_open().await? > 0 {
+        if self.versions().finish_open().await? > 0 {
             return Ok(Err(NotHandedOver::Busy));
         }
         let Scope::Person(id) = heir.scope() else { return Ok(Err(NotHandedOver::NotAnOwner)) };
         let (target, source) = (plan.from_folder.clone(), plan.heir_folder.clone());
         let begin = move |tx: Tx<'_>| {
-            let is_as_seen = tx.workspace().folder_of(Scope::Person(id))? == Folder::At(source);
-            if is_as_seen { tx.workspace().begin_hand_over(id, &target) } else { Ok(Err(NotBegun::Busy)) }
+            let is_as_seen = tx.folders().folder_of(Scope::Person(id))? == Folder::At(source);
+            if is_as_seen { tx.folders().begin_hand_over(id, &target) } else { Ok(Err(NotBegun::Busy)) }
         };
         let begun = match self.0.journal.write("begin to hand the root over", begin).await? {
             Ok(begun) => begun,
@@ -120,8 +121,7 @@ impl Tree {
 
     /// The folder that somebody had besides the root, blank if none, and the one that they would get.
     async fn stored_folder(&self, id: PersonId) -> anyhow::Result<(String, String)> {
-        let look =
-            self.0.journal.read(move |db| Ok((db.workspace().stored_folder(id)?, db.workspace().name_once_of(id)?)));
+        let look = self.0.journal.read(move |db| Ok((db.folders().stored_folder(id)?, db.folders().name_once_of(id)?)));
         let (stored, name) = look.await?;
         Ok((stored, place::folder_name(id, &name.unwrap_or_default())))
     }

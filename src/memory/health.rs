@@ -2,6 +2,7 @@
 //!
 //! Nothing here quotes a word, and only a file that lies with the wrong person is named, because what `doctor` prints may be pasted anywhere.
 
+use crate::memory::tree::WorkspaceChecks;
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::belongings::OwnPath;
 use super::facts::Standing;
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::write::{Author, New, Origin};
 use super::{memo, note, place};
 use crate::people::{Party, Role};
@@ -72,7 +73,7 @@ pub struct TreeMended {
     pub lines: usize,
 }
 
-impl Tree {
+impl WorkspaceChecks<'_> {
     /// Looks at the folders of everybody.
     ///
     /// # Errors
@@ -89,18 +90,18 @@ impl Tree {
         }
         health.nobodys = self.folders_of_nobody(known).await?;
         let root = |db: Db<'_>| {
-            Ok(db.workspace().workspace_owner()?.is_some() && db.workspace().present_workspace_owner()?.is_none())
+            Ok(db.folders().workspace_owner()?.is_some() && db.folders().present_workspace_owner()?.is_none())
         };
         health.root_is_closed = self.0.journal.read(root).await?;
         health.misplaced = self.misplaced().await?;
-        health.misplaced_rows = self.0.journal.read_much(|db| db.workspace().misplaced_rows()).await?;
+        health.misplaced_rows = self.0.journal.read_much(|db| db.folders().misplaced_rows()).await?;
         Ok(health)
     }
 
     /// Files of which the newest version was written for somebody else than the one in whose folder they lie.
     async fn misplaced(&self) -> anyhow::Result<Vec<Misplaced>> {
         let found = self.0.journal.read_much(misplaced_in).await?;
-        let tree = self.clone();
+        let tree = self.tree.clone();
         blocking(move || {
             let stands = |path: &str| {
                 let (disk, inside) = tree.disk_of(path);
@@ -137,7 +138,7 @@ impl Tree {
     }
 
     async fn look_over(&self, who: &Party, health: &mut TreeHealth) -> anyhow::Result<()> {
-        let files = self.files_of(who).await?;
+        let files = self.folders().files_of(who).await?;
         health.files = health.files.saturating_add(files.len());
         health.bytes = files.iter().fold(health.bytes, |bytes, file| bytes.saturating_add(file.size));
         for file in files.iter().filter(|file| place::is_loaded(&file.path) && file.path.ends_with(".md")) {
@@ -146,7 +147,8 @@ impl Tree {
             if file.path == MEMORY {
                 health.fullest = health.fullest.max(file.size.saturating_mul(100) / most.max(1));
             }
-            let broken = file.size <= place::MAX_TEXT_FILE && self.words_of(who.scope(), file).await?.is_none();
+            let broken =
+                file.size <= place::MAX_TEXT_FILE && self.folders().words_of(who.scope(), file).await?.is_none();
             health.unreadable = health.unreadable.saturating_add(usize::from(broken));
         }
         health.unlisted = health.unlisted.saturating_add(self.unlisted(who, &files).await?.len());
@@ -158,12 +160,12 @@ impl Tree {
     async fn unlisted<'f>(&self, who: &Party, files: &'f [OwnPath]) -> anyhow::Result<Vec<(&'f OwnPath, Standing)>> {
         let mut indexes = Vec::new();
         for file in files.iter().filter(|file| holds_lines(&file.path)) {
-            indexes.extend(self.words_of(who.scope(), file).await?);
+            indexes.extend(self.folders().words_of(who.scope(), file).await?);
         }
         let leads = |file: &OwnPath| indexes.iter().any(|text| memo::leads_in(text, name_of(&file.path)));
         let mut unlisted = Vec::new();
         for file in files.iter().filter(|file| is_listed_note(&file.path) && !leads(file)) {
-            let Ok(Some(found)) = self.standing(who, &file.path).await else { continue };
+            let Ok(Some(found)) = self.notes().standing(who, &file.path).await else { continue };
             if found.label.is_trusted() {
                 unlisted.push((file, found));
             }
@@ -172,7 +174,7 @@ impl Tree {
     }
 
     async fn list_unlisted(&self, who: &Party, now: Moment) -> anyhow::Result<usize> {
-        let files = self.files_of(who).await?;
+        let files = self.folders().files_of(who).await?;
         let (mut lines, mut from) = (Vec::new(), Vec::new());
         for (file, found) in self.unlisted(who, &files).await? {
             let (note, name) = (note::read(&found.text), name_of(&file.path).to_owned());
@@ -193,11 +195,11 @@ impl Tree {
                 lines.iter().fold(begun, |text, (title, file, says)| memo::index_line(&text, title, file, says)),
             ))
         };
-        Ok(self.change(&origin, MEMORY, list).await?.map_or(0, |_| count))
+        Ok(self.versions().change(&origin, MEMORY, list).await?.map_or(0, |_| count))
     }
 
     async fn folders_of_nobody(&self, known: BTreeSet<String>) -> anyhow::Result<usize> {
-        let tree = self.clone();
+        let tree = self.tree.clone();
         blocking(move || {
             let here = fs::read_dir(tree.0.disk.unchecked("people")).into_iter().flatten().flatten();
             let folders = here.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
@@ -212,18 +214,18 @@ impl Tree {
 fn misplaced_in(db: Db<'_>) -> anyhow::Result<Vec<Misplaced>> {
     let mut folders = Vec::new();
     for person in db.people().people()? {
-        if let Folder::At(folder) = db.workspace().folder_of(Scope::Person(person.id))? {
+        if let Folder::At(folder) = db.folders().folder_of(Scope::Person(person.id))? {
             folders.push((folder, Scope::Person(person.id)));
         }
     }
-    folders.extend(db.workspace().workspace_owner()?.map(|owner| (String::new(), Scope::Person(owner))));
+    folders.extend(db.folders().workspace_owner()?.map(|owner| (String::new(), Scope::Person(owner))));
     for (id, _, scope) in db.conversations().streams()? {
         if scope.equals(Scope::Group(id)) {
             folders.push((format!("groups/{id}"), scope));
         }
     }
     let mut found = Vec::new();
-    for written in db.workspace().newest_scopes()?.into_iter().filter(|written| !place::is_shared(&written.path)) {
+    for written in db.folders().newest_scopes()?.into_iter().filter(|written| !place::is_shared(&written.path)) {
         let lies = folders.iter().find(|(folder, _)| place::own(folder, &written.path).is_some());
         let Some((_, lies)) = lies.filter(|(_, scope)| !written.scope.fits(*scope)) else { continue };
         let (written_for, lies_with) = (called(db, written.scope)?, called(db, *lies)?);
@@ -234,7 +236,7 @@ fn misplaced_in(db: Db<'_>) -> anyhow::Result<Vec<Misplaced>> {
 
 fn called(db: Db<'_>, scope: Scope) -> anyhow::Result<String> {
     Ok(match scope {
-        Scope::Person(id) => db.workspace().name_once_of(id)?.unwrap_or_else(|| scope.encode()),
+        Scope::Person(id) => db.folders().name_once_of(id)?.unwrap_or_else(|| scope.encode()),
         Scope::Group(_) | Scope::Shared => scope.encode(),
     })
 }

@@ -54,7 +54,7 @@ pub(super) fn is_elsewhere(db: Db<'_>, whose: Scope, asked: &str, inside: &str) 
     if place::is_shared(asked) {
         return Ok(false);
     }
-    let Folder::At(folder) = db.workspace().folder_of(whose)? else { return Ok(true) };
+    let Folder::At(folder) = db.folders().folder_of(whose)? else { return Ok(true) };
     Ok(place::own(&folder, inside).is_none())
 }
 
@@ -63,7 +63,7 @@ pub(super) fn is_written_for_another(db: Db<'_>, whose: Scope, asked: &str, insi
     if place::is_shared(asked) {
         return Ok(false);
     }
-    Ok(db.workspace().newest_scope_of(inside)?.is_some_and(|scope| !scope.fits(whose)))
+    Ok(db.folders().newest_scope_of(inside)?.is_some_and(|scope| !scope.fits(whose)))
 }
 
 /// The label of a content, whoever may read it, and its row if we wrote just that. For what shows it to nobody.

@@ -4,10 +4,10 @@
 //! last; never a word from outside, so such a line is the program's own whatever the turn had read. What was put right is taken down by the extractor from what a person typed.
 //! Conversations begin with the newest of both. Each kind has its own room: however much fails, what a person put right is read.
 
+use crate::memory::tree::Notes;
 use std::sync::Arc;
 
 use super::memo::{self, Fact};
-use super::tree::Tree;
 use super::write::{Author, New, NotWritten, Origin};
 use crate::people::Party;
 use crate::store::{Correction, Node};
@@ -30,7 +30,7 @@ const LINE: usize = 300;
 const ROOM_CORRECTIONS: usize = 2_000;
 const ROOM_ERRORS: usize = 1_000;
 
-impl Tree {
+impl Notes<'_> {
     /// A call of that tool failed; `how` is our own word for it.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Tree {
             let text = text.unwrap_or(says::ERRORS_FILE);
             Ok(New::Text(counted(text, FAILED, &key, "", &day)))
         };
-        if let Err(why) = self.change(&origin, ERRORS, make).await? {
+        if let Err(why) = self.versions().change(&origin, ERRORS, make).await? {
             tracing::warn!("A failure of a tool is not written down: {why}");
         }
         Ok(())
@@ -74,7 +74,7 @@ impl Tree {
             let add = |text: String, put: &Correction| counted(&text, RIGHTED, &put.was, &put.now, &day);
             Ok(New::Text(corrections.iter().fold(text, add)))
         };
-        let Err(why) = self.change(origin, CORRECTIONS, make).await? else { return Ok(Ok(())) };
+        let Err(why) = self.versions().change(origin, CORRECTIONS, make).await? else { return Ok(Ok(())) };
         tracing::warn!("What was put right goes to the note of the month: {why}");
         for some in facts.chunks(AT_ONCE) {
             if let Err(why) = self.put_aside(origin, some).await? {

@@ -26,19 +26,19 @@ impl Tree {
     /// # Errors
     /// If the workspace cannot be written.
     pub async fn seed(&self, now: Moment) -> anyhow::Result<()> {
-        self.settle_folders().await?;
-        self.finish().await?;
+        self.folders().settle_folders().await?;
+        self.versions().finish().await?;
         for kind in Kept::SHARED {
-            self.create("", &kind.name(""), kind.first_contents(""), Scope::Shared, now).await?;
+            self.versions().create("", &kind.name(""), kind.first_contents(""), Scope::Shared, now).await?;
         }
         let inner = Arc::clone(&self.0);
         blocking(move || inner.disk.folder("inbox").map(drop)).await.with_context(|| self.cannot_write("inbox"))?;
-        let Some(owner) = self.0.journal.read(|db| db.workspace().present_workspace_owner()).await? else {
+        let Some(owner) = self.0.journal.read(|db| db.folders().present_workspace_owner()).await? else {
             return Ok(());
         };
         let scope = Scope::Person(owner.id);
         for kind in [Kept::User, Kept::Memory] {
-            self.create("", &kind.name(""), kind.first_contents(""), scope, now).await?;
+            self.versions().create("", &kind.name(""), kind.first_contents(""), scope, now).await?;
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl Tree {
         let date = self.0.zone.show_day(now);
         let missing = seen.iter().filter(|seen| matches!(seen.look, Look::Missing));
         for kind in missing.filter_map(|seen| seen.what.is_made()) {
-            match self.create(folder, &kind.name(day), kind.first_contents(&date), scope, now).await {
+            match self.versions().create(folder, &kind.name(day), kind.first_contents(&date), scope, now).await {
                 Ok(()) => made = true,
                 Err(error) => notes.push(format!("{error:#}")),
             }

@@ -3,9 +3,9 @@
 //! What counts is where a path really leads. The first owner's folder is the root of the tree, in which the folders of everybody else lie: those are nobody's but
 //! theirs, and hidden names are nobody's. Nothing here writes, and no word of a file is looked at.
 
+use crate::memory::tree::WorkspaceFiles;
 use std::io::ErrorKind;
 
-use super::tree::Tree;
 use super::{disk, label, page, place};
 use crate::people::Party;
 
@@ -51,7 +51,7 @@ impl NotGiven {
     }
 }
 
-impl Tree {
+impl WorkspaceFiles<'_> {
     /// The file at that path inside the folder of that person or group, of at most `max` bytes.
     ///
     /// # Errors

@@ -5,9 +5,9 @@
 
 use super::first::Kept as First;
 use super::remember::Kept;
-use super::tree::Tree;
 use super::write::{New, NotWritten, Origin};
 use super::{memo, place, section};
+use crate::memory::tree::WorkspaceFiles;
 use crate::text::{one_line, shorten};
 use crate::wording::knowledge as says;
 
@@ -25,7 +25,7 @@ pub enum Section {
     Replace(String),
 }
 
-impl Tree {
+impl WorkspaceFiles<'_> {
     /// Adds a line to the note of the day.
     ///
     /// # Errors
@@ -36,9 +36,9 @@ impl Tree {
             return Ok(Err(NotWritten::Impossible(says::NO_CONTENT.to_owned())));
         }
         if !origin.label.is_trusted() {
-            return self.set_words_aside(origin, &shorten(&words, TITLE), &words).await;
+            return self.notes().set_words_aside(origin, &shorten(&words, TITLE), &words).await;
         }
-        if let Some(kept) = self.put_right(origin, &words).await? {
+        if let Some(kept) = self.notes().put_right(origin, &words).await? {
             return Ok(kept);
         }
         let zone = self.0.zone;
@@ -46,7 +46,7 @@ impl Tree {
         let first = First::Today.first_contents(&zone.show_day(origin.now));
         let time = zone.time_of_day(origin.now);
         let make = move |text: Option<&str>| Ok(with_line(text.unwrap_or(&first), &time, &words));
-        let written = self.change(origin, &path, make).await?;
+        let written = self.versions().change(origin, &path, make).await?;
         Ok(written.map(|written| Kept { written, path, redirected: false }))
     }
 
@@ -67,10 +67,12 @@ impl Tree {
         let path = place::normal(path).unwrap_or_else(|| path.to_owned());
         let (name, first, wanted) = (section.to_owned(), self.first_text(&path, origin), change.clone());
         let make = move |text: Option<&str>| changed(text.unwrap_or(&first), &name, &wanted);
-        match self.change(origin, &path, make).await? {
+        match self.versions().change(origin, &path, make).await? {
             Err(NotWritten::Untrusted) => {
                 let (Section::Append(words) | Section::Replace(words)) = &change;
-                self.set_words_aside(origin, &shorten(&format!("{}, {path}", one_line(section)), TITLE), words).await
+                self.notes()
+                    .set_words_aside(origin, &shorten(&format!("{}, {path}", one_line(section)), TITLE), words)
+                    .await
             }
             written => Ok(written.map(|written| Kept { written, path, redirected: false })),
         }

@@ -1,10 +1,10 @@
 //! What a file of somebody's own folder was before, and where it lies for the hand of its person.
 
+use crate::memory::tree::FileVersions;
 use std::path::PathBuf;
 
 use super::own::NotGiven;
-use super::place;
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::write::{New, NotWritten, Origin, Written};
 use crate::people::Party;
 use crate::store::{Db, FileRow};
@@ -12,13 +12,13 @@ use crate::store::{Db, FileRow};
 /// So many versions are looked at.
 const VERSIONS: u32 = 200;
 
-impl Tree {
+impl FileVersions<'_> {
     /// The newest versions of the file at that path of the party's folder, newest first, and the last trusted one, however old; none if it is no path of theirs.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub async fn past(&self, who: &Party, path: &str) -> anyhow::Result<Vec<FileRow>> {
-        let Ok(spot) = self.real_spot(who, path).await? else { return Ok(Vec::new()) };
+        let Ok(spot) = self.files().real_spot(who, path).await? else { return Ok(Vec::new()) };
         let scope = who.scope();
         let look = move |db: Db<'_>| {
             let mut rows = db.file_versions().file_history(&spot, VERSIONS)?;
@@ -36,11 +36,11 @@ impl Tree {
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why the place is not given.
     pub async fn by_hand(&self, who: &Party, path: &str) -> anyhow::Result<Result<PathBuf, NotGiven>> {
-        let spot = match self.real_spot(who, path).await? {
+        let spot = match self.files().real_spot(who, path).await? {
             Ok(spot) => spot,
             Err(why) => return Ok(Err(why)),
         };
-        let tree = self.clone();
+        let tree = self.tree.clone();
         blocking(move || {
             let (disk, inside) = tree.disk_of(&spot);
             disk.folder(inside.rsplit_once('/').map_or("", |(folder, _)| folder))?;
@@ -59,10 +59,5 @@ impl Tree {
             self.touched(&written.path);
         }
         Ok(written)
-    }
-
-    /// The most that the file at that path may hold by our doing, in bytes.
-    pub fn room_for(path: &str) -> usize {
-        place::most_bytes(path)
     }
 }

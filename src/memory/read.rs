@@ -1,10 +1,11 @@
 //! Single files word for word, for those parts of the program that look at one.
 
+use crate::memory::tree::WorkspaceFiles;
 use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::{disk, label, page, place};
 use crate::id::PersonId;
 use crate::people::{Party, Person, Role};
@@ -16,7 +17,7 @@ const MAX_NOTE: u64 = 64 * 1024;
 /// What the owner wants seen to now and then.
 const HEARTBEAT: &str = "HEARTBEAT.md";
 
-impl Tree {
+impl WorkspaceFiles<'_> {
     /// One of a person's notes word for word, and its row if we wrote just that. Only plain Markdown files in their `memory/` are notes.
     ///
     /// # Errors
@@ -45,7 +46,7 @@ impl Tree {
     /// # Errors
     /// If it cannot be read, is too long or no text, or was written for somebody else.
     pub async fn read_heartbeat(&self) -> anyhow::Result<Option<(PersonId, Text, Option<i64>)>> {
-        let owner = self.0.journal.read(|db| db.workspace().present_workspace_owner()).await?;
+        let owner = self.0.journal.read(|db| db.folders().present_workspace_owner()).await?;
         let Some(owner) = owner.filter(|owner| owner.role == Role::Owner).map(|owner| owner.id) else {
             return Ok(None);
         };

@@ -1,10 +1,11 @@
 //! Files that came with messages: kept under `inbox/`, read back, and deleted when their time is over.
 
+use crate::memory::tree::WorkspaceFiles;
 use anyhow::Context;
 
 use super::disk::Existing;
 use super::seeded::Draft;
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::{label, page, place};
 use crate::id::AttachmentId;
 use crate::people::Party;
@@ -24,7 +25,7 @@ pub enum Received {
     Changed,
 }
 
-impl Tree {
+impl WorkspaceFiles<'_> {
     /// Keeps a file that came with a message, under the `inbox/` of the person's or group's folder. Gives its path relative to the workspace,
     /// and its SHA-256. The same file of the same message replaces itself.
     ///
@@ -46,7 +47,7 @@ impl Tree {
         let (path, digest) = (place::within(&folder, &name), page::digest(bytes));
         let draft =
             Draft { folder, name, bytes: bytes.to_vec(), label: label.clone(), scope, existing: Existing::Replace };
-        self.write(draft, now).await?;
+        self.versions().write(draft, now).await?;
         Ok((path, digest))
     }
 

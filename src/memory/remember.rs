@@ -3,11 +3,11 @@
 //! The note and the index change together or not at all. Where the index has become too long, lines move to a file of their kind, which has a line of its own; so the line
 //! of a note stands in one of these, and is looked for in all of them. Words of a tainted turn go to `memory/untrusted/` instead, in a file of their own.
 
+use crate::memory::tree::Notes;
 use std::collections::BTreeMap;
 
 use super::first::Kept as First;
 use super::note::{self, Note};
-use super::tree::Tree;
 use super::write::{New, NotWritten, Origin, Written};
 use super::{memo, page, place};
 use crate::wording::knowledge as says;
@@ -52,7 +52,7 @@ struct Shelves {
     names: Vec<String>,
 }
 
-impl Tree {
+impl Notes<'_> {
     /// Keeps a note, and exactly one line for it in the index of `MEMORY.md`. A note of the same title is replaced. What says `key: value` and no more puts right what is
     /// known under that key.
     ///
@@ -124,7 +124,7 @@ impl Tree {
             }
             Ok(news)
         };
-        let written = self.change_together(origin, &paths, make).await?;
+        let written = self.versions().change_together(origin, &paths, make).await?;
         Ok(written.and_then(|written| {
             let written = written.into_iter().next().ok_or(NotWritten::Elsewhere)?;
             Ok(Kept { written, path: path.clone(), redirected: false })
@@ -138,7 +138,7 @@ impl Tree {
     pub async fn drop_note(&self, origin: &Origin, path: &str) -> anyhow::Result<Result<Written, NotWritten>> {
         let name = place::normal(path).and_then(|path| Some(path.strip_prefix("memory/")?.to_owned()));
         let Some(name) = name.filter(|name| !name.contains('/') && origin.label.is_trusted()) else {
-            return self.change(origin, path, gone).await;
+            return self.versions().change(origin, path, gone).await;
         };
         let shelves = self.shelves(origin).await?;
         let folds: Vec<String> = shelves.folds.iter().map(|fold| format!("memory/{fold}")).collect();
@@ -152,7 +152,7 @@ impl Tree {
             news.extend(index.without_line(texts));
             Ok(news)
         };
-        let written = self.change_together(origin, &paths, make).await?;
+        let written = self.versions().change_together(origin, &paths, make).await?;
         Ok(written.and_then(|written| written.into_iter().next().ok_or(NotWritten::Elsewhere)))
     }
 
@@ -165,7 +165,7 @@ impl Tree {
     ) -> anyhow::Result<Result<Kept, NotWritten>> {
         let path = format!("memory/untrusted/{slug}.md");
         let text = note::write(&Note::new(&draft.title, &draft.content, &draft.kind));
-        let written = self.change(origin, &path, move |_| Ok(New::Text(text.clone()))).await?;
+        let written = self.versions().change(origin, &path, move |_| Ok(New::Text(text.clone()))).await?;
         Ok(written.map(|written| Kept { written, path, redirected: true }))
     }
 
@@ -204,7 +204,7 @@ impl Tree {
             let text = text.map_or_else(|| First::Memory.first_contents(""), str::to_owned);
             Ok(New::Text(memo::index_line(&text, &title, &file, &hook)))
         };
-        Ok(self.change(origin, MEMORY, lined).await?.map(drop))
+        Ok(self.versions().change(origin, MEMORY, lined).await?.map(drop))
     }
 
     async fn shelves(&self, origin: &Origin) -> anyhow::Result<Shelves> {

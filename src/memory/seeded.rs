@@ -1,11 +1,12 @@
 //! Files that are written whole and by the program itself: first contents, and what came with messages.
 
+use crate::memory::tree::FileVersions;
 use std::sync::Arc;
 
 use anyhow::Context;
 
 use super::disk::{self, Existing};
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::way::Folder;
 use super::{label, page, place};
 use crate::store::{NewFile, Tx};
@@ -22,7 +23,7 @@ pub(super) struct Draft {
     pub(super) existing: Existing,
 }
 
-impl Tree {
+impl FileVersions<'_> {
     /// Gives a file its first contents, if there is none.
     pub(super) async fn create(
         &self,

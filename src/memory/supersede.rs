@@ -8,9 +8,9 @@ use super::agent::Home;
 use super::facts::is_same_fact;
 use super::first::Kept as First;
 use super::remember::{Kept, NoteDraft};
-use super::tree::Tree;
 use super::write::{New, NotWritten, Origin};
 use super::{memo, note, passage};
+use crate::memory::tree::Notes;
 use crate::people::Party;
 use crate::text::one_line;
 
@@ -33,7 +33,7 @@ struct Change {
     today: String,
 }
 
-impl Tree {
+impl Notes<'_> {
     /// Keeps what is so under that key, in one place, whatever was known under it before. What was kept names the place as its owner sees it.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Tree {
             Ok(files.iter().zip(texts).map(|(path, text)| change.of(path, *text)).collect())
         };
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let written = self.change_together(origin, &paths, make).await?;
+        let written = self.versions().change_together(origin, &paths, make).await?;
         Ok(written.and_then(|written| {
             let written = written.into_iter().next().ok_or(NotWritten::Elsewhere)?;
             Ok(Kept { written, path, redirected: false })

@@ -219,6 +219,7 @@ async fn links_are_followed_only_inside() {
     assert_eq!(words(&loaded.user), "");
     assert!(
         home.tree
+            .files()
             .save_inbox(Scope::Shared, &Party::One(home.ben.clone()), AttachmentId(1), "a", b"x", &web(), NOW)
             .await
             .is_err()
@@ -265,24 +266,26 @@ async fn received_files_are_kept_under_safe_names_with_their_label() {
     let scope = Scope::Person(home.ben.id);
     let label = web();
     let ben = Party::One(home.ben.clone());
-    let save = home.tree.save_inbox(scope, &ben, AttachmentId(7), "../../Tax 2025.PDF", b"%PDF", &label, NOW);
+    let files = home.tree.files();
+    let save = files.save_inbox(scope, &ben, AttachmentId(7), "../../Tax 2025.PDF", b"%PDF", &label, NOW);
     let (path, digest) = save.await.unwrap();
     assert_eq!(path, "people/2-ben/inbox/7-Tax-2025.PDF");
-    assert_eq!(home.tree.read_inbox(scope, &path).await.unwrap(), b"%PDF");
+    assert_eq!(home.tree.files().read_inbox(scope, &path).await.unwrap(), b"%PDF");
     let of = path.clone();
     let row = home.journal.read(move |db| db.file_versions().file_version(&of, &digest)).await.unwrap();
     assert_eq!(row.unwrap().1, web());
     let (empty, _) = home
         .tree
+        .files()
         .save_inbox(Scope::Person(home.ada.id), &Party::One(home.ada.clone()), AttachmentId(8), "", b"", &web(), NOW)
         .await
         .unwrap();
     assert_eq!(
-        (empty.as_str(), home.tree.read_inbox(Scope::Person(home.ada.id), &empty).await.unwrap().len()),
+        (empty.as_str(), home.tree.files().read_inbox(Scope::Person(home.ada.id), &empty).await.unwrap().len()),
         ("inbox/8-file", 0)
     );
     for elsewhere in ["USER.md", "inbox/../USER.md", "/etc/passwd", "people/2-ben/USER.md", "inbox", ""] {
-        assert!(home.tree.read_inbox(scope, elsewhere).await.is_err(), "{elsewhere}");
+        assert!(home.tree.files().read_inbox(scope, elsewhere).await.is_err(), "{elsewhere}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The words of a received file that are not in the file itself: kept beside it, under its name with `.txt` behind it, so that people, the file
 //! tools and the index find them like any other text. They are untrusted by their place and by their label, whoever edits them, and go with the file.
 
+use crate::memory::tree::WorkspaceFiles;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -10,7 +11,7 @@ use super::page;
 use super::place;
 use super::received::Received;
 use super::seeded::Draft;
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::write::Author;
 use crate::time::Moment;
 use crate::trust::Text;
@@ -33,7 +34,7 @@ pub fn received_path(path: &str) -> &str {
     }
 }
 
-impl Tree {
+impl WorkspaceFiles<'_> {
     /// Keeps the words of the received file at that path, which is relative to the workspace. Gives the path where they lie.
     ///
     /// # Errors
@@ -51,7 +52,7 @@ impl Tree {
             existing: Existing::Replace,
         };
         let lies = format!("{path}{ENDING}");
-        self.write(draft, now).await?;
+        self.versions().write(draft, now).await?;
         self.touched(&lies);
         Ok(lies)
     }

@@ -1,6 +1,7 @@
 //! The tree: where it lies, whose folder is whose, and what its rooms share.
 
 use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
@@ -63,6 +64,11 @@ impl Tree {
         Self(self.0, Arc::new(Habits { agent: agent.clone(), memory: memory.clone() }))
     }
 
+    /// The most that the program writes into the file at that path, in bytes.
+    pub fn room_for(path: &str) -> usize {
+        place::most_bytes(path)
+    }
+
     /// The files that the agent keeps what it took down in, as their owner sees them: that of its profile, if it has one, and that of the workspace.
     pub fn taken_down(&self) -> Vec<String> {
         self.1.profile_file().into_iter().chain([self.1.workspace_file()]).collect()
@@ -75,13 +81,13 @@ impl Tree {
     pub(super) async fn folder_of(&self, who: &Party) -> anyhow::Result<String> {
         let _still = self.0.moving.read().await;
         let scope = who.scope();
-        let mut folder = self.0.journal.read(move |db| db.workspace().folder_of(scope)).await?;
+        let mut folder = self.0.journal.read(move |db| db.folders().folder_of(scope)).await?;
         if let (Folder::Unsettled, Some(person)) = (&folder, who.person()) {
             let (id, name) = (person.id, place::folder_name(person.id, &person.name));
             let settle = move |tx: Tx<'_>| {
-                tx.workspace().settle_workspace_owner()?;
-                tx.workspace().settle_folder(id, &name)?;
-                tx.workspace().folder_of(scope)
+                tx.folders().settle_workspace_owner()?;
+                tx.folders().settle_folder(id, &name)?;
+                tx.folders().folder_of(scope)
             };
             folder = self.0.journal.write("settle a folder", settle).await?;
         }
@@ -138,4 +144,120 @@ pub(super) async fn blocking<T: Send + 'static>(
     job: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
     tokio::task::spawn_blocking(job).await.context("Work with a file was abandoned")?
+}
+
+/// Files of one person: reading, listing, receiving, exporting.
+#[derive(Clone, Copy)]
+pub struct WorkspaceFiles<'a> {
+    pub(super) tree: &'a Tree,
+}
+
+impl Deref for WorkspaceFiles<'_> {
+    type Target = Tree;
+
+    fn deref(&self) -> &Tree {
+        self.tree
+    }
+}
+
+/// Writing of files, their versions and their restoring.
+#[derive(Clone, Copy)]
+pub struct FileVersions<'a> {
+    pub(super) tree: &'a Tree,
+}
+
+impl Deref for FileVersions<'_> {
+    type Target = Tree;
+
+    fn deref(&self) -> &Tree {
+        self.tree
+    }
+}
+
+/// Facts, notes and what an agent learns.
+#[derive(Clone, Copy)]
+pub struct Notes<'a> {
+    pub(super) tree: &'a Tree,
+}
+
+impl Deref for Notes<'_> {
+    type Target = Tree;
+
+    fn deref(&self) -> &Tree {
+        self.tree
+    }
+}
+
+/// Deletion of what a person asked to be forgotten.
+#[derive(Clone, Copy)]
+pub struct WorkspaceErasure<'a> {
+    pub(super) tree: &'a Tree,
+}
+
+impl Deref for WorkspaceErasure<'_> {
+    type Target = Tree;
+
+    fn deref(&self) -> &Tree {
+        self.tree
+    }
+}
+
+/// Whose folder is whose: ownership, moves and hand-over.
+#[derive(Clone, Copy)]
+pub struct WorkspaceFolders<'a> {
+    pub(super) tree: &'a Tree,
+}
+
+impl Deref for WorkspaceFolders<'_> {
+    type Target = Tree;
+
+    fn deref(&self) -> &Tree {
+        self.tree
+    }
+}
+
+/// Checks of the workspace, and their fixes.
+#[derive(Clone, Copy)]
+pub struct WorkspaceChecks<'a> {
+    pub(super) tree: &'a Tree,
+}
+
+impl Deref for WorkspaceChecks<'_> {
+    type Target = Tree;
+
+    fn deref(&self) -> &Tree {
+        self.tree
+    }
+}
+
+impl Tree {
+    /// Files of one person: reading, listing, receiving, exporting.
+    pub fn files(&self) -> WorkspaceFiles<'_> {
+        WorkspaceFiles { tree: self }
+    }
+
+    /// Writing of files, their versions and their restoring.
+    pub fn versions(&self) -> FileVersions<'_> {
+        FileVersions { tree: self }
+    }
+
+    /// Facts, notes and what an agent learns.
+    pub fn notes(&self) -> Notes<'_> {
+        Notes { tree: self }
+    }
+
+    /// Deletion of what a person asked to be forgotten.
+    pub fn erasure(&self) -> WorkspaceErasure<'_> {
+        WorkspaceErasure { tree: self }
+    }
+
+    /// Whose folder is whose: ownership, moves and hand-over.
+    pub fn folders(&self) -> WorkspaceFolders<'_> {
+        WorkspaceFolders { tree: self }
+    }
+
+    /// Checks of the workspace, and their fixes.
+    pub fn checks(&self) -> WorkspaceChecks<'_> {
+        WorkspaceChecks { tree: self }
+    }
 }

@@ -2,10 +2,10 @@
 
 use super::note;
 use super::remember::{Kept, NoteDraft};
-use super::tree::Tree;
 use super::write::{New, NotWritten, Origin, Words, Written};
 use super::{page, place};
 use crate::id::FileId;
+use crate::memory::tree::FileVersions;
 use crate::people::Party;
 use crate::store::{Db, FileRow};
 use crate::trust::Label;
@@ -14,7 +14,7 @@ use crate::wording::knowledge as says;
 /// A version as it is put back: its words, or nothing, and where they came from.
 type Version = (Option<String>, Label);
 
-impl Tree {
+impl FileVersions<'_> {
     /// Makes an untrusted text a person's own by their yes: what lies in `memory/untrusted/` becomes a note with a line in the index, what lies elsewhere
     /// is trusted from now on. `digest` is what they were shown.
     ///
@@ -46,7 +46,7 @@ impl Tree {
         path: &str,
         digest: &str,
     ) -> anyhow::Result<Result<Kept, NotWritten>> {
-        let Ok((text, _, now)) = self.read_text(&origin.who, path).await? else {
+        let Ok((text, _, now)) = self.files().read_text(&origin.who, path).await? else {
             return Ok(Err(NotWritten::Impossible(says::NOTHING_THERE.to_owned())));
         };
         if now != digest {
@@ -56,7 +56,7 @@ impl Tree {
         let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
         let title = if waited.name.is_empty() { stem.replace('-', " ") } else { waited.name };
         let draft = NoteDraft { title, content: waited.body, kind: waited.kind };
-        self.file_note(origin, &draft, Some((path, digest))).await
+        self.notes().file_note(origin, &draft, Some((path, digest))).await
     }
 
     /// Puts an earlier version of a file back, with the label that it had.
@@ -81,7 +81,7 @@ impl Tree {
 
     /// That version, if it is one of the file at that path and its words are kept.
     pub(super) async fn version(&self, who: &Party, path: &str, version: FileId) -> anyhow::Result<Option<Version>> {
-        let Ok(spot) = self.real_spot(who, path).await? else { return Ok(None) };
+        let Ok(spot) = self.files().real_spot(who, path).await? else { return Ok(None) };
         let scope = who.scope();
         let look = move |db: Db<'_>| {
             // Whoever had that folder before them had it under another scope.

@@ -10,13 +10,14 @@
 //! the owner's hand alone, and untrusted words never reach a file that is loaded by itself. Where lines move from one file to another, the label of the one goes
 //! along. What a change *means* is for its maker.
 
+use crate::memory::tree::FileVersions;
 use std::sync::Arc;
 
 use tokio::sync::OwnedMutexGuard;
 
 use super::before::Before;
 use super::disk::Placed;
-use super::tree::{Tree, blocking};
+use super::tree::blocking;
 use super::{page, place};
 use crate::id::FileId;
 use crate::people::Party;
@@ -147,7 +148,7 @@ struct Next {
     row: FileId,
 }
 
-impl Tree {
+impl FileVersions<'_> {
     /// Changes the file at that path of the party's folder (or of the experience, if it begins with [`super::EXPERIENCE`]). `make` is given what stands there
     /// now, or `None`; it may be asked again if a person changes the file at the same moment.
     ///
@@ -254,10 +255,10 @@ impl Tree {
         alone: &Arc<OwnedMutexGuard<()>>,
     ) -> anyhow::Result<Option<Vec<Written>>> {
         // Goes along, because the caller may be cancelled while this thread is still writing.
-        let (tree, alone) = (self.clone(), Arc::clone(alone));
+        let (tree, alone) = (self.tree.clone(), Arc::clone(alone));
         let placing = move || {
             let _alone = alone;
-            let (placed, error) = tree.place_each(&plans);
+            let (placed, error) = tree.versions().place_each(&plans);
             Ok((plans, placed, error))
         };
         let (plans, placed, error) = blocking(placing).await?;

@@ -86,8 +86,8 @@ impl Reflector {
         };
         let tree = &self.parts.engine.parts.tree;
         let kept = match self.fact_of(&origin, &note).await? {
-            Some(fact) => tree.keep_fact(&origin, fact).await?,
-            None => tree.remember(&origin, &note).await?.map(where_kept),
+            Some(fact) => tree.notes().keep_fact(&origin, fact).await?,
+            None => tree.notes().remember(&origin, &note).await?.map(where_kept),
         };
         let place = match kept {
             Ok(place) => place,
@@ -107,8 +107,8 @@ impl Reflector {
         let (tree, title) = (&self.parts.engine.parts.tree, &*note.title);
         // `Correction: …` states no fact of that name.
         let (key, value) = match memory::memo::key_of(text) {
-            Some((key, value)) if key == title || tree.knows_key(&origin.who, key).await? => (key, value),
-            _ if tree.knows_key(&origin.who, title).await? => (title, text),
+            Some((key, value)) if key == title || tree.notes().knows_key(&origin.who, key).await? => (key, value),
+            _ if tree.notes().knows_key(&origin.who, title).await? => (title, text),
             _ => return Ok(None),
         };
         let (key, value, sources) = (key.to_owned(), value.to_owned(), origin.from.clone());
@@ -175,7 +175,7 @@ impl Reflector {
         let Some(whose) = self.parts.journal.read(move |db| db.people().person(person)).await? else {
             return Ok(Err(says::NOTE_OF_ANOTHER.to_owned()));
         };
-        let (text, file) = match self.parts.engine.parts.tree.read_note(&whose, &payload.note).await {
+        let (text, file) = match self.parts.engine.parts.tree.files().read_note(&whose, &payload.note).await {
             Ok(read) => read,
             Err(error) => return Ok(Err(says::note_unreadable(&format!("{error:#}")))),
         };

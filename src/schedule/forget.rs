@@ -14,9 +14,9 @@ impl Schedule {
         for row in self.parts.journal.read(|db| db.erasure().unfinished_forgettings()).await? {
             let id = row.id;
             let done = match row.what {
-                Forgotten::Person => self.parts.tree.forget_person(id, now).await.map(|_| Vec::new()),
+                Forgotten::Person => self.parts.tree.erasure().forget_person(id, now).await.map(|_| Vec::new()),
                 Forgotten::Note | Forgotten::Fact | Forgotten::Said => {
-                    let done = self.parts.tree.forget(id, now).await;
+                    let done = self.parts.tree.erasure().forget(id, now).await;
                     done.map(|outcome| outcome.map(|outcome| outcome.partings).unwrap_or_default())
                 }
             };
@@ -38,7 +38,7 @@ impl Schedule {
             let (id, of) = (row.id, row.clone());
             if row.what == Forgotten::Person {
                 // It knows no words to look for: what is left of somebody goes as the rest did.
-                if let Err(error) = self.parts.tree.forget_person(id, now).await {
+                if let Err(error) = self.parts.tree.erasure().forget_person(id, now).await {
                     tracing::error!("Forgetting {id} is not finished yet: {error:#}");
                 }
                 continue;
@@ -48,7 +48,7 @@ impl Schedule {
                 continue;
             }
             let mut left = self.parts.journal.read_much(move |db| db.erasure().left(&of)).await?;
-            self.parts.tree.look_into_files(&row, &mut left).await?;
+            self.parts.tree.erasure().look_into_files(&row, &mut left).await?;
             if left.is_nothing() {
                 self.parts
                     .journal

@@ -78,10 +78,12 @@ impl Schedule {
 
     async fn drop_file_of_the_gone(&self, file: &OldFile) -> anyhow::Result<()> {
         let id = file.id;
-        if self.parts.tree.drop_received(&file.path, &file.digest).await? == Received::Changed {
+        if self.parts.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
             tracing::warn!("Where file {id} of a message that is gone was, something else lies now; it stays");
         }
-        if !file.text_path.is_empty() && self.parts.tree.drop_text_of(&file.text_path).await? == Received::Changed {
+        if !file.text_path.is_empty()
+            && self.parts.tree.files().drop_text_of(&file.text_path).await? == Received::Changed
+        {
             tracing::warn!(
                 "Where the words of file {id} of a message that is gone were, something else lies now; it stays"
             );

@@ -73,7 +73,7 @@ impl Schedule {
 
     /// What stands in the file, if something is to do there.
     async fn to_do(&self) -> Option<ToDo> {
-        let (owner, text, row) = match self.parts.tree.read_heartbeat().await {
+        let (owner, text, row) = match self.parts.tree.files().read_heartbeat().await {
             Ok(found) => found?,
             Err(error) => {
                 tracing::warn!("HEARTBEAT.md cannot be read, and nothing is done about it: {error:#}");

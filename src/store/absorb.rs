@@ -89,9 +89,9 @@ impl PeopleMut<'_> {
             .prepare_cached("UPDATE unindexed SET scope = ?2 WHERE scope = ?1")?
             .execute(params![Scope::Person(from), Scope::Person(into)])?;
         self.move_declared_addresses(from, into)?;
-        if self.db.workspace().workspace_owner()? == Some(from) {
+        if self.db.folders().workspace_owner()? == Some(from) {
             // They are one person: what lies in the root stays theirs.
-            self.tx().workspace().set_workspace_owner(into)?;
+            self.tx().folders().set_workspace_owner(into)?;
         }
         self.disallow(from, now)?;
         // Whoever is let in under that name later is somebody else, with files of their own.

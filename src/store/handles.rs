@@ -196,5 +196,5 @@ handles! {
     "Turns and their steps."
     turns: Turns, TurnsMut;
     "Folders of people in the workspace."
-    workspace: Workspace, WorkspaceMut;
+    folders: Folders, FoldersMut;
 }

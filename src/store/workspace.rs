@@ -3,7 +3,7 @@
 //! The root's owner is a stored fact that only a hand-over changes. A folder is stored with its person at the first use, so a new name neither loses it nor
 //! gives it to somebody else. While a move is open, [`Db::folder_of`] gives no folder to anybody whom it is about.
 
-use crate::store::handles::{Workspace, WorkspaceMut};
+use crate::store::handles::{Folders, FoldersMut};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::PersonId;
@@ -99,7 +99,7 @@ fn folder_move(row: &Row<'_>) -> rusqlite::Result<FolderMove> {
     })
 }
 
-impl Workspace<'_> {
+impl Folders<'_> {
     /// The person whose files lie in the workspace root, whether they are let in or not.
     ///
     /// # Errors
@@ -277,7 +277,7 @@ impl Workspace<'_> {
     }
 }
 
-impl WorkspaceMut<'_> {
+impl FoldersMut<'_> {
     /// Stores whose the root is, unless that is known: the person for whom the most of its own files were written last; where there is none, the first owner
     /// who is let in.
     ///

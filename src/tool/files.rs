@@ -38,12 +38,13 @@ impl ReadFile {
     async fn of_the_party(&self, call: &Call<'_>, path: &str) -> Result<(Text, Vec<Node>, String), ToolError> {
         let party = self.0.party(call).await?;
         if let Some(name) = path.strip_prefix("experience/") {
-            let learned = self.0.tree.read_text(&party, &format!("{EXPERIENCE}{name}")).await.map_err(failed)?;
+            let learned =
+                self.0.tree.files().read_text(&party, &format!("{EXPERIENCE}{name}")).await.map_err(failed)?;
             if !matches!(learned, Err(NotGiven::Missing)) {
                 return learned.map_err(not_given);
             }
         }
-        self.0.tree.read_text(&party, path).await.map_err(failed)?.map_err(not_given)
+        self.0.tree.files().read_text(&party, path).await.map_err(failed)?.map_err(not_given)
     }
 }
 
@@ -54,7 +55,7 @@ impl WriteFile {
     }
 
     async fn delete(&self, call: &Call<'_>, origin: &Origin, path: &str) -> Result<Output, ToolError> {
-        let written = self.0.tree.drop_note(origin, path).await.map_err(failed)?.map_err(refused)?;
+        let written = self.0.tree.notes().drop_note(origin, path).await.map_err(failed)?.map_err(refused)?;
         Ok(self.0.output(call, says::deleted(path), &written))
     }
 }
@@ -149,7 +150,8 @@ impl Tool for WriteFile {
             return self.delete(call, &origin, &path).await;
         }
         let new = content.to_owned();
-        let written = self.0.tree.change(&origin, &path, move |_| Ok(New::Text(new.clone()))).await.map_err(failed)?;
+        let written =
+            self.0.tree.versions().change(&origin, &path, move |_| Ok(New::Text(new.clone()))).await.map_err(failed)?;
         said(&self.0, call, &origin, &path, written, content).await
     }
 }
@@ -182,5 +184,5 @@ async fn aside(
     let meant = note::read(words);
     let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
     let title = if meant.name.is_empty() { stem.replace('-', " ") } else { meant.name };
-    keeping.tree.set_words_aside(origin, &title, &meant.body).await
+    keeping.tree.notes().set_words_aside(origin, &title, &meant.body).await
 }

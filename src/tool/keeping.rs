@@ -131,7 +131,7 @@ impl Keeping {
     /// What a yes would make theirs, whole: the title that the index would name, and the words.
     async fn as_filed(&self, call: &Call<'_>, path: &str) -> anyhow::Result<Option<String>> {
         let Ok(party) = self.party(call).await else { return Ok(None) };
-        let Ok((text, _, _)) = self.tree.read_text(&party, path).await? else { return Ok(None) };
+        let Ok((text, _, _)) = self.tree.files().read_text(&party, path).await? else { return Ok(None) };
         let note = crate::memory::note::read(text.open().0);
         let titled = note.name.is_empty() || note.body.trim_start().starts_with(&note.name);
         Ok(Some(if titled { note.body } else { format!("{}\n\n{}", note.name, note.body) }))

@@ -48,7 +48,7 @@ impl Tool for MemorySave {
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
         let words = text_of(call, "content");
         let origin = self.0.origin(call, "save").await?;
-        let kept = self.0.tree.save_today(&origin, words).await;
+        let kept = self.0.tree.files().save_today(&origin, words).await;
         self.0.answer(call, kept, words).await
     }
 }

@@ -20,7 +20,7 @@ impl MemorySection {
 
     async fn read(&self, call: &Call<'_>, path: &str, section: &str) -> Result<Output, ToolError> {
         let party = self.0.party(call).await?;
-        let read = self.0.tree.read_section(&party, path, section).await.map_err(super::keeping::failed)?;
+        let read = self.0.tree.files().read_section(&party, path, section).await.map_err(super::keeping::failed)?;
         let found = read.map_err(not_given)?;
         let (text, from) = found.ok_or_else(|| ToolError::Arguments(says::NO_SUCH_SECTION.to_owned()))?;
         let (words, label, _) = text.open();
@@ -72,7 +72,7 @@ impl Tool for MemorySection {
             _ => return Err(ToolError::Arguments(says::BAD_ACTION.to_owned())),
         };
         let origin = self.0.origin(call, "section").await?;
-        let kept = self.0.tree.section(&origin, &path, section, change).await;
+        let kept = self.0.tree.files().section(&origin, &path, section, change).await;
         self.0.answer(call, kept, words).await
     }
 }

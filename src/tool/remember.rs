@@ -54,7 +54,7 @@ impl Tool for Remember {
         let part = |name| text_of(call, name).trim().to_owned();
         let note = NoteDraft { title: part("title"), content: part("content"), kind: part("kind") };
         let origin = self.0.origin(call, "remember").await?;
-        let kept = self.0.tree.remember(&origin, &note).await;
+        let kept = self.0.tree.notes().remember(&origin, &note).await;
         self.0.answer(call, kept, &format!("{}\n\n{}", note.title, note.content)).await
     }
 }

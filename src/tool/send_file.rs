@@ -74,7 +74,7 @@ impl Tool for SendFile {
     async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
         let path = argument::text(call.arguments, "path");
         let party = self.party(call).await?;
-        let found = self.tree.own_file(&party, path, MAX_FILE).await.map_err(not_kept)?;
+        let found = self.tree.files().own_file(&party, path, MAX_FILE).await.map_err(not_kept)?;
         let file = found.map_err(|why| ToolError::Arguments(refusal(why)))?;
         let (turn, name, size) = (call.turn, name_of(&file.path).to_owned(), file.size);
         let enclosure = Enclosure::file(file.path, file.digest);

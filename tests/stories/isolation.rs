@@ -368,7 +368,7 @@ async fn work_for_somebody_else_holds_no_hand_over_up_and_loses_no_message() {
     story.say(BEN, "So does mine").await;
     story.stop().await;
     let journal = with_a_stranger(&story, async |journal| {
-        assert_eq!(journal.read(|db| db.workspace().misplaced_rows()).await.unwrap(), []);
+        assert_eq!(journal.read(|db| db.folders().misplaced_rows()).await.unwrap(), []);
     })
     .await;
     let db = open(&story);
@@ -383,7 +383,7 @@ async fn work_for_somebody_else_holds_no_hand_over_up_and_loses_no_message() {
     let done = journal.write("unlink", move |tx| tx.people().unlink(AddressId(address), PersonId(ben), Moment(9)));
     done.await.unwrap();
     assert_eq!(story.text("SELECT state FROM outbox WHERE scope = 'person:77'"), "pending", "it is not Ben's");
-    let begun = journal.write("hand over", move |tx| tx.workspace().begin_hand_over(PersonId(ben), "people/1-ada"));
+    let begun = journal.write("hand over", move |tx| tx.folders().begin_hand_over(PersonId(ben), "people/1-ada"));
     assert!(begun.await.unwrap().is_ok(), "neither of the two is at work");
     journal.close().await;
 }
@@ -399,8 +399,8 @@ async fn the_root_belongs_to_whoever_its_files_were_written_for_most_often() {
         plant(&db, "files", &[&named[..], &[("cause", "remember".to_owned())]].concat(), &BTreeMap::new());
     }
     let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
-    journal.write("settle", |tx| tx.workspace().settle_workspace_owner()).await.unwrap();
-    assert_eq!(journal.read(|db| db.workspace().workspace_owner()).await.unwrap(), Some(PersonId(2)));
+    journal.write("settle", |tx| tx.folders().settle_workspace_owner()).await.unwrap();
+    assert_eq!(journal.read(|db| db.folders().workspace_owner()).await.unwrap(), Some(PersonId(2)));
     journal.close().await;
 }
 

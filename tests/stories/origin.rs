@@ -278,7 +278,7 @@ async fn a_version_of_another_persons_file_is_neither_listed_nor_restored() {
     let who = Party::One(Person { id: PersonId(1), name: "Ada".to_owned(), role: Role::Owner });
     let (author, from, now) = (Author::Person, Vec::new(), story.clock.now());
     let origin = Origin { who, label: Label::trusted(), author, cause: "restore", from, now };
-    let restored = tree.restore_version(&origin, "memory/note.md", FileId(foreign)).await.unwrap();
+    let restored = tree.versions().restore_version(&origin, "memory/note.md", FileId(foreign)).await.unwrap();
     assert!(restored.is_err(), "whoever asks for it");
     story.stop_here().await;
 }

@@ -41,12 +41,12 @@ impl Admin {
     pub async fn overview(&self, person: &Person, way: Way) -> anyhow::Result<Answer> {
         let who = Party::One(person.clone());
         let now = self.parts.clock.now();
-        let notes = self.parts.tree.notes(&who).await?;
+        let notes = self.parts.tree.files().list_notes(&who).await?;
         let lying = sort(notes.read, &self.parts.zone.day(now));
         let index = self.page(&who, &[INDEX.to_owned()]).await?;
         let place = match way {
             Way::Chat => None,
-            Way::CommandLine => self.parts.tree.by_hand(&who, INDEX).await?.ok(),
+            Way::CommandLine => self.parts.tree.versions().by_hand(&who, INDEX).await?.ok(),
         };
         let place = place.and_then(|path| path.parent().map(|folder| folder.display().to_string()));
         let mut shown = Shown::nothing();

@@ -87,12 +87,12 @@ impl Admin {
         }
         let origin = self.theirs(person, "restore");
         let tree = &self.parts.tree;
-        let (mut written, mut aside) = (tree.restore_version(&origin, &path, version).await?, None);
+        let (mut written, mut aside) = (tree.versions().restore_version(&origin, &path, version).await?, None);
         if let Err(NotWritten::Unreadable(_) | NotWritten::NoText) = written {
             // To go back is the way out of it.
-            aside = tree.make_way(&origin, &path, version).await?;
+            aside = tree.versions().make_way(&origin, &path, version).await?;
             if aside.is_some() {
-                written = tree.restore_version(&origin, &path, version).await?;
+                written = tree.versions().restore_version(&origin, &path, version).await?;
             }
         }
         Ok(match written {
@@ -109,8 +109,8 @@ impl Admin {
         let mut pasts = Vec::new();
         for path in name.paths() {
             // A file that cannot be looked at may have a past all the same.
-            let _ = self.parts.tree.take_note_of(&origin, &path).await?;
-            let versions = self.parts.tree.past(&origin.who, &path).await?;
+            let _ = self.parts.tree.versions().take_note_of(&origin, &path).await?;
+            let versions = self.parts.tree.versions().past(&origin.who, &path).await?;
             if !versions.is_empty() {
                 pasts.push(Past { path, versions });
             }

@@ -25,7 +25,7 @@ pub(super) async fn look(config: &Config, journal: &Journal, touch: Touch) -> Ve
     let tree = Tree::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone);
     let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock));
     // As every start does: whose files lie where has to be settled before anybody looks.
-    if let Err(error) = tree.settle_folders().await {
+    if let Err(error) = tree.folders().settle_folders().await {
         return vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)];
     }
     match Knowledge::of(&tree, &index, touch, clock.now()).await {

@@ -33,7 +33,7 @@ pub(super) async fn hear(
     if file.remote.size.is_some_and(|size| size > MAX_FILE) {
         return refuse(engine, file, says::TOO_LARGE).await.map(|_| Ok(()));
     }
-    let stored = if is_here { Some(engine.parts.tree.read_inbox(file.scope, &file.path).await?) } else { None };
+    let stored = if is_here { Some(engine.parts.tree.files().read_inbox(file.scope, &file.path).await?) } else { None };
     let size = stored.as_ref().map_or(file.remote.size, |bytes| u64::try_from(bytes.len()).ok());
     let on_behalf = OnBehalf { turn: Some(turn.id), person: turn.person };
     let reserved = match transcriber.reserve(size, turn.scope, on_behalf).await {

@@ -125,7 +125,7 @@ impl Turn<'_> {
     /// Counts a failure of a tool, which is one that there is. That it cannot be written down keeps nobody from being answered.
     async fn learn_failure(&self, tool: &str, how: &'static str) {
         let now = self.engine.parts.clock.now();
-        if let Err(error) = self.engine.parts.tree.learn_failure(&self.party, tool, how, now).await {
+        if let Err(error) = self.engine.parts.tree.notes().learn_failure(&self.party, tool, how, now).await {
             tracing::warn!(turn.id = %self.row.id, "Turn {}: a failure is not written down: {error:#}", self.row.id);
         }
     }

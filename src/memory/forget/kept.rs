@@ -3,6 +3,7 @@
 //! A note that was deleted is meant by its name or by a title that it had; a fact or a line by what stood in any file. A file that is still there is no note
 //! by a title of then: its lines of then are found all the same.
 
+use crate::memory::tree::WorkspaceErasure;
 use crate::people::Party;
 use crate::store::{Forgotten, KeptWords};
 use crate::text::needle::Needles;
@@ -10,11 +11,10 @@ use crate::text::needle::Needles;
 use super::Forgettable;
 use super::named::{is_note, is_same, note_named, stem, title_of};
 use crate::memory::belongings::OwnPath;
-use crate::memory::tree::Tree;
 use crate::memory::{memo, place};
 use crate::trust::Label;
 
-impl Tree {
+impl WorkspaceErasure<'_> {
     /// What a party means by a name that nothing has any more.
     pub(super) async fn kept_to_forget(
         &self,

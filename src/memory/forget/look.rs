@@ -2,13 +2,14 @@
 //!
 //! A file that is too large to be changed is still read, so that it is named for what stands in it and not for its size.
 
+use crate::memory::tree::WorkspaceErasure;
 use crate::store::{ForgettingRow, Forgotten, Left};
 use crate::text::needle::Sought;
 
 use super::is_memory;
 use crate::memory::belongings::OwnPath;
 use crate::memory::disk;
-use crate::memory::tree::{Tree, blocking};
+use crate::memory::tree::blocking;
 
 /// A larger file is not looked into.
 const MOST: u64 = 16 * 1024 * 1024;
@@ -21,7 +22,7 @@ enum Found {
     Without,
 }
 
-impl Tree {
+impl WorkspaceErasure<'_> {
     /// Adds to what is left the files that hold what a forgetting is about, as their owner sees them.
     ///
     /// # Errors
@@ -30,9 +31,12 @@ impl Tree {
         let Some(who) = self.party_of(row.scope).await? else { return Ok(()) };
         let is_fact = row.what == Forgotten::Fact && !row.is_of_somebody();
         let sought = if is_fact { row.needles.sought() } else { Sought::default() };
-        let (tree, files, of) = (self.clone(), self.files_of(&who).await?, row.clone());
+        let (tree, files, of) = (self.tree.clone(), self.folders().files_of(&who).await?, row.clone());
         let look = move || {
-            Ok(files.into_iter().map(|file| (tree.look_into(&file, &of, &sought), file.path)).collect::<Vec<_>>())
+            Ok(files
+                .into_iter()
+                .map(|file| (tree.erasure().look_into(&file, &of, &sought), file.path))
+                .collect::<Vec<_>>())
         };
         for (found, path) in blocking(look).await? {
             match found {

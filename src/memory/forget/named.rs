@@ -2,6 +2,7 @@
 //!
 //! What stands counts before what stood. A file that is still there is no note by a title that it had once; its lines of then are found all the same.
 
+use crate::memory::tree::WorkspaceErasure;
 use crate::people::Party;
 use crate::store::Forgotten;
 use crate::text::needle::Needles;
@@ -9,22 +10,21 @@ use crate::trust::{Label, Scope};
 
 use super::{Forgettable, is_memory};
 use crate::memory::belongings::OwnPath;
-use crate::memory::tree::Tree;
 use crate::memory::{label, memo, note, page};
 
-impl Tree {
+impl WorkspaceErasure<'_> {
     /// What a party means by a name: a note by its path, file or title, a fact by its key, or a line by all its words; first of what stands in files, then of what stood there once.
     /// `None` if there is no such thing.
     ///
     /// # Errors
     /// If the journal or the disk cannot be read.
     pub async fn to_forget(&self, who: &Party, name: &str) -> anyhow::Result<Option<Forgettable>> {
-        let files = self.files_of(who).await?;
+        let files = self.folders().files_of(who).await?;
         if let Some(note) = note_named(&files, name).cloned() {
             return self.note_to_forget(who.scope(), note).await.map(Some);
         }
         for file in files.iter().filter(|file| is_note(&file.path)) {
-            let words = self.words_of(who.scope(), file).await?.unwrap_or_default();
+            let words = self.folders().words_of(who.scope(), file).await?.unwrap_or_default();
             if title_of(&words).is_some_and(|title| is_same(&title, name)) {
                 return self.note_to_forget(who.scope(), file.clone()).await.map(Some);
             }
@@ -39,7 +39,7 @@ impl Tree {
     }
 
     async fn note_to_forget(&self, whose: Scope, file: OwnPath) -> anyhow::Result<Forgettable> {
-        let words = self.words_of(whose, &file).await?.unwrap_or_default();
+        let words = self.folders().words_of(whose, &file).await?.unwrap_or_default();
         let title = title_of(&words).unwrap_or_else(|| stem(&file.path).to_owned());
         let (spot, digest) = (file.spot.clone(), page::digest(words.as_bytes()));
         let (_, label) = self.0.journal.read(move |db| label::of_content(db, &spot, &spot, &digest)).await?;
@@ -52,7 +52,7 @@ impl Tree {
         let (scope, mut label) = (who.scope(), Label::neutral());
         let mut found: Option<(String, Needles)> = None;
         for file in files.iter().filter(|file| holds_facts(&file.path)) {
-            let words = self.words_of(who.scope(), file).await?.unwrap_or_default();
+            let words = self.folders().words_of(who.scope(), file).await?.unwrap_or_default();
             for fact in words.lines().filter_map(memo::fact_of).filter(|fact| is_same(&fact.key, key)) {
                 let (spot, digest) = (file.spot.clone(), page::digest(words.as_bytes()));
                 let (_, from) = self.0.journal.read(move |db| label::of_content(db, &spot, &spot, &digest)).await?;
@@ -75,7 +75,7 @@ impl Tree {
         let mut label = Label::neutral();
         let mut found = false;
         for file in files.iter().filter(|file| is_memory(&file.path)) {
-            let text = self.words_of(who.scope(), file).await?.unwrap_or_default();
+            let text = self.folders().words_of(who.scope(), file).await?.unwrap_or_default();
             let entry = |line: &&str| memo::said_in(line).is_some_and(|said| Needles::are_same_words(said, words));
             if let Some(fact) = text.lines().find(entry).filter(|_| holds_facts(&file.path)).and_then(memo::fact_of) {
                 return self.fact_to_forget(who, files, &fact.key).await;

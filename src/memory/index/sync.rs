@@ -220,7 +220,7 @@ impl Index {
         }
         // Nobody writes between the look at the file and the row that says whose words they are.
         let _alone = Arc::clone(&self.0.tree.0.writing).lock_owned().await;
-        let before = match self.0.tree.before(path).await {
+        let before = match self.0.tree.versions().before(path).await {
             Ok(Ok(before)) => before,
             Ok(Err(NotWritten::NoText)) => return Ok(unlike(file, says::NOT_TEXT)),
             Ok(Err(NotWritten::Unreadable(_))) => return Ok(unlike(file, says::UNREADABLE)),
@@ -238,7 +238,7 @@ impl Index {
             // A link leads to it; it is found where it lies.
             return Ok(Reading::Gone { path: path.to_owned() });
         }
-        if self.0.tree.adopt(path, &before, scope, self.0.clock.now()).await?.is_err() {
+        if self.0.tree.versions().adopt(path, &before, scope, self.0.clock.now()).await?.is_err() {
             file.trouble = says::FOREIGN.to_owned();
             return Ok(Reading::NoText { file });
         }
@@ -260,12 +260,12 @@ impl Index {
         if self.0.journal.read(|db| db.file_versions().last_digest_of(&known)).await?.is_none() {
             return Ok(gone);
         }
-        if let Ok(before) = self.0.tree.before(path).await?
+        if let Ok(before) = self.0.tree.versions().before(path).await?
             && before.text.is_none()
             && before.inside == path
         {
             // What is gone shows nothing to anybody.
-            let _ = self.0.tree.adopt(path, &before, room.scope_of(path), self.0.clock.now()).await?;
+            let _ = self.0.tree.versions().adopt(path, &before, room.scope_of(path), self.0.clock.now()).await?;
         }
         Ok(gone)
     }

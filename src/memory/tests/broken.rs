@@ -27,7 +27,7 @@ fn read(home: &Home, inside: &str) -> String {
 }
 
 async fn keep(home: &Home, facts: &[Fact]) -> Result<(), NotWritten> {
-    home.tree.keep_facts(&ada(home), facts).await.unwrap()
+    home.tree.notes().keep_facts(&ada(home), facts).await.unwrap()
 }
 
 /// In as many ways as a file can be no text.
@@ -53,8 +53,8 @@ async fn a_broken_list_stops_no_facts_and_nothing_else() {
             ["agents/compline/memory.md", "memory/facts-2026-11.md"].map(|path| read(&home, path)).concat();
         let stands = (put.matches("- **tea**: green").count(), put.matches("- **server**: Bert").count());
         assert_eq!(stands, (1, 1), "{broken} {how}: {put}");
-        home.tree.known_facts(&Party::One(home.ada.clone())).await.unwrap();
-        home.tree.learn_failure(&Party::One(home.ada.clone()), "web_fetch", "failed", NOW).await.unwrap();
+        home.tree.notes().known_facts(&Party::One(home.ada.clone())).await.unwrap();
+        home.tree.notes().learn_failure(&Party::One(home.ada.clone()), "web_fetch", "failed", NOW).await.unwrap();
         assert!(read(&home, "learnings/errors.md").contains("web_fetch"), "{broken} {how}");
     }
 }
@@ -66,11 +66,11 @@ async fn what_is_broken_is_named_to_whoever_wants_to_keep_something() {
         home.tree.seed(NOW).await.unwrap();
         break_it(&home, "memory/MEMORY.md", how);
         let draft = NoteDraft { title: "Tea".to_owned(), content: "Green.".to_owned(), kind: "user".to_owned() };
-        let refused = home.tree.remember(&ada(&home), &draft).await.unwrap().unwrap_err();
+        let refused = home.tree.notes().remember(&ada(&home), &draft).await.unwrap().unwrap_err();
         assert_eq!(refused, NotWritten::Unreadable("memory/MEMORY.md".to_owned()), "{how}");
         assert!(!home.path("memory/tea.md").exists(), "all or nothing");
         assert_eq!(
-            home.tree.health().await.unwrap().unreadable + home.tree.health().await.unwrap().overfull,
+            home.tree.checks().health().await.unwrap().unreadable + home.tree.checks().health().await.unwrap().overfull,
             usize::from(how < 2)
         );
     }
@@ -82,7 +82,7 @@ async fn what_was_put_right_is_kept_beside_a_broken_file() {
     break_it(&home, "learnings/corrections.md", 0);
     let put = crate::store::Correction { was: "too long".to_owned(), now: "be short".to_owned(), sources: Vec::new() };
     for _ in 0..2 {
-        home.tree.keep_corrections(&ada(&home), std::slice::from_ref(&put)).await.unwrap().unwrap();
+        home.tree.notes().keep_corrections(&ada(&home), std::slice::from_ref(&put)).await.unwrap().unwrap();
     }
     assert_eq!(read(&home, "memory/facts-2026-11.md").matches("- **too long**: be short").count(), 1);
 }
@@ -134,10 +134,10 @@ async fn one_change_that_cannot_be_made_keeps_nobody_from_making_another() {
     // Where the new content is prepared stands something that is none of ours.
     fs::create_dir_all(home.path("plans/.a.md.part/x")).unwrap();
     let make = |_: Option<&str>| Ok(New::Text("one".to_owned()));
-    assert!(home.tree.change(&ada(&home), "plans/a.md", make).await.is_err());
-    home.tree.change(&ada(&home), "plans/b.md", make).await.unwrap().unwrap();
-    home.tree.finish().await.unwrap();
+    assert!(home.tree.versions().change(&ada(&home), "plans/a.md", make).await.is_err());
+    home.tree.versions().change(&ada(&home), "plans/b.md", make).await.unwrap().unwrap();
+    home.tree.versions().finish().await.unwrap();
     fs::remove_dir_all(home.path("plans/.a.md.part")).unwrap();
-    home.tree.finish().await.unwrap();
+    home.tree.versions().finish().await.unwrap();
     assert_eq!((read(&home, "plans/a.md"), read(&home, "plans/b.md")), ("one".to_owned(), "one".to_owned()));
 }

@@ -67,10 +67,10 @@ async fn a_hand_over_that_is_cut_off_anywhere_is_finished_at_the_start() {
             Ok(_) => Ok(()),
             Err(_) => Err(anyhow::anyhow!("the power is gone")),
         };
-        let handed = home.tree.hand_over_in_steps(&party, &cut).await;
+        let handed = home.tree.folders().hand_over_in_steps(&party, &cut).await;
         let tree = home.revived();
         if handed.is_err() {
-            let open = home.journal.read(|db| db.workspace().folder_moves()).await.unwrap();
+            let open = home.journal.read(|db| db.folders().folder_moves()).await.unwrap();
             if !open.is_empty() {
                 let loaded = tree.load(&party, NOW, DAY).await.unwrap();
                 assert_eq!(
@@ -80,15 +80,15 @@ async fn a_hand_over_that_is_cut_off_anywhere_is_finished_at_the_start() {
                 );
             }
             // And once more, while it is being finished.
-            let _ = tree.settle_folders_in_steps(&|| Err(anyhow::anyhow!("gone again"))).await;
+            let _ = tree.folders().settle_folders_in_steps(&|| Err(anyhow::anyhow!("gone again"))).await;
         }
-        home.revived().settle_folders().await.unwrap();
+        home.revived().folders().settle_folders().await.unwrap();
         is_swapped(&home);
         for (person, who) in [(&home.ada, "ada"), (&carl, "carl")] {
             let loaded = home.revived().load(&Party::One(person.clone()), NOW, DAY).await.unwrap();
             assert_eq!(words(&loaded.user), format!("USER.md of {who}"), "after {nth} steps");
         }
-        let rows = home.journal.read(|db| db.workspace().newest_scopes()).await.unwrap();
+        let rows = home.journal.read(|db| db.folders().newest_scopes()).await.unwrap();
         assert!(
             rows.iter().all(|row| match row.scope {
                 Scope::Person(id) if id == home.ada.id =>
@@ -110,13 +110,19 @@ async fn what_is_in_the_way_of_a_hand_over_is_said_before() {
     let (home, carl) = two_owners().await;
     let party = Party::One(carl.clone());
     symlink("notes/deep/a.md", home.path("link.md")).unwrap();
-    assert_eq!(home.tree.hand_over(&party).await.unwrap(), Err(NotHandedOver::Unmovable("link.md".to_owned())));
+    assert_eq!(
+        home.tree.folders().hand_over(&party).await.unwrap(),
+        Err(NotHandedOver::Unmovable("link.md".to_owned()))
+    );
     fs::remove_file(home.path("link.md")).unwrap();
-    let forgetting = home.tree.no_forgetting().await;
-    assert_eq!(home.tree.hand_over(&party).await.unwrap(), Err(NotHandedOver::Busy));
+    let forgetting = home.tree.erasure().no_forgetting().await;
+    assert_eq!(home.tree.folders().hand_over(&party).await.unwrap(), Err(NotHandedOver::Busy));
     drop(forgetting);
-    assert_eq!(home.tree.hand_over(&Party::One(home.ada.clone())).await.unwrap(), Err(NotHandedOver::Same));
-    assert_eq!(home.tree.hand_over(&Party::One(home.ben.clone())).await.unwrap(), Err(NotHandedOver::NotAnOwner));
+    assert_eq!(home.tree.folders().hand_over(&Party::One(home.ada.clone())).await.unwrap(), Err(NotHandedOver::Same));
+    assert_eq!(
+        home.tree.folders().hand_over(&Party::One(home.ben.clone())).await.unwrap(),
+        Err(NotHandedOver::NotAnOwner)
+    );
     assert_eq!(home.says("USER.md"), "USER.md of ada");
 }
 
@@ -124,7 +130,7 @@ async fn what_is_in_the_way_of_a_hand_over_is_said_before() {
 async fn what_lies_in_the_folder_of_who_had_the_root_stays_apart() {
     let (home, carl) = two_owners().await;
     home.write("people/1-ada/memory/old.md", "from another time");
-    let done = home.tree.hand_over(&Party::One(carl)).await.unwrap().unwrap();
+    let done = home.tree.folders().hand_over(&Party::One(carl)).await.unwrap().unwrap();
     assert_eq!(done.from_folder, "people/1-ada-2");
     assert_eq!(home.says("people/1-ada/memory/old.md"), "from another time");
     assert_eq!(home.says("people/1-ada-2/USER.md"), "USER.md of ada");
@@ -150,19 +156,19 @@ async fn words_of_another_are_neither_added_to_nor_taken_over() {
         now: NOW,
     };
     let add = |text: Option<&str>| Ok(New::Text(format!("{}!", text.unwrap_or_default())));
-    assert_eq!(home.tree.change(&origin, "USER.md", add).await.unwrap(), Err(NotWritten::Foreign));
-    assert_eq!(home.tree.read_text(&ada, "USER.md").await.unwrap(), Err(NotGiven::Elsewhere));
-    assert_eq!(home.tree.own_file(&ada, "USER.md", 1000).await.unwrap(), Err(NotGiven::Elsewhere));
-    assert!(home.tree.files_of(&ada).await.unwrap().iter().all(|file| file.path != "USER.md"));
-    let listed = home.tree.list(&ada, "").await.unwrap().unwrap();
+    assert_eq!(home.tree.versions().change(&origin, "USER.md", add).await.unwrap(), Err(NotWritten::Foreign));
+    assert_eq!(home.tree.files().read_text(&ada, "USER.md").await.unwrap(), Err(NotGiven::Elsewhere));
+    assert_eq!(home.tree.files().own_file(&ada, "USER.md", 1000).await.unwrap(), Err(NotGiven::Elsewhere));
+    assert!(home.tree.folders().files_of(&ada).await.unwrap().iter().all(|file| file.path != "USER.md"));
+    let listed = home.tree.files().list(&ada, "").await.unwrap().unwrap();
     assert!(listed.iter().all(|entry| entry.name != "USER.md"));
     assert_eq!(words(&home.load(&home.ada).await.user), "");
     // A hand edit does not make it theirs, and a file of another name is.
     home.write("USER.md", "edited");
     assert_eq!(words(&home.load(&home.ada).await.user), "");
-    assert_eq!(home.tree.health().await.unwrap().misplaced.len(), 1);
+    assert_eq!(home.tree.checks().health().await.unwrap().misplaced.len(), 1);
     home.write("memory/mine.md", "edited");
-    assert!(home.tree.read_text(&ada, "memory/mine.md").await.unwrap().is_ok());
+    assert!(home.tree.files().read_text(&ada, "memory/mine.md").await.unwrap().is_ok());
 }
 
 #[tokio::test]

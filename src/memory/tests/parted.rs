@@ -34,7 +34,7 @@ async fn what_is_left_of_somebody_takes_nothing_of_whoever_has_their_name_now() 
     let home = home().await;
     home.write("people/2-ben/memory/tea.md", "Green.\n");
     let first = home.wants_ben_forgotten().await;
-    home.tree.forget_person(first, NOW).await.unwrap();
+    home.tree.erasure().forget_person(first, NOW).await.unwrap();
     assert!(!home.stands("people/2-ben/memory/tea.md"));
     let second = home.wants_ben_forgotten().await;
     let another = move |tx: Tx<'_>| {
@@ -44,7 +44,7 @@ async fn what_is_left_of_somebody_takes_nothing_of_whoever_has_their_name_now() 
     let ben = home.journal.write("another Ben", another).await.unwrap();
     assert_ne!(ben.id, home.ben.id);
     home.write("people/3-ben/memory/tea.md", "Black.\n");
-    home.tree.forget_person(second, NOW).await.unwrap();
+    home.tree.erasure().forget_person(second, NOW).await.unwrap();
     assert_eq!(fs::read_to_string(home.path("people/3-ben/memory/tea.md")).unwrap(), "Black.\n");
 }
 
@@ -55,7 +55,7 @@ async fn a_forgetting_that_is_over_takes_nothing_of_the_first_owner() {
     home.write("people/2-ben/memory/tea.md", "Black.\n");
     let job = home.wants_ben_forgotten().await;
     for _ in 0..2 {
-        home.tree.forget_person(job, NOW).await.unwrap();
+        home.tree.erasure().forget_person(job, NOW).await.unwrap();
         assert!(home.stands("memory/tea.md") && !home.stands("people/2-ben/memory/tea.md"));
     }
 }

@@ -29,7 +29,7 @@ impl Schedule {
     /// The file goes first and its row after it.
     async fn drop_exports(&self, before: Moment) -> anyhow::Result<()> {
         for (path, digest) in self.parts.journal.read(move |db| db.erasure().old_exports(before)).await? {
-            self.parts.tree.drop_export(&path, &digest).await?;
+            self.parts.tree.files().drop_export(&path, &digest).await?;
             self.parts.journal.write("drop an archive", move |tx| tx.erasure().export_dropped(&path, &digest)).await?;
         }
         Ok(())

@@ -71,10 +71,12 @@ impl Schedule {
 
     async fn drop_file(&self, file: &OldFile) -> anyhow::Result<()> {
         let id = file.id;
-        if self.parts.tree.drop_received(&file.path, &file.digest).await? == Received::Changed {
+        if self.parts.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
             tracing::warn!("Where received file {id} was, something else lies now; it stays");
         }
-        if !file.text_path.is_empty() && self.parts.tree.drop_text_of(&file.text_path).await? == Received::Changed {
+        if !file.text_path.is_empty()
+            && self.parts.tree.files().drop_text_of(&file.text_path).await? == Received::Changed
+        {
             tracing::warn!("Where the words of received file {id} were, something else lies now; it stays");
         }
         let mark = move |tx: crate::store::Tx<'_>| tx.maintenance().file_dropped(id, says::FILE_FORGOTTEN);

@@ -28,7 +28,7 @@ impl EditFile {
     /// The digest of what the turn knows to stand there.
     async fn known(&self, call: &Call<'_>, path: &str) -> Result<String, ToolError> {
         let party = self.0.party(call).await?;
-        let (_, _, now) = self.0.tree.read_text(&party, path).await.map_err(failed)?.map_err(not_given)?;
+        let (_, _, now) = self.0.tree.files().read_text(&party, path).await.map_err(failed)?.map_err(not_given)?;
         let given = text_of(call, "expected").trim().to_lowercase();
         if !given.is_empty() {
             let names = given.len() >= LEAST && now.starts_with(&given);
@@ -85,7 +85,7 @@ impl Tool for EditFile {
         let origin = self.0.origin(call, "edit").await?;
         let words = new.clone();
         let make = move |text: Option<&str>| edited(text.unwrap_or_default(), &known, &old, &new);
-        let written = self.0.tree.change(&origin, &path, make).await.map_err(failed)?;
+        let written = self.0.tree.versions().change(&origin, &path, make).await.map_err(failed)?;
         said(&self.0, call, &origin, &path, written, &words).await
     }
 }

@@ -56,7 +56,7 @@ impl Tool for ListFiles {
             return Ok(Output { text: said(lines), label, from });
         }
         let party = self.0.party(call).await?;
-        let listed = self.0.tree.list(&party, &path).await.map_err(failed)?.map_err(not_given)?;
+        let listed = self.0.tree.files().list(&party, &path).await.map_err(failed)?.map_err(not_given)?;
         let label = listed.iter().take(MOST).fold(call.label.clone(), |label, entry| label.join_with(&entry.label));
         // Skills lie beside the folder, and are read as if they lay in it.
         let skills = (path.is_empty() || path == ".").then(|| "skills/".to_owned());
