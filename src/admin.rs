@@ -85,8 +85,8 @@ pub trait HealthSource: Send + Sync {
     fn adapters(&self) -> Vec<(String, Health)>;
 }
 
-/// What it takes.
-pub struct Parts {
+/// Runs commands.
+pub struct Admin {
     /// The journal.
     pub journal: Journal,
     /// The clock.
@@ -113,24 +113,14 @@ pub struct Parts {
     pub outside: Arc<Servers>,
     /// How the adapters are.
     pub health: Arc<dyn HealthSource>,
-}
-
-/// Runs commands.
-pub struct Admin {
-    parts: Parts,
-    /// What a person allowed to be kept, and the disk does not take.
-    tries: keep::Tries,
+    /// Attempts to keep what a person allowed, while the disk does not take it.
+    pub(crate) tries: keep::Tries,
 }
 
 /// How many days `/usage` looks back, today included.
 const DAYS_IN_CHAT: u32 = 7;
 
 impl Admin {
-    /// With these.
-    pub fn new(parts: Parts) -> Self {
-        Self { parts, tries: keep::Tries::default() }
-    }
-
     /// Answers a line of chat that begins with a slash. Trouble of our own is an answer as well: one sentence, and a line in the log.
     pub async fn chat(&self, caller: &Caller, text: &str) -> Answer {
         let command = match command::parse(text) {
@@ -161,7 +151,7 @@ impl Admin {
         let only = (person.role != Role::Owner).then_some(person.id);
         let issuer = Issuer::Person(person.id);
         match command {
-            Command::Start => Ok(Answer::ours(says::greeting(&person.name, &self.parts.agent), json!({}))),
+            Command::Start => Ok(Answer::ours(says::greeting(&person.name, &self.agent), json!({}))),
             Command::Help => Ok(help(person.role)),
             Command::Whoami => self.whoami(person).await,
             Command::Link => self.link_code(person).await,
@@ -208,9 +198,9 @@ impl Admin {
     /// If the journal cannot be written.
     pub async fn stop(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
-        let stream = self.parts.journal.read(move |db| db.conversations().stream_of(id)).await?;
+        let stream = self.journal.read(move |db| db.conversations().stream_of(id)).await?;
         let stopped = match stream {
-            Some(stream) => self.parts.engine.stop_turn(stream).await?,
+            Some(stream) => self.engine.stop_turn(stream).await?,
             None => false,
         };
         let sentence = if stopped { says::STOPPED } else { says::NOTHING_RUNS };

@@ -24,7 +24,7 @@ use crate::adapter::terminal::Terminal;
 use crate::admin::{self, Admin, HealthSource};
 use crate::config::Config;
 use crate::engine::files::reader::Reader;
-use crate::engine::{self, Courier, Engine, Fetch};
+use crate::engine::{Courier, Engine, Fetch, Runtime};
 use crate::gateway::commands::Commands;
 use crate::gateway::desk::Desks;
 use crate::gateway::intake::Intake;
@@ -34,9 +34,9 @@ use crate::memory::{Index, Tree, VectorParts, Vectors};
 use crate::message::Health;
 use crate::model::Model;
 use crate::people::Address;
-use crate::reflection::{self, Reflector};
+use crate::reflection::Reflector;
 use crate::review::{self, DiskFailpoint, Herald, Policy, Review};
-use crate::schedule::{self, FreeSpace, Schedule};
+use crate::schedule::{FreeSpace, Schedule};
 use crate::skill::builtin::{self, Builtin};
 use crate::spend::{Ledger, Purse, Transcriber};
 use crate::store::{Failpoint, Journal, OpenError, Room};
@@ -206,31 +206,29 @@ impl App {
                 &Keeping::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(&clock), config.zone),
             ))
             .with_outside(Arc::clone(&outside));
-        let engine = Engine::new(
-            engine::Parts {
-                journal: journal.clone(),
-                clock: Arc::clone(&clock),
-                zone: config.zone,
-                conversation: config.conversation.clone(),
-                agent: config.agent.name.clone(),
-                memory: config.memory.clone(),
-                tool_rounds: config.budget.tool_rounds,
-                tree: tree.clone(),
-                index: index.clone(),
-                review: review.clone(),
-                toolbox,
-                chat,
-                background,
-                transcription: config
-                    .transcription
-                    .clone()
-                    .map(|transcription| Transcriber::new(transcription, Arc::clone(&ledger))),
-                audience: Arc::new(Arc::clone(&desks)),
-                courier: Arc::new(Postman(Arc::clone(&desks))),
-                reader: Reader::new(&seams.reader.or_else(|| std::env::current_exe().ok()).unwrap_or_default()),
-            },
-            stop.clone(),
-        );
+        let engine = Arc::new(Engine {
+            journal: journal.clone(),
+            clock: Arc::clone(&clock),
+            zone: config.zone,
+            conversation: config.conversation.clone(),
+            agent: config.agent.name.clone(),
+            memory: config.memory.clone(),
+            tool_rounds: config.budget.tool_rounds,
+            tree: tree.clone(),
+            index: index.clone(),
+            review: review.clone(),
+            toolbox,
+            chat,
+            background,
+            transcription: config
+                .transcription
+                .clone()
+                .map(|transcription| Transcriber::new(transcription, Arc::clone(&ledger))),
+            audience: Arc::new(Arc::clone(&desks)),
+            courier: Arc::new(Postman(Arc::clone(&desks))),
+            reader: Reader::new(&seams.reader.or_else(|| std::env::current_exe().ok()).unwrap_or_default()),
+            runtime: Runtime::new(clock.now(), stop.clone()),
+        });
         // The engine holds the desks, so they may not hold it.
         let asks = Arc::downgrade(&engine);
         desks.tell_of_questions(move |stream| {
@@ -238,7 +236,8 @@ impl App {
                 engine.ring(stream);
             }
         });
-        let duties = schedule::Parts {
+        engine.tell_of_work(ringer.clone());
+        let schedule = Arc::new(Schedule {
             journal: journal.clone(),
             clock: Arc::clone(&clock),
             zone: config.zone,
@@ -248,18 +247,20 @@ impl App {
             tree: tree.clone(),
             engine: Arc::clone(&engine),
             audience: Arc::new(Arc::clone(&desks)),
-            reflector: Reflector::new(reflection::Parts {
+            reflector: Reflector {
                 journal: journal.clone(),
                 clock: Arc::clone(&clock),
                 zone: config.zone,
                 config: config.reflection.clone(),
                 engine: Arc::clone(&engine),
                 review: review.clone(),
-            }),
+            },
             free_space: seams.free_space.unwrap_or_else(|| room_at(config.home.path())),
-        };
-        let schedule = Schedule::new(duties, ringer);
-        let admin = Arc::new(Admin::new(admin::Parts {
+            ringer,
+            looked: Default::default(),
+            rounds: Default::default(),
+        });
+        let admin = Arc::new(Admin {
             journal: journal.clone(),
             clock: Arc::clone(&clock),
             zone: config.zone,
@@ -273,7 +274,8 @@ impl App {
             schedule: Arc::clone(&schedule),
             outside: Arc::clone(&outside),
             health: Arc::new(Pulse(Arc::clone(&desks))),
-        }));
+            tries: Default::default(),
+        });
         let local = Arc::new(Local {
             journal: journal.clone(),
             clock: Arc::clone(&clock),

@@ -88,8 +88,8 @@ pub enum Fetch {
     Later,
 }
 
-/// What the engine is made of.
-pub struct Parts {
+/// The engine. It rests until [`Engine::start`].
+pub struct Engine {
     /// The journal.
     pub journal: Journal,
     /// The clock.
@@ -124,12 +124,13 @@ pub struct Parts {
     pub courier: Arc<dyn Courier>,
     /// Who reads documents.
     pub reader: Reader,
+    /// Streams, background jobs and their end.
+    pub(crate) runtime: Runtime,
 }
 
-/// The engine.
-pub struct Engine {
-    pub(crate) parts: Parts,
-    /// When this life of the program began.
+/// Streams, background jobs and their end.
+pub(crate) struct Runtime {
+    /// Start of this life of the program.
     began: Moment,
     streams: Mutex<HashMap<StreamId, Handle>>,
     closer: Chore,
@@ -140,18 +141,10 @@ pub struct Engine {
     stop: CancellationToken,
 }
 
-struct Handle {
-    ringer: Ringer,
-    /// Ends the running turn, when there is one.
-    turn: Arc<Mutex<Option<CancellationToken>>>,
-}
-
-impl Engine {
-    /// An engine that rests until [`Engine::start`].
-    pub fn new(parts: Parts, stop: CancellationToken) -> Arc<Self> {
-        let began = parts.clock.now();
-        Arc::new(Self {
-            parts,
+impl Runtime {
+    /// A runtime without streams; cancelling `stop` ends it.
+    pub(crate) fn new(began: Moment, stop: CancellationToken) -> Self {
+        Self {
             began,
             streams: Mutex::default(),
             closer: Chore::default(),
@@ -160,9 +153,17 @@ impl Engine {
             worker: Chore::default(),
             tasks: TaskTracker::new(),
             stop,
-        })
+        }
     }
+}
 
+struct Handle {
+    ringer: Ringer,
+    /// Ends the running turn, when there is one.
+    turn: Arc<Mutex<Option<CancellationToken>>>,
+}
+
+impl Engine {
     /// Takes up what was left undone, and starts writing down the ends of conversations.
     ///
     /// # Errors
@@ -170,7 +171,7 @@ impl Engine {
     pub async fn start(self: &Arc<Self>) -> anyhow::Result<()> {
         closer::start(self);
         extractor::start(self);
-        for stream in self.parts.journal.read(|db| db.messages().streams_with_work()).await? {
+        for stream in self.journal.read(|db| db.messages().streams_with_work()).await? {
             self.ring(stream);
         }
         Ok(())
@@ -178,31 +179,31 @@ impl Engine {
 
     /// Something may be to do in that stream.
     pub fn ring(self: &Arc<Self>, stream: StreamId) {
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = self.runtime.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let handle = streams.entry(stream).or_insert_with(|| self.start_stream(stream));
-        handle.ringer.ring(&*self.parts.clock);
+        handle.ringer.ring(&*self.clock);
         drop(streams);
         self.ring_closer();
     }
 
     /// The ends of conversations may have moved.
     pub fn ring_closer(&self) {
-        self.closer.ring(&*self.parts.clock);
+        self.runtime.closer.ring(&*self.clock);
     }
 
     /// Facts of a conversation may be wanted.
     pub fn ring_extractor(&self) {
-        self.extractor.ring(&*self.parts.clock);
+        self.runtime.extractor.ring(&*self.clock);
     }
 
     /// Who is rung when a run that the program assigned is over.
     pub fn tell_of_work(&self, ringer: Ringer) {
-        self.worker.heard_by(ringer);
+        self.runtime.worker.heard_by(ringer);
     }
 
     /// Something may be due that the schedule does: a run that the program assigned is over, words are to go.
     pub fn ring_worker(&self) {
-        self.worker.ring(&*self.parts.clock);
+        self.runtime.worker.ring(&*self.clock);
     }
 
     /// Ends the stream's turn at once. False if none is running or waiting.
@@ -210,9 +211,8 @@ impl Engine {
     /// # Errors
     /// If the journal cannot be written.
     pub async fn stop_turn(self: &Arc<Self>, stream: StreamId) -> anyhow::Result<bool> {
-        let now = self.parts.clock.now();
+        let now = self.clock.now();
         let stopped = self
-            .parts
             .journal
             .write("stop a turn", move |tx| {
                 // Looked up here, because a turn may end at any moment: one that is answered is not stopped any more.
@@ -238,14 +238,14 @@ impl Engine {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn cut(&self, stream: StreamId) -> anyhow::Result<()> {
-        if self.parts.journal.read(move |db| db.turns().open_turn(stream)).await?.is_none() {
+        if self.journal.read(move |db| db.turns().open_turn(stream)).await?.is_none() {
             self.cancel(stream);
         }
         Ok(())
     }
 
     fn cancel(&self, stream: StreamId) {
-        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let streams = self.runtime.streams.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handle) = streams.get(&stream)
             && let Some(token) = &*handle.turn.lock().unwrap_or_else(PoisonError::into_inner)
         {
@@ -255,16 +255,16 @@ impl Engine {
 
     /// Waits until every task has ended, after the stop token was cancelled.
     pub async fn finished(&self) {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.tasks.close();
-        self.tasks.wait().await;
+        self.runtime.streams.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.runtime.tasks.close();
+        self.runtime.tasks.wait().await;
     }
 
     fn start_stream(self: &Arc<Self>, stream: StreamId) -> Handle {
         let (ringer, bell) = crate::time::clock::bell();
         let turn = Arc::new(Mutex::new(None));
         let task = stream::Stream::new(Arc::clone(self), stream, Arc::clone(&turn));
-        self.tasks.spawn(task.run(bell, self.stop.clone()));
+        self.runtime.tasks.spawn(task.run(bell, self.runtime.stop.clone()));
         Handle { ringer, turn }
     }
 }

@@ -40,8 +40,8 @@ const PAUSES: [Duration; 2] = [Duration::from_secs(5 * 60), Duration::from_secs(
 const MOST_TOKENS: u64 = 24_000;
 const PART_OF_WINDOW: u64 = 3;
 
-/// What the room is made of.
-pub struct Parts {
+/// Reflections: what happened is looked back on, and changes are proposed.
+pub struct Reflector {
     /// The journal.
     pub journal: Journal,
     /// The clock.
@@ -54,11 +54,6 @@ pub struct Parts {
     pub engine: Arc<Engine>,
     /// The gate.
     pub review: Review,
-}
-
-/// Whoever looks back.
-pub struct Reflector {
-    parts: Parts,
 }
 
 /// What comes next in a slot.
@@ -82,11 +77,6 @@ enum Asked {
 }
 
 impl Reflector {
-    /// A reflector that rests until it is asked.
-    pub fn new(parts: Parts) -> Self {
-        Self { parts }
-    }
-
     /// Takes up a slot that is claimed or worked on, wherever it stands.
     ///
     /// # Errors
@@ -104,19 +94,19 @@ impl Reflector {
 
     /// Looks at what there is, and asks the assistant if it is enough.
     async fn begin(&self, slot: &SlotRow, job: Job, person: PersonId) -> anyhow::Result<Next> {
-        let Some(person) = self.parts.journal.read(move |db| db.people().person(person)).await? else {
+        let Some(person) = self.journal.read(move |db| db.people().person(person)).await? else {
             return self.give_up(slot, says::NOBODY).await;
         };
         let look = self.look(slot, job, person).await?;
-        let min_messages = self.parts.config.min_messages;
-        let input = self.parts.journal.read_much(move |db| match look.at(db, min_messages)? {
+        let min_messages = self.config.min_messages;
+        let input = self.journal.read_much(move |db| match look.at(db, min_messages)? {
             Some(seen) => look.input(db, &seen).map(Some),
             None => Ok(None),
         });
         let Some(input) = input.await? else { return self.be_quiet(slot).await };
         let Scope::Person(person) = slot.scope else { return Ok(Next::Over) };
-        let (id, at) = (slot.id, self.parts.clock.now());
-        let assigned = self.parts.journal.write("assign a reflection", move |tx| {
+        let (id, at) = (slot.id, self.clock.now());
+        let assigned = self.journal.write("assign a reflection", move |tx| {
             if tx.slots().slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.conversation.is_some()) {
                 return Ok(Asked::Before);
             }
@@ -131,7 +121,7 @@ impl Reflector {
 
     async fn asked(&self, slot: &SlotRow, asked: Asked) -> anyhow::Result<Next> {
         match asked {
-            Asked::Now(run) => self.parts.engine.ring(run.stream),
+            Asked::Now(run) => self.engine.ring(run.stream),
             Asked::Before => {}
             Asked::Nobody => return self.give_up(slot, says::NOBODY).await,
         }
@@ -139,14 +129,14 @@ impl Reflector {
     }
 
     async fn look(&self, slot: &SlotRow, job: Job, person: crate::people::Person) -> anyhow::Result<Look> {
-        let engine = &self.parts.engine.parts;
+        let engine = &self.engine;
         let window = engine.background.order().first().and_then(|first| engine.background.card(*first));
         let window = window.map_or(MOST_TOKENS, |card| card.context_window / PART_OF_WINDOW);
         Ok(Look {
             slot: slot.clone(),
             job,
             person,
-            zone: self.parts.zone,
+            zone: self.zone,
             tools: engine.toolbox.names(),
             skills: self.known_skills().await,
             budget: window.min(MOST_TOKENS),
@@ -155,7 +145,7 @@ impl Reflector {
 
     /// The skills that nothing from outside had a part in. A folder that cannot be read keeps nobody from looking back.
     async fn known_skills(&self) -> Vec<KnownSkill> {
-        let live = match self.parts.review.live().await {
+        let live = match self.review.live().await {
             Ok(live) => live,
             Err(error) => {
                 tracing::error!("The skills cannot be read, and are left out: {error:#}");
@@ -175,10 +165,10 @@ impl Reflector {
     /// Reads what became of the run.
     async fn go_on(&self, slot: &SlotRow, person: PersonId, conversation: ConversationId) -> anyhow::Result<Next> {
         if let Some(at) = slot.retry_at {
-            let due = at <= self.parts.clock.now();
+            let due = at <= self.clock.now();
             return if due { self.ask_again(slot, person, conversation).await } else { Ok(Next::At(at)) };
         }
-        match self.parts.journal.read(move |db| work::outcome(db, conversation)).await? {
+        match self.journal.read(move |db| work::outcome(db, conversation)).await? {
             Outcome::Open => Ok(Next::Working),
             Outcome::GaveUp { reason } => self.try_later(slot, &says::gave_up(&reason)).await,
             Outcome::Answered { turn, text, .. } => match keep::read(&text) {
@@ -191,14 +181,14 @@ impl Reflector {
     async fn try_later(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<Next> {
         let asked = usize::try_from(slot.tries).unwrap_or(usize::MAX);
         let Some(pause) = PAUSES.get(asked.saturating_sub(1)) else { return self.give_up(slot, reason).await };
-        let (id, at) = (slot.id, self.parts.clock.now().plus(*pause));
-        self.parts.journal.write("postpone a reflection", move |tx| tx.slots().slot_waits(id, at)).await?;
+        let (id, at) = (slot.id, self.clock.now().plus(*pause));
+        self.journal.write("postpone a reflection", move |tx| tx.slots().slot_waits(id, at)).await?;
         Ok(Next::At(at))
     }
 
     async fn ask_again(&self, slot: &SlotRow, person: PersonId, conversation: ConversationId) -> anyhow::Result<Next> {
-        let (id, scope, at) = (slot.id, slot.scope, self.parts.clock.now());
-        let asked = self.parts.journal.write("ask for a reflection again", move |tx| {
+        let (id, scope, at) = (slot.id, slot.scope, self.clock.now());
+        let asked = self.journal.write("ask for a reflection again", move |tx| {
             if tx.slots().slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.retry_at.is_none()) {
                 return Ok(Asked::Before);
             }
@@ -213,9 +203,9 @@ impl Reflector {
     }
 
     async fn be_quiet(&self, slot: &SlotRow) -> anyhow::Result<Next> {
-        let (id, now) = (slot.id, self.parts.clock.now());
+        let (id, now) = (slot.id, self.clock.now());
         let quiet = move |tx: crate::store::Tx<'_>| tx.slots().end_slot(id, SlotState::Quiet, "", now);
-        self.parts.journal.write("end a quiet slot", quiet).await?;
+        self.journal.write("end a quiet slot", quiet).await?;
         Ok(Next::Over)
     }
 }

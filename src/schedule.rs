@@ -38,8 +38,8 @@ use crate::time::{Clock, Moment, Zone};
 /// How long the task rests after the journal failed it.
 const AFTER_TROUBLE: Duration = Duration::from_secs(60);
 
-/// What the room is made of.
-pub struct Parts {
+/// The schedule. It rests until it is run.
+pub struct Schedule {
     /// The journal.
     pub journal: Journal,
     /// The clock.
@@ -62,37 +62,28 @@ pub struct Parts {
     pub reflector: Reflector,
     /// How much room there is on the disk of the home.
     pub free_space: FreeSpace,
-}
-
-/// The schedule.
-pub struct Schedule {
-    parts: Parts,
-    ringer: Ringer,
+    /// Rings the bell that goes to [`Schedule::run`].
+    pub ringer: Ringer,
     /// Changes after each look.
-    looked: watch::Sender<()>,
-    rounds: upkeep::Rounds,
+    pub(crate) looked: watch::Sender<()>,
+    /// How far the round of upkeep is.
+    pub(crate) rounds: upkeep::Rounds,
 }
 
 impl Schedule {
-    /// A schedule that rests until it is run. `ringer` rings the bell that goes to [`Schedule::run`].
-    pub fn new(parts: Parts, ringer: Ringer) -> Arc<Self> {
-        parts.engine.tell_of_work(ringer.clone());
-        Arc::new(Self { parts, ringer, looked: watch::Sender::new(()), rounds: upkeep::Rounds::default() })
-    }
-
     /// Who looks back.
     pub fn reflector(&self) -> &Reflector {
-        &self.parts.reflector
+        &self.reflector
     }
 
     /// Something may be due: a reminder was set, a slot was asked for.
     pub fn ring(&self) {
-        self.ringer.ring(&*self.parts.clock);
+        self.ringer.ring(&*self.clock);
     }
 
     /// Works until the program stops.
     pub async fn run(self: Arc<Self>, mut bell: Bell, stop: CancellationToken) {
-        let clock = Arc::clone(&self.parts.clock);
+        let clock = Arc::clone(&self.clock);
         let mut busy = Some(clock.busy());
         loop {
             let wake_at = tokio::select! {
@@ -119,7 +110,7 @@ impl Schedule {
             self.tried("The upkeep", self.upkeep()).await,
         ];
         self.looked.send_replace(());
-        let now = self.parts.clock.now();
+        let now = self.clock.now();
         next.into_iter().flatten().min().map(|at| at.max(now.plus(Duration::from_millis(1))))
     }
 
@@ -127,7 +118,7 @@ impl Schedule {
     async fn tried(&self, what: &str, part: impl Future<Output = anyhow::Result<Option<Moment>>>) -> Option<Moment> {
         guarded(what, part).await.unwrap_or_else(|error| {
             tracing::error!("{what} failed, and is tried again: {error:#}");
-            Some(self.parts.clock.now().plus(AFTER_TROUBLE))
+            Some(self.clock.now().plus(AFTER_TROUBLE))
         })
     }
 }

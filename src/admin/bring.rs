@@ -43,7 +43,7 @@ impl Admin {
     pub async fn promote(&self, owner: &Person, note: &str, name: Option<&str>) -> anyhow::Result<Answer> {
         let mut shown = Shown::nothing();
         let cannot = |why: &str| Answer::refusal(says::cannot_use_note(&told(note), why));
-        let (text, file) = match self.parts.engine.parts.tree.files().read_note(owner, note).await {
+        let (text, file) = match self.engine.tree.files().read_note(owner, note).await {
             Ok(read) => read,
             Err(error) => {
                 return Ok(Answer::refusal(says::cannot_read_note(&told(note), &told(&format!("{error:#}")))));
@@ -69,11 +69,11 @@ impl Admin {
             let why = manifest::What::BadName(shorten(name, 80)).to_string();
             return Ok(failed(shown, &says::not_proposed(&told(&why))));
         }
-        let draft = match self.parts.review.draft(name, content, origin).await {
+        let draft = match self.review.draft(name, content, origin).await {
             Ok(draft) => draft,
             Err(error) => return Ok(failed(shown, &says::place_is_taken(&plain(name), &told(&format!("{error:#}"))))),
         };
-        match self.parts.review.submit(draft).await? {
+        match self.review.submit(draft).await? {
             Ok(Staged::New(id, _)) => self.staged(id, shown).await,
             Ok(Staged::Known(id)) => Ok(Answer::showing(shown, says::waits_already(id), json!({ "proposal": id }))),
             Err(Refused(why)) => {
@@ -84,7 +84,7 @@ impl Admin {
     }
 
     async fn staged(&self, id: ProposalId, mut shown: Shown) -> anyhow::Result<Answer> {
-        let Some(row) = self.parts.review.proposal(id).await?.map(|proposal| proposal.row) else {
+        let Some(row) = self.review.proposal(id).await?.map(|proposal| proposal.row) else {
             anyhow::bail!("A new proposal vanished");
         };
         shown.also(&row.label);

@@ -33,7 +33,7 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn conversations(&self, only: Option<PersonId>, limit: u32) -> anyhow::Result<Answer> {
         let ends = self.ends();
-        let all = self.parts.journal.read_much(move |db| list(db, only, limit, ends)).await?;
+        let all = self.journal.read_much(move |db| list(db, only, limit, ends)).await?;
         if all.is_empty() {
             return Ok(Answer::ours(says::NO_CONVERSATIONS, json!([])));
         }
@@ -49,25 +49,25 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn conversation(&self, id: ConversationId, only: Option<PersonId>) -> anyhow::Result<Answer> {
         let ends = self.ends();
-        let found = self.parts.journal.read_much(move |db| transcript::read(db, id, only, ends)).await?;
+        let found = self.journal.read_much(move |db| transcript::read(db, id, only, ends)).await?;
         let Some(whole) = found else { return Ok(Answer::refusal(says::no_such_conversation(id))) };
         let mut shown = Shown::nothing();
         let mut json = told_json(&whole.told, &mut shown);
         if let Value::Object(fields) = &mut json {
             // The list counts messages under this name; here they stand themselves.
-            fields.insert("messages".to_owned(), transcript::messages_json(&whole, &self.parts.agent, &mut shown));
+            fields.insert("messages".to_owned(), transcript::messages_json(&whole, &self.agent, &mut shown));
             fields.insert("sources".to_owned(), sources(&whole.told.label));
             fields.insert("turns".to_owned(), transcript::turns_json(&whole));
         }
-        let markdown = transcript::markdown(&whole, &self.parts.agent, self.parts.zone, &mut shown);
+        let markdown = transcript::markdown(&whole, &self.agent, self.zone, &mut shown);
         Ok(Answer::showing(shown, markdown, json))
     }
 
     fn list_line(&self, told: &Told, shown: &mut Shown) -> String {
         let conversation = &told.conversation;
         let title = plain(told.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default());
-        let opened = self.parts.zone.show_short(conversation.opened_at);
-        let ended = told.ended_at.map(|at| self.parts.zone.show_short(at));
+        let opened = self.zone.show_short(conversation.opened_at);
+        let ended = told.ended_at.map(|at| self.zone.show_short(at));
         let head = says::conversation_head(conversation.id.0, &title, &opened);
         let facts = says::conversation_facts(
             &told.person,

@@ -34,10 +34,10 @@ impl Admin {
     /// If the journal or the workspace cannot be used.
     pub async fn export(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
-        let Some(address) = self.parts.journal.read(move |db| work::address_of(db, id)).await? else {
+        let Some(address) = self.journal.read(move |db| work::address_of(db, id)).await? else {
             return Ok(Answer::refusal(says::NO_ADDRESS));
         };
-        let now = self.parts.clock.now();
+        let now = self.clock.now();
         let made = self.pack(person, Vec::new(), MAX_FILE, now).await;
         let (bytes, label) = match made {
             Err(error) if error.is::<Full>() => return Ok(Answer::refusal(says::too_large(MAX_FILE >> 20))),
@@ -45,7 +45,7 @@ impl Admin {
         };
         let who = Party::One(person.clone());
         let size = u64::try_from(bytes.len())?.div_ceil(1024);
-        let (path, digest) = self.parts.tree.files().save_export(&who, &file_name(now), bytes, &label, now).await?;
+        let (path, digest) = self.tree.files().save_export(&who, &file_name(now), bytes, &label, now).await?;
         let words = says::comes(size);
         let (file, scope) = (path.clone(), who.scope());
         let post = move |tx: Tx<'_>| {
@@ -55,8 +55,8 @@ impl Admin {
             let said = NewPart { rich: words.to_string(), plain: words.into_string(), ..NewPart::default() };
             tx.outbox().keep_parts(outbox, &[said, NewPart { file, digest, ..NewPart::default() }])
         };
-        self.parts.journal.write("send what is kept of somebody", post).await?;
-        self.parts.engine.parts.audience.posted(address);
+        self.journal.write("send what is kept of somebody", post).await?;
+        self.engine.audience.posted(address);
         Ok(Answer::ours(says::SENT, json!({ "file": path, "kib": size })))
     }
 
@@ -66,7 +66,7 @@ impl Admin {
     /// If the journal or the workspace cannot be read.
     pub async fn export_to(&self, name: &str, file: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
-        let Some(person) = self.parts.journal.read(move |db| db.people().person_named(&asked)).await? else {
+        let Some(person) = self.journal.read(move |db| db.people().person_named(&asked)).await? else {
             return Ok(Answer::refusal(command::no_such_person(&plain(name))));
         };
         let shown = plain(file);
@@ -74,7 +74,7 @@ impl Admin {
             Ok(out) => out,
             Err(error) => return Ok(Answer::refusal(says::not_written(&shown, &error.to_string()))),
         };
-        let made = self.pack(&person, std::io::BufWriter::new(out), u64::MAX, self.parts.clock.now()).await;
+        let made = self.pack(&person, std::io::BufWriter::new(out), u64::MAX, self.clock.now()).await;
         let written = made.and_then(|(out, _)| {
             let out = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
             out.sync_all()?;
@@ -102,14 +102,14 @@ impl Admin {
     ) -> anyhow::Result<(W, Label)> {
         let mut archive = Archive::new(out, most, now);
         let mut shown = Shown::nothing();
-        archive.put("README.md", says::readme(&person.name, &self.parts.zone.show(now)).as_bytes())?;
+        archive.put("README.md", says::readme(&person.name, &self.zone.show(now)).as_bytes())?;
         self.record(person, &mut archive, &mut shown).await?;
         let who = Party::One(person.clone());
-        for file in self.parts.tree.folders().files_of(&who).await? {
+        for file in self.tree.folders().files_of(&who).await? {
             if file.path.starts_with("exports/") {
                 continue;
             }
-            let Some(bytes) = self.parts.tree.folders().bytes_of(who.scope(), &file, LARGEST.min(most)).await? else {
+            let Some(bytes) = self.tree.folders().bytes_of(who.scope(), &file, LARGEST.min(most)).await? else {
                 // Larger than the whole may be; what went meanwhile is not missed.
                 anyhow::ensure!(file.size <= most, Full);
                 continue;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Admin, Caller, HealthSource, Parts};
+use super::{Admin, Caller, HealthSource};
 use crate::config::{Budget, Conversation, Home, Limit};
 use crate::engine::{Audience, Courier, Engine, Fetch, Watcher};
 use crate::id::{AddressId, ConversationId, MessageId, ProposalId, ReminderId, TurnId};
@@ -18,7 +18,6 @@ use crate::model::{Card, Model};
 use crate::people::{Address, Person, Role};
 use crate::reflection::Reflector;
 use crate::review::{self, Herald, Origin, Policy, Review, Staged};
-use crate::schedule::Schedule;
 use crate::skill::{Folder, MAIN};
 use crate::spend::{Ledger, Purse};
 use crate::store::{
@@ -233,7 +232,7 @@ impl House {
     /// A skill of that name whose only file ends with those words, brought from elsewhere: the proposal and the first digits of its digest.
     pub(super) async fn proposes(&self, name: &str, words: &str) -> (ProposalId, String) {
         let content = Folder::new([(MAIN.to_owned(), Arc::from(skill(name, words).into_bytes()))]);
-        let review = &self.admin.parts.review;
+        let review = &self.admin.review;
         let draft = review.draft(name, &content, Origin::Import).await.unwrap();
         let Ok(Staged::New(id, _)) = review.submit(draft).await.unwrap() else { panic!("it was refused") };
         (id, review.proposal(id).await.unwrap().unwrap().digest().short().to_owned())
@@ -318,34 +317,32 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
     let config =
         crate::config::parse("timezone = \"UTC\"", "fixture.toml", &Default::default(), Home::at(home)).unwrap().config;
     let tree = Tree::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
-    let engine = Engine::new(
-        crate::engine::Parts {
-            journal: journal.clone(),
-            clock: Arc::clone(&dyn_clock),
-            zone,
-            conversation: Conversation {
-                gap: Duration::from_secs(6 * 3600),
-                join_within: Duration::from_millis(600),
-                max_turn: Duration::from_secs(600),
-            },
-            agent: "compline".to_owned(),
-            tool_rounds: 12,
-            memory: config.memory.clone(),
-            tree: tree.clone(),
-            index: crate::memory::Index::new(tree, journal.clone(), Arc::clone(&dyn_clock)),
-            review: review.clone(),
-            toolbox: Toolbox::new(Vec::new()),
-            chat: purse(&["first", "second"]),
-            background,
-            transcription: None,
-            audience: Arc::new(Nobody),
-            courier: Arc::new(Nobody),
-            reader: crate::engine::files::reader::Reader::new(Path::new("/nowhere")),
+    let engine = Arc::new(Engine {
+        journal: journal.clone(),
+        clock: Arc::clone(&dyn_clock),
+        zone,
+        conversation: Conversation {
+            gap: Duration::from_secs(6 * 3600),
+            join_within: Duration::from_millis(600),
+            max_turn: Duration::from_secs(600),
         },
-        CancellationToken::new(),
-    );
+        agent: "compline".to_owned(),
+        tool_rounds: 12,
+        memory: config.memory.clone(),
+        tree: tree.clone(),
+        index: crate::memory::Index::new(tree, journal.clone(), Arc::clone(&dyn_clock)),
+        review: review.clone(),
+        toolbox: Toolbox::new(Vec::new()),
+        chat: purse(&["first", "second"]),
+        background,
+        transcription: None,
+        audience: Arc::new(Nobody),
+        courier: Arc::new(Nobody),
+        reader: crate::engine::files::reader::Reader::new(Path::new("/nowhere")),
+        runtime: crate::engine::Runtime::new(dyn_clock.now(), CancellationToken::new()),
+    });
     let outside = Servers::open(&[], journal.clone(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
-    let duties = crate::schedule::Parts {
+    let schedule = Arc::new(crate::schedule::Schedule {
         journal: journal.clone(),
         clock: Arc::clone(&dyn_clock),
         zone,
@@ -355,20 +352,22 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         tree: Tree::new(home.join("workspace"), home.join("experience"), journal.clone(), zone),
         engine: Arc::clone(&engine),
         audience: Arc::new(Nobody),
-        reflector: Reflector::new(crate::reflection::Parts {
+        reflector: Reflector {
             journal: journal.clone(),
             clock: Arc::clone(&dyn_clock),
             zone,
             config: config.reflection,
             engine: Arc::clone(&engine),
             review: review.clone(),
-        }),
+        },
         free_space: Arc::new(|| None),
-    };
-    let schedule = Schedule::new(duties, crate::time::clock::bell().0);
+        ringer: crate::time::clock::bell().0,
+        looked: Default::default(),
+        rounds: Default::default(),
+    });
     let index_clock = Arc::clone(&dyn_clock);
     let index_tree = Tree::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
-    Admin::new(Parts {
+    Admin {
         journal: journal.clone(),
         schedule,
         outside,
@@ -382,7 +381,8 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         agent: "compline".to_owned(),
         version: "0.1.0".to_owned(),
         health: Arc::new(Nobody),
-    })
+        tries: Default::default(),
+    }
 }
 
 fn offline(name: &str) -> Arc<dyn Model> {

@@ -49,7 +49,7 @@ impl Admin {
         messages: Messages,
         way: Way,
     ) -> anyhow::Result<Answer> {
-        if let Some(found) = self.parts.tree.erasure().to_forget(who, name).await? {
+        if let Some(found) = self.tree.erasure().to_forget(who, name).await? {
             return self.forget_found(who.scope(), asks, found, messages, way).await;
         }
         let Some(row) = self.begun(name, who.scope()).await? else {
@@ -64,10 +64,7 @@ impl Admin {
         self.end_turns_of(row.scope).await?;
         if messages == Messages::Go {
             let id = row.id;
-            self.parts
-                .journal
-                .write("want messages forgotten", move |tx| tx.erasure().want_messages_forgotten(id))
-                .await?;
+            self.journal.write("want messages forgotten", move |tx| tx.erasure().want_messages_forgotten(id)).await?;
         }
         self.forget_wanted(row.id, way).await
     }
@@ -80,7 +77,7 @@ impl Admin {
         messages: Messages,
         way: Way,
     ) -> anyhow::Result<Answer> {
-        let now = self.parts.clock.now();
+        let now = self.clock.now();
         let want = move |tx: Tx<'_>| {
             tx.erasure().want_forgotten(&NewForgetting {
                 person: Some(asks),
@@ -94,16 +91,16 @@ impl Admin {
             })
         };
         self.end_turns_of(scope).await?;
-        let id = self.parts.journal.write("want something forgotten", want).await?;
+        let id = self.journal.write("want something forgotten", want).await?;
         self.forget_wanted(id, way).await
     }
 
     async fn forget_wanted(&self, id: ForgettingId, way: Way) -> anyhow::Result<Answer> {
-        let row = self.parts.journal.read(move |db| db.erasure().forgetting(id)).await?;
+        let row = self.journal.read(move |db| db.erasure().forgetting(id)).await?;
         if row.is_some_and(|row| !row.is_readable) {
             return Ok(Answer::refusal(says::unreadable(id)));
         }
-        let outcome = self.parts.tree.erasure().forget(id, self.parts.clock.now()).await?;
+        let outcome = self.tree.erasure().forget(id, self.clock.now()).await?;
         let Some(outcome) = outcome else { return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({}))) };
         self.part(&outcome).await?;
         Ok(told(id, &outcome, way))
@@ -120,7 +117,7 @@ impl Admin {
             let owners = db.people().people()?.iter().filter(|person| person.role == Role::Owner).count();
             Ok(Some((id, db.people().person(id)?, db.people().was_paired(id)?, owners)))
         };
-        let Some((id, known, paired, owners)) = self.parts.journal.read(look).await? else {
+        let Some((id, known, paired, owners)) = self.journal.read(look).await? else {
             return Ok(Answer::refusal(says::no_such_person(&plain(name))));
         };
         if let Some(person) = &known {
@@ -133,9 +130,9 @@ impl Admin {
         }
         self.end_turns_of(Scope::Person(id)).await?;
         let job = self.want_person_forgotten(id, name).await?;
-        let gone = self.parts.tree.erasure().forget_person(job, self.parts.clock.now()).await?;
+        let gone = self.tree.erasure().forget_person(job, self.clock.now()).await?;
         // The files that they sent to groups.
-        self.parts.schedule.let_go().await?;
+        self.schedule.let_go().await?;
         let json = json!({ "forgotten": gone.files, "messages": gone.messages, "left": gone.left });
         if gone.left.is_empty() && gone.by_hand.is_empty() {
             return Ok(Answer::ours(says::person(&plain(name), gone.files, gone.messages), json));
@@ -146,8 +143,8 @@ impl Admin {
     }
 
     async fn want_person_forgotten(&self, id: PersonId, name: &str) -> anyhow::Result<ForgettingId> {
-        let folder = self.parts.tree.erasure().folder_once_of(id, name).await?;
-        let (scope, now) = (Scope::Person(id), self.parts.clock.now());
+        let folder = self.tree.erasure().folder_once_of(id, name).await?;
+        let (scope, now) = (Scope::Person(id), self.clock.now());
         let want = move |tx: Tx<'_>| {
             tx.erasure().want_forgotten(&NewForgetting {
                 person: Some(id),
@@ -160,13 +157,13 @@ impl Admin {
                 at: now,
             })
         };
-        self.parts.journal.write("want a person forgotten", want).await
+        self.journal.write("want a person forgotten", want).await
     }
 
     /// The forgetting of that number, if it is of that scope.
     async fn begun(&self, number: &str, scope: Scope) -> anyhow::Result<Option<ForgettingRow>> {
         let Ok(id) = number.trim().parse().map(ForgettingId) else { return Ok(None) };
-        let row = self.parts.journal.read(move |db| db.erasure().forgetting(id)).await?;
+        let row = self.journal.read(move |db| db.erasure().forgetting(id)).await?;
         Ok(row.filter(|row| row.scope.equals(scope) && row.what != Forgotten::Person))
     }
 
@@ -186,8 +183,8 @@ impl Admin {
             }
             Ok(open)
         };
-        for stream in self.parts.journal.read(open).await? {
-            self.parts.engine.stop_turn(stream).await?;
+        for stream in self.journal.read(open).await? {
+            self.engine.stop_turn(stream).await?;
         }
         Ok(())
     }
@@ -196,11 +193,11 @@ impl Admin {
     async fn part(&self, outcome: &Outcome) -> anyhow::Result<()> {
         for parting in &outcome.partings {
             if parting.cut {
-                self.parts.engine.cut(parting.stream).await?;
+                self.engine.cut(parting.stream).await?;
             }
         }
-        self.parts.engine.ring_closer();
-        self.parts.schedule.ring();
+        self.engine.ring_closer();
+        self.schedule.ring();
         Ok(())
     }
 }

@@ -31,7 +31,7 @@ impl Admin {
     /// If the journal or the workspace cannot be used.
     pub async fn hand_over(&self, name: &str, sure: Sure, by: Option<PersonId>) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
-        let Some(heir) = self.parts.journal.read(move |db| db.people().person_named(&asked)).await? else {
+        let Some(heir) = self.journal.read(move |db| db.people().person_named(&asked)).await? else {
             return Ok(Answer::refusal(crate::wording::command::no_such_person(&plain(name))));
         };
         if heir.role != Role::Owner {
@@ -39,8 +39,8 @@ impl Admin {
         }
         let party = Party::One(heir.clone());
         let result = match sure {
-            Sure::NotYet => self.parts.tree.folders().look_at_hand_over(&party).await?,
-            Sure::Yes => self.parts.tree.folders().hand_over(&party).await?,
+            Sure::NotYet => self.tree.folders().look_at_hand_over(&party).await?,
+            Sure::Yes => self.tree.folders().hand_over(&party).await?,
         };
         let done = match result {
             Ok(done) => done,
@@ -48,7 +48,7 @@ impl Admin {
         };
         let HandedOver { from, from_folder, heir_folder } = done;
         let look = move |db: Db<'_>| Ok(db.folders().name_once_of(from)?.unwrap_or_default());
-        let before = self.parts.journal.read(look).await?;
+        let before = self.journal.read(look).await?;
         let json = json!({ "from": before, "to": heir.name, "done": sure == Sure::Yes,
             "folders": { "from": from_folder, "to": heir_folder } });
         if sure == Sure::NotYet {
@@ -57,16 +57,16 @@ impl Admin {
             return Ok(Answer::ours(told, json));
         }
         tracing::info!(person.id = %heir.id, "The root of the workspace belongs to person {} from now on", heir.id);
-        self.parts.index.look_anew();
+        self.index.look_anew();
         let told = says::done(&before, &heir.name, &from_folder);
-        let (notice, now) = (OwnerNotice::handed_over(told.clone()), self.parts.clock.now());
+        let (notice, now) = (OwnerNotice::handed_over(told.clone()), self.clock.now());
         let tell = move |tx: Tx<'_>| {
             let mut owners = tx.people().reachable_owners()?;
             owners.retain(|(owner, _)| Some(*owner) != by);
             tell_owners(tx, &owners, &notice, now)
         };
-        let posted = self.parts.journal.write("tell owners of a hand-over", tell).await?;
-        posted.into_iter().for_each(|address| self.parts.engine.parts.audience.posted(address));
+        let posted = self.journal.write("tell owners of a hand-over", tell).await?;
+        posted.into_iter().for_each(|address| self.engine.audience.posted(address));
         Ok(Answer::ours(told.into_string(), json))
     }
 }

@@ -22,7 +22,7 @@ impl Admin {
             PeopleCommand::Unlink(address) => self.unlink(address).await,
             PeopleCommand::Join(id) => self.join_namesake(id).await,
             PeopleCommand::Apart(id) => self.keep_apart(id).await,
-            PeopleCommand::Remove(id) => match self.parts.journal.read(move |db| db.people().person(id)).await? {
+            PeopleCommand::Remove(id) => match self.journal.read(move |db| db.people().person(id)).await? {
                 Some(person) => self.remove_person(person).await,
                 None => Ok(Answer::refusal(of_command::NOBODY_THERE)),
             },
@@ -34,16 +34,16 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be written.
     pub(super) async fn unlink(&self, id: AddressId) -> anyhow::Result<Answer> {
-        let found = self.parts.journal.read(move |db| linked_to(db, id)).await?;
+        let found = self.journal.read(move |db| linked_to(db, id)).await?;
         let Some((person, address)) = found else { return Ok(Answer::refusal(says::no_such_address(id))) };
-        let (of, now) = (person.clone(), self.parts.clock.now());
+        let (of, now) = (person.clone(), self.clock.now());
         let unlink = move |tx: Tx<'_>| {
             if let Some(refusal) = kept_by(*tx, &of, id)? {
                 return Ok(Some(refusal));
             }
             tx.people().unlink(id, of.id, now).map(|()| None)
         };
-        if let Some(refusal) = self.parts.journal.write("unlink an address", unlink).await? {
+        if let Some(refusal) = self.journal.write("unlink an address", unlink).await? {
             return Ok(Answer::refusal(refusal));
         }
         // What was asked from there is not answered there any more.
@@ -62,9 +62,9 @@ impl Admin {
             return Ok(Answer::refusal(says::nothing_to_join(id)));
         };
         self.stop(&person).await?;
-        let (of, now) = (person.clone(), self.parts.clock.now());
+        let (of, now) = (person.clone(), self.clock.now());
         let join = move |tx: Tx<'_>| join(tx, &of, earlier, now);
-        if !self.parts.journal.write("join two people", join).await? {
+        if !self.journal.write("join two people", join).await? {
             return Ok(Answer::refusal(says::join_later(&person.name)));
         }
         let left = self.folders_left_by(id, earlier).await?;
@@ -80,9 +80,8 @@ impl Admin {
                 db.folders().folder_once_of(earlier)?.unwrap_or_default(),
             ))
         };
-        let (folders, read) = self.parts.journal.read(look).await?;
-        let is_left =
-            |folder: &String| !folder.is_empty() && *folder != read && self.parts.tree.folders().is_there(folder);
+        let (folders, read) = self.journal.read(look).await?;
+        let is_left = |folder: &String| !folder.is_empty() && *folder != read && self.tree.folders().is_there(folder);
         Ok(folders.into_iter().filter(is_left).collect())
     }
 
@@ -94,12 +93,12 @@ impl Admin {
         let Some((person, _)) = self.namesake(id).await? else {
             return Ok(Answer::refusal(says::nothing_to_join(id)));
         };
-        self.parts.journal.write("keep two people apart", move |tx| tx.people().set_namesake(id, None)).await?;
+        self.journal.write("keep two people apart", move |tx| tx.people().set_namesake(id, None)).await?;
         Ok(Answer::ours(says::apart(&person.name), json!({ "apart": id })))
     }
 
     async fn namesake(&self, id: PersonId) -> anyhow::Result<Option<(Person, PersonId)>> {
-        let open = self.parts.journal.read(|db| db.people().open_namesakes()).await?;
+        let open = self.journal.read(|db| db.people().open_namesakes()).await?;
         Ok(open.into_iter().find(|(person, _)| person.id == id))
     }
 }

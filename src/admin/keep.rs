@@ -28,7 +28,7 @@ const CAUSE: &str = "promote";
 
 /// How often each was tried in vain since the program began.
 #[derive(Default)]
-pub(super) struct Tries(Mutex<BTreeMap<KeepId, u32>>);
+pub(crate) struct Tries(Mutex<BTreeMap<KeepId, u32>>);
 
 impl Tries {
     /// One more; gives how many those are.
@@ -51,7 +51,7 @@ impl Admin {
     /// If something of it could not be done: then it is to be tried again in a while.
     pub async fn keep_what_was_allowed(&self, told: &mut Vec<AddressId>) -> anyhow::Result<()> {
         let (mut done_to, mut failed) = (KeepId(0), Ok(()));
-        while let Some(row) = self.parts.journal.read(move |db| db.keep_requests().keep_to_do(done_to)).await? {
+        while let Some(row) = self.journal.read(move |db| db.keep_requests().keep_to_do(done_to)).await? {
             done_to = row.id;
             match self.keep_or_give_up(&row).await {
                 Ok((state, sentence)) => {
@@ -70,12 +70,12 @@ impl Admin {
             Ok(done) => return Ok(done),
             Err(error) => error,
         };
-        let since = row.decided_at.map_or(PATIENCE, |decided| self.parts.clock.now().since(decided));
+        let since = row.decided_at.map_or(PATIENCE, |decided| self.clock.now().since(decided));
         if self.tries.failed(row.id) < TRIES || since < PATIENCE {
             return Err(error.context(format!("What turn {} wanted to keep is not kept yet", row.turn)));
         }
         let (id, path) = (row.person, plain(&row.path));
-        let person = self.parts.journal.read(move |db| db.people().person(id)).await?;
+        let person = self.journal.read(move |db| db.people().person(id)).await?;
         if let Some(person) = person
             && self.kept_before(&Party::One(person), row).await?.is_some()
         {
@@ -89,13 +89,13 @@ impl Admin {
 
     async fn keep(&self, row: &KeepRow) -> anyhow::Result<(KeepState, String)> {
         let id = row.person;
-        let Some(person) = self.parts.journal.read(move |db| db.people().person(id)).await? else {
+        let Some(person) = self.journal.read(move |db| db.people().person(id)).await? else {
             return Ok((KeepState::No, String::new()));
         };
         let origin = self.theirs(&person, CAUSE);
         if let Some(path) = self.kept_before(&origin.who, row).await? {
             anyhow::ensure!(
-                self.parts.tree.versions().finish().await? == 0,
+                self.tree.versions().finish().await? == 0,
                 "A change of a file that was begun cannot be finished"
             );
             return Ok((KeepState::Kept, says::promoted(&plain(&path), self.reads_memory())));
@@ -103,7 +103,7 @@ impl Admin {
         if !self.is_as_shown(&origin.who, row).await? {
             return Ok((KeepState::Changed, says::KEEP_CHANGED.to_owned()));
         }
-        Ok(match self.parts.tree.versions().promote(&origin, &row.path, &row.digest).await? {
+        Ok(match self.tree.versions().promote(&origin, &row.path, &row.digest).await? {
             Ok(kept) => (KeepState::Kept, says::promoted(&plain(&kept.path), self.reads_memory())),
             Err(NotWritten::TooLarge(most)) => {
                 (KeepState::Changed, says::full(&plain(&row.path), most, Tree::room_for(&row.path)))
@@ -115,20 +115,20 @@ impl Admin {
 
     /// Where it went, if the program was cut off after it was done: it was taken from where it lay, and made theirs, since they said yes.
     async fn kept_before(&self, who: &Party, row: &KeepRow) -> anyhow::Result<Option<String>> {
-        let past = self.parts.tree.versions().past(who, &row.path).await?;
+        let past = self.tree.versions().past(who, &row.path).await?;
         let taken = past.first().filter(|newest| newest.digest.is_empty() && newest.cause == CAUSE);
         let Some(at) = taken.map(|taken| taken.at).filter(|at| Some(*at) >= row.decided_at) else { return Ok(None) };
         let scope = who.scope();
-        self.parts.journal.read(move |db| db.keep_requests().promoted_at(scope, at)).await
+        self.journal.read(move |db| db.keep_requests().promoted_at(scope, at)).await
     }
 
     async fn is_as_shown(&self, who: &Party, row: &KeepRow) -> anyhow::Result<bool> {
-        let read = self.parts.tree.files().read_text(who, &row.path).await?;
+        let read = self.tree.files().read_text(who, &row.path).await?;
         Ok(read.is_ok_and(|(_, _, digest)| digest == row.digest))
     }
 
     async fn tell_kept(&self, row: &KeepRow, state: KeepState, sentence: String) -> anyhow::Result<()> {
-        let (row, now) = (row.clone(), self.parts.clock.now());
+        let (row, now) = (row.clone(), self.clock.now());
         // The names of files were made of the words that were kept.
         let text = Labelled::new(Arc::from(&*sentence), row.shown.label().clone(), row.shown.scope());
         let tell = move |tx: crate::store::Tx<'_>| {
@@ -144,6 +144,6 @@ impl Admin {
                 _ => Ok(()),
             }
         };
-        self.parts.journal.write("settle what is kept", tell).await
+        self.journal.write("settle what is kept", tell).await
     }
 }

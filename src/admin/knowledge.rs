@@ -48,8 +48,7 @@ impl Knowledge {
 impl Admin {
     /// How what is known is.
     pub(super) async fn knowledge(&self, touch: Touch) -> anyhow::Result<Answer> {
-        let parts = &self.parts;
-        let known = Knowledge::of(&parts.tree, &parts.index, touch, parts.clock.now()).await?;
+        let known = Knowledge::of(&self.tree, &self.index, touch, self.clock.now()).await?;
         let TreeHealth { files, bytes, fullest, .. } = known.files;
         Ok(Answer::ours(says::knowledge(files, bytes, fullest), serde_json::to_value(&known)?))
     }

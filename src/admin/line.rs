@@ -140,7 +140,7 @@ impl Admin {
         &self,
         command: impl AsyncFnOnce(&Person) -> anyhow::Result<Answer>,
     ) -> anyhow::Result<Answer> {
-        match self.parts.journal.read(|db| db.folders().speaking_owner()).await? {
+        match self.journal.read(|db| db.folders().speaking_owner()).await? {
             Some(owner) => command(&owner).await,
             None => Ok(Answer::refusal(says::NOBODY)),
         }

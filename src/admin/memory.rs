@@ -60,7 +60,7 @@ impl Page {
 impl Admin {
     /// Whether what is kept is read at all.
     pub(super) fn reads_memory(&self) -> bool {
-        self.parts.engine.parts.memory.enabled
+        self.engine.memory.enabled
     }
 
     /// Does what somebody asks of their memory in chat.
@@ -103,7 +103,7 @@ impl Admin {
     /// The first of those files that is there.
     async fn page(&self, who: &Party, paths: &[String]) -> anyhow::Result<Result<Page, NotGiven>> {
         for path in paths {
-            match self.parts.tree.files().read_text(who, path).await? {
+            match self.tree.files().read_text(who, path).await? {
                 Ok((text, _, digest)) => return Ok(Ok(Page { path: path.clone(), text, digest })),
                 Err(NotGiven::Missing) => {}
                 Err(why) => return Ok(Err(why)),

@@ -30,7 +30,7 @@ impl Admin {
             return Ok(Answer::refusal(says::no_such_model(&plain(name), &listed.markdown)));
         }
         let kept = self.model_in_use().unwrap_or_default();
-        self.parts.journal.write("prefer a model", move |tx| tx.settings().set_fact(FACT, &kept)).await?;
+        self.journal.write("prefer a model", move |tx| tx.settings().set_fact(FACT, &kept)).await?;
         let now_first = plain(&self.model_in_use().unwrap_or_default());
         Ok(Answer::ours(says::preferred(&now_first), self.models_json()))
     }
@@ -54,7 +54,7 @@ impl Admin {
     }
 
     fn purse(&self) -> &Purse {
-        &self.parts.engine.parts.chat
+        &self.engine.chat
     }
 }
 

@@ -63,7 +63,7 @@ impl Admin {
         means: Option<NameMeans>,
     ) -> anyhow::Result<Answer> {
         let (code, asked) = (new_code()?, name.to_owned());
-        let (secret, now) = (code.clone(), self.parts.clock.now());
+        let (secret, now) = (code.clone(), self.clock.now());
         let job = move |tx: Tx<'_>| {
             let known = tx.people().person_named(&asked)?;
             let configured =
@@ -74,7 +74,7 @@ impl Admin {
             }
             Ok((wish, known, configured))
         };
-        let (wish, known, configured) = self.parts.journal.write("keep a pairing code", job).await?;
+        let (wish, known, configured) = self.journal.write("keep a pairing code", job).await?;
         let (whom, name, role) = match wish {
             Wish::Ask(former) => return Ok(self.same_or_new(issuer, role, &former)),
             Wish::NoName => return Ok(Answer::refusal(says::not_a_name(&plain(name)))),
@@ -101,7 +101,7 @@ impl Admin {
     /// If the journal cannot be written, or the computer has no randomness to give.
     pub(super) async fn pair_again(&self, issuer: Issuer, said: Namesake) -> anyhow::Result<Answer> {
         let id = said.person;
-        let Some(former) = self.parts.journal.read(move |db| db.people().former_person(id)).await? else {
+        let Some(former) = self.journal.read(move |db| db.people().former_person(id)).await? else {
             return Ok(Answer::refusal(of_access::no_such_former(id)));
         };
         let means = match said.is_same {
@@ -116,19 +116,19 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be written, or the computer has no randomness to give.
     pub(super) async fn link_code(&self, person: &Person) -> anyhow::Result<Answer> {
-        let (code, now, id) = (new_code()?, self.parts.clock.now(), person.id);
+        let (code, now, id) = (new_code()?, self.clock.now(), person.id);
         let secret = code.clone();
         let keep = move |tx: Tx<'_>| {
             tx.pairing().keep_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(VALID))
         };
-        self.parts.journal.write("keep a pairing code", keep).await?;
+        self.journal.write("keep a pairing code", keep).await?;
         Ok(code_made(&person.name, person.role, true, &code, now))
     }
 
     fn same_or_new(&self, issuer: Issuer, role: Role, former: &[FormerPerson]) -> Answer {
         let Some(latest) = former.first() else { return Answer::refusal(says::FAILED) };
         let line = |person: &FormerPerson| {
-            let (since, until) = (self.parts.zone.day(person.since), self.parts.zone.day(person.until));
+            let (since, until) = (self.zone.day(person.since), self.zone.day(person.until));
             of_access::former(person.id, &person.name, person.role.as_str(), &since, &until)
         };
         let listed: Vec<String> = former.iter().map(line).collect();
@@ -157,12 +157,12 @@ impl Admin {
             Some(_) => Ok(Vec::new()),
             None => db.people().formerly_named(&asked),
         };
-        let former = self.parts.journal.read(look).await?;
+        let former = self.journal.read(look).await?;
         Ok(Answer::ours(String::new(), self.former_json(&former)))
     }
 
     fn former_json(&self, former: &[FormerPerson]) -> Value {
-        let day = |at| self.parts.zone.day(at);
+        let day = |at| self.zone.day(at);
         let one = |person: &FormerPerson| json!({ "id": person.id, "name": person.name, "role": person.role, "since": day(person.since), "until": day(person.until) });
         former.iter().map(one).collect()
     }
@@ -172,11 +172,10 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be written, or the computer has no randomness to give.
     pub async fn claim_code(&self) -> anyhow::Result<Option<String>> {
-        let Some(whom) = self.parts.journal.read(unclaimed).await? else { return Ok(None) };
-        let (code, now) = (new_code()?, self.parts.clock.now());
+        let Some(whom) = self.journal.read(unclaimed).await? else { return Ok(None) };
+        let (code, now) = (new_code()?, self.clock.now());
         let secret = code.clone();
-        self.parts
-            .journal
+        self.journal
             .write("keep a claim code", move |tx| {
                 tx.pairing().void_claims(now)?;
                 tx.pairing().keep_code(&secret, Issuer::CommandLine, &whom, now, now.plus(CLAIM_VALID))
@@ -224,7 +223,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn is_unclaimed(&self) -> anyhow::Result<bool> {
-        Ok(self.parts.journal.read(unclaimed).await?.is_some())
+        Ok(self.journal.read(unclaimed).await?.is_some())
     }
 
     /// The claim code, for the command line of this computer.

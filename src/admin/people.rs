@@ -31,7 +31,6 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn people(&self) -> anyhow::Result<Answer> {
         let (known, strangers, namesakes) = self
-            .parts
             .journal
             .read(|db| {
                 let mut known = Vec::new();
@@ -67,7 +66,7 @@ impl Admin {
     /// If the journal cannot be written.
     pub async fn remove(&self, name: &str) -> anyhow::Result<Answer> {
         let asked = name.to_owned();
-        match self.parts.journal.read(move |db| db.people().person_named(&asked)).await? {
+        match self.journal.read(move |db| db.people().person_named(&asked)).await? {
             Some(person) => self.remove_person(person).await,
             None => Ok(Answer::refusal(says::no_such_person(&plain(name)))),
         }
@@ -75,24 +74,24 @@ impl Admin {
 
     pub(super) async fn remove_person(&self, person: Person) -> anyhow::Result<Answer> {
         let id = person.id;
-        if let Some(refusal) = self.parts.journal.read(move |db| kept_by(db, id)).await? {
+        if let Some(refusal) = self.journal.read(move |db| kept_by(db, id)).await? {
             return Ok(Answer::refusal(refusal));
         }
         self.stop(&person).await?;
-        let now = self.parts.clock.now();
+        let now = self.clock.now();
         // Somebody else may have been removed meanwhile.
         let remove = move |tx: Tx<'_>| match kept_by(*tx, id)? {
             Some(refusal) => Ok(Some(refusal)),
             None => tx.people().disallow(id, now).map(|()| None),
         };
-        Ok(match self.parts.journal.write("remove a person", remove).await? {
+        Ok(match self.journal.write("remove a person", remove).await? {
             Some(refusal) => Answer::refusal(refusal),
             None => Answer::ours(says::removed(&person.name), json!({ "removed": person.name })),
         })
     }
 
     fn stranger_line(&self, (adapter, id, last, count): &Stranger) -> String {
-        says::stranger(&plain(&says::address(adapter, id)), &self.parts.zone.show_short(*last), *count)
+        says::stranger(&plain(&says::address(adapter, id)), &self.zone.show_short(*last), *count)
     }
 }
 

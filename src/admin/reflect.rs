@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 impl Admin {
     /// Begins to look back for that owner, and does not wait for it.
     pub(super) async fn reflect(&self, person: PersonId, wish: &Looking) -> anyhow::Result<Answer> {
-        Ok(match self.parts.schedule.ask(person, wish.job, wish.period.as_deref(), wish.again).await? {
+        Ok(match self.schedule.ask(person, wish.job, wish.period.as_deref(), wish.again).await? {
             Asked::Begun(_, period) => Answer::ours(says::begun(&period), json!({ "period": period })),
             Asked::OnIt(_, period) => Answer::ours(says::on_it(&period), json!({ "period": period })),
             other => refused(wish, other),
@@ -27,16 +27,16 @@ impl Admin {
 
     /// The same for the owner whom the command line speaks for, from the command line: waits until it is done, and says what came of it.
     pub(super) async fn reflect_now(&self, wish: &Looking) -> anyhow::Result<Answer> {
-        let owner = self.parts.journal.read(|db| db.folders().speaking_owner()).await?;
+        let owner = self.journal.read(|db| db.folders().speaking_owner()).await?;
         let Some(owner) = owner else { return Ok(Answer::refusal(chat::NOBODY)) };
-        match self.parts.schedule.ask(owner.id, wish.job, wish.period.as_deref(), wish.again).await? {
+        match self.schedule.ask(owner.id, wish.job, wish.period.as_deref(), wish.again).await? {
             Asked::Begun(slot, _) | Asked::OnIt(slot, _) => self.came_of(slot).await,
             other => Ok(refused(wish, other)),
         }
     }
 
     async fn came_of(&self, slot: SlotId) -> anyhow::Result<Answer> {
-        let Some(slot) = self.parts.schedule.when_over(slot, PATIENCE).await? else {
+        let Some(slot) = self.schedule.when_over(slot, PATIENCE).await? else {
             return Ok(Answer::refusal(chat::FAILED));
         };
         Ok(match slot.state {

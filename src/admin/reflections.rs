@@ -30,7 +30,6 @@ impl Admin {
     /// If the journal cannot be read.
     pub(super) async fn reflections(&self, limit: u32) -> anyhow::Result<Answer> {
         let all: Vec<Told> = self
-            .parts
             .journal
             .read_much(move |db| {
                 db.reflections().reflections(None, limit)?.into_iter().map(|row| tell(db, row)).collect()
@@ -43,7 +42,7 @@ impl Admin {
         let mut lines = Vec::new();
         for told in &all {
             shown.also(&told.row.label);
-            let at = self.parts.zone.show_short(told.row.at);
+            let at = self.zone.show_short(told.row.at);
             let from = sources_in_words(&told.row.label);
             let row = &told.row;
             lines.push(says::reflection(row.id, &row.job, &row.period, &plain(&row.title), &told.person, &at, &from));
@@ -59,7 +58,6 @@ impl Admin {
     pub(super) async fn reflection(&self, wanted: &str) -> anyhow::Result<Answer> {
         let named = wanted.to_uppercase();
         let found: Option<(Told, Text)> = self
-            .parts
             .journal
             .read_much(move |db| {
                 let row = match named.parse() {

@@ -22,13 +22,13 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn reminders(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
-        let rows = self.parts.journal.read(move |db| db.reminders().reminders_of(id)).await?;
+        let rows = self.journal.read(move |db| db.reminders().reminders_of(id)).await?;
         let mut shown = Shown::nothing();
         let (lines, json): (Vec<String>, Vec<Value>) = rows.iter().map(|row| self.reminder(&mut shown, row)).unzip();
         if lines.is_empty() {
             return Ok(Answer::ours(says::NONE, json!([])));
         }
-        Ok(Answer::showing(shown, says::list(&lines.join("\n"), self.parts.zone.name()), json!(json)))
+        Ok(Answer::showing(shown, says::list(&lines.join("\n"), self.zone.name()), json!(json)))
     }
 
     /// Takes something off that person's list.
@@ -36,8 +36,8 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be written.
     pub async fn cancel_reminder(&self, person: &Person, id: ReminderId) -> anyhow::Result<Answer> {
-        let (whose, now) = (person.id, self.parts.clock.now());
-        let cancel = self.parts.journal.write("cancel a reminder", move |tx| match tx.reminders().reminder(id)? {
+        let (whose, now) = (person.id, self.clock.now());
+        let cancel = self.journal.write("cancel a reminder", move |tx| match tx.reminders().reminder(id)? {
             Some(row) if row.person == whose => {
                 // Every command may be run twice.
                 let was = row.state == ReminderState::Cancelled;
@@ -54,7 +54,7 @@ impl Admin {
     fn reminder(&self, shown: &mut Shown, row: &ReminderRow) -> (String, Value) {
         let (words, label, kind) = (shown.words(&row.text), row.text.label(), row.kind.as_str());
         let times = self.times(row);
-        let readable: Vec<String> = times.iter().map(|at| self.parts.zone.show_short(*at)).collect();
+        let readable: Vec<String> = times.iter().map(|at| self.zone.show_short(*at)).collect();
         let readable = readable.join(", ");
         let when = if row.cron.is_empty() { readable } else { says::again(&readable) };
         let line = plain(&crate::text::shorten(words, WORDS));
@@ -72,8 +72,7 @@ impl Admin {
     /// The next times, beginning with the one that is stored.
     fn times(&self, row: &ReminderRow) -> Vec<Moment> {
         let later = |first| {
-            Cron::parse(&row.cron)
-                .map_or_else(|_| Vec::new(), |cron| cron.next_times(first, self.parts.zone, TIMES - 1))
+            Cron::parse(&row.cron).map_or_else(|_| Vec::new(), |cron| cron.next_times(first, self.zone, TIMES - 1))
         };
         row.next_at.into_iter().flat_map(|first| std::iter::once(first).chain(later(first))).collect()
     }

@@ -23,9 +23,9 @@ impl Admin {
             }
             Ok(rows)
         };
-        let rows = self.parts.journal.write("send again", again).await?;
+        let rows = self.journal.write("send again", again).await?;
         for row in &rows {
-            self.parts.engine.parts.audience.posted(row.address);
+            self.engine.audience.posted(row.address);
         }
         let numbers: Vec<OutboxId> = rows.iter().map(|row| row.id).collect();
         match (rows.is_empty(), what) {

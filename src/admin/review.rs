@@ -53,7 +53,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn pending(&self) -> anyhow::Result<Answer> {
-        let rows = self.parts.review.pending().await?;
+        let rows = self.review.pending().await?;
         Ok(self.list(&rows, Way::Chat, says::NOTHING_WAITS))
     }
 
@@ -62,7 +62,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn proposals(&self) -> anyhow::Result<Answer> {
-        let rows = self.parts.review.proposals(LISTED).await?;
+        let rows = self.review.proposals(LISTED).await?;
         Ok(self.list(&rows, Way::CommandLine, says::NO_PROPOSALS))
     }
 
@@ -71,7 +71,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn show(&self, id: ProposalId) -> anyhow::Result<Answer> {
-        let Some(proposal) = self.parts.review.proposal(id).await? else { return Ok(unknown(id, Way::Chat)) };
+        let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Way::Chat)) };
         Ok(page(&proposal, show::in_chat(&proposal)))
     }
 
@@ -80,7 +80,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn show_whole(&self, id: ProposalId) -> anyhow::Result<Answer> {
-        let Some(proposal) = self.parts.review.proposal(id).await? else { return Ok(unknown(id, Way::CommandLine)) };
+        let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Way::CommandLine)) };
         Ok(page(&proposal, show::whole(&proposal, Way::CommandLine)))
     }
 
@@ -92,7 +92,7 @@ impl Admin {
         if hash.is_empty() {
             return Ok(Answer::refusal(says::hash_missing(id, way(by))));
         }
-        match self.parts.review.approve(id, hash, by).await? {
+        match self.review.approve(id, hash, by).await? {
             Decided::Not(Refusal::WrongHash) => self.wrong_hash(id, hash, way(by)).await,
             decided => self.decided(id, decided, way(by)).await,
         }
@@ -103,7 +103,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be written.
     pub async fn reject(&self, id: ProposalId, why: &str, by: By) -> anyhow::Result<Answer> {
-        let decided = self.parts.review.reject(id, why, by).await?;
+        let decided = self.review.reject(id, why, by).await?;
         self.decided(id, decided, way(by)).await
     }
 
@@ -112,12 +112,12 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn why(&self, id: ProposalId) -> anyhow::Result<Answer> {
-        let zone = self.parts.zone;
+        let zone = self.zone;
         let read = move |db: crate::store::Db<'_>| {
             let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
             Ok(why::chains(db, id, zone)?.map(|lines| (row, lines)))
         };
-        let Some((row, lines)) = self.parts.journal.read_much(read).await? else { return Ok(unknown(id, Way::Chat)) };
+        let Some((row, lines)) = self.journal.read_much(read).await? else { return Ok(unknown(id, Way::Chat)) };
         let mut shown = Shown::nothing();
         shown.also(&row.label);
         Ok(Answer::showing(
@@ -143,13 +143,13 @@ impl Admin {
             "pending" => standing_of(row),
             state => says::ended(state).to_owned(),
         };
-        says::entry(row.id, &change_of(row), &how, self.parts.clock.now().since(row.created_at))
+        says::entry(row.id, &change_of(row), &how, self.clock.now().since(row.created_at))
     }
 
     /// What became of a decision, in one sentence.
     async fn decided(&self, id: ProposalId, decided: Decided, way: Way) -> anyhow::Result<Answer> {
         let mut shown = Shown::nothing();
-        if let Some(proposal) = self.parts.review.proposal(id).await? {
+        if let Some(proposal) = self.review.proposal(id).await? {
             shown.also(&proposal.row.label);
         }
         let done = |shown, words: String, state: &str, skill: Option<&str>| {
@@ -169,7 +169,7 @@ impl Admin {
     async fn wrong_hash(&self, id: ProposalId, typed: &str, way: Way) -> anyhow::Result<Answer> {
         let intact =
             |proposal: Option<Proposal>| proposal.is_none_or(|found| found.digest().as_str() == found.row.digest);
-        Ok(Answer::refusal(if !intact(self.parts.review.proposal(id).await?) {
+        Ok(Answer::refusal(if !intact(self.review.proposal(id).await?) {
             TAMPERED.to_owned()
         } else if typed.chars().count() < LEAST_DIGITS {
             says::hash_too_short(id, way)

@@ -220,12 +220,12 @@ impl Admin {
     }
 
     fn head(&self, person: &Person, row: &Row, title: &str) -> String {
-        let (at, sources) = (when(self.parts.zone, row), sources_in_words(row.text.label()));
+        let (at, sources) = (when(self.zone, row), sources_in_words(row.text.label()));
         match (&row.by, row.kind) {
             (By::File { path, line }, _) => says::hit(&at, &plain(&format!("{path}:{line}")), &sources),
             (_, Kind::Conversation) => says::conversation_head(row.id, &plain(title), &at),
             (_, Kind::Reflection | Kind::Skill) => says::hit(&at, &plain(title), &sources),
-            (By::Assistant(_), _) => says::hit(&at, &self.parts.agent, &sources),
+            (By::Assistant(_), _) => says::hit(&at, &self.agent, &sources),
             _ => says::hit(&at, &person.name, &sources),
         }
     }

@@ -66,7 +66,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read, or the folder not be looked at.
     pub async fn skill(&self, name: &str) -> anyhow::Result<Answer> {
-        let live = self.parts.review.live().await?;
+        let live = self.review.live().await?;
         let folder = folder_of(&live, name);
         let Some(entry) = self.entries().await?.into_iter().find(|entry| entry.name == folder) else {
             return Ok(Answer::refusal(says::no_such_skill(&plain(name), Way::CommandLine)));
@@ -86,13 +86,13 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be used, or the folder not be looked at.
     pub async fn accept_skill(&self, name: &str, hash: &str, by: By) -> anyhow::Result<Answer> {
-        match self.parts.review.held(name).await? {
+        match self.review.held(name).await? {
             Held::Waits(id) if !hash.is_empty() => self.approve(id, hash, by).await,
             Held::Waits(id) if way(by) == Way::Chat => self.show(id).await,
             Held::Waits(id) => self.show_whole(id).await,
             Held::Refused(why) => Ok(Answer::refusal(says::cannot_accept(&plain(name), &plain(&why.to_string())))),
             Held::No => {
-                let is_used = self.parts.review.live().await?.find(name).is_some();
+                let is_used = self.review.live().await?.find(name).is_some();
                 let (name, way) = (plain(name), way(by));
                 Ok(Answer::refusal(if is_used { says::not_held(&name) } else { says::no_such_skill(&name, way) }))
             }
@@ -104,8 +104,8 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read, or the folder not be looked at.
     pub async fn history(&self, name: &str, way: Way) -> anyhow::Result<Answer> {
-        let folder = folder_of(&*self.parts.review.live().await?, name);
-        let history = self.parts.review.history(&folder).await?;
+        let folder = folder_of(&*self.review.live().await?, name);
+        let history = self.review.history(&folder).await?;
         if history.versions.is_empty() {
             return Ok(Answer::refusal(says::no_such_skill(&plain(name), way)));
         }
@@ -131,13 +131,13 @@ impl Admin {
     /// # Errors
     /// If the journal or the folder cannot be used.
     pub async fn roll_back(&self, name: &str, version: VersionId, by: By) -> anyhow::Result<Answer> {
-        let folder = folder_of(&*self.parts.review.live().await?, name);
-        let history = self.parts.review.history(&folder).await?;
+        let folder = folder_of(&*self.review.live().await?, name);
+        let history = self.review.history(&folder).await?;
         if history.versions.is_empty() {
             return Ok(Answer::refusal(says::no_such_skill(&plain(name), way(by))));
         }
         let shown = plain(&folder);
-        Ok(match self.parts.review.roll_back(&folder, version, by).await? {
+        Ok(match self.review.roll_back(&folder, version, by).await? {
             Decided::Live(_) | Decided::Deleted(_) | Decided::Rejected => {
                 Answer::ours(says::rolled_back(&shown, version), json!({ "skill": folder, "version": version }))
             }
@@ -151,14 +151,13 @@ impl Admin {
     }
 
     async fn entries(&self) -> anyhow::Result<Vec<Entry>> {
-        let live = self.parts.review.live().await?;
+        let live = self.review.live().await?;
         let (held, changed): (Vec<String>, Vec<String>) =
             live.held.iter().cloned().partition(|name| !live.skills.contains_key(name));
-        let held = self.parts.journal.read(move |db| held.iter().map(|name| held_one(db, name)).collect()).await?;
-        let changed =
-            self.parts.journal.read(move |db| changed.into_iter().map(|name| change_held(db, name)).collect());
+        let held = self.journal.read(move |db| held.iter().map(|name| held_one(db, name)).collect()).await?;
+        let changed = self.journal.read(move |db| changed.into_iter().map(|name| change_held(db, name)).collect());
         let changed: BTreeMap<String, String> = changed.await?;
-        let tools = self.parts.engine.parts.toolbox.names();
+        let tools = self.engine.toolbox.names();
         let available = Available { tools: &tools, platform: std::env::consts::OS };
         let mut entries: Vec<Entry> = held;
         entries.extend(live.skills.values().map(|one| live_one(one, &available)));
@@ -178,7 +177,7 @@ impl Admin {
         } else {
             ""
         };
-        says::version(version.id, &self.parts.zone.show_short(version.made_at), &version.origin, version.proposal, mark)
+        says::version(version.id, &self.zone.show_short(version.made_at), &version.origin, version.proposal, mark)
     }
 }
 

@@ -44,45 +44,43 @@ impl Admin {
     pub async fn status(&self, only: Option<PersonId>) -> anyhow::Result<Answer> {
         let ends = self.ends();
         let (streams, outbox) = self
-            .parts
             .journal
             .read(move |db| {
                 Ok((streams(db, only, &ends)?, if only.is_some() { 0 } else { db.outbox().waiting_outbox()? }))
             })
             .await?;
-        let aside = self.parts.journal.read(move |db| db.outbox().set_aside(only)).await?;
+        let aside = self.journal.read(move |db| db.outbox().set_aside(only)).await?;
         let inbox: i64 = streams.iter().map(|stream| stream.waiting).sum();
-        let adapters = if only.is_some() { Vec::new() } else { self.parts.health.adapters() };
-        let pending = if only.is_some() { 0 } else { self.parts.review.pending().await?.len() };
-        let left = if only.is_some() { None } else { Some(self.parts.ledger.left().await?) };
-        let upkeep = if only.is_some() { None } else { Some(self.parts.journal.read(Upkeep::read).await?) };
-        let meaning = match self.parts.index.vectors().filter(|_| only.is_none()) {
+        let adapters = if only.is_some() { Vec::new() } else { self.health.adapters() };
+        let pending = if only.is_some() { 0 } else { self.review.pending().await?.len() };
+        let left = if only.is_some() { None } else { Some(self.ledger.left().await?) };
+        let upkeep = if only.is_some() { None } else { Some(self.journal.read(Upkeep::read).await?) };
+        let meaning = match self.index.vectors().filter(|_| only.is_none()) {
             Some(vectors) => Some(vectors.health().await?),
             None => None,
         };
-        let servers = if only.is_some() { Vec::new() } else { self.parts.outside.conditions() };
+        let servers = if only.is_some() { Vec::new() } else { self.outside.conditions() };
         let servers = servers.into_iter().collect();
-        let mut coming = if only.is_some() { Vec::new() } else { self.parts.schedule.coming().await? };
+        let mut coming = if only.is_some() { Vec::new() } else { self.schedule.coming().await? };
         coming.truncate(SLOTS);
-        let mut lines = vec![says::status_head(&self.parts.agent, &self.parts.version, self.parts.zone.name())];
+        let mut lines = vec![says::status_head(&self.agent, &self.version, self.zone.name())];
         lines.extend(adapters.iter().map(|(name, health)| self.adapter_line(name, health)));
         lines.extend(Some(self.servers(&servers)).filter(|servers| !servers.is_empty()));
         lines.push(says::status_queues(inbox, only.is_none().then_some(outbox)));
         let numbers: Vec<String> = aside.iter().map(|row| row.id.to_string()).collect();
         lines.extend((!numbers.is_empty()).then(|| says::status_set_aside(&numbers)));
         lines.extend(only.is_none().then(|| says_of_gate::status(pending)));
-        lines.extend(upkeep.as_ref().map(|upkeep| upkeep.lines(self.parts.zone)).unwrap_or_default());
-        lines.extend(meaning.as_ref().map(|health| super::meaning::line(health, self.parts.zone)));
+        lines.extend(upkeep.as_ref().map(|upkeep| upkeep.lines(self.zone)).unwrap_or_default());
+        lines.extend(meaning.as_ref().map(|health| super::meaning::line(health, self.zone)));
         lines.extend(streams.iter().map(|stream| self.stream_line(stream)));
-        let times = coming
-            .iter()
-            .map(|next| says_of_time::slot(next.job.as_str(), &next.period, &self.parts.zone.show(next.at)));
+        let times =
+            coming.iter().map(|next| says_of_time::slot(next.job.as_str(), &next.period, &self.zone.show(next.at)));
         lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
         lines.push(says::status_model(&plain(&self.model_in_use().unwrap_or_default())));
         lines.extend(left.as_ref().map(|left| says::left(left.all.micros, left.all.tokens)));
         let json = json!({
-            "version": self.parts.version,
-            "zone": self.parts.zone.name(),
+            "version": self.version,
+            "zone": self.zone.name(),
             "adapters": adapters.iter().map(adapter_json).collect::<Value>(),
             "servers": super::tools::servers_json(&servers),
             "queues": { "inbox": inbox, "outbox": outbox, "set_aside": aside.len() },
@@ -103,13 +101,10 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn whoami(&self, person: &Person) -> anyhow::Result<Answer> {
         let (id, ends) = (person.id, self.ends());
-        let (addresses, streams) = self
-            .parts
-            .journal
-            .read(move |db| Ok((db.addresses().addresses_of(id)?, streams(db, Some(id), &ends)?)))
-            .await?;
+        let (addresses, streams) =
+            self.journal.read(move |db| Ok((db.addresses().addresses_of(id)?, streams(db, Some(id), &ends)?))).await?;
         let current = streams.first().and_then(Stream::current);
-        let since = current.map(|conversation| self.parts.zone.show(conversation.opened_at));
+        let since = current.map(|conversation| self.zone.show(conversation.opened_at));
         let reached: Vec<String> =
             addresses.iter().map(|known| plain(&says::address(&known.address.adapter, &known.address.peer))).collect();
         let lines = [
@@ -131,18 +126,18 @@ impl Admin {
 
     /// What it takes to say when a conversation ended.
     pub(super) fn ends(&self) -> Ends {
-        Ends { gap: self.parts.engine.parts.conversation.gap, now: self.parts.clock.now() }
+        Ends { gap: self.engine.conversation.gap, now: self.clock.now() }
     }
 
     fn adapter_line(&self, name: &str, health: &Health) -> String {
-        let ago = |at: Option<Moment>| at.map(|at| self.parts.clock.now().since(at));
+        let ago = |at: Option<Moment>| at.map(|at| self.clock.now().since(at));
         let (heard, message) = (ago(health.last_event_at), ago(health.last_message_at));
         says::adapter(name, health.trouble.as_deref(), heard, message, health.remark.as_deref())
     }
 
     fn stream_line(&self, stream: &Stream) -> String {
         let Some(newest) = &stream.newest else { return says::stream_silent(&stream.with) };
-        let last = self.parts.zone.show_short(newest.last_at);
+        let last = self.zone.show_short(newest.last_at);
         says::stream(&stream.with, stream.current().map(|conversation| conversation.id), &last)
     }
 }

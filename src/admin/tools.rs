@@ -68,8 +68,8 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn tools(&self) -> anyhow::Result<Answer> {
-        let rows = self.parts.outside.seen().await?;
-        let conditions: BTreeMap<String, Condition> = self.parts.outside.conditions().into_iter().collect();
+        let rows = self.outside.seen().await?;
+        let conditions: BTreeMap<String, Condition> = self.outside.conditions().into_iter().collect();
         let standing = |row: &OutsideToolRow| Standing::of(row, conditions.get(&row.server));
         let mut shown = Shown::nothing();
         let mut parts = vec![self.servers(&conditions)];
@@ -89,7 +89,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be written.
     pub async fn accept_tool(&self, name: &str, digits: &str) -> anyhow::Result<Answer> {
-        let rows = self.parts.outside.seen().await?;
+        let rows = self.outside.seen().await?;
         let Some(row) = rows.iter().find(|row| offered_name(&row.server, &row.seen.name) == name) else {
             return Ok(Answer::refusal(says::no_such_tool(&plain(&crate::text::shorten(name, 80)))));
         };
@@ -97,7 +97,7 @@ impl Admin {
             return Ok(Answer::refusal(says::too_few_digits(DIGITS.1)));
         }
         let is_meant = row.seen.digest.starts_with(&digits.to_ascii_lowercase());
-        if !is_meant || !self.parts.outside.accept(row, None).await? {
+        if !is_meant || !self.outside.accept(row, None).await? {
             return Ok(Answer::refusal(says::other_digest(name)));
         }
         Ok(Answer::ours(says::accepted(name), json!({ "accepted": name, "hash": hash(row) })))
@@ -106,7 +106,7 @@ impl Admin {
     /// A line for each server.
     pub(super) fn servers(&self, conditions: &BTreeMap<String, Condition>) -> String {
         let line = |(name, condition): (&String, &Condition)| {
-            let since = condition.since.map(|since| self.parts.zone.show_short(since));
+            let since = condition.since.map(|since| self.zone.show_short(since));
             says::server(name, since.as_deref(), condition.trouble.as_deref(), condition.restarts, condition.refused)
         };
         conditions.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -41,9 +41,9 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<Answer> {
-        let today = self.parts.zone.day(self.parts.clock.now());
+        let today = self.zone.day(self.clock.now());
         let first = first_day(&today, days);
-        let mut lines = self.parts.journal.read_much(move |db| db.spending().spend_lines(only, days)).await?;
+        let mut lines = self.journal.read_much(move |db| db.spending().spend_lines(only, days)).await?;
         // A journal row counts towards the local day it was reserved on; the days without spending count as well.
         lines.retain(|line| line.day >= first);
         let json: Value = lines.iter().map(line_json).collect();
@@ -56,7 +56,7 @@ impl Admin {
         if only.is_none() {
             parts.push(says::usage_by_day(&section(&all, |line| line.day.clone())));
             parts.push(says::usage_people(&section(&all, |line| says::spender(&line.person))));
-            let left = self.parts.ledger.left().await?;
+            let left = self.ledger.left().await?;
             parts.push(says::left(left.all.micros, left.all.tokens));
         }
         Ok(Answer::ours(parts.join("\n\n"), json))

@@ -47,10 +47,10 @@ impl Chore {
         Rounds: Fn(Arc<Engine>) -> Round + Send + Sync + 'static,
     {
         let (ringer, bell) = crate::time::clock::bell();
-        ringer.ring(&*engine.parts.clock);
+        ringer.ring(&*engine.clock);
         self.heard_by(ringer);
-        let (stop, engine_too) = (engine.stop.clone(), Arc::clone(engine));
-        engine.tasks.spawn(async move {
+        let (stop, engine_too) = (engine.runtime.stop.clone(), Arc::clone(engine));
+        engine.runtime.tasks.spawn(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = rounds(engine_too, bell, name, failed, round) => {}
@@ -82,7 +82,7 @@ async fn rounds<Round>(
 {
     let (mut wake_at, mut busy) = (None, None);
     loop {
-        busy = bell.heard_or(&*engine.parts.clock, wake_at, busy).await;
+        busy = bell.heard_or(&*engine.clock, wake_at, busy).await;
         if busy.is_none() {
             return;
         }
@@ -90,7 +90,7 @@ async fn rounds<Round>(
             Ok(next) => next,
             Err(error) => {
                 tracing::error!("{failed}: {error:#}");
-                Some(engine.parts.clock.now().plus(REST))
+                Some(engine.clock.now().plus(REST))
             }
         };
     }

@@ -23,28 +23,25 @@ const TITLES: u32 = 3;
 /// Starts the task.
 pub fn start(engine: &Arc<Engine>) {
     let failed = "Writing down the end of a conversation failed";
-    engine.closer.start(engine, "The closer", failed, |engine| async move { work(&engine).await });
+    engine.runtime.closer.start(engine, "The closer", failed, |engine| async move { work(&engine).await });
 }
 
 /// Does what is due, and says when to look again.
 async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
-    let gap = engine.parts.conversation.gap;
-    let now = engine.parts.clock.now();
-    for conversation in
-        engine.parts.journal.read(move |db| db.conversations().ended_without_summary(now.minus(gap))).await?
-    {
+    let gap = engine.conversation.gap;
+    let now = engine.clock.now();
+    for conversation in engine.journal.read(move |db| db.conversations().ended_without_summary(now.minus(gap))).await? {
         let over = conversation.closed_at.is_some() || boundary::has_ended(conversation.last_at, gap, now);
         if over && conversation.messages > 0 {
             want(engine, &conversation).await?;
         }
     }
     let due = |now| move |db: Db<'_>| db.summaries().due_summary(now, UNHURRIED.longest);
-    while let Some(due) = engine.parts.journal.read(due(engine.parts.clock.now())).await? {
+    while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
         make(engine, due).await?;
     }
     let next_part = compact::work(engine).await?;
     let (silence, job) = engine
-        .parts
         .journal
         .read(|db| Ok((db.conversations().longest_silence()?, db.summaries().next_summary_at()?)))
         .await?;
@@ -63,9 +60,8 @@ async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Resu
 /// False if words of the conversation went while it was read: then it has to be read again.
 async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<bool> {
     let of = conversation.clone();
-    let now = engine.parts.clock.now();
+    let now = engine.clock.now();
     let (trusted, full, revision) = engine
-        .parts
         .journal
         .read_much(move |db| {
             let (trusted, full) = (summary::lines(db, &of, View::Trusted)?, summary::lines(db, &of, View::Full)?);
@@ -73,10 +69,9 @@ async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> 
         })
         .await?;
     let tainted = full.len() > trusted.len();
-    let keeps = engine.parts.memory.enabled;
+    let keeps = engine.memory.enabled;
     let of = conversation.clone();
     engine
-        .parts
         .journal
         .write("want a summary", move |tx| {
             if tx.redaction().revision_of(of.id)? != revision {
@@ -108,7 +103,6 @@ async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> 
 async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
     let (id, view) = (wanted.id, wanted.view);
     let found = engine
-        .parts
         .journal
         .read_much(move |db| {
             let Some(conversation) = db.conversations().conversation(wanted.conversation)? else { return Ok(None) };
@@ -118,16 +112,15 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
         })
         .await?;
     let Some((conversation, lines, revision)) = found else { return Ok(()) };
-    let now = engine.parts.clock.now();
+    let now = engine.clock.now();
     if lines.is_empty() {
         let nothing = summary::extractive(&lines, conversation.scope);
         return engine
-            .parts
             .journal
             .write("keep a summary", move |tx| tx.summaries().keep_summary(id, "made", &nothing, "extract", now))
             .await;
     }
-    match summary::ask(&engine.parts.background, &lines, conversation.scope).await {
+    match summary::ask(&engine.background, &lines, conversation.scope).await {
         Ok((content, model)) => {
             let of = conversation.id;
             let kept = move |tx: Tx<'_>| match tx.redaction().revision_of(of)? == revision {
@@ -135,14 +128,13 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
                 // Words went while it was made: it is made again of what is left.
                 false => Ok(()),
             };
-            engine.parts.journal.write("keep a summary", kept).await
+            engine.journal.write("keep a summary", kept).await
         }
         Err(error) => {
             let attempts = wanted.attempts.saturating_add(1);
             tracing::warn!(conversation.id = %conversation.id, "Conversation {}: no summary yet: {error}", conversation.id);
             let retry_at = if attempts >= TRIES { Moment::NEVER } else { now.plus(UNHURRIED.pause(attempts)) };
             engine
-                .parts
                 .journal
                 .write("postpone a summary", move |tx| tx.summaries().postpone_summary(id, attempts, retry_at))
                 .await
@@ -156,24 +148,24 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
 /// # Errors
 /// If the journal cannot be used.
 pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result<Conversation> {
-    let current = engine.parts.journal.read(move |db| db.conversations().conversation(id)).await?;
+    let current = engine.journal.read(move |db| db.conversations().conversation(id)).await?;
     let current = current.ok_or_else(|| anyhow::anyhow!("Conversation {id} is not there"))?;
     if current.opening_state == "final" {
         return Ok(current);
     }
     let of = current.clone();
-    let before = engine.parts.journal.read(move |db| db.conversations().conversations_before(&of, 1)).await?;
+    let before = engine.journal.read(move |db| db.conversations().conversations_before(&of, 1)).await?;
     if let Some(previous) = before.first().filter(|previous| previous.messages > 0) {
         let previous = previous.clone();
         let (id, last) = (previous.id, previous.last_message);
-        let known = engine.parts.journal.read(move |db| db.summaries().has_summary(id, last)).await?;
+        let known = engine.journal.read(move |db| db.summaries().has_summary(id, last)).await?;
         if !known {
             want(engine, &previous).await?;
             engine.ring_closer();
         }
     }
-    let (of, zone) = (current.clone(), engine.parts.zone);
-    let (summaries, state) = engine.parts.journal.read(move |db| compose(db, &of, zone)).await?;
+    let (of, zone) = (current.clone(), engine.zone);
+    let (summaries, state) = engine.journal.read(move |db| compose(db, &of, zone)).await?;
     let learned = learned(engine, current.scope).await?;
     let (summaries, mut label, scope) = (summaries.open().0, summaries.label().clone(), current.scope);
     label.absorb(learned.label());
@@ -185,7 +177,6 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
     }
     let (to_store, of) = (opening.clone(), current.id);
     engine
-        .parts
         .journal
         .write("fix an opening", move |tx| tx.conversations().set_opening(of, to_store.as_ref(), state))
         .await?;
@@ -195,10 +186,10 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
 /// What was learned from what went wrong, under its heading; blank if that is nothing.
 async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
     let nothing = wording::own("", scope);
-    let Some(party) = engine.parts.journal.read(move |db| db.people().party_of(scope)).await? else {
+    let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
         return Ok(nothing);
     };
-    let learnings = engine.parts.tree.notes().learnings(&party).await?;
+    let learnings = engine.tree.notes().learnings(&party).await?;
     let (words, label, _) = learnings.open();
     // Only what grew from trusted text alone is loaded by itself.
     let shown = label.is_trusted() && !words.is_empty();

@@ -64,22 +64,22 @@ pub fn older_part(db: Db<'_>, conversation: &Conversation, room: &Room) -> anyho
 /// If the journal cannot be used.
 pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
     let due = |now| move |db: Db<'_>| db.compactions().due_compaction(now, PACE.longest);
-    while let Some(due) = engine.parts.journal.read(due(engine.parts.clock.now())).await? {
+    while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
         make(engine, due).await?;
     }
-    engine.parts.journal.read(|db| db.compactions().next_compaction_at()).await
+    engine.journal.read(|db| db.compactions().next_compaction_at()).await
 }
 
 async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
     // Facts first: whatever keeps them from being stored keeps the conversation as it is.
-    if engine.parts.memory.enabled && !extractor::make_up_to(engine, wanted.conversation, wanted.upto_message).await? {
+    if engine.memory.enabled && !extractor::make_up_to(engine, wanted.conversation, wanted.upto_message).await? {
         return postpone(engine, &wanted, "facts cannot be taken down yet").await;
     }
     let of = wanted.clone();
     let read = move |db: Db<'_>| Ok((lines(db, &of)?, db.redaction().revision_of(of.conversation)?));
-    let (lines, revision) = engine.parts.journal.read_much(read).await?;
+    let (lines, revision) = engine.journal.read_much(read).await?;
     let scope = wanted.summary.scope();
-    let made = match summary::ask(&engine.parts.background, &lines, scope).await {
+    let made = match summary::ask(&engine.background, &lines, scope).await {
         Ok(made) => made,
         Err(error) if wanted.attempts + 1 < TRIES => {
             return postpone(engine, &wanted, &error.to_string()).await;
@@ -90,9 +90,8 @@ async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
     let (says, label, _) = content.open();
     let words = Arc::from(summary::written(says));
     let made = Compaction { summary: Labelled::new(words, label.clone(), scope), ..wanted };
-    let now = engine.parts.clock.now();
+    let now = engine.clock.now();
     let stored = engine
-        .parts
         .journal
         .write("keep a summary of an older part", move |tx| {
             // Words went while it was made: it is made again of what is left.
@@ -116,9 +115,9 @@ async fn postpone(engine: &Arc<Engine>, wanted: &Compaction, why: &str) -> anyho
     let (id, attempts) = (wanted.id, wanted.attempts.saturating_add(1));
     let of = wanted.conversation;
     tracing::warn!(conversation.id = %of, "Conversation {of}: its older part is not summarised yet: {why}");
-    let retry_at = engine.parts.clock.now().plus(PACE.pause(attempts));
+    let retry_at = engine.clock.now().plus(PACE.pause(attempts));
     let job = move |tx: crate::store::Tx<'_>| tx.compactions().postpone_compaction(id, attempts, retry_at);
-    engine.parts.journal.write("postpone a summary of an older part", job).await
+    engine.journal.write("postpone a summary of an older part", job).await
 }
 
 /// Everything that was shown of the part: the summary before it, then message by message, with what tools gave.

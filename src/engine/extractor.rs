@@ -63,11 +63,11 @@ enum Came {
 
 /// Starts the task, unless nothing is to be kept.
 pub fn start(engine: &Arc<Engine>) {
-    if !engine.parts.memory.enabled {
+    if !engine.memory.enabled {
         return;
     }
     let failed = "Taking down facts failed";
-    engine.extractor.start(engine, "The extractor", failed, |engine| async move { work(&engine).await });
+    engine.runtime.extractor.start(engine, "The extractor", failed, |engine| async move { work(&engine).await });
 }
 
 /// What stands in that conversation up to that message is to be taken down; `cause` is `turns`, `pressure`, `compaction` or `boundary`. Wanting it again changes nothing. Whoever
@@ -114,18 +114,16 @@ pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Mom
 /// # Errors
 /// If the journal cannot be used.
 pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto: MessageId) -> anyhow::Result<bool> {
-    if !engine.parts.memory.enabled {
+    if !engine.memory.enabled {
         return Ok(true);
     }
-    let now = engine.parts.clock.now();
+    let now = engine.clock.now();
     let job = move |tx: Tx<'_>| {
         want(tx, conversation, upto, "compaction", now)?;
         tx.extractions().hurry_extractions(conversation, upto, now)
     };
-    engine.parts.journal.write("want facts", job).await?;
-    while let Some(job) =
-        engine.parts.journal.read(move |db| db.extractions().open_extraction(conversation, upto)).await?
-    {
+    engine.journal.write("want facts", job).await?;
+    while let Some(job) = engine.journal.read(move |db| db.extractions().open_extraction(conversation, upto)).await? {
         if let Came::Later = make(engine, job.id).await? {
             return Ok(false);
         }
@@ -136,34 +134,33 @@ pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto
 /// Does what is due, and says when to look again.
 async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
     let due = |now| move |db: crate::store::Db<'_>| db.extractions().due_extraction(now, UNHURRIED.longest);
-    while let Some(due) = engine.parts.journal.read(due(engine.parts.clock.now())).await? {
+    while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
         make(engine, due.id).await?;
     }
-    let now = engine.parts.clock.now();
-    let next = engine.parts.journal.read(|db| db.extractions().next_extraction_at()).await?;
+    let now = engine.clock.now();
+    let next = engine.journal.read(|db| db.extractions().next_extraction_at()).await?;
     Ok(next.map(|at| at.max(now.plus(Duration::from_millis(1)))))
 }
 
 /// Does the next step of a job, and what follows from it for its first piece.
 async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Came> {
-    let Some(job) = engine.parts.journal.read(move |db| db.extractions().extraction(id)).await? else {
+    let Some(job) = engine.journal.read(move |db| db.extractions().extraction(id)).await? else {
         return Ok(Came::On);
     };
-    let _alone = engine.readers.alone(job.conversation).await;
+    let _alone = engine.runtime.readers.alone(job.conversation).await;
     // Somebody else may have done it while we waited.
-    let Some(job) =
-        engine.parts.journal.read(move |db| db.extractions().extraction(id)).await?.filter(Extraction::is_open)
+    let Some(job) = engine.journal.read(move |db| db.extractions().extraction(id)).await?.filter(Extraction::is_open)
     else {
         return Ok(Came::On);
     };
     let scope = job.taken.scope();
-    let Some(party) = engine.parts.journal.read(move |db| db.people().party_of(scope)).await? else {
+    let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
         // They are not allowed in any more.
         return end(engine, &job, "given_up").await;
     };
     // What was answered before is kept first: it may reach further than this job, and nothing is read twice.
     let of = job.conversation;
-    if let Some(answered) = engine.parts.journal.read(move |db| db.extractions().answered_extraction(of)).await? {
+    if let Some(answered) = engine.journal.read(move |db| db.extractions().answered_extraction(of)).await? {
         return keep(engine, answered, &party).await;
     }
     let asked = ask(engine, &job, &party).await?;
@@ -193,15 +190,15 @@ async fn ask(
         let left: Vec<_> = lines.into_iter().filter(|line| line.message > after && line.message <= upto).collect();
         Ok(piece::first(&left, scope).map(|piece| (piece, revision)))
     };
-    let Some((piece, revision)) = engine.parts.journal.read_much(read).await? else {
+    let Some((piece, revision)) = engine.journal.read_much(read).await? else {
         return end(engine, job, "nothing").await.map(|_| Ok(None));
     };
-    let known = engine.parts.tree.notes().known_facts(party).await?;
+    let known = engine.tree.notes().known_facts(party).await?;
     let (taken, model) = match take_down(engine, &piece, &known, scope).await {
         Ok(taken) => taken,
         Err(error) => return Ok(Err(error)),
     };
-    let (now, job) = (engine.parts.clock.now(), job.clone());
+    let (now, job) = (engine.clock.now(), job.clone());
     let answered = move |tx: Tx<'_>| {
         if tx.redaction().revision_of(job.conversation)? != revision {
             return Ok(None);
@@ -210,7 +207,7 @@ async fn ask(
         // What follows its last line up to the end of the job says nothing.
         tx.extractions().answer_extraction(&job, piece.upto, &taken, &model, now).map(Some)
     };
-    engine.parts.journal.write("store facts", answered).await.map(Ok)
+    engine.journal.write("store facts", answered).await.map(Ok)
 }
 
 /// What of an answer nobody wanted forgotten: a model may have read it before, or say in the words of what it is to leave out.
@@ -257,14 +254,14 @@ async fn ask_once(
     let label = known.label().join_with(text.label());
     request.text(Role::User, Labelled::new(Arc::from(material), label, scope)).map_err(refused)?;
     let is_sound = |reply: &Reply| answer::parse(reply.text().open().0, lines).is_some();
-    let reply = engine.parts.background.first_sound(&request, &OnBehalf::default(), is_sound).await?;
+    let reply = engine.background.first_sound(&request, &OnBehalf::default(), is_sound).await?;
     Ok((reply.text().clone(), reply.model))
 }
 
 /// Puts what an answer holds into the files, and moves the watermark.
 async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::Result<Came> {
     // What is forgotten is cut out of the answer: from the look at it until its facts stand in the files nothing is.
-    let _alone = engine.parts.tree.erasure().no_forgetting().await;
+    let _alone = engine.tree.erasure().no_forgetting().await;
     // Words may have gone while this waited: then the answer is void, and the job is asked anew.
     let Some(job) = answered(engine, id).await? else { return Ok(Came::On) };
     let (taken, label, _) = job.taken.open();
@@ -274,17 +271,17 @@ async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::
         author: Author::Program,
         cause: "facts",
         from: vec![Node::Extraction(id)],
-        now: engine.parts.clock.now(),
+        now: engine.clock.now(),
     };
-    let tree = &engine.parts.tree;
+    let tree = &engine.tree;
     let kept = match tree.notes().keep_facts(&origin, &taken.facts).await {
         Ok(Ok(())) => tree.notes().keep_corrections(&Origin { cause: "learned", ..origin }, &taken.corrections).await,
         other => other,
     };
     match kept {
         Ok(Ok(())) => {
-            let now = engine.parts.clock.now();
-            engine.parts.journal.write("facts are kept", move |tx| tx.extractions().extraction_kept(id, now)).await?;
+            let now = engine.clock.now();
+            engine.journal.write("facts are kept", move |tx| tx.extractions().extraction_kept(id, now)).await?;
             Ok(Came::On)
         }
         // They went while it was put into the files.
@@ -296,20 +293,20 @@ async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::
 
 /// The job of that id, as long as its answer is stored and counts.
 async fn answered(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<Option<Extraction>> {
-    let job = engine.parts.journal.read(move |db| db.extractions().extraction(id)).await?;
+    let job = engine.journal.read(move |db| db.extractions().extraction(id)).await?;
     Ok(job.filter(|job| job.state == "asked"))
 }
 
 async fn end(engine: &Arc<Engine>, job: &Extraction, state: &'static str) -> anyhow::Result<Came> {
-    let (id, now) = (job.id, engine.parts.clock.now());
-    engine.parts.journal.write("end taking down", move |tx| tx.extractions().end_extraction(id, state, now)).await?;
+    let (id, now) = (job.id, engine.clock.now());
+    engine.journal.write("end taking down", move |tx| tx.extractions().end_extraction(id, state, now)).await?;
     Ok(Came::On)
 }
 
 /// Tries again later, or gives up.
 async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::Result<Came> {
     let (id, of, attempts) = (job.id, job.conversation, job.attempts.saturating_add(1));
-    let now = engine.parts.clock.now();
+    let now = engine.clock.now();
     if attempts >= TRIES {
         tracing::error!(conversation.id = %of, "Conversation {of}: no facts were taken down, and it is given up: {why}");
         end(engine, job, "given_up").await?;
@@ -318,6 +315,6 @@ async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::
     tracing::warn!(conversation.id = %of, "Conversation {of}: no facts taken down yet: {why}");
     let retry_at = now.plus(UNHURRIED.pause(attempts));
     let later = move |tx: Tx<'_>| tx.extractions().postpone_extraction(id, attempts, retry_at);
-    engine.parts.journal.write("postpone taking down", later).await?;
+    engine.journal.write("postpone taking down", later).await?;
     Ok(Came::Later)
 }

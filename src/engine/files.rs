@@ -60,7 +60,6 @@ pub enum Prepared {
 pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> anyhow::Result<Prepared> {
     let id = turn.id;
     let (files, has_words) = engine
-        .parts
         .journal
         .read(move |db| {
             let mut files = Vec::new();
@@ -98,7 +97,7 @@ fn is_voice(file: &Attachment) -> bool {
 /// Whether anything is left of the group's share of today. Anybody in a group can send files, and without an answer they are of no use.
 async fn may_fetch(engine: &Arc<Engine>, turn: &TurnRow) -> anyhow::Result<bool> {
     match turn.scope {
-        Scope::Group(_) => engine.parts.chat.has_room(turn.scope).await,
+        Scope::Group(_) => engine.chat.has_room(turn.scope).await,
         Scope::Person(_) | Scope::Shared => Ok(true),
     }
 }
@@ -112,19 +111,13 @@ async fn prepare_one(
     if file.state == "gone" {
         return Ok(None);
     }
-    let sees = engine
-        .parts
-        .chat
-        .order()
-        .first()
-        .and_then(|first| engine.parts.chat.card(*first))
-        .is_some_and(|card| card.images);
+    let sees = engine.chat.order().first().and_then(|first| engine.chat.card(*first)).is_some_and(|card| card.images);
     let picture = is_picture(file);
     if picture && !sees {
         return refuse(engine, file, prompt::CANNOT_SEE).await;
     }
     let bytes = match file.state.as_str() {
-        "here" if picture => engine.parts.tree.files().read_inbox(file.scope, &file.path).await?,
+        "here" if picture => engine.tree.files().read_inbox(file.scope, &file.path).await?,
         // The words of any other file were stored with it.
         "here" | "failed" => return Ok(None),
         _ => match fetch(engine, turn, file, MAX_FILE).await? {
@@ -155,7 +148,7 @@ async fn fetch(
     let mut tries = 0;
     loop {
         tries += 1;
-        match engine.parts.courier.fetch(turn.address, &file.remote.reference, most.min(MAX_FILE)).await {
+        match engine.courier.fetch(turn.address, &file.remote.reference, most.min(MAX_FILE)).await {
             Ok(bytes) => return Ok(Ok(bytes)),
             Err(Fetch::TooLarge) => return Ok(Err(says::TOO_LARGE)),
             Err(Fetch::Gone) => return Ok(Err(says::GONE)),
@@ -175,7 +168,7 @@ async fn keep(
     bytes: &[u8],
     words: Words,
 ) -> anyhow::Result<()> {
-    let (tree, now) = (&engine.parts.tree, engine.parts.clock.now());
+    let (tree, now) = (&engine.tree, engine.clock.now());
     let (path, digest) =
         tree.files().save_inbox(turn.scope, party, file.id, &file.remote.name, bytes, &file.label, now).await?;
     let beside = match &words.beside {
@@ -184,7 +177,6 @@ async fn keep(
     };
     let (id, message, size, of) = (file.id, file.message, i64::try_from(bytes.len())?, turn.id);
     let gone = engine
-        .parts
         .journal
         .write("keep a file", move |tx| {
             tx.attachments().attachment_here(id, &path, &digest, size)?;
@@ -209,7 +201,7 @@ async fn keep(
 
 async fn refuse(engine: &Arc<Engine>, file: &Attachment, trouble: &'static str) -> anyhow::Result<Option<Picture>> {
     let id = file.id;
-    engine.parts.journal.write("refuse a file", move |tx| tx.attachments().attachment_failed(id, trouble)).await?;
+    engine.journal.write("refuse a file", move |tx| tx.attachments().attachment_failed(id, trouble)).await?;
     Ok(None)
 }
 
@@ -222,7 +214,7 @@ async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[
     match Kind::of(bytes, &file.remote.mime, &file.remote.name) {
         Kind::Plain(words) => words_of(turn, file, &words, false),
         Kind::Foreign(words) => words_of(turn, file, crate::text::cut_bytes(&words, MAX_WORDS), true),
-        Kind::Document(kind) => match engine.parts.reader.read(&*engine.parts.clock, kind, bytes).await {
+        Kind::Document(kind) => match engine.reader.read(&*engine.clock, kind, bytes).await {
             Found::Words { text, whole } => {
                 let trouble = if whole { "" } else { says::NOT_ALL };
                 Words { trouble, ..words_of(turn, file, &text, true) }

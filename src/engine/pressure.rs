@@ -16,8 +16,8 @@ use crate::store::Tx;
 /// # Errors
 /// If the journal cannot be used.
 pub async fn after(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
-    let room = engine.room(&engine.parts.chat);
-    let (takes_down, now) = (engine.parts.memory.enabled, engine.parts.clock.now());
+    let room = engine.room(&engine.chat);
+    let (takes_down, now) = (engine.memory.enabled, engine.clock.now());
     let read = move |db: crate::store::Db<'_>| {
         let Some(turn) = db.turns().turn(turn)? else { return Ok(None) };
         let Some(conversation) = db.conversations().conversation(turn.conversation)? else { return Ok(None) };
@@ -29,7 +29,7 @@ pub async fn after(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
         let told = due.map_or(Ok(None), |()| compact::older_part(db, &conversation, &room))?;
         Ok(Some((conversation, told)))
     };
-    let Some((conversation, told)) = engine.parts.journal.read_much(read).await? else { return Ok(()) };
+    let Some((conversation, told)) = engine.journal.read_much(read).await? else { return Ok(()) };
     let job = move |tx: Tx<'_>| {
         if let Some(Told { turn, message }) = told {
             tx.compactions().want_compaction(conversation.id, turn, message, conversation.scope, now)?;
@@ -41,6 +41,6 @@ pub async fn after(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
         }
         Ok(())
     };
-    engine.parts.journal.write("look how full the window is", job).await?;
+    engine.journal.write("look how full the window is", job).await?;
     Ok(())
 }

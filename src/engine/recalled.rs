@@ -30,10 +30,10 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// What comes to mind at these first words: the facts that matter most, and what is known about them, with where it comes from. Blank if nothing does. Trusted only.
 pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loaded: &Loaded) -> (Text, Vec<Node>) {
     let nothing = (wording::own("", party.scope()), Vec::new());
-    if !engine.parts.memory.enabled {
+    if !engine.memory.enabled {
         return nothing;
     }
-    let clock = &engine.parts.clock;
+    let clock = &engine.clock;
     let found = tokio::select! {
         found = found(engine, party, words) => found,
         _late = clock.wake_at(clock.now().plus(PATIENCE)) => Ok(Vec::new()),
@@ -51,13 +51,13 @@ pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loade
 /// What is told, with what in the journal it grew from.
 async fn with_origins(engine: &Arc<Engine>, told: (Text, Vec<EntryHit>)) -> anyhow::Result<(Text, Vec<Node>)> {
     let (text, hits) = told;
-    let nodes = if hits.is_empty() { Vec::new() } else { engine.parts.index.origins(&hits).await? };
+    let nodes = if hits.is_empty() { Vec::new() } else { engine.index.origins(&hits).await? };
     Ok((text, nodes))
 }
 
 /// The hits in their order, with the most of each kind that may be told.
 async fn found(engine: &Arc<Engine>, party: &Party, words: &[Text]) -> anyhow::Result<Vec<(usize, Vec<EntryHit>)>> {
-    let index = &engine.parts.index;
+    let index = &engine.index;
     let mut salient = index.salient(party, SALIENT + MORE).await?;
     salient.retain(|hit| hit.kind == EntryKind::Fact);
     let mut related = Vec::new();

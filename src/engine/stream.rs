@@ -73,7 +73,7 @@ impl Stream {
 
     /// Works until the program stops.
     pub async fn run(mut self, mut bell: Bell, stop: CancellationToken) {
-        let clock = Arc::clone(&self.engine.parts.clock);
+        let clock = Arc::clone(&self.engine.clock);
         let (mut wake_at, mut busy) = (None, None);
         loop {
             busy = tokio::select! {
@@ -120,20 +120,16 @@ impl Stream {
 
     async fn look(&mut self, stop: &CancellationToken) -> anyhow::Result<Now> {
         let id = self.id;
-        let (open, queued) = self
-            .engine
-            .parts
-            .journal
-            .read(move |db| Ok((db.turns().open_turn(id)?, db.messages().queued(id)?)))
-            .await?;
+        let (open, queued) =
+            self.engine.journal.read(move |db| Ok((db.turns().open_turn(id)?, db.messages().queued(id)?))).await?;
         if let Some(row) = open {
             return self.take_up(row, !queued.is_empty(), stop).await;
         }
         let Some((first, last)) = queued.first().zip(queued.last()) else { return self.wait_for_an_answer().await };
-        let now = self.engine.parts.clock.now();
+        let now = self.engine.clock.now();
         // What the program asks for comes whole; only people go on typing.
         let is_task = first.kind == MessageKind::Task;
-        let join = if is_task { Duration::ZERO } else { self.engine.parts.conversation.join_within };
+        let join = if is_task { Duration::ZERO } else { self.engine.conversation.join_within };
         let ready = last.received_at.plus(join).min(first.received_at.plus(JOIN_AT_MOST));
         // A clock that was set back must not make anybody wait for it.
         if now < ready && ready.since(now) <= JOIN_AT_MOST {
@@ -148,12 +144,12 @@ impl Stream {
 
     /// Nothing is to do but to close questions that nobody answered in time.
     async fn wait_for_an_answer(&self) -> anyhow::Result<Now> {
-        let (id, now) = (self.id, self.engine.parts.clock.now());
-        match self.engine.parts.journal.read(move |db| db.questions().next_expiry(id)).await? {
+        let (id, now) = (self.id, self.engine.clock.now());
+        match self.engine.journal.read(move |db| db.questions().next_expiry(id)).await? {
             None => Ok(Now::Nothing),
             Some(at) if now < at => Ok(Now::Until(at)),
             Some(_) => {
-                let journal = &self.engine.parts.journal;
+                let journal = &self.engine.journal;
                 journal.write("let questions expire", move |tx| tx.questions().expire_questions(id, now)).await?;
                 Ok(Now::Again)
             }
@@ -171,7 +167,6 @@ impl Stream {
         let from_there = old.iter().filter(|message| message.address == Some(address));
         let asked: Vec<String> = from_there.map(|message| message.external_id.clone()).collect();
         self.engine
-            .parts
             .journal
             .write("close outdated messages", move |tx| {
                 for id in ids {
@@ -181,18 +176,18 @@ impl Stream {
                 tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::notice(address, &notice, now) }).map(|_| ())
             })
             .await?;
-        self.engine.parts.audience.posted(address);
+        self.engine.audience.posted(address);
         Ok(fresh)
     }
 
     /// Whether the program was off, or cut off from the channel, when these were said.
     fn was_away(&self, messages: &[StoredMessage]) -> bool {
         let missed = |m: &StoredMessage| m.received_at.since(m.effective_at) > DELAY_WORTH_NAMING;
-        messages.iter().any(|m| missed(m) || m.received_at < self.engine.began)
+        messages.iter().any(|m| missed(m) || m.received_at < self.engine.runtime.began)
     }
 
     fn late(&self, said: Moment, now: Moment, away: bool) -> ProgramText {
-        wording::turn::late(&self.engine.parts.zone.show_short(said), now.since(said), away)
+        wording::turn::late(&self.engine.zone.show_short(said), now.since(said), away)
     }
 
     /// Gives what is queued in one conversation to a new turn.
@@ -203,9 +198,9 @@ impl Stream {
         let Some((party, address)) = self.who_and_where(&together).await? else { return Ok(None) };
         let Ready { party, opening, known } = self.ready(party, conversation, now).await?;
         let scope = opening.scope;
-        let room = self.engine.room(&self.engine.parts.chat);
-        let block = context::dynamic(&known.loaded, self.engine.parts.zone, now, scope, &room);
-        let identity = context::identity(&known, &self.engine.parts.agent, &party, &room);
+        let room = self.engine.room(&self.engine.chat);
+        let block = context::dynamic(&known.loaded, self.engine.zone, now, scope, &room);
+        let identity = context::identity(&known, &self.engine.agent, &party, &room);
         let others = context::guess(&[&identity, &block]);
         let history = self.history_of(&opening, others).await?;
         let begins = history.last_turn.is_none();
@@ -232,11 +227,10 @@ impl Stream {
             .filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
         let away = self.was_away(&together);
         let notice = late.map(|said| self.notice(self.late(said, now, away)));
-        let zone = self.engine.parts.zone;
+        let zone = self.engine.zone;
         let (stream, person) = (self.id, party.person().map(|person| person.id));
         let row = self
             .engine
-            .parts
             .journal
             .write("claim messages", move |tx| {
                 let ids = tx.messages().still_queued(&ids)?;
@@ -279,7 +273,7 @@ impl Stream {
             })
             .await?;
         if late.is_some() {
-            self.engine.parts.audience.posted(address);
+            self.engine.audience.posted(address);
         }
         self.own = row.as_ref().map(|row| row.id);
         Ok(row.map(|row| (row, Ready { party, opening, known })))
@@ -292,17 +286,17 @@ impl Stream {
             let texts: Vec<_> = said.iter().map(|id| db.messages().texts_of(*id)).collect::<anyhow::Result<_>>()?;
             Ok(texts.into_iter().flatten().map(|text| text.text).collect::<Vec<Text>>())
         };
-        let words = self.engine.parts.journal.read(read).await?;
+        let words = self.engine.journal.read(read).await?;
         let (recalled, mut from) = super::recalled(&self.engine, party, &words, &known.loaded).await;
-        from.extend(self.engine.parts.tree.notes().learned_from(party).await?);
+        from.extend(self.engine.tree.notes().learned_from(party).await?);
         Ok((recalled, from))
     }
 
     /// What a turn begins with.
     async fn ready(&self, party: Party, conversation: ConversationId, day: Moment) -> anyhow::Result<Ready> {
         let opening = closer::opening(&self.engine, conversation).await?;
-        let now = self.engine.parts.clock.now();
-        let loaded = self.engine.parts.tree.load(&party, now, &self.engine.parts.zone.day(day)).await?;
+        let now = self.engine.clock.now();
+        let loaded = self.engine.tree.load(&party, now, &self.engine.zone.day(day)).await?;
         let tools = self.tools_of(&opening).await?;
         let (skills, nodes) = self.skills(&tools).await;
         Ok(Ready { party, opening, known: Known { loaded, skills, nodes } })
@@ -311,7 +305,7 @@ impl Stream {
     /// The skills that can be used. A folder that cannot be read keeps nobody from being answered.
     async fn skills(&self, tools: &[ToolSpec]) -> (Text, Vec<Node>) {
         let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
-        match self.engine.parts.review.live().await {
+        match self.engine.review.live().await {
             Ok(live) => (live.listing(&names, SKILL_LINES), live.nodes()),
             Err(error) => {
                 tracing::error!("The skills cannot be read, and are left out: {error:#}");
@@ -326,7 +320,7 @@ impl Stream {
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
         let id = row.id;
         // Whoever stopped it before there was a token to cancel has closed its row.
-        if !self.engine.parts.journal.read(move |db| db.turns().turn(id)).await?.is_some_and(|turn| turn.is_open()) {
+        if !self.engine.journal.read(move |db| db.turns().turn(id)).await?.is_some_and(|turn| turn.is_open()) {
             return Ok(Now::Again);
         }
         let engine = Arc::clone(&self.engine);
@@ -351,7 +345,6 @@ impl Stream {
     async fn remember(&mut self, turn: crate::id::TurnId) -> anyhow::Result<()> {
         let record = self
             .engine
-            .parts
             .journal
             .read(move |db| db.turns().turn(turn)?.map(|row| Record::read(db, row)).transpose())
             .await?;
@@ -369,8 +362,8 @@ impl Stream {
             return Ok(Arc::clone(&history.tools));
         }
         let asked = conversation.clone();
-        let allowance = self.engine.parts.journal.read(move |db| Allowance::of(db, &asked)).await?;
-        Ok(allowance.offered(&self.engine.parts.toolbox))
+        let allowance = self.engine.journal.read(move |db| Allowance::of(db, &asked)).await?;
+        Ok(allowance.offered(&self.engine.toolbox))
     }
 
     /// The history as it is to be shown beside `others`: how many tokens the rest of the prompt is, as our guess.
@@ -379,7 +372,7 @@ impl Stream {
         let stands = move |db: Db<'_>| {
             Ok((db.turns().last_past_turn(id)?, db.redaction().revision_of(id)?, db.compactions().compacted_upto(id)?))
         };
-        let stands = self.engine.parts.journal.read(stands).await?;
+        let stands = self.engine.journal.read(stands).await?;
         // A turn that was stopped while it waited ended without this task; words may have gone, or given way to a summary.
         let holds = |history: &History| {
             history.conversation() == id && (history.last_turn, history.revision, history.compacted_upto()) == stands
@@ -391,7 +384,7 @@ impl Stream {
                 + conversation.opening.iter().map(|opening| context::guess(&[opening])).sum::<u64>();
             let shape = self.engine.shape_of(conversation, others);
             let load = move |db: Db<'_>| History::load(db, id, tools, shape);
-            self.history = Some(self.engine.parts.journal.read_much(load).await?);
+            self.history = Some(self.engine.journal.read_much(load).await?);
         }
         self.history.as_mut().ok_or_else(|| anyhow::anyhow!("A history vanished"))
     }
@@ -399,7 +392,7 @@ impl Stream {
     async fn who_and_where(&self, messages: &[StoredMessage]) -> anyhow::Result<Option<(Party, AddressId)>> {
         let Some(last) = messages.last() else { return Ok(None) };
         let (stream, said_by) = (self.id, last.person);
-        let known = self.engine.parts.journal.read(move |db| {
+        let known = self.engine.journal.read(move |db| {
             if db.groups().group_of(stream)?.is_some() {
                 return Ok(Some(Party::Group(stream)));
             }
@@ -412,7 +405,6 @@ impl Stream {
         }
         let ids: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
         self.engine
-            .parts
             .journal
             .write("close messages of nobody", move |tx| {
                 ids.into_iter().try_for_each(|id| tx.messages().settle_message(id, "closed", "not_allowed").map(|_| ()))
@@ -445,8 +437,8 @@ impl Engine {
 
     /// How the history of a conversation is shown beside `others`.
     fn shape_of(&self, conversation: &Conversation, others: u64) -> Shape {
-        let purse = if Kind::of(conversation).is_some() { &*self.parts.background } else { &self.parts.chat };
+        let purse = if Kind::of(conversation).is_some() { &*self.background } else { &self.chat };
         let budget = self.room(purse).history(others);
-        Shape { zone: self.parts.zone, budget, placement: self.parts.memory.placement }
+        Shape { zone: self.zone, budget, placement: self.memory.placement }
     }
 }

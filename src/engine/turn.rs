@@ -88,7 +88,7 @@ impl<'a> Turn<'a> {
         stop: CancellationToken,
     ) -> Self {
         let watcher = match Kind::of(&conversation) {
-            None => engine.parts.audience.watch(row.id, row.address),
+            None => engine.audience.watch(row.id, row.address),
             Some(_) => Box::new(Unwatched),
         };
         Self { engine, history, row, party, known, conversation, stop, watcher }
@@ -100,7 +100,7 @@ impl<'a> Turn<'a> {
     }
 
     fn purse(&self) -> &Purse {
-        if self.work().is_some() { &self.engine.parts.background } else { &self.engine.parts.chat }
+        if self.work().is_some() { &self.engine.background } else { &self.engine.chat }
     }
 
     /// Runs it until it is over or has to wait.
@@ -108,10 +108,10 @@ impl<'a> Turn<'a> {
     /// # Errors
     /// If the journal cannot be used.
     pub async fn run(mut self) -> anyhow::Result<End> {
-        let limit = self.engine.parts.conversation.max_turn;
+        let limit = self.engine.conversation.max_turn;
         let stop = self.stop.clone();
         // Neither what it waited for nor time in the dark, asleep or under another clock is time of the answer.
-        let too_slow = self.engine.parts.clock.after(limit);
+        let too_slow = self.engine.clock.after(limit);
         let end = tokio::select! {
             end = self.prepared_steps() => end?,
             () = stop.cancelled() => return Ok(End::Cut),
@@ -175,7 +175,7 @@ impl<'a> Turn<'a> {
             let history = if stale { Some(History::load(db, id, tools, shape)?) } else { None };
             Ok((Record::read(db, row)?, history))
         };
-        let (record, history) = self.engine.parts.journal.read(read).await?;
+        let (record, history) = self.engine.journal.read(read).await?;
         if let Some(history) = history {
             *self.history = history;
         }
@@ -200,21 +200,20 @@ impl<'a> Turn<'a> {
     ) -> anyhow::Result<Request> {
         let scope = self.row.scope;
         let mut request = Request::new(scope, self.work().map_or(Purpose::Chat, Kind::purpose));
-        let identity =
-            context::identity(&self.known, &self.engine.parts.agent, &self.party, &self.engine.room(self.purse()));
-        let placement = self.engine.parts.memory.placement;
+        let identity = context::identity(&self.known, &self.engine.agent, &self.party, &self.engine.room(self.purse()));
+        let placement = self.engine.memory.placement;
         let now: &[Text] = match placement {
             Placement::Tail => &[],
             Placement::System => &[record.turn.context.clone(), record.turn.recalled.clone()],
         };
         context::begin(&mut request, identity, self.conversation.opening.as_ref(), now, self.history)?;
-        let question = context::question(record, self.engine.parts.zone, pictures, placement);
+        let question = context::question(record, self.engine.zone, pictures, placement);
         request.push(Arc::new(question.cached()))?;
         for message in history::answered(&record.steps, scope, most) {
             request.push(message)?;
         }
         let rounds = record.steps.iter().filter(|step| step.kind == "model").count();
-        if rounds >= usize::try_from(self.engine.parts.tool_rounds).unwrap_or(usize::MAX) {
+        if rounds >= usize::try_from(self.engine.tool_rounds).unwrap_or(usize::MAX) {
             let enough = wording::own(wording::prompt::NO_MORE_TOOLS, scope);
             request.push(Arc::new(Message::of(Role::User, enough)))?;
             return Ok(request);
@@ -231,11 +230,10 @@ impl<'a> Turn<'a> {
     ) -> anyhow::Result<Option<End>> {
         let mut request = self.request(record, pictures)?;
         self.watcher.label(request.label());
-        let (id, scope, now) = (self.row.id, self.row.scope, self.engine.parts.clock.now());
+        let (id, scope, now) = (self.row.id, self.row.scope, self.engine.clock.now());
         let label = request.label().clone();
         let step = self
             .engine
-            .parts
             .journal
             .write("begin a model step", move |tx| {
                 tx.turns().begin_step(&NewStep {
@@ -281,7 +279,7 @@ impl<'a> Turn<'a> {
                 self.watcher.restart();
                 let Some(pause) = retry::next_attempt(&error, attempt, 0.5) else { break error };
                 attempt += 1;
-                lend(&*self.engine.parts.clock, pause).await;
+                lend(&*self.engine.clock, pause).await;
             };
             tracing::warn!(turn.id = %self.row.id, "Turn {}: a model gave no answer: {error}", self.row.id);
             let next_may_help = order.get(place + 1).is_some_and(|next| purse.falls_back(&error, index, *next));
@@ -302,13 +300,12 @@ impl<'a> Turn<'a> {
         reply: Reply,
     ) -> anyhow::Result<Option<End>> {
         let calls: Vec<_> = reply.calls().iter().map(|call| call.open().0.clone()).collect();
-        let now = self.engine.parts.clock.now();
+        let now = self.engine.clock.now();
         let counted = self.counted(request, &reply);
         if !calls.is_empty() && !request.tools().is_empty() {
             let stored = serde_json::to_string(&calls)?;
             let (text, model, turn) = (reply.text().clone(), reply.model.clone(), self.row.id);
             self.engine
-                .parts
                 .journal
                 .write("store a model step", move |tx| {
                     tx.turns().count_turn(turn, counted)?;
@@ -348,11 +345,10 @@ impl<'a> Turn<'a> {
     async fn finish(&mut self, step: Option<Answered>, text: Text) -> anyhow::Result<()> {
         self.watcher.over();
         let (row, work) = (self.row.clone(), self.work());
-        let memory = &self.engine.parts.memory;
+        let memory = &self.engine.memory;
         let every = memory.enabled.then_some(memory.extract_every);
-        let now = self.engine.parts.clock.now();
+        let now = self.engine.clock.now();
         self.engine
-            .parts
             .journal
             .write("store a reply", move |tx| {
                 if let Some(answered) = &step {
@@ -370,7 +366,7 @@ impl<'a> Turn<'a> {
                 every.map_or(Ok(()), |every| extractor::count_turn(tx, row.conversation, every, now))
             })
             .await?;
-        self.engine.parts.audience.posted(self.row.address);
+        self.engine.audience.posted(self.row.address);
         Ok(())
     }
 
@@ -388,7 +384,7 @@ impl<'a> Turn<'a> {
     }
 
     async fn wait_for_model(&mut self, error: &ModelError) -> anyhow::Result<End> {
-        let now = self.engine.parts.clock.now();
+        let now = self.engine.clock.now();
         if self.row.attempts >= A_DAY_OF_TRIES {
             self.give_up("model_away", wording::turn::model_away_too_long(why_away(error))).await?;
             return Ok(End::Over);
@@ -403,7 +399,6 @@ impl<'a> Turn<'a> {
         let notice = wording::own(wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
         let (row, work) = (self.row.clone(), self.work());
         self.engine
-            .parts
             .journal
             .write("postpone a turn", move |tx| {
                 if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
@@ -418,18 +413,17 @@ impl<'a> Turn<'a> {
                 tx.turns().postpone_turn(row.id, attempts, retry_at, true)
             })
             .await?;
-        self.engine.parts.audience.posted(self.row.address);
+        self.engine.audience.posted(self.row.address);
         Ok(End::Waits(retry_at))
     }
 
     /// Ends the turn without an answer, and says why.
     async fn give_up(&mut self, reason: &'static str, sentence: impl Into<ProgramText>) -> anyhow::Result<()> {
         self.watcher.over();
-        let now = self.engine.parts.clock.now();
+        let now = self.engine.clock.now();
         let (row, work) = (self.row.clone(), self.work());
         let notice = wording::own(sentence, row.scope);
         self.engine
-            .parts
             .journal
             .write("give a turn up", move |tx| {
                 // A reply whose storing was under way when the time ran out counts.
@@ -448,7 +442,7 @@ impl<'a> Turn<'a> {
                 tx.turns().end_turn(row.id, "gave_up", reason, now)
             })
             .await?;
-        self.engine.parts.audience.posted(self.row.address);
+        self.engine.audience.posted(self.row.address);
         Ok(())
     }
 

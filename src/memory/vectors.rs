@@ -79,7 +79,10 @@ pub struct NearEntries {
 pub struct Vectors(Arc<Inner>);
 
 struct Inner {
-    parts: VectorParts,
+    journal: Journal,
+    clock: Arc<dyn Clock>,
+    ledger: Arc<Ledger>,
+    embedder: Arc<dyn Embedder>,
     state: Mutex<State>,
     shelves: Mutex<Shelves>,
     /// Wakes who reads shelves.
@@ -112,10 +115,14 @@ struct Away {
 impl Vectors {
     /// Vectors of that journal. Whoever makes them also has [`Vectors::load`] and [`Vectors::run`] at work.
     pub fn new(parts: VectorParts) -> Self {
-        let state = State { dimensions: parts.embedder.card().dimensions, ..State::default() };
+        let VectorParts { journal, clock, ledger, embedder } = parts;
+        let state = State { dimensions: embedder.card().dimensions, ..State::default() };
         let (ringer, bell) = bell();
         Self(Arc::new(Inner {
-            parts,
+            journal,
+            clock,
+            ledger,
+            embedder,
             state: Mutex::new(state),
             shelves: Mutex::default(),
             ringer,
@@ -152,7 +159,7 @@ impl Vectors {
         walk: impl FnOnce(&Shelf, &[f32]) -> (Vec<Digest>, T) + Send + 'static,
     ) -> Option<(Vec<Near>, T)> {
         let (vectors, model) = (self.clone(), self.key()?);
-        let found = self.0.parts.journal.read_much(move |db| {
+        let found = self.0.journal.read_much(move |db| {
             if !vectors.is_ready(db, &model, key, vector.len())? {
                 return Ok(None);
             }
@@ -176,14 +183,14 @@ impl Vectors {
 
     /// Under which name the vectors are kept; none until their length is known.
     fn key(&self) -> Option<String> {
-        let card = self.0.parts.embedder.card();
+        let card = self.0.embedder.card();
         self.state().dimensions.map(|length| health::key_of(card, length))
     }
 
     /// The vector of a question, from memory or from the server.
     async fn of_question(&self, question: &Text) -> Option<Arc<[f32]>> {
         let (words, ..) = question.open();
-        let now = self.0.parts.clock.now();
+        let now = self.0.clock.now();
         {
             let state = self.state();
             if let Some((_, vector)) = state.asked.iter().find(|(asked, _)| **asked == **words) {
@@ -204,8 +211,7 @@ impl Vectors {
 
     /// Has vectors computed, and takes note that the server is there.
     async fn compute(&self, texts: &[Text], scope: Scope, within: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
-        let parts = &self.0.parts;
-        let embedded = parts.ledger.embed(&*parts.embedder, texts, scope, within).await?;
+        let embedded = self.0.ledger.embed(&*self.0.embedder, texts, scope, within).await?;
         if let Some(length) = embedded.vectors.first().map(Vec::len) {
             self.came(length).await;
         }
@@ -228,8 +234,7 @@ impl Vectors {
             is_new
         };
         if let (true, Some(key)) = (is_new, self.key()) {
-            let kept =
-                self.0.parts.journal.write("note the vectors", move |tx| tx.settings().set_fact(KEY, &key)).await;
+            let kept = self.0.journal.write("note the vectors", move |tx| tx.settings().set_fact(KEY, &key)).await;
             if let Err(error) = kept {
                 tracing::warn!("The length of the vectors is not written down: {error:#}");
             }
@@ -238,7 +243,7 @@ impl Vectors {
 
     /// The server failed: it is left alone for a while. Of our own budget it is not to blame.
     fn failed(&self, error: &ModelError) {
-        let now = self.0.parts.clock.now();
+        let now = self.0.clock.now();
         let mut state = self.state();
         let (since, failures) = state.away.as_ref().map_or((now, 0), |away| (away.since, away.failures));
         let failures = failures.saturating_add(1);

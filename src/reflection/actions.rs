@@ -43,7 +43,7 @@ impl Reflector {
     /// # Errors
     /// If the journal cannot be used. Trouble with one action keeps the others from nothing; it is taken up at the next call.
     pub async fn act(&self) -> anyhow::Result<()> {
-        for action in self.parts.journal.read(|db| db.reflections().open_actions()).await? {
+        for action in self.journal.read(|db| db.reflections().open_actions()).await? {
             if !self.take(&action).await? {
                 continue;
             }
@@ -56,12 +56,12 @@ impl Reflector {
 
     /// Whether it is to go to the gate; if not, it is over.
     async fn take(&self, action: &ActionRow) -> anyhow::Result<bool> {
-        let (config, now) = (&self.parts.config, self.parts.clock.now());
+        let (config, now) = (&self.config, self.clock.now());
         let most = config.max_actions_per_day;
-        let remembers = self.parts.engine.parts.memory.enabled;
-        let rule = Rule { auto_action: config.auto_action, remembers, most, day: self.parts.zone.day(now), now };
+        let remembers = self.engine.memory.enabled;
+        let rule = Rule { auto_action: config.auto_action, remembers, most, day: self.zone.day(now), now };
         let action = action.clone();
-        self.parts.journal.write("take an action", move |tx| rule.take(tx, &action)).await
+        self.journal.write("take an action", move |tx| rule.take(tx, &action)).await
     }
 
     async fn propose(&self, action: &ActionRow) -> anyhow::Result<()> {
@@ -72,7 +72,7 @@ impl Reflector {
             Ok(draft) => draft,
             Err(why) => return self.refuse(action, why).await,
         };
-        match self.parts.review.submit(draft).await? {
+        match self.review.submit(draft).await? {
             Ok(Staged::New(..)) => Ok(()),
             Ok(Staged::Known(id)) => self.refuse(action, says::waits_already(id)).await,
             Err(Refused(why)) => self.refuse(action, why.join(" ")).await,
@@ -84,7 +84,7 @@ impl Reflector {
         let Some((origin, note)) = self.note_of(action).await? else {
             return self.refuse(action, says::UNREADABLE.to_owned()).await;
         };
-        let tree = &self.parts.engine.parts.tree;
+        let tree = &self.engine.tree;
         let kept = match self.fact_of(&origin, &note).await? {
             Some(fact) => tree.notes().keep_fact(&origin, fact).await?,
             None => tree.notes().remember(&origin, &note).await?.map(where_kept),
@@ -95,7 +95,7 @@ impl Reflector {
         };
         let (id, now) = (action.id, origin.now);
         let end = move |tx: Tx<'_>| tx.reflections().end_action(id, ActionState::Kept, &place, now).map(drop);
-        self.parts.journal.write("keep what a reflection remembers", end).await
+        self.journal.write("keep what a reflection remembers", end).await
     }
 
     /// The fact that a note states, if it is one. Words from outside are none: they would change what is loaded.
@@ -104,7 +104,7 @@ impl Reflector {
         if !origin.label.is_trusted() || text.contains('\n') || text.chars().count() > FACT {
             return Ok(None);
         }
-        let (tree, title) = (&self.parts.engine.parts.tree, &*note.title);
+        let (tree, title) = (&self.engine.tree, &*note.title);
         // `Correction: …` states no fact of that name.
         let (key, value) = match memory::memo::key_of(text) {
             Some((key, value)) if key == title || tree.notes().knows_key(&origin.who, key).await? => (key, value),
@@ -122,7 +122,7 @@ impl Reflector {
             let Scope::Person(person) = scope else { return Ok(None) };
             Ok(db.reflections().reflection(id)?.zip(db.people().person(person)?))
         };
-        let Some((reflection, person)) = self.parts.journal.read(look).await? else { return Ok(None) };
+        let Some((reflection, person)) = self.journal.read(look).await? else { return Ok(None) };
         let Ok(payload) = serde_json::from_str::<Payload>(&action.payload) else { return Ok(None) };
         let origin = memory::Origin {
             who: Party::One(person),
@@ -130,21 +130,21 @@ impl Reflector {
             author: memory::Author::Program,
             cause: "reflection",
             from: vec![Node::Turn(reflection.turn)],
-            now: self.parts.clock.now(),
+            now: self.clock.now(),
         };
         let note = NoteDraft { title: action.title.clone(), content: payload.text, kind: "project".to_owned() };
         Ok(Some((origin, note)))
     }
 
     async fn refuse(&self, action: &ActionRow, why: String) -> anyhow::Result<()> {
-        let (id, now) = (action.id, self.parts.clock.now());
+        let (id, now) = (action.id, self.clock.now());
         let end = move |tx: Tx<'_>| tx.reflections().end_action(id, ActionState::Refused, &why, now).map(drop);
-        self.parts.journal.write("refuse an action", end).await
+        self.journal.write("refuse an action", end).await
     }
 
     async fn draft(&self, action: &ActionRow) -> anyhow::Result<Drafted> {
         let id = action.reflection;
-        let reflection = self.parts.journal.read(move |db| db.reflections().reflection(id)).await?;
+        let reflection = self.journal.read(move |db| db.reflections().reflection(id)).await?;
         let (Some(reflection), Scope::Person(person)) = (reflection, action.scope) else {
             return Ok(Err(says::UNREADABLE.to_owned()));
         };
@@ -172,10 +172,10 @@ impl Reflector {
         person: PersonId,
         payload: Payload,
     ) -> anyhow::Result<Drafted> {
-        let Some(whose) = self.parts.journal.read(move |db| db.people().person(person)).await? else {
+        let Some(whose) = self.journal.read(move |db| db.people().person(person)).await? else {
             return Ok(Err(says::NOTE_OF_ANOTHER.to_owned()));
         };
-        let (text, file) = match self.parts.engine.parts.tree.files().read_note(&whose, &payload.note).await {
+        let (text, file) = match self.engine.tree.files().read_note(&whose, &payload.note).await {
             Ok(read) => read,
             Err(error) => return Ok(Err(says::note_unreadable(&format!("{error:#}")))),
         };
@@ -188,7 +188,7 @@ impl Reflector {
         let content = Folder::new([(MAIN.to_owned(), Arc::from(main.into_bytes()))]);
         let note = Some((label.clone(), file));
         let origin = Origin::Reflection { action: action.id, turn, person, note };
-        let draft = self.parts.review.draft(&name, &content, origin).await?;
+        let draft = self.review.draft(&name, &content, origin).await?;
         Ok(Ok(Draft { rationale: payload.why, ..draft }))
     }
 }

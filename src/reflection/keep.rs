@@ -46,7 +46,7 @@ impl Reflector {
         form: Form,
         label: &Label,
     ) -> anyhow::Result<Next> {
-        let config = &self.parts.config;
+        let config = &self.config;
         let keeping = Keeping {
             slot: slot.clone(),
             conversation,
@@ -55,20 +55,20 @@ impl Reflector {
             label: label.clone(),
             most: config.auto_action.then_some(config.max_actions_per_reflection),
             tell_owner: config.tell_owner,
-            now: self.parts.clock.now(),
+            now: self.clock.now(),
         };
-        if let Some(address) = self.parts.journal.write("keep a reflection", move |tx| keeping.keep(tx)).await? {
-            self.parts.engine.parts.audience.posted(address);
+        if let Some(address) = self.journal.write("keep a reflection", move |tx| keeping.keep(tx)).await? {
+            self.engine.audience.posted(address);
         }
         Ok(Next::Over)
     }
 
     /// There is no reflection on that period, and the owner is told why.
     pub(super) async fn give_up(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<Next> {
-        let (slot, reason, now) = (slot.clone(), reason.to_owned(), self.parts.clock.now());
-        let told = self.parts.journal.write("give a reflection up", move |tx| fail(tx, &slot, &reason, now)).await?;
+        let (slot, reason, now) = (slot.clone(), reason.to_owned(), self.clock.now());
+        let told = self.journal.write("give a reflection up", move |tx| fail(tx, &slot, &reason, now)).await?;
         if let Some(address) = told {
-            self.parts.engine.parts.audience.posted(address);
+            self.engine.audience.posted(address);
         }
         Ok(Next::Over)
     }

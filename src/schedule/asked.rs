@@ -39,10 +39,10 @@ impl Schedule {
     /// # Errors
     /// If the journal cannot be used.
     pub async fn ask(&self, person: PersonId, job: Job, name: Option<&str>, again: bool) -> anyhow::Result<Asked> {
-        if !self.parts.reflection.enabled {
+        if !self.reflection.enabled {
             return Ok(Asked::Off);
         }
-        let (now, zone) = (self.parts.clock.now(), self.parts.zone);
+        let (now, zone) = (self.clock.now(), self.zone);
         let latest = Period::containing(job.span(), now, zone).previous();
         let Some(period) = name.map_or(Some(latest), |name| Period::named(job.span(), name)) else {
             return Ok(Asked::NoPeriod);
@@ -51,7 +51,6 @@ impl Schedule {
             return Ok(Asked::NotOver(period.to_string()));
         }
         let asked = self
-            .parts
             .journal
             .write("ask for a slot", move |tx| {
                 let scope = Scope::Person(person);
@@ -81,7 +80,7 @@ impl Schedule {
         let mut looked = self.looked.subscribe();
         let over = async {
             loop {
-                let slot = self.parts.journal.read(move |db| db.slots().slot(id)).await?;
+                let slot = self.journal.read(move |db| db.slots().slot(id)).await?;
                 if slot.as_ref().is_none_or(|slot| !slot.state.is_open()) || looked.changed().await.is_err() {
                     return Ok(slot);
                 }
@@ -89,7 +88,7 @@ impl Schedule {
         };
         tokio::select! {
             slot = over => slot,
-            () = crate::time::clock::grace(patience) => self.parts.journal.read(move |db| db.slots().slot(id)).await,
+            () = crate::time::clock::grace(patience) => self.journal.read(move |db| db.slots().slot(id)).await,
         }
     }
 }

@@ -10,20 +10,20 @@ use crate::time::Moment;
 impl Schedule {
     /// Finishes what was begun. One that cannot be finished now keeps nothing else from starting; the next round tries it again.
     pub(super) async fn finish_forgetting(&self) -> anyhow::Result<()> {
-        let now = self.parts.clock.now();
-        for row in self.parts.journal.read(|db| db.erasure().unfinished_forgettings()).await? {
+        let now = self.clock.now();
+        for row in self.journal.read(|db| db.erasure().unfinished_forgettings()).await? {
             let id = row.id;
             let done = match row.what {
-                Forgotten::Person => self.parts.tree.erasure().forget_person(id, now).await.map(|_| Vec::new()),
+                Forgotten::Person => self.tree.erasure().forget_person(id, now).await.map(|_| Vec::new()),
                 Forgotten::Note | Forgotten::Fact | Forgotten::Said => {
-                    let done = self.parts.tree.erasure().forget(id, now).await;
+                    let done = self.tree.erasure().forget(id, now).await;
                     done.map(|outcome| outcome.map(|outcome| outcome.partings).unwrap_or_default())
                 }
             };
             match done {
                 Ok(partings) => {
                     for parting in partings.into_iter().filter(|parting| parting.cut) {
-                        self.parts.engine.cut(parting.stream).await?;
+                        self.engine.cut(parting.stream).await?;
                     }
                 }
                 Err(error) => tracing::error!("Forgetting {id} is not finished yet: {error:#}"),
@@ -34,11 +34,11 @@ impl Schedule {
 
     /// Lets go of the words of what nothing holds any more.
     pub(super) async fn look_at_what_was_left(&self, now: Moment) -> anyhow::Result<()> {
-        for row in self.parts.journal.read(|db| db.erasure().forgettings_left()).await? {
+        for row in self.journal.read(|db| db.erasure().forgettings_left()).await? {
             let (id, of) = (row.id, row.clone());
             if row.what == Forgotten::Person {
                 // It knows no words to look for: what is left of somebody goes as the rest did.
-                if let Err(error) = self.parts.tree.erasure().forget_person(id, now).await {
+                if let Err(error) = self.tree.erasure().forget_person(id, now).await {
                     tracing::error!("Forgetting {id} is not finished yet: {error:#}");
                 }
                 continue;
@@ -47,11 +47,10 @@ impl Schedule {
                 tracing::error!("Forgetting {id} is not finished: its words cannot be read");
                 continue;
             }
-            let mut left = self.parts.journal.read_much(move |db| db.erasure().left(&of)).await?;
-            self.parts.tree.erasure().look_into_files(&row, &mut left).await?;
+            let mut left = self.journal.read_much(move |db| db.erasure().left(&of)).await?;
+            self.tree.erasure().look_into_files(&row, &mut left).await?;
             if left.is_nothing() {
-                self.parts
-                    .journal
+                self.journal
                     .write("let go of forgotten words", move |tx| tx.erasure().end_forgetting(id, false, now))
                     .await?;
             }

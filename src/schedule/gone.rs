@@ -31,17 +31,17 @@ impl Schedule {
 
     /// Lets go what is due, and says when something will be.
     pub(super) async fn gone(&self) -> anyhow::Result<Option<Moment>> {
-        let now = self.parts.clock.now();
+        let now = self.clock.now();
         while self.words_run_out(now).await? {}
         let whole = self.drop_files_of_the_gone().await? & self.log_is_cut().await?;
-        let next = self.parts.journal.read(|db| db.timers().runs_out_next()).await?;
+        let next = self.journal.read(|db| db.timers().runs_out_next()).await?;
         let again = (!whole).then(|| now.plus(AGAIN));
         Ok(next.into_iter().chain(again).min())
     }
 
     /// Some of the messages whose timer has run out. False if there are none.
     async fn words_run_out(&self, now: Moment) -> anyhow::Result<bool> {
-        let due = self.parts.journal.read(move |db| db.timers().run_out(now, MESSAGES)).await?;
+        let due = self.journal.read(move |db| db.timers().run_out(now, MESSAGES)).await?;
         if due.is_empty() {
             return Ok(false);
         }
@@ -50,11 +50,11 @@ impl Schedule {
                 due.into_iter().map(|id| tx.redaction().words_gone(id, now)).collect::<anyhow::Result<Vec<_>>>()?;
             Ok(partings.into_iter().flatten().collect::<Vec<Parting>>())
         };
-        for parting in self.parts.journal.write("let words go", go).await? {
+        for parting in self.journal.write("let words go", go).await? {
             if parting.cut {
-                self.parts.engine.cut(parting.stream).await?;
+                self.engine.cut(parting.stream).await?;
             }
-            self.parts.engine.ring_closer();
+            self.engine.ring_closer();
         }
         Ok(true)
     }
@@ -63,8 +63,7 @@ impl Schedule {
     async fn drop_files_of_the_gone(&self) -> anyhow::Result<bool> {
         let (mut after, mut whole) = (0, true);
         loop {
-            let files =
-                self.parts.journal.read(move |db: Db<'_>| db.redaction().files_of_the_gone(after, FILES)).await?;
+            let files = self.journal.read(move |db: Db<'_>| db.redaction().files_of_the_gone(after, FILES)).await?;
             let Some(last) = files.last() else { return Ok(whole) };
             after = last.id.0;
             for file in &files {
@@ -78,30 +77,28 @@ impl Schedule {
 
     async fn drop_file_of_the_gone(&self, file: &OldFile) -> anyhow::Result<()> {
         let id = file.id;
-        if self.parts.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
+        if self.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
             tracing::warn!("Where file {id} of a message that is gone was, something else lies now; it stays");
         }
-        if !file.text_path.is_empty()
-            && self.parts.tree.files().drop_text_of(&file.text_path).await? == Received::Changed
-        {
+        if !file.text_path.is_empty() && self.tree.files().drop_text_of(&file.text_path).await? == Received::Changed {
             tracing::warn!(
                 "Where the words of file {id} of a message that is gone were, something else lies now; it stays"
             );
         }
-        self.parts.journal.write("let a file go", move |tx| tx.redaction().file_gone(id)).await
+        self.journal.write("let a file go", move |tx| tx.redaction().file_gone(id)).await
     }
 
     /// The words of what went stand in the log until it is cut. False if somebody reads just now.
     async fn log_is_cut(&self) -> anyhow::Result<bool> {
-        let Some(last) = self.parts.journal.read(|db| db.settings().fact(UNCUT)).await? else { return Ok(true) };
-        let cut = self.parts.journal.cut_log().await?;
+        let Some(last) = self.journal.read(|db| db.settings().fact(UNCUT)).await? else { return Ok(true) };
+        let cut = self.journal.cut_log().await?;
         if cut {
             let drop = move |tx: Tx<'_>| {
                 // Others may have gone meanwhile.
                 let is_all = tx.settings().fact(UNCUT)?.as_ref() == Some(&last);
                 if is_all { tx.settings().drop_fact(UNCUT) } else { Ok(()) }
             };
-            self.parts.journal.write("the log holds no words", drop).await?;
+            self.journal.write("the log holds no words", drop).await?;
         }
         Ok(cut)
     }

@@ -34,20 +34,20 @@ impl Schedule {
     /// Does what is due, and says when to look again.
     pub(super) async fn heartbeat(&self) -> anyhow::Result<Option<Moment>> {
         self.end_heartbeats().await?;
-        let Some(interval) = self.parts.heartbeat.interval else { return Ok(None) };
-        let now = self.parts.clock.now();
+        let Some(interval) = self.heartbeat.interval else { return Ok(None) };
+        let now = self.clock.now();
         let due = match self.looked_at().await? {
             Some(last) if last <= now => last.plus(interval),
             // The first time, or the clock was set back: it is counted anew.
             _ => {
-                self.parts.journal.write("begin to count heartbeats", move |tx| looked(tx, now)).await?;
+                self.journal.write("begin to count heartbeats", move |tx| looked(tx, now)).await?;
                 now.plus(interval)
             }
         };
         if now < due {
             return Ok(Some(due));
         }
-        if let Some(end) = quiet_until(self.parts.heartbeat.quiet, now, self.parts.zone) {
+        if let Some(end) = quiet_until(self.heartbeat.quiet, now, self.zone) {
             return Ok(Some(end));
         }
         self.look_at_file(due, now).await?;
@@ -55,25 +55,25 @@ impl Schedule {
     }
 
     async fn looked_at(&self) -> anyhow::Result<Option<Moment>> {
-        let stored = self.parts.journal.read(|db| db.settings().fact(LOOKED)).await?;
+        let stored = self.journal.read(|db| db.settings().fact(LOOKED)).await?;
         Ok(stored.and_then(|at| at.parse().ok()).map(Moment))
     }
 
     async fn look_at_file(&self, due: Moment, now: Moment) -> anyhow::Result<()> {
-        let (to_do, zone) = (self.to_do().await, self.parts.zone);
-        let begun = self.parts.journal.write("look at the heartbeat file", move |tx| {
+        let (to_do, zone) = (self.to_do().await, self.zone);
+        let begun = self.journal.write("look at the heartbeat file", move |tx| {
             looked(tx, now)?;
             to_do.map_or(Ok(None), |to_do| begin(tx, &to_do, due, zone, now))
         });
         if let Some(stream) = begun.await? {
-            self.parts.engine.ring(stream);
+            self.engine.ring(stream);
         }
         Ok(())
     }
 
     /// What stands in the file, if something is to do there.
     async fn to_do(&self) -> Option<ToDo> {
-        let (owner, text, row) = match self.parts.tree.files().read_heartbeat().await {
+        let (owner, text, row) = match self.tree.files().read_heartbeat().await {
             Ok(found) => found?,
             Err(error) => {
                 tracing::warn!("HEARTBEAT.md cannot be read, and nothing is done about it: {error:#}");
@@ -92,9 +92,9 @@ impl Schedule {
     }
 
     async fn end_heartbeats(&self) -> anyhow::Result<()> {
-        let now = self.parts.clock.now();
+        let now = self.clock.now();
         for ended in self.ended(|job| job == JOB).await? {
-            let posted = self.parts.journal.write("end a heartbeat", move |tx| match &ended {
+            let posted = self.journal.write("end a heartbeat", move |tx| match &ended {
                 Ended { slot, outcome: Outcome::Answered { text, message, .. } } if !is_nothing(text) => {
                     runs::answer(tx, slot, *message, text, now)
                 }
@@ -104,7 +104,7 @@ impl Schedule {
                 Ended { slot, .. } => tx.slots().end_slot(slot.id, SlotState::Done, "", now).map(|_| None),
             });
             if let Some(address) = posted.await? {
-                self.parts.audience.posted(address);
+                self.audience.posted(address);
             }
         }
         Ok(())

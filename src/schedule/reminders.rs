@@ -29,35 +29,35 @@ impl Schedule {
     /// Does what is due, and says when to look again.
     pub(super) async fn reminders(&self) -> anyhow::Result<Option<Moment>> {
         self.end_tasks().await?;
-        let (now, zone) = (self.parts.clock.now(), self.parts.zone);
-        let (due, misplaced) = self.parts.journal.read(move |db| sort(db, now, zone)).await?;
+        let (now, zone) = (self.clock.now(), self.zone);
+        let (due, misplaced) = self.journal.read(move |db| sort(db, now, zone)).await?;
         if !misplaced.is_empty() {
             let moves =
                 move |tx: Tx<'_>| misplaced.iter().try_for_each(|(id, at)| tx.reminders().move_reminder(*id, *at));
-            self.parts.journal.write("plan anew", moves).await?;
+            self.journal.write("plan anew", moves).await?;
         }
         for id in due {
             self.fire(id, now).await?;
         }
-        self.parts.journal.read(move |db| next_look(db, now)).await
+        self.journal.read(move |db| next_look(db, now)).await
     }
 
     async fn fire(&self, id: ReminderId, now: Moment) -> anyhow::Result<()> {
-        let zone = self.parts.zone;
-        let fired = self.parts.journal.write("fire a reminder", move |tx| fire::fire(tx, id, zone, now));
+        let zone = self.zone;
+        let fired = self.journal.write("fire a reminder", move |tx| fire::fire(tx, id, zone, now));
         match fired.await? {
             Fired::Nothing => {}
-            Fired::Posted(address) => self.parts.audience.posted(address),
-            Fired::Begun(stream) => self.parts.engine.ring(stream),
+            Fired::Posted(address) => self.audience.posted(address),
+            Fired::Begun(stream) => self.engine.ring(stream),
         }
         Ok(())
     }
 
     /// Tells what came of the runs that are over.
     async fn end_tasks(&self) -> anyhow::Result<()> {
-        let (now, zone) = (self.parts.clock.now(), self.parts.zone);
+        let (now, zone) = (self.clock.now(), self.zone);
         for ended in self.ended(is_task).await? {
-            let posted = self.parts.journal.write("end a task", move |tx| match &ended {
+            let posted = self.journal.write("end a task", move |tx| match &ended {
                 Ended { slot, outcome: Outcome::Answered { text, message, .. } } => {
                     runs::answer(tx, slot, *message, text, now)
                 }
@@ -65,7 +65,7 @@ impl Schedule {
                 Ended { outcome: Outcome::Open, .. } => Ok(None),
             });
             if let Some(address) = posted.await? {
-                self.parts.audience.posted(address);
+                self.audience.posted(address);
             }
         }
         Ok(())

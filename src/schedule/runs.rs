@@ -24,8 +24,7 @@ pub(super) struct Ended {
 impl Schedule {
     /// The runs of these jobs that are over while their slots are open.
     pub(super) async fn ended(&self, mine: fn(&str) -> bool) -> anyhow::Result<Vec<Ended>> {
-        self.parts
-            .journal
+        self.journal
             .read(move |db| {
                 let open = db.slots().open_slots()?.into_iter().filter(|slot| mine(&slot.job));
                 let mut ended = Vec::new();

@@ -44,18 +44,18 @@ pub struct Coming {
 impl Schedule {
     /// Claims what is due, takes up what is open, and says when to look again.
     pub(super) async fn slots(&self) -> anyhow::Result<Option<Moment>> {
-        if !self.parts.reflection.enabled {
+        if !self.reflection.enabled {
             return Ok(None);
         }
         let due = self.claim().await?;
         let again = self.take_up().await?;
-        self.parts.reflector.act().await?;
+        self.reflector.act().await?;
         Ok(due.into_iter().chain(again).min())
     }
 
     /// Claims everything that is due; when the next one is.
     async fn claim(&self) -> anyhow::Result<Option<Moment>> {
-        let now = self.parts.clock.now();
+        let now = self.clock.now();
         self.forget_what_has_not_come(now).await?;
         let due = self.due(now).await?;
         let claims: Vec<_> = due.claims.into_iter().filter(|(_, claims)| !claims.is_empty()).collect();
@@ -63,25 +63,24 @@ impl Schedule {
             let write = move |tx: Tx<'_>| {
                 claims.iter().try_for_each(|(person, claims)| store(tx, Scope::Person(*person), claims, now))
             };
-            self.parts.journal.write("claim slots", write).await?;
+            self.journal.write("claim slots", write).await?;
         }
         Ok(due.coming.iter().map(|coming| coming.at).min())
     }
 
     async fn forget_what_has_not_come(&self, now: Moment) -> anyhow::Result<()> {
-        if self.parts.journal.read(move |db| db.slots().has_slots_after(now)).await? {
+        if self.journal.read(move |db| db.slots().has_slots_after(now)).await? {
             tracing::warn!("The clock was ahead: what was marked for days to come is forgotten");
-            self.parts.journal.write("forget slots to come", move |tx| tx.slots().forget_slots_after(now)).await?;
+            self.journal.write("forget slots to come", move |tx| tx.slots().forget_slots_after(now)).await?;
         }
         Ok(())
     }
 
     /// What is due for whom, in the order in which it is worked on, and what comes next. Nothing while the clock is behind the newest message.
     async fn due(&self, now: Moment) -> anyhow::Result<Due> {
-        let (config, zone) = (self.parts.reflection.clone(), self.parts.zone);
+        let (config, zone) = (self.reflection.clone(), self.zone);
         let horizon = Duration::from_hours(24 * u64::from(config.catch_up_days));
-        self.parts
-            .journal
+        self.journal
             .read(move |db| {
                 let mut due = Due::default();
                 if !config.enabled || db.conversations().high_water()?.is_some_and(|mark| now < mark) {
@@ -109,14 +108,14 @@ impl Schedule {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn coming(&self) -> anyhow::Result<Vec<Coming>> {
-        let mut coming = self.due(self.parts.clock.now()).await?.coming;
+        let mut coming = self.due(self.clock.now()).await?.coming;
         coming.sort_by_key(|coming| (coming.at, coming.job));
         Ok(coming)
     }
 
     /// Goes on with what is claimed and not over, one slot of a person at a time; when something is to be tried again.
     async fn take_up(&self) -> anyhow::Result<Option<Moment>> {
-        let open = self.parts.journal.read(|db| db.slots().open_slots()).await?;
+        let open = self.journal.read(|db| db.slots().open_slots()).await?;
         let mut waits = BTreeSet::new();
         let mut again = None;
         let mut open: Vec<_> = open.into_iter().filter_map(|slot| Some((Job::named(&slot.job)?, slot))).collect();
@@ -125,9 +124,9 @@ impl Schedule {
             if waits.contains(&slot.scope.encode()) {
                 continue;
             }
-            let next = guarded("Looking back", self.parts.reflector.take_up(&slot)).await.unwrap_or_else(|error| {
+            let next = guarded("Looking back", self.reflector.take_up(&slot)).await.unwrap_or_else(|error| {
                 tracing::error!(slot.id = %slot.id, "Slot {} cannot be taken up now: {error:#}", slot.id);
-                Next::At(self.parts.clock.now().plus(AFTER_TROUBLE))
+                Next::At(self.clock.now().plus(AFTER_TROUBLE))
             });
             match next {
                 Next::Over => {}

@@ -35,7 +35,7 @@ pub type FreeSpace = Arc<dyn Fn() -> Option<u64> + Send + Sync>;
 
 /// Where a round stands.
 #[derive(Debug, Default)]
-pub(super) struct Rounds(Mutex<Option<Round>>);
+pub(crate) struct Rounds(Mutex<Option<Round>>);
 
 /// One round through all steps.
 #[derive(Debug, Clone)]
@@ -59,25 +59,25 @@ impl Rounds {
 impl Schedule {
     /// Does one step of what is due, and says when to look again.
     pub(super) async fn upkeep(&self) -> anyhow::Result<Option<Moment>> {
-        let now = self.parts.clock.now();
+        let now = self.clock.now();
         let Ok(cron) = Cron::parse(WHEN) else { return Ok(None) };
         let slot = match self.open_round().await? {
             Some(slot) => Some(slot.id),
             None => self.claim_round(&cron, now).await?,
         };
-        let Some(slot) = slot else { return Ok(cron.next_after(now, self.parts.zone)) };
+        let Some(slot) = slot else { return Ok(cron.next_after(now, self.zone)) };
         self.go_on(slot, now).await?;
         Ok(Some(now))
     }
 
     async fn open_round(&self) -> anyhow::Result<Option<SlotRow>> {
-        let open = self.parts.journal.read(|db| db.slots().open_slots()).await?;
+        let open = self.journal.read(|db| db.slots().open_slots()).await?;
         Ok(open.into_iter().find(|slot| slot.job == JOB))
     }
 
     /// Claims the latest round that is due, unless it was done. A home that is younger than that has nothing to be kept up.
     async fn claim_round(&self, cron: &Cron, now: Moment) -> anyhow::Result<Option<SlotId>> {
-        let zone = self.parts.zone;
+        let zone = self.zone;
         let today = Period::containing(Span::Day, now, zone);
         let days = [today, today.previous(), today.previous().previous()];
         let due = days.iter().filter_map(|day| cron.next_from(day.begins(zone), zone)).find(|due| *due <= now);
@@ -88,7 +88,7 @@ impl Schedule {
         // By its name, and not by the latest there is: a clock that was ahead for an hour would silence it until then.
         let look =
             move |db: Db<'_>| Ok((db.slots().newest_run(Scope::Shared, JOB, &name)?, db.maintenance().used_since()?));
-        let (done, since) = self.parts.journal.read(look).await?;
+        let (done, since) = self.journal.read(look).await?;
         if done.is_some() || since.is_none_or(|since| due < since) {
             return Ok(None);
         }
@@ -108,7 +108,7 @@ impl Schedule {
                 at,
             })
         };
-        self.parts.journal.write("claim upkeep", claim).await
+        self.journal.write("claim upkeep", claim).await
     }
 
     /// One step; with the last one the round is over.
@@ -126,7 +126,7 @@ impl Schedule {
             Some(step) => self.rounds.stands_at(Some(Round { slot, step })),
             None => {
                 let end = move |tx: crate::store::Tx<'_>| tx.slots().end_slot(slot, SlotState::Done, "", now).map(drop);
-                self.parts.journal.write("end upkeep", end).await?;
+                self.journal.write("end upkeep", end).await?;
                 self.rounds.stands_at(None);
             }
         }

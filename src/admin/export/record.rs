@@ -24,11 +24,11 @@ impl Admin {
         for id in self.conversations_of(person.id).await? {
             let (only, ends) = (person.id, self.ends());
             let read = move |db: Db<'_>| Ok((transcript::read(db, id, Some(only), ends)?, summaries_of(db, id)?));
-            let (whole, written) = self.parts.journal.read_much(read).await?;
+            let (whole, written) = self.journal.read_much(read).await?;
             let Some(whole) = whole else { continue };
-            let text = transcript::markdown(&whole, &self.parts.agent, self.parts.zone, shown);
+            let text = transcript::markdown(&whole, &self.agent, self.zone, shown);
             archive.put(&format!("conversations/{:06}.md", id.0), text.as_bytes())?;
-            let said = transcript::messages_json(&whole, &self.parts.agent, shown);
+            let said = transcript::messages_json(&whole, &self.agent, shown);
             messages.extend(said.as_array().into_iter().flatten().map(|one| with(one, "conversation", json!(id))));
             summaries.extend(written.iter().map(|summary| summary_json(id, summary, shown)));
         }
@@ -54,7 +54,7 @@ impl Admin {
             ids.sort();
             Ok(ids)
         };
-        self.parts.journal.read_much(list).await
+        self.journal.read_much(list).await
     }
 
     /// What they said in groups, and nothing of what others said there.
@@ -73,7 +73,7 @@ impl Admin {
             }
             Ok(said)
         };
-        let said = self.parts.journal.read_much(read).await?;
+        let said = self.journal.read_much(read).await?;
         Ok(said
             .iter()
             .map(|(message, texts)| {
@@ -103,7 +103,7 @@ impl Admin {
             }
             Ok(thoughts)
         };
-        for (id, texts) in self.parts.journal.read_much(read).await? {
+        for (id, texts) in self.journal.read_much(read).await? {
             let words: Vec<&str> = texts.iter().map(|text| &**shown.words(&text.text)).collect();
             archive.put(&format!("reflections/{:06}.md", id.0), words.join("\n\n").as_bytes())?;
         }

@@ -55,7 +55,7 @@ impl Admin {
             return Ok(Answer::refusal(says::none_said(&plain(words))));
         }
         let code = self.code_of_messages(words, &said).await?;
-        let mut days: Vec<String> = said.iter().map(|(_, at)| self.parts.zone.day(*at)).collect();
+        let mut days: Vec<String> = said.iter().map(|(_, at)| self.zone.day(*at)).collect();
         days.dedup();
         let told = says::to_be_deleted(said.len(), &says::on_days(&days), &Needles::words_of(words), &code, way);
         Ok(Answer::ours(told, json!({ "messages": said.len(), "days": days, "code": code })))
@@ -87,7 +87,7 @@ impl Admin {
             said.sort_by_key(|(id, at)| (*at, *id));
             Ok(said)
         };
-        self.parts.journal.read_much(look).await
+        self.journal.read_much(look).await
     }
 
     async fn code_of_messages(&self, words: &str, said: &Said) -> anyhow::Result<String> {

@@ -26,7 +26,7 @@ impl Admin {
             Ok(chosen) => chosen,
             Err(refusal) => return Ok(refusal),
         };
-        Ok(match self.parts.tree.versions().by_hand(&who, &path).await? {
+        Ok(match self.tree.versions().by_hand(&who, &path).await? {
             Ok(place) => match place.to_str() {
                 Some(place) => Answer::ours(place, json!({ "file": place, "path": path, "digest": digest })),
                 None => Answer::refusal(says::UNREADABLE),
@@ -41,7 +41,7 @@ impl Admin {
     /// If the journal or the disk cannot be used.
     pub async fn note_edited(&self, person: &Person, path: &str, digest: &str) -> anyhow::Result<Answer> {
         let origin = self.theirs(person, "hand");
-        if let Err(why) = self.parts.tree.versions().take_note_of(&origin, path).await? {
+        if let Err(why) = self.tree.versions().take_note_of(&origin, path).await? {
             return Ok(super::mine::refused(path, why));
         }
         Ok(match self.page(&origin.who, &[path.to_owned()]).await? {

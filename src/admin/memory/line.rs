@@ -41,7 +41,7 @@ impl Admin {
             return self.of_the_owner(command).await;
         }
         let wanted = name.to_owned();
-        match self.parts.journal.read(move |db| db.people().person_named(&wanted)).await? {
+        match self.journal.read(move |db| db.people().person_named(&wanted)).await? {
             Some(person) => command(&person).await,
             None => Ok(Answer::refusal(crate::wording::gate::no_such_person(Some(name)))),
         }

@@ -38,8 +38,8 @@ impl Admin {
         }
         let origin = self.theirs(person, "remember");
         // Whoever never spoke has no files yet.
-        let day = self.parts.zone.day(origin.now);
-        self.parts.tree.load(&origin.who, origin.now, &day).await?;
+        let day = self.zone.day(origin.now);
+        self.tree.load(&origin.who, origin.now, &day).await?;
         if text.contains('\n') || text.chars().count() > LINE {
             return self.remember_note(&origin, text).await;
         }
@@ -48,7 +48,7 @@ impl Admin {
         }
         let line = text.to_owned();
         let make = move |old: Option<&str>| Ok(New::Text(with_line(old.unwrap_or_default(), &line, &day)));
-        let written = match self.parts.tree.versions().change(&origin, INDEX, make).await? {
+        let written = match self.tree.versions().change(&origin, INDEX, make).await? {
             Ok(written) => written,
             Err(why) => return Ok(refused(INDEX, why)),
         };
@@ -57,7 +57,7 @@ impl Admin {
 
     /// A fact goes where one of its key stands already, whoever put it there.
     async fn remember_fact(&self, origin: &Origin, key: &str, value: &str) -> anyhow::Result<Answer> {
-        match self.parts.tree.notes().keep_told(origin, key, value).await? {
+        match self.tree.notes().keep_told(origin, key, value).await? {
             Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written).await,
             Err(why) => Ok(refused(INDEX, why)),
         }
@@ -81,7 +81,7 @@ impl Admin {
         let first = text.lines().map(|line| line.trim_matches(['#', ' '])).find(|line| !line.is_empty());
         let title = crate::text::shorten(first.unwrap_or_default(), TITLE);
         let note = NoteDraft { title, content: text.to_owned(), kind: "user".to_owned() };
-        Ok(match self.parts.tree.notes().remember(origin, &note).await? {
+        Ok(match self.tree.notes().remember(origin, &note).await? {
             Ok(kept) => {
                 let json = json!({ "path": kept.path, "changed": kept.written.version.is_some() });
                 Answer::ours(says::remembered_as_note(&kept.path, bytes(text.len())), json)
@@ -108,7 +108,7 @@ impl Admin {
         if code != right {
             return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), way)));
         }
-        Ok(match self.parts.tree.versions().promote(&origin, &page.path, &page.digest).await? {
+        Ok(match self.tree.versions().promote(&origin, &page.path, &page.digest).await? {
             Ok(kept) => promoted(&kept, self.reads_memory()),
             Err(why) => refused(&page.path, why),
         })
@@ -138,7 +138,7 @@ impl Admin {
 
     /// The code under something that a person was shown, and that nobody else can make.
     pub(in crate::admin) async fn code_under(&self, shown: &str) -> anyhow::Result<String> {
-        let secret = self.parts.journal.read(|db| db.settings().fact(SECRET)).await?;
+        let secret = self.journal.read(|db| db.settings().fact(SECRET)).await?;
         let secret = match secret {
             Some(secret) => secret,
             None => {
@@ -147,7 +147,7 @@ impl Admin {
                     Some(known) => Ok(known),
                     None => tx.settings().set_fact(SECRET, &fresh).map(|()| fresh),
                 };
-                self.parts.journal.write("make a secret", keep).await?
+                self.journal.write("make a secret", keep).await?
             }
         };
         let code = memory::digest(format!("{secret}\n{shown}").as_bytes());
@@ -162,7 +162,7 @@ impl Admin {
             author: Author::Person,
             cause,
             from: Vec::new(),
-            now: self.parts.clock.now(),
+            now: self.clock.now(),
         }
     }
 }

@@ -40,13 +40,13 @@ impl Admin {
     /// If the journal or the disk cannot be read.
     pub async fn overview(&self, person: &Person, way: Way) -> anyhow::Result<Answer> {
         let who = Party::One(person.clone());
-        let now = self.parts.clock.now();
-        let notes = self.parts.tree.files().list_notes(&who).await?;
-        let lying = sort(notes.read, &self.parts.zone.day(now));
+        let now = self.clock.now();
+        let notes = self.tree.files().list_notes(&who).await?;
+        let lying = sort(notes.read, &self.zone.day(now));
         let index = self.page(&who, &[INDEX.to_owned()]).await?;
         let place = match way {
             Way::Chat => None,
-            Way::CommandLine => self.parts.tree.versions().by_hand(&who, INDEX).await?.ok(),
+            Way::CommandLine => self.tree.versions().by_hand(&who, INDEX).await?.ok(),
         };
         let place = place.and_then(|path| path.parent().map(|folder| folder.display().to_string()));
         let mut shown = Shown::nothing();
@@ -87,7 +87,7 @@ impl Admin {
     /// Both layers of what was taken down, as far as they are there.
     async fn taken_down(&self, who: &Party, unread: &mut Unread) -> anyhow::Result<Vec<Page>> {
         let mut pages = Vec::new();
-        for path in self.parts.tree.taken_down() {
+        for path in self.tree.taken_down() {
             match self.page(who, std::slice::from_ref(&path)).await? {
                 Ok(page) => pages.push(page),
                 Err(why) => unread.note(&path, why),

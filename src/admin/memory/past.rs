@@ -86,7 +86,7 @@ impl Admin {
             return Ok(Answer::refusal(says::version_gone(version)));
         }
         let origin = self.theirs(person, "restore");
-        let tree = &self.parts.tree;
+        let tree = &self.tree;
         let (mut written, mut aside) = (tree.versions().restore_version(&origin, &path, version).await?, None);
         if let Err(NotWritten::Unreadable(_) | NotWritten::NoText) = written {
             // To go back is the way out of it.
@@ -109,8 +109,8 @@ impl Admin {
         let mut pasts = Vec::new();
         for path in name.paths() {
             // A file that cannot be looked at may have a past all the same.
-            let _ = self.parts.tree.versions().take_note_of(&origin, &path).await?;
-            let versions = self.parts.tree.versions().past(&origin.who, &path).await?;
+            let _ = self.tree.versions().take_note_of(&origin, &path).await?;
+            let versions = self.tree.versions().past(&origin.who, &path).await?;
             if !versions.is_empty() {
                 pasts.push(Past { path, versions });
             }
@@ -123,7 +123,7 @@ impl Admin {
         let size = version.has_content.then_some(version.size);
         let sources = sources_in_words(&version.label);
         let facts = says::version_facts(size, deleted, &sources, present == Some(version.id));
-        let at = self.parts.zone.show_short(version.at);
+        let at = self.zone.show_short(version.at);
         says::version(version.id, &at, says::author(&version.author), &says::cause(&version.cause), &facts)
     }
 }

@@ -164,7 +164,7 @@ async fn where_it_comes_from_is_told_under_its_label() {
     let (id, _) = house.proposes("tea", "Boil water.").await;
     let why = ask(&house, &format!("/why {id}")).await;
     assert!(why.markdown.contains("You imported it") && !why.failed, "{}", why.markdown);
-    let label = house.admin.parts.review.proposal(id).await.unwrap().unwrap().row.label;
+    let label = house.admin.review.proposal(id).await.unwrap().unwrap().row.label;
     assert_eq!(why.label, label);
     assert_eq!(why.json["sources"], json!(["import"]));
 }

@@ -31,7 +31,7 @@ impl Admin {
     /// Nothing, if the hit stands in no file, or the file is not there any more.
     pub(super) async fn around(&self, person: &Person, row: &Row) -> anyhow::Result<Option<Around>> {
         let By::File { path, line } = &row.by else { return Ok(None) };
-        let read = self.parts.tree.files().read_text(&Party::One(person.clone()), path).await?;
+        let read = self.tree.files().read_text(&Party::One(person.clone()), path).await?;
         let length = Shown::nothing().words::<Arc<str>>(&row.text).lines().count();
         Ok(read.ok().map(|(text, ..)| Around { text, line: *line, length }))
     }

@@ -29,10 +29,10 @@ impl Admin {
             limit: sought.limit,
             ..Question::of(&party, Labelled::new(Arc::from(&*sought.query), Label::neutral(), party.scope()))
         };
-        let found = self.parts.index.search(&question).await?;
+        let found = self.index.search(&question).await?;
         let mut rows = Vec::new();
         for hit in found.hits {
-            let origin = self.parts.index.origins(std::slice::from_ref(&hit)).await?;
+            let origin = self.index.origins(std::slice::from_ref(&hit)).await?;
             rows.push(row(hit, &origin));
         }
         Ok(rows)

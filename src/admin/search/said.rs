@@ -21,8 +21,8 @@ impl Admin {
         {
             return Ok(Vec::new());
         }
-        let (scope, sought, zone) = (Scope::Person(person.id), sought.clone(), self.parts.zone);
-        self.parts.journal.read_much(move |db| find(db, scope, &sought, zone)).await
+        let (scope, sought, zone) = (Scope::Person(person.id), sought.clone(), self.zone);
+        self.journal.read_much(move |db| find(db, scope, &sought, zone)).await
     }
 }
 

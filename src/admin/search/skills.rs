@@ -15,7 +15,7 @@ impl Admin {
         if !sought.wants(Kind::Skill) || sought.agent.is_some() || sought.section.is_some() {
             return Ok(Vec::new());
         }
-        let (wanted, live) = (Wanted::new(&sought.query), self.parts.review.live().await?);
+        let (wanted, live) = (Wanted::new(&sought.query), self.review.live().await?);
         let mut rows = Vec::new();
         for skill in live.skills.values() {
             let words = words_of(skill);
@@ -31,12 +31,12 @@ impl Admin {
 
     async fn row_of_skill(&self, live: &LiveSkill, words: String, score: f64) -> anyhow::Result<Row> {
         let version = live.version;
-        let born = self.parts.journal.read(move |db| db.derivations().birth(Node::Version(version))).await?;
+        let born = self.journal.read(move |db| db.derivations().birth(Node::Version(version))).await?;
         let (label, name) = (live.label.clone(), live.skill.manifest.name.clone());
         Ok(Row {
             kind: Kind::Skill,
             id: version.0,
-            at: born.map_or_else(|| self.parts.clock.now(), |(at, _)| at),
+            at: born.map_or_else(|| self.clock.now(), |(at, _)| at),
             by: By::Nobody,
             title: Some(Labelled::new(name, label.clone(), Scope::Shared)),
             text: Labelled::new(Arc::from(words), label, Scope::Shared),

@@ -150,7 +150,7 @@ async fn what_is_held_is_named_and_waits_for_the_owner() {
     let back = ask(&house, &format!("/rollback tea {version}")).await;
     assert_eq!((back.failed, back.markdown), (true, says::never_accepted(version)));
 
-    let waiting = house.admin.parts.review.pending().await.unwrap();
+    let waiting = house.admin.review.pending().await.unwrap();
     let (id, hash) = (waiting[0].id, waiting[0].digest.clone());
     assert_eq!((waiting.len(), waiting[0].origin.as_str()), (1, "folder"));
     assert!(!ask(&house, &format!("/approve {id} {hash}")).await.failed);

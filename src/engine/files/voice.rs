@@ -27,13 +27,13 @@ pub(super) async fn hear(
     if matches!(file.state.as_str(), "gone" | "failed") {
         return Ok(Ok(()));
     }
-    let Some(transcriber) = &engine.parts.transcription else {
+    let Some(transcriber) = &engine.transcription else {
         return refuse(engine, file, prompt::CANNOT_HEAR).await.map(|_| Ok(()));
     };
     if file.remote.size.is_some_and(|size| size > MAX_FILE) {
         return refuse(engine, file, says::TOO_LARGE).await.map(|_| Ok(()));
     }
-    let stored = if is_here { Some(engine.parts.tree.files().read_inbox(file.scope, &file.path).await?) } else { None };
+    let stored = if is_here { Some(engine.tree.files().read_inbox(file.scope, &file.path).await?) } else { None };
     let size = stored.as_ref().map_or(file.remote.size, |bytes| u64::try_from(bytes.len()).ok());
     let on_behalf = OnBehalf { turn: Some(turn.id), person: turn.person };
     let reserved = match transcriber.reserve(size, turn.scope, on_behalf).await {
@@ -74,7 +74,6 @@ async fn transcribe(
     let text = Labelled::new(Arc::from(words.trim()), file.label.clone(), turn.scope);
     let (message, id) = (file.message, file.id);
     engine
-        .parts
         .journal
         .write("keep a transcript", move |tx| {
             tx.messages().add_text(message, TextKind::Transcript, &text)?;

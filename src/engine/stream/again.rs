@@ -25,7 +25,7 @@ impl Stream {
         hurry: bool,
         stop: &CancellationToken,
     ) -> anyhow::Result<Now> {
-        let now = self.engine.parts.clock.now();
+        let now = self.engine.clock.now();
         // Somebody who writes again while the model is away is there now: that is worth a try.
         if let Some(retry_at) = row.retry_at.map(|at| at.put_off(PATIENCE, now)).filter(|at| *at > now && !hurry) {
             return Ok(Now::Until(retry_at));
@@ -35,14 +35,14 @@ impl Stream {
             self.own = Some(row.id);
         }
         let (person, scope) = (row.person, row.scope);
-        let party = self.engine.parts.journal.read(move |db| party(db, person, scope)).await?;
+        let party = self.engine.journal.read(move |db| party(db, person, scope)).await?;
         let Some(party) = party else { return self.abandon(row, "not_allowed", None).await };
         if row.lives > LIVES {
             return self.abandon(row, "cut_off", Some(wording::turn::CUT_OFF)).await;
         }
         let ready = self.ready(party, row.conversation, row.claimed_at).await?;
-        let room = self.engine.room(&self.engine.parts.chat);
-        let identity = context::identity(&ready.known, &self.engine.parts.agent, &ready.party, &room);
+        let room = self.engine.room(&self.engine.chat);
+        let identity = context::identity(&ready.known, &self.engine.agent, &ready.party, &room);
         self.history_of(&ready.opening, context::guess(&[&identity, &row.context])).await?;
         self.run_turn(row, ready, stop).await
     }
@@ -62,7 +62,6 @@ impl Stream {
         let notice = late.map(|sentence| self.notice(sentence));
         let lives = self
             .engine
-            .parts
             .journal
             .write("take a turn up again", move |tx| {
                 if let Some(notice) = notice {
@@ -72,7 +71,7 @@ impl Stream {
             })
             .await?;
         if is_late {
-            self.engine.parts.audience.posted(address);
+            self.engine.audience.posted(address);
         }
         Ok(lives)
     }
@@ -80,20 +79,19 @@ impl Stream {
     /// The sentence that names the delay, unless it was long when the turn began: then it was named.
     async fn late_by_now(&self, row: &TurnRow, now: Moment) -> anyhow::Result<Option<ProgramText>> {
         let id = row.id;
-        let messages = self.engine.parts.journal.read(move |db| db.messages().messages_of_turn(id)).await?;
+        let messages = self.engine.journal.read(move |db| db.messages().messages_of_turn(id)).await?;
         let said =
             messages.iter().find(|message| message.kind == MessageKind::Said).map(|message| message.effective_at);
         let late = said.filter(|said| now.since(*said) > DELAY_WORTH_NAMING);
         let told = |said: &Moment| row.claimed_at.since(*said) > DELAY_WORTH_NAMING;
-        Ok(late.filter(|said| !told(said)).map(|said| self.late(said, now, row.claimed_at < self.engine.began)))
+        Ok(late.filter(|said| !told(said)).map(|said| self.late(said, now, row.claimed_at < self.engine.runtime.began)))
     }
 
     /// Ends a turn that nothing can be made of, with a sentence for whoever waits for it.
     async fn abandon(&self, row: TurnRow, reason: &'static str, sentence: Option<&'static str>) -> anyhow::Result<Now> {
-        let now = self.engine.parts.clock.now();
+        let now = self.engine.clock.now();
         let (address, notice) = (row.address, sentence.map(|sentence| self.notice(sentence)));
         self.engine
-            .parts
             .journal
             .write("abandon a turn", move |tx| {
                 // Stopped meanwhile: that is said already.
@@ -111,7 +109,7 @@ impl Stream {
                 tx.turns().end_turn(row.id, "gave_up", reason, now)
             })
             .await?;
-        self.engine.parts.audience.posted(address);
+        self.engine.audience.posted(address);
         self.engine.ring_worker();
         Ok(Now::Again)
     }

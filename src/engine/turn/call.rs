@@ -52,9 +52,9 @@ impl Turn<'_> {
             label: &label,
             shown_hosts: &shown_hosts,
         };
-        let toolbox = &self.engine.parts.toolbox;
+        let toolbox = &self.engine.toolbox;
         let conversation = self.conversation.clone();
-        let allowance = self.engine.parts.journal.read(move |db| Allowance::of(db, &conversation)).await?;
+        let allowance = self.engine.journal.read(move |db| Allowance::of(db, &conversation)).await?;
         let way = if let Some(sentence) = allowance.refuses(toolbox, &call.name) {
             Way::Closed(sentence)
         } else if begun && !toolbox.repeatable(&call.name) {
@@ -64,7 +64,7 @@ impl Turn<'_> {
         };
         let sentence = match (way, self.asks()) {
             (Way::Ask(ask), Some(person)) => {
-                let (row, calls, now) = (self.row.clone(), unmade(record, seq), self.engine.parts.clock.now());
+                let (row, calls, now) = (self.row.clone(), unmade(record, seq), self.engine.clock.now());
                 return self.ask_person(Asking { row, seq, calls, ask, person, label, now }).await.map(Some);
             }
             (Way::Ask(ask), None) => says::way_out_refused(&label, &ask.to),
@@ -91,7 +91,7 @@ impl Turn<'_> {
         if origins.is_empty() {
             return Ok(BTreeSet::new());
         }
-        self.engine.parts.journal.read(move |db| db.skills().hosts_shown_of(origins)).await
+        self.engine.journal.read(move |db| db.skills().hosts_shown_of(origins)).await
     }
 
     /// Who can be asked: the person whose chat it is. Where a turn runs for nobody who reads along, the answer is no at once.
@@ -100,15 +100,14 @@ impl Turn<'_> {
     }
 
     async fn begin_tool_step(&self, seq: u32, call: &ToolCall, label: &Label) -> anyhow::Result<StepId> {
-        let (row, call, label, now) = (self.row.clone(), call.clone(), label.clone(), self.engine.parts.clock.now());
-        let journal = &self.engine.parts.journal;
+        let (row, call, label, now) = (self.row.clone(), call.clone(), label.clone(), self.engine.clock.now());
+        let journal = &self.engine.journal;
         journal.write("begin a tool step", move |tx| begin(tx, &row, seq, &call, &label, now)).await
     }
 
     async fn keep_tool_step(&self, step: StepId, given: Given) -> anyhow::Result<()> {
-        let (turn, now) = (self.row.id, self.engine.parts.clock.now());
+        let (turn, now) = (self.row.id, self.engine.clock.now());
         self.engine
-            .parts
             .journal
             .write("store a tool step", move |tx| {
                 for grew_from in given.from {
@@ -124,8 +123,8 @@ impl Turn<'_> {
 
     /// Counts a failure of a tool, which is one that there is. That it cannot be written down keeps nobody from being answered.
     async fn learn_failure(&self, tool: &str, how: &'static str) {
-        let now = self.engine.parts.clock.now();
-        if let Err(error) = self.engine.parts.tree.notes().learn_failure(&self.party, tool, how, now).await {
+        let now = self.engine.clock.now();
+        if let Err(error) = self.engine.tree.notes().learn_failure(&self.party, tool, how, now).await {
             tracing::warn!(turn.id = %self.row.id, "Turn {}: a failure is not written down: {error:#}", self.row.id);
         }
     }
@@ -133,8 +132,8 @@ impl Turn<'_> {
     /// Puts the question, in one transaction with everything that it means.
     async fn ask_person(&mut self, asking: Asking) -> anyhow::Result<End> {
         self.watcher.over();
-        self.engine.parts.journal.write("ask the person", move |tx| asking.put(tx)).await?;
-        self.engine.parts.audience.posted(self.row.address);
+        self.engine.journal.write("ask the person", move |tx| asking.put(tx)).await?;
+        self.engine.audience.posted(self.row.address);
         Ok(End::Over)
     }
 }

@@ -111,7 +111,7 @@ enum Batch {
 impl Vectors {
     /// Computes what lacks until the program stops.
     pub async fn run(self, stop: CancellationToken) {
-        let clock = std::sync::Arc::clone(&self.0.parts.clock);
+        let clock = std::sync::Arc::clone(&self.0.clock);
         let mut busy = clock.busy();
         loop {
             let worked = tokio::select! {
@@ -139,7 +139,7 @@ impl Vectors {
     async fn work(&self) -> anyhow::Result<Moment> {
         self.take_up_key().await?;
         loop {
-            let now = self.0.parts.clock.now();
+            let now = self.0.clock.now();
             if let Some(until) = self.state().away.as_ref().map(|away| away.until).filter(|until| *until > now) {
                 return Ok(until);
             }
@@ -148,11 +148,11 @@ impl Vectors {
                 Batch::Failed => continue,
                 Batch::Nothing => {
                     self.sweep().await?;
-                    return Ok(self.0.parts.clock.now().plus(LOOK_EVERY));
+                    return Ok(self.0.clock.now().plus(LOOK_EVERY));
                 }
             }
-            if !self.0.parts.ledger.has_spare().await? {
-                return Ok(self.0.parts.clock.now().plus(REST));
+            if !self.0.ledger.has_spare().await? {
+                return Ok(self.0.clock.now().plus(REST));
             }
         }
     }
@@ -162,8 +162,8 @@ impl Vectors {
         if self.state().dimensions.is_some() {
             return Ok(());
         }
-        let card = self.0.parts.embedder.card();
-        let length = self.0.parts.journal.read(|db| known_length(db, card)).await?;
+        let card = self.0.embedder.card();
+        let length = self.0.journal.read(|db| known_length(db, card)).await?;
         let mut state = self.state();
         state.dimensions = state.dimensions.or(length);
         Ok(())
@@ -172,11 +172,11 @@ impl Vectors {
     /// Computes the vectors of some words that lack them: what is known before what was said.
     async fn batch(&self) -> anyhow::Result<Batch> {
         for pool in [Pool::Known, Pool::Said] {
-            let newest = self.0.parts.journal.read(move |db| db.embeddings().newest_words(pool)).await?;
+            let newest = self.0.journal.read(move |db| db.embeddings().newest_words(pool)).await?;
             self.state().backlog.rows(pool).grow(newest);
             let Some(rows) = self.state().backlog.rows(pool).next() else { continue };
             let key = self.key().unwrap_or_default();
-            let lacking = self.0.parts.journal.read_much(move |db| db.embeddings().lacking(pool, &key, rows)).await?;
+            let lacking = self.0.journal.read_much(move |db| db.embeddings().lacking(pool, &key, rows)).await?;
             if lacking.is_empty() {
                 self.state().backlog.rows(pool).done(rows);
                 return Ok(Batch::Went);
@@ -201,7 +201,7 @@ impl Vectors {
         let key = self.key().unwrap_or_default();
         let of = words.keys().cloned().collect::<Vec<_>>();
         // The same words may stand elsewhere, and be paid for.
-        let there = self.0.parts.journal.read(move |db| {
+        let there = self.0.journal.read(move |db| {
             of.into_iter()
                 .map(|one| Ok((db.embeddings().has_embedding(&key, &one)?, one)))
                 .collect::<anyhow::Result<Vec<_>>>()
@@ -223,7 +223,7 @@ impl Vectors {
             }
             Ok(())
         };
-        self.0.parts.journal.write("keep vectors", keep).await?;
+        self.0.journal.write("keep vectors", keep).await?;
         Ok(Batch::Went)
     }
 
@@ -257,18 +257,17 @@ impl Vectors {
 
     /// Once a day, when nothing lacks and the index is whole: vectors of another model, and of words that stand nowhere any more, go.
     async fn sweep(&self) -> anyhow::Result<()> {
-        let now = self.0.parts.clock.now();
+        let now = self.0.clock.now();
         let Some(key) = self.key() else { return Ok(()) };
         if self.state().backlog.swept_at.is_some_and(|at| now.since(at) < SWEEP_EVERY) {
             return Ok(());
         }
-        if !self.0.parts.journal.read(|db| db.entries().entries_are_whole()).await? {
+        if !self.0.journal.read(|db| db.entries().entries_are_whole()).await? {
             return Ok(());
         }
         loop {
             let key = key.clone();
-            let swept =
-                self.0.parts.journal.write("drop vectors", move |tx| tx.embeddings().sweep_embeddings(&key, SWEPT));
+            let swept = self.0.journal.write("drop vectors", move |tx| tx.embeddings().sweep_embeddings(&key, SWEPT));
             if swept.await? == 0 {
                 break;
             }

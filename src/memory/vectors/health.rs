@@ -48,11 +48,10 @@ impl Vectors {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn health(&self) -> anyhow::Result<VectorHealth> {
-        let card = self.0.parts.embedder.card();
+        let card = self.0.embedder.card();
         let (key, ahead) = (self.key(), self.state().backlog.ahead());
         let (kept, lacking) = self
             .0
-            .parts
             .journal
             .read_much(move |db| {
                 let key = key.unwrap_or_default();

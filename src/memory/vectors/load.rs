@@ -16,7 +16,7 @@ use crate::trust::Scope;
 impl Vectors {
     /// Reads shelves until the program stops: first those that will be asked for, then whatever a question found half read.
     pub async fn load(self, stop: CancellationToken) {
-        let clock = std::sync::Arc::clone(&self.0.parts.clock);
+        let clock = std::sync::Arc::clone(&self.0.clock);
         let bell = self.0.bell.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let Some(mut bell) = bell else { return };
         let mut resting = Some(clock.busy());
@@ -38,7 +38,7 @@ impl Vectors {
         while let Some((model, length)) = self.key().zip(self.length()) {
             let vectors = self.clone();
             let step = move |db: Db<'_>| vectors.step(db, &model, (pool, scope), length);
-            if self.0.parts.journal.read_much(step).await?.1 {
+            if self.0.journal.read_much(step).await?.1 {
                 break;
             }
         }
@@ -51,7 +51,7 @@ impl Vectors {
         let (is_whole, is_current) = self.step(db, model, key, length)?;
         if !is_current && (!is_whole || !self.step(db, model, key, length)?.1) {
             self.state().wanted.insert(key);
-            self.0.ringer.ring(&*self.0.parts.clock);
+            self.0.ringer.ring(&*self.0.clock);
         }
         Ok(is_whole)
     }
@@ -65,7 +65,7 @@ impl Vectors {
 
     /// Everybody's, who talked last first, as long as there is room.
     async fn want_all(&self) {
-        let scopes = match self.0.parts.journal.read(by_last_talk).await {
+        let scopes = match self.0.journal.read(by_last_talk).await {
             Ok(scopes) => scopes,
             Err(error) => return tracing::error!("The vectors are read when they are asked for: {error:#}"),
         };

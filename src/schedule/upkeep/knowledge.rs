@@ -17,8 +17,7 @@ impl Schedule {
     pub(super) async fn sweep_knowledge(&self, now: Moment) -> anyhow::Result<Done> {
         self.drop_exports(now.minus(KEEP_EXPORTS)).await?;
         let before = now.minus(DAY * 90);
-        let swept =
-            self.parts.journal.write("sweep knowledge", move |tx| tx.erasure().sweep_knowledge(before, ROWS)).await?;
+        let swept = self.journal.write("sweep knowledge", move |tx| tx.erasure().sweep_knowledge(before, ROWS)).await?;
         if swept == 0 {
             self.finish_forgetting().await?;
             self.look_at_what_was_left(now).await?;
@@ -28,9 +27,9 @@ impl Schedule {
 
     /// The file goes first and its row after it.
     async fn drop_exports(&self, before: Moment) -> anyhow::Result<()> {
-        for (path, digest) in self.parts.journal.read(move |db| db.erasure().old_exports(before)).await? {
-            self.parts.tree.files().drop_export(&path, &digest).await?;
-            self.parts.journal.write("drop an archive", move |tx| tx.erasure().export_dropped(&path, &digest)).await?;
+        for (path, digest) in self.journal.read(move |db| db.erasure().old_exports(before)).await? {
+            self.tree.files().drop_export(&path, &digest).await?;
+            self.journal.write("drop an archive", move |tx| tx.erasure().export_dropped(&path, &digest)).await?;
         }
         Ok(())
     }

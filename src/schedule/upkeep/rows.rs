@@ -53,33 +53,32 @@ impl Schedule {
         let days = |days: u32| now.minus(Duration::from_secs(24 * 3600) * days);
         let (month, quarter, year) = (days(30), days(90), days(365));
         let sweep = move |tx: crate::store::Tx<'_>| tx.maintenance().sweep(month, quarter, year, ROWS);
-        let swept = self.parts.journal.write("sweep rows", sweep).await?;
+        let swept = self.journal.write("sweep rows", sweep).await?;
         Ok(Step::Rows.while_some(swept))
     }
 
     /// What is missing in the index or left over in it is mended at once: it is derived, so nobody has to be asked.
     pub(super) async fn compare_index(&self, now: Moment) -> anyhow::Result<Done> {
-        let last = self.parts.journal.read(|db| db.settings().fact(COMPARED)).await?;
+        let last = self.journal.read(|db| db.settings().fact(COMPARED)).await?;
         if last.and_then(|at| at.parse().ok()).is_some_and(|at| now.since(Moment(at)) < WEEK) {
             return Ok(Done::Next);
         }
-        let astray = self.parts.journal.read_much(|db| db.maintenance().astray(ROWS)).await?;
+        let astray = self.journal.read_much(|db| db.maintenance().astray(ROWS)).await?;
         if astray.is_empty() {
             let at = now.0.to_string();
-            self.parts
-                .journal
+            self.journal
                 .write("the index goes with the texts", move |tx| tx.settings().set_fact(COMPARED, &at))
                 .await?;
             return Ok(Done::Next);
         }
         let (missing, left_over) = (astray.missing.len(), astray.left_over.len());
         tracing::warn!("The search index is mended: {missing} texts were missing, {left_over} were left over");
-        self.parts.journal.write("mend the index", move |tx| tx.maintenance().mend_index(&astray)).await?;
+        self.journal.write("mend the index", move |tx| tx.maintenance().mend_index(&astray)).await?;
         Ok(Done::Again(Step::Index))
     }
 
     pub(super) async fn begin_check(&self, now: Moment) -> anyhow::Result<Done> {
-        let (last, tables) = self.parts.journal.read(|db| Ok((Checked::last(db)?, db.maintenance().tables()?))).await?;
+        let (last, tables) = self.journal.read(|db| Ok((Checked::last(db)?, db.maintenance().tables()?))).await?;
         if last.is_some_and(|last| now.since(last.at) < WEEK) {
             return Ok(Done::Next);
         }
@@ -91,7 +90,7 @@ impl Schedule {
         let (mut left, mut found) = (left.to_vec(), found.to_vec());
         if let Some(table) = left.pop() {
             // A table that cannot be read at all is a finding as well.
-            let looked = self.parts.journal.read_much(move |db| Ok(db.maintenance().check_table(&table))).await?;
+            let looked = self.journal.read_much(move |db| Ok(db.maintenance().check_table(&table))).await?;
             found.extend(looked.unwrap_or_else(|error| vec![format!("{error:#}")]));
             return Ok(Done::Again(Step::Tables { left: Some(left), found }));
         }
@@ -103,9 +102,9 @@ impl Schedule {
     }
 
     pub(super) async fn look_for_room(&self, now: Moment) -> anyhow::Result<Done> {
-        let Some(free) = (self.parts.free_space)().filter(|free| *free < LITTLE_ROOM) else { return Ok(Done::Next) };
-        let today = self.parts.zone.day(now);
-        if self.parts.journal.read(|db| db.settings().fact(TOLD_OF_DISK)).await?.as_ref() == Some(&today) {
+        let Some(free) = (self.free_space)().filter(|free| *free < LITTLE_ROOM) else { return Ok(Done::Next) };
+        let today = self.zone.day(now);
+        if self.journal.read(|db| db.settings().fact(TOLD_OF_DISK)).await?.as_ref() == Some(&today) {
             return Ok(Done::Next);
         }
         tracing::warn!("The disk is nearly full: {} MiB are free", free >> 20);
@@ -137,8 +136,8 @@ impl Schedule {
             tx.outbox().post(&NewOutbox::notice(address, &text, now))?;
             Ok(Some(address))
         };
-        if let Some(address) = self.parts.journal.write(name, tell).await? {
-            self.parts.audience.posted(address);
+        if let Some(address) = self.journal.write(name, tell).await? {
+            self.audience.posted(address);
         }
         Ok(())
     }

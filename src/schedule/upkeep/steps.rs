@@ -121,26 +121,25 @@ impl Schedule {
     async fn was_kept_up_lately(&self, now: Moment) -> anyhow::Result<bool> {
         let since = now.minus(LATELY);
         let rounds = move |db: Db<'_>| db.slots().slots_within(Scope::Shared, super::JOB, since, now);
-        Ok(self.parts.journal.read(rounds).await?.iter().any(|round| round.state == SlotState::Done))
+        Ok(self.journal.read(rounds).await?.iter().any(|round| round.state == SlotState::Done))
     }
 
     /// After words were deleted the whole index is put together anew, piece by piece: only then they are gone from the file.
     async fn merge_index(&self, times: u32) -> anyhow::Result<Done> {
-        let all = times == 0 && self.parts.journal.read(|db| db.settings().fact(super::words::FORGOT)).await?.is_some();
-        let more =
-            self.parts.journal.write("merge the index", move |tx| tx.maintenance().merge_index(PAGES, all)).await?;
+        let all = times == 0 && self.journal.read(|db| db.settings().fact(super::words::FORGOT)).await?.is_some();
+        let more = self.journal.write("merge the index", move |tx| tx.maintenance().merge_index(PAGES, all)).await?;
         if more && times < MERGES {
             return Ok(Done::Again(Step::Merge { times: times.saturating_add(1) }));
         }
-        if self.parts.journal.read(|db| db.settings().fact(super::words::FORGOT)).await?.is_some() {
-            self.parts.journal.write("the index is whole", |tx| tx.settings().drop_fact(super::words::FORGOT)).await?;
+        if self.journal.read(|db| db.settings().fact(super::words::FORGOT)).await?.is_some() {
+            self.journal.write("the index is whole", |tx| tx.settings().drop_fact(super::words::FORGOT)).await?;
         }
         Ok(Done::Next)
     }
 
     async fn cut_log(&self) -> anyhow::Result<Done> {
-        self.parts.journal.write("look at estimates", |tx| tx.maintenance().optimize()).await?;
-        if self.parts.journal.log_size() > LOG && !self.parts.journal.cut_log().await? {
+        self.journal.write("look at estimates", |tx| tx.maintenance().optimize()).await?;
+        if self.journal.log_size() > LOG && !self.journal.cut_log().await? {
             tracing::info!("The journal's log is not cut, because somebody reads for long");
         }
         Ok(Done::Next)

@@ -21,9 +21,9 @@ const KEEP_ORIGINALS: Duration = Duration::from_secs(7 * 24 * 3600);
 impl Schedule {
     /// Words of a conversation that ended so many days ago; a setting of a day less than the gap cannot reach one that goes on.
     pub(super) async fn forget_conversations(&self, now: Moment) -> anyhow::Result<Done> {
-        let Some(before) = ago(now, self.parts.retention.messages_days) else { return Ok(Done::Next) };
-        let before = before.min(now.minus(self.parts.engine.parts.conversation.gap));
-        let journal = &self.parts.journal;
+        let Some(before) = ago(now, self.retention.messages_days) else { return Ok(Done::Next) };
+        let before = before.min(now.minus(self.engine.conversation.gap));
+        let journal = &self.journal;
         let Some(id) = journal.read(move |db| db.maintenance().conversation_to_forget(before)).await? else {
             return Ok(Done::Next);
         };
@@ -38,28 +38,28 @@ impl Schedule {
     }
 
     pub(super) async fn forget_commands(&self, now: Moment) -> anyhow::Result<Done> {
-        let Some(before) = ago(now, self.parts.retention.messages_days) else { return Ok(Done::Next) };
+        let Some(before) = ago(now, self.retention.messages_days) else { return Ok(Done::Next) };
         let forget = move |tx: crate::store::Tx<'_>| {
             let edited = tx.maintenance().remember_edited()?;
             Ok(edited
                 + tx.maintenance().forget_commands(before, ROWS)?
                 + tx.maintenance().forget_notices(before, ROWS)?)
         };
-        let forgotten = self.parts.journal.write("forget commands", forget).await?;
+        let forgotten = self.journal.write("forget commands", forget).await?;
         Ok(Step::Commands.while_some(forgotten))
     }
 
     pub(super) async fn purge_originals(&self, now: Moment) -> anyhow::Result<Done> {
         let before = now.minus(KEEP_ORIGINALS);
         let purge = move |tx: crate::store::Tx<'_>| tx.maintenance().purge_originals(before, ROWS);
-        let purged = self.parts.journal.write("purge originals", purge).await?;
+        let purged = self.journal.write("purge originals", purge).await?;
         Ok(Step::Originals.while_some(purged))
     }
 
     /// The file goes first and its row is marked then: after a crash in between it is not there, and the row is marked the next time.
     pub(super) async fn drop_files(&self, after: i64, now: Moment) -> anyhow::Result<Done> {
-        let Some(before) = ago(now, self.parts.retention.attachments_days) else { return Ok(Done::Next) };
-        let old = self.parts.journal.read(move |db| db.maintenance().old_files(before, after, FILES)).await?;
+        let Some(before) = ago(now, self.retention.attachments_days) else { return Ok(Done::Next) };
+        let old = self.journal.read(move |db| db.maintenance().old_files(before, after, FILES)).await?;
         let Some(last) = old.last().map(|file| file.id.0) else { return Ok(Done::Next) };
         for file in old {
             if let Err(error) = self.drop_file(&file).await {
@@ -71,16 +71,14 @@ impl Schedule {
 
     async fn drop_file(&self, file: &OldFile) -> anyhow::Result<()> {
         let id = file.id;
-        if self.parts.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
+        if self.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
             tracing::warn!("Where received file {id} was, something else lies now; it stays");
         }
-        if !file.text_path.is_empty()
-            && self.parts.tree.files().drop_text_of(&file.text_path).await? == Received::Changed
-        {
+        if !file.text_path.is_empty() && self.tree.files().drop_text_of(&file.text_path).await? == Received::Changed {
             tracing::warn!("Where the words of received file {id} were, something else lies now; it stays");
         }
         let mark = move |tx: crate::store::Tx<'_>| tx.maintenance().file_dropped(id, says::FILE_FORGOTTEN);
-        self.parts.journal.write("drop a file", mark).await
+        self.journal.write("drop a file", mark).await
     }
 }
 
