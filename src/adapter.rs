@@ -43,11 +43,11 @@ pub trait Adapter: Send + Sync {
     async fn not_stored(&self, _why: &str) {}
 
     /// Turns Markdown into the parts of this channel, each within its limits. Empty only for empty text.
-    fn render(&self, outbound: &Outbound) -> Vec<Piece>;
+    fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart>;
 
     /// The part with a few plain words before it, which leave room for themselves in `render`.
-    fn marked(&self, piece: &Piece, words: &str) -> Piece {
-        Piece {
+    fn with_prefix(&self, piece: &OutgoingPart, words: &str) -> OutgoingPart {
+        OutgoingPart {
             rich: format!("{words} {}", piece.rich),
             plain: format!("{words} {}", piece.plain),
             buttons: piece.buttons.clone(),
@@ -57,16 +57,22 @@ pub trait Adapter: Send + Sync {
     }
 
     /// Sends one part and returns its external id.
-    async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError>;
+    async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError>;
 
     /// Replaces a part that was sent before. Replacing it by the same is success.
-    async fn edit(&self, peer: &str, external_id: &str, piece: &Piece, form: Form) -> Result<(), SendError>;
+    async fn edit(
+        &self,
+        peer: &str,
+        external_id: &str,
+        piece: &OutgoingPart,
+        form: PartFormat,
+    ) -> Result<(), SendError>;
 
     /// How often a growing answer may be shown by editing; `None` where the channel cannot edit.
     fn preview_pace(&self) -> Option<Duration>;
 
     /// Shows a piece of a growing answer to the messages of those external ids. Channels that stream by other means than editing do it here.
-    async fn grow(&self, peer: &str, delta: &str, answers: &[String]);
+    async fn stream_delta(&self, peer: &str, delta: &str, answers: &[String]);
 
     /// Shows that an answer is on its way, for some seconds only, so it is repeated every [`Adapter::typing_pace`]; or that none is any more.
     async fn typing(&self, peer: &str, typing: Typing);
@@ -75,7 +81,7 @@ pub trait Adapter: Send + Sync {
     fn typing_pace(&self) -> Duration;
 
     /// Tells the sender that a message was read, where senders are told.
-    async fn seen(&self, peer: &str, external_id: &str);
+    async fn mark_read(&self, peer: &str, external_id: &str);
 
     /// Sends a file and returns its external id.
     async fn send_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError>;
@@ -84,7 +90,7 @@ pub trait Adapter: Send + Sync {
     async fn react(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError>;
 
     /// Tells the server that a button press was heard.
-    async fn button_heard(&self, callback: &str);
+    async fn acknowledge_button(&self, callback: &str);
 
     /// Fetches a file that came with a message, at most `max` bytes.
     async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError>;
@@ -116,7 +122,7 @@ pub struct Batch {
 
 /// One part as it goes over the wire. Both forms are stored before the first attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Piece {
+pub struct OutgoingPart {
     /// In the channel's own markup.
     pub rich: String,
     /// The same without markup.
@@ -131,7 +137,7 @@ pub struct Piece {
 
 /// Which form of a part to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum PartFormat {
     /// The channel's own markup.
     Rich,
     /// Plain text, after the markup was refused.

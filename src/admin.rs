@@ -7,15 +7,15 @@
 
 mod answer;
 pub mod backup;
-mod bring;
+mod skill_import;
 pub mod command;
 mod conversations;
 pub mod export;
 mod forget;
 mod hand_over;
-mod keep;
+mod keep_confirmed;
 mod knowledge;
-mod line;
+mod cli_dispatch;
 mod meaning;
 mod memory;
 mod models;
@@ -39,11 +39,11 @@ mod upkeep;
 mod usage;
 
 #[cfg(test)]
-mod fixture;
+mod test_support;
 
 pub use answer::Answer;
 pub use knowledge::{Knowledge, Touch};
-pub use search::{Kind, Sought};
+pub use search::{SearchKind, Sought};
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ use serde_json::json;
 
 use crate::engine::Engine;
 use crate::id::StreamId;
-use crate::memory::{Index, Tree};
+use crate::memory::{Index, Workspace};
 use crate::message::Health;
 use crate::people::{Party, Person, Role};
 use crate::review::Review;
@@ -59,14 +59,14 @@ use crate::schedule::Schedule;
 use crate::spend::Ledger;
 use crate::store::{Issuer, Journal};
 use crate::time::{Clock, Zone};
-use crate::tool::outside::Servers;
+use crate::tool::mcp::Servers;
 use crate::wording::command as says;
 use crate::wording::forget as of_forgetting;
 use crate::wording::hand_over as of_handing_over;
 use crate::wording::reminder_command as of_reminders;
-use crate::wording::review_command::Way;
+use crate::wording::review_command::Surface;
 use crate::wording::schedule as of_time;
-use command::{Command, ParseError, Parting};
+use command::{ChatCommand, ParseError, Parting};
 
 /// Who gives a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub struct Admin {
     /// The gate.
     pub review: Review,
     /// The knowledge tree.
-    pub tree: Tree,
+    pub tree: Workspace,
     /// What is found of all that.
     pub index: Index,
     /// The assistant's name.
@@ -114,7 +114,7 @@ pub struct Admin {
     /// How the adapters are.
     pub health: Arc<dyn HealthSource>,
     /// Attempts to keep what a person allowed, while the disk does not take it.
-    pub(crate) tries: keep::Tries,
+    pub(crate) tries: keep_confirmed::Tries,
 }
 
 /// How many days `/usage` looks back, today included.
@@ -131,10 +131,10 @@ impl Admin {
             return Answer::refusal(says::OWNER_ONLY);
         }
         let done = match (caller.group, command) {
-            (Some(group), Command::Part(Parting::Forget { name: Some(name), messages })) => {
-                self.forget_of(&Party::Group(group), caller.person.id, &name, messages, Way::Chat).await
+            (Some(group), ChatCommand::Part(Parting::Forget { name: Some(name), messages })) => {
+                self.forget_of(&Party::Group(group), caller.person.id, &name, messages, Surface::Chat).await
             }
-            (Some(_), Command::Part(Parting::Forget { name: None, .. })) => {
+            (Some(_), ChatCommand::Part(Parting::Forget { name: None, .. })) => {
                 return Answer::refusal(says::usage(of_forgetting::HOW));
             }
             (None, command) if caller.private || !is_private(&command) => self.run(&caller.person, command).await,
@@ -146,49 +146,51 @@ impl Admin {
         })
     }
 
-    async fn run(&self, person: &Person, command: Command) -> anyhow::Result<Answer> {
+    async fn run(&self, person: &Person, command: ChatCommand) -> anyhow::Result<Answer> {
         // What an owner sees of everybody, a member sees of themselves.
         let only = (person.role != Role::Owner).then_some(person.id);
         let issuer = Issuer::Person(person.id);
         match command {
-            Command::Start => Ok(Answer::ours(says::greeting(&person.name, &self.agent), json!({}))),
-            Command::Help => Ok(help(person.role)),
-            Command::Whoami => self.whoami(person).await,
-            Command::Link => self.link_code(person).await,
-            Command::New => Ok(Answer::ours(says::NEW, json!({}))),
-            Command::Stop => self.stop(person).await,
+            ChatCommand::Start => Ok(Answer::ours(says::greeting(&person.name, &self.agent), json!({}))),
+            ChatCommand::Help => Ok(help(person.role)),
+            ChatCommand::Whoami => self.whoami(person).await,
+            ChatCommand::Link => self.link_code(person).await,
+            ChatCommand::New => Ok(Answer::ours(says::NEW, json!({}))),
+            ChatCommand::Stop => self.stop(person).await,
             // One that names a question took effect when it came (`gateway::consent`), in the chat where it was put.
-            Command::Yes { question: Some(_) } | Command::No { question: Some(_) } => {
+            ChatCommand::Yes { question: Some(_) } | ChatCommand::No { question: Some(_) } => {
                 Ok(Answer::refusal(says::ANSWER_WHERE_ASKED))
             }
-            Command::Yes { question: None } => Ok(Answer::refusal(says::usage(says::HOW_YES))),
-            Command::No { question: None } => Ok(Answer::refusal(says::usage(says::HOW_NO))),
-            Command::Status => self.status(only).await,
-            Command::Usage => self.usage(only, DAYS_IN_CHAT).await,
-            Command::Resend(Some(what)) => self.resend(only, what).await,
-            Command::Resend(None) => Ok(Answer::refusal(says::usage(says::HOW_RESEND))),
-            Command::Reminders => self.reminders(person).await,
-            Command::CancelReminder { id: Some(id) } => self.cancel_reminder(person, id).await,
-            Command::CancelReminder { id: None } => Ok(Answer::refusal(says::usage(of_reminders::HOW))),
-            Command::Search(sought) => self.search(person, &sought).await,
-            Command::People(command) => self.people_command(command).await,
-            Command::Pair { name: Some(name), role } => self.pair(issuer, &name, role, None).await,
-            Command::PairAgain(namesake) => self.pair_again(issuer, namesake).await,
-            Command::HandOver { name: Some(name), sure } => self.hand_over(&name, sure, Some(person.id)).await,
-            Command::HandOver { name: None, .. } => Ok(Answer::refusal(says::usage(of_handing_over::HOW))),
-            Command::Pair { name: None, .. } => Ok(Answer::refusal(says::usage(says::HOW_PAIR))),
-            Command::Remove { name } => self.remove(&name).await,
-            Command::Model { name: None } => Ok(self.models()),
-            Command::Model { name: Some(name) } => self.prefer(&name).await,
-            Command::Reflect(Some(wish)) => self.reflect(person.id, &wish).await,
-            Command::Reflect(None) => Ok(Answer::refusal(says::usage(of_time::HOW_REFLECT))),
-            Command::Gate(command) => self.gate(person, command).await,
-            Command::Memory(command) => self.memory(person, command).await,
-            Command::Part(Parting::Forget { name: Some(name), messages }) => {
-                self.forget(person, &name, messages, Way::Chat).await
+            ChatCommand::Yes { question: None } => Ok(Answer::refusal(says::usage(says::HOW_YES))),
+            ChatCommand::No { question: None } => Ok(Answer::refusal(says::usage(says::HOW_NO))),
+            ChatCommand::Status => self.status(only).await,
+            ChatCommand::Usage => self.usage(only, DAYS_IN_CHAT).await,
+            ChatCommand::Resend(Some(what)) => self.resend(only, what).await,
+            ChatCommand::Resend(None) => Ok(Answer::refusal(says::usage(says::HOW_RESEND))),
+            ChatCommand::Reminders => self.reminders(person).await,
+            ChatCommand::CancelReminder { id: Some(id) } => self.cancel_reminder(person, id).await,
+            ChatCommand::CancelReminder { id: None } => Ok(Answer::refusal(says::usage(of_reminders::HOW))),
+            ChatCommand::Search(sought) => self.search(person, &sought).await,
+            ChatCommand::People(command) => self.people_command(command).await,
+            ChatCommand::Pair { name: Some(name), role } => self.pair(issuer, &name, role, None).await,
+            ChatCommand::PairAgain(namesake) => self.pair_again(issuer, namesake).await,
+            ChatCommand::HandOver { name: Some(name), sure } => self.hand_over(&name, sure, Some(person.id)).await,
+            ChatCommand::HandOver { name: None, .. } => Ok(Answer::refusal(says::usage(of_handing_over::HOW))),
+            ChatCommand::Pair { name: None, .. } => Ok(Answer::refusal(says::usage(says::HOW_PAIR))),
+            ChatCommand::Remove { name } => self.remove(&name).await,
+            ChatCommand::Model { name: None } => Ok(self.models()),
+            ChatCommand::Model { name: Some(name) } => self.prefer(&name).await,
+            ChatCommand::Reflect(Some(wish)) => self.reflect(person.id, &wish).await,
+            ChatCommand::Reflect(None) => Ok(Answer::refusal(says::usage(of_time::HOW_REFLECT))),
+            ChatCommand::Gate(command) => self.gate(person, command).await,
+            ChatCommand::Memory(command) => self.memory(person, command).await,
+            ChatCommand::Part(Parting::Forget { name: Some(name), messages }) => {
+                self.forget(person, &name, messages, Surface::Chat).await
             }
-            Command::Part(Parting::Forget { name: None, .. }) => Ok(Answer::refusal(says::usage(of_forgetting::HOW))),
-            Command::Part(Parting::Export) => self.export(person).await,
+            ChatCommand::Part(Parting::Forget { name: None, .. }) => {
+                Ok(Answer::refusal(says::usage(of_forgetting::HOW)))
+            }
+            ChatCommand::Part(Parting::Export) => self.export(person).await,
         }
     }
 
@@ -209,8 +211,8 @@ impl Admin {
 }
 
 /// Whether the answer is nobody else's business.
-fn is_private(command: &Command) -> bool {
-    !matches!(command, Command::Start | Command::Help | Command::New | Command::Stop)
+fn is_private(command: &ChatCommand) -> bool {
+    !matches!(command, ChatCommand::Start | ChatCommand::Help | ChatCommand::New | ChatCommand::Stop)
 }
 
 fn misunderstood(error: &ParseError) -> Answer {
@@ -229,7 +231,7 @@ fn help(role: Role) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::fixture::House;
+    use super::test_support::House;
     use super::*;
 
     #[tokio::test]

@@ -23,28 +23,28 @@ use crate::adapter::telegram::Telegram;
 use crate::adapter::terminal::Terminal;
 use crate::admin::{self, Admin, HealthSource};
 use crate::config::Config;
-use crate::engine::files::reader::Reader;
+use crate::engine::files::reader::DocumentReader;
 use crate::engine::{Courier, Engine, Fetch, Runtime};
 use crate::gateway::commands::Commands;
-use crate::gateway::desk::Desks;
+use crate::gateway::dispatcher::Dispatcher;
 use crate::gateway::intake::Intake;
 use crate::gateway::socket::Local;
 use crate::id::AddressId;
-use crate::memory::{Index, Tree, VectorParts, Vectors};
+use crate::memory::{Index, VectorParts, Vectors, Workspace};
 use crate::message::Health;
 use crate::model::Model;
 use crate::people::Address;
 use crate::reflection::Reflector;
-use crate::review::{self, DiskFailpoint, Herald, Policy, Review};
+use crate::review::{self, DiskFailpoint, OutboxNotifier, Policy, Review};
 use crate::schedule::{FreeSpace, Schedule};
 use crate::skill::builtin::{self, Builtin};
-use crate::spend::{Ledger, Purse, Transcriber};
-use crate::store::{Failpoint, Journal, OpenError, Room};
-use crate::time::clock::{Bell, Ringer};
+use crate::spend::{Ledger, ModelPool, Transcriber};
+use crate::store::{DiskSpace, Failpoint, Journal, OpenError};
+use crate::time::clock::{WakeupSender, Wakeups};
 use crate::time::{Clock, SystemClock};
 use crate::tool::Later;
-use crate::tool::keeping::Keeping;
-use crate::tool::outside::{self, Servers};
+use crate::tool::knowledge_tools::Keeping;
+use crate::tool::mcp::{self, Servers};
 use crate::tool::web::Fetcher;
 use crate::wording;
 
@@ -57,7 +57,7 @@ const TAKEN_IN_EVERY: Duration = Duration::from_secs(60);
 
 /// What comes from outside. `None` and empty mean the real thing.
 #[derive(Default)]
-pub struct Seams {
+pub struct Overrides {
     /// The clock.
     pub clock: Option<Arc<dyn Clock>>,
     /// The models for answers, first choice first.
@@ -73,7 +73,7 @@ pub struct Seams {
     /// Sees every step of a change of the skills folder.
     pub disk_failpoint: Option<DiskFailpoint>,
     /// How long a server of outside tools may take.
-    pub outside: Option<outside::Limits>,
+    pub outside: Option<mcp::Limits>,
     /// How much room there is on the disk of the home.
     pub free_space: Option<FreeSpace>,
     /// Whether the terminal is the only adapter, as for `chat` without a running gateway.
@@ -117,17 +117,17 @@ pub struct App {
     pub outside: Arc<Servers>,
     /// What is done by itself.
     pub schedule: Arc<Schedule>,
-    scheduled: Mutex<Option<Bell>>,
+    scheduled: Mutex<Option<Wakeups>>,
     config: Config,
     review: Review,
     signal: Option<Arc<Signal>>,
     /// Nearness in meaning, if it is set up.
     pub vectors: Option<Vectors>,
     /// The knowledge tree.
-    pub tree: Tree,
+    pub tree: Workspace,
     /// What is found of what is kept.
     pub index: Index,
-    desks: Arc<Desks>,
+    desks: Arc<Dispatcher>,
     tasks: TaskTracker,
     stop: CancellationToken,
     _lock: File,
@@ -138,7 +138,7 @@ impl App {
     ///
     /// # Errors
     /// By what to do about it.
-    pub async fn build(config: Config, seams: Seams) -> Result<Self, BuildError> {
+    pub async fn build(config: Config, seams: Overrides) -> Result<Self, BuildError> {
         crate::model::install_tls();
         let lock = take_lock(&config.home)?;
         let journal = Journal::open(&config.home.journal(), seams.failpoint)?;
@@ -153,12 +153,12 @@ impl App {
         }
         chat.recollect().await?;
         background.recollect().await?;
-        let tree = Tree::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone)
+        let tree = Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone)
             .kept_by(&config.agent, &config.memory);
         tree.seed(clock.now()).await?;
         let vectors = vectors(&config, &journal, &clock, &ledger)?;
         let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock)).with_vectors(vectors.clone());
-        let desks = Desks::new(journal.clone(), tree.clone(), Arc::clone(&clock), stop.clone());
+        let desks = Dispatcher::new(journal.clone(), tree.clone(), Arc::clone(&clock), stop.clone());
         let terminal = Terminal::new(Arc::clone(&clock));
         desks.open(terminal.clone());
         let stand =
@@ -174,7 +174,7 @@ impl App {
             desks.open(stand(Arc::clone(signal) as _));
         }
         let background = Arc::new(background);
-        let review = Review::new(review::Parts {
+        let review = Review::new(review::ReviewParts {
             journal: journal.clone(),
             clock: Arc::clone(&clock),
             dir: config.skills.dir.clone(),
@@ -186,7 +186,7 @@ impl App {
                 by_hand_is_live: config.skills.by_hand_is_live,
             },
             reviewer: Arc::clone(&background),
-            herald: Arc::new(Crier(Arc::clone(&desks))),
+            herald: Arc::new(AdminNotifier(Arc::clone(&desks))),
             failpoint: seams.disk_failpoint,
         });
         let limits = seams.outside.unwrap_or_default();
@@ -195,7 +195,7 @@ impl App {
         if let Err(error) = review.start().await {
             tracing::error!("The skills cannot be brought up to date: {error:#}");
         }
-        let (ringer, scheduled) = crate::time::clock::bell();
+        let (ringer, scheduled) = crate::time::clock::wakeups();
         desks.tell_of_timers(ringer.clone());
         let later = Later::new(journal.clone(), Arc::clone(&clock), config.zone, ringer.clone());
         let toolbox = tools::toolbox(&config, &journal, &tree, &review, later, vectors.as_ref(), seams.fetcher)?
@@ -225,8 +225,8 @@ impl App {
                 .clone()
                 .map(|transcription| Transcriber::new(transcription, Arc::clone(&ledger))),
             audience: Arc::new(Arc::clone(&desks)),
-            courier: Arc::new(Postman(Arc::clone(&desks))),
-            reader: Reader::new(&seams.reader.or_else(|| std::env::current_exe().ok()).unwrap_or_default()),
+            courier: Arc::new(FileFetcher(Arc::clone(&desks))),
+            reader: DocumentReader::new(&seams.reader.or_else(|| std::env::current_exe().ok()).unwrap_or_default()),
             runtime: Runtime::new(clock.now(), stop.clone()),
         });
         // The engine holds the desks, so they may not hold it.
@@ -273,7 +273,7 @@ impl App {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             schedule: Arc::clone(&schedule),
             outside: Arc::clone(&outside),
-            health: Arc::new(Pulse(Arc::clone(&desks))),
+            health: Arc::new(HealthView(Arc::clone(&desks))),
             tries: Default::default(),
         });
         let local = Arc::new(Local {
@@ -310,7 +310,7 @@ impl App {
     /// # Errors
     /// If the journal or the socket cannot be used.
     pub async fn start(&self) -> anyhow::Result<()> {
-        let (commands, bell) = crate::time::clock::bell();
+        let (commands, bell) = crate::time::clock::wakeups();
         let worker = Commands {
             journal: self.journal.clone(),
             clock: Arc::clone(&self.clock),
@@ -358,7 +358,7 @@ impl App {
         };
         tokio::select! {
             () = ended => {}
-            () = crate::time::clock::grace(STOP_WITHIN) => {
+            () = crate::time::clock::real_sleep(STOP_WITHIN) => {
                 tracing::warn!("Something did not stop in time; it is taken up at the next start");
             }
         }
@@ -378,7 +378,7 @@ impl App {
         });
     }
 
-    fn intake(&self, adapter: Arc<dyn Adapter>, commands: Ringer) -> Intake {
+    fn intake(&self, adapter: Arc<dyn Adapter>, commands: WakeupSender) -> Intake {
         let (journal, clock) = (self.journal.clone(), Arc::clone(&self.clock));
         let (desks, here) = (Arc::clone(&self.desks), Arc::clone(&adapter));
         let connected = move || {
@@ -420,7 +420,7 @@ fn purses(
     chat: Vec<Arc<dyn Model>>,
     background: Vec<Arc<dyn Model>>,
     ledger: &Arc<Ledger>,
-) -> anyhow::Result<(Purse, Purse)> {
+) -> anyhow::Result<(ModelPool, ModelPool)> {
     let configured = |models: [Option<&crate::config::Model>; 2]| -> anyhow::Result<Vec<Arc<dyn Model>>> {
         models.into_iter().flatten().map(crate::model::build).collect()
     };
@@ -430,7 +430,7 @@ fn purses(
         (Some(model), true) => vec![crate::model::build(model)?],
         (None, true) => chat.clone(),
     };
-    Ok((Purse::new(chat, Arc::clone(ledger)), Purse::new(background, Arc::clone(ledger))))
+    Ok((ModelPool::new(chat, Arc::clone(ledger)), ModelPool::new(background, Arc::clone(ledger))))
 }
 
 /// Vectors, if the configuration names somebody who computes them.
@@ -448,7 +448,7 @@ fn vectors(
 }
 
 /// Whoever waits at a terminal hears it when nothing more can be written, because no answer can be stored either.
-async fn tell_of_room(terminal: Arc<Terminal>, mut room: watch::Receiver<Room>, stop: CancellationToken) {
+async fn tell_of_room(terminal: Arc<Terminal>, mut room: watch::Receiver<DiskSpace>, stop: CancellationToken) {
     let mut was_none = false;
     loop {
         let changed = tokio::select! {
@@ -496,19 +496,19 @@ async fn take_in(index: Index, clock: Arc<dyn Clock>, stop: CancellationToken) {
 }
 
 /// Tells the desks that something waits to be delivered.
-struct Crier(Arc<Desks>);
+struct AdminNotifier(Arc<Dispatcher>);
 
-impl Herald for Crier {
+impl OutboxNotifier for AdminNotifier {
     fn posted(&self, address: AddressId) {
         self.0.ring(address);
     }
 }
 
 /// Fetches files through the adapter that they came by.
-struct Postman(Arc<Desks>);
+struct FileFetcher(Arc<Dispatcher>);
 
 #[async_trait::async_trait]
-impl Courier for Postman {
+impl Courier for FileFetcher {
     async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch> {
         use crate::adapter::FetchFileError;
         let Ok(Some(lane)) = self.0.lane(address).await else { return Err(Fetch::Later) };
@@ -521,9 +521,9 @@ impl Courier for Postman {
 }
 
 /// How the adapters are.
-struct Pulse(Arc<Desks>);
+struct HealthView(Arc<Dispatcher>);
 
-impl HealthSource for Pulse {
+impl HealthSource for HealthView {
     fn adapters(&self) -> Vec<(String, Health)> {
         self.0.health()
     }

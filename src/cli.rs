@@ -1,10 +1,10 @@
 //! The command line: what can be typed, and which file does it.
 //!
 //! Commands that only ask are answered by the running gateway if there is one, and by this process on the same data if not ([`ask`]).
-//! Facts go to standard output, everything else to standard error; the exit code is [`Exit`]. What went wrong is a [`Failure`]: one
+//! Facts go to standard output, everything else to standard error; the exit code is [`Exit`]. What went wrong is a [`CliError`]: one
 //! sentence with its place, and under it how to mend it.
 
-mod ask;
+mod client;
 mod backup;
 mod channel;
 pub mod chat;
@@ -15,13 +15,13 @@ mod doctor;
 mod ephemeral;
 mod failure;
 mod forget;
-mod hand;
+mod external_editor;
 mod hand_over;
 mod init;
 mod log;
 mod memory;
 mod people;
-mod place;
+mod paths;
 mod print;
 mod probe;
 mod progress;
@@ -42,9 +42,9 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::engine::files::reader::LOCKED;
-use failure::Failure;
+use failure::CliError;
 pub use log::calm_panics;
-use place::Place;
+use paths::CliPaths;
 use print::Printer;
 
 /// How a command ended.
@@ -78,7 +78,7 @@ pub struct Cli {
     #[command(flatten)]
     globals: Globals,
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 /// What every command takes.
@@ -102,47 +102,47 @@ struct Globals {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     /// Live through a month in simulated time, in a minute: no keys, no network, nothing kept
-    Demo(demo::Options),
+    Demo(demo::DemoArgs),
     /// Ask what is needed, test it, and write the configuration
-    Init(Box<init::Options>),
+    Init(Box<init::InitArgs>),
     /// Run the gateway with every configured adapter
-    Run(run::Options),
+    Run(run::RunArgs),
     /// Talk in this terminal, through the running gateway if there is one
-    Chat(talk::Options),
+    Chat(talk::ChatArgs),
     /// Check everything, and say how to mend what is wrong
-    Doctor(doctor::Options),
+    Doctor(doctor::DoctorArgs),
     /// Show adapters, queues, conversations and what is left of the budget
     Status,
     /// Check or show the configuration
     #[command(subcommand)]
-    Config(config::Command),
+    Config(config::ConfigCommand),
     /// Say who is allowed in
     #[command(subcommand)]
-    People(ask::People),
+    People(client::People),
     /// What is to be told or done later
     #[command(subcommand)]
-    Reminders(ask::Reminders),
+    Reminders(client::Reminders),
     /// Accept tools of other programs (MCP)
     #[command(subcommand)]
     Tools(tools::Tools),
     /// Read past conversations
     #[command(subcommand)]
-    Conversations(ask::Conversations),
+    Conversations(client::Conversations),
     /// Search what was said, what is kept, and the skills
-    Search(ask::Search),
+    Search(client::Search),
     /// What the assistant knows: show it, edit it, lead it back
     Memory(memory::Memory),
     /// The assistant's account on Signal: look at it, link one
     #[command(subcommand)]
-    Signal(signal::Command),
+    Signal(signal::SignalCommand),
     /// What the assistant has learned to do: list, show, check, bring in, lead back
     #[command(subcommand)]
-    Skills(skills::Command),
+    Skills(skills::SkillsCommand),
     /// Decide about proposed changes of skills
     #[command(subcommand)]
-    Review(review::Command),
+    Review(review::ReviewCommand),
     /// Read what the assistant thinks of past days, weeks and months
     #[command(subcommand)]
     Reflections(reflect::Reflections),
@@ -181,47 +181,49 @@ pub fn run(cli: Cli) -> Exit {
     }
 }
 
-fn dispatch(command: Command, globals: &Globals, printer: Printer) -> Result<Exit, Failure> {
+fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<Exit, CliError> {
     let place = || {
-        let place = Place::of(globals.home.as_deref(), globals.config.as_deref())?;
+        let place = CliPaths::of(globals.home.as_deref(), globals.config.as_deref())?;
         backup::settle_first(&place.home)?;
-        Ok::<_, Failure>(place)
+        Ok::<_, CliError>(place)
     };
     match command {
-        Command::Demo(options) => demo::run(&options, printer),
-        Command::Init(options) => init::run(&options, &place()?, printer),
-        Command::Run(options) => run::run(&options, &place()?, printer, globals.verbose),
-        Command::Chat(options) => talk::run(options, &place()?, globals.verbose),
-        Command::Doctor(options) => doctor::run(&options, &place()?, printer),
-        Command::Status => ask::run(&["status".to_owned()], ask::Look::Shown, &place()?, printer),
-        Command::Config(command) => config::run(&command, &place()?, printer),
-        Command::People(ask::People::HandOver { name, yes }) => hand_over::run(&name, yes, &place()?, printer),
-        Command::People(command) => people::run(&command, &place()?, printer),
-        Command::Reminders(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
-        Command::Tools(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
-        Command::Conversations(command) => ask::run(&command.line(), command.look(), &place()?, printer),
-        Command::Search(search) => ask::run(&search.line(), ask::Look::Shown, &place()?, printer),
-        Command::Memory(memory) => memory::run(&memory, &place()?, printer),
-        Command::Signal(command) => signal::run(&command, &place()?, printer),
-        Command::Skills(command) => skills::run(&command, &place()?, printer),
-        Command::Review(command) => ask::run(&command.line(), ask::Look::Shown, &place()?, printer),
-        Command::Reflections(command) => ask::run(&command.line(), command.look(), &place()?, printer),
-        Command::Reflect(command) => ask::work(&command.line(), &place()?, printer),
-        Command::Usage => ask::run(&["usage".to_owned()], ask::Look::Shown, &place()?, printer),
-        Command::Resend { id } => {
-            let line: Vec<String> = iter::once("resend".to_owned()).chain(id.map(|id| id.to_string())).collect();
-            ask::run(&line, ask::Look::Shown, &place()?, printer)
+        CliCommand::Demo(options) => demo::run(&options, printer),
+        CliCommand::Init(options) => init::run(&options, &place()?, printer),
+        CliCommand::Run(options) => run::run(&options, &place()?, printer, globals.verbose),
+        CliCommand::Chat(options) => talk::run(options, &place()?, globals.verbose),
+        CliCommand::Doctor(options) => doctor::run(&options, &place()?, printer),
+        CliCommand::Status => client::run(&["status".to_owned()], client::MarkdownStyle::Shown, &place()?, printer),
+        CliCommand::Config(command) => config::run(&command, &place()?, printer),
+        CliCommand::People(client::People::HandOver { name, yes }) => hand_over::run(&name, yes, &place()?, printer),
+        CliCommand::People(command) => people::run(&command, &place()?, printer),
+        CliCommand::Reminders(command) => {
+            client::run(&command.line(), client::MarkdownStyle::Shown, &place()?, printer)
         }
-        Command::Export(options) => forget::export(&options, &place()?, printer),
-        Command::Forget(options) => forget::forget(&options, &place()?, printer),
-        Command::Backup(options) => backup::backup(&options, &place()?, printer),
-        Command::Restore(options) => restore::restore(&options, &place()?, printer),
-        Command::ReadDocument { kind } => read_document::run(&kind),
+        CliCommand::Tools(command) => client::run(&command.line(), client::MarkdownStyle::Shown, &place()?, printer),
+        CliCommand::Conversations(command) => client::run(&command.line(), command.look(), &place()?, printer),
+        CliCommand::Search(search) => client::run(&search.line(), client::MarkdownStyle::Shown, &place()?, printer),
+        CliCommand::Memory(memory) => memory::run(&memory, &place()?, printer),
+        CliCommand::Signal(command) => signal::run(&command, &place()?, printer),
+        CliCommand::Skills(command) => skills::run(&command, &place()?, printer),
+        CliCommand::Review(command) => client::run(&command.line(), client::MarkdownStyle::Shown, &place()?, printer),
+        CliCommand::Reflections(command) => client::run(&command.line(), command.look(), &place()?, printer),
+        CliCommand::Reflect(command) => client::work(&command.line(), &place()?, printer),
+        CliCommand::Usage => client::run(&["usage".to_owned()], client::MarkdownStyle::Shown, &place()?, printer),
+        CliCommand::Resend { id } => {
+            let line: Vec<String> = iter::once("resend".to_owned()).chain(id.map(|id| id.to_string())).collect();
+            client::run(&line, client::MarkdownStyle::Shown, &place()?, printer)
+        }
+        CliCommand::Export(options) => forget::export(&options, &place()?, printer),
+        CliCommand::Forget(options) => forget::forget(&options, &place()?, printer),
+        CliCommand::Backup(options) => backup::backup(&options, &place()?, printer),
+        CliCommand::Restore(options) => restore::restore(&options, &place()?, printer),
+        CliCommand::ReadDocument { kind } => read_document::run(&kind),
     }
 }
 
 /// Runs a short piece of work on this thread: starting more of them takes longer than the work.
-fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::from)?.block_on(work)
 }
 

@@ -29,8 +29,8 @@ pub use difference::{Changed, Subject, difference};
 pub use error::ConfigError;
 pub use example::{Answers, SecretFrom, SignalAnswers, commented};
 pub use mode::mode_finding;
-pub use reader::Line;
-pub use sheet::Origin;
+pub use reader::EffectiveValue;
+pub use sheet::ValueSource;
 pub use units::show_money;
 pub use written::{Loaded, load, parse, show};
 

@@ -9,23 +9,23 @@
 
 mod addresses;
 pub mod boundary;
-mod chore;
-pub mod closer;
+mod background_job;
+pub mod summarizer;
 pub mod compact;
 pub mod context;
 pub mod continuation;
 pub mod extractor;
 pub mod files;
-pub mod fit;
+pub mod truncate;
 pub mod history;
-pub mod pressure;
-pub mod reacted;
-mod recalled;
-pub mod room;
+pub mod compaction_trigger;
+pub mod reactions;
+mod auto_recall;
+pub mod context_budget;
 pub mod stream;
 pub mod summary;
 pub mod turn;
-pub mod work;
+pub mod system_run;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,20 +34,20 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::chore::Chore;
-use self::files::reader::Reader;
+use self::background_job::BackgroundJob;
+use self::files::reader::DocumentReader;
 use crate::config;
 use crate::id::{AddressId, StreamId, TurnId};
-use crate::memory::{Index, Tree};
-use crate::model::{Live, Unwatched};
+use crate::memory::{Index, Workspace};
+use crate::model::{NullSink, StreamSink};
 use crate::review::Review;
-use crate::spend::{Purse, Transcriber};
+use crate::spend::{ModelPool, Transcriber};
 use crate::store::Journal;
-use crate::time::clock::Ringer;
-use crate::time::{Clock, Moment, Zone};
+use crate::time::clock::WakeupSender;
+use crate::time::{Clock, Timestamp, Zone};
 use crate::tool::Toolbox;
 
-pub use recalled::recalled;
+pub use auto_recall::recalled;
 
 /// Who sees answers before they are finished, and is told when something waits to be delivered.
 pub trait Audience: Send + Sync {
@@ -58,14 +58,14 @@ pub trait Audience: Send + Sync {
 }
 
 /// Watches one turn. Dropping it ends every sign that an answer is on its way.
-pub trait Watcher: Live {
+pub trait Watcher: StreamSink {
     /// The answer so far has this label: it decides how links are shown.
     fn label(&self, label: &crate::trust::Label);
     /// The answer is whole, or there is none: nothing more of its growth may be shown, for what comes next is delivered.
     fn over(&self);
 }
 
-impl Watcher for Unwatched {
+impl Watcher for NullSink {
     fn label(&self, _: &crate::trust::Label) {}
     fn over(&self) {}
 }
@@ -105,7 +105,7 @@ pub struct Engine {
     /// The most rounds of tool calls in one turn.
     pub tool_rounds: u32,
     /// The knowledge tree.
-    pub tree: Tree,
+    pub tree: Workspace,
     /// What finds in it.
     pub index: Index,
     /// The skills.
@@ -113,9 +113,9 @@ pub struct Engine {
     /// The tools.
     pub toolbox: Toolbox,
     /// The models for answers, first choice first, each metered.
-    pub chat: Purse,
+    pub chat: ModelPool,
     /// The models for work that nobody waits for.
-    pub background: Arc<Purse>,
+    pub background: Arc<ModelPool>,
     /// Voice notes to text, if there is an endpoint; metered.
     pub transcription: Option<Transcriber>,
     /// Who watches.
@@ -123,7 +123,7 @@ pub struct Engine {
     /// Who fetches files.
     pub courier: Arc<dyn Courier>,
     /// Who reads documents.
-    pub reader: Reader,
+    pub reader: DocumentReader,
     /// Streams, background jobs and their end.
     pub(crate) runtime: Runtime,
 }
@@ -131,26 +131,26 @@ pub struct Engine {
 /// Streams, background jobs and their end.
 pub(crate) struct Runtime {
     /// Start of this life of the program.
-    began: Moment,
+    began: Timestamp,
     streams: Mutex<HashMap<StreamId, Handle>>,
-    closer: Chore,
-    extractor: Chore,
+    closer: BackgroundJob,
+    extractor: BackgroundJob,
     readers: extractor::Readers,
-    worker: Chore,
+    worker: BackgroundJob,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
 
 impl Runtime {
     /// A runtime without streams; cancelling `stop` ends it.
-    pub(crate) fn new(began: Moment, stop: CancellationToken) -> Self {
+    pub(crate) fn new(began: Timestamp, stop: CancellationToken) -> Self {
         Self {
             began,
             streams: Mutex::default(),
-            closer: Chore::default(),
-            extractor: Chore::default(),
+            closer: BackgroundJob::default(),
+            extractor: BackgroundJob::default(),
             readers: extractor::Readers::default(),
-            worker: Chore::default(),
+            worker: BackgroundJob::default(),
             tasks: TaskTracker::new(),
             stop,
         }
@@ -158,7 +158,7 @@ impl Runtime {
 }
 
 struct Handle {
-    ringer: Ringer,
+    ringer: WakeupSender,
     /// Ends the running turn, when there is one.
     turn: Arc<Mutex<Option<CancellationToken>>>,
 }
@@ -169,7 +169,7 @@ impl Engine {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn start(self: &Arc<Self>) -> anyhow::Result<()> {
-        closer::start(self);
+        summarizer::start(self);
         extractor::start(self);
         for stream in self.journal.read(|db| db.messages().streams_with_work()).await? {
             self.ring(stream);
@@ -197,7 +197,7 @@ impl Engine {
     }
 
     /// Who is rung when a run that the program assigned is over.
-    pub fn tell_of_work(&self, ringer: Ringer) {
+    pub fn tell_of_work(&self, ringer: WakeupSender) {
         self.runtime.worker.heard_by(ringer);
     }
 
@@ -261,9 +261,9 @@ impl Engine {
     }
 
     fn start_stream(self: &Arc<Self>, stream: StreamId) -> Handle {
-        let (ringer, bell) = crate::time::clock::bell();
+        let (ringer, bell) = crate::time::clock::wakeups();
         let turn = Arc::new(Mutex::new(None));
-        let task = stream::Stream::new(Arc::clone(self), stream, Arc::clone(&turn));
+        let task = stream::StreamTask::new(Arc::clone(self), stream, Arc::clone(&turn));
         self.runtime.tasks.spawn(task.run(bell, self.runtime.stop.clone()));
         Handle { ringer, turn }
     }

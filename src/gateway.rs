@@ -5,17 +5,17 @@
 //! in order. [`live`] shows answers as they grow. [`commands`] hands commands to `admin`; [`socket`] lets the rest of
 //! the program in.
 
-pub mod admit;
+pub mod admission;
 pub mod commands;
 mod consent;
 pub mod delivery;
-pub mod desk;
-mod enclosed;
-mod gone;
+pub mod dispatcher;
+mod attachments_out;
+mod deletion;
 mod group;
-mod held;
+mod log_throttle;
 pub mod intake;
-mod join;
+mod account_link;
 pub mod live;
 pub mod socket;
-mod stranger;
+mod unknown_sender;

@@ -9,16 +9,16 @@
 //! written, wherever a link in it points. Each person has files of their own. The root of the tree is one
 //! person's, which is a stored fact; everybody else has a folder by their id.
 
-mod aside;
+mod quarantine;
 mod before;
-mod belongings;
+mod owned_files;
 mod browse;
 mod agent;
 mod disk;
 mod exported;
 mod facts;
-mod finish;
-mod first;
+mod recovery;
+mod default_files;
 mod folder_moves;
 mod forget;
 mod forget_person;
@@ -28,54 +28,54 @@ mod index;
 mod label;
 mod learn;
 mod load;
-pub mod memo;
+pub mod memory_md;
 pub mod note;
-mod own;
+mod file_access;
 mod page;
-mod past;
+mod versions;
 mod passage;
-mod place;
+mod layout;
 mod read;
 mod recall;
 mod received;
 mod remember;
 pub mod section;
-mod seeded;
-mod shelf;
-mod spelling;
+mod program_files;
+mod page_cache;
+mod canonical_name;
 mod supersede;
-mod text_of;
-mod tree;
+mod extracted_text;
+mod workspace;
 mod vectors;
-mod undo;
-mod way;
+mod restore;
+mod path_walk;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub use crate::store::{Pool, fuse};
-pub use belongings::OwnPath;
+pub use crate::store::{Corpus, hybrid_score};
 pub use browse::{Listed, NoteLine, Notes, UnreadNote};
-pub use forget::{Forgettable, Outcome};
+pub use extracted_text::received_path;
+pub use file_access::{NotGiven, OwnFile};
+pub use forget::{ErasureOutcome, Forgettable};
 pub use forget_person::PersonGone;
 pub use hand_over::{HandedOver, NotHandedOver};
 pub use health::{Misplaced, TreeHealth, TreeMended};
-pub use index::{EntryHit, Found, Index, IndexHealth, IndexTotals, Question};
+pub use index::{EntryHit, Index, IndexHealth, IndexMatches, IndexQuery, IndexTotals};
 pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file};
-pub use own::{NotGiven, OwnFile};
+pub use layout::{EXPERIENCE, normal as normal_path};
+pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use passage::Section;
-pub use place::{EXPERIENCE, normal as normal_path};
-pub use recall::{Asked, Recollection};
+pub use recall::{RecallQuery, Recollection};
 pub use received::Received;
 pub use remember::{Kept, NoteDraft};
-pub use text_of::received_path;
-pub use tree::Tree;
 pub use vectors::{
-    COUNT_UP_TO as VECTORS_COUNTED_UP_TO, Near, Trouble as VectorTrouble, VectorHealth, VectorParts, Vectors,
+    COUNT_UP_TO as VECTORS_COUNTED_UP_TO, Near, VectorFailure as VectorTrouble, VectorHealth, VectorParts, Vectors,
 };
-pub use write::{Author, New, NotWritten, Origin, Written};
+pub use workspace::Workspace;
+pub use write::{Author, ChangeOrigin, New, NotWritten, Written};
 
 use crate::trust::Text;
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Text;
 
 /// One item as an adapter understood it.
@@ -22,16 +22,16 @@ pub struct Inbound {
     /// Another name under which the sender may have been declared, as a number beside an account identifier.
     pub alias: Option<String>,
     /// A direct chat, or not.
-    pub place: Place,
+    pub place: ChatKind,
     /// The server's stamp, if it sets one.
-    pub server_at: Option<Moment>,
+    pub server_at: Option<Timestamp>,
     /// What happened.
     pub event: Event,
 }
 
 /// In what kind of chat something was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum ChatKind {
     /// Between the sender and us alone.
     Direct,
     /// Before others.
@@ -47,7 +47,7 @@ pub enum Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// Somebody said something.
-    Said(Said),
+    Message(Said),
     /// Somebody changed what they had said.
     Edited {
         /// The external id of the message that was changed.
@@ -93,11 +93,11 @@ pub struct Said {
     /// Text or caption; empty when there is none.
     pub text: String,
     /// How the text came to be.
-    pub origin: Origin,
+    pub origin: TextOrigin,
     /// What it answers, if it answers something.
     pub quote: Option<Quote>,
     /// Texts that came along and that nobody typed.
-    pub carried: Vec<Carried>,
+    pub carried: Vec<Attached>,
     /// Photos, voice notes, documents.
     pub files: Vec<RemoteFile>,
     /// The sender wants it gone so long after it was read; at once if it was to be viewed once.
@@ -108,7 +108,7 @@ pub struct Said {
 
 /// A text that came along with a message, and that its sender did not type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Carried {
+pub struct Attached {
     /// What it is.
     pub what: Carrier,
     /// Its words.
@@ -139,7 +139,7 @@ impl Carrier {
 
 /// How a text came to stand in a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Origin {
+pub enum TextOrigin {
     /// The sender wrote it.
     #[default]
     Typed,
@@ -263,9 +263,9 @@ pub struct Health {
     /// Working, or a plain sentence on what is wrong and what to do.
     pub trouble: Option<String>,
     /// When something was last heard: a successful poll, a sign of life, an event.
-    pub last_event_at: Option<Moment>,
+    pub last_event_at: Option<Timestamp>,
     /// When something last came from somebody, where that is another thing than a sign of life.
-    pub last_message_at: Option<Moment>,
+    pub last_message_at: Option<Timestamp>,
     /// What concerns one chat and not the channel: a plain sentence.
     pub remark: Option<String>,
 }

@@ -31,10 +31,10 @@
 pub mod build;
 pub mod embed;
 pub mod fallback;
-mod fault;
+mod error;
 pub mod offline;
 mod openai;
-mod others;
+mod genai;
 pub mod reply;
 pub mod request;
 pub mod retry;
@@ -51,23 +51,23 @@ pub use crate::config::Price;
 pub use build::build;
 pub use embed::{Embedded, Embedder, EmbedderCard};
 pub use reply::{Reply, Stop, ToolCall, Usage};
-pub use request::{Message, Part, Purpose, Request, Role, ToolSpec, guess_tools};
+pub use request::{Message, Purpose, Request, RequestPart, Role, ToolSpec, guess_tools};
 pub use wire::install_tls;
 
 /// A language model behind some wire.
 #[async_trait]
 pub trait Model: Send + Sync {
     /// What it is and what it can take.
-    fn card(&self) -> &Card;
+    fn card(&self) -> &ModelInfo;
 
     /// One call. Pieces of the answer's text are shown to `live` as they come; the reply is whole, or it is an error: an
     /// answer that was cut off is [`ModelError::Cut`], never a short reply.
-    async fn call(&self, request: &Request, live: &dyn Live) -> Result<Reply, ModelError>;
+    async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError>;
 }
 
 /// What a model is and what it can take.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Card {
+pub struct ModelInfo {
     /// `openai`, `anthropic`, `gemini`, `ollama`, `offline`.
     pub provider: String,
     /// The name, exactly as the provider spells it.
@@ -83,7 +83,7 @@ pub struct Card {
 }
 
 /// Who watches an answer grow.
-pub trait Live: Send + Sync {
+pub trait StreamSink: Send + Sync {
     /// The next piece of text.
     fn grow(&self, delta: &str);
     /// What was shown so far is void: the answer begins anew.
@@ -92,9 +92,9 @@ pub trait Live: Send + Sync {
 
 /// Nobody watches.
 #[derive(Debug, Clone, Copy)]
-pub struct Unwatched;
+pub struct NullSink;
 
-impl Live for Unwatched {
+impl StreamSink for NullSink {
     fn grow(&self, _: &str) {}
     fn restart(&self) {}
 }

@@ -9,14 +9,14 @@
 
 mod actions;
 mod activity;
-pub mod form;
+pub mod answer_schema;
 mod input;
 mod job;
-mod keep;
+mod commit;
 pub mod outcome;
-mod page;
-mod talk;
-pub mod told;
+mod labelled_builder;
+mod transcript;
+pub mod render;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,14 +25,14 @@ pub use job::Job;
 
 use crate::config;
 use crate::engine::Engine;
-use crate::engine::work::{self, Assignment, Kind, Outcome, Run};
+use crate::engine::system_run::{self, Assignment, Run, RunKind, RunOutcome};
 use crate::id::{ConversationId, PersonId};
 use crate::review::Review;
 use crate::store::{Journal, Node, SlotRow, SlotState};
-use crate::time::{Clock, Moment, Zone};
+use crate::time::{Clock, Timestamp, Zone};
 use crate::trust::Scope;
 use crate::wording::{self, reflection as says};
-use input::{KnownSkill, Look};
+use input::{InputRequest, KnownSkill};
 
 /// How long to wait after the first, the second answer that was none. After the next the slot has failed.
 const PAUSES: [Duration; 2] = [Duration::from_secs(5 * 60), Duration::from_secs(60 * 60)];
@@ -58,17 +58,17 @@ pub struct Reflector {
 
 /// What comes next in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum SlotProgress {
     /// It is over.
     Over,
     /// The assistant is at it; whoever assigned it is rung.
     Working,
     /// It is tried again then.
-    At(Moment),
+    At(Timestamp),
 }
 
 /// Whether the assistant was asked.
-enum Asked {
+enum AssignResult {
     Now(Run),
     /// Somebody else did so meanwhile.
     Before,
@@ -81,19 +81,19 @@ impl Reflector {
     ///
     /// # Errors
     /// If the journal cannot be used.
-    pub async fn take_up(&self, slot: &SlotRow) -> anyhow::Result<Next> {
+    pub async fn take_up(&self, slot: &SlotRow) -> anyhow::Result<SlotProgress> {
         let (Some(job), Scope::Person(person)) = (Job::named(&slot.job), slot.scope) else {
             return self.give_up(slot, says::NO_JOB).await;
         };
         match (slot.state, slot.conversation) {
             (SlotState::Claimed, _) | (SlotState::Working, None) => self.begin(slot, job, person).await,
             (SlotState::Working, Some(conversation)) => self.go_on(slot, person, conversation).await,
-            _ => Ok(Next::Over),
+            _ => Ok(SlotProgress::Over),
         }
     }
 
     /// Looks at what there is, and asks the assistant if it is enough.
-    async fn begin(&self, slot: &SlotRow, job: Job, person: PersonId) -> anyhow::Result<Next> {
+    async fn begin(&self, slot: &SlotRow, job: Job, person: PersonId) -> anyhow::Result<SlotProgress> {
         let Some(person) = self.journal.read(move |db| db.people().person(person)).await? else {
             return self.give_up(slot, says::NOBODY).await;
         };
@@ -104,35 +104,35 @@ impl Reflector {
             None => Ok(None),
         });
         let Some(input) = input.await? else { return self.be_quiet(slot).await };
-        let Scope::Person(person) = slot.scope else { return Ok(Next::Over) };
+        let Scope::Person(person) = slot.scope else { return Ok(SlotProgress::Over) };
         let (id, at) = (slot.id, self.clock.now());
         let assigned = self.journal.write("assign a reflection", move |tx| {
             if tx.slots().slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.conversation.is_some()) {
-                return Ok(Asked::Before);
+                return Ok(AssignResult::Before);
             }
-            let kind = Kind::Reflection;
+            let kind = RunKind::Reflection;
             let assignment = Assignment { person, kind, words: &input.words, from: &input.from, at };
-            let Some(run) = work::assign(tx, &assignment)? else { return Ok(Asked::Nobody) };
+            let Some(run) = system_run::assign(tx, &assignment)? else { return Ok(AssignResult::Nobody) };
             tx.slots().slot_works(id, run.conversation)?;
-            Ok(Asked::Now(run))
+            Ok(AssignResult::Now(run))
         });
         self.asked(slot, assigned.await?).await
     }
 
-    async fn asked(&self, slot: &SlotRow, asked: Asked) -> anyhow::Result<Next> {
+    async fn asked(&self, slot: &SlotRow, asked: AssignResult) -> anyhow::Result<SlotProgress> {
         match asked {
-            Asked::Now(run) => self.engine.ring(run.stream),
-            Asked::Before => {}
-            Asked::Nobody => return self.give_up(slot, says::NOBODY).await,
+            AssignResult::Now(run) => self.engine.ring(run.stream),
+            AssignResult::Before => {}
+            AssignResult::Nobody => return self.give_up(slot, says::NOBODY).await,
         }
-        Ok(Next::Working)
+        Ok(SlotProgress::Working)
     }
 
-    async fn look(&self, slot: &SlotRow, job: Job, person: crate::people::Person) -> anyhow::Result<Look> {
+    async fn look(&self, slot: &SlotRow, job: Job, person: crate::people::Person) -> anyhow::Result<InputRequest> {
         let engine = &self.engine;
         let window = engine.background.order().first().and_then(|first| engine.background.card(*first));
         let window = window.map_or(MOST_TOKENS, |card| card.context_window / PART_OF_WINDOW);
-        Ok(Look {
+        Ok(InputRequest {
             slot: slot.clone(),
             job,
             person,
@@ -163,49 +163,59 @@ impl Reflector {
     }
 
     /// Reads what became of the run.
-    async fn go_on(&self, slot: &SlotRow, person: PersonId, conversation: ConversationId) -> anyhow::Result<Next> {
+    async fn go_on(
+        &self,
+        slot: &SlotRow,
+        person: PersonId,
+        conversation: ConversationId,
+    ) -> anyhow::Result<SlotProgress> {
         if let Some(at) = slot.retry_at {
             let due = at <= self.clock.now();
-            return if due { self.ask_again(slot, person, conversation).await } else { Ok(Next::At(at)) };
+            return if due { self.ask_again(slot, person, conversation).await } else { Ok(SlotProgress::At(at)) };
         }
-        match self.journal.read(move |db| work::outcome(db, conversation)).await? {
-            Outcome::Open => Ok(Next::Working),
-            Outcome::GaveUp { reason } => self.try_later(slot, &says::gave_up(&reason)).await,
-            Outcome::Answered { turn, text, .. } => match keep::read(&text) {
+        match self.journal.read(move |db| system_run::outcome(db, conversation)).await? {
+            RunOutcome::Open => Ok(SlotProgress::Working),
+            RunOutcome::GaveUp { reason } => self.try_later(slot, &says::gave_up(&reason)).await,
+            RunOutcome::Answered { turn, text, .. } => match commit::read(&text) {
                 Some(form) => self.keep(slot, conversation, turn, form, text.label()).await,
                 None => self.try_later(slot, says::NO_FORM).await,
             },
         }
     }
 
-    async fn try_later(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<Next> {
+    async fn try_later(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<SlotProgress> {
         let asked = usize::try_from(slot.tries).unwrap_or(usize::MAX);
         let Some(pause) = PAUSES.get(asked.saturating_sub(1)) else { return self.give_up(slot, reason).await };
         let (id, at) = (slot.id, self.clock.now().plus(*pause));
         self.journal.write("postpone a reflection", move |tx| tx.slots().slot_waits(id, at)).await?;
-        Ok(Next::At(at))
+        Ok(SlotProgress::At(at))
     }
 
-    async fn ask_again(&self, slot: &SlotRow, person: PersonId, conversation: ConversationId) -> anyhow::Result<Next> {
+    async fn ask_again(
+        &self,
+        slot: &SlotRow,
+        person: PersonId,
+        conversation: ConversationId,
+    ) -> anyhow::Result<SlotProgress> {
         let (id, scope, at) = (slot.id, slot.scope, self.clock.now());
         let asked = self.journal.write("ask for a reflection again", move |tx| {
             if tx.slots().slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.retry_at.is_none()) {
-                return Ok(Asked::Before);
+                return Ok(AssignResult::Before);
             }
-            let answered = matches!(work::outcome(*tx, conversation)?, Outcome::Answered { .. });
+            let answered = matches!(system_run::outcome(*tx, conversation)?, RunOutcome::Answered { .. });
             let words = [wording::own(if answered { says::AGAIN_FORM } else { says::AGAIN_CUT }, scope)];
-            let again = Assignment { person, kind: Kind::Reflection, words: &words, from: &[], at };
-            let Some(run) = work::ask_again(tx, conversation, &again)? else { return Ok(Asked::Nobody) };
+            let again = Assignment { person, kind: RunKind::Reflection, words: &words, from: &[], at };
+            let Some(run) = system_run::ask_again(tx, conversation, &again)? else { return Ok(AssignResult::Nobody) };
             tx.slots().slot_works(id, conversation)?;
-            Ok(Asked::Now(run))
+            Ok(AssignResult::Now(run))
         });
         self.asked(slot, asked.await?).await
     }
 
-    async fn be_quiet(&self, slot: &SlotRow) -> anyhow::Result<Next> {
+    async fn be_quiet(&self, slot: &SlotRow) -> anyhow::Result<SlotProgress> {
         let (id, now) = (slot.id, self.clock.now());
         let quiet = move |tx: crate::store::Tx<'_>| tx.slots().end_slot(id, SlotState::Quiet, "", now);
         self.journal.write("end a quiet slot", quiet).await?;
-        Ok(Next::Over)
+        Ok(SlotProgress::Over)
     }
 }

@@ -4,7 +4,7 @@
 //! from. It goes through the stages in order (taint, hash, structure, scan, reviewer, person), each a small file; every stage fails closed. What
 //! comes out at the end is an `Approval`, which only this room can make, which names one proposal and its digest, and which is used up by applying it.
 //!
-//! This room is the only writer of the skills folder, and the only reader of it for everybody else: [`Live`] knows holds, versions and labels.
+//! This room is the only writer of the skills folder, and the only reader of it for everybody else: [`ActiveSkills`] knows holds, versions and labels.
 
 mod apply;
 pub mod approval;
@@ -12,33 +12,33 @@ mod carried_over;
 mod contents;
 pub mod diff;
 mod disk;
-mod hash;
+mod duplicate_check;
 mod label;
-mod live;
-mod person;
+mod active_skills;
+mod owner_decision;
 pub mod proposal;
 mod read;
 mod restored;
 pub mod reveal;
 pub mod reviewer;
 pub mod scan;
-mod shipped;
+mod builtin_updates;
 pub mod show;
 pub mod structure;
 mod submit;
-mod sync;
+mod builtin_sync;
 mod taint;
 pub mod why;
 mod worker;
 
+pub use active_skills::{ActiveSkills, FolderLock, LiveSkill};
 pub use disk::DiskFailpoint;
-pub use live::{Held, Live, LiveSkill};
-pub use person::{By, Decided, Refusal};
-pub use proposal::{Draft, Origin, Proposal};
+pub use owner_decision::{By, Decided, DecisionError};
+pub use proposal::{Proposal, ProposalDraft, ProposalOrigin};
 pub use read::History;
 pub use restored::{accept_shipped_only, distrust_unknown};
 pub use submit::Staged;
-pub use taint::Standing;
+pub use taint::AutoApproval;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -48,12 +48,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config;
 use crate::id::AddressId;
-use crate::skill::Shelf;
+use crate::skill::SkillCache;
 use crate::skill::builtin::Builtin;
-use crate::spend::Purse;
+use crate::spend::ModelPool;
 use crate::store::Journal;
 use crate::time::Clock;
-use crate::time::clock::Ringer;
+use crate::time::clock::WakeupSender;
 
 /// What the owner chose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,13 +69,13 @@ pub struct Policy {
 }
 
 /// Is told when something waits to be delivered.
-pub trait Herald: Send + Sync {
+pub trait OutboxNotifier: Send + Sync {
     /// Something was posted to that address.
     fn posted(&self, address: AddressId);
 }
 
 /// What it takes.
-pub struct Parts {
+pub struct ReviewParts {
     /// The journal.
     pub journal: Journal,
     /// The clock.
@@ -87,30 +87,30 @@ pub struct Parts {
     /// What the owner chose.
     pub policy: Policy,
     /// Who reviews: the models for background work.
-    pub reviewer: Arc<Purse>,
+    pub reviewer: Arc<ModelPool>,
     /// Who delivers.
-    pub herald: Arc<dyn Herald>,
+    pub herald: Arc<dyn OutboxNotifier>,
     /// Sees every step on the disk; for tests of power cuts.
     pub failpoint: Option<DiskFailpoint>,
 }
 
 /// The gate. Cloning gives another handle on the same one.
 #[derive(Clone)]
-pub struct Review(Arc<Inner>);
+pub struct Review(Arc<ReviewInner>);
 
-struct Inner {
+struct ReviewInner {
     journal: Journal,
     clock: Arc<dyn Clock>,
-    shelf: Shelf,
+    shelf: SkillCache,
     disk: disk::Disk,
     builtins: &'static [Builtin],
     policy: Policy,
-    reviewer: Arc<Purse>,
-    herald: Arc<dyn Herald>,
+    reviewer: Arc<ModelPool>,
+    herald: Arc<dyn OutboxNotifier>,
     /// Held while the folder is changed or compared with the journal.
     writing: Arc<tokio::sync::Mutex<()>>,
-    seen: Mutex<live::Seen>,
-    ringer: Mutex<Option<Ringer>>,
+    seen: Mutex<active_skills::FolderSnapshot>,
+    ringer: Mutex<Option<WakeupSender>>,
     /// A proposal waits and there was no place yet to tell the owner.
     untold: AtomicBool,
     /// A change is intended and could not be made yet.
@@ -125,9 +125,9 @@ impl std::fmt::Debug for Review {
 
 impl Review {
     /// A gate that rests until [`Review::start`].
-    pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner {
-            shelf: Shelf::new(parts.dir.clone()),
+    pub fn new(parts: ReviewParts) -> Self {
+        Self(Arc::new(ReviewInner {
+            shelf: SkillCache::new(parts.dir.clone()),
             disk: disk::Disk::new(parts.dir, parts.failpoint),
             journal: parts.journal,
             clock: parts.clock,
@@ -145,7 +145,7 @@ impl Review {
 
     /// Works on what waits until the program stops: asks the reviewer, tells the owner.
     pub async fn run(self, stop: CancellationToken) {
-        let (ringer, bell) = crate::time::clock::bell();
+        let (ringer, bell) = crate::time::clock::wakeups();
         ringer.ring(&*self.0.clock);
         *self.0.ringer.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
         worker::run(self, bell, stop).await;
@@ -158,7 +158,7 @@ impl Review {
         }
     }
 
-    fn seen(&self) -> MutexGuard<'_, live::Seen> {
+    fn seen(&self) -> MutexGuard<'_, active_skills::FolderSnapshot> {
         self.0.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -176,7 +176,7 @@ impl Refused {
 
 /// What a proposal would do to a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum ProposalChange {
     /// A skill that does not exist yet.
     Create,
     /// Another content.

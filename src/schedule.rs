@@ -5,10 +5,10 @@
 //! an absence or a clock that was set makes no difference but delay. There is no ticker: the clock wakes the task at the very
 //! instant, and the system's clock looks at least once a minute whether somebody has set it meanwhile.
 
-mod asked;
+mod on_demand;
 mod due;
-mod forget;
-mod gone;
+mod resume_deletions;
+mod redaction_jobs;
 mod heartbeat;
 mod reminders;
 mod runs;
@@ -16,7 +16,7 @@ mod slots;
 mod upkeep;
 
 pub use crate::reflection::Job;
-pub use asked::Asked;
+pub use on_demand::OnDemandResult;
 pub use slots::Coming;
 pub use upkeep::{Checked, FreeSpace};
 
@@ -28,12 +28,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config;
 use crate::engine::{Audience, Engine};
-use crate::memory::Tree;
+use crate::memory::Workspace;
 use crate::reflection::Reflector;
 use crate::store::Journal;
-use crate::time::clock::{Bell, Ringer};
+use crate::time::clock::{WakeupSender, Wakeups};
 use crate::time::task::guarded;
-use crate::time::{Clock, Moment, Zone};
+use crate::time::{Clock, Timestamp, Zone};
 
 /// How long the task rests after the journal failed it.
 const AFTER_TROUBLE: Duration = Duration::from_secs(60);
@@ -53,7 +53,7 @@ pub struct Schedule {
     /// `[retention]`
     pub retention: config::Retention,
     /// The knowledge tree.
-    pub tree: Tree,
+    pub tree: Workspace,
     /// Who does the work.
     pub engine: Arc<Engine>,
     /// Who is told when something was posted.
@@ -63,7 +63,7 @@ pub struct Schedule {
     /// How much room there is on the disk of the home.
     pub free_space: FreeSpace,
     /// Rings the bell that goes to [`Schedule::run`].
-    pub ringer: Ringer,
+    pub ringer: WakeupSender,
     /// Changes after each look.
     pub(crate) looked: watch::Sender<()>,
     /// How far the round of upkeep is.
@@ -82,7 +82,7 @@ impl Schedule {
     }
 
     /// Works until the program stops.
-    pub async fn run(self: Arc<Self>, mut bell: Bell, stop: CancellationToken) {
+    pub async fn run(self: Arc<Self>, mut bell: Wakeups, stop: CancellationToken) {
         let clock = Arc::clone(&self.clock);
         let mut busy = Some(clock.busy());
         loop {
@@ -101,7 +101,7 @@ impl Schedule {
     }
 
     /// Does everything that is due, and says when something will be next. What fails keeps the rest from nothing.
-    async fn look(&self) -> Option<Moment> {
+    async fn look(&self) -> Option<Timestamp> {
         let next = [
             self.tried("What was to be reminded of", self.reminders()).await,
             self.tried("Looking back", self.slots()).await,
@@ -115,7 +115,11 @@ impl Schedule {
     }
 
     /// When a part wants to be looked at next; soon, if it failed.
-    async fn tried(&self, what: &str, part: impl Future<Output = anyhow::Result<Option<Moment>>>) -> Option<Moment> {
+    async fn tried(
+        &self,
+        what: &str,
+        part: impl Future<Output = anyhow::Result<Option<Timestamp>>>,
+    ) -> Option<Timestamp> {
         guarded(what, part).await.unwrap_or_else(|error| {
             tracing::error!("{what} failed, and is tried again: {error:#}");
             Some(self.clock.now().plus(AFTER_TROUBLE))

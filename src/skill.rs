@@ -12,6 +12,6 @@ pub mod manifest;
 pub mod name;
 pub mod note;
 
-pub use catalogue::{Broken, Catalogue, Shelf, Skill};
-pub use folder::{Digest, Folder, MAIN};
+pub use catalogue::{Catalogue, Skill, SkillCache, UnloadableSkill};
+pub use folder::{Digest, MAIN, SkillFolder};
 pub use index::{Available, applies, listing};

@@ -1,6 +1,6 @@
 //! The metered models: no model is called before the worst that the call can cost is reserved, and none is paid for twice.
 //!
-//! A [`Purse`] holds the models of one use in order of choice, each metered by the one [`Ledger`]. Checking every limit of the
+//! A [`ModelPool`] holds the models of one use in order of choice, each metered by the one [`Ledger`]. Checking every limit of the
 //! local day and reserving the worst case is a single transaction, so calls side by side can never exceed a limit together.
 //! Afterwards the reservation is settled with what the provider counted. What was cut off, or is never heard of again because
 //! the process died, stays at its worst case: a budget may be used up too early, never too late.
@@ -12,14 +12,14 @@ mod cost;
 mod embed;
 mod ledger;
 mod limits;
-mod purse;
-mod scale;
+mod model_pool;
+mod token_calibration;
 mod transcription;
-mod watch;
+mod stream_probe;
 
 #[cfg(test)]
 mod tests;
 
 pub use ledger::{Ledger, Left, OnBehalf};
-pub use purse::Purse;
+pub use model_pool::ModelPool;
 pub use transcription::{ReservedTranscription, Transcriber};

@@ -66,9 +66,9 @@ pub fn is_emoji(text: &str) -> bool {
 /// hexadecimal, digits and emoji, each as in the table of the test. The older of the two has nearly twice as many as guessed for Hebrew and Hindi. A long row of the
 /// same character is guessed too high, a row of blanks too low. What a provider counts corrects all of it from the first call on.
 pub fn estimate_tokens(text: &str) -> u64 {
-    let (mut parts, mut before) = (0_u64, Kind::Blank);
+    let (mut parts, mut before) = (0_u64, CharKind::Blank);
     for c in text.chars() {
-        let kind = Kind::of(c);
+        let kind = CharKind::of(c);
         parts += kind.parts(before);
         if before.has_border_to(kind) {
             parts += BORDER;
@@ -85,7 +85,7 @@ const BORDER: u64 = 12;
 
 /// What a character is to a tokenizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharKind {
     Blank,
     Small,
     Capital,
@@ -96,7 +96,7 @@ enum Kind {
     Other,
 }
 
-impl Kind {
+impl CharKind {
     fn of(c: char) -> Self {
         match c {
             'a'..='z' | '\u{c0}'..='\u{24f}' => Self::Small,

@@ -1,8 +1,8 @@
 //! Instants, the clock, and the zone in which days are counted.
 //!
-//! Stored instants are UTC milliseconds ([`Moment`]). Nothing reads the system's clock or sleeps but through [`Clock`],
+//! Stored instants are UTC milliseconds ([`Timestamp`]). Nothing reads the system's clock or sleeps but through [`Clock`],
 //! so that a test can live through a week in a second. The simulated clock moves only when every task is at rest, which
-//! it knows because work is counted ([`Busy`]).
+//! it knows because work is counted ([`ActivityGuard`]).
 
 pub mod clock;
 pub mod cron;
@@ -12,7 +12,7 @@ pub mod task;
 pub mod when;
 pub mod zone;
 
-pub use clock::{Busy, Clock, SystemClock};
+pub use clock::{ActivityGuard, Clock, SystemClock};
 pub use cron::{Cron, NotCron};
 pub use period::{Period, Span};
 pub use simulated::SimulatedClock;
@@ -26,9 +26,9 @@ use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 /// An instant: milliseconds since the Unix epoch, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
-pub struct Moment(pub i64);
+pub struct Timestamp(pub i64);
 
-impl Moment {
+impl Timestamp {
     /// The end of time: what waits for it waits for nothing.
     pub const NEVER: Self = Self(i64::MAX);
 
@@ -78,13 +78,13 @@ fn millis(span: Duration) -> i64 {
     i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }
 
-impl ToSql for Moment {
+impl ToSql for Timestamp {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(self.0))
     }
 }
 
-impl FromSql for Moment {
+impl FromSql for Timestamp {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         i64::column_result(value).map(Self)
     }

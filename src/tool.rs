@@ -2,20 +2,20 @@
 //!
 //! A tool is told where its arguments came from and answers with labelled text. The toolbox keeps the rules in one place: an
 //! unknown tool, bad arguments and a failure are answered in a sentence that the model can act on; what is too long is cut and
-//! says so; and in a tainted turn nothing leaves without a person's yes ([`Reach`], [`Way`]): not to an address that no person typed,
+//! says so; and in a tainted turn nothing leaves without a person's yes ([`Egress`], [`Decision`]): not to an address that no person typed,
 //! not to a tool of another program, and not into what will be told or done later. Nobody is asked about what could not be done anyway, or about what cannot be shown whole.
 
 mod argument;
 mod effects;
 pub mod files;
-pub mod keeping;
-mod later;
+pub mod knowledge_tools;
+mod schedule_tools;
 pub mod load_skill;
 pub mod memory_recall;
 pub mod memory_save;
 pub mod memory_search;
 pub mod memory_section;
-pub mod outside;
+pub mod mcp;
 pub mod react;
 pub mod read_reflection;
 pub mod recall;
@@ -42,8 +42,8 @@ use crate::review::reveal::reveal;
 use crate::store::{Covers, Node};
 use crate::trust::{Label, Labelled, Scope, Text};
 pub use effects::Effects;
-pub use later::Later;
-use outside::Servers;
+use mcp::Servers;
+pub use schedule_tools::Later;
 use web::Written;
 
 /// The most characters of a result that go to a model.
@@ -65,7 +65,7 @@ pub trait Tool: Send + Sync {
     fn effects(&self) -> Effects;
 
     /// Where a call with these arguments would send something.
-    fn reach(&self, arguments: &Value) -> Reach;
+    fn reach(&self, arguments: &Value) -> Egress;
 
     /// Whether a call with these arguments could be made at all: asked before a person is.
     ///
@@ -76,12 +76,12 @@ pub trait Tool: Send + Sync {
     }
 
     /// Makes the call.
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError>;
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError>;
 }
 
 /// Where a call sends something.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reach {
+pub enum Egress {
     /// Nowhere outside.
     Inside,
     /// To this web address.
@@ -98,9 +98,9 @@ pub enum Reach {
 }
 
 /// What becomes of a call.
-pub enum Way {
+pub enum Decision {
     /// It is made.
-    Open(Cleared),
+    Open(AuthorizedCall),
     /// A person is asked first.
     Ask(Ask),
     /// It is not made; the sentence says why.
@@ -108,7 +108,7 @@ pub enum Way {
 }
 
 /// A call that no rule is against.
-pub struct Cleared {
+pub struct AuthorizedCall {
     tool: Arc<dyn Tool>,
     arguments: Value,
 }
@@ -128,7 +128,7 @@ pub struct Ask {
 
 /// One call.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct AuthorizableCall<'a> {
     /// The arguments.
     pub arguments: &'a Value,
     /// Whose turn it is.
@@ -153,7 +153,7 @@ pub struct Call<'a> {
     pub shown_hosts: &'a BTreeSet<String>,
 }
 
-impl Call<'_> {
+impl AuthorizableCall<'_> {
     /// Whether a person is asked before something leaves that none of them typed or said yes to.
     fn must_ask(&self) -> bool {
         self.label.asks_before_leaving()
@@ -206,7 +206,7 @@ pub struct Output {
 
 /// What a call gave, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
+pub struct ToolResult {
     /// What the model gets to read.
     pub text: Text,
     /// What in the journal its words grew from.
@@ -315,7 +315,7 @@ impl Toolbox {
     /// What a person may call a tool: its name, and for one of another program also its name there, alone or behind its server's.
     pub fn names_of(&self, name: &str) -> Vec<String> {
         let mut names = vec![name.to_owned()];
-        if let Some(Reach::Outside { server, tool }) = self.find(name).map(|tool| tool.reach(&Value::Null)) {
+        if let Some(Egress::Outside { server, tool }) = self.find(name).map(|tool| tool.reach(&Value::Null)) {
             names.push(format!("{server}/{tool}"));
             names.push(tool);
         }
@@ -323,28 +323,28 @@ impl Toolbox {
     }
 
     /// What becomes of a call.
-    pub fn way(&self, name: &str, arguments: &str, call: &Call<'_>) -> Way {
-        self.decide(name, arguments, call).unwrap_or_else(|error| Way::Closed(error.to_string()))
+    pub fn way(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Decision {
+        self.decide(name, arguments, call).unwrap_or_else(|error| Decision::Closed(error.to_string()))
     }
 
-    fn decide(&self, name: &str, arguments: &str, call: &Call<'_>) -> Result<Way, ToolError> {
+    fn decide(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Result<Decision, ToolError> {
         let tool = self.find(name).ok_or_else(|| ToolError::Arguments(crate::wording::tool::unknown(name)))?;
         let arguments = parse_arguments(arguments)?;
         let reach = tool.reach(&arguments);
-        if let Reach::Address(address) = &reach
+        if let Egress::Address(address) = &reach
             && let Ok(url) = web::parse(address)
         {
             call.refuse_downgrade(&url)?;
         }
-        if call.must_ask() && reach != Reach::Inside {
+        if call.must_ask() && reach != Egress::Inside {
             tool.judge(&arguments)?;
             if let Some(ask) = ask(name, reach, &arguments, call)?
                 && call.granted != Some(&ask.covers)
             {
-                return Ok(Way::Ask(ask));
+                return Ok(Decision::Ask(ask));
             }
         }
-        Ok(Way::Open(Cleared { tool, arguments }))
+        Ok(Decision::Open(AuthorizedCall { tool, arguments }))
     }
 
     /// No outside tool is ever found under the name of a built-in one.
@@ -358,18 +358,22 @@ impl Toolbox {
     }
 }
 
-impl Cleared {
+impl AuthorizedCall {
     /// Makes the call. Whatever happens, there is a text for the model: its label is the join of where the arguments and the result
     /// came from.
-    pub async fn run(self, call: Call<'_>) -> Given {
+    pub async fn run(self, call: AuthorizableCall<'_>) -> ToolResult {
         let (label, scope) = (call.label.clone(), call.scope);
-        let call = Call { arguments: &self.arguments, ..call };
+        let call = AuthorizableCall { arguments: &self.arguments, ..call };
         let made = self.tool.run(&call).await;
         let failed = made.as_ref().err().map(ToolError::word);
         let output =
             made.unwrap_or_else(|error| Output { text: error.to_string(), label: Label::neutral(), from: Vec::new() });
         let text = crate::text::shorten(&output.text, MAX_RESULT);
-        Given { text: Labelled::new(Arc::from(text), label.join_with(&output.label), scope), from: output.from, failed }
+        ToolResult {
+            text: Labelled::new(Arc::from(text), label.join_with(&output.label), scope),
+            from: output.from,
+            failed,
+        }
     }
 }
 
@@ -381,10 +385,10 @@ pub fn digest(name: &str, arguments: &str) -> String {
 }
 
 /// What a person has to be asked before something goes there; nothing if the address is known.
-fn ask(name: &str, reach: Reach, arguments: &Value, call: &Call<'_>) -> Result<Option<Ask>, ToolError> {
+fn ask(name: &str, reach: Egress, arguments: &Value, call: &AuthorizableCall<'_>) -> Result<Option<Ask>, ToolError> {
     let ask = match reach {
-        Reach::Inside => return Ok(None),
-        Reach::Address(address) => {
+        Egress::Inside => return Ok(None),
+        Egress::Address(address) => {
             let url = web::parse(&address).map_err(|error| ToolError::Refused(error.to_string()))?;
             if call.knows(&url) {
                 return Ok(None);
@@ -393,11 +397,11 @@ fn ask(name: &str, reach: Reach, arguments: &Value, call: &Call<'_>) -> Result<O
             let question = crate::wording::tool::may_i_open(call.label);
             Ask { covers: covers(&url), to: web::host_name(&url), question, shown: url.into() }
         }
-        Reach::Later => {
+        Egress::Later => {
             let question = crate::wording::reminder::may_i(call.label, name);
             Ask { covers: Covers::Call, to: name.to_owned(), question, shown: whole(arguments)? }
         }
-        Reach::Outside { server, tool } => {
+        Egress::Outside { server, tool } => {
             let to = reveal(&crate::text::one_line(&format!("{server}/{tool}")));
             let question = crate::wording::tool::may_i_call(call.label, &to);
             Ask { covers: Covers::Call, to, question, shown: whole(arguments)? }

@@ -36,10 +36,10 @@ use std::time::Duration;
 
 use compline::config::{self, Provider};
 use compline::model::{
-    self, Live, Message, Model, ModelError, Part, Purpose, Reply, Request, Role, Stop, ToolCall, ToolSpec, Unwatched,
-    Usage,
+    self, Message, Model, ModelError, NullSink, Purpose, Reply, Request, RequestPart, Role, Stop, StreamSink, ToolCall,
+    ToolSpec, Usage,
 };
-use compline::skill::{self, MAIN, Shelf, manifest};
+use compline::skill::{self, MAIN, SkillCache, manifest};
 use compline::trust::{Label, Labelled, Scope};
 
 /// A picture of one red pixel.
@@ -131,13 +131,13 @@ fn go_on(question: &str, calls: &[ToolCall]) -> Request {
     let mut gave = Message::new(Role::Tool);
     for call in calls {
         let (id, name): (Arc<str>, Arc<str>) = (call.id.as_str().into(), call.name.as_str().into());
-        made.push(labelled(Part::Call {
+        made.push(labelled(RequestPart::Call {
             id: Arc::clone(&id),
             name: Arc::clone(&name),
             arguments: call.arguments.as_str().into(),
             extra: call.extra.as_str().into(),
         }));
-        gave.push(labelled(Part::Result { id, name, text: "21 degrees".into() }));
+        gave.push(labelled(RequestPart::Result { id, name, text: "21 degrees".into() }));
     }
     request.push(Arc::new(made)).unwrap();
     request.push(Arc::new(gave)).unwrap();
@@ -147,7 +147,7 @@ fn go_on(question: &str, calls: &[ToolCall]) -> Request {
 #[derive(Default)]
 struct Watched(Mutex<Vec<String>>);
 
-impl Live for Watched {
+impl StreamSink for Watched {
     fn grow(&self, delta: &str) {
         self.0.lock().unwrap().push(delta.to_owned());
     }
@@ -176,12 +176,12 @@ async fn a_tool_is_called_and_its_result_goes_back() {
     let peer = Peer::start();
     for provider in WIRES {
         let model = wire(provider, &peer.url);
-        let reply = model.call(&ask("one tool"), &Unwatched).await.unwrap();
+        let reply = model.call(&ask("one tool"), &NullSink).await.unwrap();
         let made = calls(&reply);
         assert_eq!((reply.stop, made.len()), (Stop::Tools, 1), "{provider:?}");
         assert_eq!((made[0].name.as_str(), made[0].arguments.as_str()), ("weather", r#"{"city":"Vienna"}"#));
         assert!(!made[0].id.is_empty(), "{provider:?}");
-        let reply = model.call(&go_on("one tool", &made), &Unwatched).await.unwrap();
+        let reply = model.call(&go_on("one tool", &made), &NullSink).await.unwrap();
         assert_eq!(text(&reply), "It is 21 degrees in Vienna.", "{provider:?}");
     }
 }
@@ -191,11 +191,11 @@ async fn two_tools_at_once_are_kept_apart() {
     let peer = Peer::start();
     for provider in WIRES {
         let model = wire(provider, &peer.url);
-        let made = calls(&model.call(&ask("two tools"), &Unwatched).await.unwrap());
+        let made = calls(&model.call(&ask("two tools"), &NullSink).await.unwrap());
         let arguments: Vec<&str> = made.iter().map(|call| call.arguments.as_str()).collect();
         assert_eq!(arguments, [r#"{"city":"Vienna"}"#, r#"{"city":"Oslo"}"#], "{provider:?}");
         assert_ne!(made[0].id, made[1].id, "{provider:?}");
-        let reply = model.call(&go_on("two tools", &made), &Unwatched).await.unwrap();
+        let reply = model.call(&go_on("two tools", &made), &NullSink).await.unwrap();
         assert_eq!(text(&reply), "Vienna is warmer than Oslo.", "{provider:?}");
     }
 }
@@ -205,10 +205,10 @@ async fn a_picture_is_taken() {
     let peer = Peer::start();
     for provider in WIRES {
         let mut question = Message::of(Role::User, labelled(Arc::from("picture")));
-        question.push(labelled(Part::Image { mime: "image/png".into(), bytes: PIXEL.into() }));
+        question.push(labelled(RequestPart::Image { mime: "image/png".into(), bytes: PIXEL.into() }));
         let mut request = Request::new(Scope::Shared, Purpose::Chat);
         request.push(Arc::new(question)).unwrap();
-        let reply = wire(provider, &peer.url).call(&request, &Unwatched).await.unwrap();
+        let reply = wire(provider, &peer.url).call(&request, &NullSink).await.unwrap();
         assert_eq!(text(&reply), "A small red square.", "{provider:?}");
     }
 }
@@ -222,9 +222,9 @@ async fn a_server_that_is_busy_or_broken_is_asked_later() {
             after: seconds.map(Duration::from_secs),
             what: what.to_owned(),
         };
-        let busy = model.call(&ask("busy"), &Unwatched).await.unwrap_err();
+        let busy = model.call(&ask("busy"), &NullSink).await.unwrap_err();
         assert_eq!(busy, later(Some(7), "HTTP 429"), "{provider:?}");
-        let broken = model.call(&ask("broken"), &Unwatched).await.unwrap_err();
+        let broken = model.call(&ask("broken"), &NullSink).await.unwrap_err();
         assert_eq!(broken, later(None, "HTTP 503"), "{provider:?}");
     }
 }
@@ -233,7 +233,7 @@ async fn a_server_that_is_busy_or_broken_is_asked_later() {
 async fn an_answer_that_is_cut_off_is_no_answer() {
     let peer = Peer::start();
     for provider in WIRES {
-        let cut = wire(provider, &peer.url).call(&ask("cut"), &Unwatched).await;
+        let cut = wire(provider, &peer.url).call(&ask("cut"), &NullSink).await;
         assert_eq!(cut.unwrap_err(), ModelError::Cut, "{provider:?}");
     }
 }
@@ -242,12 +242,12 @@ async fn an_answer_that_is_cut_off_is_no_answer() {
 async fn what_the_provider_counted_is_passed_on() {
     let peer = Peer::start();
     for provider in WIRES {
-        let reply = wire(provider, &peer.url).call(&ask("counted"), &Unwatched).await.unwrap();
+        let reply = wire(provider, &peer.url).call(&ask("counted"), &NullSink).await.unwrap();
         assert_eq!((reply.usage.input, reply.usage.output), (100, 5), "{provider:?}");
     }
     // The peer tells of cached tokens only where it plays OpenRouter.
     let router = wire(Provider::OpenAi, &format!("{}/api/v1", peer.url));
-    let reply = router.call(&ask("counted"), &Unwatched).await.unwrap();
+    let reply = router.call(&ask("counted"), &NullSink).await.unwrap();
     assert_eq!(reply.usage, Usage { input: 100, cached: 64, output: 5 });
 }
 
@@ -289,12 +289,12 @@ fn judged(folders: &[PathBuf]) -> Vec<usize> {
 fn every_skill_of_a_public_collection_loads() {
     let mut count = 0;
     for folder in collections() {
-        let catalogue = Shelf::new(folder.clone()).look();
+        let catalogue = SkillCache::new(folder.clone()).look();
         assert_eq!(catalogue.broken, [], "{}", folder.display());
         assert_eq!(catalogue.skills.keys().cloned().collect::<Vec<_>>(), skills_in(&folder), "{}", folder.display());
         for skill in catalogue.skills.values().filter(|skill| skill.content.text(MAIN).unwrap().starts_with("---")) {
             let what = format!("{}: the description stands in the front matter", skill.folder);
-            assert_eq!(skill.manifest.form, manifest::Form::FrontMatter, "{what}");
+            assert_eq!(skill.manifest.form, manifest::ManifestFormat::FrontMatter, "{what}");
         }
         let skills = catalogue.skills.values().map(|skill| (skill.folder.as_str(), &skill.manifest));
         let bullets = skill::listing(skills, 2_000).lines().filter(|line| line.starts_with("- ")).count();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use compline::memory::{Index, Question, Tree};
+use compline::memory::{Index, IndexQuery, Workspace};
 use compline::people::{Party, Role};
 use compline::store::{EntryKind, Journal};
 use compline::time::{Clock, SystemClock, Zone};
@@ -33,7 +33,7 @@ pub async fn measure() {
     let [ada, ben, cy] = people.await.unwrap().map(Party::One);
     let workspace = folder.path().join("workspace");
     write(&workspace, 0);
-    let tree = Tree::new(workspace.clone(), folder.path().join("experience"), journal.clone(), Zone::UTC);
+    let tree = Workspace::new(workspace.clone(), folder.path().join("experience"), journal.clone(), Zone::UTC);
     let index = Index::new(tree, journal.clone(), clock);
     let began = Instant::now();
     index.refresh(&ada).await.unwrap();
@@ -59,7 +59,7 @@ async fn search(index: &Index, ada: &Party, beside: &str) {
             for n in 0..100 {
                 let words = ranks.map(|rank| word(rank + n)).join(" ");
                 let words = Labelled::new(Arc::from(words), Label::trusted(), ada.scope());
-                let question = Question { kinds: kinds.clone(), limit: 10, ..Question::of(ada, words) };
+                let question = IndexQuery { kinds: kinds.clone(), limit: 10, ..IndexQuery::of(ada, words) };
                 let began = Instant::now();
                 index.search(&question).await.unwrap();
                 times.push(began.elapsed());

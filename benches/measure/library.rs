@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use compline::adapter::terminal::Connection;
 use compline::adapter::terminal::protocol::{FromClient, FromGateway};
-use compline::app::{App, Seams};
+use compline::app::{App, Overrides};
 use compline::config::Home;
 use compline::id::PersonId;
-use compline::model::Card;
+use compline::model::ModelInfo;
 use compline::people::Party;
 use compline::store::{Journal, MessageKind, NewConversation, NewMessage, NewStep, NewTurn, TextKind};
-use compline::time::{Clock, Moment, SystemClock};
+use compline::time::{Clock, SystemClock, Timestamp};
 use compline::trust::{Label, Labelled, Scope, Text};
 
 use crate::support::model::Scripted;
@@ -56,8 +56,8 @@ fn config(home: &std::path::Path, people: usize) -> compline::config::Config {
     compline::config::parse(&text, "bench.toml", &Default::default(), Home::at(home)).unwrap().config
 }
 
-fn seams(clock: &Arc<SystemClock>) -> Seams {
-    let card = Card {
+fn seams(clock: &Arc<SystemClock>) -> Overrides {
+    let card = ModelInfo {
         provider: "offline".to_owned(),
         name: "scripted".to_owned(),
         context_window: 1_000_000,
@@ -66,12 +66,12 @@ fn seams(clock: &Arc<SystemClock>) -> Seams {
         price: None,
     };
     let model = Scripted::with_card(clock.clone(), card);
-    Seams {
+    Overrides {
         clock: Some(clock.clone()),
         chat: vec![model.clone()],
         background: vec![model],
         terminal_only: true,
-        ..Seams::default()
+        ..Overrides::default()
     }
 }
 
@@ -144,7 +144,7 @@ async fn turns_with_memory(notes: usize, messages: usize) {
         std::fs::write(folder.join(format!("note-{note}.md")), format!("{head}{body}")).unwrap();
     }
     let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
-    let long_ago = Moment(clock.now().0 - 400 * 24 * 3_600_000);
+    let long_ago = Timestamp(clock.now().0 - 400 * 24 * 3_600_000);
     remember(&app.journal, messages, long_ago, 200).await;
     // They are over and written down, as such old ones are.
     let db = rusqlite::Connection::open(home.path().join("compline.db")).unwrap();
@@ -214,7 +214,7 @@ async fn recall(messages: usize) {
 }
 
 /// Past turns of the owner, so many messages in each conversation: half of them are theirs, half are answers.
-async fn remember(journal: &Journal, messages: usize, now: Moment, each: usize) {
+async fn remember(journal: &Journal, messages: usize, now: Timestamp, each: usize) {
     let scope = Scope::Person(PersonId(1));
     for block in 0..messages.div_ceil(2).div_ceil(500) {
         let first = block * 500;

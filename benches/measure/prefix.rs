@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use compline::model::{Card, Part, Request};
+use compline::model::{ModelInfo, Request, RequestPart};
 use serde_json::json;
 
 use crate::figure;
@@ -61,8 +61,8 @@ async fn talk() -> Vec<Request> {
     requests
 }
 
-fn card() -> Card {
-    Card {
+fn card() -> ModelInfo {
+    ModelInfo {
         provider: "scripted".to_owned(),
         name: "scripted".to_owned(),
         context_window: WINDOW,
@@ -100,7 +100,7 @@ fn written(request: &Request) -> String {
         bytes.push_str(&format!("{:?}\n", message.role()));
         for part in message.parts() {
             match part.open().0 {
-                Part::Text(text) => bytes.push_str(text),
+                RequestPart::Text(text) => bytes.push_str(text),
                 other => bytes.push_str(&format!("{other:?}")),
             }
             bytes.push('\n');

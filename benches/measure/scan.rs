@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use compline::review::scan::{scan, scan_text};
-use compline::skill::{Folder, MAIN};
+use compline::skill::{MAIN, SkillFolder};
 
 use crate::support::saved::saved;
 use crate::{figure, line};
@@ -48,7 +48,7 @@ fn all(folder: &Path) -> Vec<Scanned> {
         let texts = saved(folder);
         return texts.iter().map(|text| timed(text.text.len(), || scan_text(MAIN, &text.text))).collect();
     }
-    let read = folders.iter().filter_map(|folder| Folder::read(folder).ok());
+    let read = folders.iter().filter_map(|folder| SkillFolder::read(folder).ok());
     read.map(|folder| timed(folder.files().map(|(_, bytes)| bytes.len()).sum(), || scan(&folder))).collect()
 }
 

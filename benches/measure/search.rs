@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use compline::config::{Budget, Limit};
 use compline::id::{ConversationId, PersonId, StreamId};
-use compline::memory::{Asked, Pool, Recollection, VectorParts, Vectors, digest};
+use compline::memory::{Corpus, RecallQuery, Recollection, VectorParts, Vectors, digest};
 use compline::model::ModelError;
 use compline::model::embed::{Embedded, Embedder, EmbedderCard};
 use compline::people::{Address, Role};
 use compline::spend::Ledger;
 use compline::store::{Journal, MessageKind, NewConversation, NewMessage, TextKind};
-use compline::time::{Moment, SystemClock, Zone};
+use compline::time::{SystemClock, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope, Text};
 
 use crate::library::{sentence, word};
@@ -85,7 +85,7 @@ async fn by_meaning(journal: &Journal, dimensions: usize) {
         format!("{first:.0?}"),
     );
     let began = Instant::now();
-    vectors.read(Pool::Said, ADA).await.unwrap();
+    vectors.read(Corpus::Said, ADA).await.unwrap();
     figure("  reading them, in the background", format!("{:.0?}", began.elapsed()));
     let (mut times, before) = (Vec::new(), cpu());
     for n in 0..40 {
@@ -98,7 +98,7 @@ async fn by_meaning(journal: &Journal, dimensions: usize) {
 async fn ask(recollection: &Recollection, words: &str) -> Duration {
     let words = Labelled::new(Arc::from(words), Label::trusted(), ADA);
     let began = Instant::now();
-    let asked = Asked { words, untrusted_too: false, limit: 6, before: None };
+    let asked = RecallQuery { words, untrusted_too: false, limit: 6, before: None };
     recollection.search(&asked, |_, found| Ok(found)).await.unwrap();
     began.elapsed()
 }
@@ -125,13 +125,13 @@ async fn keep(journal: &Journal, dimensions: usize) {
 async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
     for first in range.step_by(10_000) {
         let write = move |tx: compline::store::Tx<'_>| {
-            tx.people().allow("Ada", Role::Owner, "config", Moment(0))?;
+            tx.people().allow("Ada", Role::Owner, "config", Timestamp(0))?;
             let stream = tx.conversations().stream_for(PersonId(1))?;
             let address =
-                tx.addresses().link(&Address::new("terminal", "local", "person-1"), Some(PersonId(1)), Moment(0))?;
+                tx.addresses().link(&Address::new("terminal", "local", "person-1"), Some(PersonId(1)), Timestamp(0))?;
             let mut conversation = None;
             for n in first..first + 10_000 {
-                let at = Moment(1_600_000_000_000 + i64::try_from(n).unwrap() * 120_000);
+                let at = Timestamp(1_600_000_000_000 + i64::try_from(n).unwrap() * 120_000);
                 let current = match conversation.filter(|_| n % 1_000 != 0) {
                     Some(current) => current,
                     None => open(tx, stream, at)?,
@@ -163,7 +163,7 @@ async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
     }
 }
 
-fn open(tx: compline::store::Tx<'_>, stream: StreamId, at: Moment) -> anyhow::Result<ConversationId> {
+fn open(tx: compline::store::Tx<'_>, stream: StreamId, at: Timestamp) -> anyhow::Result<ConversationId> {
     tx.conversations().open_conversation(&NewConversation { stream, kind: "chat", scope: ADA, because: "silence", at })
 }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use compline::config::{Budget, Limit};
 use compline::id::MessageId;
-use compline::memory::{Asked, Pool, Recollection, VectorParts, Vectors, digest};
+use compline::memory::{Corpus, RecallQuery, Recollection, VectorParts, Vectors, digest};
 use compline::model::embed::Embedder;
 use compline::people::{Address, Role};
 use compline::spend::Ledger;
 use compline::store::{Journal, MessageKind, NewConversation, NewMessage, TextKind};
 use compline::text::question;
-use compline::time::{Moment, SystemClock, Zone};
+use compline::time::{SystemClock, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope, Text};
 use tokio_util::sync::CancellationToken;
 
@@ -51,7 +51,7 @@ impl House {
                 assert!(away.is_none(), "The server computes no vectors: {away:?}");
                 tokio::task::yield_now().await;
             }
-            vectors.read(Pool::Said, scope).await.unwrap();
+            vectors.read(Corpus::Said, scope).await.unwrap();
         }
         Self {
             names: journal.read(|db| db.message_search().names_of(scope, "")).await.unwrap(),
@@ -74,7 +74,7 @@ impl House {
             "hybrid" => &self.hybrid,
             _ => return self.nearest(words).await,
         };
-        let asked = Asked { words: text(words, self.scope), untrusted_too: false, limit: DEEP, before: None };
+        let asked = RecallQuery { words: text(words, self.scope), untrusted_too: false, limit: DEEP, before: None };
         let found = recollection.search(&asked, |_, found| Ok(found)).await.unwrap();
         found.hits.iter().map(|hit| self.turns[&hit.message].clone()).collect()
     }
@@ -114,20 +114,20 @@ fn text(words: &str, scope: Scope) -> Text {
 
 /// Writes everything down as it was said: each session is a conversation of the group, each speaker a person.
 async fn fill(journal: &Journal, talk: &Talk) -> (Scope, HashMap<MessageId, String>) {
-    let sessions: Vec<Vec<(String, String, Moment, String)>> = talk
+    let sessions: Vec<Vec<(String, String, Timestamp, String)>> = talk
         .sessions
         .iter()
         .map(|session| {
             let turn = |turn: &Turn| {
                 let at = chrono::DateTime::parse_from_rfc3339(&turn.at).expect("times are as in RFC 3339");
-                (turn.id.clone(), turn.speaker.clone(), Moment(at.timestamp_millis()), turn.text.clone())
+                (turn.id.clone(), turn.speaker.clone(), Timestamp(at.timestamp_millis()), turn.text.clone())
             };
             session.turns.iter().map(turn).collect()
         })
         .collect();
     let write = move |tx: compline::store::Tx<'_>| {
         let mut turns = HashMap::new();
-        let (stream, address) = tx.groups().stream_for_group(&Address::new("telegram", "1", "-1"), Moment(0))?;
+        let (stream, address) = tx.groups().stream_for_group(&Address::new("telegram", "1", "-1"), Timestamp(0))?;
         let scope = Scope::Group(stream);
         for session in sessions.iter().filter(|session| !session.is_empty()) {
             let at = session[0].2;

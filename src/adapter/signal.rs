@@ -11,19 +11,19 @@
 //!
 //! Kept in memory alone: which account is ours, how the channel is ([`pulse::Pulse`]), and the line that waits for the journal.
 
-mod ask;
+mod rpc_client;
 mod daemon;
-mod ear;
+mod subscription;
 mod envelope;
-mod exchange;
+mod rpc_connection;
 mod file;
-mod hear;
+mod receive;
 mod http;
-mod line;
-mod look;
+mod socket;
+mod probe;
 mod name;
 mod parse;
-mod pulse;
+mod daemon_health;
 mod results;
 mod send;
 mod sse;
@@ -44,21 +44,21 @@ use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{
-    Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Typing, Unreadable,
+    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
 };
 use crate::config::{self, SignalEndpoint};
 use crate::message::{Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
 use crate::time::Clock;
 
-use ask::Asker;
 use daemon::Daemon;
-use ear::Side;
-use hear::Listener;
+use daemon_health::{Pulse, Topic};
 use http::Http;
-use line::Place;
-pub use look::Look;
-use pulse::{Pulse, Topic};
+pub use probe::DaemonProbe;
+use receive::Listener;
+use rpc_client::Asker;
+use socket::DaemonAddress;
+use subscription::Side;
 use wire::Params;
 
 /// The channel's name in addresses.
@@ -76,13 +76,13 @@ pub struct Signal {
     attachments_dir: Option<PathBuf>,
     command: Vec<String>,
     socket: Option<PathBuf>,
-    known: Mutex<Known>,
+    known: Mutex<DaemonInfo>,
     fetching: tokio::sync::Mutex<()>,
 }
 
 /// What the daemon told when it was reached.
 #[derive(Default)]
-struct Known {
+struct DaemonInfo {
     account: Option<String>,
     version: (u64, u64, u64),
 }
@@ -94,8 +94,8 @@ impl Signal {
     /// If the daemon is to be reached by HTTP and no client for that can be built.
     pub fn new(config: &config::Signal, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let place = match &config.endpoint {
-            SignalEndpoint::Unix(path) => Ok(Place::Unix(path.clone())),
-            SignalEndpoint::Tcp(place) => Ok(Place::Tcp(place.clone())),
+            SignalEndpoint::Unix(path) => Ok(DaemonAddress::Unix(path.clone())),
+            SignalEndpoint::Tcp(place) => Ok(DaemonAddress::Tcp(place.clone())),
             SignalEndpoint::Http(base) => Err(Http::new(base)?),
         };
         let (asker, side) = match place {
@@ -129,7 +129,7 @@ impl Signal {
         (!self.command.is_empty()).then(|| daemon.keep(stop).boxed())
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, DaemonInfo> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -159,10 +159,11 @@ impl Adapter for Signal {
     }
 
     async fn connect(&self) -> Result<(), PollError> {
-        let look = self.look().await.inspect_err(|error| self.pulse.lost(&ear::Lost::Away(error.to_string())))?;
-        match look::choose(self.configured.as_deref(), look.accounts.as_deref()) {
+        let look =
+            self.look().await.inspect_err(|error| self.pulse.lost(&subscription::Lost::Away(error.to_string())))?;
+        match probe::choose(self.configured.as_deref(), look.accounts.as_deref()) {
             Ok(account) => {
-                *self.known() = Known { account: Some(account), version: look::version(&look.version) };
+                *self.known() = DaemonInfo { account: Some(account), version: probe::version(&look.version) };
                 self.pulse.settle(&Topic::Account);
                 Ok(())
             }
@@ -185,19 +186,25 @@ impl Adapter for Signal {
         self.listener.acknowledge();
     }
 
-    fn render(&self, outbound: &Outbound) -> Vec<Piece> {
+    fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart> {
         text::render(outbound)
     }
 
-    fn marked(&self, piece: &Piece, words: &str) -> Piece {
+    fn with_prefix(&self, piece: &OutgoingPart, words: &str) -> OutgoingPart {
         text::marked(piece, words)
     }
 
-    async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
+    async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
         self.send_part(peer, piece, form).await
     }
 
-    async fn edit(&self, peer: &str, external_id: &str, piece: &Piece, form: Form) -> Result<(), SendError> {
+    async fn edit(
+        &self,
+        peer: &str,
+        external_id: &str,
+        piece: &OutgoingPart,
+        form: PartFormat,
+    ) -> Result<(), SendError> {
         self.edit_part(peer, external_id, piece, form).await
     }
 
@@ -206,7 +213,7 @@ impl Adapter for Signal {
         None
     }
 
-    async fn grow(&self, _peer: &str, _delta: &str, _answers: &[String]) {}
+    async fn stream_delta(&self, _peer: &str, _delta: &str, _answers: &[String]) {}
 
     async fn typing(&self, peer: &str, typing: Typing) {
         self.send_typing(peer, typing).await;
@@ -216,7 +223,7 @@ impl Adapter for Signal {
         TYPING_PACE
     }
 
-    async fn seen(&self, _peer: &str, external_id: &str) {
+    async fn mark_read(&self, _peer: &str, external_id: &str) {
         self.send_receipt(external_id).await;
     }
 
@@ -228,7 +235,7 @@ impl Adapter for Signal {
         self.send_reaction(peer, external_id, emoji).await
     }
 
-    async fn button_heard(&self, _callback: &str) {}
+    async fn acknowledge_button(&self, _callback: &str) {}
 
     async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
         self.fetch_file(reference, max).await

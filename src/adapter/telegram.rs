@@ -9,13 +9,13 @@
 
 mod file;
 mod html;
-mod look;
+mod probe;
 mod menu;
 mod parse;
 mod pause;
 mod poll;
 mod send;
-mod trouble;
+mod problem;
 mod upload;
 mod webhook;
 mod wire;
@@ -31,19 +31,19 @@ use teloxide_core::types::{CallbackQueryId, ChatAction};
 
 use crate::adapter::markdown::Links;
 use crate::adapter::{
-    Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Typing, Unreadable,
+    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
 };
 use crate::config::{self, TelegramWay};
 use crate::message::{Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
-use crate::time::{Clock, Moment};
+use crate::time::{Clock, Timestamp};
 use crate::wording::telegram as words;
 
-pub use look::{Bot, Calls};
 use parse::Us;
 use pause::Pauses;
-use send::Target;
-use trouble::Trouble;
+pub use probe::{Bot, Calls};
+use problem::TelegramProblem;
+use send::SendTarget;
 use webhook::Webhook;
 use wire::Wire;
 
@@ -61,14 +61,14 @@ pub struct Telegram {
     pauses: Pauses,
     /// The way in, where Telegram calls.
     webhook: Option<Webhook>,
-    state: Mutex<State>,
+    state: Mutex<TelegramState>,
 }
 
 #[derive(Default)]
-struct State {
+struct TelegramState {
     /// Who we are, once Telegram was asked.
     us: Option<Us>,
-    last_poll_at: Option<Moment>,
+    last_poll_at: Option<Timestamp>,
     trouble: Option<&'static str>,
 }
 
@@ -90,19 +90,19 @@ impl Telegram {
         Ok(Self { wire, clock, pauses: Pauses::default(), webhook, state: Mutex::default() })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TelegramState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps what `health` tells.
-    fn heard<T>(&self, result: Result<T, Trouble>) -> Result<T, PollError> {
+    fn heard<T>(&self, result: Result<T, TelegramProblem>) -> Result<T, PollError> {
         let mut state = self.state();
         match result {
             Ok(received) => {
                 (state.last_poll_at, state.trouble) = (Some(self.clock.now()), None);
                 Ok(received)
             }
-            Err(Trouble { sentence, error }) => {
+            Err(TelegramProblem { sentence, error }) => {
                 state.trouble = Some(sentence);
                 Err(error)
             }
@@ -110,7 +110,7 @@ impl Telegram {
     }
 
     /// Who we are; and Telegram calls us, or nobody, or every poll would be a conflict. What waits for us is kept.
-    async fn introduce(&self) -> Result<Me, Trouble> {
+    async fn introduce(&self) -> Result<Me, TelegramProblem> {
         let me = self.wire.ask(&GetMe::new()).await.map_err(poll::trouble)?;
         match &self.webhook {
             Some(webhook) => webhook.connect(&self.wire).await?,
@@ -177,7 +177,7 @@ impl Adapter for Telegram {
     async fn next(&self, cursor: Option<&str>) -> Result<Batch, PollError> {
         let batch = match &self.webhook {
             Some(webhook) => webhook.next(&self.wire, cursor).await,
-            None => poll::poll(&self.wire, cursor, || self.clock.now()).await.map_err(Trouble::from),
+            None => poll::poll(&self.wire, cursor, || self.clock.now()).await.map_err(TelegramProblem::from),
         };
         self.heard(batch)
     }
@@ -192,23 +192,29 @@ impl Adapter for Telegram {
         }
     }
 
-    fn render(&self, outbound: &Outbound) -> Vec<Piece> {
+    fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart> {
         let (text, label, _) = outbound.text.open();
         let links = if label.asks_before_leaving() { Links::Bare } else { Links::Named };
         let parts = html::render(text, links, html::LIMIT - MARK_ROOM).into_iter();
-        let mut pieces: Vec<Piece> =
-            parts.map(|part| Piece { rich: part.html, plain: part.plain, ..Piece::default() }).collect();
+        let mut pieces: Vec<OutgoingPart> =
+            parts.map(|part| OutgoingPart { rich: part.html, plain: part.plain, ..OutgoingPart::default() }).collect();
         if let Some(last) = pieces.last_mut() {
             last.buttons.clone_from(&outbound.buttons);
         }
         pieces
     }
 
-    async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
+    async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
         self.unless_paused(peer, send::send(&self.wire, peer, piece, form)).await
     }
 
-    async fn edit(&self, peer: &str, external_id: &str, piece: &Piece, form: Form) -> Result<(), SendError> {
+    async fn edit(
+        &self,
+        peer: &str,
+        external_id: &str,
+        piece: &OutgoingPart,
+        form: PartFormat,
+    ) -> Result<(), SendError> {
         self.unless_paused(peer, send::edit(&self.wire, peer, external_id, piece, form)).await
     }
 
@@ -216,14 +222,14 @@ impl Adapter for Telegram {
         Some(PREVIEW_PACE)
     }
 
-    async fn grow(&self, _peer: &str, _delta: &str, _answers: &[String]) {}
+    async fn stream_delta(&self, _peer: &str, _delta: &str, _answers: &[String]) {}
 
     async fn typing(&self, peer: &str, typing: Typing) {
         // Telegram's sign ends by itself, within seconds or with the answer.
         if typing == Typing::Over {
             return;
         }
-        let Ok(target) = Target::of(peer) else { return };
+        let Ok(target) = SendTarget::of(peer) else { return };
         if self.rest(peer).is_some() {
             return;
         }
@@ -239,7 +245,7 @@ impl Adapter for Telegram {
         TYPING_PACE
     }
 
-    async fn seen(&self, _peer: &str, _external_id: &str) {}
+    async fn mark_read(&self, _peer: &str, _external_id: &str) {}
 
     async fn send_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
         self.unless_paused(peer, upload::send(&self.wire, peer, file)).await
@@ -249,7 +255,7 @@ impl Adapter for Telegram {
         self.unless_paused(peer, send::react(&self.wire, peer, external_id, emoji)).await
     }
 
-    async fn button_heard(&self, callback: &str) {
+    async fn acknowledge_button(&self, callback: &str) {
         let heard = AnswerCallbackQuery::new(CallbackQueryId(callback.to_owned()));
         if let Err(failure) = self.wire.ask::<_, IgnoredAny>(&heard).await {
             let reason = failure.reason();
@@ -267,7 +273,7 @@ impl Adapter for Telegram {
 
     fn health(&self) -> Health {
         let state = self.state();
-        let silent = state.last_poll_at.map(|at| self.clock.now().since(at) > trouble::SILENCE);
+        let silent = state.last_poll_at.map(|at| self.clock.now().since(at) > problem::SILENCE);
         let unheard = match silent {
             Some(true) => Some(words::SILENT),
             Some(false) => None,

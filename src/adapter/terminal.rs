@@ -25,16 +25,16 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{
-    Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Typing, Unreadable,
+    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
 };
 use crate::message::{Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
 use crate::time::Clock;
 use crate::wording::chat as words;
 
-use clients::{Answering, Clients, Posted, Reply, Seat};
-pub use connection::{Connection, Greeting, Reader, Unusable, Writer, accept};
-use item::{Item, Shown};
+use clients::{Answering, ClientReply, Clients, Posted, Seat};
+pub use connection::{ClientReader, ClientWriter, Connection, Greeting, Unusable, accept};
+use item::{RichPart, TerminalItem};
 use protocol::{FromClient, FromGateway};
 
 /// The channel's name in addresses.
@@ -55,9 +55,9 @@ type OnAttach = Box<dyn Fn(&str) + Send + Sync>;
 pub struct Terminal {
     clock: Arc<dyn Clock>,
     clients: Clients,
-    said: mpsc::Sender<Heard>,
-    inbox: tokio::sync::Mutex<mpsc::Receiver<Heard>>,
-    unconfirmed: Mutex<VecDeque<Heard>>,
+    said: mpsc::Sender<PendingMessage>,
+    inbox: tokio::sync::Mutex<mpsc::Receiver<PendingMessage>>,
+    unconfirmed: Mutex<VecDeque<PendingMessage>>,
     on_attach: OnceLock<OnAttach>,
     closing: CancellationToken,
     /// Tells this run's message ids from those of all other runs.
@@ -66,10 +66,10 @@ pub struct Terminal {
 }
 
 /// Something that was said and is not in the journal yet.
-struct Heard {
+struct PendingMessage {
     id: String,
     raw: String,
-    from: Reply,
+    from: ClientReply,
 }
 
 impl Terminal {
@@ -125,12 +125,12 @@ impl Terminal {
         self.clients.warn(&FromGateway::Refused { why: why.to_owned() });
     }
 
-    async fn listen(&self, peer: &str, seat: &Seat, reader: &mut Reader) {
+    async fn listen(&self, peer: &str, seat: &Seat, reader: &mut ClientReader) {
         while let Ok(Some(line)) = reader.next().await {
             let refused = match line {
                 Ok(FromClient::Say { id, text, piped }) if is_usable(&id) => {
                     seat.says(&id);
-                    let item = Item { id, peer: peer.to_owned(), piped, text };
+                    let item = TerminalItem { id, peer: peer.to_owned(), piped, text };
                     match self.take(item, seat.reply()).await {
                         Some(()) => continue,
                         None => return,
@@ -145,9 +145,9 @@ impl Terminal {
     }
 
     /// Waits for room; `None` when nobody will ever make some.
-    async fn take(&self, item: Item, from: Reply) -> Option<()> {
+    async fn take(&self, item: TerminalItem, from: ClientReply) -> Option<()> {
         let raw = serde_json::to_string(&item).ok()?;
-        self.said.send(Heard { id: item.id, raw, from }).await.ok()
+        self.said.send(PendingMessage { id: item.id, raw, from }).await.ok()
     }
 
     async fn any_written(&self, posted: Vec<Posted>) -> bool {
@@ -156,7 +156,7 @@ impl Terminal {
         futures::future::join_all(each).await.contains(&true)
     }
 
-    fn unconfirmed(&self) -> MutexGuard<'_, VecDeque<Heard>> {
+    fn unconfirmed(&self) -> MutexGuard<'_, VecDeque<PendingMessage>> {
         self.unconfirmed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -216,29 +216,29 @@ impl Adapter for Terminal {
     }
 
     async fn ack(&self, _cursor: Option<&str>) {
-        for Heard { id, from, .. } in self.unconfirmed().drain(..) {
+        for PendingMessage { id, from, .. } in self.unconfirmed().drain(..) {
             from.confirm(id);
         }
     }
 
     /// Each sender is told, and nothing is kept: what they were told not to be stored never will be.
     async fn not_stored(&self, why: &str) {
-        for Heard { from, .. } in self.unconfirmed().drain(..) {
+        for PendingMessage { from, .. } in self.unconfirmed().drain(..) {
             from.give_back(&FromGateway::Refused { why: why.to_owned() });
         }
     }
 
-    fn render(&self, outbound: &Outbound) -> Vec<Piece> {
+    fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart> {
         item::render(outbound)
     }
 
-    fn marked(&self, piece: &Piece, words: &str) -> Piece {
+    fn with_prefix(&self, piece: &OutgoingPart, words: &str) -> OutgoingPart {
         item::marked(piece, words)
     }
 
-    async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
+    async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
         let id = format!("{:016x}-{}", self.run, self.sent.fetch_add(1, Ordering::Relaxed));
-        let Shown { markdown, trusted } = Shown::of(piece, form);
+        let RichPart { markdown, trusted } = RichPart::of(piece, form);
         let answers = Some(piece.answers.clone());
         let message = |awaited| {
             let (id, markdown, answers) = (id.clone(), markdown.clone(), answers.clone());
@@ -256,7 +256,13 @@ impl Adapter for Terminal {
         }
     }
 
-    async fn edit(&self, _peer: &str, _external_id: &str, _piece: &Piece, _form: Form) -> Result<(), SendError> {
+    async fn edit(
+        &self,
+        _peer: &str,
+        _external_id: &str,
+        _piece: &OutgoingPart,
+        _form: PartFormat,
+    ) -> Result<(), SendError> {
         Err(SendError::Gone)
     }
 
@@ -265,7 +271,7 @@ impl Adapter for Terminal {
     }
 
     /// An empty piece says that the answer begins again.
-    async fn grow(&self, peer: &str, delta: &str, answers: &[String]) {
+    async fn stream_delta(&self, peer: &str, delta: &str, answers: &[String]) {
         let frame = match delta {
             "" => FromGateway::Restart,
             delta => FromGateway::Grow { delta: delta.to_owned(), answers: Some(answers.to_vec()) },
@@ -283,7 +289,7 @@ impl Adapter for Terminal {
         TYPING_PACE
     }
 
-    async fn seen(&self, _peer: &str, _external_id: &str) {}
+    async fn mark_read(&self, _peer: &str, _external_id: &str) {}
 
     async fn send_file(&self, _peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
         Err(SendError::Refused(words::no_files(&file.name)))
@@ -293,7 +299,7 @@ impl Adapter for Terminal {
         Err(SendError::Refused(words::NO_REACTIONS.to_owned()))
     }
 
-    async fn button_heard(&self, _callback: &str) {}
+    async fn acknowledge_button(&self, _callback: &str) {}
 
     async fn fetch(&self, _reference: &str, _max: u64) -> Result<Vec<u8>, FetchFileError> {
         Err(FetchFileError::Gone)

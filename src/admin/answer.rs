@@ -1,6 +1,6 @@
 //! What a command has to say, and the label that goes with it.
 //!
-//! This is the one place of the room where labelled text is opened: whoever shows a text asks [`Shown::words`] for it, and the text's
+//! This is the one place of the room where labelled text is opened: whoever shows a text asks [`ShownLabel::words`] for it, and the text's
 //! label becomes part of the answer's. An answer that shows nothing of anybody is the program's own words.
 
 use serde_json::{Value, json};
@@ -27,11 +27,11 @@ pub struct Answer {
 impl Answer {
     /// The program's own words.
     pub(super) fn ours(markdown: impl Into<String>, json: Value) -> Self {
-        Self::showing(Shown::nothing(), markdown, json)
+        Self::showing(ShownLabel::nothing(), markdown, json)
     }
 
     /// Words that show texts.
-    pub(super) fn showing(shown: Shown, markdown: impl Into<String>, json: Value) -> Self {
+    pub(super) fn showing(shown: ShownLabel, markdown: impl Into<String>, json: Value) -> Self {
         Self { markdown: markdown.into(), label: shown.0, json, failed: false, buttons: Vec::new() }
     }
 
@@ -48,7 +48,7 @@ impl Answer {
     }
 
     /// The same for a reason in which texts are shown.
-    pub(super) fn refusal_showing(shown: Shown, sentence: impl Into<String>) -> Self {
+    pub(super) fn refusal_showing(shown: ShownLabel, sentence: impl Into<String>) -> Self {
         Self { label: shown.0, ..Self::refusal(sentence) }
     }
 
@@ -60,9 +60,9 @@ impl Answer {
 
 /// The label of what an answer shows so far.
 #[derive(Debug, Clone)]
-pub(super) struct Shown(Label);
+pub(super) struct ShownLabel(Label);
 
-impl Shown {
+impl ShownLabel {
     pub(super) fn nothing() -> Self {
         Self(Label::neutral())
     }
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_labels_the_answer() {
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         let ours = Labelled::new("a", Label::trusted(), Scope::Shared);
         assert_eq!(*shown.words(&ours), "a");
         assert!(Answer::showing(shown.clone(), "a", json!(null)).label.is_trusted());

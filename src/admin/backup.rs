@@ -29,10 +29,10 @@ use crate::config::Home;
 use crate::id::PersonId;
 use crate::memory;
 use crate::store::{self, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::wording::upkeep::{self as says, LeftOut};
 use key::BackupKey;
-use manifest::{Entry, Kind, Manifest};
+use manifest::{BackupEntry, BackupEntryKind, Manifest};
 use pack::Packer;
 
 /// The names of the folders in a backup.
@@ -81,7 +81,7 @@ pub fn room(folder: &Path) -> Option<u64> {
 ///
 /// # Errors
 /// If something cannot be read or written, or if `to` is taken or lies in what is backed up. Then nothing is left behind.
-pub fn make(sources: &Sources, to: &Path, now: Moment, progress: Progress<'_>) -> anyhow::Result<Made> {
+pub fn make(sources: &Sources, to: &Path, now: Timestamp, progress: Progress<'_>) -> anyhow::Result<Made> {
     let to = std::path::absolute(to)?;
     refuse(sources, &to)?;
     let part = beside(&to, "part")?;
@@ -99,7 +99,11 @@ pub fn make(sources: &Sources, to: &Path, now: Moment, progress: Progress<'_>) -
     let manifest = made?;
     Ok(Made {
         size: std::fs::metadata(&to)?.len(),
-        files: manifest.entries.iter().filter(|entry| entry.kind == Kind::File && entry.path != JOURNAL).count(),
+        files: manifest
+            .entries
+            .iter()
+            .filter(|entry| entry.kind == BackupEntryKind::File && entry.path != JOURNAL)
+            .count(),
         left_out: manifest.left_out,
         new_key: is_new.then_some(key),
     })
@@ -135,7 +139,7 @@ fn write(
     sources: &Sources,
     key: &BackupKey,
     (part, copy): (&Path, &Path),
-    now: Moment,
+    now: Timestamp,
     progress: Progress<'_>,
 ) -> anyhow::Result<Manifest> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(part);
@@ -168,8 +172,8 @@ fn places_of(sources: &Sources) -> Option<(Option<PersonId>, bool)> {
 }
 
 /// Enters what a person wrote by hand, with the label that it has now.
-fn vouch(tx: Tx<'_>, entries: &[Entry], now: Moment) -> anyhow::Result<()> {
-    for entry in entries.iter().filter(|entry| entry.kind == Kind::File) {
+fn vouch(tx: Tx<'_>, entries: &[BackupEntry], now: Timestamp) -> anyhow::Result<()> {
+    for entry in entries.iter().filter(|entry| entry.kind == BackupEntryKind::File) {
         let Some(inside) = known_as(&entry.path) else { continue };
         if let (None, label) = memory::label_of_content(*tx, &inside, &inside, &entry.digest)? {
             let scope = tx.after_restore().last_scope_of(&inside)?;

@@ -31,7 +31,7 @@ use crate::wording::schedule as of_time;
 
 /// What a person asks the program, and not the assistant, to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Command {
+pub enum ChatCommand {
     /// Telegram's Start button, or a pairing code, from somebody who is in already.
     Start,
     /// What commands there are.
@@ -135,7 +135,7 @@ pub enum ParseError {
 
 /// One line of the menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct MenuEntry {
     /// The name, without the slash.
     pub name: &'static str,
     /// What it does, in a few words.
@@ -144,15 +144,15 @@ pub struct Entry {
     pub role: Role,
 }
 
-const fn everyone(name: &'static str, does: &'static str) -> Entry {
-    Entry { name, does, role: Role::Member }
+const fn everyone(name: &'static str, does: &'static str) -> MenuEntry {
+    MenuEntry { name, does, role: Role::Member }
 }
 
-const fn owner(name: &'static str, does: &'static str) -> Entry {
-    Entry { name, does, role: Role::Owner }
+const fn owner(name: &'static str, does: &'static str) -> MenuEntry {
+    MenuEntry { name, does, role: Role::Owner }
 }
 
-const MENU: &[Entry] = &[
+const MENU: &[MenuEntry] = &[
     everyone("help", says::DOES_HELP),
     everyone("new", says::DOES_NEW),
     everyone("stop", says::DOES_STOP),
@@ -186,11 +186,11 @@ const MENU: &[Entry] = &[
 ];
 
 /// The commands that exist, those for everybody first.
-pub fn menu() -> &'static [Entry] {
+pub fn menu() -> &'static [MenuEntry] {
     MENU
 }
 
-impl Command {
+impl ChatCommand {
     /// The least role that may give it.
     pub fn role(&self) -> Role {
         match self {
@@ -226,7 +226,7 @@ impl Command {
 ///
 /// # Errors
 /// If it is no command, or lacks something.
-pub fn parse(text: &str) -> Result<Command, ParseError> {
+pub fn parse(text: &str) -> Result<ChatCommand, ParseError> {
     let (first, rest) = first_word(text);
     let typed = first.strip_prefix('/').unwrap_or(first);
     // In the menu of a group Telegram writes `/new@name_of_bot`.
@@ -236,38 +236,38 @@ pub fn parse(text: &str) -> Result<Command, ParseError> {
         return Err(unknown(typed));
     }
     match name.as_str() {
-        "start" => Ok(Command::Start),
-        "help" => Ok(Command::Help),
-        "whoami" => Ok(Command::Whoami),
-        "link" => Ok(Command::Link),
+        "start" => Ok(ChatCommand::Start),
+        "help" => Ok(ChatCommand::Help),
+        "whoami" => Ok(ChatCommand::Whoami),
+        "link" => Ok(ChatCommand::Link),
         // Words behind it would be lost with it.
         "new" | "reset" if !rest.is_empty() => Err(usage(says::HOW_NEW)),
-        "new" | "reset" => Ok(Command::New),
-        "stop" => Ok(Command::Stop),
-        "yes" => Ok(Command::Yes { question: question(rest) }),
-        "no" => Ok(Command::No { question: question(rest) }),
-        "status" => Ok(Command::Status),
-        "usage" => Ok(Command::Usage),
-        "resend" if rest.is_empty() => Ok(Command::Resend(Some(Resend::All))),
-        "resend" => Ok(Command::Resend(rest.parse().ok().map(|id| Resend::One(OutboxId(id))))),
+        "new" | "reset" => Ok(ChatCommand::New),
+        "stop" => Ok(ChatCommand::Stop),
+        "yes" => Ok(ChatCommand::Yes { question: question(rest) }),
+        "no" => Ok(ChatCommand::No { question: question(rest) }),
+        "status" => Ok(ChatCommand::Status),
+        "usage" => Ok(ChatCommand::Usage),
+        "resend" if rest.is_empty() => Ok(ChatCommand::Resend(Some(Resend::All))),
+        "resend" => Ok(ChatCommand::Resend(rest.parse().ok().map(|id| Resend::One(OutboxId(id))))),
         "reminders" => Ok(reminders(rest)),
-        "search" => seeking::read(rest).map(Command::Search).ok_or_else(|| usage(says::HOW_SEARCH)),
-        "reflect" => Ok(Command::Reflect(Looking::read(rest.split_whitespace()))),
+        "search" => seeking::read(rest).map(ChatCommand::Search).ok_or_else(|| usage(says::HOW_SEARCH)),
+        "reflect" => Ok(ChatCommand::Reflect(Looking::read(rest.split_whitespace()))),
         "people" => people(rest).ok_or_else(|| usage(of_access::HOW_PEOPLE)),
-        "pair" if code_in(text).is_some() => Ok(Command::Start),
+        "pair" if code_in(text).is_some() => Ok(ChatCommand::Start),
         "pair" if rest.starts_with('#') => {
-            access::namesake(rest).map(Command::PairAgain).ok_or_else(|| usage(of_access::HOW_PAIR_AGAIN))
+            access::namesake(rest).map(ChatCommand::PairAgain).ok_or_else(|| usage(of_access::HOW_PAIR_AGAIN))
         }
         "pair" => Ok(pair(rest)),
         "remove" if rest.is_empty() => Err(usage(says::HOW_REMOVE)),
-        "remove" => Ok(Command::Remove { name: rest.to_owned() }),
-        "model" => Ok(Command::Model { name: Some(rest.to_owned()).filter(|name| !name.is_empty()) }),
+        "remove" => Ok(ChatCommand::Remove { name: rest.to_owned() }),
+        "model" => Ok(ChatCommand::Model { name: Some(rest.to_owned()).filter(|name| !name.is_empty()) }),
         name => {
-            let of_memory = memory::parse(name, rest).map(Command::Memory);
-            let of_parting = || parting::parse(name, rest).map(Command::Part);
+            let of_memory = memory::parse(name, rest).map(ChatCommand::Memory);
+            let of_parting = || parting::parse(name, rest).map(ChatCommand::Part);
             of_memory
                 .or_else(of_parting)
-                .or_else(|| gate::parse(name, rest).map(Command::Gate))
+                .or_else(|| gate::parse(name, rest).map(ChatCommand::Gate))
                 .ok_or_else(|| unknown(typed))
         }
     }
@@ -299,32 +299,32 @@ fn is_code(word: &str) -> bool {
 }
 
 /// A last word that names a role is the role; a guest is nobody who could be let in.
-fn pair(rest: &str) -> Command {
+fn pair(rest: &str) -> ChatCommand {
     let (name, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
     let role = Role::parse(&last.to_lowercase()).filter(|role| *role != Role::Guest);
     let (name, role) = role.map_or((rest, Role::Member), |role| (name.trim_end(), role));
-    Command::Pair { name: Some(name.to_owned()).filter(|name| !name.is_empty()), role }
+    ChatCommand::Pair { name: Some(name.to_owned()).filter(|name| !name.is_empty()), role }
 }
 
 /// `handover` and a name, where a last word `yes` says that it is to be done; or what [`access`] reads.
-fn people(rest: &str) -> Option<Command> {
+fn people(rest: &str) -> Option<ChatCommand> {
     let (verb, name) = first_word(rest);
     if !["handover", "hand-over"].contains(&verb.to_lowercase().as_str()) {
-        return access::people(rest).map(Command::People);
+        return access::people(rest).map(ChatCommand::People);
     }
     let (begin, last) = name.rsplit_once(char::is_whitespace).unwrap_or((name, ""));
     let (name, sure) =
         if last.eq_ignore_ascii_case("yes") { (begin.trim_end(), Sure::Yes) } else { (name, Sure::NotYet) };
-    Some(Command::HandOver { name: Some(name.to_owned()).filter(|name| !name.is_empty()), sure })
+    Some(ChatCommand::HandOver { name: Some(name.to_owned()).filter(|name| !name.is_empty()), sure })
 }
 
 /// Nothing, or `cancel` and a number.
-fn reminders(rest: &str) -> Command {
+fn reminders(rest: &str) -> ChatCommand {
     let (verb, number) = first_word(rest);
     match verb.to_lowercase().as_str() {
-        "" => Command::Reminders,
-        "cancel" => Command::CancelReminder { id: number.parse().ok().map(ReminderId) },
-        _ => Command::CancelReminder { id: None },
+        "" => ChatCommand::Reminders,
+        "cancel" => ChatCommand::CancelReminder { id: number.parse().ok().map(ReminderId) },
+        _ => ChatCommand::CancelReminder { id: None },
     }
 }
 
@@ -345,7 +345,7 @@ fn usage(how: &str) -> ParseError {
 
 fn unknown(typed: &str) -> ParseError {
     let name = crate::text::shorten(typed, 40);
-    let like = |entry: &Entry| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), entry.name);
+    let like = |entry: &MenuEntry| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), entry.name);
     let near = MENU
         .iter()
         .map(|entry| (like(entry), entry.name))
@@ -361,36 +361,36 @@ mod tests {
     use crate::id::{AddressId, PersonId};
     use proptest::prelude::*;
 
-    fn search(words: &str) -> Command {
-        Command::Search(Sought { limit: 8, ..Sought::of(words) })
+    fn search(words: &str) -> ChatCommand {
+        ChatCommand::Search(Sought { limit: 8, ..Sought::of(words) })
     }
 
-    fn again(person: i64, role: Role, is_same: IsSame) -> Command {
-        Command::PairAgain(Namesake { person: PersonId(person), role, is_same })
+    fn again(person: i64, role: Role, is_same: IsSame) -> ChatCommand {
+        ChatCommand::PairAgain(Namesake { person: PersonId(person), role, is_same })
     }
 
-    fn handing_over(name: &str, sure: Sure) -> Command {
-        Command::HandOver { name: Some(name.to_owned()), sure }
+    fn handing_over(name: &str, sure: Sure) -> ChatCommand {
+        ChatCommand::HandOver { name: Some(name.to_owned()), sure }
     }
 
-    fn pairing(name: Option<&str>, role: Role) -> Command {
-        Command::Pair { name: name.map(str::to_owned), role }
+    fn pairing(name: Option<&str>, role: Role) -> ChatCommand {
+        ChatCommand::Pair { name: name.map(str::to_owned), role }
     }
 
     #[test]
     fn lines_and_what_they_mean() {
         let cases = [
-            ("/help", Command::Help),
-            ("/Link@compline_bot", Command::Link),
-            ("/HELP", Command::Help),
-            ("  /whoami \n", Command::Whoami),
-            ("/new", Command::New),
-            ("/reset", Command::New),
-            ("/Reset@compline_bot", Command::New),
-            ("/stop now", Command::Stop),
-            ("/start", Command::Start),
-            ("/start ABCD-EFGH", Command::Start),
-            ("/pair abcd-efgh", Command::Start),
+            ("/help", ChatCommand::Help),
+            ("/Link@compline_bot", ChatCommand::Link),
+            ("/HELP", ChatCommand::Help),
+            ("  /whoami \n", ChatCommand::Whoami),
+            ("/new", ChatCommand::New),
+            ("/reset", ChatCommand::New),
+            ("/Reset@compline_bot", ChatCommand::New),
+            ("/stop now", ChatCommand::Stop),
+            ("/start", ChatCommand::Start),
+            ("/start ABCD-EFGH", ChatCommand::Start),
+            ("/pair abcd-efgh", ChatCommand::Start),
             ("/search@compline_bot  red  shoes ", search("red  shoes")),
             ("/search\nred", search("red")),
             ("/pair", pairing(None, Role::Member)),
@@ -401,29 +401,29 @@ mod tests {
             ("/pair Ben the Elder member", pairing(Some("Ben the Elder"), Role::Member)),
             ("/pair #3 member same", again(3, Role::Member, IsSame::Yes)),
             ("/Pair@compline_bot #12  OWNER new", again(12, Role::Owner, IsSame::No)),
-            ("/people", Command::People(PeopleCommand::List)),
-            ("/people unlink 12", Command::People(PeopleCommand::Unlink(AddressId(12)))),
-            ("/people remove 2", Command::People(PeopleCommand::Remove(PersonId(2)))),
-            ("/people JOIN 5", Command::People(PeopleCommand::Join(PersonId(5)))),
-            ("/people apart 5", Command::People(PeopleCommand::Apart(PersonId(5)))),
-            ("/people handover", Command::HandOver { name: None, sure: Sure::NotYet }),
+            ("/people", ChatCommand::People(PeopleCommand::List)),
+            ("/people unlink 12", ChatCommand::People(PeopleCommand::Unlink(AddressId(12)))),
+            ("/people remove 2", ChatCommand::People(PeopleCommand::Remove(PersonId(2)))),
+            ("/people JOIN 5", ChatCommand::People(PeopleCommand::Join(PersonId(5)))),
+            ("/people apart 5", ChatCommand::People(PeopleCommand::Apart(PersonId(5)))),
+            ("/people handover", ChatCommand::HandOver { name: None, sure: Sure::NotYet }),
             ("/people handover Carl", handing_over("Carl", Sure::NotYet)),
             ("/people Hand-Over Carl the Elder YES", handing_over("Carl the Elder", Sure::Yes)),
-            ("/remove Ben", Command::Remove { name: "Ben".to_owned() }),
-            ("/model", Command::Model { name: None }),
-            ("/resend", Command::Resend(Some(Resend::All))),
-            ("/resend 12", Command::Resend(Some(Resend::One(OutboxId(12))))),
-            ("/resend all", Command::Resend(None)),
-            ("/yes 12", Command::Yes { question: Some(QuestionId(12)) }),
-            ("/NO@compline_bot  3 ", Command::No { question: Some(QuestionId(3)) }),
-            ("/yes", Command::Yes { question: None }),
-            ("/yes 1 2", Command::Yes { question: None }),
-            ("/yes please", Command::Yes { question: None }),
-            ("/reminders", Command::Reminders),
-            ("/Reminders@compline_bot CANCEL  7 ", Command::CancelReminder { id: Some(ReminderId(7)) }),
-            ("/reminders tomorrow", Command::CancelReminder { id: None }),
-            ("/reminders cancel 1 2", Command::CancelReminder { id: None }),
-            ("/model small", Command::Model { name: Some("small".to_owned()) }),
+            ("/remove Ben", ChatCommand::Remove { name: "Ben".to_owned() }),
+            ("/model", ChatCommand::Model { name: None }),
+            ("/resend", ChatCommand::Resend(Some(Resend::All))),
+            ("/resend 12", ChatCommand::Resend(Some(Resend::One(OutboxId(12))))),
+            ("/resend all", ChatCommand::Resend(None)),
+            ("/yes 12", ChatCommand::Yes { question: Some(QuestionId(12)) }),
+            ("/NO@compline_bot  3 ", ChatCommand::No { question: Some(QuestionId(3)) }),
+            ("/yes", ChatCommand::Yes { question: None }),
+            ("/yes 1 2", ChatCommand::Yes { question: None }),
+            ("/yes please", ChatCommand::Yes { question: None }),
+            ("/reminders", ChatCommand::Reminders),
+            ("/Reminders@compline_bot CANCEL  7 ", ChatCommand::CancelReminder { id: Some(ReminderId(7)) }),
+            ("/reminders tomorrow", ChatCommand::CancelReminder { id: None }),
+            ("/reminders cancel 1 2", ChatCommand::CancelReminder { id: None }),
+            ("/model small", ChatCommand::Model { name: Some("small".to_owned()) }),
         ];
         for (line, command) in cases {
             assert_eq!(parse(line), Ok(command), "{line:?}");

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Shown, plain, sources};
+use super::answer::{Answer, ShownLabel, plain, sources};
 use super::status::Ends;
 use super::{Admin, transcript};
 use crate::id::{ConversationId, PersonId};
-use crate::store::{Conversation, Db, MessageKind, SummaryContent, TextKind, View};
+use crate::store::{Conversation, Db, MessageKind, SummaryContent, SummaryInputs, TextKind};
 use crate::text::{one_line, shorten};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled};
 use crate::wording::command as says;
 
@@ -16,10 +16,10 @@ use crate::wording::command as says;
 const TITLE: usize = 60;
 
 /// A conversation with what the list shows of it.
-pub(super) struct Told {
+pub(super) struct ConversationItem {
     pub(super) conversation: Conversation,
     pub(super) person: String,
-    pub(super) ended_at: Option<Moment>,
+    pub(super) ended_at: Option<Timestamp>,
     pub(super) title: Option<Labelled<String>>,
     pub(super) summary: Option<Labelled<SummaryContent>>,
     /// The join of everything that had a part in it.
@@ -37,7 +37,7 @@ impl Admin {
         if all.is_empty() {
             return Ok(Answer::ours(says::NO_CONVERSATIONS, json!([])));
         }
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         let json: Value = all.iter().map(|told| told_json(told, &mut shown)).collect();
         let lines: Vec<String> = all.iter().map(|told| self.list_line(told, &mut shown)).collect();
         Ok(Answer::showing(shown, lines.join("\n\n"), json))
@@ -51,7 +51,7 @@ impl Admin {
         let ends = self.ends();
         let found = self.journal.read_much(move |db| transcript::read(db, id, only, ends)).await?;
         let Some(whole) = found else { return Ok(Answer::refusal(says::no_such_conversation(id))) };
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         let mut json = told_json(&whole.told, &mut shown);
         if let Value::Object(fields) = &mut json {
             // The list counts messages under this name; here they stand themselves.
@@ -63,7 +63,7 @@ impl Admin {
         Ok(Answer::showing(shown, markdown, json))
     }
 
-    fn list_line(&self, told: &Told, shown: &mut Shown) -> String {
+    fn list_line(&self, told: &ConversationItem, shown: &mut ShownLabel) -> String {
         let conversation = &told.conversation;
         let title = plain(told.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default());
         let opened = self.zone.show_short(conversation.opened_at);
@@ -79,7 +79,7 @@ impl Admin {
     }
 }
 
-fn list(db: Db<'_>, only: Option<PersonId>, limit: u32, ends: Ends) -> anyhow::Result<Vec<Told>> {
+fn list(db: Db<'_>, only: Option<PersonId>, limit: u32, ends: Ends) -> anyhow::Result<Vec<ConversationItem>> {
     let stream = match only {
         None => None,
         Some(person) => match db.conversations().stream_of(person)? {
@@ -94,9 +94,9 @@ fn list(db: Db<'_>, only: Option<PersonId>, limit: u32, ends: Ends) -> anyhow::R
         .collect()
 }
 
-pub(super) fn tell(db: Db<'_>, conversation: Conversation, ends: Ends) -> anyhow::Result<Told> {
+pub(super) fn tell(db: Db<'_>, conversation: Conversation, ends: Ends) -> anyhow::Result<ConversationItem> {
     let id = conversation.id;
-    Ok(Told {
+    Ok(ConversationItem {
         person: person_of(db, &conversation)?,
         ended_at: ends.of(&conversation),
         title: title_of(db, id)?,
@@ -121,7 +121,7 @@ fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<String> 
 
 /// The written end: the trusted view if it says something, else the full one.
 fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<SummaryContent>>> {
-    for view in [View::Trusted, View::Full] {
+    for view in [SummaryInputs::Trusted, SummaryInputs::Full] {
         if let Some(summary) = db.summaries().summary_of(id, view)? {
             return Ok(Some(summary.content));
         }
@@ -145,7 +145,7 @@ pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<
 
 /// Something made from a labelled value, under the same label and scope.
 fn with<T, U>(from: &Labelled<T>, make: impl FnOnce(&T) -> U) -> Labelled<U> {
-    let made = make(Shown::nothing().words(from));
+    let made = make(ShownLabel::nothing().words(from));
     Labelled::new(made, from.label().clone(), from.scope())
 }
 
@@ -155,7 +155,7 @@ fn label_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Label> {
     Ok(super::answer::join(labels))
 }
 
-fn told_json(told: &Told, shown: &mut Shown) -> Value {
+fn told_json(told: &ConversationItem, shown: &mut ShownLabel) -> Value {
     let conversation = &told.conversation;
     let nothing = SummaryContent::default();
     let summary = told.summary.as_ref().map_or(&nothing, |summary| shown.words(summary));
@@ -165,7 +165,7 @@ fn told_json(told: &Told, shown: &mut Shown) -> Value {
         "person": told.person,
         "kind": conversation.kind,
         "opened_at": conversation.opened_at.rfc3339(),
-        "ended_at": told.ended_at.map(Moment::rfc3339),
+        "ended_at": told.ended_at.map(Timestamp::rfc3339),
         "messages": conversation.messages,
         "title": title,
         "tainted": !told.label.is_trusted(),
@@ -180,7 +180,7 @@ fn told_json(told: &Told, shown: &mut Shown) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{House, START, keys};
+    use super::super::test_support::{House, START, keys};
     use super::*;
     use crate::trust::Source;
     use std::time::Duration;

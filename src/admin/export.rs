@@ -14,11 +14,11 @@ use std::path::Path;
 use serde_json::json;
 
 use super::Admin;
-use super::answer::{Answer, Shown, plain};
-use crate::engine::work;
+use super::answer::{Answer, ShownLabel, plain};
+use crate::engine::system_run;
 use crate::people::{Party, Person};
 use crate::store::{NewOutbox, NewPart, OutboxKind, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::tool::send_file::MAX_FILE;
 use crate::trust::{Label, Scope};
 use crate::wording::{self, command, export as says};
@@ -34,7 +34,7 @@ impl Admin {
     /// If the journal or the workspace cannot be used.
     pub async fn export(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
-        let Some(address) = self.journal.read(move |db| work::address_of(db, id)).await? else {
+        let Some(address) = self.journal.read(move |db| system_run::address_of(db, id)).await? else {
             return Ok(Answer::refusal(says::NO_ADDRESS));
         };
         let now = self.clock.now();
@@ -98,10 +98,10 @@ impl Admin {
         person: &Person,
         out: W,
         most: u64,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<(W, Label)> {
         let mut archive = Archive::new(out, most, now);
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         archive.put("README.md", says::readme(&person.name, &self.zone.show(now)).as_bytes())?;
         self.record(person, &mut archive, &mut shown).await?;
         let who = Party::One(person.clone());
@@ -127,7 +127,7 @@ impl Admin {
 }
 
 /// `compline-2026-11-21.tar`; the same day's takes its place.
-fn file_name(now: Moment) -> String {
+fn file_name(now: Timestamp) -> String {
     format!("compline-{}.tar", now.rfc3339().chars().take(10).collect::<String>())
 }
 

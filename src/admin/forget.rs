@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::Admin;
 use super::answer::{Answer, plain};
 use crate::id::{ForgettingId, PersonId, StreamId};
-use crate::memory::{Forgettable, Outcome};
+use crate::memory::{ErasureOutcome, Forgettable};
 use crate::people::{Party, Person, Role};
 use crate::store::{Also, Counts, Db, ForgettingRow, Forgotten, Left, NewForgetting, Tx};
-use crate::text::needle::Needles;
+use crate::text::needle::ErasureQuery;
 use crate::trust::{Label, Scope};
 use crate::wording::forget as says;
-use crate::wording::review_command::Way;
+use crate::wording::review_command::Surface;
 
 /// Whether messages go too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,13 @@ impl Admin {
     ///
     /// # Errors
     /// If the journal or the workspace cannot be used.
-    pub async fn forget(&self, person: &Person, name: &str, messages: Messages, way: Way) -> anyhow::Result<Answer> {
+    pub async fn forget(
+        &self,
+        person: &Person,
+        name: &str,
+        messages: Messages,
+        way: Surface,
+    ) -> anyhow::Result<Answer> {
         self.forget_of(&Party::One(person.clone()), person.id, name, messages, way).await
     }
 
@@ -47,7 +53,7 @@ impl Admin {
         asks: PersonId,
         name: &str,
         messages: Messages,
-        way: Way,
+        way: Surface,
     ) -> anyhow::Result<Answer> {
         if let Some(found) = self.tree.erasure().to_forget(who, name).await? {
             return self.forget_found(who.scope(), asks, found, messages, way).await;
@@ -75,7 +81,7 @@ impl Admin {
         asks: PersonId,
         found: Forgettable,
         messages: Messages,
-        way: Way,
+        way: Surface,
     ) -> anyhow::Result<Answer> {
         let now = self.clock.now();
         let want = move |tx: Tx<'_>| {
@@ -95,7 +101,7 @@ impl Admin {
         self.forget_wanted(id, way).await
     }
 
-    async fn forget_wanted(&self, id: ForgettingId, way: Way) -> anyhow::Result<Answer> {
+    async fn forget_wanted(&self, id: ForgettingId, way: Surface) -> anyhow::Result<Answer> {
         let row = self.journal.read(move |db| db.erasure().forgetting(id)).await?;
         if row.is_some_and(|row| !row.is_readable) {
             return Ok(Answer::refusal(says::unreadable(id)));
@@ -150,7 +156,7 @@ impl Admin {
                 person: Some(id),
                 what: Forgotten::Person,
                 target: &folder,
-                needles: &Needles::default(),
+                needles: &ErasureQuery::default(),
                 messages: true,
                 label: &Label::neutral(),
                 scope,
@@ -190,7 +196,7 @@ impl Admin {
     }
 
     /// Ends what has nothing left to answer, and has written down anew what lost words.
-    async fn part(&self, outcome: &Outcome) -> anyhow::Result<()> {
+    async fn part(&self, outcome: &ErasureOutcome) -> anyhow::Result<()> {
         for parting in &outcome.partings {
             if parting.cut {
                 self.engine.cut(parting.stream).await?;
@@ -202,15 +208,15 @@ impl Admin {
     }
 }
 
-fn none_such(who: &Party, name: &str, way: Way) -> Answer {
+fn none_such(who: &Party, name: &str, way: Surface) -> Answer {
     Answer::refusal(match who {
         Party::One(_) => says::none_such(&plain(name), way),
         Party::Group(_) => says::none_such_in_group(&plain(name)),
     })
 }
 
-fn told(id: ForgettingId, outcome: &Outcome, way: Way) -> Answer {
-    let Outcome { counts, left, .. } = outcome;
+fn told(id: ForgettingId, outcome: &ErasureOutcome, way: Surface) -> Answer {
+    let ErasureOutcome { counts, left, .. } = outcome;
     let mut lines = vec![says::forgotten(&counted(counts))];
     if counts.notes == 0
         && counts.lines == 0
@@ -235,7 +241,7 @@ fn counted(counts: &Counts) -> Vec<String> {
     all.into_iter().zip(says::KINDS).filter_map(|(count, (one, many))| says::counted(count, one, many)).collect()
 }
 
-fn left_in_words(id: ForgettingId, left: &Left, way: Way) -> Vec<String> {
+fn left_in_words(id: ForgettingId, left: &Left, way: Surface) -> Vec<String> {
     let (files, unread, also) = (listed(&left.files), listed(&left.unread), in_other_words(&left.also));
     [
         says::counted(left.messages.len(), "message", "messages").map(|messages| says::in_messages(&messages, id, way)),
@@ -265,7 +271,7 @@ fn listed(files: &[String]) -> String {
     files.iter().map(|file| plain(file)).collect::<Vec<_>>().join(", ")
 }
 
-fn json_of(id: ForgettingId, outcome: &Outcome) -> Value {
+fn json_of(id: ForgettingId, outcome: &ErasureOutcome) -> Value {
     let left = &outcome.left;
     json!({
         "id": id,

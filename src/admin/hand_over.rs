@@ -12,7 +12,7 @@ use crate::memory::{HandedOver, NotHandedOver};
 use crate::people::{Party, Role};
 use crate::store::{Db, Tx};
 use crate::wording::hand_over as says;
-use crate::wording::review_command::Way;
+use crate::wording::review_command::Surface;
 
 /// Whether a hand-over is to be done, or only told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Admin {
         let json = json!({ "from": before, "to": heir.name, "done": sure == Sure::Yes,
             "folders": { "from": from_folder, "to": heir_folder } });
         if sure == Sure::NotYet {
-            let way = if by.is_some() { Way::Chat } else { Way::CommandLine };
+            let way = if by.is_some() { Surface::Chat } else { Surface::CommandLine };
             let told = says::would(&before, &heir.name, &from_folder, &heir_folder, way);
             return Ok(Answer::ours(told, json));
         }

@@ -8,7 +8,7 @@ use super::command::PeopleCommand;
 use crate::id::{AddressId, PersonId};
 use crate::people::{Address, Person, Role};
 use crate::store::{Db, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::wording::access as says;
 use crate::wording::command as of_command;
 
@@ -122,7 +122,7 @@ fn kept_by(db: Db<'_>, person: &Person, id: AddressId) -> anyhow::Result<Option<
 }
 
 /// Gives the earlier person everything of the one who bears the name now, and lets them in as that one. False while something is still being answered.
-fn join(tx: Tx<'_>, person: &Person, earlier: PersonId, now: Moment) -> anyhow::Result<bool> {
+fn join(tx: Tx<'_>, person: &Person, earlier: PersonId, now: Timestamp) -> anyhow::Result<bool> {
     if !tx.people().is_at_rest(person.id)? || !tx.people().is_at_rest(earlier)? {
         return Ok(false);
     }

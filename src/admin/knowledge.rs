@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Admin;
 use super::answer::Answer;
-use crate::memory::{Index, IndexTotals, Tree, TreeHealth, TreeMended};
-use crate::time::Moment;
+use crate::memory::{Index, IndexTotals, TreeHealth, TreeMended, Workspace};
+use crate::time::Timestamp;
 use crate::wording::cli::doctor as says;
 
 /// What came of looking.
@@ -36,7 +36,7 @@ impl Knowledge {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used.
-    pub async fn of(tree: &Tree, index: &Index, touch: Touch, now: Moment) -> anyhow::Result<Self> {
+    pub async fn of(tree: &Workspace, index: &Index, touch: Touch, now: Timestamp) -> anyhow::Result<Self> {
         let mended = match touch {
             Touch::Look => TreeMended::default(),
             Touch::Mend => tree.checks().mend(now).await?,

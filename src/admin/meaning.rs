@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::answer::plain;
 use crate::memory::{VECTORS_COUNTED_UP_TO, VectorHealth};
-use crate::time::{Moment, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::wording::meaning as says;
 
 /// A line for people.
@@ -34,7 +34,7 @@ pub(super) fn json(health: Option<&VectorHealth>) -> Value {
         "since": health.away.as_ref().map(|away| away.since.rfc3339()),
         "next_at": health.away.as_ref().map(|away| away.next.rfc3339()),
         "last_failure": failed.map(|(why, _)| why),
-        "last_failure_at": failed.map(|(_, at)| *at).map(Moment::rfc3339),
+        "last_failure_at": failed.map(|(_, at)| *at).map(Timestamp::rfc3339),
     })
 }
 
@@ -58,7 +58,7 @@ mod tests {
     fn it_says_how_much_is_there_why_it_is_away_and_when_it_is_asked_again() {
         let well = line(&health(), Zone::UTC);
         assert_eq!(well, "- search by meaning: ollama/small, 8 numbers a vector; 120 texts have one, 3 are missing");
-        let at = |minutes: i64| Moment(1_795_251_600_000 + minutes * 60_000);
+        let at = |minutes: i64| Timestamp(1_795_251_600_000 + minutes * 60_000);
         let away = VectorTrouble { why: "The key is refused".to_owned(), since: at(0), next: at(10) };
         let failed = Some((away.why.clone(), at(5)));
         let ill = VectorHealth { away: Some(away), failed, ..health() };

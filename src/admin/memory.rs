@@ -3,36 +3,36 @@
 //! Everybody has them for their own folder and for nothing else; the command line has those of the first owner. What came from outside is shown word for
 //! word, in a block in which nothing is hidden and nothing is markup, and with its sources. No model has a part in any of this.
 
-mod hand;
+mod edit_path;
 mod line;
-mod mine;
+mod promote;
 mod name;
 mod overview;
 mod past;
 mod unread;
 
-pub(in crate::admin) use mine::CODE;
+pub(in crate::admin) use promote::CODE;
 
 use serde_json::{Value, json};
 
 use super::Admin;
-use super::answer::{Answer, Shown, sources, sources_in_words};
+use super::answer::{Answer, ShownLabel, sources, sources_in_words};
 use super::command::Memory;
-use crate::memory::{NotGiven, Tree};
+use crate::memory::{NotGiven, Workspace};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::trust::Text;
 use crate::wording::command::usage;
 use crate::wording::memory as says;
-use crate::wording::review_command::Way;
+use crate::wording::review_command::Surface;
 use name::Name;
 
 /// What is longer than this in bytes is not shown whole in a chat.
 const IN_CHAT: usize = 60_000;
 
 /// A file of somebody's memory.
-struct Page {
+struct MemoryFile {
     /// Where it lies, as its owner sees it.
     path: String,
     text: Text,
@@ -40,15 +40,15 @@ struct Page {
     digest: String,
 }
 
-impl Page {
+impl MemoryFile {
     /// The words, to be shown.
-    fn words(&self, shown: &mut Shown) -> &str {
+    fn words(&self, shown: &mut ShownLabel) -> &str {
         shown.words::<std::sync::Arc<str>>(&self.text)
     }
 
     /// In bytes.
     fn size(&self) -> u64 {
-        bytes(self.words(&mut Shown::nothing()).len())
+        bytes(self.words(&mut ShownLabel::nothing()).len())
     }
 
     /// How full it is.
@@ -66,17 +66,17 @@ impl Admin {
     /// Does what somebody asks of their memory in chat.
     pub(super) async fn memory(&self, person: &Person, command: Memory) -> anyhow::Result<Answer> {
         let how = match command {
-            Memory::Overview => return self.overview(person, Way::Chat).await,
-            Memory::Show { note } => return self.note(person, &note, Way::Chat).await,
+            Memory::Overview => return self.overview(person, Surface::Chat).await,
+            Memory::Show { note } => return self.note(person, &note, Surface::Chat).await,
             Memory::Search { sought: Some(sought) } => return self.search_memory(person, &sought).await,
             Memory::Edit => return Ok(Answer::ours(says::EDIT_WHERE, json!({}))),
-            Memory::History { note } if !note.is_empty() => return self.past_of(person, &note, Way::Chat).await,
+            Memory::History { note } if !note.is_empty() => return self.past_of(person, &note, Surface::Chat).await,
             Memory::Restore { note, version: Some(version) } => {
-                return self.restore_note(person, &note, version, Way::Chat).await;
+                return self.restore_note(person, &note, version, Surface::Chat).await;
             }
             Memory::Remember { text } if !text.is_empty() => return self.remember(person, &text).await,
             Memory::Promote { note, code } if !note.is_empty() => {
-                return self.promote_note(person, &note, &code, Way::Chat).await;
+                return self.promote_note(person, &note, &code, Surface::Chat).await;
             }
             Memory::Search { sought: None } => says::HOW_SEARCH,
             Memory::History { .. } => says::HOW_HISTORY,
@@ -91,7 +91,7 @@ impl Admin {
     ///
     /// # Errors
     /// If the journal or the disk cannot be read.
-    pub async fn note(&self, person: &Person, typed: &str, way: Way) -> anyhow::Result<Answer> {
+    pub async fn note(&self, person: &Person, typed: &str, way: Surface) -> anyhow::Result<Answer> {
         let Some(name) = Name::read(typed) else { return Ok(no_such_note(way)) };
         let who = Party::One(person.clone());
         Ok(match self.page(&who, &name.paths()).await? {
@@ -101,10 +101,10 @@ impl Admin {
     }
 
     /// The first of those files that is there.
-    async fn page(&self, who: &Party, paths: &[String]) -> anyhow::Result<Result<Page, NotGiven>> {
+    async fn page(&self, who: &Party, paths: &[String]) -> anyhow::Result<Result<MemoryFile, NotGiven>> {
         for path in paths {
             match self.tree.files().read_text(who, path).await? {
-                Ok((text, _, digest)) => return Ok(Ok(Page { path: path.clone(), text, digest })),
+                Ok((text, _, digest)) => return Ok(Ok(MemoryFile { path: path.clone(), text, digest })),
                 Err(NotGiven::Missing) => {}
                 Err(why) => return Ok(Err(why)),
             }
@@ -113,15 +113,15 @@ impl Admin {
     }
 }
 
-fn shown_whole(page: &Page, way: Way) -> Answer {
-    let mut shown = Shown::nothing();
+fn shown_whole(page: &MemoryFile, way: Surface) -> Answer {
+    let mut shown = ShownLabel::nothing();
     let words = page.words(&mut shown);
     let mut lines = vec![says::note_head(name::seen(&page.path), &page.gauge())];
     let label = page.text.label();
     if !label.is_trusted() {
         lines.push(says::from_outside(&sources_in_words(label)));
     }
-    let part = if way == Way::Chat { crate::text::cut_bytes(words, IN_CHAT) } else { words };
+    let part = if way == Surface::Chat { crate::text::cut_bytes(words, IN_CHAT) } else { words };
     lines.push(fenced(&reveal(part)));
     if part.len() < words.len() {
         lines.push(says::CUT.to_owned());
@@ -130,13 +130,13 @@ fn shown_whole(page: &Page, way: Way) -> Answer {
     Answer::showing(shown, lines.join("\n\n"), json)
 }
 
-fn page_json(page: &Page, words: &str) -> Value {
+fn page_json(page: &MemoryFile, words: &str) -> Value {
     let label = page.text.label();
     json!({
         "note": name::short(&page.path),
         "path": page.path,
         "size": words.len(),
-        "limit": Tree::room_for(&page.path),
+        "limit": Workspace::room_for(&page.path),
         "tainted": !label.is_trusted(),
         "sources": sources(label),
         "text": words,
@@ -145,21 +145,21 @@ fn page_json(page: &Page, words: &str) -> Value {
 
 /// How full a file of that size would be there.
 fn gauge(path: &str, size: u64) -> String {
-    says::gauge(size, bytes(Tree::room_for(path)))
+    says::gauge(size, bytes(Workspace::room_for(path)))
 }
 
 fn bytes(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-fn no_such_note(way: Way) -> Answer {
+fn no_such_note(way: Surface) -> Answer {
     Answer::refusal(match way {
-        Way::Chat => says::NO_SUCH_NOTE,
-        Way::CommandLine => says::NO_SUCH_NOTE_HERE,
+        Surface::Chat => says::NO_SUCH_NOTE,
+        Surface::CommandLine => says::NO_SUCH_NOTE_HERE,
     })
 }
 
-fn not_there(why: NotGiven, way: Way) -> Answer {
+fn not_there(why: NotGiven, way: Surface) -> Answer {
     match why {
         NotGiven::Missing | NotGiven::Elsewhere | NotGiven::BadPath => no_such_note(way),
         NotGiven::TooLarge => Answer::refusal(says::TOO_LARGE_TO_SHOW),

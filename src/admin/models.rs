@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::Admin;
 use super::answer::{Answer, plain};
-use crate::model::Card;
-use crate::spend::Purse;
+use crate::model::ModelInfo;
+use crate::spend::ModelPool;
 use crate::wording::command as says;
 
 /// The fact that keeps the preference. Whoever builds the house prefers that model again after a restart.
@@ -53,18 +53,18 @@ impl Admin {
             .collect()
     }
 
-    fn purse(&self) -> &Purse {
+    fn purse(&self) -> &ModelPool {
         &self.engine.chat
     }
 }
 
-fn full_name(card: &Card) -> String {
+fn full_name(card: &ModelInfo) -> String {
     format!("{}/{}", card.provider, card.name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::House;
+    use super::super::test_support::House;
     use super::*;
 
     #[tokio::test]

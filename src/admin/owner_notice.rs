@@ -3,7 +3,7 @@
 use crate::id::{AddressId, PersonId};
 use crate::people::{Address, Person, Role};
 use crate::store::{NewOutbox, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::ProgramText;
 use crate::wording::access as says;
@@ -80,7 +80,7 @@ pub fn tell_owners(
     tx: Tx<'_>,
     owners: &[(PersonId, AddressId)],
     notice: &OwnerNotice,
-    now: Moment,
+    now: Timestamp,
 ) -> anyhow::Result<Vec<AddressId>> {
     for (owner, address) in owners {
         let text = crate::wording::own(notice.text.clone(), Scope::Person(*owner));

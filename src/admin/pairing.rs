@@ -15,7 +15,7 @@ use super::command::{CODE_LETTERS, IsSame, Namesake};
 use crate::id::PersonId;
 use crate::people::{Person, Role, is_name};
 use crate::store::{CodeFor, Db, FormerPerson, Issuer, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::wording::access as of_access;
 use crate::wording::command as says;
 
@@ -185,7 +185,7 @@ impl Admin {
     }
 }
 
-fn code_made(name: &str, role: Role, is_known: bool, code: &str, now: Moment) -> Answer {
+fn code_made(name: &str, role: Role, is_known: bool, code: &str, now: Timestamp) -> Answer {
     let markdown = says::pairing(name, role.as_str(), is_known, code, VALID);
     let json = json!({ "name": name, "role": role, "code": code, "expires_at": now.plus(VALID).rfc3339() });
     Answer::ours(markdown, json)
@@ -270,7 +270,7 @@ fn new_code() -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::super::command;
-    use super::super::fixture::House;
+    use super::super::test_support::House;
     use super::*;
     use crate::store::{Admitted, CodeUse};
 

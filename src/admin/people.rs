@@ -7,7 +7,7 @@ use super::answer::{Answer, plain};
 use crate::id::PersonId;
 use crate::people::{Address, KnownAddress, Person, Role};
 use crate::store::{Db, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::wording::access as of_access;
 use crate::wording::command as says;
 
@@ -15,14 +15,14 @@ use crate::wording::command as says;
 const STRANGERS: u32 = 5;
 
 /// Somebody who is allowed in, and where they are reached.
-struct Known {
+struct ListedPerson {
     person: Person,
     paired: bool,
     addresses: Vec<KnownAddress>,
 }
 
 /// Somebody who knocked: adapter, sender, when last, how often.
-type Stranger = (String, String, Moment, i64);
+type Stranger = (String, String, Timestamp, i64);
 
 impl Admin {
     /// Who is allowed in, and the newest strangers.
@@ -37,7 +37,7 @@ impl Admin {
                 for person in db.people().people()? {
                     let (paired, addresses) =
                         (db.people().was_paired(person.id)?, db.addresses().addresses_of(person.id)?);
-                    known.push(Known { person, paired, addresses });
+                    known.push(ListedPerson { person, paired, addresses });
                 }
                 Ok((known, db.addresses().strangers(STRANGERS)?, db.people().open_namesakes()?))
             })
@@ -106,7 +106,7 @@ fn kept_by(db: Db<'_>, id: PersonId) -> anyhow::Result<Option<String>> {
     Ok((person.role == Role::Owner && owners < 2).then(|| says::LAST_OWNER.to_owned()))
 }
 
-fn known_line(known: &Known) -> String {
+fn known_line(known: &ListedPerson) -> String {
     let addresses: Vec<String> = known
         .addresses
         .iter()
@@ -115,11 +115,11 @@ fn known_line(known: &Known) -> String {
     says::person(&known.person.name, known.person.role.as_str(), came_in(known), &addresses)
 }
 
-fn came_in(known: &Known) -> &'static str {
+fn came_in(known: &ListedPerson) -> &'static str {
     if known.paired { "pairing" } else { "config" }
 }
 
-fn known_json(known: &Known) -> Value {
+fn known_json(known: &ListedPerson) -> Value {
     json!({
         "id": known.person.id,
         "name": known.person.name,
@@ -144,7 +144,7 @@ fn stranger_json((adapter, id, last, count): &Stranger) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{House, START};
+    use super::super::test_support::{House, START};
     use super::*;
 
     #[tokio::test]

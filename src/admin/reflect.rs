@@ -8,7 +8,7 @@ use super::Admin;
 use super::answer::Answer;
 use super::command::Looking;
 use crate::id::{PersonId, SlotId};
-use crate::schedule::Asked;
+use crate::schedule::OnDemandResult;
 use crate::store::{SlotRow, SlotState};
 use crate::wording::{command as chat, schedule as says};
 
@@ -19,8 +19,8 @@ impl Admin {
     /// Begins to look back for that owner, and does not wait for it.
     pub(super) async fn reflect(&self, person: PersonId, wish: &Looking) -> anyhow::Result<Answer> {
         Ok(match self.schedule.ask(person, wish.job, wish.period.as_deref(), wish.again).await? {
-            Asked::Begun(_, period) => Answer::ours(says::begun(&period), json!({ "period": period })),
-            Asked::OnIt(_, period) => Answer::ours(says::on_it(&period), json!({ "period": period })),
+            OnDemandResult::Begun(_, period) => Answer::ours(says::begun(&period), json!({ "period": period })),
+            OnDemandResult::OnIt(_, period) => Answer::ours(says::on_it(&period), json!({ "period": period })),
             other => refused(wish, other),
         })
     }
@@ -30,7 +30,7 @@ impl Admin {
         let owner = self.journal.read(|db| db.folders().speaking_owner()).await?;
         let Some(owner) = owner else { return Ok(Answer::refusal(chat::NOBODY)) };
         match self.schedule.ask(owner.id, wish.job, wish.period.as_deref(), wish.again).await? {
-            Asked::Begun(slot, _) | Asked::OnIt(slot, _) => self.came_of(slot).await,
+            OnDemandResult::Begun(slot, _) | OnDemandResult::OnIt(slot, _) => self.came_of(slot).await,
             other => Ok(refused(wish, other)),
         }
     }
@@ -52,13 +52,13 @@ fn json_of(slot: &SlotRow) -> serde_json::Value {
     json!({ "job": slot.job, "period": slot.period, "state": slot.state.as_str(), "reason": slot.reason })
 }
 
-fn refused(wish: &Looking, asked: Asked) -> Answer {
+fn refused(wish: &Looking, asked: OnDemandResult) -> Answer {
     Answer::refusal(match asked {
-        Asked::Done(slot) => says::done_already(wish.job.as_str(), &slot.period),
-        Asked::NotOver(period) => says::not_over(&period),
-        Asked::TooEarly(period) => says::too_early(&period),
-        Asked::NoPeriod => says::no_period(wish.job.as_str()),
-        Asked::Off => says::OFF.to_owned(),
-        Asked::Begun(_, period) | Asked::OnIt(_, period) => says::on_it(&period),
+        OnDemandResult::Done(slot) => says::done_already(wish.job.as_str(), &slot.period),
+        OnDemandResult::NotOver(period) => says::not_over(&period),
+        OnDemandResult::TooEarly(period) => says::too_early(&period),
+        OnDemandResult::NoPeriod => says::no_period(wish.job.as_str()),
+        OnDemandResult::Off => says::OFF.to_owned(),
+        OnDemandResult::Begun(_, period) | OnDemandResult::OnIt(_, period) => says::on_it(&period),
     })
 }

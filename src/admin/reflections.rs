@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::Admin;
-use super::answer::{Answer, Shown, plain, sources, sources_in_words};
+use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::id::ReflectionId;
-use crate::reflection::{outcome, told};
+use crate::reflection::{outcome, render};
 use crate::store::{ActionRow, Db, ReflectionRow};
 use crate::trust::{Scope, Text};
 use crate::wording::schedule as says;
@@ -17,7 +17,7 @@ struct Became {
 }
 
 /// A reflection with what the list shows of it.
-struct Told {
+struct ReflectionItem {
     row: ReflectionRow,
     person: String,
     actions: Vec<Became>,
@@ -29,7 +29,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub(super) async fn reflections(&self, limit: u32) -> anyhow::Result<Answer> {
-        let all: Vec<Told> = self
+        let all: Vec<ReflectionItem> = self
             .journal
             .read_much(move |db| {
                 db.reflections().reflections(None, limit)?.into_iter().map(|row| tell(db, row)).collect()
@@ -38,7 +38,7 @@ impl Admin {
         if all.is_empty() {
             return Ok(Answer::ours(says::NO_REFLECTIONS, json!([])));
         }
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         let mut lines = Vec::new();
         for told in &all {
             shown.also(&told.row.label);
@@ -57,18 +57,18 @@ impl Admin {
     /// If the journal cannot be read.
     pub(super) async fn reflection(&self, wanted: &str) -> anyhow::Result<Answer> {
         let named = wanted.to_uppercase();
-        let found: Option<(Told, Text)> = self
+        let found: Option<(ReflectionItem, Text)> = self
             .journal
             .read_much(move |db| {
                 let row = match named.parse() {
                     Ok(id) => db.reflections().reflection(ReflectionId(id))?,
                     Err(_) => of_period(db, &named)?,
                 };
-                row.map(|row| Ok((tell(db, row.clone())?, told::page(db, &row)?))).transpose()
+                row.map(|row| Ok((tell(db, row.clone())?, render::page(db, &row)?))).transpose()
             })
             .await?;
         let Some((told, page)) = found else { return Ok(Answer::refusal(says::no_such_reflection(&plain(wanted)))) };
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         let words = shown.words(&page).to_string();
         let mut json = fields(&told);
         if let Value::Object(fields) = &mut json {
@@ -88,7 +88,7 @@ fn of_period(db: Db<'_>, period: &str) -> anyhow::Result<Option<ReflectionRow>> 
     Ok(None)
 }
 
-fn tell(db: Db<'_>, row: ReflectionRow) -> anyhow::Result<Told> {
+fn tell(db: Db<'_>, row: ReflectionRow) -> anyhow::Result<ReflectionItem> {
     let person = match row.scope {
         Scope::Person(person) => db.people().person(person)?.map(|person| person.name),
         _ => None,
@@ -98,10 +98,14 @@ fn tell(db: Db<'_>, row: ReflectionRow) -> anyhow::Result<Told> {
         let outcome = outcome::told(db, &action)?;
         actions.push(Became { action, outcome });
     }
-    Ok(Told { person: person.unwrap_or_else(|| crate::wording::command::REMOVED_PERSON.to_owned()), row, actions })
+    Ok(ReflectionItem {
+        person: person.unwrap_or_else(|| crate::wording::command::REMOVED_PERSON.to_owned()),
+        row,
+        actions,
+    })
 }
 
-fn fields(told: &Told) -> Value {
+fn fields(told: &ReflectionItem) -> Value {
     let row = &told.row;
     let actions: Value = told.actions.iter().map(action).collect();
     json!({

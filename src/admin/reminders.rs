@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::Admin;
-use super::answer::{Answer, Shown, plain, sources, sources_in_words};
+use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::id::ReminderId;
 use crate::people::Person;
 use crate::store::{ReminderRow, ReminderState};
-use crate::time::{Cron, Moment};
+use crate::time::{Cron, Timestamp};
 use crate::wording::reminder_command as says;
 
 /// Characters shown of one.
@@ -23,7 +23,7 @@ impl Admin {
     pub async fn reminders(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
         let rows = self.journal.read(move |db| db.reminders().reminders_of(id)).await?;
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         let (lines, json): (Vec<String>, Vec<Value>) = rows.iter().map(|row| self.reminder(&mut shown, row)).unzip();
         if lines.is_empty() {
             return Ok(Answer::ours(says::NONE, json!([])));
@@ -51,7 +51,7 @@ impl Admin {
         }
     }
 
-    fn reminder(&self, shown: &mut Shown, row: &ReminderRow) -> (String, Value) {
+    fn reminder(&self, shown: &mut ShownLabel, row: &ReminderRow) -> (String, Value) {
         let (words, label, kind) = (shown.words(&row.text), row.text.label(), row.kind.as_str());
         let times = self.times(row);
         let readable: Vec<String> = times.iter().map(|at| self.zone.show_short(*at)).collect();
@@ -70,7 +70,7 @@ impl Admin {
     }
 
     /// The next times, beginning with the one that is stored.
-    fn times(&self, row: &ReminderRow) -> Vec<Moment> {
+    fn times(&self, row: &ReminderRow) -> Vec<Timestamp> {
         let later = |first| {
             Cron::parse(&row.cron).map_or_else(|_| Vec::new(), |cron| cron.next_times(first, self.zone, TIMES - 1))
         };
@@ -80,7 +80,7 @@ impl Admin {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{House, keys};
+    use super::super::test_support::{House, keys};
     use super::*;
 
     #[tokio::test]

@@ -24,14 +24,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 
 use super::backup::key::{BackupKey, KEY_FILE};
-use super::backup::manifest::{Entry, FORM, Kind, Manifest};
+use super::backup::manifest::{BackupEntry, BackupEntryKind, FORM, Manifest};
 use super::backup::read::{self, Archive};
 use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, known_as, room};
 use crate::config::{self, Config, Home};
 use crate::memory;
 use crate::review;
 use crate::store::{self, Journal, Parked, RestoredPerson, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::wording::restore as says_of_restore;
 use crate::wording::upkeep as says;
 use difference::Present;
@@ -41,7 +41,7 @@ pub use swap::{Settled, is_left, is_unfinished, settle};
 
 /// Where a backup is restored to.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub struct RestoreTarget {
     /// The home.
     pub home: Home,
     /// The configuration file.
@@ -100,7 +100,7 @@ pub enum Authenticity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
     /// When the backup was made.
-    pub made_at: Moment,
+    pub made_at: Timestamp,
     /// What was closed, and what is not trusted.
     pub parked: Parked,
     /// Where the state from before lies now, if there was any.
@@ -166,8 +166,8 @@ pub fn judge(archive: &Archive, key: Option<&BackupKey>) -> anyhow::Result<Authe
 pub async fn prepare(
     file: &Path,
     archive: &Archive,
-    (target, warrant): (&Target, &Warrant),
-    now: Moment,
+    (target, warrant): (&RestoreTarget, &Warrant),
+    now: Timestamp,
     progress: Progress<'_>,
     seam: Seam<'_>,
 ) -> anyhow::Result<Prepared> {
@@ -208,7 +208,7 @@ pub async fn prepare(
 ///
 /// # Errors
 /// If something cannot be moved.
-pub fn finish(prepared: Prepared, target: &Target, now: Moment, seam: Seam<'_>) -> anyhow::Result<Restored> {
+pub fn finish(prepared: Prepared, target: &RestoreTarget, now: Timestamp, seam: Seam<'_>) -> anyhow::Result<Restored> {
     let Prepared { difference, places, parked, keeps_key } = prepared;
     let aside = swap::swap(&target.home, places, now, seam)?;
     let is_same_config = matches!(&difference.config, ConfigChange::Kept(0) | ConfigChange::Taken(_));
@@ -231,7 +231,7 @@ struct Chosen {
     config: Option<Config>,
 }
 
-fn choose_config(target: &Target, staged: &Path, is_authentic: bool) -> anyhow::Result<Chosen> {
+fn choose_config(target: &RestoreTarget, staged: &Path, is_authentic: bool) -> anyhow::Result<Chosen> {
     let (new, present) = (staged.join(CONFIG), &target.config);
     let takes = new.is_file()
         && is_authentic
@@ -260,7 +260,7 @@ fn choose_config(target: &Target, staged: &Path, is_authentic: bool) -> anyhow::
 }
 
 /// What comes where: the name in the backup, and the place.
-fn places(target: &Target, chosen: &Chosen) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
+fn places(target: &RestoreTarget, chosen: &Chosen) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
     let (workspace, skills) = match &chosen.config {
         Some(config) => (config.workspace.clone(), config.skills.dir.clone()),
         None => (target.home.path().join("workspace"), target.home.path().join("skills")),
@@ -279,7 +279,7 @@ fn places(target: &Target, chosen: &Chosen) -> anyhow::Result<Vec<(&'static str,
 
 /// A home without a key keeps that of the archive. One that has a key stays with it: the code that its owner wrote down goes on being right.
 fn keep_key(
-    target: &Target,
+    target: &RestoreTarget,
     warrant: &Warrant,
     staged: &Path,
     places: &mut Vec<(&'static str, PathBuf)>,
@@ -308,7 +308,7 @@ fn present(home: &Home) -> Present {
 
 /// What has to be known to close what was under way.
 struct Closing {
-    entries: Vec<Entry>,
+    entries: Vec<BackupEntry>,
     skills: PathBuf,
     is_authentic: bool,
     let_in: Option<store::PresentPeople>,
@@ -317,7 +317,7 @@ struct Closing {
 type Closed = (Parked, Vec<RestoredPerson>, Vec<String>);
 
 /// Checks the unpacked journal, brings it up to date and closes what was under way.
-async fn bring_up(staged: &Path, manifest: &Manifest, closing: Closing, now: Moment) -> anyhow::Result<Closed> {
+async fn bring_up(staged: &Path, manifest: &Manifest, closing: Closing, now: Timestamp) -> anyhow::Result<Closed> {
     let path = staged.join(JOURNAL);
     let (damage, version) =
         store::examine_still(&path, |db| Ok((db.settings().quick_check()?, db.settings().version()?)))?;
@@ -338,7 +338,7 @@ async fn bring_up(staged: &Path, manifest: &Manifest, closing: Closing, now: Mom
     Ok(closed)
 }
 
-fn close(tx: Tx<'_>, closing: &Closing, now: Moment) -> anyhow::Result<Closed> {
+fn close(tx: Tx<'_>, closing: &Closing, now: Timestamp) -> anyhow::Result<Closed> {
     if !closing.is_authentic {
         tx.after_restore().has_our_schema()?;
     }
@@ -360,9 +360,9 @@ fn close(tx: Tx<'_>, closing: &Closing, now: Moment) -> anyhow::Result<Closed> {
 }
 
 /// Files that nobody vouches for are not trusted. How many they are.
-fn close_files(tx: Tx<'_>, closing: &Closing, now: Moment) -> anyhow::Result<usize> {
+fn close_files(tx: Tx<'_>, closing: &Closing, now: Timestamp) -> anyhow::Result<usize> {
     let mut found = 0_usize;
-    for entry in closing.entries.iter().filter(|entry| entry.kind == Kind::File) {
+    for entry in closing.entries.iter().filter(|entry| entry.kind == BackupEntryKind::File) {
         let Some(inside) = known_as(&entry.path) else { continue };
         let label = match closing.is_authentic {
             true if tx.file_versions().file_version(&inside, &entry.digest)?.is_some() => continue,

@@ -6,17 +6,17 @@
 use serde_json::{Value, json};
 
 use super::Admin;
-use super::answer::{Answer, Shown, plain, sources};
+use super::answer::{Answer, ShownLabel, plain, sources};
 use super::command::Gate;
 use crate::id::ProposalId;
 use crate::people::Person;
-use crate::review::show::{self, Shown as Page};
-use crate::review::{By, Decided, Proposal, Refusal, diff, why};
+use crate::review::show::{self, DisplayedText as Page};
+use crate::review::{By, Decided, DecisionError, Proposal, diff, why};
 use crate::store::ProposalRow;
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::wording::command::{OWNER_ONLY, usage};
 use crate::wording::proposal::TAMPERED;
-use crate::wording::review_command::{self as says, Way};
+use crate::wording::review_command::{self as says, Surface};
 use crate::wording::why::all_in_words;
 
 /// So many proposals are listed on the command line, decided ones among them.
@@ -36,7 +36,7 @@ impl Admin {
             Gate::Approve { proposal: Some(id), hash } => return self.approve(id, &hash, by).await,
             Gate::Reject { proposal: Some(id), why } => return self.reject(id, &why, by).await,
             Gate::Why { proposal: Some(id) } => return self.why(id).await,
-            Gate::History { name } if !name.is_empty() => return self.history(&name, Way::Chat).await,
+            Gate::History { name } if !name.is_empty() => return self.history(&name, Surface::Chat).await,
             Gate::RollBack { name, version: Some(version) } => return self.roll_back(&name, version, by).await,
             Gate::Show { proposal: None } => says::HOW_SHOW,
             Gate::Approve { proposal: None, .. } => says::HOW_APPROVE,
@@ -54,7 +54,7 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn pending(&self) -> anyhow::Result<Answer> {
         let rows = self.review.pending().await?;
-        Ok(self.list(&rows, Way::Chat, says::NOTHING_WAITS))
+        Ok(self.list(&rows, Surface::Chat, says::NOTHING_WAITS))
     }
 
     /// The newest proposals, those that were decided among them.
@@ -63,7 +63,7 @@ impl Admin {
     /// If the journal cannot be read.
     pub async fn proposals(&self) -> anyhow::Result<Answer> {
         let rows = self.review.proposals(LISTED).await?;
-        Ok(self.list(&rows, Way::CommandLine, says::NO_PROPOSALS))
+        Ok(self.list(&rows, Surface::CommandLine, says::NO_PROPOSALS))
     }
 
     /// A proposal whole, or how to get at it if it is too long for a chat.
@@ -71,7 +71,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn show(&self, id: ProposalId) -> anyhow::Result<Answer> {
-        let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Way::Chat)) };
+        let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Surface::Chat)) };
         Ok(page(&proposal, show::in_chat(&proposal)))
     }
 
@@ -80,8 +80,8 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn show_whole(&self, id: ProposalId) -> anyhow::Result<Answer> {
-        let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Way::CommandLine)) };
-        Ok(page(&proposal, show::whole(&proposal, Way::CommandLine)))
+        let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Surface::CommandLine)) };
+        Ok(page(&proposal, show::whole(&proposal, Surface::CommandLine)))
     }
 
     /// Makes a proposal live, if `hash` is that of what was shown.
@@ -93,7 +93,7 @@ impl Admin {
             return Ok(Answer::refusal(says::hash_missing(id, way(by))));
         }
         match self.review.approve(id, hash, by).await? {
-            Decided::Not(Refusal::WrongHash) => self.wrong_hash(id, hash, way(by)).await,
+            Decided::Not(DecisionError::WrongHash) => self.wrong_hash(id, hash, way(by)).await,
             decided => self.decided(id, decided, way(by)).await,
         }
     }
@@ -117,8 +117,8 @@ impl Admin {
             let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
             Ok(why::chains(db, id, zone)?.map(|lines| (row, lines)))
         };
-        let Some((row, lines)) = self.journal.read_much(read).await? else { return Ok(unknown(id, Way::Chat)) };
-        let mut shown = Shown::nothing();
+        let Some((row, lines)) = self.journal.read_much(read).await? else { return Ok(unknown(id, Surface::Chat)) };
+        let mut shown = ShownLabel::nothing();
         shown.also(&row.label);
         Ok(Answer::showing(
             shown,
@@ -127,17 +127,17 @@ impl Admin {
         ))
     }
 
-    fn list(&self, rows: &[ProposalRow], way: Way, empty: &str) -> Answer {
+    fn list(&self, rows: &[ProposalRow], way: Surface, empty: &str) -> Answer {
         if rows.is_empty() {
             return Answer::ours(empty, json!([]));
         }
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         let mut lines: Vec<String> = rows.iter().map(|row| self.entry(row, &mut shown)).collect();
         lines.push(format!("\n{}", says::how_to_look(way)));
         Answer::showing(shown, lines.join("\n"), rows.iter().map(row_json).collect())
     }
 
-    fn entry(&self, row: &ProposalRow, shown: &mut Shown) -> String {
+    fn entry(&self, row: &ProposalRow, shown: &mut ShownLabel) -> String {
         shown.also(&row.label);
         let how = match row.state.as_str() {
             "pending" => standing_of(row),
@@ -147,8 +147,8 @@ impl Admin {
     }
 
     /// What became of a decision, in one sentence.
-    async fn decided(&self, id: ProposalId, decided: Decided, way: Way) -> anyhow::Result<Answer> {
-        let mut shown = Shown::nothing();
+    async fn decided(&self, id: ProposalId, decided: Decided, way: Surface) -> anyhow::Result<Answer> {
+        let mut shown = ShownLabel::nothing();
         if let Some(proposal) = self.review.proposal(id).await? {
             shown.also(&proposal.row.label);
         }
@@ -158,15 +158,15 @@ impl Admin {
         Ok(match decided {
             Decided::Live(skill) => done(shown, says::live(&plain(&skill)), "approved", Some(&skill)),
             Decided::Deleted(skill) => done(shown, says::deleted(&plain(&skill), way), "approved", Some(&skill)),
-            Decided::Rejected => done(Shown::nothing(), says::rejected(id), "rejected", None),
-            Decided::Later => done(Shown::nothing(), says::LATER.to_owned(), "approved", None),
+            Decided::Rejected => done(ShownLabel::nothing(), says::rejected(id), "rejected", None),
+            Decided::Later => done(ShownLabel::nothing(), says::LATER.to_owned(), "approved", None),
             Decided::Conflict => Answer::refusal(says::conflict(id)),
             Decided::Not(refusal) => refused(id, &refusal, way),
         })
     }
 
     /// Somebody who typed the right digits of rows that were changed behind our back deserves to hear just that.
-    async fn wrong_hash(&self, id: ProposalId, typed: &str, way: Way) -> anyhow::Result<Answer> {
+    async fn wrong_hash(&self, id: ProposalId, typed: &str, way: Surface) -> anyhow::Result<Answer> {
         let intact =
             |proposal: Option<Proposal>| proposal.is_none_or(|found| found.digest().as_str() == found.row.digest);
         Ok(Answer::refusal(if !intact(self.review.proposal(id).await?) {
@@ -180,10 +180,10 @@ impl Admin {
 }
 
 /// How the next command is written.
-pub(super) fn way(by: By) -> Way {
+pub(super) fn way(by: By) -> Surface {
     match by {
-        By::Chat(_) => Way::Chat,
-        By::CommandLine => Way::CommandLine,
+        By::Chat(_) => Surface::Chat,
+        By::CommandLine => Surface::CommandLine,
     }
 }
 
@@ -197,22 +197,22 @@ pub(super) fn standing_of(row: &ProposalRow) -> String {
     says::standing(&row.standing, &plain(&all_in_words(&row.label)))
 }
 
-fn refused(id: ProposalId, refusal: &Refusal, way: Way) -> Answer {
+fn refused(id: ProposalId, refusal: &DecisionError, way: Surface) -> Answer {
     Answer::refusal(match refusal {
-        Refusal::Unknown | Refusal::NeverAccepted | Refusal::NoChange => return unknown(id, way),
-        Refusal::NotAllowed => OWNER_ONLY.to_owned(),
-        Refusal::WrongHash => says::wrong_hash(id, way),
-        Refusal::Over(state) => says::over(id, state),
-        Refusal::Expired => says::expired(id),
+        DecisionError::Unknown | DecisionError::NeverAccepted | DecisionError::NoChange => return unknown(id, way),
+        DecisionError::NotAllowed => OWNER_ONLY.to_owned(),
+        DecisionError::WrongHash => says::wrong_hash(id, way),
+        DecisionError::Over(state) => says::over(id, state),
+        DecisionError::Expired => says::expired(id),
     })
 }
 
-fn unknown(id: ProposalId, way: Way) -> Answer {
+fn unknown(id: ProposalId, way: Surface) -> Answer {
     Answer::refusal(says::no_such_proposal(id, way))
 }
 
 fn page(proposal: &Proposal, page: Page) -> Answer {
-    let mut shown = Shown::nothing();
+    let mut shown = ShownLabel::nothing();
     shown.also(&page.label);
     let mut json = whole_json(proposal);
     if let Value::Object(fields) = &mut json {
@@ -233,7 +233,7 @@ fn row_json(row: &ProposalRow) -> Value {
         "sources": sources(&row.label),
         "hash": row.digest,
         "created_at": row.created_at.rfc3339(),
-        "expires_at": row.expires_at.map(Moment::rfc3339),
+        "expires_at": row.expires_at.map(Timestamp::rfc3339),
         "from": row.origin,
     })
 }

@@ -14,18 +14,18 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::Admin;
-use super::answer::{Answer, Shown, plain, sources_in_words};
-use super::snippet::{Snippet, Wanted};
+use super::answer::{Answer, ShownLabel, plain, sources_in_words};
+use super::snippet::{FoldedWords, Snippet};
 use crate::id::ConversationId;
 use crate::people::Person;
-use crate::time::{Moment, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::command as says;
 use around::Around;
 
 /// What can be searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SearchKind {
     /// Single messages.
     Message,
     /// Conversations, by their best message and by what was written down of them.
@@ -40,7 +40,7 @@ pub enum Kind {
     Skill,
 }
 
-impl Kind {
+impl SearchKind {
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Message, Self::Conversation, Self::Reflection, Self::Note, Self::File, Self::Skill];
@@ -77,7 +77,7 @@ pub struct Sought {
     /// At most so many hits.
     pub limit: usize,
     /// Among what; everywhere if nothing is named.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<SearchKind>,
     /// Only where the words stand just as they are written.
     pub case: bool,
     /// So many lines above and below a hit in a file.
@@ -131,13 +131,13 @@ impl Sought {
             "context" => self.context = value.parse().ok()?,
             "agent" => self.agent = Some(value.to_owned()),
             "section" => self.section = Some(value.to_owned()),
-            "in" => self.kinds.push(Kind::parse(value)?),
+            "in" => self.kinds.push(SearchKind::parse(value)?),
             _ => return None,
         }
         Some(())
     }
 
-    fn wants(&self, kind: Kind) -> bool {
+    fn wants(&self, kind: SearchKind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
@@ -148,10 +148,10 @@ impl Sought {
 }
 
 /// One hit, whatever it is.
-struct Row {
-    kind: Kind,
+struct SearchRow {
+    kind: SearchKind,
     id: i64,
-    at: Moment,
+    at: Timestamp,
     /// Who said it, or where it stands.
     by: By,
     title: Option<Labelled<String>>,
@@ -180,7 +180,7 @@ impl Admin {
             [self.said(person, &sought).await?, self.kept(person, &sought).await?, self.of_skills(&sought).await?]
         {
             let best = source.iter().map(|row| row.score).fold(0.0, f64::max);
-            let scale = |row: Row| Row { score: if best > 0.0 { row.score / best } else { 0.0 }, ..row };
+            let scale = |row: SearchRow| SearchRow { score: if best > 0.0 { row.score / best } else { 0.0 }, ..row };
             rows.extend(source.into_iter().map(scale));
         }
         rows.sort_by(|one, other| other.score.total_cmp(&one.score));
@@ -193,11 +193,11 @@ impl Admin {
     /// # Errors
     /// If the journal or the workspace cannot be read.
     pub async fn search_memory(&self, person: &Person, sought: &Sought) -> anyhow::Result<Answer> {
-        self.search(person, &Sought { kinds: vec![Kind::Note], ..sought.clone() }).await
+        self.search(person, &Sought { kinds: vec![SearchKind::Note], ..sought.clone() }).await
     }
 
-    async fn shown(&self, person: &Person, sought: &Sought, rows: Vec<Row>) -> anyhow::Result<Answer> {
-        let (wanted, mut shown) = (Wanted::new(&sought.query), Shown::nothing());
+    async fn shown(&self, person: &Person, sought: &Sought, rows: Vec<SearchRow>) -> anyhow::Result<Answer> {
+        let (wanted, mut shown) = (FoldedWords::new(&sought.query), ShownLabel::nothing());
         let (mut lines, mut json) = (Vec::new(), Vec::new());
         for mut row in rows {
             let around = self.around(person, &row).await?;
@@ -219,12 +219,12 @@ impl Admin {
         Ok(Answer::showing(shown, lines.join("\n\n"), Value::from(json)))
     }
 
-    fn head(&self, person: &Person, row: &Row, title: &str) -> String {
+    fn head(&self, person: &Person, row: &SearchRow, title: &str) -> String {
         let (at, sources) = (when(self.zone, row), sources_in_words(row.text.label()));
         match (&row.by, row.kind) {
             (By::File { path, line }, _) => says::hit(&at, &plain(&format!("{path}:{line}")), &sources),
-            (_, Kind::Conversation) => says::conversation_head(row.id, &plain(title), &at),
-            (_, Kind::Reflection | Kind::Skill) => says::hit(&at, &plain(title), &sources),
+            (_, SearchKind::Conversation) => says::conversation_head(row.id, &plain(title), &at),
+            (_, SearchKind::Reflection | SearchKind::Skill) => says::hit(&at, &plain(title), &sources),
             (By::Assistant(_), _) => says::hit(&at, &self.agent, &sources),
             _ => says::hit(&at, &person.name, &sources),
         }
@@ -232,12 +232,12 @@ impl Admin {
 }
 
 /// When something was said. What stands in a file with its day has no time.
-fn when(zone: Zone, row: &Row) -> String {
-    let begins_day = zone.day(row.at) != zone.day(Moment(row.at.0.saturating_sub(1)));
+fn when(zone: Zone, row: &SearchRow) -> String {
+    let begins_day = zone.day(row.at) != zone.day(Timestamp(row.at.0.saturating_sub(1)));
     if begins_day && matches!(row.by, By::File { .. }) { zone.day(row.at) } else { zone.show_short(row.at) }
 }
 
-fn row_json(row: &Row, title: &str, snippet: &Snippet, around: Option<&[around::Line]>) -> Value {
+fn row_json(row: &SearchRow, title: &str, snippet: &Snippet, around: Option<&[around::FileLine]>) -> Value {
     let mut json = Map::new();
     let mut say = |name: &str, value: Value| drop(json.insert(name.to_owned(), value));
     say("kind", json!(row.kind.as_str()));
@@ -256,18 +256,18 @@ fn row_json(row: &Row, title: &str, snippet: &Snippet, around: Option<&[around::
         By::Nobody => {}
     }
     if let Some(around) = around {
-        say("lines", around.iter().map(around::Line::json).collect());
+        say("lines", around.iter().map(around::FileLine::json).collect());
     }
     Value::Object(json)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{House, START, keys};
+    use super::super::test_support::{House, START, keys};
     use super::*;
     use crate::trust::{Label, Source};
 
-    fn of(query: &str, kinds: &[Kind]) -> Sought {
+    fn of(query: &str, kinds: &[SearchKind]) -> Sought {
         Sought { kinds: kinds.to_vec(), ..Sought::of(query) }
     }
 
@@ -275,8 +275,11 @@ mod tests {
     async fn hits_have_the_promised_shape() {
         let house = House::new().await;
         let said = house.says("Ada", "The red shoes are at the cobbler").await;
-        let answer =
-            house.admin.search(&house.ada().person, &of("shoe", &[Kind::Message, Kind::Conversation])).await.unwrap();
+        let answer = house
+            .admin
+            .search(&house.ada().person, &of("shoe", &[SearchKind::Message, SearchKind::Conversation]))
+            .await
+            .unwrap();
         assert_eq!(answer.json.as_array().unwrap().len(), 2);
         assert_eq!(keys(&answer.json[0]), ["kind", "id", "at", "title", "snippet", "score", "tainted", "conversation"],);
         let message = answer.json.as_array().unwrap().iter().find(|hit| hit["kind"] == "message").unwrap();

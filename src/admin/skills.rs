@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::Admin;
-use super::answer::{Answer, Shown, plain};
+use super::answer::{Answer, ShownLabel, plain};
 use super::review::way;
 use crate::id::VersionId;
 use crate::review::reveal::reveal;
-use crate::review::{By, Change, Decided, Held, History, Live, LiveSkill, Refusal, diff};
+use crate::review::{ActiveSkills, By, Decided, DecisionError, FolderLock, History, LiveSkill, ProposalChange, diff};
 use crate::skill::{self, Available, MAIN, note};
 use crate::store::{Db, SkillRow, VersionRow};
 use crate::text::shorten;
 use crate::trust::{Label, Source};
 use crate::wording::command::OWNER_ONLY;
-use crate::wording::review_command::{self as says, Way};
+use crate::wording::review_command::{self as says, Surface};
 
 /// Characters of a description in a list.
 const DESCRIPTION: usize = 160;
@@ -26,7 +26,7 @@ const DESCRIPTION: usize = 160;
 const VERSIONS: usize = 20;
 
 /// One line of the list.
-struct Entry {
+struct SkillEntry {
     name: String,
     title: String,
     description: String,
@@ -48,7 +48,7 @@ impl Admin {
         if entries.is_empty() {
             return Ok(Answer::ours(says::NO_SKILLS, json!([])));
         }
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         let mut lines = Vec::new();
         for entry in &entries {
             shown.also(&entry.label);
@@ -69,9 +69,9 @@ impl Admin {
         let live = self.review.live().await?;
         let folder = folder_of(&live, name);
         let Some(entry) = self.entries().await?.into_iter().find(|entry| entry.name == folder) else {
-            return Ok(Answer::refusal(says::no_such_skill(&plain(name), Way::CommandLine)));
+            return Ok(Answer::refusal(says::no_such_skill(&plain(name), Surface::CommandLine)));
         };
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         shown.also(&entry.label);
         match live.find(name) {
             Some(found) => Ok(whole(found, &entry, shown)),
@@ -87,11 +87,13 @@ impl Admin {
     /// If the journal cannot be used, or the folder not be looked at.
     pub async fn accept_skill(&self, name: &str, hash: &str, by: By) -> anyhow::Result<Answer> {
         match self.review.held(name).await? {
-            Held::Waits(id) if !hash.is_empty() => self.approve(id, hash, by).await,
-            Held::Waits(id) if way(by) == Way::Chat => self.show(id).await,
-            Held::Waits(id) => self.show_whole(id).await,
-            Held::Refused(why) => Ok(Answer::refusal(says::cannot_accept(&plain(name), &plain(&why.to_string())))),
-            Held::No => {
+            FolderLock::Waits(id) if !hash.is_empty() => self.approve(id, hash, by).await,
+            FolderLock::Waits(id) if way(by) == Surface::Chat => self.show(id).await,
+            FolderLock::Waits(id) => self.show_whole(id).await,
+            FolderLock::Refused(why) => {
+                Ok(Answer::refusal(says::cannot_accept(&plain(name), &plain(&why.to_string()))))
+            }
+            FolderLock::No => {
                 let is_used = self.review.live().await?.find(name).is_some();
                 let (name, way) = (plain(name), way(by));
                 Ok(Answer::refusal(if is_used { says::not_held(&name) } else { says::no_such_skill(&name, way) }))
@@ -103,7 +105,7 @@ impl Admin {
     ///
     /// # Errors
     /// If the journal cannot be read, or the folder not be looked at.
-    pub async fn history(&self, name: &str, way: Way) -> anyhow::Result<Answer> {
+    pub async fn history(&self, name: &str, way: Surface) -> anyhow::Result<Answer> {
         let folder = folder_of(&*self.review.live().await?, name);
         let history = self.review.history(&folder).await?;
         if history.versions.is_empty() {
@@ -143,14 +145,14 @@ impl Admin {
             }
             Decided::Later => Answer::ours(says::LATER, json!({ "skill": folder, "version": version })),
             Decided::Conflict => Answer::refusal(says::edited_meanwhile(&shown)),
-            Decided::Not(Refusal::NotAllowed) => Answer::refusal(OWNER_ONLY),
-            Decided::Not(Refusal::NeverAccepted) => Answer::refusal(says::never_accepted(version)),
-            Decided::Not(Refusal::NoChange) => Answer::refusal(says::same_content(&shown, version)),
+            Decided::Not(DecisionError::NotAllowed) => Answer::refusal(OWNER_ONLY),
+            Decided::Not(DecisionError::NeverAccepted) => Answer::refusal(says::never_accepted(version)),
+            Decided::Not(DecisionError::NoChange) => Answer::refusal(says::same_content(&shown, version)),
             Decided::Not(_) => Answer::refusal(says::no_such_version(&shown, version, way(by))),
         })
     }
 
-    async fn entries(&self) -> anyhow::Result<Vec<Entry>> {
+    async fn entries(&self) -> anyhow::Result<Vec<SkillEntry>> {
         let live = self.review.live().await?;
         let (held, changed): (Vec<String>, Vec<String>) =
             live.held.iter().cloned().partition(|name| !live.skills.contains_key(name));
@@ -159,7 +161,7 @@ impl Admin {
         let changed: BTreeMap<String, String> = changed.await?;
         let tools = self.engine.toolbox.names();
         let available = Available { tools: &tools, platform: std::env::consts::OS };
-        let mut entries: Vec<Entry> = held;
+        let mut entries: Vec<SkillEntry> = held;
         entries.extend(live.skills.values().map(|one| live_one(one, &available)));
         for entry in &mut entries {
             entry.note = changed.get(&entry.name).cloned().unwrap_or(std::mem::take(&mut entry.note));
@@ -182,14 +184,14 @@ impl Admin {
 }
 
 /// The folder that somebody means by a name.
-fn folder_of(live: &Live, name: &str) -> String {
+fn folder_of(live: &ActiveSkills, name: &str) -> String {
     live.find(name).map_or_else(|| name.to_owned(), |found| found.skill.folder.clone())
 }
 
-fn live_one(one: &LiveSkill, available: &Available<'_>) -> Entry {
+fn live_one(one: &LiveSkill, available: &Available<'_>) -> SkillEntry {
     let manifest = &one.skill.manifest;
     let applies = skill::applies(manifest, available);
-    Entry {
+    SkillEntry {
         name: one.skill.folder.clone(),
         title: manifest.name.clone(),
         description: manifest.description.clone(),
@@ -201,12 +203,12 @@ fn live_one(one: &LiveSkill, available: &Available<'_>) -> Entry {
     }
 }
 
-fn held_one(db: Db<'_>, name: &str) -> anyhow::Result<Entry> {
+fn held_one(db: Db<'_>, name: &str) -> anyhow::Result<SkillEntry> {
     let row = db.skills().skill(name)?;
     let digest = row.as_ref().map(|row| row.digest.as_str()).unwrap_or_default();
     let version = db.skills().version_with(name, digest)?;
     let words = |pick: fn(&SkillRow) -> &String| row.as_ref().map(pick).cloned().unwrap_or_default();
-    Ok(Entry {
+    Ok(SkillEntry {
         name: name.to_owned(),
         title: name.to_owned(),
         description: words(|row| &row.description),
@@ -229,13 +231,13 @@ fn change_held(db: Db<'_>, name: String) -> anyhow::Result<(String, String)> {
 fn held_because(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<String> {
     let waiting =
         db.proposals().pending_proposals()?.into_iter().find(|row| row.origin == "folder" && row.skill == name);
-    let like = db.proposals().proposals_like(name, Change::Edit.as_str(), "", digest)?;
+    let like = db.proposals().proposals_like(name, ProposalChange::Edit.as_str(), "", digest)?;
     let refused = like.iter().find(|row| row.state == "rejected").map(|row| row.id);
     Ok(says::held(waiting.map(|row| row.id), refused))
 }
 
-fn broken_one(broken: &skill::Broken) -> Entry {
-    Entry {
+fn broken_one(broken: &skill::UnloadableSkill) -> SkillEntry {
+    SkillEntry {
         name: broken.folder.clone(),
         title: broken.folder.clone(),
         description: String::new(),
@@ -268,7 +270,7 @@ fn of_anybody() -> Label {
     Label::untrusted(Source::new("folder", ""))
 }
 
-fn whole(found: &LiveSkill, entry: &Entry, shown: Shown) -> Answer {
+fn whole(found: &LiveSkill, entry: &SkillEntry, shown: ShownLabel) -> Answer {
     let content = &found.skill.content;
     let mut parts =
         vec![says::skill_head(&plain(&entry.name), found.version, &found.origin, &told(&entry.description))];
@@ -296,7 +298,7 @@ fn present(history: &History) -> Option<VersionId> {
     same.map(|version| version.id)
 }
 
-fn entry_json(entry: &Entry) -> Value {
+fn entry_json(entry: &SkillEntry) -> Value {
     json!({
         "name": entry.name,
         "title": entry.title,

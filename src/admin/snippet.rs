@@ -24,9 +24,9 @@ const STEM: usize = 4;
 
 /// The words that are looked for, folded.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted(Vec<String>);
+pub(super) struct FoldedWords(Vec<String>);
 
-impl Wanted {
+impl FoldedWords {
     pub(super) fn new(question: &str) -> Self {
         Self(folded_words(question))
     }
@@ -50,7 +50,7 @@ impl Wanted {
 pub(super) struct Snippet(Vec<(bool, String)>);
 
 impl Snippet {
-    pub(super) fn new(text: &str, wanted: &Wanted) -> Self {
+    pub(super) fn new(text: &str, wanted: &FoldedWords) -> Self {
         let line = one_line(text);
         let pieces: Vec<(bool, &str)> = line.split_word_bounds().map(|piece| (wanted.matches(piece), piece)).collect();
         let first = pieces.iter().position(|(marked, _)| *marked).unwrap_or(0);
@@ -142,7 +142,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn snippet(text: &str, question: &str) -> Snippet {
-        Snippet::new(text, &Wanted::new(question))
+        Snippet::new(text, &FoldedWords::new(question))
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::people::Person;
 use crate::schedule::Coming;
 use crate::spend::Left;
 use crate::store::{Conversation, Db};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::wording::command as says;
 use crate::wording::review_command as says_of_gate;
 use crate::wording::schedule as says_of_time;
@@ -21,7 +21,7 @@ use crate::wording::schedule as says_of_time;
 const SLOTS: usize = 3;
 
 /// A stream, as it stands.
-struct Stream {
+struct StreamStatus {
     /// With whom.
     with: String,
     waiting: i64,
@@ -30,7 +30,7 @@ struct Stream {
     goes_on: bool,
 }
 
-impl Stream {
+impl StreamStatus {
     fn current(&self) -> Option<&Conversation> {
         self.newest.as_ref().filter(|_| self.goes_on)
     }
@@ -103,7 +103,7 @@ impl Admin {
         let (id, ends) = (person.id, self.ends());
         let (addresses, streams) =
             self.journal.read(move |db| Ok((db.addresses().addresses_of(id)?, streams(db, Some(id), &ends)?))).await?;
-        let current = streams.first().and_then(Stream::current);
+        let current = streams.first().and_then(StreamStatus::current);
         let since = current.map(|conversation| self.zone.show(conversation.opened_at));
         let reached: Vec<String> =
             addresses.iter().map(|known| plain(&says::address(&known.address.adapter, &known.address.peer))).collect();
@@ -130,12 +130,12 @@ impl Admin {
     }
 
     fn adapter_line(&self, name: &str, health: &Health) -> String {
-        let ago = |at: Option<Moment>| at.map(|at| self.clock.now().since(at));
+        let ago = |at: Option<Timestamp>| at.map(|at| self.clock.now().since(at));
         let (heard, message) = (ago(health.last_event_at), ago(health.last_message_at));
         says::adapter(name, health.trouble.as_deref(), heard, message, health.remark.as_deref())
     }
 
-    fn stream_line(&self, stream: &Stream) -> String {
+    fn stream_line(&self, stream: &StreamStatus) -> String {
         let Some(newest) = &stream.newest else { return says::stream_silent(&stream.with) };
         let last = self.zone.show_short(newest.last_at);
         says::stream(&stream.with, stream.current().map(|conversation| conversation.id), &last)
@@ -146,19 +146,19 @@ impl Admin {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends {
     gap: std::time::Duration,
-    now: Moment,
+    now: Timestamp,
 }
 
 impl Ends {
     /// When a conversation ended: with its last message, once the gap has passed or `/new` was given.
-    pub(super) fn of(&self, conversation: &Conversation) -> Option<Moment> {
+    pub(super) fn of(&self, conversation: &Conversation) -> Option<Timestamp> {
         let last = conversation.last_at;
         let is_over = conversation.closed_at.is_some() || boundary::has_ended(last, self.gap, self.now);
         is_over.then_some(last)
     }
 }
 
-fn streams(db: Db<'_>, only: Option<PersonId>, ends: &Ends) -> anyhow::Result<Vec<Stream>> {
+fn streams(db: Db<'_>, only: Option<PersonId>, ends: &Ends) -> anyhow::Result<Vec<StreamStatus>> {
     let mut found = Vec::new();
     for (id, person, _) in db.conversations().streams()? {
         let with = match person {
@@ -171,7 +171,7 @@ fn streams(db: Db<'_>, only: Option<PersonId>, ends: &Ends) -> anyhow::Result<Ve
         let Some(with) = with else { continue };
         let newest = db.conversations().newest_conversation(id)?;
         let goes_on = newest.as_ref().is_some_and(|newest| ends.of(newest).is_none());
-        found.push(Stream { with, waiting: db.messages().waiting_in(id)?, newest, goes_on });
+        found.push(StreamStatus { with, waiting: db.messages().waiting_in(id)?, newest, goes_on });
     }
     Ok(found)
 }
@@ -180,8 +180,8 @@ fn adapter_json((name, health): &(String, Health)) -> Value {
     json!({
         "name": name,
         "state": if health.trouble.is_none() { "ok" } else { "trouble" },
-        "last_event_at": health.last_event_at.map(Moment::rfc3339),
-        "last_message_at": health.last_message_at.map(Moment::rfc3339),
+        "last_event_at": health.last_event_at.map(Timestamp::rfc3339),
+        "last_message_at": health.last_message_at.map(Timestamp::rfc3339),
         "trouble": health.trouble,
         "remark": health.remark,
     })
@@ -191,7 +191,7 @@ fn slot_json(coming: &Coming) -> Value {
     json!({ "job": coming.job.as_str(), "period": coming.period, "due_at": coming.at.rfc3339() })
 }
 
-fn stream_json(stream: &Stream) -> Value {
+fn stream_json(stream: &StreamStatus) -> Value {
     json!({
         "person": stream.with,
         "conversation": stream.current().map(|conversation| conversation.id),
@@ -211,7 +211,7 @@ fn budget_json(left: &Left) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{House, START, keys};
+    use super::super::test_support::{House, START, keys};
     use super::*;
     use std::time::Duration;
 

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::Admin;
-use super::answer::{Answer, Shown, plain};
+use super::answer::{Answer, ShownLabel, plain};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::store::OutsideToolRow;
-use crate::time::Moment;
-use crate::tool::outside::{Condition, offered_name};
+use crate::time::Timestamp;
+use crate::tool::mcp::{Condition, offered_name};
 use crate::wording::outside as says;
 
 /// How many digits of a digest are shown, and how many have to be repeated at least.
@@ -71,7 +71,7 @@ impl Admin {
         let rows = self.outside.seen().await?;
         let conditions: BTreeMap<String, Condition> = self.outside.conditions().into_iter().collect();
         let standing = |row: &OutsideToolRow| Standing::of(row, conditions.get(&row.server));
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         let mut parts = vec![self.servers(&conditions)];
         for row in &rows {
             shown.also(&row.seen.label);
@@ -119,7 +119,7 @@ pub(super) fn servers_json(conditions: &BTreeMap<String, Condition>) -> Value {
         json!({
             "name": name,
             "state": if condition.since.is_some() { "ok" } else { "trouble" },
-            "since": condition.since.map(Moment::rfc3339),
+            "since": condition.since.map(Timestamp::rfc3339),
             "restarts": condition.restarts,
             "trouble": condition.trouble,
         })
@@ -161,7 +161,7 @@ fn row_json(row: &OutsideToolRow, standing: Standing) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{House, START};
+    use super::super::test_support::{House, START};
     use super::*;
     use crate::store::SeenTool;
     use crate::trust::{Label, Scope, Source};

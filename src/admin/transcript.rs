@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::answer::{Shown, join, plain, sources, sources_in_words};
-use super::conversations::{Told, tell};
+use super::answer::{ShownLabel, join, plain, sources, sources_in_words};
+use super::conversations::{ConversationItem, tell};
 use super::status::Ends;
 use crate::engine::history::speaker;
 use crate::id::{ConversationId, MessageId, PersonId};
@@ -22,13 +22,13 @@ const FILE: usize = 2_000;
 
 /// A conversation with everything in it.
 pub(super) struct Whole {
-    pub(super) told: Told,
-    entries: Vec<Entry>,
+    pub(super) told: ConversationItem,
+    entries: Vec<TranscriptEntry>,
     turns: Vec<TurnRow>,
 }
 
 /// A message with its parts.
-struct Entry {
+struct TranscriptEntry {
     message: StoredMessage,
     /// Who said it, unless that is the assistant.
     speaker: Option<String>,
@@ -60,15 +60,15 @@ pub(super) fn read(
             (texts.remove(&message.id).unwrap_or_default(), db.attachments().attachments_of(message.id)?);
         let label = join(texts.iter().map(|text| text.text.label()).chain(files.iter().map(|file| &file.label)));
         let speaker = speaker(db, &message)?;
-        entries.push(Entry { message, speaker, texts, files, label });
+        entries.push(TranscriptEntry { message, speaker, texts, files, label });
     }
     let turns = db.turns().past_turns(id)?;
     Ok(Some(Whole { told: tell(db, conversation, ends)?, entries, turns }))
 }
 
 /// The messages, as `conversations show` promises them.
-pub(super) fn messages_json(whole: &Whole, agent: &str, shown: &mut Shown) -> Value {
-    let one = |entry: &Entry| {
+pub(super) fn messages_json(whole: &Whole, agent: &str, shown: &mut ShownLabel) -> Value {
+    let one = |entry: &TranscriptEntry| {
         json!({
             "id": entry.message.id,
             "at": entry.message.effective_at.rfc3339(),
@@ -96,7 +96,7 @@ pub(super) fn turns_json(whole: &Whole) -> Value {
 }
 
 /// The whole conversation for a person.
-pub(super) fn markdown(whole: &Whole, agent: &str, zone: Zone, shown: &mut Shown) -> String {
+pub(super) fn markdown(whole: &Whole, agent: &str, zone: Zone, shown: &mut ShownLabel) -> String {
     let told = &whole.told;
     let title = plain(told.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default());
     let opened = zone.show(told.conversation.opened_at);
@@ -119,7 +119,7 @@ pub(super) fn markdown(whole: &Whole, agent: &str, zone: Zone, shown: &mut Shown
     blocks.join("\n\n")
 }
 
-impl Entry {
+impl TranscriptEntry {
     fn from<'a>(&'a self, whole: &'a Whole, agent: &'a str) -> &'a str {
         match &self.speaker {
             Some(speaker) => speaker,
@@ -129,7 +129,7 @@ impl Entry {
     }
 
     /// Everything that stands in it, in order.
-    fn words(&self, shown: &mut Shown) -> String {
+    fn words(&self, shown: &mut ShownLabel) -> String {
         if self.message.gone {
             return upkeep::GONE.to_owned();
         }

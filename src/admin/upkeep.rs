@@ -4,22 +4,22 @@ use serde_json::{Value, json};
 
 use crate::schedule::Checked;
 use crate::store::{Db, Parked, RESTORED_AT, SlotState};
-use crate::time::{Moment, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::trust::Scope;
 use crate::wording::upkeep as says;
 
 /// What there is to tell.
 #[derive(Debug)]
 pub(super) struct Upkeep {
-    last: Option<Moment>,
+    last: Option<Timestamp>,
     checked: Option<Checked>,
-    restored: Option<(Moment, Parked)>,
+    restored: Option<(Timestamp, Parked)>,
 }
 
 impl Upkeep {
     pub(super) fn read(db: Db<'_>) -> anyhow::Result<Self> {
         let last = db.slots().last_slot(Scope::Shared, "upkeep")?.filter(|slot| slot.state == SlotState::Done);
-        let restored_at = db.settings().fact(RESTORED_AT)?.and_then(|at| at.parse().ok()).map(Moment);
+        let restored_at = db.settings().fact(RESTORED_AT)?.and_then(|at| at.parse().ok()).map(Timestamp);
         Ok(Self {
             last: last.and_then(|slot| slot.ended_at),
             checked: Checked::last(db)?,
@@ -37,7 +37,7 @@ impl Upkeep {
 
     pub(super) fn json(&self) -> Value {
         json!({
-            "last_at": self.last.map(Moment::rfc3339),
+            "last_at": self.last.map(Timestamp::rfc3339),
             "checked_at": self.checked.as_ref().map(|checked| checked.at.rfc3339()),
             "sound": self.is_sound(),
             "restored_at": self.restored.as_ref().map(|(at, _)| at.rfc3339()),

@@ -106,7 +106,7 @@ fn line_json(line: &SpendLine) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{House, keys};
+    use super::super::test_support::{House, keys};
     use super::*;
     use std::time::Duration;
 

@@ -13,7 +13,7 @@ use crate::gateway::intake;
 use crate::id::{AddressId, PersonId};
 use crate::people::Address;
 use crate::store::{Journal, NewOutbox, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording;
 
@@ -21,13 +21,13 @@ use crate::wording;
 const LONG_ABSENCE: Duration = Duration::from_secs(24 * 3600);
 
 /// Lets in the people of the configuration, and removes those that it named once and no longer does. Owners are told of everybody new.
-pub(super) async fn declare_people(journal: &Journal, config: &Config, now: Moment) -> anyhow::Result<()> {
+pub(super) async fn declare_people(journal: &Journal, config: &Config, now: Timestamp) -> anyhow::Result<()> {
     let people = config.people.clone();
     journal.write("declare people", move |tx| Declaration { tx, now }.declare(&people)).await
 }
 
 /// Links the configured addresses on an adapter whose account is known now.
-pub(super) async fn declare_addresses(journal: &Journal, adapter: &dyn Adapter, now: Moment) -> anyhow::Result<()> {
+pub(super) async fn declare_addresses(journal: &Journal, adapter: &dyn Adapter, now: Timestamp) -> anyhow::Result<()> {
     let (name, account) = (adapter.name(), adapter.account());
     journal
         .write("declare addresses", move |tx| {
@@ -40,7 +40,7 @@ pub(super) async fn declare_addresses(journal: &Journal, adapter: &dyn Adapter, 
 }
 
 /// Joins a declared address to its person. Whoever came in by pairing under that address alone turns out to be the same person.
-fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Moment) -> anyhow::Result<()> {
+fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
     let before = tx.addresses().declared_for(address)?.filter(|before| *before != person);
     let is_only = |before| {
         Ok::<_, anyhow::Error>(tx.people().was_paired(before)? && tx.addresses().addresses_of(before)?.len() == 1)
@@ -62,7 +62,7 @@ fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Moment) -> anyhow:
 pub(super) async fn tell_absence(
     journal: &Journal,
     adapter: &dyn Adapter,
-    now: Moment,
+    now: Timestamp,
 ) -> anyhow::Result<Vec<AddressId>> {
     let (name, account) = (adapter.name(), adapter.account());
     if name == "terminal" {
@@ -71,7 +71,7 @@ pub(super) async fn tell_absence(
     journal
         .write("tell of an absence", move |tx| {
             let fact = intake::alive_fact(name);
-            let alive_at = tx.settings().fact(&fact)?.and_then(|at| at.parse().ok()).map_or(now, Moment);
+            let alive_at = tx.settings().fact(&fact)?.and_then(|at| at.parse().ok()).map_or(now, Timestamp);
             tx.settings().set_fact(&fact, &now.0.to_string())?;
             if now.since(alive_at) <= LONG_ABSENCE {
                 return Ok(Vec::new());

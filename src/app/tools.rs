@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::memory::{Index, Recollection, Tree, Vectors};
+use crate::memory::{Index, Recollection, Vectors, Workspace};
 use crate::review::Review;
 use crate::store::Journal;
-use crate::tool::keeping::Keeping;
+use crate::tool::knowledge_tools::Keeping;
 use crate::tool::load_skill::{LoadSkill, LoadSkillResource};
 use crate::tool::memory_recall::MemoryRecall;
 use crate::tool::memory_search::MemorySearch;
@@ -29,7 +29,7 @@ use crate::tool::{Later, Tool, Toolbox};
 pub(super) fn toolbox(
     config: &Config,
     journal: &Journal,
-    tree: &Tree,
+    tree: &Workspace,
     review: &Review,
     later: Later,
     vectors: Option<&Vectors>,

@@ -10,8 +10,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::Exit;
-use super::failure::Failure;
-use super::place::Place;
+use super::failure::CliError;
+use super::paths::CliPaths;
 use super::print::{Printer, aside};
 use super::progress::Bar;
 use crate::admin::backup::key::BackupKey;
@@ -38,7 +38,7 @@ pub struct Backup {
 }
 
 /// A restore that was cut off is finished or dropped before anything else of the home is read, and the person is told which.
-pub fn settle_first(home: &Home) -> Result<(), Failure> {
+pub fn settle_first(home: &Home) -> Result<(), CliError> {
     if !restore::is_left(home) {
         return Ok(());
     }
@@ -53,11 +53,11 @@ pub fn settle_first(home: &Home) -> Result<(), Failure> {
 }
 
 /// Makes a backup, or shows the recovery code.
-pub fn backup(options: &Backup, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub fn backup(options: &Backup, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     if options.recovery_code {
         return show_code(place, printer);
     }
-    let Some(file) = &options.file else { return Err(Failure::Wrong(says_of_keys::NO_FILE.to_owned())) };
+    let Some(file) = &options.file else { return Err(CliError::Wrong(says_of_keys::NO_FILE.to_owned())) };
     let config = place.load()?.config;
     let with_config = !options.without_config && place.config.is_file();
     let sources = Sources {
@@ -87,16 +87,16 @@ pub fn backup(options: &Backup, place: &Place, printer: Printer) -> Result<Exit,
     Ok(Exit::Done)
 }
 
-fn show_code(place: &Place, printer: Printer) -> Result<Exit, Failure> {
+fn show_code(place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     if !place.home.journal().is_file() {
-        return Err(Failure::Failed(says::no_journal(place.home.path())));
+        return Err(CliError::Failed(says::no_journal(place.home.path())));
     }
     let code = BackupKey::load_or_make(&place.home)?.0.recovery_code();
     if printer.json { printer.json(&json!({ "recovery_code": code })) } else { printer.fact(&code) }?;
     Ok(Exit::Done)
 }
 
-fn tell_made(made: &Made, file: &Path, with_config: bool, printer: Printer) -> Result<(), Failure> {
+fn tell_made(made: &Made, file: &Path, with_config: bool, printer: Printer) -> Result<(), CliError> {
     if printer.json {
         let left_out: Vec<_> = made.left_out.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
         return printer.json(&json!({

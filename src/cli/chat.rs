@@ -20,19 +20,19 @@ use anyhow::Context;
 use futures::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::ask::Answered;
+use super::client::Answered;
 use crate::adapter::markdown::Links;
 use crate::adapter::terminal::Connection;
 use crate::wording::chat as words;
 
 use by_hand::ByHand;
 pub use input::{Input, NoInput, Question};
-use link::Link;
+use link::GatewayLink;
 pub use screen::Screen;
 
 /// What the command line says about the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct ChatOptions {
     /// As whom to talk; the owner if nobody is named.
     pub person: Option<String>,
     /// Where the lines that were typed are kept.
@@ -55,10 +55,10 @@ pub enum Ending {
 pub async fn run(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     input: Input,
-    options: Options,
+    options: ChatOptions,
     errand: &Errand,
 ) -> anyhow::Result<Ending> {
-    let (link, welcome) = match Link::greet(Connection::of_client(stream), options.person).await {
+    let (link, welcome) = match GatewayLink::greet(Connection::of_client(stream), options.person).await {
         Ok(greeted) => greeted,
         Err(why) => {
             let why = why.as_deref().unwrap_or(words::GONE);
@@ -73,7 +73,7 @@ pub async fn run(
             let by_hand = ByHand { whose: welcome.person, errand };
             Ok(talk::talk(link, editor, &by_hand, screen, &mut std::io::stdout()).await)
         }
-        Input::Question(question) => {
+        Input::ChatInput(question) => {
             let asked = once::ask(link, question, screen, &mut std::io::stdout(), &mut std::io::stderr()).await;
             asked.or_else(forgive_closed_pipe)
         }

@@ -4,15 +4,15 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::Exit;
-use super::failure::Failure;
-use super::place::Place;
+use super::failure::CliError;
+use super::paths::CliPaths;
 use super::print::Printer;
 use crate::config::{ConfigError, Loaded, show};
 use crate::wording::cli as says;
 
 /// `compline config …`
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum ConfigCommand {
     /// Say whether it is sound, and if not, where and how to mend it
     Check,
     /// Print every value that holds and where it came from, secrets hidden
@@ -20,19 +20,19 @@ pub enum Command {
 }
 
 /// Checks or shows it.
-pub fn run(command: &Command, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub fn run(command: &ConfigCommand, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let loaded = match (place.load(), command) {
-        (Err(error), Command::Check) if printer.json => return refuse(&error, printer),
+        (Err(error), ConfigCommand::Check) if printer.json => return refuse(&error, printer),
         (loaded, _) => loaded?,
     };
     match command {
-        Command::Check => check(place, &loaded, printer)?,
-        Command::Show => print(&loaded, printer)?,
+        ConfigCommand::Check => check(place, &loaded, printer)?,
+        ConfigCommand::Show => print(&loaded, printer)?,
     }
     Ok(Exit::Done)
 }
 
-fn check(place: &Place, loaded: &Loaded, printer: Printer) -> Result<(), Failure> {
+fn check(place: &CliPaths, loaded: &Loaded, printer: Printer) -> Result<(), CliError> {
     if printer.json {
         return printer.json(&json!({ "ok": true, "faults": [], "warnings": loaded.warnings }));
     }
@@ -42,7 +42,7 @@ fn check(place: &Place, loaded: &Loaded, printer: Printer) -> Result<(), Failure
     printer.fact(&says::config_sound(&place.config))
 }
 
-fn refuse(error: &ConfigError, printer: Printer) -> Result<Exit, Failure> {
+fn refuse(error: &ConfigError, printer: Printer) -> Result<Exit, CliError> {
     let faults = match error {
         ConfigError::Wrong(faults) => json!(faults),
         ConfigError::Missing { path } | ConfigError::Unreadable { path, .. } => {
@@ -55,7 +55,7 @@ fn refuse(error: &ConfigError, printer: Printer) -> Result<Exit, Failure> {
     Ok(Exit::Wrong)
 }
 
-fn print(loaded: &Loaded, printer: Printer) -> Result<(), Failure> {
+fn print(loaded: &Loaded, printer: Printer) -> Result<(), CliError> {
     let lines = show(loaded);
     if printer.json {
         return printer.json(&lines);

@@ -3,23 +3,23 @@
 //! Nothing in here pretends: what is said goes through the terminal adapter into a journal, the engine answers, and what is shown of
 //! labels and summaries is asked from the same place as by `compline conversations`. The home is temporary and nothing leaves it.
 
-mod player;
-mod stage;
-mod theatre;
+mod demo_model;
+mod demo_output;
+mod demo_app;
 
 use clap::Args;
 
 use super::Exit;
-use super::ephemeral::{Folder, until_ended};
-use super::failure::Failure;
+use super::ephemeral::{TempFolder, until_ended};
+use super::failure::CliError;
 use super::print::Printer;
 use crate::wording::cli::demo::{self as says, SCENES, Scene};
-use stage::Stage;
-use theatre::Theatre;
+use demo_app::Theatre;
+use demo_output::Stage;
 
 /// `compline demo …`
 #[derive(Debug, Args)]
-pub struct Options {
+pub struct DemoArgs {
     /// Without pauses for reading
     #[arg(long)]
     fast: bool,
@@ -29,15 +29,15 @@ pub struct Options {
 }
 
 /// Plays the story.
-pub fn run(options: &Options, printer: Printer) -> Result<Exit, Failure> {
-    let home = Folder::new("demo")?;
+pub fn run(options: &DemoArgs, printer: Printer) -> Result<Exit, CliError> {
+    let home = TempFolder::new("demo")?;
     if options.ephemeral_memory {
         super::print::aside(crate::wording::cli::EPHEMERAL);
     }
     super::run::on_threads(until_ended(play(home.path(), Stage::new(options.fast), printer)))
 }
 
-async fn play(home: &std::path::Path, mut stage: Stage, printer: Printer) -> Result<Exit, Failure> {
+async fn play(home: &std::path::Path, mut stage: Stage, printer: Printer) -> Result<Exit, CliError> {
     let mut theatre = Theatre::open(home).await?;
     stage.begin().await?;
     for scene in SCENES {
@@ -50,7 +50,7 @@ async fn play(home: &std::path::Path, mut stage: Stage, printer: Printer) -> Res
     Ok(Exit::Done)
 }
 
-async fn perform(scene: Scene, theatre: &mut Theatre, stage: &mut Stage) -> Result<(), Failure> {
+async fn perform(scene: Scene, theatre: &mut Theatre, stage: &mut Stage) -> Result<(), CliError> {
     match scene {
         Scene::Wait(hours, minutes) => theatre.wait(hours, minutes).await,
         Scene::Remark(text) => stage.remark(text).await?,

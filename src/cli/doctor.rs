@@ -18,19 +18,19 @@ mod telegram;
 use clap::Args;
 use serde_json::json;
 
-use super::failure::Failure;
-use super::place::Place;
+use super::failure::CliError;
+use super::paths::CliPaths;
 use super::print::Printer;
 use super::{Exit, block_on};
 use crate::config::{Config, Loaded, Provider};
 use crate::time::Zone;
 use crate::wording::cli::doctor as says;
-use finding::{Finding, State};
+use finding::{Finding, FindingState};
 use gateway::Gateway;
 
 /// `compline doctor …`
 #[derive(Debug, Args)]
-pub struct Options {
+pub struct DoctorArgs {
     /// Mend what can be mended safely: permissions, missing files of the workspace
     #[arg(long)]
     fix: bool,
@@ -40,9 +40,10 @@ pub struct Options {
 }
 
 /// Looks and tells.
-pub fn run(options: &Options, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub fn run(options: &DoctorArgs, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let findings = block_on(async { Ok(look(options, place).await) })?;
-    let exit = if findings.iter().any(|finding| finding.state == State::Wrong) { Exit::Failed } else { Exit::Done };
+    let exit =
+        if findings.iter().any(|finding| finding.state == FindingState::Wrong) { Exit::Failed } else { Exit::Done };
     if printer.json {
         let ok = exit == Exit::Done;
         printer.json(&json!({ "version": env!("CARGO_PKG_VERSION"), "ok": ok, "findings": findings }))?;
@@ -52,7 +53,7 @@ pub fn run(options: &Options, place: &Place, printer: Printer) -> Result<Exit, F
     Ok(exit)
 }
 
-async fn look(options: &Options, place: &Place) -> Vec<Finding> {
+async fn look(options: &DoctorArgs, place: &CliPaths) -> Vec<Finding> {
     let mut findings = disk::home(&place.home, options.fix);
     let loaded = match place.load() {
         Ok(loaded) => loaded,
@@ -74,7 +75,7 @@ async fn look(options: &Options, place: &Place) -> Vec<Finding> {
     findings
 }
 
-fn configuration(place: &Place, loaded: &Loaded, fix: bool) -> Vec<Finding> {
+fn configuration(place: &CliPaths, loaded: &Loaded, fix: bool) -> Vec<Finding> {
     let modes = loaded.secret_files.iter().filter_map(|file| disk::exposed(file, fix));
     let mut findings: Vec<Finding> = modes.collect();
     let about_modes =
@@ -105,7 +106,7 @@ fn model_name(config: &Config) -> String {
 
 fn report(findings: &[Finding]) -> String {
     let head = says::head(env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
-    let wrong = findings.iter().filter(|finding| finding.state == State::Wrong).count();
+    let wrong = findings.iter().filter(|finding| finding.state == FindingState::Wrong).count();
     let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
     format!("{head}\n\n{}\n\n{}", lines.join("\n"), says::verdict(wrong))
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::failure::Failure;
+use super::failure::CliError;
 use super::print::aside;
 use crate::config::{Config, Home};
 use crate::wording::cli as says;
@@ -20,9 +20,9 @@ use crate::wording::cli as says;
 const TRIES: u32 = 20;
 
 /// A folder that is deleted with all that is in it.
-pub struct Folder(PathBuf);
+pub struct TempFolder(PathBuf);
 
-impl Folder {
+impl TempFolder {
     /// A new one that nobody else can enter.
     pub fn new(what: &str) -> anyhow::Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
@@ -38,7 +38,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TempFolder {
     fn drop(&mut self) {
         for _ in 0..TRIES {
             let _ = std::fs::remove_dir_all(&self.0);
@@ -51,8 +51,8 @@ impl Drop for Folder {
 }
 
 /// Puts a temporary home in the place of the real one, and says so.
-pub fn begin(config: &mut Config) -> Result<Folder, Failure> {
-    let folder = Folder::new("ephemeral")?;
+pub fn begin(config: &mut Config) -> Result<TempFolder, CliError> {
+    let folder = TempFolder::new("ephemeral")?;
     let home = Home::at(folder.path());
     let skills = folder.path().join("skills");
     copy(&config.skills.dir, &skills, 0).with_context(|| format!("Cannot copy {}", config.skills.dir.display()))?;
@@ -64,15 +64,15 @@ pub fn begin(config: &mut Config) -> Result<Folder, Failure> {
 }
 
 /// Does that until it is over or somebody ends the program. So whoever called gets to throw the folder away.
-pub async fn until_ended<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub async fn until_ended<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
     tokio::select! {
         done = work => done,
-        _ = interrupt.recv() => Err(Failure::Failed(says::ENDED.to_owned())),
-        _ = terminate.recv() => Err(Failure::Failed(says::ENDED.to_owned())),
-        _ = hangup.recv() => Err(Failure::Failed(says::ENDED.to_owned())),
+        _ = interrupt.recv() => Err(CliError::Failed(says::ENDED.to_owned())),
+        _ = terminate.recv() => Err(CliError::Failed(says::ENDED.to_owned())),
+        _ = hangup.recv() => Err(CliError::Failed(says::ENDED.to_owned())),
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn the_folder_is_private_and_goes() {
         use std::os::unix::fs::PermissionsExt;
-        let folder = Folder::new("test").unwrap();
+        let folder = TempFolder::new("test").unwrap();
         let path = folder.path().to_owned();
         std::fs::write(path.join("a"), "x").unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);

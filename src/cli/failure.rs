@@ -11,7 +11,7 @@ use crate::wording::upkeep;
 
 /// Why a command could not be done.
 #[derive(Debug)]
-pub enum Failure {
+pub enum CliError {
     /// Wrong usage or configuration, with the mend.
     Wrong(String),
     /// It failed.
@@ -20,7 +20,7 @@ pub enum Failure {
     Unread,
 }
 
-impl Failure {
+impl CliError {
     /// Tells it on standard error.
     pub fn tell(self) -> Exit {
         let (words, exit) = match self {
@@ -33,13 +33,13 @@ impl Failure {
     }
 }
 
-impl From<ConfigError> for Failure {
+impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         Self::Wrong(error.to_string())
     }
 }
 
-impl From<BuildError> for Failure {
+impl From<BuildError> for CliError {
     fn from(error: BuildError) -> Self {
         match error {
             BuildError::Held(home) => Self::Failed(says::held(&home)),
@@ -49,7 +49,7 @@ impl From<BuildError> for Failure {
     }
 }
 
-impl From<OpenError> for Failure {
+impl From<OpenError> for CliError {
     fn from(error: OpenError) -> Self {
         let told = error.to_string();
         let fix = match error {
@@ -66,7 +66,7 @@ impl From<OpenError> for Failure {
     }
 }
 
-impl From<anyhow::Error> for Failure {
+impl From<anyhow::Error> for CliError {
     fn from(error: anyhow::Error) -> Self {
         let broken = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
         if broken.map(io::Error::kind).any(|kind| kind == io::ErrorKind::BrokenPipe) {
@@ -76,7 +76,7 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         anyhow::Error::new(error).into()
     }

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Exit;
-use super::ask::{self, words};
-use super::failure::Failure;
-use super::place::Place;
+use super::client::{self, words};
+use super::failure::CliError;
+use super::paths::CliPaths;
 use super::print::{Printer, aside};
 use crate::wording::{export, forget as says};
 
@@ -34,28 +34,28 @@ pub struct Export {
 }
 
 /// Forgets a person, after the name was typed once more.
-pub fn forget(options: &Forget, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub fn forget(options: &Forget, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     if !options.yes && !is_confirmed(&options.person)? {
         aside(says::NOT_CONFIRMED);
         return Ok(Exit::Failed);
     }
     let line = words(&["forget", &options.person, "--yes"]);
-    ask::patiently(&line, &says::goes_on(&options.person), place, printer)
+    client::patiently(&line, &says::goes_on(&options.person), place, printer)
 }
 
 /// Writes everything that is kept of a person into a file.
-pub fn export(options: &Export, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub fn export(options: &Export, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let file = std::path::absolute(&options.file)?;
     let Some(file) = file.to_str() else {
-        return Err(Failure::Wrong(export::not_written("FILE", "its name is no text")));
+        return Err(CliError::Wrong(export::not_written("FILE", "its name is no text")));
     };
     let line = words(&["export", &options.person, file]);
-    ask::patiently(&line, &export::goes_on(&options.person), place, printer)
+    client::patiently(&line, &export::goes_on(&options.person), place, printer)
 }
 
-fn is_confirmed(name: &str) -> Result<bool, Failure> {
+fn is_confirmed(name: &str) -> Result<bool, CliError> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::Wrong(says::NEEDS_YES.to_owned()));
+        return Err(CliError::Wrong(says::NEEDS_YES.to_owned()));
     }
     let mut out = io::stderr().lock();
     write!(out, "{}", says::confirm(name))?;

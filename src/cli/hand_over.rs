@@ -3,20 +3,20 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use super::Exit;
-use super::ask::{self, Look, words};
-use super::failure::Failure;
-use super::place::Place;
+use super::client::{self, MarkdownStyle, words};
+use super::failure::CliError;
+use super::paths::CliPaths;
 use super::print::{Printer, aside};
 use crate::wording::hand_over as says;
 
 /// Hands the root of the workspace over.
-pub fn run(name: &str, yes: bool, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub fn run(name: &str, yes: bool, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     if !yes {
         if !io::stdin().is_terminal() {
-            return Err(Failure::Wrong(says::NEEDS_YES.to_owned()));
+            return Err(CliError::Wrong(says::NEEDS_YES.to_owned()));
         }
-        let told = ask::ask(&words(&["people", "hand-over", name]), place, printer)?;
-        let exit = ask::tell(&told, Look::Shown, printer)?;
+        let told = client::ask(&words(&["people", "hand-over", name]), place, printer)?;
+        let exit = client::tell(&told, MarkdownStyle::Shown, printer)?;
         if exit != Exit::Done {
             return Ok(exit);
         }
@@ -25,10 +25,10 @@ pub fn run(name: &str, yes: bool, place: &Place, printer: Printer) -> Result<Exi
             return Ok(Exit::Failed);
         }
     }
-    ask::patiently(&words(&["people", "hand-over", name, "--yes"]), says::GOES_ON, place, printer)
+    client::patiently(&words(&["people", "hand-over", name, "--yes"]), says::GOES_ON, place, printer)
 }
 
-fn is_confirmed() -> Result<bool, Failure> {
+fn is_confirmed() -> Result<bool, CliError> {
     let mut out = io::stderr().lock();
     write!(out, "{}", says::CONFIRM)?;
     out.flush()?;

@@ -16,10 +16,10 @@ use clap::Args;
 use secrecy::SecretString;
 
 use super::channel::awaits_claim;
-use super::failure::Failure;
-use super::place::{Place, environment};
+use super::failure::CliError;
+use super::paths::{CliPaths, environment};
 use super::print::{self, Printer};
-use super::probe::{self, Trouble};
+use super::probe::{self, ProbeProblem};
 use super::{Exit, block_on};
 use crate::config::{self, Answers, Config, Home, Provider, SecretFrom, commented};
 use crate::wording::cli::init as says;
@@ -27,7 +27,7 @@ use dialogue::Dialogue;
 
 /// `compline init …`; the variables are those that the configuration knows too.
 #[derive(Debug, Args)]
-pub struct Options {
+pub struct InitArgs {
     /// Ask nothing: take what flags and environment say, and defaults for the rest
     #[arg(long)]
     non_interactive: bool,
@@ -91,7 +91,7 @@ struct Gathered {
 }
 
 /// Asks, tests and writes.
-pub fn run(options: &Options, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub fn run(options: &InitArgs, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let home = place.home.path();
     // Before anything is put there.
     let found = file::look_into(home);
@@ -116,37 +116,37 @@ pub fn run(options: &Options, place: &Place, printer: Printer) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-fn may_replace(options: &Options, place: &Place, dialogue: Option<&mut Dialogue>) -> Result<bool, Failure> {
+fn may_replace(options: &InitArgs, place: &CliPaths, dialogue: Option<&mut Dialogue>) -> Result<bool, CliError> {
     match dialogue {
         _ if options.replace => Ok(true),
         Some(dialogue) => dialogue.yes(&says::replace(&place.config)),
-        None => Err(Failure::Wrong(says::would_replace(&place.config))),
+        None => Err(CliError::Wrong(says::would_replace(&place.config))),
     }
 }
 
-fn take_as_given(options: &Options, place: &Place) -> Result<(String, Vec<Typed>, Config), Failure> {
+fn take_as_given(options: &InitArgs, place: &CliPaths) -> Result<(String, Vec<Typed>, Config), CliError> {
     let gathered = questions::given(options)?;
     let (text, config) = checked(&gathered, place)?;
     if !options.untested {
         block_on(async { Ok(test(&config).await) })?.map_err(|trouble| {
-            Failure::Failed(crate::wording::cli::with_fix(&trouble.what, &says::or_untested(&trouble.fix)))
+            CliError::Failed(crate::wording::cli::with_fix(&trouble.what, &says::or_untested(&trouble.fix)))
         })?;
     }
     Ok((text, gathered.typed, config))
 }
 
 fn ask_until_it_works(
-    options: &Options,
-    place: &Place,
+    options: &InitArgs,
+    place: &CliPaths,
     dialogue: &mut Dialogue,
-) -> Result<(String, Vec<Typed>, Config), Failure> {
+) -> Result<(String, Vec<Typed>, Config), CliError> {
     print::aside(says::WELCOME);
     let mut last = None;
     loop {
         let gathered = questions::ask(options, dialogue, place, last.as_ref())?;
         let (text, config) = match checked(&gathered, place) {
             Ok(checked) => checked,
-            Err(Failure::Wrong(faults)) => {
+            Err(CliError::Wrong(faults)) => {
                 print::aside(&says::again(&faults));
                 last = Some(gathered.answers);
                 continue;
@@ -170,7 +170,7 @@ fn ask_until_it_works(
 }
 
 /// The text to be written, and what it will mean. Typed secrets are read as if they were in their files already.
-fn checked(gathered: &Gathered, place: &Place) -> Result<(String, Config), Failure> {
+fn checked(gathered: &Gathered, place: &CliPaths) -> Result<(String, Config), CliError> {
     let text = commented(&gathered.answers);
     let mut inline = gathered.answers.clone();
     for typed in &gathered.typed {
@@ -185,7 +185,7 @@ fn checked(gathered: &Gathered, place: &Place) -> Result<(String, Config), Failu
 }
 
 /// Tries the model and the channels for real. A daemon that Compline is to start was tried when it was asked for.
-async fn test(config: &Config) -> Result<(), Trouble> {
+async fn test(config: &Config) -> Result<(), ProbeProblem> {
     if config.model.provider != Provider::Offline {
         print::aside(says::TESTING_MODEL);
         probe::model(&config.model).await?;
@@ -205,6 +205,6 @@ async fn test(config: &Config) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn next(place: &Place, config: &Config) -> String {
+fn next(place: &CliPaths, config: &Config) -> String {
     says::next(&place.command("run"), &place.command("chat"), &place.command("doctor"), awaits_claim(config))
 }

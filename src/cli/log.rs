@@ -15,7 +15,7 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::Config;
-use crate::time::{Clock, Moment, SystemClock, Zone};
+use crate::time::{Clock, SystemClock, Timestamp, Zone};
 use crate::wording::cli as says;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -90,7 +90,7 @@ impl Write for Daily {
 
 impl Today {
     /// Opens the file of the day, if it is not open.
-    fn turn(&mut self, now: Moment) -> io::Result<()> {
+    fn turn(&mut self, now: Timestamp) -> io::Result<()> {
         let name = file_name(now);
         if self.file.is_some() && self.name == name {
             return Ok(());
@@ -104,7 +104,7 @@ impl Today {
     }
 }
 
-fn file_name(now: Moment) -> String {
+fn file_name(now: Timestamp) -> String {
     format!("compline-{}.log", Zone::UTC.day(now))
 }
 
@@ -134,7 +134,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let logs = home.path().join("logs");
         let mut today = Today { logs: logs.clone(), keep_days: Some(2), name: String::new(), file: None };
-        let start = Moment(1_795_284_000_000); // 2026-11-21T18:00:00Z
+        let start = Timestamp(1_795_284_000_000); // 2026-11-21T18:00:00Z
         for days in 0..5 {
             today.turn(start.plus(DAY * days)).unwrap();
         }

@@ -5,10 +5,10 @@
 use clap::{Args, Subcommand};
 
 use super::Exit;
-use super::ask::{self, words};
-use super::failure::Failure;
-use super::hand;
-use super::place::Place;
+use super::client::{self, words};
+use super::external_editor;
+use super::failure::CliError;
+use super::paths::CliPaths;
 use super::print::Printer;
 
 /// `compline memory [… ]`
@@ -16,12 +16,12 @@ use super::print::Printer;
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Memory {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<MemoryAction>,
 }
 
 /// What is done with it.
 #[derive(Debug, Subcommand)]
-enum Command {
+enum MemoryAction {
     /// MEMORY.md and the notes with their sizes, or one note whole
     Show {
         /// The note, with or without .md
@@ -101,28 +101,28 @@ impl Search {
 }
 
 /// Does it.
-pub fn run(memory: &Memory, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub fn run(memory: &Memory, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let line = match &memory.command {
-        None | Some(Command::Show { note: None }) => words(&["memory"]),
-        Some(Command::Show { note: Some(note) }) => words(&["memory", "show", note]),
-        Some(Command::Edit { note }) => return edit(note.as_deref().unwrap_or_default(), place, printer),
-        Some(Command::Search(search)) => search.line(),
-        Some(Command::History { note }) => words(&["memory", "history", note]),
-        Some(Command::Restore { note, version }) => words(&["memory", "restore", note, &version.to_string()]),
-        Some(Command::Promote { note, code: None }) => words(&["memory", "promote", note]),
-        Some(Command::Promote { note, code: Some(code) }) => words(&["memory", "promote", note, code]),
-        Some(Command::Forget { note, messages: false }) => words(&["memory", "forget", note]),
-        Some(Command::Forget { note, messages: true }) => words(&["memory", "forget", note, "--messages"]),
+        None | Some(MemoryAction::Show { note: None }) => words(&["memory"]),
+        Some(MemoryAction::Show { note: Some(note) }) => words(&["memory", "show", note]),
+        Some(MemoryAction::Edit { note }) => return edit(note.as_deref().unwrap_or_default(), place, printer),
+        Some(MemoryAction::Search(search)) => search.line(),
+        Some(MemoryAction::History { note }) => words(&["memory", "history", note]),
+        Some(MemoryAction::Restore { note, version }) => words(&["memory", "restore", note, &version.to_string()]),
+        Some(MemoryAction::Promote { note, code: None }) => words(&["memory", "promote", note]),
+        Some(MemoryAction::Promote { note, code: Some(code) }) => words(&["memory", "promote", note, code]),
+        Some(MemoryAction::Forget { note, messages: false }) => words(&["memory", "forget", note]),
+        Some(MemoryAction::Forget { note, messages: true }) => words(&["memory", "forget", note, "--messages"]),
     };
-    ask::run(&line, ask::Look::Shown, place, printer)
+    client::run(&line, client::MarkdownStyle::Shown, place, printer)
 }
 
 /// The home is not held while the editor is open: a gateway may start meanwhile, and sees every saved change.
-fn edit(note: &str, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+fn edit(note: &str, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let quietly = Printer { quiet: true, ..printer };
-    let asked = ask::ask(&hand::place_line("", note), place, Printer { json: true, ..printer })?;
-    let open = hand::placed(&asked).map_err(Failure::Failed)?;
-    super::block_on(async { hand::edit(&open).await.map_err(Failure::Failed) })?;
-    let asked = ask::ask(&hand::edited_line("", &open), place, quietly)?;
-    ask::tell(&asked, ask::Look::Shown, printer)
+    let asked = client::ask(&external_editor::place_line("", note), place, Printer { json: true, ..printer })?;
+    let open = external_editor::placed(&asked).map_err(CliError::Failed)?;
+    super::block_on(async { external_editor::edit(&open).await.map_err(CliError::Failed) })?;
+    let asked = client::ask(&external_editor::edited_line("", &open), place, quietly)?;
+    client::tell(&asked, client::MarkdownStyle::Shown, printer)
 }

@@ -5,14 +5,14 @@ use std::io::{self, BufRead, Write};
 use serde_json::Value;
 
 use super::Exit;
-use super::ask::{self, Look, People, words};
-use super::failure::Failure;
-use super::place::Place;
+use super::client::{self, MarkdownStyle, People, words};
+use super::failure::CliError;
+use super::paths::CliPaths;
 use super::print::{Printer, is_dialogue};
 use crate::wording::access as says;
 
 /// Runs one of the commands.
-pub fn run(command: &People, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub fn run(command: &People, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let mut line = command.line();
     if let People::Pair { name, same_as: None, new: false, .. } = command
         && is_dialogue()
@@ -21,12 +21,12 @@ pub fn run(command: &People, place: &Place, printer: Printer) -> Result<Exit, Fa
     {
         line.extend(answer);
     }
-    ask::run(&line, Look::Shown, place, printer)
+    client::run(&line, MarkdownStyle::Shown, place, printer)
 }
 
 /// The flag that says whom a name means; `None` if nobody removed bore it.
-fn same_or_new(name: &str, place: &Place, printer: Printer) -> Result<Option<Vec<String>>, Failure> {
-    let asked = ask::ask(&words(&["people", "former", name]), place, Printer { json: true, quiet: printer.quiet })?;
+fn same_or_new(name: &str, place: &CliPaths, printer: Printer) -> Result<Option<Vec<String>>, CliError> {
+    let asked = client::ask(&words(&["people", "former", name]), place, Printer { json: true, quiet: printer.quiet })?;
     let former: Value = serde_json::from_str(&asked.text).unwrap_or_default();
     let people = former.as_array().map(Vec::as_slice).unwrap_or_default();
     if asked.failed || people.is_empty() {
@@ -49,6 +49,6 @@ fn same_or_new(name: &str, place: &Place, printer: Printer) -> Result<Option<Vec
     }
     match people.iter().map(number).find(|id| id.to_string() == typed) {
         Some(id) => Ok(Some(words(&["--same-as", &id.to_string()]))),
-        None => Err(Failure::Failed(says::NOT_ANSWERED.to_owned())),
+        None => Err(CliError::Failed(says::NOT_ANSWERED.to_owned())),
     }
 }

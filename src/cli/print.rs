@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use super::chat::Screen;
-use super::failure::Failure;
+use super::failure::CliError;
 use crate::adapter::markdown::Links;
 
 /// How the person wants it.
@@ -17,7 +17,7 @@ pub struct Printer {
 
 impl Printer {
     /// A fact, as it is.
-    pub fn fact(self, text: &str) -> Result<(), Failure> {
+    pub fn fact(self, text: &str) -> Result<(), CliError> {
         let mut out = io::stdout().lock();
         out.write_all(text.trim_end_matches('\n').as_bytes())?;
         out.write_all(b"\n")?;
@@ -25,12 +25,12 @@ impl Printer {
     }
 
     /// A fact for programs.
-    pub fn json(self, value: &impl serde::Serialize) -> Result<(), Failure> {
+    pub fn json(self, value: &impl serde::Serialize) -> Result<(), CliError> {
         self.fact(&serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?)
     }
 
     /// A fact as Markdown, made readable. No address hides behind words, since what it was made from is not known here.
-    pub fn markdown(self, text: &str) -> Result<(), Failure> {
+    pub fn markdown(self, text: &str) -> Result<(), CliError> {
         self.fact(&Screen::of_stdout().show(text, Links::Bare))
     }
 

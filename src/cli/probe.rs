@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::failure::Failure;
+use super::failure::CliError;
 use super::signal::listens_at;
 use crate::adapter::PollError;
-use crate::adapter::signal::{Look, Signal};
+use crate::adapter::signal::{DaemonProbe, Signal};
 use crate::adapter::telegram::{Bot, Telegram};
 use crate::config;
-use crate::model::{self, ModelError, Purpose, Request, Role, Unwatched};
+use crate::model::{self, ModelError, NullSink, Purpose, Request, Role};
 use crate::time::SystemClock;
-use crate::time::clock::grace;
+use crate::time::clock::real_sleep;
 use crate::trust::Scope;
 use crate::wording;
 use crate::wording::cli as says;
@@ -24,31 +24,34 @@ const MOST_TOKENS: u64 = 200;
 
 /// What is wrong, and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct ProbeProblem {
     /// What is wrong.
     pub what: String,
     /// What to do.
     pub fix: String,
 }
 
-impl Trouble {
+impl ProbeProblem {
     fn new(what: impl Into<String>, fix: &str) -> Self {
         Self { what: what.into(), fix: fix.to_owned() }
     }
 }
 
 /// Asks a model for one word.
-pub async fn model(config: &config::Model) -> Result<(), Trouble> {
+pub async fn model(config: &config::Model) -> Result<(), ProbeProblem> {
     model::install_tls();
-    let model = model::build(config).map_err(|error| Trouble::new(format!("{error:#}"), says::FIX_MODEL_REQUEST))?;
+    let model =
+        model::build(config).map_err(|error| ProbeProblem::new(format!("{error:#}"), says::FIX_MODEL_REQUEST))?;
     let question = wording::own(says::PROBE, Scope::Shared);
     let mut request = Request::new(Scope::Shared, Purpose::Chat).with_max_output(MOST_TOKENS);
-    request.text(Role::User, question).map_err(|error| Trouble::new(error.to_string(), says::FIX_MODEL_REQUEST))?;
+    request
+        .text(Role::User, question)
+        .map_err(|error| ProbeProblem::new(error.to_string(), says::FIX_MODEL_REQUEST))?;
     let answered = tokio::select! {
-        answered = model.call(&request, &Unwatched) => answered,
-        () = grace(LIMIT) => Err(ModelError::Later { after: None, what: says::no_answer_within(LIMIT) }),
+        answered = model.call(&request, &NullSink) => answered,
+        () = real_sleep(LIMIT) => Err(ModelError::Later { after: None, what: says::no_answer_within(LIMIT) }),
     };
-    answered.map(drop).map_err(|error| Trouble::new(error.to_string(), fix_of(&error)))
+    answered.map(drop).map_err(|error| ProbeProblem::new(error.to_string(), fix_of(&error)))
 }
 
 fn fix_of(error: &ModelError) -> &'static str {
@@ -65,10 +68,10 @@ fn fix_of(error: &ModelError) -> &'static str {
 }
 
 /// Asks for the vector of a few words, and says how many numbers it has.
-pub async fn embedding(config: &config::Embedding) -> Result<usize, Trouble> {
+pub async fn embedding(config: &config::Embedding) -> Result<usize, ProbeProblem> {
     model::install_tls();
-    let embedder =
-        model::embed::build(config).map_err(|error| Trouble::new(format!("{error:#}"), of_meaning::FIX_REQUEST))?;
+    let embedder = model::embed::build(config)
+        .map_err(|error| ProbeProblem::new(format!("{error:#}"), of_meaning::FIX_REQUEST))?;
     let words = wording::own(of_meaning::PROBE, Scope::Shared);
     let embedded = embedder.embed(&[words], LIMIT).await.map_err(|error| {
         let fix = match &error {
@@ -77,59 +80,59 @@ pub async fn embedding(config: &config::Embedding) -> Result<usize, Trouble> {
             ModelError::NoCredit => says::FIX_MODEL_CREDIT,
             _ => of_meaning::FIX_REQUEST,
         };
-        Trouble::new(error.to_string(), fix)
+        ProbeProblem::new(error.to_string(), fix)
     })?;
     Ok(embedded.vectors.first().map_or(0, Vec::len))
 }
 
-impl From<Trouble> for Failure {
-    fn from(Trouble { what, fix }: Trouble) -> Self {
+impl From<ProbeProblem> for CliError {
+    fn from(ProbeProblem { what, fix }: ProbeProblem) -> Self {
         Self::Failed(says::with_fix(&what, &fix))
     }
 }
 
 /// Asks Signal's daemon what it is and which accounts it has.
-pub async fn signal(config: &config::Signal) -> Result<Look, Trouble> {
+pub async fn signal(config: &config::Signal) -> Result<DaemonProbe, ProbeProblem> {
     model::install_tls();
     let signal = Signal::new(config, Arc::new(SystemClock::default()))
-        .map_err(|error| Trouble::new(format!("{error:#}"), says::signal::FIX_AWAY))?;
+        .map_err(|error| ProbeProblem::new(format!("{error:#}"), says::signal::FIX_AWAY))?;
     of_signal(&signal, config).await
 }
 
 /// The same of a daemon to which there is a way already.
-pub async fn of_signal(signal: &Signal, config: &config::Signal) -> Result<Look, Trouble> {
+pub async fn of_signal(signal: &Signal, config: &config::Signal) -> Result<DaemonProbe, ProbeProblem> {
     let looked = tokio::select! {
         looked = signal.look() => looked.map_err(|error| match error {
             PollError::Unreachable(why) => why,
             other => other.to_string(),
         }),
-        () = grace(LIMIT) => Err(says::no_answer_within(LIMIT)),
+        () = real_sleep(LIMIT) => Err(says::no_answer_within(LIMIT)),
     };
-    looked.map_err(|why| Trouble {
+    looked.map_err(|why| ProbeProblem {
         what: says::signal::away(&why),
         fix: says::signal::fix_start(&listens_at(&config.endpoint)),
     })
 }
 
 /// A daemon answers, and there is no account on it that could be the assistant's.
-pub fn no_account(sentence: &'static str) -> Trouble {
-    Trouble::new(sentence, says::signal::FIX_NO_ACCOUNT)
+pub fn no_account(sentence: &'static str) -> ProbeProblem {
+    ProbeProblem::new(sentence, says::signal::FIX_NO_ACCOUNT)
 }
 
 /// Asks Telegram who the bot is.
-pub async fn telegram(config: &config::Telegram) -> Result<Bot, Trouble> {
+pub async fn telegram(config: &config::Telegram) -> Result<Bot, ProbeProblem> {
     model::install_tls();
     let bot = Telegram::new(config, Arc::new(SystemClock::default()))
-        .map_err(|error| Trouble::new(format!("{error:#}"), says::FIX_TELEGRAM_AWAY))?;
+        .map_err(|error| ProbeProblem::new(format!("{error:#}"), says::FIX_TELEGRAM_AWAY))?;
     let looked = tokio::select! {
         looked = bot.look() => looked,
-        () = grace(LIMIT) => Err(PollError::Unreachable(says::no_answer_within(LIMIT))),
+        () = real_sleep(LIMIT) => Err(PollError::Unreachable(says::no_answer_within(LIMIT))),
     };
     looked.map_err(|error| match error {
-        PollError::BadToken => Trouble::new(says::BAD_TOKEN, says::FIX_TOKEN),
-        PollError::Conflict => Trouble::new(says::CONFLICT, says::FIX_CONFLICT),
+        PollError::BadToken => ProbeProblem::new(says::BAD_TOKEN, says::FIX_TOKEN),
+        PollError::Conflict => ProbeProblem::new(says::CONFLICT, says::FIX_CONFLICT),
         PollError::Wait(_) | PollError::Unreachable(_) | PollError::Closed => {
-            Trouble::new(says::telegram_away(&error.to_string()), says::FIX_TELEGRAM_AWAY)
+            ProbeProblem::new(says::telegram_away(&error.to_string()), says::FIX_TELEGRAM_AWAY)
         }
     })
 }

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::time::{Clock, Moment, SystemClock};
+use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::upkeep as says;
 
 /// Before this nobody is told anything.
@@ -16,8 +16,8 @@ const EVERY: Duration = Duration::from_millis(200);
 pub struct Bar<W = io::Stderr> {
     clock: Arc<dyn Clock>,
     out: W,
-    began: Moment,
-    shown: Option<Moment>,
+    began: Timestamp,
+    shown: Option<Timestamp>,
     visible: bool,
 }
 
@@ -85,7 +85,7 @@ mod tests {
     use crate::time::SimulatedClock;
     use std::sync::Mutex;
 
-    const NOW: Moment = Moment(1_800_000_000_000);
+    const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
     /// What a screen was sent.
     #[derive(Clone, Default)]

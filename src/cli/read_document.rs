@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::Exit;
 use super::confinement::{deny_calls, deny_files};
-use super::failure::Failure;
+use super::failure::CliError;
 use crate::engine::files::document::{Unread, read};
 use crate::engine::files::reader::{Document, MAX_WORDS};
 
@@ -29,7 +29,7 @@ const BETWEEN: &[u8] = b"\n\n";
 ///
 /// # Errors
 /// If the limits cannot be set, or there is no input.
-pub fn run(kind: &str) -> Result<Exit, Failure> {
+pub fn run(kind: &str) -> Result<Exit, CliError> {
     // What a parser says of a document while it breaks is nobody's concern.
     std::panic::set_hook(Box::new(|_| {}));
     let Some(kind) = Document::parse(kind) else { return Ok(Exit::Wrong) };
@@ -58,7 +58,7 @@ fn tell(words: &str) -> io::Result<()> {
 }
 
 /// No limit is loosened: where less is allowed already, that stays.
-fn limit_itself() -> Result<(), Failure> {
+fn limit_itself() -> Result<(), CliError> {
     for (resource, most) in [
         (Resource::As, MEMORY),
         (Resource::Cpu, SECONDS),

@@ -2,14 +2,14 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::ask::{Look, words};
+use super::client::{MarkdownStyle, words};
 
 /// `compline reflect …`
 #[derive(Debug, Args)]
 pub struct Reflect {
     /// On what
     #[arg(value_enum)]
-    job: Job,
+    job: ReflectPeriod,
     /// On which day (2026-11-20), week (2026-W47) or month (2026-11); the latest that is over unless this is set
     #[arg(long)]
     period: Option<String>,
@@ -47,17 +47,17 @@ impl Reflections {
     }
 
     /// How it is printed.
-    pub fn look(&self) -> Look {
+    pub fn look(&self) -> MarkdownStyle {
         match self {
-            Self::Show { markdown: true, .. } => Look::Markdown,
-            Self::Show { .. } | Self::List { .. } => Look::Shown,
+            Self::Show { markdown: true, .. } => MarkdownStyle::Markdown,
+            Self::Show { .. } | Self::List { .. } => MarkdownStyle::Shown,
         }
     }
 }
 
 /// What is looked back on.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Job {
+enum ReflectPeriod {
     /// A day
     Daily,
     /// A week
@@ -70,9 +70,9 @@ impl Reflect {
     /// As the gateway understands it.
     pub fn line(&self) -> Vec<String> {
         let job = match self.job {
-            Job::Daily => "daily",
-            Job::Weekly => "weekly",
-            Job::Monthly => "monthly",
+            ReflectPeriod::Daily => "daily",
+            ReflectPeriod::Weekly => "weekly",
+            ReflectPeriod::Monthly => "monthly",
         };
         let mut line = words(&["reflect", job]);
         line.extend(self.period.clone());

@@ -11,14 +11,14 @@ use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 
-use super::failure::Failure;
-use super::place::{Place, environment};
+use super::failure::CliError;
+use super::paths::{CliPaths, environment};
 use super::print::{Printer, aside, is_dialogue};
 use super::progress::Bar;
 use super::{Exit, block_on};
 use crate::admin::backup::key::BackupKey;
 use crate::admin::backup::read::Archive;
-use crate::admin::restore::{self, Authenticity, Configuration, Restored, Target, Warrant};
+use crate::admin::restore::{self, Authenticity, Configuration, RestoreTarget, Restored, Warrant};
 use crate::app::{BuildError, take_lock};
 use crate::time::{Clock, SystemClock, Zone};
 use crate::wording::restore as says;
@@ -54,12 +54,12 @@ pub struct Restore {
 }
 
 /// Restores a backup.
-pub fn restore(options: &Restore, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub fn restore(options: &Restore, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let _lock = take_lock(&place.home).map_err(|error| match error {
-        BuildError::Held(home) => Failure::Failed(upkeep::stop_first(&home)),
+        BuildError::Held(home) => CliError::Failed(upkeep::stop_first(&home)),
         other => other.into(),
     })?;
-    let target = Target {
+    let target = RestoreTarget {
         home: place.home.clone(),
         config: place.config.clone(),
         configuration: match (options.with_config, options.without_config) {
@@ -83,7 +83,12 @@ pub fn restore(options: &Restore, place: &Place, printer: Printer) -> Result<Exi
 }
 
 /// Reads, shows, asks and restores; `None` if the answer was no.
-fn attempt(options: &Restore, target: &Target, place: &Place, printer: Printer) -> Result<Option<Restored>, Failure> {
+fn attempt(
+    options: &Restore,
+    target: &RestoreTarget,
+    place: &CliPaths,
+    printer: Printer,
+) -> Result<Option<Restored>, CliError> {
     let mut bar = Bar::new(printer.quiet);
     let archive = restore::read(&options.file, &target.home, &mut |doing, done| bar.at(doing, done));
     bar.end();
@@ -91,8 +96,8 @@ fn attempt(options: &Restore, target: &Target, place: &Place, printer: Printer) 
     let warrant = warrant(options, target, &archive)?;
     // Whatever cannot be asked is said before anything is unpacked.
     match &warrant {
-        Warrant::Nothing if !is_dialogue() => return Err(Failure::Failed(says::UNSIGNED_NEEDS_TERMINAL.to_owned())),
-        Warrant::Key(_) if !options.yes && !is_dialogue() => return Err(Failure::Failed(says::NEEDS_YES.to_owned())),
+        Warrant::Nothing if !is_dialogue() => return Err(CliError::Failed(says::UNSIGNED_NEEDS_TERMINAL.to_owned())),
+        Warrant::Key(_) if !options.yes && !is_dialogue() => return Err(CliError::Failed(says::NEEDS_YES.to_owned())),
         _ => {}
     }
     let now = SystemClock::default().now();
@@ -112,32 +117,32 @@ fn attempt(options: &Restore, target: &Target, place: &Place, printer: Printer) 
 }
 
 /// What speaks for the archive: the key of the home, that of a code, or nothing, if that is what was asked for.
-fn warrant(options: &Restore, target: &Target, archive: &Archive) -> Result<Warrant, Failure> {
+fn warrant(options: &Restore, target: &RestoreTarget, archive: &Archive) -> Result<Warrant, CliError> {
     let file = &options.file;
     let own = BackupKey::load(&target.home)?;
     match restore::judge(archive, own.as_ref())? {
         Authenticity::Authentic(key) => Ok(Warrant::Key(key)),
         _ if options.unsigned => Ok(Warrant::Nothing),
-        Authenticity::Unsigned => Err(Failure::Failed(says::unsigned(file))),
-        Authenticity::Changed => Err(Failure::Failed(says::changed(file))),
+        Authenticity::Unsigned => Err(CliError::Failed(says::unsigned(file))),
+        Authenticity::Changed => Err(CliError::Failed(says::changed(file))),
         Authenticity::OtherKey => {
             let key = by_code(options, own.is_some())?;
             match restore::judge(archive, Some(&key))? {
                 Authenticity::Authentic(key) => Ok(Warrant::Key(key)),
-                Authenticity::Changed => Err(Failure::Failed(says::changed(file))),
-                _ => Err(Failure::Failed(says::wrong_code(file))),
+                Authenticity::Changed => Err(CliError::Failed(says::changed(file))),
+                _ => Err(CliError::Failed(says::wrong_code(file))),
             }
         }
     }
 }
 
-fn by_code(options: &Restore, has_key: bool) -> Result<BackupKey, Failure> {
+fn by_code(options: &Restore, has_key: bool) -> Result<BackupKey, CliError> {
     if let Some(code) = given_code(options)? {
         return BackupKey::from_recovery_code(&code)
-            .map_err(|error| Failure::Failed(says::no_code(&error.to_string())));
+            .map_err(|error| CliError::Failed(says::no_code(&error.to_string())));
     }
     if !is_dialogue() {
-        return Err(Failure::Failed(says::needs_code(&options.file, has_key)));
+        return Err(CliError::Failed(says::needs_code(&options.file, has_key)));
     }
     let mut last = String::new();
     for _ in 0..TRIES {
@@ -147,10 +152,10 @@ fn by_code(options: &Restore, has_key: bool) -> Result<BackupKey, Failure> {
         }
         aside(&last);
     }
-    Err(Failure::Failed(says::no_code(&last)))
+    Err(CliError::Failed(says::no_code(&last)))
 }
 
-fn given_code(options: &Restore) -> Result<Option<String>, Failure> {
+fn given_code(options: &Restore) -> Result<Option<String>, CliError> {
     let mut code = String::new();
     match &options.recovery_code_file {
         Some(path) if path == Path::new("-") => io::stdin().take(LONGEST_CODE).read_to_string(&mut code)?,
@@ -163,11 +168,11 @@ fn given_code(options: &Restore) -> Result<Option<String>, Failure> {
     Ok(Some(code))
 }
 
-fn is_confirmed() -> Result<bool, Failure> {
+fn is_confirmed() -> Result<bool, CliError> {
     Ok(matches!(ask(says::CONFIRM)?.to_lowercase().as_str(), "y" | "yes"))
 }
 
-fn ask(question: &str) -> Result<String, Failure> {
+fn ask(question: &str) -> Result<String, CliError> {
     let mut out = io::stderr().lock();
     write!(out, "{question}")?;
     out.flush()?;
@@ -176,11 +181,11 @@ fn ask(question: &str) -> Result<String, Failure> {
     Ok(typed.trim().to_owned())
 }
 
-fn zone(place: &Place) -> Zone {
+fn zone(place: &CliPaths) -> Zone {
     place.load().map_or(Zone::UTC, |loaded| loaded.config.zone)
 }
 
-fn tell_restored(restored: &Restored, place: &Place, printer: Printer) -> Result<(), Failure> {
+fn tell_restored(restored: &Restored, place: &CliPaths, printer: Printer) -> Result<(), CliError> {
     if printer.json {
         return printer.json(&json!({
             "made_at": restored.made_at.rfc3339(), "aside": restored.aside, "parked": restored.parked,

@@ -2,11 +2,11 @@
 
 use clap::Subcommand;
 
-use super::ask::words;
+use super::client::words;
 
 /// `compline review …`
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum ReviewCommand {
     /// The newest proposals, with those that wait among them
     List,
     /// One proposal whole: origin, stages, findings, diff, and the hash at the end
@@ -31,7 +31,7 @@ pub enum Command {
     },
 }
 
-impl Command {
+impl ReviewCommand {
     /// As the gateway understands it.
     pub fn line(&self) -> Vec<String> {
         match self {

@@ -11,13 +11,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use super::channel::{Channel, awaits_claim};
-use super::failure::Failure;
-use super::place::Place;
+use super::failure::CliError;
+use super::paths::CliPaths;
 use super::print::{self, Printer};
 use super::{Exit, ephemeral, log};
-use crate::app::{App, Seams};
+use crate::app::{App, Overrides};
 use crate::config::{Config, Home};
-use crate::store::Room;
+use crate::store::DiskSpace;
 use crate::wording::cli as says;
 use crate::wording::gate;
 
@@ -26,19 +26,19 @@ const THREADS: usize = 2;
 
 /// `compline run …`
 #[derive(Debug, Args)]
-pub struct Options {
+pub struct RunArgs {
     /// Throw everything away at the end; the real memory is neither read nor written
     #[arg(long)]
     ephemeral_memory: bool,
 }
 
 /// Runs the gateway.
-pub fn run(options: &Options, place: &Place, printer: Printer, verbose: bool) -> Result<Exit, Failure> {
+pub fn run(options: &RunArgs, place: &CliPaths, printer: Printer, verbose: bool) -> Result<Exit, CliError> {
     let mut loaded = place.load()?;
     let _thrown_away = match options.ephemeral_memory {
         // Two of them would take each other's messages.
         true if UnixStream::connect(place.home.socket()).is_ok() => {
-            return Err(Failure::Failed(says::gateway_runs(place.home.path())));
+            return Err(CliError::Failed(says::gateway_runs(place.home.path())));
         }
         true => Some(ephemeral::begin(&mut loaded.config)?),
         false => None,
@@ -51,7 +51,7 @@ pub fn run(options: &Options, place: &Place, printer: Printer, verbose: bool) ->
 }
 
 /// Runs the house and whoever lives in it. What still hangs when that is over is not waited for.
-pub fn on_threads<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub fn on_threads<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
     let done = runtime.block_on(work);
     runtime.shutdown_background();
@@ -67,10 +67,10 @@ pub fn mention_empty_journal(home: &Home) {
     }
 }
 
-async fn serve(config: Config, printer: Printer) -> Result<Exit, Failure> {
+async fn serve(config: Config, printer: Printer) -> Result<Exit, CliError> {
     mention_empty_journal(&config.home);
     let mut signals = Signals::listen()?;
-    let app = App::build(config.clone(), Seams::default()).await?;
+    let app = App::build(config.clone(), Overrides::default()).await?;
     app.start().await?;
     tracing::info!("Compline {} has started", env!("CARGO_PKG_VERSION"));
     printer.note(&banner(&config));
@@ -87,13 +87,13 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, Failure> {
             tracing::info!("Compline has stopped");
             Ok(Exit::Done)
         }
-        () = signals.next() => Err(Failure::Failed(says::STOPPED_AT_ONCE.to_owned())),
+        () = signals.next() => Err(CliError::Failed(says::STOPPED_AT_ONCE.to_owned())),
     }
 }
 
 /// Shows the claim code at a terminal. Anything else keeps what it is told, and a service log is read by many: there a
 /// command is named that makes the code.
-async fn tell_of_claim(app: &App, config: &Config) -> Result<(), Failure> {
+async fn tell_of_claim(app: &App, config: &Config) -> Result<(), CliError> {
     if !std::io::stderr().is_terminal() {
         if app.admin.is_unclaimed().await? {
             print::aside(says::UNCLAIMED);
@@ -108,7 +108,7 @@ async fn tell_of_claim(app: &App, config: &Config) -> Result<(), Failure> {
 }
 
 /// A line when nothing more can be written, and one when it can again: the log may lie on the same disk.
-async fn tell_of_room(mut room: watch::Receiver<Room>) {
+async fn tell_of_room(mut room: watch::Receiver<DiskSpace>) {
     let mut before = *room.borrow();
     while room.changed().await.is_ok() {
         let now = *room.borrow_and_update();
@@ -145,7 +145,7 @@ struct Signals {
 }
 
 impl Signals {
-    fn listen() -> Result<Self, Failure> {
+    fn listen() -> Result<Self, CliError> {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 

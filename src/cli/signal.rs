@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde_json::json;
 
-use super::failure::Failure;
-use super::place::{Place, shell};
+use super::failure::CliError;
+use super::paths::{CliPaths, shell};
 use super::print::Printer;
 use super::{Exit, block_on, probe};
 use crate::config::{self, Home, SignalEndpoint};
@@ -21,7 +21,7 @@ use crate::wording::cli::signal as says;
 
 /// `compline signal …`
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum SignalCommand {
     /// The accounts that the daemon has, and which one is the assistant's
     Accounts,
     /// Link the daemon to a phone as a further device, by a code that the phone scans
@@ -33,11 +33,11 @@ pub enum Command {
 }
 
 /// Does it.
-pub fn run(command: &Command, place: &Place, printer: Printer) -> Result<Exit, Failure> {
-    let config = place.load()?.config.signal.ok_or_else(|| Failure::Wrong(says::not_configured(&place.config)))?;
+pub fn run(command: &SignalCommand, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    let config = place.load()?.config.signal.ok_or_else(|| CliError::Wrong(says::not_configured(&place.config)))?;
     match command {
-        Command::Accounts => accounts(&config, &place.home, printer)?,
-        Command::Link { name } => {
+        SignalCommand::Accounts => accounts(&config, &place.home, printer)?,
+        SignalCommand::Link { name } => {
             let number = link::link(&config, &place.home, name)?;
             match printer.json {
                 true => printer.json(&json!({ "number": number }))?,
@@ -48,7 +48,7 @@ pub fn run(command: &Command, place: &Place, printer: Printer) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-fn accounts(config: &config::Signal, home: &Home, printer: Printer) -> Result<(), Failure> {
+fn accounts(config: &config::Signal, home: &Home, printer: Printer) -> Result<(), CliError> {
     let look = block_on(daemon::with(config, home, async |signal| Ok(probe::of_signal(signal, config).await)))??;
     let ours = look.account(config.account.as_deref());
     let numbers = look.accounts.as_deref();

@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 
 use super::Exit;
-use super::ask::{self, words};
-use super::failure::Failure;
-use super::place::Place;
+use super::client::{self, words};
+use super::failure::CliError;
+use super::paths::CliPaths;
 use super::print::Printer;
 use crate::skill::MAIN;
 use crate::wording::cli::skills as says;
 
 /// `compline skills …`
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum SkillsCommand {
     /// All skills: those that are used, and those that are not, with the reason
     List,
     /// One skill whole
@@ -74,38 +74,38 @@ pub enum Command {
 }
 
 /// Does it.
-pub fn run(command: &Command, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub fn run(command: &SkillsCommand, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let line = match command {
-        Command::Check { dir } => return check::run(dir.as_deref(), place, printer),
-        Command::List => words(&["skills", "list"]),
-        Command::Show { name } => words(&["skills", "show", name]),
-        Command::Import { path, name } => import(path, name.as_deref())?,
-        Command::Promote { note, name } => {
+        SkillsCommand::Check { dir } => return check::run(dir.as_deref(), place, printer),
+        SkillsCommand::List => words(&["skills", "list"]),
+        SkillsCommand::Show { name } => words(&["skills", "show", name]),
+        SkillsCommand::Import { path, name } => import(path, name.as_deref())?,
+        SkillsCommand::Promote { note, name } => {
             words(&["skills", "promote", note]).into_iter().chain(name.clone()).collect()
         }
-        Command::Accept { name, hash: Some(hash) } => words(&["skills", "accept", name, hash]),
-        Command::Accept { name, hash: None } => return accept::run(name, place, printer),
-        Command::History { name } => words(&["skills", "history", name]),
-        Command::Rollback { name, version } => words(&["skills", "rollback", name, &version.to_string()]),
+        SkillsCommand::Accept { name, hash: Some(hash) } => words(&["skills", "accept", name, hash]),
+        SkillsCommand::Accept { name, hash: None } => return accept::run(name, place, printer),
+        SkillsCommand::History { name } => words(&["skills", "history", name]),
+        SkillsCommand::Rollback { name, version } => words(&["skills", "rollback", name, &version.to_string()]),
     };
-    ask::run(&line, ask::Look::Shown, place, printer)
+    client::run(&line, client::MarkdownStyle::Shown, place, printer)
 }
 
-fn import(path: &Path, name: Option<&str>) -> Result<Vec<String>, Failure> {
+fn import(path: &Path, name: Option<&str>) -> Result<Vec<String>, CliError> {
     let folder = skill_folder(path)?;
     let own = folder.file_name().and_then(|name| name.to_str());
     match (folder.to_str(), name.or(own)) {
         (Some(folder), Some(name)) => Ok(words(&["skills", "import", folder, name])),
-        _ => Err(Failure::Failed(says::no_name(&folder))),
+        _ => Err(CliError::Failed(says::no_name(&folder))),
     }
 }
 
 /// The folder that is meant by it or by a file in it, by its full path.
-fn skill_folder(path: &Path) -> Result<PathBuf, Failure> {
-    let full = path.canonicalize().map_err(|error| Failure::Failed(says::not_there(path, &error.to_string())))?;
+fn skill_folder(path: &Path) -> Result<PathBuf, CliError> {
+    let full = path.canonicalize().map_err(|error| CliError::Failed(says::not_there(path, &error.to_string())))?;
     match full.parent() {
         Some(folder) if full.file_name().is_some_and(|name| name == MAIN) && full.is_file() => Ok(folder.to_owned()),
         _ if full.is_dir() => Ok(full),
-        _ => Err(Failure::Failed(says::no_folder(path))),
+        _ => Err(CliError::Failed(says::no_folder(path))),
     }
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use clap::Args;
 use futures::FutureExt;
 
-use super::ask::{self, Answered};
 use super::chat::{self, Ending, Errand, Input, NoInput};
-use super::failure::Failure;
-use super::place::Place;
+use super::client::{self, Answered};
+use super::failure::CliError;
+use super::paths::CliPaths;
 use super::{Exit, block_on, ephemeral, log};
-use crate::app::{App, BuildError, Seams};
+use crate::app::{App, BuildError, Overrides};
 use crate::config::{Config, Home};
 use crate::wording::cli as says;
 
@@ -20,7 +20,7 @@ const PIPE: usize = 64 * 1024;
 
 /// `compline chat …`
 #[derive(Debug, Args)]
-pub struct Options {
+pub struct ChatArgs {
     /// One question; without it a conversation begins. Piped input is passed on with it as text that nobody typed
     words: Vec<String>,
     /// As whom to talk [default: the owner]
@@ -31,14 +31,14 @@ pub struct Options {
     ephemeral_memory: bool,
 }
 
-impl From<NoInput> for Failure {
+impl From<NoInput> for CliError {
     fn from(none: NoInput) -> Self {
         Self::Wrong(none.to_string())
     }
 }
 
 /// Talks.
-pub fn run(options: Options, place: &Place, verbose: bool) -> Result<Exit, Failure> {
+pub fn run(options: ChatArgs, place: &CliPaths, verbose: bool) -> Result<Exit, CliError> {
     if options.ephemeral_memory {
         return thrown_away(options, place, verbose);
     }
@@ -49,7 +49,7 @@ pub fn run(options: Options, place: &Place, verbose: bool) -> Result<Exit, Failu
         Err(_) => Some(place.load()?.config),
     };
     let input = Input::gather(&options.words)?;
-    let options = chat::Options { person: options.person, history: place.home.path().join("history") };
+    let options = chat::ChatOptions { person: options.person, history: place.home.path().join("history") };
     let ending = match (running, config) {
         (Ok(stream), _) => block_on(attached(stream, input, options, place.home.clone()))?,
         (Err(_), Some(config)) => {
@@ -62,12 +62,12 @@ pub fn run(options: Options, place: &Place, verbose: bool) -> Result<Exit, Failu
 }
 
 /// The same in a home that is thrown away.
-fn thrown_away(options: Options, place: &Place, verbose: bool) -> Result<Exit, Failure> {
+fn thrown_away(options: ChatArgs, place: &CliPaths, verbose: bool) -> Result<Exit, CliError> {
     let mut config = place.load()?.config;
     let input = Input::gather(&options.words)?;
     let folder = ephemeral::begin(&mut config)?;
     log::begin(&config, verbose);
-    let options = chat::Options { person: options.person, history: folder.path().join("history") };
+    let options = chat::ChatOptions { person: options.person, history: folder.path().join("history") };
     super::run::on_threads(ephemeral::until_ended(alone(config, input, options))).map(exit)
 }
 
@@ -78,22 +78,29 @@ fn exit(ending: Ending) -> Exit {
     }
 }
 
-async fn attached(stream: UnixStream, input: Input, options: chat::Options, home: Home) -> Result<Ending, Failure> {
+async fn attached(
+    stream: UnixStream,
+    input: Input,
+    options: chat::ChatOptions,
+    home: Home,
+) -> Result<Ending, CliError> {
     stream.set_nonblocking(true)?;
     let errand: Errand = Box::new(move |line, json| {
         let home = home.clone();
-        async move { ask::of_gateway(&line, &home, json).await.ok().flatten() }.boxed()
+        async move { client::of_gateway(&line, &home, json).await.ok().flatten() }.boxed()
     });
     Ok(chat::run(tokio::net::UnixStream::from_std(stream)?, input, options, &errand).await?)
 }
 
-async fn alone(config: Config, input: Input, options: chat::Options) -> Result<Ending, Failure> {
+async fn alone(config: Config, input: Input, options: chat::ChatOptions) -> Result<Ending, CliError> {
     super::run::mention_empty_journal(&config.home);
     let app =
-        App::build(config, Seams { terminal_only: true, ..Seams::default() }).await.map_err(|error| match error {
-            BuildError::Held(home) => Failure::Failed(says::held_and_silent(&home)),
-            other => other.into(),
-        })?;
+        App::build(config, Overrides { terminal_only: true, ..Overrides::default() }).await.map_err(
+            |error| match error {
+                BuildError::Held(home) => CliError::Failed(says::held_and_silent(&home)),
+                other => other.into(),
+            },
+        )?;
     app.start().await?;
     let (near, far) = tokio::io::duplex(PIPE);
     let admin = Arc::clone(&app.admin);

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use secrecy::ExposeSecret;
 use url::Url;
 
-use super::error::Trouble;
+use super::error::ValueError;
 use super::meaning::Meaning;
 use super::units::{self, quoted};
 use super::{Home, Signal, SignalEndpoint, Telegram, TelegramWay, Webhook, models, secret};
@@ -28,7 +28,7 @@ pub fn telegram(meaning: &mut Meaning<'_>) -> Option<Telegram> {
         (None, None) => meaning.reader.lacks(at, "token"),
         (Some(token), Some(way)) if !is_bot_token(token.expose_secret()) => {
             let fix = "copy the whole token from @BotFather: digits, a colon, and letters";
-            meaning.reader.refuse(at, way, Trouble::new("This is no token of a Telegram bot", fix));
+            meaning.reader.refuse(at, way, ValueError::new("This is no token of a Telegram bot", fix));
         }
         _ => {}
     }
@@ -41,7 +41,7 @@ fn way_in(meaning: &mut Meaning<'_>, at: &str) -> Option<TelegramWay> {
     let calls = |text: &str| match text {
         "polling" => Ok(false),
         "webhook" => Ok(true),
-        _ => Err(Trouble::new(format!("{} is not known here", quoted(text)), "write \"polling\" or \"webhook\"")),
+        _ => Err(ValueError::new(format!("{} is not known here", quoted(text)), "write \"polling\" or \"webhook\"")),
     };
     let is_called = meaning.reader.get(at, "mode", calls)?;
     let listen = meaning.reader.get(at, "webhook_listen", socket);
@@ -55,7 +55,7 @@ fn way_in(meaning: &mut Meaning<'_>, at: &str) -> Option<TelegramWay> {
         (None, None) => meaning.reader.lacks(at, "webhook_secret"),
         (Some(secret), Some(way)) if !is_secret(secret.expose_secret()) => {
             let fix = "write 16 to 256 letters, digits, _ and -; `openssl rand -hex 24` makes one";
-            meaning.reader.refuse(at, way, Trouble::new("Telegram does not take this as a secret", fix));
+            meaning.reader.refuse(at, way, ValueError::new("Telegram does not take this as a secret", fix));
         }
         _ => {}
     }
@@ -81,7 +81,7 @@ pub fn signal(meaning: &mut Meaning<'_>) -> Option<Signal> {
 pub fn groups(meaning: &mut Meaning<'_>) -> BTreeSet<String> {
     let known = |text: &str| match text {
         "mention" => Ok(()),
-        _ => Err(Trouble::new(format!("{} is not known here", quoted(text)), "write \"mention\"")),
+        _ => Err(ValueError::new(format!("{} is not known here", quoted(text)), "write \"mention\"")),
     };
     let _ = meaning.reader.get("groups", "answer", known);
     let allowed = meaning.reader.get("groups", "allowed", |text| {
@@ -92,26 +92,26 @@ pub fn groups(meaning: &mut Meaning<'_>) -> BTreeSet<String> {
 }
 
 /// A Signal account that nobody else has: a number, or an account identifier.
-pub fn unique_account(text: &str, taken: &mut BTreeSet<String>) -> Result<String, Trouble> {
+pub fn unique_account(text: &str, taken: &mut BTreeSet<String>) -> Result<String, ValueError> {
     let account = account(text)?;
     if !taken.insert(account.clone()) {
         let fix = "give each person their own number";
-        return Err(Trouble::new(format!("Another person has {} already", quoted(text)), fix));
+        return Err(ValueError::new(format!("Another person has {} already", quoted(text)), fix));
     }
     Ok(account)
 }
 
 /// The name of an adapter.
-pub fn adapter(text: &str) -> Result<String, Trouble> {
+pub fn adapter(text: &str) -> Result<String, ValueError> {
     if ADAPTERS.contains(&text) {
         return Ok(text.to_owned());
     }
     let fix = "write \"telegram\", \"signal\" or \"terminal\"";
-    Err(Trouble::new(format!("{} is no way to reach anybody", quoted(text)), fix))
+    Err(ValueError::new(format!("{} is no way to reach anybody", quoted(text)), fix))
 }
 
 /// A number with its plus sign, or an account identifier in its one spelling.
-fn account(text: &str) -> Result<String, Trouble> {
+fn account(text: &str) -> Result<String, ValueError> {
     let is_number = text.strip_prefix('+').is_some_and(|rest| {
         (7..=15).contains(&rest.len()) && rest.chars().all(|c| c.is_ascii_digit()) && !rest.starts_with('0')
     });
@@ -123,15 +123,15 @@ fn account(text: &str) -> Result<String, Trouble> {
         return Ok(text.to_ascii_lowercase());
     }
     let fix = "write the number with its country code, as \"+431234567890\", or the account identifier";
-    Err(Trouble::new(format!("{} is no Signal account", quoted(text)), fix))
+    Err(ValueError::new(format!("{} is no Signal account", quoted(text)), fix))
 }
 
-fn endpoint(text: &str, home: &Home) -> Result<SignalEndpoint, Trouble> {
+fn endpoint(text: &str, home: &Home) -> Result<SignalEndpoint, ValueError> {
     let fix = "write \"unix:PATH\", \"tcp:HOST:PORT\" or \"http://HOST:PORT\"";
-    let wrong = || Trouble::new(format!("{} is no place where a daemon listens", quoted(text)), fix);
+    let wrong = || ValueError::new(format!("{} is no place where a daemon listens", quoted(text)), fix);
     if let Some(path) = text.strip_prefix("unix:") {
         let fix = "write an absolute path, or HOME/ and a name";
-        let relative = || Trouble::new(format!("{} depends on where Compline is started", quoted(path)), fix);
+        let relative = || ValueError::new(format!("{} depends on where Compline is started", quoted(path)), fix);
         return secret::absolute(path, home).map(SignalEndpoint::Unix).ok_or_else(relative);
     }
     if let Some(place) = text.strip_prefix("tcp:") {
@@ -147,10 +147,10 @@ fn endpoint(text: &str, home: &Home) -> Result<SignalEndpoint, Trouble> {
     models::address(url).map(SignalEndpoint::Http)
 }
 
-fn command(text: &str, home: &Home) -> Result<Vec<String>, Trouble> {
+fn command(text: &str, home: &Home) -> Result<Vec<String>, ValueError> {
     let words = units::list(text)?;
     if words.iter().any(|word| word.contains('\0')) || words.first().is_some_and(String::is_empty) {
-        return Err(Trouble::new("This starts no program", "write the program and its arguments, as a list"));
+        return Err(ValueError::new("This starts no program", "write the program and its arguments, as a list"));
     }
     let in_home = |word: String| match word.strip_prefix("HOME/") {
         Some(rest) => home.path().join(rest).to_string_lossy().into_owned(),
@@ -159,26 +159,26 @@ fn command(text: &str, home: &Home) -> Result<Vec<String>, Trouble> {
     Ok(words.into_iter().map(in_home).collect())
 }
 
-fn check_group(text: &str) -> Result<(), Trouble> {
+fn check_group(text: &str) -> Result<(), ValueError> {
     let is_sound = match text.split_once(':') {
         Some(("telegram", id)) => id.parse::<i64>().is_ok_and(|id| id < 0),
         Some(("signal", id)) => !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || "+/=_-".contains(c)),
         _ => false,
     };
     let fix = "write \"telegram:\" and the group's negative id, or \"signal:\" and its group id";
-    if is_sound { Ok(()) } else { Err(Trouble::new(format!("{} is no group", quoted(text)), fix)) }
+    if is_sound { Ok(()) } else { Err(ValueError::new(format!("{} is no group", quoted(text)), fix)) }
 }
 
-fn socket(text: &str) -> Result<SocketAddr, Trouble> {
+fn socket(text: &str) -> Result<SocketAddr, ValueError> {
     let fix = "write an address and a port, as \"127.0.0.1:8443\"";
-    text.parse().map_err(|_| Trouble::new(format!("{} is no address to listen at", quoted(text)), fix))
+    text.parse().map_err(|_| ValueError::new(format!("{} is no address to listen at", quoted(text)), fix))
 }
 
 /// Telegram calls nothing but `https`.
-fn public(text: &str) -> Result<Url, Trouble> {
+fn public(text: &str) -> Result<Url, ValueError> {
     let url = Url::parse(text).ok().filter(|url| url.scheme() == "https" && url.host_str().is_some());
     let fix = "write the public address that Telegram can call, as \"https://bot.example.org/telegram\"";
-    url.ok_or_else(|| Trouble::new(format!("{} is no https address", quoted(text)), fix))
+    url.ok_or_else(|| ValueError::new(format!("{} is no https address", quoted(text)), fix))
 }
 
 fn is_secret(text: &str) -> bool {

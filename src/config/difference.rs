@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::keys::{Key, Kind, section};
+use super::keys::{Key, ValueKind, section};
 use super::sheet;
 use super::source::{HIDDEN, Source};
 
@@ -87,9 +87,9 @@ fn values(text: &str) -> Values {
 fn subject(path: &str, key: &Key) -> Subject {
     let section = path.split(['.', '[']).next().unwrap_or_default();
     match (section, key.kind) {
-        (_, Kind::Secret | Kind::SecretEnv | Kind::SecretFile) => Subject::Secrets,
+        (_, ValueKind::Secret | ValueKind::SecretEnv | ValueKind::SecretFile) => Subject::Secrets,
         ("people" | "groups", _) => Subject::People,
-        ("mcp" | "signal" | "tools", _) | (_, Kind::Url) => Subject::Programs,
+        ("mcp" | "signal" | "tools", _) | (_, ValueKind::Url) => Subject::Programs,
         _ if matches!(key.name, "provider" | "mode" | "webhook_listen") => Subject::Programs,
         _ => Subject::Settings,
     }
@@ -97,8 +97,8 @@ fn subject(path: &str, key: &Key) -> Subject {
 
 fn shown(key: &Key, text: &str) -> String {
     match key.kind {
-        Kind::Secret => HIDDEN.to_owned(),
-        Kind::Url => without_password(text),
+        ValueKind::Secret => HIDDEN.to_owned(),
+        ValueKind::Url => without_password(text),
         _ => text.to_owned(),
     }
 }

@@ -36,7 +36,7 @@ pub enum ConfigError {
 pub struct Fault {
     /// Where.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: ConfigLocation,
     /// The path of the key, as `model.fallback.name`; empty if there is none.
     pub key: String,
     /// What is wrong.
@@ -51,7 +51,7 @@ pub struct Fault {
 /// Where a fault lies.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
-pub enum Place {
+pub enum ConfigLocation {
     /// In the file.
     File {
         /// Its name.
@@ -81,21 +81,21 @@ pub struct Excerpt {
 
 /// What is wrong with a value, before it is known where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct ValueError {
     /// What is wrong.
     pub what: String,
     /// What to do.
     pub fix: String,
 }
 
-impl Trouble {
+impl ValueError {
     /// What is wrong, and what to do.
     pub fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { what: what.into(), fix: fix.into() }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ConfigLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { file, line, column } => write!(f, "{file}, line {line}, column {column}"),
@@ -111,7 +111,7 @@ impl fmt::Display for Fault {
             write!(f, "{}: ", self.key)?;
         }
         writeln!(f, "{}", self.what)?;
-        if let (Some(excerpt), Place::File { line, .. }) = (&self.excerpt, &self.place) {
+        if let (Some(excerpt), ConfigLocation::File { line, .. }) = (&self.excerpt, &self.place) {
             let number = line.to_string();
             let margin = " ".repeat(number.len());
             writeln!(f, "{number} | {}", excerpt.line)?;

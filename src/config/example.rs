@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use secrecy::{ExposeSecret, SecretString};
 
-use super::keys::{Form, Key, SECTIONS, Section, Unset, join, numbered};
+use super::keys::{Key, SECTIONS, Section, SectionSpelling, Unset, join, numbered};
 use super::{Person, Provider};
 
 /// What `compline init` has asked.
@@ -119,9 +119,9 @@ fn document(set: &BTreeMap<String, String>) -> String {
     let mut text = HEAD.to_owned();
     for section in SECTIONS {
         match section.form {
-            Form::Inline => {}
-            Form::Repeated => repeated(&mut text, section, set),
-            Form::Table | Form::Again => table(&mut text, section, set),
+            SectionSpelling::Inline => {}
+            SectionSpelling::Repeated => repeated(&mut text, section, set),
+            SectionSpelling::Table | SectionSpelling::Again => table(&mut text, section, set),
         }
     }
     text
@@ -130,13 +130,13 @@ fn document(set: &BTreeMap<String, String>) -> String {
 fn table(text: &mut String, section: &Section, set: &BTreeMap<String, String>) {
     text.push('\n');
     if !section.path.is_empty() {
-        let more = if section.form == Form::Again { " The keys are those of [model]." } else { "" };
+        let more = if section.form == SectionSpelling::Again { " The keys are those of [model]." } else { "" };
         text.push_str(&comment(&format!("{}{more}", section.about)));
         text.push_str(&format!("[{}]\n", section.path));
     }
     keys(text, section, section.path, set);
-    for inline in section.children().filter(|child| child.form == Form::Inline) {
-        if section.form != Form::Again {
+    for inline in section.children().filter(|child| child.form == SectionSpelling::Inline) {
+        if section.form != SectionSpelling::Again {
             text.push_str(&comment(&format!("{} Without cached, that is as much as input.", inline.about)));
         }
         let parts: Vec<_> = inline.keys.iter().map(|key| format!("{} = {}", key.name, key.sample)).collect();
@@ -161,7 +161,7 @@ fn repeated(text: &mut String, section: &Section, set: &BTreeMap<String, String>
 
 fn keys(text: &mut String, section: &Section, at: &str, set: &BTreeMap<String, String>) {
     for key in section.keys {
-        let is_explained = section.form != Form::Again && key.unset != Unset::Instead;
+        let is_explained = section.form != SectionSpelling::Again && key.unset != Unset::Instead;
         if is_explained {
             text.push_str(&comment(&format!("{}{}", key.about, default_of(key))));
         }

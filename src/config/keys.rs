@@ -16,7 +16,7 @@ pub struct Section {
     /// Its path; empty for the keys above the first section.
     pub path: &'static str,
     /// How it is spelt.
-    pub form: Form,
+    pub form: SectionSpelling,
     /// One line for the example file.
     pub about: &'static str,
     /// Its keys, in the order in which they are shown.
@@ -25,7 +25,7 @@ pub struct Section {
 
 /// How a section is spelt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum SectionSpelling {
     /// `[path]`
     Table,
     /// `[path]`, and the example refers to another section for the explanations.
@@ -41,7 +41,7 @@ pub struct Key {
     /// As it is written.
     pub name: &'static str,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// What holds if it is not set.
     pub unset: Unset,
     /// A value for the example file, without quotes.
@@ -52,7 +52,7 @@ pub struct Key {
 
 /// What a key holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// Words.
     Text,
     /// A key or token itself.
@@ -79,7 +79,7 @@ pub enum Kind {
     List,
 }
 
-impl Kind {
+impl ValueKind {
     /// Whether its value stands in quotes.
     pub fn is_quoted(self) -> bool {
         !matches!(self, Self::Flag | Self::Count | Self::Decimal | Self::Money | Self::List)

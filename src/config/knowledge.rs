@@ -1,6 +1,6 @@
 //! `[memory]` and `[embedding]`: what is kept of what is said, and how it is found again.
 
-use super::error::Trouble;
+use super::error::ValueError;
 use super::meaning::Meaning;
 use super::units::{self, quoted};
 use super::{Embedding, EmbeddingProvider, Memory, Placement, models};
@@ -56,22 +56,22 @@ pub fn embedding(meaning: &mut Meaning<'_>) -> Option<Embedding> {
     })
 }
 
-fn placement(text: &str) -> Result<Placement, Trouble> {
+fn placement(text: &str) -> Result<Placement, ValueError> {
     match text {
         "tail" => Ok(Placement::Tail),
         "system" => Ok(Placement::System),
-        _ => Err(Trouble::new(format!("{} is not known here", quoted(text)), "write \"tail\" or \"system\"")),
+        _ => Err(ValueError::new(format!("{} is not known here", quoted(text)), "write \"tail\" or \"system\"")),
     }
 }
 
-fn provider(text: &str) -> Result<Option<EmbeddingProvider>, Trouble> {
+fn provider(text: &str) -> Result<Option<EmbeddingProvider>, ValueError> {
     match text {
         "none" => Ok(None),
         "openai" => Ok(Some(EmbeddingProvider::OpenAi)),
         "ollama" => Ok(Some(EmbeddingProvider::Ollama)),
         _ => {
             let fix = "write \"none\", \"openai\" or \"ollama\"; \"openai\" fits any compatible server";
-            Err(Trouble::new(format!("{} computes no embeddings here", quoted(text)), fix))
+            Err(ValueError::new(format!("{} computes no embeddings here", quoted(text)), fix))
         }
     }
 }

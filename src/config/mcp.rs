@@ -9,7 +9,7 @@ use std::path::Path;
 use secrecy::SecretString;
 use url::Url;
 
-use super::error::Trouble;
+use super::error::ValueError;
 use super::meaning::Meaning;
 use super::rooted::Guarded;
 use super::units::{self, quoted};
@@ -38,16 +38,16 @@ pub fn servers(meaning: &mut Meaning<'_>, workspace: &Path) -> Vec<Mcp> {
     servers
 }
 
-fn unique_name(text: &str, taken: &mut BTreeSet<String>) -> Result<String, Trouble> {
+fn unique_name(text: &str, taken: &mut BTreeSet<String>) -> Result<String, ValueError> {
     let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_sound = (1..=32).contains(&text.len()) && text.chars().all(is_allowed) && !text.contains("--");
     if !is_sound || text.starts_with('-') || text.ends_with('-') {
         let fix = "write 1 to 32 lower-case letters, digits and single hyphens, as \"files\"";
-        return Err(Trouble::new(format!("{} cannot be the name of a server", quoted(text)), fix));
+        return Err(ValueError::new(format!("{} cannot be the name of a server", quoted(text)), fix));
     }
     if !taken.insert(text.to_owned()) {
         let fix = "give each server a name of its own";
-        return Err(Trouble::new(format!("There is another {} already", quoted(text)), fix));
+        return Err(ValueError::new(format!("There is another {} already", quoted(text)), fix));
     }
     Ok(text.to_owned())
 }
@@ -56,12 +56,12 @@ fn reach(meaning: &mut Meaning<'_>, at: &str, guarded: &Guarded) -> Option<McpRe
     let ways = ["command", "url"].map(|way| meaning.reader.is_written(at, way));
     if ways == [true, true] {
         let fix = "keep command for a program that is to be started, or url for a server that runs already";
-        meaning.reader.refuse(at, "url", Trouble::new("Both command and url are set", fix));
+        meaning.reader.refuse(at, "url", ValueError::new("Both command and url are set", fix));
         return None;
     }
     if ways == [false, false] {
         let fix = "add command = [\"program\", \"argument\"], or url = \"https://mcp.example.org/mcp\"";
-        let trouble = Trouble::new("It does not say how the server is reached", fix);
+        let trouble = ValueError::new("It does not say how the server is reached", fix);
         meaning.reader.lacks_because(at, "command", trouble);
         return None;
     }
@@ -69,22 +69,22 @@ fn reach(meaning: &mut Meaning<'_>, at: &str, guarded: &Guarded) -> Option<McpRe
     program.map(McpReach::Command).or_else(|| meaning.reader.get(at, "url", url).map(McpReach::Url))
 }
 
-fn command(text: &str, guarded: &Guarded) -> Result<Vec<String>, Trouble> {
+fn command(text: &str, guarded: &Guarded) -> Result<Vec<String>, ValueError> {
     let words = units::list(text)?;
     if words.first().is_none_or(String::is_empty) {
         let fix = "write the program first, as [\"mcp-server\", \"--quiet\"]";
-        return Err(Trouble::new("It names no program", fix));
+        return Err(ValueError::new("It names no program", fix));
     }
     if words.iter().any(|word| word.contains('\0')) {
-        return Err(Trouble::new("A word of it holds a NUL character", "take it out"));
+        return Err(ValueError::new("A word of it holds a NUL character", "take it out"));
     }
     guarded.check(&words)?;
     Ok(words)
 }
 
-fn url(text: &str) -> Result<Url, Trouble> {
+fn url(text: &str) -> Result<Url, ValueError> {
     models::address(text)?;
-    Url::parse(text.trim()).map_err(|_| Trouble::new("This is no address of a server", "write it with https://"))
+    Url::parse(text.trim()).map_err(|_| ValueError::new("This is no address of a server", "write it with https://"))
 }
 
 /// The whole environment of a server's program.
@@ -98,14 +98,14 @@ fn environment(meaning: &mut Meaning<'_>, at: &str) -> BTreeMap<String, SecretSt
     passed.map(|(name, value)| (name.clone(), SecretString::from(value.clone()))).collect()
 }
 
-fn variables(text: &str) -> Result<BTreeSet<String>, Trouble> {
+fn variables(text: &str) -> Result<BTreeSet<String>, ValueError> {
     let names = units::list(text)?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_name = |name: &String| !name.is_empty() && name.chars().all(is_part);
     if !names.iter().all(is_name) {
         // Somebody may have put a value here, so it is not repeated.
         let fix = "write the names alone, as [\"MCP_SERVER_KEY\"], and set their values where Compline is started";
-        return Err(Trouble::new("It holds something that is no name of an environment variable", fix));
+        return Err(ValueError::new("It holds something that is no name of an environment variable", fix));
     }
     Ok(names.into_iter().collect())
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use super::error::Trouble;
-use super::reader::Reader;
+use super::error::ValueError;
+use super::reader::ConfigReader;
 use super::units::{self, quoted};
 use super::{Agent, Budget, Config, Conversation, Home, Limit, Person, Retention, Skills, Tools};
 use super::{channels, knowledge, mcp, models, rhythm, secret, suggest};
@@ -17,7 +17,7 @@ use crate::time::Zone;
 /// What reading needs besides the sheet.
 pub struct Meaning<'a> {
     /// The sheet while it is read.
-    pub reader: Reader<'a>,
+    pub reader: ConfigReader<'a>,
     /// Where secrets may be.
     pub env: &'a BTreeMap<String, String>,
     /// What `HOME/` means.
@@ -94,7 +94,7 @@ impl Meaning<'_> {
             let relative = || std::path::absolute(text).ok().filter(|_| !is_in_file);
             secret::absolute(text, &home).or_else(relative).ok_or_else(|| {
                 let fix = "write an absolute path, or HOME/ and a name for a directory in Compline's home";
-                Trouble::new(format!("{} depends on where Compline is started", quoted(text)), fix)
+                ValueError::new(format!("{} depends on where Compline is started", quoted(text)), fix)
             })
         };
         self.reader.get(at, name, meaning).unwrap_or_default()
@@ -169,55 +169,55 @@ impl Meaning<'_> {
 }
 
 /// Whether it is the other of the two, and not the usual one.
-fn choice(text: &str, usual: &'static str, other: &'static str) -> Result<bool, Trouble> {
+fn choice(text: &str, usual: &'static str, other: &'static str) -> Result<bool, ValueError> {
     match text {
         text if text == usual => Ok(false),
         text if text == other => Ok(true),
-        _ => Err(Trouble::new(
+        _ => Err(ValueError::new(
             format!("{} is not known here", quoted(text)),
             format!("write \"{usual}\" or \"{other}\""),
         )),
     }
 }
 
-fn zone(text: &str) -> Result<Zone, Trouble> {
+fn zone(text: &str) -> Result<Zone, ValueError> {
     Zone::named(text).ok_or_else(|| {
         let fix = match suggest::nearest_zone(text) {
             Some(meant) => format!("write \"{meant}\", if that is what was meant"),
             None => "write an IANA zone, as \"Europe/Vienna\"".to_owned(),
         };
-        Trouble::new(format!("There is no time zone {}", quoted(text)), fix)
+        ValueError::new(format!("There is no time zone {}", quoted(text)), fix)
     })
 }
 
-fn role(text: &str) -> Result<Role, Trouble> {
+fn role(text: &str) -> Result<Role, ValueError> {
     Role::parse(text).filter(|role| *role != Role::Guest).ok_or_else(|| {
         let what = format!("{} is no role that can be given", quoted(text));
-        Trouble::new(what, "write \"owner\" (may do everything) or \"member\" (may chat)")
+        ValueError::new(what, "write \"owner\" (may do everything) or \"member\" (may chat)")
     })
 }
 
 /// A name, or nothing: an agent without a profile.
-fn profile(text: &str) -> Result<String, Trouble> {
+fn profile(text: &str) -> Result<String, ValueError> {
     if text.is_empty() { Ok(String::new()) } else { name(text) }
 }
 
-fn name(text: &str) -> Result<String, Trouble> {
+fn name(text: &str) -> Result<String, ValueError> {
     if is_name(text) {
         return Ok(text.to_owned());
     }
     let fix = "write 1 to 40 letters, digits, spaces, - and _, without a space at either end";
-    Err(Trouble::new(format!("{} cannot be a name here", quoted(text)), fix))
+    Err(ValueError::new(format!("{} cannot be a name here", quoted(text)), fix))
 }
 
-fn unique_name(text: &str, taken: &mut BTreeSet<String>) -> Result<String, Trouble> {
+fn unique_name(text: &str, taken: &mut BTreeSet<String>) -> Result<String, ValueError> {
     let name = name(text)?;
     let folded = name.to_lowercase();
     if folded == Role::Guest.as_str() {
-        return Err(Trouble::new("guest is what strangers are called", "write another name"));
+        return Err(ValueError::new("guest is what strangers are called", "write another name"));
     }
     if !taken.insert(folded) {
-        return Err(Trouble::new(
+        return Err(ValueError::new(
             format!("There is another {} already", quoted(text)),
             "give each person a name of their own",
         ));
@@ -225,24 +225,29 @@ fn unique_name(text: &str, taken: &mut BTreeSet<String>) -> Result<String, Troub
     Ok(name)
 }
 
-fn unique_id(text: &str, taken: &mut BTreeSet<i64>) -> Result<i64, Trouble> {
+fn unique_id(text: &str, taken: &mut BTreeSet<i64>) -> Result<i64, ValueError> {
     let number: Option<i64> = text.parse().ok();
     let Some(id) = number.filter(|id| (1..1 << 52).contains(id)) else {
         let what = match number {
             Some(..0) => "A negative id is that of a group, not of a person".to_owned(),
             _ => format!("{} is no Telegram id", quoted(text)),
         };
-        return Err(Trouble::new(what, "write the person's numeric id; @userinfobot tells it"));
+        return Err(ValueError::new(what, "write the person's numeric id; @userinfobot tells it"));
     };
     if !taken.insert(id) {
-        return Err(Trouble::new(format!("Another person has the id {id} already"), "give each person their own id"));
+        return Err(ValueError::new(
+            format!("Another person has the id {id} already"),
+            "give each person their own id",
+        ));
     }
     Ok(id)
 }
 
-fn above_zero(parse: fn(&str) -> Result<u64, Trouble>) -> impl FnOnce(&str) -> Result<u64, Trouble> {
+fn above_zero(parse: fn(&str) -> Result<u64, ValueError>) -> impl FnOnce(&str) -> Result<u64, ValueError> {
     move |text| match parse(text)? {
-        0 => Err(Trouble::new("With nothing to spend, no model could be asked", "write the most that a day may cost")),
+        0 => {
+            Err(ValueError::new("With nothing to spend, no model could be asked", "write the most that a day may cost"))
+        }
         limit => Ok(limit),
     }
 }
@@ -252,14 +257,14 @@ fn fifths(daily: Limit, share: u64) -> Limit {
     Limit { micros: part(daily.micros), tokens: part(daily.tokens) }
 }
 
-fn owner_reserve(text: &str) -> Result<u64, Trouble> {
+fn owner_reserve(text: &str) -> Result<u64, ValueError> {
     units::count(text, 0, 90)
 }
 
-fn tool_rounds(text: &str) -> Result<u32, Trouble> {
+fn tool_rounds(text: &str) -> Result<u32, ValueError> {
     Ok(u32::try_from(units::count(text, 1, 100)?).unwrap_or_default())
 }
 
-fn days(text: &str) -> Result<u32, Trouble> {
+fn days(text: &str) -> Result<u32, ValueError> {
     Ok(u32::try_from(units::count(text, 1, 36_500)?).unwrap_or_default())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use super::error::Trouble;
+use super::error::ValueError;
 use super::meaning::Meaning;
 use super::{Model, Price, Provider, Transcription, suggest, units};
 
@@ -18,7 +18,7 @@ pub fn model(meaning: &mut Meaning<'_>, at: &str) -> Model {
     let provider = meaning.reader.get(at, "provider", provider).unwrap_or(Provider::Offline);
     if is_orphan {
         let fix = format!("add provider = \"openai\" (or {}) to [{at}]", spelt(&Provider::ALL));
-        meaning.reader.lacks_because(at, "provider", Trouble::new(format!("[{at}] has no provider"), fix));
+        meaning.reader.lacks_because(at, "provider", ValueError::new(format!("[{at}] has no provider"), fix));
     }
     let base_url = meaning.reader.get(at, "base_url", address);
     let name = name(meaning, at, provider, is_orphan);
@@ -65,21 +65,21 @@ pub fn transcription(meaning: &mut Meaning<'_>) -> Option<Transcription> {
 }
 
 /// An http or https address without a name or password in it, and without a slash at its end.
-pub fn address(text: &str) -> Result<String, Trouble> {
+pub fn address(text: &str) -> Result<String, ValueError> {
     let text = text.trim();
     let fix = "write an address that begins with https:// or http://, as \"https://llm.example.org/v1\"";
     let url = url::Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let Some(url) = url else {
         // What has an @ in it may be a password.
         let shown = if text.contains('@') { "This".to_owned() } else { units::quoted(text) };
-        return Err(Trouble::new(format!("{shown} is no address of a server"), fix));
+        return Err(ValueError::new(format!("{shown} is no address of a server"), fix));
     };
     if !url.username().is_empty() || url.password().is_some() {
         let fix = "take the name and the password out of the address; a key belongs into api_key";
-        return Err(Trouble::new("The address holds a name or a password", fix));
+        return Err(ValueError::new("The address holds a name or a password", fix));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(Trouble::new("The address goes on after ? or #", "end it with its path, as \"/v1\""));
+        return Err(ValueError::new("The address goes on after ? or #", "end it with its path, as \"/v1\""));
     }
     Ok(text.trim_end_matches('/').to_owned())
 }
@@ -96,23 +96,23 @@ fn name(meaning: &mut Meaning<'_>, at: &str, provider: Provider, is_orphan: bool
 }
 
 /// The name of a model, as its provider spells it.
-pub fn model_name(text: &str) -> Result<String, Trouble> {
+pub fn model_name(text: &str) -> Result<String, ValueError> {
     let is_sound = !text.is_empty() && text.len() <= 200 && text.chars().all(|c| !c.is_control() && !c.is_whitespace());
     if is_sound {
         return Ok(text.to_owned());
     }
     let what = format!("{} is no name of a model", units::quoted(text));
-    Err(Trouble::new(what, "write it exactly as the provider spells it, without spaces"))
+    Err(ValueError::new(what, "write it exactly as the provider spells it, without spaces"))
 }
 
-fn provider(text: &str) -> Result<Provider, Trouble> {
+fn provider(text: &str) -> Result<Provider, ValueError> {
     Provider::parse(text).ok_or_else(|| {
         let meant = suggest::nearest(text, Provider::ALL.iter().map(|provider| provider.as_str()));
         let fix = match meant {
             Some(meant) => format!("write \"{meant}\", if that is what was meant; known are {}", spelt(&Provider::ALL)),
             None => format!("write one of {}; \"openai\" fits any compatible server", spelt(&Provider::ALL)),
         };
-        Trouble::new(format!("There is no provider {}", units::quoted(text)), fix)
+        ValueError::new(format!("There is no provider {}", units::quoted(text)), fix)
     })
 }
 
@@ -134,7 +134,7 @@ fn check_key(
     if is_guarded && !is_given {
         let what = format!("{} answers nobody without a key", provider.as_str());
         let fix = format!("add api_key, api_key_env or api_key_file to [{at}], or base_url for a server of your own");
-        meaning.reader.lacks_because(at, "api_key", Trouble::new(what, fix));
+        meaning.reader.lacks_because(at, "api_key", ValueError::new(what, fix));
     }
     warn_of_open_wire(meaning, at, base_url, key);
 }
@@ -180,7 +180,7 @@ fn sees(provider: Provider, is_own_server: bool) -> bool {
     }
 }
 
-fn patience(text: &str) -> Result<Duration, Trouble> {
+fn patience(text: &str) -> Result<Duration, ValueError> {
     units::duration_within(text, Duration::from_secs(1), Duration::from_hours(1))
 }
 
@@ -193,7 +193,7 @@ fn price(meaning: &mut Meaning<'_>, at: &str) -> Option<Price> {
     for name in ["input", "output"] {
         if !meaning.reader.is_written(at, name) {
             let fix = format!("write price = {{ input = 3.00, output = 15.00 }} with {name} in it");
-            meaning.reader.lacks_because(at, name, Trouble::new(format!("The price of {name} is missing"), fix));
+            meaning.reader.lacks_because(at, name, ValueError::new(format!("The price of {name} is missing"), fix));
         }
     }
     let input = input?;

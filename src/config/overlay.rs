@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::error::{Fault, Place, Trouble};
-use super::keys::{Form, Key, Section, join, numbered, section};
-use super::sheet::{Origin, Sheet, Written};
+use super::error::{ConfigLocation, Fault, ValueError};
+use super::keys::{Key, Section, SectionSpelling, join, numbered, section};
+use super::sheet::{Sheet, ValueSource, WrittenValue};
 use super::suggest;
 
 /// What the names of all variables begin with.
@@ -30,8 +30,8 @@ pub fn lay(sheet: &mut Sheet, env: &BTreeMap<String, String>) -> Vec<Fault> {
                 make_room(sheet, &at, key);
                 laid.insert(join(&at, key.name), written(variable, text));
             }
-            Err(Trouble { what, fix }) => {
-                let place = Place::Environment { variable: variable.clone() };
+            Err(ValueError { what, fix }) => {
+                let place = ConfigLocation::Environment { variable: variable.clone() };
                 faults.push(Fault { place, key: String::new(), what, fix, excerpt: None });
             }
         }
@@ -40,12 +40,12 @@ pub fn lay(sheet: &mut Sheet, env: &BTreeMap<String, String>) -> Vec<Fault> {
     faults
 }
 
-fn written(variable: &str, text: &str) -> Written {
-    Written { text: text.to_owned(), origin: Origin::Environment(variable.to_owned()), span: None }
+fn written(variable: &str, text: &str) -> WrittenValue {
+    WrittenValue { text: text.to_owned(), origin: ValueSource::Environment(variable.to_owned()), span: None }
 }
 
 /// The section, numbered if it is repeated, and the key that a variable means.
-fn resolve(rest: &str, repeated: &mut BTreeMap<&'static str, usize>) -> Result<(String, &'static Key), Trouble> {
+fn resolve(rest: &str, repeated: &mut BTreeMap<&'static str, usize>) -> Result<(String, &'static Key), ValueError> {
     let lower = rest.to_lowercase();
     let mut words: Vec<&str> = lower.split("__").collect();
     let name = words.pop().unwrap_or_default();
@@ -55,23 +55,23 @@ fn resolve(rest: &str, repeated: &mut BTreeMap<&'static str, usize>) -> Result<(
     while let Some(word) = words.next() {
         here = child(here, word)?;
         at = join(&at, word);
-        if here.form == Form::Repeated {
+        if here.form == SectionSpelling::Repeated {
             at = numbered(&at, number(here, words.next(), repeated.entry(here.path).or_default())?);
         }
     }
     here.key(name).map(|key| (at, key)).ok_or_else(|| suggest::unknown(here, name))
 }
 
-fn child(here: &'static Section, word: &str) -> Result<&'static Section, Trouble> {
+fn child(here: &'static Section, word: &str) -> Result<&'static Section, ValueError> {
     here.children().find(|child| child.name() == word).ok_or_else(|| suggest::unknown(here, word))
 }
 
 /// People and servers are numbered from 1; the next number adds one.
-fn number(here: &Section, word: Option<&str>, count: &mut usize) -> Result<usize, Trouble> {
+fn number(here: &Section, word: Option<&str>, count: &mut usize) -> Result<usize, ValueError> {
     let next = *count + 1;
     let number = word.and_then(|word| word.parse().ok()).filter(|number| (1..=next).contains(number));
     let number = number.ok_or_else(|| {
-        Trouble::new(
+        ValueError::new(
             format!("It does not say which of [[{}]] it is about", here.path),
             format!("write {PREFIX}{}__1__NAME with a number from 1 to {next}", here.path.to_uppercase()),
         )
@@ -80,8 +80,8 @@ fn number(here: &Section, word: Option<&str>, count: &mut usize) -> Result<usize
     Ok(number)
 }
 
-fn no_key(rest: &str) -> Trouble {
-    Trouble::new(format!("There is no key {rest}"), "unset it")
+fn no_key(rest: &str) -> ValueError {
+    ValueError::new(format!("There is no key {rest}"), "unset it")
 }
 
 fn make_room(sheet: &mut Sheet, at: &str, key: &Key) {

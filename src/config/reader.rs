@@ -6,24 +6,24 @@
 
 use serde::Serialize;
 
-use super::error::{Fault, Place, Trouble};
-use super::keys::{Key, Kind, Unset, join, numbered, section};
-use super::sheet::{Origin, Sheet, Written};
+use super::error::{ConfigLocation, Fault, ValueError};
+use super::keys::{Key, Unset, ValueKind, join, numbered, section};
+use super::sheet::{Sheet, ValueSource, WrittenValue};
 use super::source::{HIDDEN, Source};
 
 /// One effective value, as `config show` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Line {
+pub struct EffectiveValue {
     /// The path of the key.
     pub key: String,
     /// Its value; `(hidden)` for a secret.
     pub value: String,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: ValueSource,
 }
 
 /// The sheet while it is read.
-pub struct Reader<'a> {
+pub struct ConfigReader<'a> {
     /// The file.
     pub source: Source<'a>,
     /// What is written.
@@ -31,12 +31,12 @@ pub struct Reader<'a> {
     /// What is wrong.
     pub faults: Vec<Fault>,
     /// What holds.
-    pub lines: Vec<Line>,
+    pub lines: Vec<EffectiveValue>,
     /// What is allowed but should be looked at.
     pub warnings: Vec<String>,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Whether anything is written in that section or within its price.
     pub fn has(&self, at: &str) -> bool {
         self.first_key(at).is_some()
@@ -54,19 +54,19 @@ impl Reader<'_> {
     }
 
     /// The value of a key, or its fixed default. `None` if there is neither, or a fault.
-    pub fn get<T>(&mut self, at: &str, name: &str, meaning: impl FnOnce(&str) -> Result<T, Trouble>) -> Option<T> {
+    pub fn get<T>(&mut self, at: &str, name: &str, meaning: impl FnOnce(&str) -> Result<T, ValueError>) -> Option<T> {
         let key = known(at, name)?;
         let path = join(at, name);
         let default = || match key.unset {
-            Unset::Is(text) => Some((text.to_owned(), Origin::Default)),
+            Unset::Is(text) => Some((text.to_owned(), ValueSource::Default)),
             Unset::Nothing | Unset::Instead | Unset::Depends(_) => None,
         };
         let written = self.sheet.written.get(&path).map(|written| (written.text.clone(), written.origin.clone()));
         let (text, origin) = written.or_else(default)?;
         match meaning(&text) {
             Ok(value) => {
-                let value_shown = if key.kind == Kind::Secret { HIDDEN.to_owned() } else { text };
-                self.lines.push(Line { key: path, value: value_shown, origin });
+                let value_shown = if key.kind == ValueKind::Secret { HIDDEN.to_owned() } else { text };
+                self.lines.push(EffectiveValue { key: path, value: value_shown, origin });
                 Some(value)
             }
             Err(trouble) => {
@@ -81,19 +81,19 @@ impl Reader<'_> {
         &mut self,
         at: &str,
         name: &str,
-        meaning: impl FnOnce(&str) -> Result<T, Trouble>,
+        meaning: impl FnOnce(&str) -> Result<T, ValueError>,
         default: T,
         show: impl FnOnce(&T) -> String,
     ) -> T {
         if self.is_written(at, name) {
             return self.get(at, name, meaning).unwrap_or(default);
         }
-        self.lines.push(Line { key: join(at, name), value: show(&default), origin: Origin::Default });
+        self.lines.push(EffectiveValue { key: join(at, name), value: show(&default), origin: ValueSource::Default });
         default
     }
 
     /// The value of a key that its section cannot do without.
-    pub fn need<T>(&mut self, at: &str, name: &str, meaning: impl FnOnce(&str) -> Result<T, Trouble>) -> Option<T> {
+    pub fn need<T>(&mut self, at: &str, name: &str, meaning: impl FnOnce(&str) -> Result<T, ValueError>) -> Option<T> {
         if self.is_written(at, name) {
             return self.get(at, name, meaning);
         }
@@ -105,18 +105,18 @@ impl Reader<'_> {
     pub fn lacks(&mut self, at: &str, name: &str) {
         let sample = known(at, name).map_or("", |key| key.sample);
         let fix = format!("add {name} = \"{sample}\" with the value that holds for you");
-        self.lacks_because(at, name, Trouble::new(format!("{name} is missing"), fix));
+        self.lacks_because(at, name, ValueError::new(format!("{name} is missing"), fix));
     }
 
     /// Says that a section lacks a key, in other words. The place is that of the first key it has.
-    pub fn lacks_because(&mut self, at: &str, name: &str, trouble: Trouble) {
+    pub fn lacks_because(&mut self, at: &str, name: &str, trouble: ValueError) {
         let path = join(at, name);
         let place = self.first_key(at).map_or_else(|| self.source.place(&(0..0)), |(_, written)| self.place(written));
         self.faults.push(Fault { place, key: path, what: trouble.what, fix: trouble.fix, excerpt: None });
     }
 
     /// Says what is wrong with a key that is written.
-    pub fn refuse(&mut self, at: &str, name: &str, trouble: Trouble) {
+    pub fn refuse(&mut self, at: &str, name: &str, trouble: ValueError) {
         let path = join(at, name);
         let Some(written) = self.sheet.written.get(&path) else {
             return self.lacks_because(at, name, trouble);
@@ -126,15 +126,15 @@ impl Reader<'_> {
         self.faults.push(Fault { place, key: path, what: trouble.what, fix: trouble.fix, excerpt });
     }
 
-    fn place(&self, written: &Written) -> Place {
+    fn place(&self, written: &WrittenValue) -> ConfigLocation {
         match (&written.origin, &written.span) {
-            (Origin::Environment(variable), _) => Place::Environment { variable: variable.clone() },
+            (ValueSource::Environment(variable), _) => ConfigLocation::Environment { variable: variable.clone() },
             (_, span) => self.source.place(&span.clone().unwrap_or_default()),
         }
     }
 
     /// The first written key of a section in the order of the file; those of the environment come last.
-    fn first_key(&self, at: &str) -> Option<(&String, &Written)> {
+    fn first_key(&self, at: &str) -> Option<(&String, &WrittenValue)> {
         let price = join(at, "price");
         let is_here = |path: &str| path.rsplit_once('.').is_some_and(|(parent, _)| parent == at || parent == price);
         let own = self.sheet.written.iter().filter(|(path, _)| is_here(path));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::error::Trouble;
+use super::error::ValueError;
 use super::meaning::Meaning;
 use super::units::{self, quoted};
 use super::{Heartbeat, Reflection, ReflectionReview};
@@ -47,38 +47,40 @@ pub fn heartbeat(meaning: &mut Meaning<'_>) -> Heartbeat {
 }
 
 /// Blank for never.
-fn cron(text: &str) -> Result<Option<Cron>, Trouble> {
+fn cron(text: &str) -> Result<Option<Cron>, ValueError> {
     if text.trim().is_empty() {
         return Ok(None);
     }
     let fix = "write minute, hour, day of the month, month and day of the week, as \"30 3 * * *\", or \"\" for never";
-    Cron::parse(text).map(Some).map_err(|error| Trouble::new(format!("{} is no schedule: {error}", quoted(text)), fix))
+    Cron::parse(text)
+        .map(Some)
+        .map_err(|error| ValueError::new(format!("{} is no schedule: {error}", quoted(text)), fix))
 }
 
-fn review(text: &str) -> Result<ReflectionReview, Trouble> {
+fn review(text: &str) -> Result<ReflectionReview, ValueError> {
     match text {
         "human" => Ok(ReflectionReview::Human),
         "ai" => Ok(ReflectionReview::Ai),
         "none" => Ok(ReflectionReview::Nobody),
-        _ => Err(Trouble::new(format!("{} is not known here", quoted(text)), "write \"human\", \"ai\" or \"none\"")),
+        _ => Err(ValueError::new(format!("{} is not known here", quoted(text)), "write \"human\", \"ai\" or \"none\"")),
     }
 }
 
-fn interval(text: &str) -> Result<Option<Duration>, Trouble> {
+fn interval(text: &str) -> Result<Option<Duration>, ValueError> {
     if text == "0" {
         return Ok(None);
     }
     units::duration_within(text, Duration::from_mins(1), Duration::from_hours(24 * 7)).map(Some)
 }
 
-fn quiet_hours(text: &str) -> Result<Option<(u32, u32)>, Trouble> {
+fn quiet_hours(text: &str) -> Result<Option<(u32, u32)>, ValueError> {
     if text.trim().is_empty() {
         return Ok(None);
     }
     let times = text.split_once('-').and_then(|(from, to)| Some((minutes(from)?, minutes(to)?)));
     times.filter(|(from, to)| from != to).map(Some).ok_or_else(|| {
         let fix = "write two local times, as \"22:00-07:00\", or \"\" for none";
-        Trouble::new(format!("{} is no span of hours", quoted(text)), fix)
+        ValueError::new(format!("{} is no span of hours", quoted(text)), fix)
     })
 }
 

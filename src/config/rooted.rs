@@ -8,7 +8,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::McpReach;
-use super::error::Trouble;
+use super::error::ValueError;
 use super::meaning::Meaning;
 use super::units::quoted;
 
@@ -35,13 +35,13 @@ impl Guarded {
     }
 
     /// Whether no word of the command leads there.
-    pub fn check(&self, words: &[String]) -> Result<(), Trouble> {
+    pub fn check(&self, words: &[String]) -> Result<(), ValueError> {
         for word in words {
             let pieces = word.split(BETWEEN).chain([word.as_str()]).filter(|piece| !piece.is_empty());
             if let Some(name) = pieces.filter_map(|piece| self.hit(piece)).next() {
                 let what = format!("{} would give the server {name}", quoted(word));
                 let fix = "point the server at a directory of its own, neither inside Compline's home nor around it";
-                return Err(Trouble::new(what, fix));
+                return Err(ValueError::new(what, fix));
             }
         }
         Ok(())

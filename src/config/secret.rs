@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 
 use super::Home;
-use super::error::Trouble;
-use super::reader::Reader;
+use super::error::ValueError;
+use super::reader::ConfigReader;
 use super::units::quoted;
 
 /// A secret that was found.
-pub struct Found {
+pub struct FoundSecret {
     /// Itself.
     pub secret: SecretString,
     /// The file it was read from, if it has one of its own.
@@ -20,53 +20,53 @@ pub struct Found {
 
 /// The secret `name` of a section, from whichever of its three keys is set.
 pub fn secret(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     at: &str,
     name: &str,
     env: &BTreeMap<String, String>,
     home: &Home,
-) -> Option<Found> {
+) -> Option<FoundSecret> {
     let (by_env, by_file) = (format!("{name}_env"), format!("{name}_file"));
     let ways = [name, &by_env, &by_file];
     let mut set = ways.iter().filter(|way| reader.is_written(at, way));
     if let (Some(_), Some(second)) = (set.next(), set.next()) {
         let what = format!("More than one of {name}, {by_env} and {by_file} is set");
-        reader.refuse(at, second, Trouble::new(what, "keep one and delete the others"));
+        reader.refuse(at, second, ValueError::new(what, "keep one and delete the others"));
         return None;
     }
-    let inline = reader.get(at, name, |text| usable(text).map(|secret| Found { secret, file: None }));
+    let inline = reader.get(at, name, |text| usable(text).map(|secret| FoundSecret { secret, file: None }));
     let from_env = reader.get(at, &by_env, |variable| from_env(variable, env));
     let from_file = reader.get(at, &by_file, |path| from_file(path, home));
     inline.or(from_env).or(from_file)
 }
 
-fn from_env(variable: &str, env: &BTreeMap<String, String>) -> Result<Found, Trouble> {
+fn from_env(variable: &str, env: &BTreeMap<String, String>) -> Result<FoundSecret, ValueError> {
     let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     // Somebody may have put the secret itself here, so what looks like no name is not repeated.
     if !variable.chars().all(is_name) || variable.starts_with(|c: char| c.is_ascii_digit()) {
         let fix = "write the variable's name, in capitals, as \"COMPLINE_MODEL_KEY\"";
-        return Err(Trouble::new("This is no name of an environment variable", fix));
+        return Err(ValueError::new("This is no name of an environment variable", fix));
     }
     let Some(text) = env.get(variable).filter(|text| !text.trim().is_empty()) else {
         let what = format!("The environment variable {variable} is not set");
-        return Err(Trouble::new(what, "set it where Compline is started, or name another"));
+        return Err(ValueError::new(what, "set it where Compline is started, or name another"));
     };
-    Ok(Found { secret: usable(text)?, file: None })
+    Ok(FoundSecret { secret: usable(text)?, file: None })
 }
 
-fn from_file(path: &str, home: &Home) -> Result<Found, Trouble> {
+fn from_file(path: &str, home: &Home) -> Result<FoundSecret, ValueError> {
     let path = absolute(path, home).ok_or_else(|| {
-        Trouble::new(
+        ValueError::new(
             "This is no path of a file",
             "write an absolute path, or HOME/ and a name for a file in Compline's home",
         )
     })?;
     let unreadable = |reason: &str| {
         let what = format!("{} cannot be read: {reason}", quoted(&path.to_string_lossy()));
-        Trouble::new(what, "make it a text file that Compline can read, or name another")
+        ValueError::new(what, "make it a text file that Compline can read, or name another")
     };
     let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&error.to_string()))?;
-    Ok(Found { secret: usable(&text)?, file: Some(path) })
+    Ok(FoundSecret { secret: usable(&text)?, file: Some(path) })
 }
 
 /// A path that does not depend on where Compline is started: `HOME/` at its beginning means Compline's home.
@@ -77,14 +77,14 @@ pub fn absolute(text: &str, home: &Home) -> Option<PathBuf> {
     }
 }
 
-fn usable(text: &str) -> Result<SecretString, Trouble> {
+fn usable(text: &str) -> Result<SecretString, ValueError> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(Trouble::new("It is empty", "put the key or token there, or delete the line"));
+        return Err(ValueError::new("It is empty", "put the key or token there, or delete the line"));
     }
     if !text.chars().all(|c| c.is_ascii_graphic()) {
         let what = "It holds spaces or letters that no key or token has";
-        return Err(Trouble::new(what, "copy it again, whole and alone"));
+        return Err(ValueError::new(what, "copy it again, whole and alone"));
     }
     Ok(SecretString::from(text.to_owned()))
 }

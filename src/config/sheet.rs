@@ -11,8 +11,8 @@ use serde::{Serialize, Serializer};
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::error::{Fault, Trouble};
-use super::keys::{Form, Key, Kind, Section, join, numbered, section};
+use super::error::{Fault, ValueError};
+use super::keys::{Key, Section, SectionSpelling, ValueKind, join, numbered, section};
 use super::source::Source;
 use super::suggest;
 use super::units::{self, quoted};
@@ -21,24 +21,24 @@ use super::units::{self, quoted};
 #[derive(Default)]
 pub struct Sheet {
     /// By the path of the key, as `people[1].name`.
-    pub written: BTreeMap<String, Written>,
+    pub written: BTreeMap<String, WrittenValue>,
     /// How many there are of each section that may stand there several times.
     pub repeated: BTreeMap<&'static str, usize>,
 }
 
 /// One value as written. It may be a secret, so it has no `Debug`.
-pub struct Written {
+pub struct WrittenValue {
     /// Without quotes.
     pub text: String,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: ValueSource,
     /// Where in the file it lies.
     pub span: Option<Range<usize>>,
 }
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueSource {
     /// A line of the file.
     File {
         /// Its name.
@@ -52,7 +52,7 @@ pub enum Origin {
     Default,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { file, line } => write!(f, "{file}:{line}"),
@@ -62,7 +62,7 @@ impl fmt::Display for Origin {
     }
 }
 
-impl Serialize for Origin {
+impl Serialize for ValueSource {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -92,7 +92,7 @@ impl Reading<'_> {
     fn broken(&mut self, error: &toml::de::Error) {
         let what = format!("This is no TOML: {}", crate::text::one_line(error.message()));
         let fix = "correct this line; a value stands in quotes unless it is a number, true or false";
-        self.fault("", &error.span().unwrap_or_default(), Trouble::new(what, fix));
+        self.fault("", &error.span().unwrap_or_default(), ValueError::new(what, fix));
     }
 
     fn table(&mut self, section: &'static Section, at: &str, table: &DeTable<'_>) {
@@ -111,20 +111,20 @@ impl Reading<'_> {
 
     fn child(&mut self, child: &'static Section, path: &str, span: Range<usize>, value: &DeValue<'_>) {
         match (child.form, value) {
-            (Form::Repeated, DeValue::Array(items)) => self.repeated(child, path, items),
-            (Form::Repeated, _) => {
+            (SectionSpelling::Repeated, DeValue::Array(items)) => self.repeated(child, path, items),
+            (SectionSpelling::Repeated, _) => {
                 let what = format!("{path} is written once, but there may be several");
-                self.fault(path, &span, Trouble::new(what, format!("write [[{path}]], with two brackets")));
+                self.fault(path, &span, ValueError::new(what, format!("write [[{path}]], with two brackets")));
             }
             (_, DeValue::Table(table)) => self.table(child, path, table),
-            (Form::Inline, _) => {
+            (SectionSpelling::Inline, _) => {
                 let sample: Vec<_> = child.keys.iter().map(|key| format!("{} = {}", key.name, key.sample)).collect();
                 let fix = format!("write {} = {{ {} }}", child.name(), sample.join(", "));
-                self.fault(path, &span, Trouble::new(format!("{path} must be a group of values"), fix));
+                self.fault(path, &span, ValueError::new(format!("{path} must be a group of values"), fix));
             }
-            (Form::Table | Form::Again, _) => {
+            (SectionSpelling::Table | SectionSpelling::Again, _) => {
                 let fix = format!("write [{path}] on a line of its own, and its keys below");
-                self.fault(path, &span, Trouble::new(format!("{path} is a section"), fix));
+                self.fault(path, &span, ValueError::new(format!("{path} is a section"), fix));
             }
         }
     }
@@ -138,7 +138,7 @@ impl Reading<'_> {
                 DeValue::Table(table) => self.table(child, &at, table),
                 _ => {
                     let fix = format!("write [[{path}]] on a line of its own, and the keys below");
-                    self.fault(&at, &item.span(), Trouble::new(format!("{at} is no section"), fix));
+                    self.fault(&at, &item.span(), ValueError::new(format!("{at} is no section"), fix));
                 }
             }
         }
@@ -149,26 +149,28 @@ impl Reading<'_> {
         match text_of(key.kind, value.get_ref()) {
             Some(text) => {
                 let (line, _) = super::source::position(self.source.text, span.start);
-                let origin = Origin::File { file: self.source.file.to_owned(), line };
-                self.sheet.written.insert(path, Written { text, origin, span: Some(span) });
+                let origin = ValueSource::File { file: self.source.file.to_owned(), line };
+                self.sheet.written.insert(path, WrittenValue { text, origin, span: Some(span) });
             }
             None => self.fault(&path, &span, wrong_type(key, value.get_ref())),
         }
     }
 
-    fn fault(&mut self, key: &str, span: &Range<usize>, trouble: Trouble) {
-        let Trouble { what, fix } = trouble;
+    fn fault(&mut self, key: &str, span: &Range<usize>, trouble: ValueError) {
+        let ValueError { what, fix } = trouble;
         let (place, excerpt) = (self.source.place(span), self.source.excerpt(span));
         self.faults.push(Fault { place, key: key.to_owned(), what, fix, excerpt });
     }
 }
 
-fn text_of(kind: Kind, value: &DeValue<'_>) -> Option<String> {
+fn text_of(kind: ValueKind, value: &DeValue<'_>) -> Option<String> {
     match (kind, value) {
-        (Kind::Flag, DeValue::Boolean(flag)) => Some(flag.to_string()),
-        (Kind::Count | Kind::Decimal | Kind::Money, DeValue::Integer(number)) => Some(number.to_string()),
-        (Kind::Count | Kind::Decimal | Kind::Money, DeValue::Float(number)) => Some(number.to_string()),
-        (Kind::List, DeValue::Array(items)) => list_of(items),
+        (ValueKind::Flag, DeValue::Boolean(flag)) => Some(flag.to_string()),
+        (ValueKind::Count | ValueKind::Decimal | ValueKind::Money, DeValue::Integer(number)) => {
+            Some(number.to_string())
+        }
+        (ValueKind::Count | ValueKind::Decimal | ValueKind::Money, DeValue::Float(number)) => Some(number.to_string()),
+        (ValueKind::List, DeValue::Array(items)) => list_of(items),
         (kind, DeValue::String(text)) if kind.is_quoted() => Some(text.to_string()),
         _ => None,
     }
@@ -182,22 +184,22 @@ fn list_of(items: &DeArray<'_>) -> Option<String> {
     Some(units::show_list(&texts.collect::<Option<Vec<String>>>()?))
 }
 
-fn wrong_type(key: &Key, value: &DeValue<'_>) -> Trouble {
+fn wrong_type(key: &Key, value: &DeValue<'_>) -> ValueError {
     let found = match value {
         DeValue::String(_) => "text in quotes",
         DeValue::Integer(_) | DeValue::Float(_) => "a number",
         DeValue::Boolean(_) => "true or false",
         DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) if key.kind == Kind::List => "a list of something else",
+        DeValue::Array(_) if key.kind == ValueKind::List => "a list of something else",
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a group of values",
     };
     let wanted = match key.kind {
-        Kind::Flag => "true or false, without quotes",
-        Kind::Count | Kind::Decimal | Kind::Money => "a number, without quotes",
-        Kind::List => "a list of texts in quotes",
+        ValueKind::Flag => "true or false, without quotes",
+        ValueKind::Count | ValueKind::Decimal | ValueKind::Money => "a number, without quotes",
+        ValueKind::List => "a list of texts in quotes",
         _ => "text in quotes",
     };
     let sample = if key.kind.is_quoted() { quoted(key.sample) } else { key.sample.to_owned() };
-    Trouble::new(format!("It must be {wanted}, and is {found}"), format!("write it as {} = {sample}", key.name))
+    ValueError::new(format!("It must be {wanted}, and is {found}"), format!("write it as {} = {sample}", key.name))
 }

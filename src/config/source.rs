@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::error::{Excerpt, Place};
-use super::keys::{Form, SECTIONS};
+use super::error::{ConfigLocation, Excerpt};
+use super::keys::{SECTIONS, SectionSpelling};
 
 /// A configuration file as text.
 pub struct Source<'a> {
@@ -21,9 +21,9 @@ pub const HIDDEN: &str = "(hidden)";
 
 impl Source<'_> {
     /// Line and column of the beginning of a span.
-    pub fn place(&self, span: &Range<usize>) -> Place {
+    pub fn place(&self, span: &Range<usize>) -> ConfigLocation {
         let (line, column) = position(self.text, span.start);
-        Place::File { file: self.file.to_owned(), line, column }
+        ConfigLocation::File { file: self.file.to_owned(), line, column }
     }
 
     /// The line a span begins in, with the span marked, as far as it may be shown.
@@ -78,7 +78,7 @@ fn is_harmless(key: &str, value: &str) -> bool {
     if named.peek().is_some() {
         return named.all(|known| !known.kind.is_delicate());
     }
-    let is_inline = SECTIONS.iter().any(|section| section.form == Form::Inline && section.name() == key);
+    let is_inline = SECTIONS.iter().any(|section| section.form == SectionSpelling::Inline && section.name() == key);
     is_inline && !value.contains(['"', '\''])
 }
 

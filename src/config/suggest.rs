@@ -1,7 +1,7 @@
 //! The nearest word that exists, for one that does not.
 
-use super::error::Trouble;
-use super::keys::{Form, SECTIONS, Section};
+use super::error::ValueError;
+use super::keys::{SECTIONS, Section, SectionSpelling};
 use super::units::quoted;
 
 /// The candidate that is most like the word, if any is like enough.
@@ -24,7 +24,7 @@ pub fn nearest_zone(word: &str) -> Option<&'static str> {
 }
 
 /// What to say about a key or section that does not exist there.
-pub fn unknown(section: &Section, name: &str) -> Trouble {
+pub fn unknown(section: &Section, name: &str) -> ValueError {
     let place = heading(section);
     let word = if section.path.is_empty() { "key or section" } else { "key" };
     let what = format!("There is no {word} {} {place}", quoted(name));
@@ -32,20 +32,20 @@ pub fn unknown(section: &Section, name: &str) -> Trouble {
     if let Some(home) = SECTIONS.iter().find(|other| other.path != section.path && other.key(name).is_some())
         && known().all(|key| strsim::damerau_levenshtein(key, name) > 1)
     {
-        return Trouble::new(what, format!("{name} belongs {}", heading(home)));
+        return ValueError::new(what, format!("{name} belongs {}", heading(home)));
     }
     let fix = match nearest(name, known()) {
         Some(meant) => format!("write {meant}, if that is what was meant; otherwise delete it"),
         None => format!("delete it; known here: {}", known().collect::<Vec<_>>().join(", ")),
     };
-    Trouble::new(what, fix)
+    ValueError::new(what, fix)
 }
 
 fn heading(section: &Section) -> String {
     match section.form {
         _ if section.path.is_empty() => "above the first section".to_owned(),
-        Form::Repeated => format!("in [[{}]]", section.path),
-        Form::Table | Form::Again | Form::Inline => format!("in [{}]", section.path),
+        SectionSpelling::Repeated => format!("in [[{}]]", section.path),
+        SectionSpelling::Table | SectionSpelling::Again | SectionSpelling::Inline => format!("in [{}]", section.path),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::error::Trouble;
+use super::error::ValueError;
 
 /// Amounts beyond this are a slip of the hand; the journal's columns hold it with room to spare.
 const MOST: u64 = 1_000_000_000_000_000;
@@ -13,9 +13,9 @@ const MICROS: u64 = 1_000_000;
 const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
 /// A span as `6h`, `600ms`, `1h30m`: whole numbers, each with its unit, the larger unit first.
-pub fn duration(text: &str) -> Result<Duration, Trouble> {
+pub fn duration(text: &str) -> Result<Duration, ValueError> {
     let no_duration = || {
-        Trouble::new(
+        ValueError::new(
             format!("{} is no duration", quoted(text)),
             "write one as \"6h\", \"10m\", \"600ms\" or \"1h30m\" (units d, h, m, s, ms)",
         )
@@ -35,13 +35,13 @@ pub fn duration(text: &str) -> Result<Duration, Trouble> {
 }
 
 /// A span that must lie within bounds.
-pub fn duration_within(text: &str, least: Duration, most: Duration) -> Result<Duration, Trouble> {
+pub fn duration_within(text: &str, least: Duration, most: Duration) -> Result<Duration, ValueError> {
     let span = duration(text)?;
     if (least..=most).contains(&span) {
         return Ok(span);
     }
     let (least, most) = (show_duration(least), show_duration(most));
-    Err(Trouble::new(
+    Err(ValueError::new(
         format!("{} is out of bounds", quoted(text)),
         format!("write a duration from \"{least}\" to \"{most}\""),
     ))
@@ -61,9 +61,9 @@ pub fn show_duration(span: Duration) -> String {
 }
 
 /// An amount of money in micro-units: a plain decimal number with at most six decimals.
-pub fn money(text: &str) -> Result<u64, Trouble> {
+pub fn money(text: &str) -> Result<u64, ValueError> {
     let no_money = || {
-        Trouble::new(
+        ValueError::new(
             format!("{} is no amount of money", quoted(text)),
             "write a plain number that is not negative, with at most six decimals, as 5.00",
         )
@@ -90,10 +90,10 @@ pub fn show_money(micros: u64) -> String {
 }
 
 /// A whole number within bounds.
-pub fn count(text: &str, least: u64, most: u64) -> Result<u64, Trouble> {
+pub fn count(text: &str, least: u64, most: u64) -> Result<u64, ValueError> {
     let number = text.parse().ok().filter(|number| (least..=most).contains(number));
     number.ok_or_else(|| {
-        Trouble::new(
+        ValueError::new(
             format!("{} is not a whole number from {least} to {most}", quoted(text)),
             "write one in plain digits",
         )
@@ -101,19 +101,21 @@ pub fn count(text: &str, least: u64, most: u64) -> Result<u64, Trouble> {
 }
 
 /// A number of tokens.
-pub fn tokens(text: &str) -> Result<u64, Trouble> {
+pub fn tokens(text: &str) -> Result<u64, ValueError> {
     count(text, 0, MOST)
 }
 
 /// `true` or `false`.
-pub fn flag(text: &str) -> Result<bool, Trouble> {
-    text.parse().map_err(|_| Trouble::new(format!("{} is neither true nor false", quoted(text)), "write true or false"))
+pub fn flag(text: &str) -> Result<bool, ValueError> {
+    text.parse()
+        .map_err(|_| ValueError::new(format!("{} is neither true nor false", quoted(text)), "write true or false"))
 }
 
 /// Several texts, as a JSON array; so they stand on the sheet and in environment variables.
-pub fn list(text: &str) -> Result<Vec<String>, Trouble> {
-    serde_json::from_str(text)
-        .map_err(|_| Trouble::new(format!("{} is no list of texts", quoted(text)), "write one as [\"one\", \"two\"]"))
+pub fn list(text: &str) -> Result<Vec<String>, ValueError> {
+    serde_json::from_str(text).map_err(|_| {
+        ValueError::new(format!("{} is no list of texts", quoted(text)), "write one as [\"one\", \"two\"]")
+    })
 }
 
 /// The list as [`list`] reads it.
@@ -122,9 +124,11 @@ pub fn show_list(texts: &[String]) -> String {
 }
 
 /// How freely a model chooses its words.
-pub fn temperature(text: &str) -> Result<f64, Trouble> {
+pub fn temperature(text: &str) -> Result<f64, ValueError> {
     let number = text.parse().ok().filter(|number| (0.0..=2.0).contains(number));
-    number.ok_or_else(|| Trouble::new(format!("{} is not between 0 and 2", quoted(text)), "write a number such as 0.7"))
+    number.ok_or_else(|| {
+        ValueError::new(format!("{} is not between 0 and 2", quoted(text)), "write a number such as 0.7")
+    })
 }
 
 /// The text in quotes, on one line and short enough to stand in a sentence.

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::error::{ConfigError, Fault, Place};
+use super::error::{ConfigError, ConfigLocation, Fault};
 use super::meaning::Meaning;
-use super::reader::{Line, Reader};
+use super::reader::{ConfigReader, EffectiveValue};
 use super::source::{Source, position};
 use super::{Config, Home, mode, overlay, sheet};
 
@@ -20,7 +20,7 @@ pub struct Loaded {
     /// What it means.
     pub config: Config,
     /// Every value that holds, and where it came from.
-    pub origins: Vec<Line>,
+    pub origins: Vec<EffectiveValue>,
     /// What is allowed but should be looked at.
     pub warnings: Vec<String>,
     /// The files that hold secrets: those named for it, and the configuration itself if one stands in it.
@@ -48,10 +48,10 @@ pub fn parse(text: &str, file_name: &str, env: &BTreeMap<String, String>, home: 
     let source = Source { file: file_name, text };
     let (mut sheet, mut faults) = sheet::read(&source);
     faults.extend(overlay::lay(&mut sheet, env));
-    let reader = Reader { source, sheet, faults, lines: Vec::new(), warnings: Vec::new() };
+    let reader = ConfigReader { source, sheet, faults, lines: Vec::new(), warnings: Vec::new() };
     let mut meaning = Meaning { reader, env, home, secret_files: Vec::new(), holds_secret: false };
     let config = meaning.config();
-    let Reader { mut faults, lines, warnings, .. } = meaning.reader;
+    let ConfigReader { mut faults, lines, warnings, .. } = meaning.reader;
     if !faults.is_empty() {
         faults.sort_by(|one, other| one.place.cmp(&other.place));
         return Err(ConfigError::Wrong(faults));
@@ -62,7 +62,7 @@ pub fn parse(text: &str, file_name: &str, env: &BTreeMap<String, String>, home: 
 }
 
 /// Every value that holds, in the order of the example file, secrets hidden.
-pub fn show(loaded: &Loaded) -> Vec<Line> {
+pub fn show(loaded: &Loaded) -> Vec<EffectiveValue> {
     loaded.origins.clone()
 }
 
@@ -70,7 +70,7 @@ fn not_utf8(bytes: &[u8], valid: usize, file_name: &str) -> ConfigError {
     let sound = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default());
     let (line, column) = position(&sound, sound.len());
     ConfigError::Wrong(vec![Fault {
-        place: Place::File { file: file_name.to_owned(), line, column },
+        place: ConfigLocation::File { file: file_name.to_owned(), line, column },
         key: String::new(),
         what: "This is no UTF-8 text".to_owned(),
         fix: "save the file as UTF-8".to_owned(),

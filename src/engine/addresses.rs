@@ -10,7 +10,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::history::{Record, calls_of};
-use crate::model::{Part, Request, Role};
+use crate::model::{Request, RequestPart, Role};
 use crate::store::{MessageKind, QuestionRow, StepRow, TextKind};
 use crate::text::links;
 use crate::tool::web::{self, Written, addresses_in};
@@ -113,11 +113,11 @@ pub fn without_strange_links(answer: Text, request: &Request, yes_to: Option<&Qu
     )
 }
 
-fn words_of(part: &Part) -> Vec<String> {
+fn words_of(part: &RequestPart) -> Vec<String> {
     match part {
-        Part::Text(text) | Part::Result { text, .. } => vec![text.to_string()],
-        Part::Call { name, arguments, .. } => [vec![name.to_string()], strings_in(arguments)].concat(),
-        Part::Image { .. } => Vec::new(),
+        RequestPart::Text(text) | RequestPart::Result { text, .. } => vec![text.to_string()],
+        RequestPart::Call { name, arguments, .. } => [vec![name.to_string()], strings_in(arguments)].concat(),
+        RequestPart::Image { .. } => Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// How far our clock may lag behind the last stored message before it counts as wrong. Clocks that are set by the network
 /// are corrected by well under this.
@@ -39,22 +39,22 @@ impl Because {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// Effective time of the previous message of the stream.
-    pub previous: Option<Moment>,
+    pub previous: Option<Timestamp>,
     /// Whether `/new` was given since.
     pub asked_for_new: bool,
     /// When it was stored.
-    pub received: Moment,
+    pub received: Timestamp,
     /// The server's stamp.
-    pub stamped: Option<Moment>,
+    pub stamped: Option<Timestamp>,
     /// A longer silence than this ends a conversation.
     pub gap: Duration,
 }
 
 impl Arrival {
     /// The time that counts: min(received, max(previous, stamp)), and never before the previous.
-    pub fn effective(&self) -> Moment {
+    pub fn effective(&self) -> Timestamp {
         let stamped = self.stamped.unwrap_or(self.received);
-        let floor = self.previous.unwrap_or(Moment(i64::MIN));
+        let floor = self.previous.unwrap_or(Timestamp(i64::MIN));
         self.received.min(stamped.max(floor)).max(floor)
     }
 
@@ -75,7 +75,7 @@ impl Arrival {
 }
 
 /// Whether a conversation whose last message was at `last` has ended by `now`. Strictly more than the gap.
-pub fn has_ended(last: Moment, gap: Duration, now: Moment) -> bool {
+pub fn has_ended(last: Timestamp, gap: Duration, now: Timestamp) -> bool {
     now > last.plus(gap)
 }
 
@@ -89,10 +89,10 @@ mod tests {
 
     fn arrival(previous: i64, received: i64, stamped: Option<i64>) -> Arrival {
         Arrival {
-            previous: Some(Moment(previous)),
+            previous: Some(Timestamp(previous)),
             asked_for_new: false,
-            received: Moment(received),
-            stamped: stamped.map(Moment),
+            received: Timestamp(received),
+            stamped: stamped.map(Timestamp),
             gap: GAP,
         }
     }
@@ -115,23 +115,23 @@ mod tests {
     fn the_stamp_counts_when_a_message_waited_at_the_server() {
         // Said one hour after the previous one, received nine hours later because we were away.
         assert_eq!(arrival(0, 10 * H, Some(H)).begins(), None);
-        assert_eq!(arrival(0, 10 * H, Some(H)).effective(), Moment(H));
+        assert_eq!(arrival(0, 10 * H, Some(H)).effective(), Timestamp(H));
         // Said after seven hours, received after ten: a new conversation at the time it was said.
-        assert_eq!(arrival(0, 10 * H, Some(7 * H)).effective(), Moment(7 * H));
+        assert_eq!(arrival(0, 10 * H, Some(7 * H)).effective(), Timestamp(7 * H));
         assert_eq!(arrival(0, 10 * H, Some(7 * H)).begins(), Some(Because::Silence));
     }
 
     #[test]
     fn a_stamp_from_the_future_or_the_past_moves_nothing() {
-        assert_eq!(arrival(0, H, Some(900 * H)).effective(), Moment(H));
-        assert_eq!(arrival(5 * H, 6 * H, Some(-7 * H)).effective(), Moment(5 * H));
+        assert_eq!(arrival(0, H, Some(900 * H)).effective(), Timestamp(H));
+        assert_eq!(arrival(5 * H, 6 * H, Some(-7 * H)).effective(), Timestamp(5 * H));
     }
 
     #[test]
     fn a_clock_that_is_behind_joins() {
         let behind = arrival(100 * H, 10 * H, None);
         assert!(behind.clock_is_behind());
-        assert_eq!((behind.begins(), behind.effective()), (None, Moment(100 * H)));
+        assert_eq!((behind.begins(), behind.effective()), (None, Timestamp(100 * H)));
     }
 
     #[test]
@@ -151,12 +151,12 @@ mod tests {
                 let arrival = Arrival {
                     previous,
                     asked_for_new: false,
-                    received: Moment(now),
-                    stamped: stamped.then_some(Moment(now + skew)),
+                    received: Timestamp(now),
+                    stamped: stamped.then_some(Timestamp(now + skew)),
                     gap: GAP,
                 };
                 let effective = arrival.effective();
-                prop_assert!(effective <= Moment(now) && previous.is_none_or(|before| effective >= before));
+                prop_assert!(effective <= Timestamp(now) && previous.is_none_or(|before| effective >= before));
                 let expected = match previous {
                     None => Some(Because::First),
                     Some(before) if effective.0 - before.0 > 6 * H => Some(Because::Silence),

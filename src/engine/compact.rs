@@ -9,13 +9,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::chore::Pace;
-use super::room::Room;
-use super::summary::{self, Line};
+use super::background_job::Pace;
+use super::context_budget::ContextBudget;
+use super::summary::{self, SummaryLine};
 use super::{Engine, extractor};
 use crate::id::{MessageId, TurnId};
-use crate::store::{Compaction, Conversation, Db, Node, View};
-use crate::time::Moment;
+use crate::store::{Compaction, Conversation, Db, Node, SummaryInputs};
+use crate::time::Timestamp;
 use crate::trust::{Labelled, Text};
 use crate::wording::prompt;
 
@@ -30,7 +30,7 @@ const PACE: Pace = Pace { first: Duration::from_secs(60), longest: Duration::fro
 
 /// The end of what is to give way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Told {
+pub struct CompactionEnd {
     /// Its last turn.
     pub turn: TurnId,
     /// The last message of that.
@@ -42,13 +42,17 @@ pub struct Told {
 ///
 /// # Errors
 /// If the journal cannot be read.
-pub fn older_part(db: Db<'_>, conversation: &Conversation, room: &Room) -> anyhow::Result<Option<Told>> {
+pub fn older_part(
+    db: Db<'_>,
+    conversation: &Conversation,
+    room: &ContextBudget,
+) -> anyhow::Result<Option<CompactionEnd>> {
     let upto = db.compactions().compacted_upto(conversation.id)?;
     let (mut messages, mut tokens, mut stays) = (0, 0, true);
     for turn in db.turns().past_turns(conversation.id)?.into_iter().rev().take_while(|turn| turn.id > upto) {
         let of_turn = db.compactions().said_in(turn.id)?;
         if !stays {
-            return Ok(of_turn.last().map(|message| Told { turn: turn.id, message: *message }));
+            return Ok(of_turn.last().map(|message| CompactionEnd { turn: turn.id, message: *message }));
         }
         messages += of_turn.len();
         // Four characters make a token; where they do not, less stays.
@@ -62,7 +66,7 @@ pub fn older_part(db: Db<'_>, conversation: &Conversation, room: &Room) -> anyho
 ///
 /// # Errors
 /// If the journal cannot be used.
-pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
+pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
     let due = |now| move |db: Db<'_>| db.compactions().due_compaction(now, PACE.longest);
     while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
         make(engine, due).await?;
@@ -121,12 +125,12 @@ async fn postpone(engine: &Arc<Engine>, wanted: &Compaction, why: &str) -> anyho
 }
 
 /// Everything that was shown of the part: the summary before it, then message by message, with what tools gave.
-fn lines(db: Db<'_>, of: &Compaction) -> anyhow::Result<Vec<Line>> {
+fn lines(db: Db<'_>, of: &Compaction) -> anyhow::Result<Vec<SummaryLine>> {
     let Some(conversation) = db.conversations().conversation(of.conversation)? else { return Ok(Vec::new()) };
     let before = db.compactions().compacted(of.conversation)?;
     let after = before.as_ref().map_or(MessageId(0), |before| before.upto_message);
-    let mut lines: Vec<Line> = before.iter().map(so_far).collect();
-    for line in summary::lines(db, &conversation, View::Full)? {
+    let mut lines: Vec<SummaryLine> = before.iter().map(so_far).collect();
+    for line in summary::lines(db, &conversation, SummaryInputs::Full)? {
         if line.message <= after || line.message > of.upto_message {
             continue;
         }
@@ -138,8 +142,8 @@ fn lines(db: Db<'_>, of: &Compaction) -> anyhow::Result<Vec<Line>> {
     Ok(lines)
 }
 
-fn so_far(before: &Compaction) -> Line {
-    Line {
+fn so_far(before: &Compaction) -> SummaryLine {
+    SummaryLine {
         by_person: false,
         speaker: Some(prompt::SUMMARY_SO_FAR.to_owned()),
         from: Node::Compaction(before.id),
@@ -149,9 +153,9 @@ fn so_far(before: &Compaction) -> Line {
 }
 
 /// The beginnings of what the tools of a turn gave.
-fn results(db: Db<'_>, turn: TurnId, message: MessageId) -> anyhow::Result<Vec<Line>> {
+fn results(db: Db<'_>, turn: TurnId, message: MessageId) -> anyhow::Result<Vec<SummaryLine>> {
     let given = db.turns().steps(turn)?.into_iter().filter(|step| step.kind == "tool" && step.done);
-    let line = |step: crate::store::StepRow| Line {
+    let line = |step: crate::store::StepRow| SummaryLine {
         by_person: false,
         speaker: Some(prompt::tool_gave(&step.tool)),
         from: Node::Turn(turn),

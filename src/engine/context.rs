@@ -13,24 +13,24 @@ use crate::id::MessageId;
 use crate::memory::Loaded;
 use crate::memory::received_path;
 use crate::message::FileKind;
-use crate::model::{Message, Part, Request, Role};
+use crate::model::{Message, Request, RequestPart, Role};
 use crate::people::Party;
 use crate::store::{Attachment, Node, StoredMessage, StoredText, TextKind};
-use crate::time::{Moment, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
 use crate::wording::document::{self, Sent};
 use crate::wording::{self, prompt};
 
-use super::fit;
+use super::context_budget::{Block, ContextBudget};
 use super::history::{History, Record};
-use super::room::{Block, Room};
+use super::truncate;
 
 /// From so many per cent of its room on, the model is told how full MEMORY.md is.
 const NEARLY_FULL: usize = 80;
 
 /// What a turn begins with: the files that are loaded by themselves, and the skills that can be used.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct TurnContext {
     /// The files.
     pub loaded: Loaded,
     /// The skills, in a line each.
@@ -40,7 +40,7 @@ pub struct Known {
 }
 
 /// Block 1.
-pub fn identity(known: &Known, agent: &str, party: &Party, room: &Room) -> Text {
+pub fn identity(known: &TurnContext, agent: &str, party: &Party, room: &ContextBudget) -> Text {
     let loaded = &known.loaded;
     let mut words = match party {
         Party::One(person) => prompt::rules(agent, &person.name),
@@ -54,7 +54,7 @@ pub fn identity(known: &Known, agent: &str, party: &Party, room: &Room) -> Text 
     ] {
         let (text, of, _) = file.open();
         if !text.trim().is_empty() {
-            words.push_str(&format!("\n\n## {heading}\n\n{}", fit::file(text.trim(), room.block(block), name)));
+            words.push_str(&format!("\n\n## {heading}\n\n{}", truncate::file(text.trim(), room.block(block), name)));
             label.absorb(of);
         }
     }
@@ -68,7 +68,7 @@ pub fn identity(known: &Known, agent: &str, party: &Party, room: &Room) -> Text 
 }
 
 /// Block 4.
-pub fn dynamic(loaded: &Loaded, zone: Zone, now: Moment, scope: Scope, room: &Room) -> Text {
+pub fn dynamic(loaded: &Loaded, zone: Zone, now: Timestamp, scope: Scope, room: &ContextBudget) -> Text {
     let mut words = String::from("<context>\n");
     let mut label = Label::neutral();
     words.push_str(&prompt::today(&zone.show_day(now), zone.name()));
@@ -78,8 +78,8 @@ pub fn dynamic(loaded: &Loaded, zone: Zone, now: Moment, scope: Scope, room: &Ro
         let (text, of, _) = file.open();
         if !text.trim().is_empty() {
             let fitted = match block {
-                Block::Memory => fit::memory(text.trim(), room.block(block)),
-                _ => fit::newest(text.trim(), room.block(block), prompt::TODAYS_FILE),
+                Block::Memory => truncate::memory(text.trim(), room.block(block)),
+                _ => truncate::newest(text.trim(), room.block(block), prompt::TODAYS_FILE),
             };
             words.push_str(&format!("\n\n## {heading}\n\n{}", defused(&fitted)));
             label.absorb(of);
@@ -151,7 +151,7 @@ pub fn question(record: &Record, zone: Zone, pictures: &[Picture], placement: Pl
     }
     let is_gone = |of| record.messages.iter().any(|message| message.id == of && message.gone);
     for picture in pictures.iter().filter(|picture| !is_gone(picture.of)) {
-        let part = Part::Image { mime: Arc::clone(&picture.mime), bytes: Arc::clone(&picture.bytes) };
+        let part = RequestPart::Image { mime: Arc::clone(&picture.mime), bytes: Arc::clone(&picture.bytes) };
         question.push(Labelled::new(part, picture.label.clone(), scope));
     }
     question

@@ -10,7 +10,7 @@ use anyhow::Context;
 use crate::id::{AddressId, TurnId};
 use crate::model::ToolCall;
 use crate::store::{NewStep, NewTurn, Node, QuestionRow, QuestionState, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::tool::digest;
 use crate::trust::{Label, Labelled};
 use crate::wording;
@@ -20,7 +20,7 @@ use crate::wording;
 ///
 /// # Errors
 /// If the question is over, or the journal cannot be written.
-pub fn begin(tx: Tx<'_>, question: &QuestionRow, address: AddressId, now: Moment) -> anyhow::Result<Option<TurnId>> {
+pub fn begin(tx: Tx<'_>, question: &QuestionRow, address: AddressId, now: Timestamp) -> anyhow::Result<Option<TurnId>> {
     let call: ToolCall = serde_json::from_str(question.call.open().0).context("A stored call cannot be read")?;
     if digest(&call.name, &call.arguments) != question.digest {
         return Ok(None);
@@ -53,7 +53,7 @@ fn store_call(
     call: &ToolCall,
     label: &Label,
     question: &QuestionRow,
-    now: Moment,
+    now: Timestamp,
 ) -> anyhow::Result<()> {
     let scope = question.call.scope();
     let step =

@@ -18,18 +18,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use super::chore::{TRIES, UNHURRIED};
+use super::background_job::{TRIES, UNHURRIED};
 use super::{Engine, summary};
 use crate::id::{ConversationId, ExtractionId, MessageId};
-use crate::memory::{Author, Origin};
+use crate::memory::{Author, ChangeOrigin};
 use crate::model::{ModelError, Purpose, Reply, Request, Role};
 use crate::people::Party;
 use crate::spend::OnBehalf;
-use crate::store::{Extraction, ForgottenWords, Node, Taken, Tx, View};
-use crate::time::Moment;
+use crate::store::{Extraction, ForgottenWords, Node, SummaryInputs, Taken, Tx};
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, extraction};
-use piece::Piece;
+use piece::ConversationChunk;
 
 /// Of less talk than this, in characters, nothing is taken down.
 const LEAST: usize = 100;
@@ -80,7 +80,7 @@ pub fn want(
     conversation: ConversationId,
     upto: MessageId,
     cause: &'static str,
-    now: Moment,
+    now: Timestamp,
 ) -> anyhow::Result<()> {
     let Some(of) = tx.conversations().conversation(conversation)? else { return Ok(()) };
     // Nothing is read yet, so nothing untrusted had a part in it.
@@ -92,7 +92,7 @@ pub fn want(
 ///
 /// # Errors
 /// If the journal cannot be written.
-pub fn want_the_rest(tx: Tx<'_>, conversation: ConversationId, now: Moment) -> anyhow::Result<()> {
+pub fn want_the_rest(tx: Tx<'_>, conversation: ConversationId, now: Timestamp) -> anyhow::Result<()> {
     let Some(newest) = tx.extractions().newest_message(conversation)? else { return Ok(()) };
     want(tx, conversation, newest, "boundary", now)
 }
@@ -101,7 +101,7 @@ pub fn want_the_rest(tx: Tx<'_>, conversation: ConversationId, now: Moment) -> a
 ///
 /// # Errors
 /// If the journal cannot be written.
-pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Moment) -> anyhow::Result<()> {
+pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Timestamp) -> anyhow::Result<()> {
     if tx.extractions().turns_since_extraction(conversation)? < every {
         return Ok(());
     }
@@ -132,7 +132,7 @@ pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto
 }
 
 /// Does what is due, and says when to look again.
-async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Moment>> {
+async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
     let due = |now| move |db: crate::store::Db<'_>| db.extractions().due_extraction(now, UNHURRIED.longest);
     while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
         make(engine, due.id).await?;
@@ -183,7 +183,7 @@ async fn ask(
         let Some(of) = db.conversations().conversation(conversation)? else { return Ok(None) };
         let (after, revision) =
             (db.extractions().extracted_upto(conversation)?, db.redaction().revision_of(conversation)?);
-        let lines = summary::lines(db, &of, View::Trusted)?;
+        let lines = summary::lines(db, &of, SummaryInputs::Trusted)?;
         if lines.iter().map(|line| line.text.open().0.chars().count()).sum::<usize>() < LEAST {
             return Ok(None);
         }
@@ -223,7 +223,7 @@ fn without_forgotten(taken: Labelled<Taken>, forgotten: &ForgottenWords) -> Labe
 /// Asks the background models about each text of a piece. Gives what they say with the name of the last that was asked.
 async fn take_down(
     engine: &Arc<Engine>,
-    piece: &Piece,
+    piece: &ConversationChunk,
     known: &Text,
     scope: Scope,
 ) -> Result<(Labelled<Taken>, String), ModelError> {
@@ -265,7 +265,7 @@ async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::
     // Words may have gone while this waited: then the answer is void, and the job is asked anew.
     let Some(job) = answered(engine, id).await? else { return Ok(Came::On) };
     let (taken, label, _) = job.taken.open();
-    let origin = Origin {
+    let origin = ChangeOrigin {
         who: party.clone(),
         label: label.clone(),
         author: Author::Program,
@@ -275,7 +275,9 @@ async fn keep(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::
     };
     let tree = &engine.tree;
     let kept = match tree.notes().keep_facts(&origin, &taken.facts).await {
-        Ok(Ok(())) => tree.notes().keep_corrections(&Origin { cause: "learned", ..origin }, &taken.corrections).await,
+        Ok(Ok(())) => {
+            tree.notes().keep_corrections(&ChangeOrigin { cause: "learned", ..origin }, &taken.corrections).await
+        }
         other => other,
     };
     match kept {

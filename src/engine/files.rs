@@ -16,8 +16,8 @@ mod voice;
 
 use std::sync::Arc;
 
-use self::kind::Kind;
-use self::reader::{Document, Found, MAX_WORDS};
+use self::kind::DocumentKind;
+use self::reader::{Document, DocumentContent, MAX_WORDS};
 use super::context::{Picture, is_picture};
 use super::{Engine, Fetch};
 use crate::message::FileKind;
@@ -34,7 +34,7 @@ const MAX_TEXT: usize = 48 * 1024;
 
 /// What was read of a file.
 #[derive(Default)]
-struct Words {
+struct ExtractedText {
     /// The beginning, for the prompt.
     begin: Option<Text>,
     /// All of them, if the file does not hold them as they are.
@@ -122,7 +122,7 @@ async fn prepare_one(
         "here" | "failed" => return Ok(None),
         _ => match fetch(engine, turn, file, MAX_FILE).await? {
             Ok(bytes) => {
-                let words = if picture { Words::default() } else { read(engine, turn, file, &bytes).await };
+                let words = if picture { ExtractedText::default() } else { read(engine, turn, file, &bytes).await };
                 keep(engine, turn, party, file, &bytes, words).await?;
                 bytes
             }
@@ -166,7 +166,7 @@ async fn keep(
     party: &Party,
     file: &Attachment,
     bytes: &[u8],
-    words: Words,
+    words: ExtractedText,
 ) -> anyhow::Result<()> {
     let (tree, now) = (&engine.tree, engine.clock.now());
     let (path, digest) =
@@ -206,35 +206,35 @@ async fn refuse(engine: &Arc<Engine>, file: &Attachment, trouble: &'static str) 
 }
 
 /// What a file says, if anything can read it.
-async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[u8]) -> Words {
-    let trouble = |trouble| Words { trouble, ..Words::default() };
+async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[u8]) -> ExtractedText {
+    let trouble = |trouble| ExtractedText { trouble, ..ExtractedText::default() };
     if bytes.is_empty() {
         return trouble(says::EMPTY);
     }
-    match Kind::of(bytes, &file.remote.mime, &file.remote.name) {
-        Kind::Plain(words) => words_of(turn, file, &words, false),
-        Kind::Foreign(words) => words_of(turn, file, crate::text::cut_bytes(&words, MAX_WORDS), true),
-        Kind::Document(kind) => match engine.reader.read(&*engine.clock, kind, bytes).await {
-            Found::Words { text, whole } => {
+    match DocumentKind::of(bytes, &file.remote.mime, &file.remote.name) {
+        DocumentKind::Plain(words) => words_of(turn, file, &words, false),
+        DocumentKind::Foreign(words) => words_of(turn, file, crate::text::cut_bytes(&words, MAX_WORDS), true),
+        DocumentKind::Document(kind) => match engine.reader.read(&*engine.clock, kind, bytes).await {
+            DocumentContent::Words { text, whole } => {
                 let trouble = if whole { "" } else { says::NOT_ALL };
-                Words { trouble, ..words_of(turn, file, &text, true) }
+                ExtractedText { trouble, ..words_of(turn, file, &text, true) }
             }
-            Found::Locked => trouble(says::PDF_LOCKED),
-            Found::Nothing if kind == Document::Html => trouble(says::PAGE_WITHOUT_WORDS),
-            Found::Nothing => trouble(says::PDF_WITHOUT_WORDS),
-            Found::Broken if kind == Document::Html => trouble(says::PAGE_BROKEN),
-            Found::Broken => trouble(says::PDF_BROKEN),
+            DocumentContent::Locked => trouble(says::PDF_LOCKED),
+            DocumentContent::Nothing if kind == Document::Html => trouble(says::PAGE_WITHOUT_WORDS),
+            DocumentContent::Nothing => trouble(says::PDF_WITHOUT_WORDS),
+            DocumentContent::Broken if kind == Document::Html => trouble(says::PAGE_BROKEN),
+            DocumentContent::Broken => trouble(says::PDF_BROKEN),
         },
-        Kind::Unknown => trouble(says::CANNOT_READ),
+        DocumentKind::Unknown => trouble(says::CANNOT_READ),
     }
 }
 
 /// Words as what they are: from that file, whoever sent it.
-fn words_of(turn: &TurnRow, file: &Attachment, words: &str, is_beside: bool) -> Words {
+fn words_of(turn: &TurnRow, file: &Attachment, words: &str, is_beside: bool) -> ExtractedText {
     let label = file.label.join_with(&Label::untrusted(Source::file(file.id)));
     let text = |words: &str| Labelled::new(Arc::from(words), label.clone(), turn.scope);
     let begin = crate::text::cut_bytes(words, MAX_TEXT);
-    Words {
+    ExtractedText {
         begin: Some(text(begin)),
         beside: is_beside.then(|| text(words)),
         is_part: begin.len() < words.len(),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::config::Placement;
 use crate::id::{ConversationId, MessageId, TurnId};
-use crate::model::{Message, Part, Role, ToolCall, ToolSpec};
+use crate::model::{Message, RequestPart, Role, ToolCall, ToolSpec};
 use crate::store::{Attachment, Db, QuestionRow, StepRow, StoredMessage, StoredText, TurnRow};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -259,7 +259,7 @@ pub fn answered(steps: &[StepRow], scope: Scope, most: Option<usize>) -> Vec<Arc
                 }
                 _ => Arc::clone(words),
             };
-            let part = Part::Result { id: call.id.as_str().into(), name: call.name.as_str().into(), text };
+            let part = RequestPart::Result { id: call.id.as_str().into(), name: call.name.as_str().into(), text };
             heard.push(Labelled::new(part, label.clone(), scope));
         }
         // The words of a step may be gone.
@@ -278,8 +278,8 @@ pub fn calls_of(step: &StepRow) -> Vec<ToolCall> {
     serde_json::from_str(&step.call).unwrap_or_default()
 }
 
-fn call_part(call: &ToolCall) -> Part {
-    Part::Call {
+fn call_part(call: &ToolCall) -> RequestPart {
+    RequestPart::Call {
         id: call.id.as_str().into(),
         name: call.name.as_str().into(),
         arguments: call.arguments.as_str().into(),

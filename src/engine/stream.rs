@@ -3,26 +3,26 @@
 //! The task hears a bell when something was stored for its stream, joins what came close together, claims it for a turn and runs
 //! that turn to its end before it looks again. Between turns it keeps the history of the current conversation.
 
-mod again;
+mod resume;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::context::Known;
+use super::context::TurnContext;
+use super::context_budget::ContextBudget;
 use super::history::{History, Record, Shape};
-use super::room::Room;
+use super::system_run::{Allowance, RunKind};
 use super::turn::{self, End, Turn};
-use super::work::{Allowance, Kind};
-use super::{Engine, PATIENCE, closer, context, pressure, reacted};
+use super::{Engine, PATIENCE, compaction_trigger, context, reactions, summarizer};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
 use crate::model::ToolSpec;
 use crate::people::Party;
-use crate::spend::Purse;
+use crate::spend::ModelPool;
 use crate::store::{Conversation, Db, MessageKind, NewOutbox, NewTurn, Node, StoredMessage, TurnRow};
-use crate::time::Moment;
-use crate::time::clock::Bell;
+use crate::time::Timestamp;
+use crate::time::clock::Wakeups;
 use crate::time::task::guarded;
 use crate::trust::{Scope, Text};
 use crate::wording::{self, ProgramText};
@@ -40,7 +40,7 @@ const AFTER_TROUBLE: Duration = Duration::from_secs(10);
 const SKILL_LINES: u64 = 3_000;
 
 /// The task of one stream.
-pub struct Stream {
+pub struct StreamTask {
     engine: Arc<Engine>,
     id: StreamId,
     running: Arc<Mutex<Option<CancellationToken>>>,
@@ -55,24 +55,24 @@ pub struct Stream {
 struct Ready {
     party: Party,
     opening: Conversation,
-    known: Known,
+    known: TurnContext,
 }
 
 /// What the task does next.
 enum Now {
     Nothing,
-    Until(Moment),
+    Until(Timestamp),
     Again,
 }
 
-impl Stream {
+impl StreamTask {
     /// The task of that stream. `running` holds the token that ends its turn, while there is one.
     pub fn new(engine: Arc<Engine>, id: StreamId, running: Arc<Mutex<Option<CancellationToken>>>) -> Self {
         Self { engine, id, running, history: None, own: None, troubles: 0 }
     }
 
     /// Works until the program stops.
-    pub async fn run(mut self, mut bell: Bell, stop: CancellationToken) {
+    pub async fn run(mut self, mut bell: Wakeups, stop: CancellationToken) {
         let clock = Arc::clone(&self.engine.clock);
         let (mut wake_at, mut busy) = (None, None);
         loop {
@@ -102,7 +102,7 @@ impl Stream {
     }
 
     /// One look, and the rings that come during it. A ring that stayed in the bell would count as work while the turn only waits for a time.
-    async fn look_and_listen(&mut self, bell: &mut Bell, stop: &CancellationToken) -> anyhow::Result<Now> {
+    async fn look_and_listen(&mut self, bell: &mut Wakeups, stop: &CancellationToken) -> anyhow::Result<Now> {
         let mut rung = false;
         let looked = {
             let look = guarded("A stream", self.look(stop));
@@ -157,7 +157,7 @@ impl Stream {
     }
 
     /// Messages that waited for more than a day are closed with one sentence.
-    async fn dismiss_outdated(&self, queued: Vec<StoredMessage>, now: Moment) -> anyhow::Result<Vec<StoredMessage>> {
+    async fn dismiss_outdated(&self, queued: Vec<StoredMessage>, now: Timestamp) -> anyhow::Result<Vec<StoredMessage>> {
         // What the program asks for by itself is for whoever asked to give up.
         let outdated = |m: &StoredMessage| m.kind == MessageKind::Said && now.since(m.effective_at) > PATIENCE;
         let (old, fresh): (Vec<_>, Vec<_>) = queued.into_iter().partition(outdated);
@@ -186,12 +186,12 @@ impl Stream {
         messages.iter().any(|m| missed(m) || m.received_at < self.engine.runtime.began)
     }
 
-    fn late(&self, said: Moment, now: Moment, away: bool) -> ProgramText {
+    fn late(&self, said: Timestamp, now: Timestamp, away: bool) -> ProgramText {
         wording::turn::late(&self.engine.zone.show_short(said), now.since(said), away)
     }
 
     /// Gives what is queued in one conversation to a new turn.
-    async fn claim(&mut self, queued: Vec<StoredMessage>, now: Moment) -> anyhow::Result<Option<(TurnRow, Ready)>> {
+    async fn claim(&mut self, queued: Vec<StoredMessage>, now: Timestamp) -> anyhow::Result<Option<(TurnRow, Ready)>> {
         let Some(conversation) = queued.first().and_then(|message| message.conversation) else { return Ok(None) };
         let together: Vec<StoredMessage> =
             queued.into_iter().take_while(|message| message.conversation == Some(conversation)).collect();
@@ -212,7 +212,7 @@ impl Stream {
         if let Some(opening) = &opening.opening {
             label.absorb(opening.label());
         }
-        let is_chat = Kind::of(&opening).is_none();
+        let is_chat = RunKind::of(&opening).is_none();
         let (recalled, told_from) = if begins && is_chat {
             self.recalled(&party, &ids, &known).await?
         } else {
@@ -258,7 +258,7 @@ impl Stream {
                 })?;
                 tx.messages().claim(turn, &ids)?;
                 if is_chat {
-                    reacted::tell(tx, stream, turn, zone)?;
+                    reactions::tell(tx, stream, turn, zone)?;
                 }
                 for parent in parents {
                     tx.derivations().derive(Node::Turn(turn), parent)?;
@@ -280,7 +280,12 @@ impl Stream {
     }
 
     /// What comes to mind at the first words of a conversation, and what that and the opening were told from.
-    async fn recalled(&self, party: &Party, said: &[MessageId], known: &Known) -> anyhow::Result<(Text, Vec<Node>)> {
+    async fn recalled(
+        &self,
+        party: &Party,
+        said: &[MessageId],
+        known: &TurnContext,
+    ) -> anyhow::Result<(Text, Vec<Node>)> {
         let said = said.to_owned();
         let read = move |db: Db<'_>| {
             let texts: Vec<_> = said.iter().map(|id| db.messages().texts_of(*id)).collect::<anyhow::Result<_>>()?;
@@ -293,13 +298,13 @@ impl Stream {
     }
 
     /// What a turn begins with.
-    async fn ready(&self, party: Party, conversation: ConversationId, day: Moment) -> anyhow::Result<Ready> {
-        let opening = closer::opening(&self.engine, conversation).await?;
+    async fn ready(&self, party: Party, conversation: ConversationId, day: Timestamp) -> anyhow::Result<Ready> {
+        let opening = summarizer::opening(&self.engine, conversation).await?;
         let now = self.engine.clock.now();
         let loaded = self.engine.tree.load(&party, now, &self.engine.zone.day(day)).await?;
         let tools = self.tools_of(&opening).await?;
         let (skills, nodes) = self.skills(&tools).await;
-        Ok(Ready { party, opening, known: Known { loaded, skills, nodes } })
+        Ok(Ready { party, opening, known: TurnContext { loaded, skills, nodes } })
     }
 
     /// The skills that can be used. A folder that cannot be read keeps nobody from being answered.
@@ -332,7 +337,7 @@ impl Stream {
             End::Cut if stop.is_cancelled() => Ok(Now::Nothing),
             End::Over | End::Cut => {
                 self.remember(id).await?;
-                pressure::after(&self.engine, id).await?;
+                compaction_trigger::after(&self.engine, id).await?;
                 self.engine.ring_closer();
                 self.engine.ring_extractor();
                 self.engine.ring_worker();
@@ -430,14 +435,14 @@ fn party(db: Db<'_>, person: Option<PersonId>, scope: Scope) -> anyhow::Result<O
 
 impl Engine {
     /// The room that the first model of a purse leaves.
-    pub(super) fn room(&self, purse: &Purse) -> Room {
+    pub(super) fn room(&self, purse: &ModelPool) -> ContextBudget {
         let first = purse.order().first().copied().unwrap_or_default();
-        Room::of(purse.card(first), purse.scale(first))
+        ContextBudget::of(purse.card(first), purse.scale(first))
     }
 
     /// How the history of a conversation is shown beside `others`.
     fn shape_of(&self, conversation: &Conversation, others: u64) -> Shape {
-        let purse = if Kind::of(conversation).is_some() { &*self.background } else { &self.chat };
+        let purse = if RunKind::of(conversation).is_some() { &*self.background } else { &self.chat };
         let budget = self.room(purse).history(others);
         Shape { zone: self.zone, budget, placement: self.memory.placement }
     }

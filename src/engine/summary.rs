@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use super::history::speaker;
 use crate::id::MessageId;
-use crate::model::offline::extract::{self, Speaker};
+use crate::model::offline::extract::{self, LineSpeaker};
 use crate::model::{ModelError, Purpose, Reply, Request, Role};
-use crate::spend::{OnBehalf, Purse};
-use crate::store::{Conversation, Db, MessageKind, Node, SummaryContent, TextKind, View};
+use crate::spend::{ModelPool, OnBehalf};
+use crate::store::{Conversation, Db, MessageKind, Node, SummaryContent, SummaryInputs, TextKind};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::prompt;
@@ -27,7 +27,7 @@ const ENTRY: usize = 300;
 
 /// One line of a conversation.
 #[derive(Debug, Clone)]
-pub struct Line {
+pub struct SummaryLine {
     /// Whether a person said it.
     pub by_person: bool,
     /// Who, where many speak at once.
@@ -44,7 +44,7 @@ pub struct Line {
 ///
 /// # Errors
 /// If the journal cannot be read.
-pub fn lines(db: Db<'_>, conversation: &Conversation, view: View) -> anyhow::Result<Vec<Line>> {
+pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> anyhow::Result<Vec<SummaryLine>> {
     let (mut by_assistant, mut speakers) = (HashMap::new(), HashMap::new());
     for message in db.messages().messages_of(conversation.id)? {
         if message.kind == MessageKind::Reply {
@@ -61,10 +61,12 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: View) -> anyhow::Res
         .into_iter()
         .filter(|text| text.kind != TextKind::Edit && !text.text.open().0.is_empty())
         .filter(|text| !forgotten.are_in(text.text.open().0))
-        .filter(|text| view == View::Full || text.text.label().is_trusted())
+        .filter(|text| view == SummaryInputs::Full || text.text.label().is_trusted())
         .map(|text| match by_assistant.get(&text.message) {
-            Some(from) => Line { by_person: false, speaker: None, from: *from, message: text.message, text: text.text },
-            None => Line {
+            Some(from) => {
+                SummaryLine { by_person: false, speaker: None, from: *from, message: text.message, text: text.text }
+            }
+            None => SummaryLine {
                 by_person: true,
                 speaker: speakers.get(&text.message).cloned(),
                 from: Node::Message(text.message),
@@ -76,10 +78,10 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: View) -> anyhow::Res
 }
 
 /// The stand-in that no model is asked for.
-pub fn extractive(lines: &[Line], scope: Scope) -> Labelled<SummaryContent> {
-    let spoken: Vec<(Speaker, &str)> = lines
+pub fn extractive(lines: &[SummaryLine], scope: Scope) -> Labelled<SummaryContent> {
+    let spoken: Vec<(LineSpeaker, &str)> = lines
         .iter()
-        .map(|line| (if line.by_person { Speaker::Person } else { Speaker::Assistant }, &**line.text.open().0))
+        .map(|line| (if line.by_person { LineSpeaker::Person } else { LineSpeaker::Assistant }, &**line.text.open().0))
         .collect();
     let found = extract::summarise(&spoken);
     let content = SummaryContent {
@@ -97,8 +99,8 @@ pub fn extractive(lines: &[Line], scope: Scope) -> Labelled<SummaryContent> {
 /// # Errors
 /// Why there is none now.
 pub async fn ask(
-    purse: &Purse,
-    lines: &[Line],
+    purse: &ModelPool,
+    lines: &[SummaryLine],
     scope: Scope,
 ) -> Result<(Labelled<SummaryContent>, String), ModelError> {
     let mut pieces = pieces(lines, scope);
@@ -125,7 +127,7 @@ pub async fn ask(
 }
 
 async fn ask_once(
-    purse: &Purse,
+    purse: &ModelPool,
     instruction: &'static str,
     piece: &Text,
     scope: Scope,
@@ -140,7 +142,7 @@ async fn ask_once(
 }
 
 /// The transcript in pieces, cut between lines; a line that is too long alone is cut in two.
-fn pieces(lines: &[Line], scope: Scope) -> Vec<Text> {
+fn pieces(lines: &[SummaryLine], scope: Scope) -> Vec<Text> {
     let mut pieces: Vec<(String, Label)> = Vec::new();
     for line in lines {
         let (words, label, _) = line.text.open();
@@ -235,8 +237,8 @@ mod tests {
 
     const ADA: Scope = Scope::Person(PersonId(1));
 
-    fn line(words: &str) -> Line {
-        Line {
+    fn line(words: &str) -> SummaryLine {
+        SummaryLine {
             by_person: true,
             speaker: None,
             from: Node::Message(MessageId(1)),
@@ -262,7 +264,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_word_of_a_conversation_is_in_some_piece(lengths in prop::collection::vec(0_usize..60_000, 0..12)) {
-            let lines: Vec<Line> = lengths.iter().map(|n| line(&"é".repeat(*n / 2))).collect();
+            let lines: Vec<SummaryLine> = lengths.iter().map(|n| line(&"é".repeat(*n / 2))).collect();
             let pieces = pieces(&lines, ADA);
             let kept: usize = pieces.iter().map(|piece| piece.open().0.matches('é').count()).sum();
             prop_assert_eq!(kept, lengths.iter().map(|n| n / 2).sum::<usize>());

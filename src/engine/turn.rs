@@ -5,7 +5,7 @@
 //! end of the turn and the delivery are one transaction.
 
 mod call;
-mod enclosed;
+mod attachments_out;
 mod keep;
 
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::chore::Pace;
-use super::context::Known;
+use super::background_job::Pace;
+use super::context::TurnContext;
 use super::files::Prepared;
 use super::history::{self, History, Record};
-use super::work::Kind;
+use super::system_run::RunKind;
 use super::{Engine, Watcher, addresses, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
-use crate::model::{Message, ModelError, Purpose, Reply, Request, Role, Stop, Unwatched, retry};
+use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role, Stop, retry};
 use crate::people::Party;
-use crate::spend::{OnBehalf, Purse};
+use crate::spend::{ModelPool, OnBehalf};
 use crate::store::{
     Conversation, MessageKind, NewMessage, NewOutbox, NewStep, Node, OutboxKind, StepRow, TextKind, TurnRow, Tx,
 };
-use crate::time::Moment;
-use crate::time::clock::lend;
+use crate::time::Timestamp;
+use crate::time::clock::suspend_activity;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, ProgramText};
 
@@ -45,7 +45,7 @@ pub enum End {
     /// The turn is over, with a reply or with a reason.
     Over,
     /// The model is away; the turn waits until then.
-    Waits(Moment),
+    Waits(Timestamp),
     /// Somebody stopped it, or the program stops.
     Cut,
 }
@@ -56,7 +56,7 @@ pub struct Turn<'a> {
     history: &'a mut History,
     row: TurnRow,
     party: Party,
-    known: Known,
+    known: TurnContext,
     conversation: Conversation,
     stop: CancellationToken,
     watcher: Box<dyn Watcher>,
@@ -70,7 +70,7 @@ struct Answered {
 }
 
 /// What the stored steps say about what comes next.
-enum Next {
+enum NextStep {
     AskModel { seq: u32 },
     CallTool { seq: u32, call: crate::model::ToolCall, begun: bool },
     Finished,
@@ -83,23 +83,23 @@ impl<'a> Turn<'a> {
         history: &'a mut History,
         row: TurnRow,
         party: Party,
-        known: Known,
+        known: TurnContext,
         conversation: Conversation,
         stop: CancellationToken,
     ) -> Self {
-        let watcher = match Kind::of(&conversation) {
+        let watcher = match RunKind::of(&conversation) {
             None => engine.audience.watch(row.id, row.address),
-            Some(_) => Box::new(Unwatched),
+            Some(_) => Box::new(NullSink),
         };
         Self { engine, history, row, party, known, conversation, stop, watcher }
     }
 
     /// What the program asked for, if it is no chat.
-    fn work(&self) -> Option<Kind> {
-        Kind::of(&self.conversation)
+    fn work(&self) -> Option<RunKind> {
+        RunKind::of(&self.conversation)
     }
 
-    fn purse(&self) -> &Purse {
+    fn purse(&self) -> &ModelPool {
         if self.work().is_some() { &self.engine.background } else { &self.engine.chat }
     }
 
@@ -146,17 +146,17 @@ impl<'a> Turn<'a> {
         loop {
             let record = self.record().await?;
             match next(&record.steps) {
-                Next::Finished => {
+                NextStep::Finished => {
                     // Only a crash between storing and finishing leaves a turn like this; the last step is the reply.
                     self.finish_stored(&record).await?;
                     return Ok(Some(End::Over));
                 }
-                Next::CallTool { seq, call, begun } => {
+                NextStep::CallTool { seq, call, begun } => {
                     if let Some(end) = self.call_tool(&record, seq, &call, begun).await? {
                         return Ok(Some(end));
                     }
                 }
-                Next::AskModel { seq } => {
+                NextStep::AskModel { seq } => {
                     if let Some(end) = self.ask_model(&record, seq, pictures).await? {
                         return Ok(Some(end));
                     }
@@ -199,7 +199,7 @@ impl<'a> Turn<'a> {
         most: Option<usize>,
     ) -> anyhow::Result<Request> {
         let scope = self.row.scope;
-        let mut request = Request::new(scope, self.work().map_or(Purpose::Chat, Kind::purpose));
+        let mut request = Request::new(scope, self.work().map_or(Purpose::Chat, RunKind::purpose));
         let identity = context::identity(&self.known, &self.engine.agent, &self.party, &self.engine.room(self.purse()));
         let placement = self.engine.memory.placement;
         let now: &[Text] = match placement {
@@ -279,7 +279,7 @@ impl<'a> Turn<'a> {
                 self.watcher.restart();
                 let Some(pause) = retry::next_attempt(&error, attempt, 0.5) else { break error };
                 attempt += 1;
-                lend(&*self.engine.clock, pause).await;
+                suspend_activity(&*self.engine.clock, pause).await;
             };
             tracing::warn!(turn.id = %self.row.id, "Turn {}: a model gave no answer: {error}", self.row.id);
             let next_may_help = order.get(place + 1).is_some_and(|next| purse.falls_back(&error, index, *next));
@@ -316,7 +316,7 @@ impl<'a> Turn<'a> {
         }
         let text = match self.work() {
             // It is read by the program, to the letter.
-            Some(Kind::Reflection) => readable(&reply),
+            Some(RunKind::Reflection) => readable(&reply),
             _ => addresses::without_strange_links(readable(&reply), request, record.yes_to.as_ref()),
         };
         self.finish(Some(Answered { step, model: reply.model, counted }), text).await?;
@@ -458,14 +458,14 @@ impl<'a> Turn<'a> {
 }
 
 /// The turn's one answer: stored, posted, and the turn is over.
-fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], now: Moment) -> anyhow::Result<()> {
+fn answer(tx: Tx<'_>, row: &TurnRow, text: &Text, buttons: &[(String, String)], now: Timestamp) -> anyhow::Result<()> {
     let message = add_reply(tx, row, now)?;
     tx.messages().add_text(message, TextKind::Said, text)?;
     tx.timers().inherit_timer(message, row.id)?;
     let (address, kind) = (row.address, OutboxKind::Reply);
     let quotes = answered(tx, row)?;
     tx.outbox().post(&NewOutbox { address, kind, message: Some(message), text, buttons, quotes: &quotes, at: now })?;
-    enclosed::post_reaction(tx, row, now)?;
+    attachments_out::post_reaction(tx, row, now)?;
     keep::ask(tx, row, now)?;
     tx.messages().settle_turn(row.id, "answered", "")?;
     tx.turns().end_turn(row.id, "done", "", now)
@@ -490,14 +490,14 @@ pub(super) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
 }
 
 /// What came of something that the program asked for: stored, and sent to nobody. Whoever asked says what becomes of it.
-fn keep_result(tx: Tx<'_>, row: &TurnRow, text: &Text, now: Moment) -> anyhow::Result<()> {
+fn keep_result(tx: Tx<'_>, row: &TurnRow, text: &Text, now: Timestamp) -> anyhow::Result<()> {
     let message = add_reply(tx, row, now)?;
     tx.messages().add_unsearched_text(message, TextKind::Said, text)?;
     tx.messages().settle_turn(row.id, "answered", "")?;
     tx.turns().end_turn(row.id, "done", "", now)
 }
 
-fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Moment) -> anyhow::Result<MessageId> {
+fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<MessageId> {
     tx.messages().add_message(&NewMessage {
         stream: row.stream,
         conversation: Some(row.conversation),
@@ -517,34 +517,34 @@ fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Moment) -> anyhow::Result<MessageId
 }
 
 /// Edges of a turn that begins: what it answers, the turn before it, and the files that are loaded.
-pub fn parents(history: &History, messages: &[MessageId], known: &Known) -> Vec<Node> {
+pub fn parents(history: &History, messages: &[MessageId], known: &TurnContext) -> Vec<Node> {
     let messages = messages.iter().map(|id| Node::Message(*id));
     let files = known.loaded.nodes.iter().map(|id| Node::File(*id));
     let skills = known.nodes.iter().copied();
     messages.chain(history.last_turn.map(Node::Turn)).chain(files).chain(skills).collect()
 }
 
-fn next(steps: &[StepRow]) -> Next {
+fn next(steps: &[StepRow]) -> NextStep {
     let next_seq = steps.last().map_or(0, |step| step.seq + 1);
     let Some(position) = steps.iter().rposition(|step| step.kind == "model") else {
-        return Next::AskModel { seq: next_seq };
+        return NextStep::AskModel { seq: next_seq };
     };
-    let Some(last_model) = steps.get(position) else { return Next::AskModel { seq: next_seq } };
+    let Some(last_model) = steps.get(position) else { return NextStep::AskModel { seq: next_seq } };
     if !last_model.done {
-        return Next::AskModel { seq: last_model.seq };
+        return NextStep::AskModel { seq: last_model.seq };
     }
     let calls = history::calls_of(last_model);
     if calls.is_empty() {
-        return Next::Finished;
+        return NextStep::Finished;
     }
     for (offset, call) in calls.into_iter().enumerate() {
         match steps.get(position + 1 + offset) {
             Some(step) if step.done => {}
-            Some(step) => return Next::CallTool { seq: step.seq, call, begun: true },
-            None => return Next::CallTool { seq: next_seq, call, begun: false },
+            Some(step) => return NextStep::CallTool { seq: step.seq, call, begun: true },
+            None => return NextStep::CallTool { seq: next_seq, call, begun: false },
         }
     }
-    Next::AskModel { seq: next_seq }
+    NextStep::AskModel { seq: next_seq }
 }
 
 /// The reply's text; a sentence in its place when it is blank, and a remark when it was cut by the model's limit.

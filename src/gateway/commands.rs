@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::desk::Desks;
-use crate::admin::command::{self, Command};
+use super::dispatcher::Dispatcher;
+use crate::admin::command::{self, ChatCommand};
 use crate::admin::{Admin, Caller};
 use crate::id::AddressId;
 use crate::store::{Journal, NewOutbox, OutboxKind, StoredMessage, Tx};
 use crate::time::Clock;
-use crate::time::clock::Bell;
+use crate::time::clock::Wakeups;
 use crate::time::task::{Panicked, guarded};
 use crate::trust::{Labelled, Scope};
 use crate::wording;
@@ -32,12 +32,12 @@ pub struct Commands {
     /// Who knows how.
     pub admin: Arc<Admin>,
     /// Who delivers.
-    pub desks: Arc<Desks>,
+    pub desks: Arc<Dispatcher>,
 }
 
 impl Commands {
     /// Runs what comes until the program stops.
-    pub async fn run(self, mut bell: Bell, stop: CancellationToken) {
+    pub async fn run(self, mut bell: Wakeups, stop: CancellationToken) {
         let (mut again_at, mut busy) = (None, None);
         loop {
             busy = tokio::select! {
@@ -122,7 +122,7 @@ impl Commands {
         let scope = text.text.scope();
         let group = if let Scope::Group(stream) = scope { Some(stream) } else { None };
         let caller = Caller { person, private: group.is_none(), group };
-        let stops = matches!(command::parse(text.text.open().0), Ok(Command::Stop));
+        let stops = matches!(command::parse(text.text.open().0), Ok(ChatCommand::Stop));
         let answer = self.admin.chat(&caller, text.text.open().0).await;
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
         let (now, is_private) = (self.clock.now(), group.is_none());

@@ -5,16 +5,16 @@
 //! Whatever else they say means no, but to a question about keeping something: that waits for its day, and its yes is carried out by the task that runs commands.
 //! The time of a question runs from when it arrived, and so does that of a proposal: that is learned here too, off the buttons under it.
 
-use crate::admin::command::Command;
+use crate::admin::command::ChatCommand;
 use crate::engine::continuation;
 use crate::id::{AddressId, PersonId, ProposalId, QuestionId, StreamId};
 use crate::store::{KeepRow, KeepState, OutboxKind, OutboxRow, QuestionRow, QuestionState, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::wording::command as says;
 use crate::wording::memory as of_memory;
 
 /// Whose answer it is, and where it came from.
-pub(super) struct Voice {
+pub(super) struct Responder {
     pub(super) person: PersonId,
     pub(super) stream: StreamId,
     pub(super) address: AddressId,
@@ -22,16 +22,16 @@ pub(super) struct Voice {
 
 /// What an answer says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(super) enum ConsentReply {
     Yes(QuestionId),
     No(QuestionId),
 }
 
 /// The answer that a command is, if it is one.
-pub(super) fn reply_in(command: Option<&Command>) -> Option<Reply> {
+pub(super) fn reply_in(command: Option<&ChatCommand>) -> Option<ConsentReply> {
     match command? {
-        Command::Yes { question } => question.map(Reply::Yes),
-        Command::No { question } => question.map(Reply::No),
+        ChatCommand::Yes { question } => question.map(ConsentReply::Yes),
+        ChatCommand::No { question } => question.map(ConsentReply::No),
         _ => None,
     }
 }
@@ -40,7 +40,7 @@ pub(super) fn reply_in(command: Option<&Command>) -> Option<Reply> {
 ///
 /// # Errors
 /// If the journal cannot be written.
-pub(super) fn put(tx: Tx<'_>, row: &OutboxRow, now: Moment) -> anyhow::Result<Option<StreamId>> {
+pub(super) fn put(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<Option<StreamId>> {
     let number = |command: &str| {
         let said = row.buttons.iter().find_map(|(_, data)| data.strip_prefix(command));
         said.and_then(|said| said.split(' ').next()?.parse().ok())
@@ -58,8 +58,13 @@ pub(super) fn put(tx: Tx<'_>, row: &OutboxRow, now: Moment) -> anyhow::Result<Op
 ///
 /// # Errors
 /// If the journal cannot be written.
-pub(super) fn decide(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Result<Option<&'static str>> {
-    let (Reply::Yes(id) | Reply::No(id)) = reply;
+pub(super) fn decide(
+    tx: Tx<'_>,
+    reply: ConsentReply,
+    voice: &Responder,
+    now: Timestamp,
+) -> anyhow::Result<Option<&'static str>> {
+    let (ConsentReply::Yes(id) | ConsentReply::No(id)) = reply;
     match tx.keep_requests().keep_asked(id)?.filter(|asked| asked.person == voice.person) {
         Some(asked) => keep(tx, &asked, reply, voice, now),
         None => answer(tx, reply, voice, now).map(Some),
@@ -67,21 +72,27 @@ pub(super) fn decide(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> an
 }
 
 /// An answer to the question whether something is to be kept.
-fn keep(tx: Tx<'_>, asked: &KeepRow, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Result<Option<&'static str>> {
+fn keep(
+    tx: Tx<'_>,
+    asked: &KeepRow,
+    reply: ConsentReply,
+    voice: &Responder,
+    now: Timestamp,
+) -> anyhow::Result<Option<&'static str>> {
     let (state, sentence) = match reply {
         _ if matches!(asked.state, KeepState::Yes | KeepState::Kept) => return Ok(Some(says::YES_ALREADY)),
         _ if asked.state != KeepState::Open => return Ok(Some(says::QUESTION_OVER)),
         _ if !asked.is_open(now) => (KeepState::Expired, Some(says::QUESTION_OVER)),
-        Reply::Yes(_) => (KeepState::Yes, None),
-        Reply::No(_) => (KeepState::No, Some(of_memory::LEFT)),
+        ConsentReply::Yes(_) => (KeepState::Yes, None),
+        ConsentReply::No(_) => (KeepState::No, Some(of_memory::LEFT)),
     };
     tx.keep_requests().decide_keep(asked.id, KeepState::Open, state, Some(voice.address), now)?;
     Ok(sentence)
 }
 
-fn answer(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Result<&'static str> {
+fn answer(tx: Tx<'_>, reply: ConsentReply, voice: &Responder, now: Timestamp) -> anyhow::Result<&'static str> {
     tx.questions().expire_questions(voice.stream, now)?;
-    let (Reply::Yes(id) | Reply::No(id)) = reply;
+    let (ConsentReply::Yes(id) | ConsentReply::No(id)) = reply;
     let asked =
         tx.questions().question(id)?.filter(|asked| asked.person == voice.person && asked.stream == voice.stream);
     let Some(asked) = asked else { return Ok(says::NO_SUCH_QUESTION) };
@@ -96,15 +107,15 @@ fn answer(tx: Tx<'_>, reply: Reply, voice: &Voice, now: Moment) -> anyhow::Resul
         return Ok(says::QUESTION_OVER);
     }
     match reply {
-        Reply::No(_) => {
+        ConsentReply::No(_) => {
             tx.questions().decide(id, QuestionState::Refused, None, now)?;
             Ok(says::LEFT_ALONE)
         }
-        Reply::Yes(_) => go_on(tx, &asked, voice, now),
+        ConsentReply::Yes(_) => go_on(tx, &asked, voice, now),
     }
 }
 
-fn go_on(tx: Tx<'_>, asked: &QuestionRow, voice: &Voice, now: Moment) -> anyhow::Result<&'static str> {
+fn go_on(tx: Tx<'_>, asked: &QuestionRow, voice: &Responder, now: Timestamp) -> anyhow::Result<&'static str> {
     let id = asked.id;
     if let Some(turn) = continuation::begin(tx, asked, voice.address, now)? {
         tracing::info!(question.id = %id, turn.id = %turn, "Question {id} was answered with yes: turn {turn} goes on");

@@ -15,16 +15,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::set_aside::Verdict;
+use super::attachments_out::{self, Enclosed};
 use super::consent;
-use super::desk::{Desks, Lane};
-use super::enclosed::{self, Enclosed};
-use crate::adapter::{Form, Piece, SendError};
+use super::dispatcher::{DeliveryQueue, Dispatcher};
+use crate::adapter::{OutgoingPart, PartFormat, SendError};
 use crate::id::{StreamId, TurnId};
 use crate::message::Outbound;
 use crate::people::Address;
 use crate::store::{EnclosedFile, NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, Tx};
-use crate::time::Moment;
-use crate::time::clock::Bell;
+use crate::time::Timestamp;
+use crate::time::clock::Wakeups;
 use crate::time::task::guarded;
 use crate::trust::{Scope, Text};
 use crate::wording::{self, gate};
@@ -39,7 +39,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 const LONGEST_WISH: Duration = Duration::from_secs(24 * 3600);
 
 /// Delivers to one address until the program stops.
-pub async fn run(desks: Arc<Desks>, lane: Arc<Lane>, mut bell: Bell) {
+pub async fn run(desks: Arc<Dispatcher>, lane: Arc<DeliveryQueue>, mut bell: Wakeups) {
     let stop = desks.stop.clone();
     let (mut wake_at, mut busy) = (None, None);
     loop {
@@ -65,16 +65,16 @@ pub async fn run(desks: Arc<Desks>, lane: Arc<Lane>, mut bell: Bell) {
 /// When the program stops, what is on the wire gets a moment to arrive.
 async fn grace(stop: &tokio_util::sync::CancellationToken) {
     stop.cancelled().await;
-    crate::time::clock::grace(Duration::from_secs(5)).await;
+    crate::time::clock::real_sleep(Duration::from_secs(5)).await;
 }
 
 /// What came of trying a part.
 enum Tried {
     Over,
-    NotBefore(Moment),
+    NotBefore(Timestamp),
     /// The server did not take it now.
     Later {
-        at: Moment,
+        at: Timestamp,
         attempts: u32,
     },
     Absent,
@@ -83,7 +83,7 @@ enum Tried {
 }
 
 /// Delivers what waits, and says when to try again if something has to wait.
-async fn deliver_all(desks: &Arc<Desks>, lane: &Arc<Lane>) -> anyhow::Result<Option<Moment>> {
+async fn deliver_all(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>) -> anyhow::Result<Option<Timestamp>> {
     loop {
         if desks.stop.is_cancelled() {
             return Ok(None);
@@ -131,9 +131,14 @@ enum Trial {
 }
 
 /// Delivers one thing as far as it goes now.
-async fn deliver(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, trial: Trial) -> anyhow::Result<Tried> {
+async fn deliver(
+    desks: &Arc<Dispatcher>,
+    lane: &Arc<DeliveryQueue>,
+    row: &OutboxRow,
+    trial: Trial,
+) -> anyhow::Result<Tried> {
     if row.kind == OutboxKind::Reaction {
-        return enclosed::react(desks, lane, row).await.map(|()| Tried::Over);
+        return attachments_out::react(desks, lane, row).await.map(|()| Tried::Over);
     }
     let parts = parts_of(desks, lane, row).await?;
     let preview = match row.turn {
@@ -148,7 +153,7 @@ async fn deliver(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, trial: T
             continue;
         }
         let preview = preview.clone().filter(|_| index == 0);
-        match deliver_part(desks, lane, row, part, preview, Place { trial, is_last: index == last }).await? {
+        match deliver_part(desks, lane, row, part, preview, AttemptContext { trial, is_last: index == last }).await? {
             Tried::Over => {}
             other => return Ok(other),
         }
@@ -157,7 +162,7 @@ async fn deliver(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow, trial: T
 }
 
 /// The stored parts; on the first look they are rendered and stored.
-async fn parts_of(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<Vec<PartRow>> {
+async fn parts_of(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &OutboxRow) -> anyhow::Result<Vec<PartRow>> {
     let id = row.id;
     let known = desks.journal.read(move |db| db.outbox().parts(id)).await?;
     if !known.is_empty() {
@@ -167,9 +172,14 @@ async fn parts_of(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyh
     let mut pieces = lane.adapter.render(&outbound);
     if pieces.is_empty() {
         let blank = gate::BLANK.to_owned();
-        pieces.push(Piece { rich: blank.clone(), plain: blank, buttons: row.buttons.clone(), ..Piece::default() });
+        pieces.push(OutgoingPart {
+            rich: blank.clone(),
+            plain: blank,
+            buttons: row.buttons.clone(),
+            ..OutgoingPart::default()
+        });
     }
-    let text = |Piece { rich, plain, buttons, .. }| NewPart { rich, plain, buttons, ..NewPart::default() };
+    let text = |OutgoingPart { rich, plain, buttons, .. }| NewPart { rich, plain, buttons, ..NewPart::default() };
     let mut rows: Vec<NewPart> = pieces.into_iter().map(text).collect();
     let turn = row.turn.filter(|_| row.kind == OutboxKind::Reply);
     desks
@@ -186,13 +196,13 @@ async fn parts_of(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyh
 
 /// Why a part is tried, and whether it is the last one.
 #[derive(Clone, Copy)]
-struct Place {
+struct AttemptContext {
     trial: Trial,
     is_last: bool,
 }
 
 /// A failed try.
-struct Failure {
+struct FailedAttempt {
     error: SendError,
     /// Whether it was to change a message that is there.
     edited: bool,
@@ -200,12 +210,12 @@ struct Failure {
 }
 
 async fn deliver_part(
-    desks: &Arc<Desks>,
-    lane: &Arc<Lane>,
+    desks: &Arc<Dispatcher>,
+    lane: &Arc<DeliveryQueue>,
     row: &OutboxRow,
     part: &PartRow,
     preview: Option<(TurnId, String)>,
-    place: Place,
+    place: AttemptContext,
 ) -> anyhow::Result<Tried> {
     // Found in `sending`: somebody tried it and never learned the outcome. An unknown preview is the same doubt.
     let in_doubt = part.state == PartState::Sending;
@@ -215,7 +225,7 @@ async fn deliver_part(
     // Editing the same message again shows nothing twice.
     let repeated = part.repeated || lost_preview || (in_doubt && target.is_none());
     let (peer, enclosed) = (peer_of(desks, lane).await?, Enclosed::open(desks, part).await?);
-    let mut way = Way { peer, target, plain_only: part.plain_only, repeated, enclosed };
+    let mut way = Attempt { peer, target, plain_only: part.plain_only, repeated, enclosed };
     loop {
         let (id, plain_only) = (part.id, way.plain_only);
         desks.journal.write("begin to send", move |tx| tx.outbox().part_sending(id, plain_only, repeated)).await?;
@@ -227,9 +237,9 @@ async fn deliver_part(
                 sent(desks, row, part, external_id, preview.as_ref().map(|(turn, _)| *turn), place.is_last).await?;
                 return Ok(Tried::Over);
             }
-            Err(error) if way.bends(part, &error) => {}
+            Err(error) if way.try_fallback(part, &error) => {}
             Err(error) => {
-                let failure = Failure { error, edited: way.target.is_some(), trial: place.trial };
+                let failure = FailedAttempt { error, edited: way.target.is_some(), trial: place.trial };
                 return not_sent(desks, lane, row, part, failure).await;
             }
         }
@@ -237,7 +247,7 @@ async fn deliver_part(
 }
 
 /// How a part is tried.
-struct Way {
+struct Attempt {
     peer: String,
     /// The message that it takes the place of.
     target: Option<String>,
@@ -247,22 +257,22 @@ struct Way {
     enclosed: Option<Enclosed>,
 }
 
-impl Way {
-    async fn take(&self, lane: &Lane, row: &OutboxRow, part: &PartRow) -> Result<String, SendError> {
+impl Attempt {
+    async fn take(&self, lane: &DeliveryQueue, row: &OutboxRow, part: &PartRow) -> Result<String, SendError> {
         let (rich, plain, buttons) = (part.rich.clone(), part.plain.clone(), part.buttons.clone());
         let answers = row.answers().map(str::to_owned).collect();
         let (piece, is_plain) = match &self.enclosed {
             Some(Enclosed::File(file)) => {
                 if self.repeated {
-                    enclosed::warn_of_repeat(lane, &self.peer, file).await;
+                    attachments_out::warn_of_repeat(lane, &self.peer, file).await;
                 }
                 return lane.adapter.send_file(&self.peer, file).await;
             }
-            Some(Enclosed::Words(words)) => (Piece { answers, ..enclosed::piece(words) }, true),
-            None => (Piece { rich, plain, buttons, quotes: quoted(row, part), answers }, self.plain_only),
+            Some(Enclosed::Words(words)) => (OutgoingPart { answers, ..attachments_out::piece(words) }, true),
+            None => (OutgoingPart { rich, plain, buttons, quotes: quoted(row, part), answers }, self.plain_only),
         };
-        let piece = if self.repeated { lane.adapter.marked(&piece, gate::POSSIBLY_REPEATED) } else { piece };
-        let form = if is_plain { Form::Plain } else { Form::Rich };
+        let piece = if self.repeated { lane.adapter.with_prefix(&piece, gate::POSSIBLY_REPEATED) } else { piece };
+        let form = if is_plain { PartFormat::Plain } else { PartFormat::Rich };
         match &self.target {
             Some(external_id) => {
                 lane.adapter.edit(&self.peer, external_id, &piece, form).await.map(|()| external_id.clone())
@@ -272,7 +282,7 @@ impl Way {
     }
 
     /// Whether there is another way after that failure; then it is taken next.
-    fn bends(&mut self, part: &PartRow, error: &SendError) -> bool {
+    fn try_fallback(&mut self, part: &PartRow, error: &SendError) -> bool {
         let is_file = matches!(self.enclosed, Some(Enclosed::File(_)));
         match error {
             SendError::Refused(_) | SendError::BadMarkup | SendError::Gone if is_file => {
@@ -287,7 +297,7 @@ impl Way {
 }
 
 /// Where a lane leads now: a group may go by another id than when it was opened.
-pub(super) async fn peer_of(desks: &Desks, lane: &Lane) -> anyhow::Result<String> {
+pub(super) async fn peer_of(desks: &Dispatcher, lane: &DeliveryQueue) -> anyhow::Result<String> {
     let id = lane.id;
     let address = desks.journal.read(move |db| db.addresses().address(id)).await?;
     Ok(address.map_or_else(|| lane.address.peer.clone(), |address| address.peer))
@@ -300,7 +310,7 @@ fn quoted(row: &OutboxRow, part: &PartRow) -> Option<String> {
 }
 
 async fn sent(
-    desks: &Arc<Desks>,
+    desks: &Arc<Dispatcher>,
     row: &OutboxRow,
     part: &PartRow,
     external_id: String,
@@ -316,7 +326,7 @@ async fn sent(
                 tx.outbox().drop_preview(turn)?;
             }
             if !is_last {
-                tx.outbox().outbox_later(row.id, 0, Moment(0), "")?;
+                tx.outbox().outbox_later(row.id, 0, Timestamp(0), "")?;
                 return Ok(Counts::default());
             }
             over(tx, &row, PartState::Sent, "", now)
@@ -327,13 +337,13 @@ async fn sent(
 }
 
 async fn not_sent(
-    desks: &Arc<Desks>,
-    lane: &Arc<Lane>,
+    desks: &Arc<Dispatcher>,
+    lane: &Arc<DeliveryQueue>,
     row: &OutboxRow,
     part: &PartRow,
-    failure: Failure,
+    failure: FailedAttempt,
 ) -> anyhow::Result<Tried> {
-    let Failure { error, edited, trial } = failure;
+    let FailedAttempt { error, edited, trial } = failure;
     let now = desks.clock.now();
     let attempts = row.attempts.saturating_add(1);
     if trial == Trial::InTurn && is_hopeless(row, attempts, &error, now) {
@@ -396,13 +406,13 @@ async fn not_sent(
 }
 
 /// Whether it was tried for long enough. Whoever is absent or asks to wait has refused nothing.
-fn is_hopeless(row: &OutboxRow, attempts: u32, error: &SendError, now: Moment) -> bool {
+fn is_hopeless(row: &OutboxRow, attempts: u32, error: &SendError, now: Timestamp) -> bool {
     let failed = matches!(error, SendError::Later(_) | SendError::Unclear(_));
     failed && attempts >= LEAST_TRIES && now.since(row.created_at) > GIVE_UP_AFTER
 }
 
 /// Says so in the log if it is news. That nobody is attached to a terminal is nothing to warn of.
-fn tell_that_it_waits(lane: &Lane, row: &OutboxRow, error: &SendError) {
+fn tell_that_it_waits(lane: &DeliveryQueue, row: &OutboxRow, error: &SendError) {
     match error {
         error if !lane.held.by(error) => {}
         SendError::Absent => {
@@ -421,7 +431,7 @@ fn chat_of(peer: &str) -> &str {
 
 /// It will never arrive: the rest of it is not tried either, and the reason is kept. What the address is to hear of it waits there once, however much
 /// is given up before it is heard.
-async fn fail(desks: &Arc<Desks>, row: &OutboxRow, why: String, notice: Option<Text>) -> anyhow::Result<()> {
+async fn fail(desks: &Arc<Dispatcher>, row: &OutboxRow, why: String, notice: Option<Text>) -> anyhow::Result<()> {
     tracing::error!(outbox.id = %row.id, "Delivery {} was given up: {why}", row.id);
     let (row, now) = (row.clone(), desks.clock.now());
     let counts = desks
@@ -459,7 +469,7 @@ struct Counts {
 
 impl Counts {
     /// Whoever waits for the end of it is told when that is.
-    fn ring(&self, desks: &Desks) {
+    fn ring(&self, desks: &Dispatcher) {
         if self.timer {
             desks.ring_timers();
         }
@@ -470,7 +480,7 @@ impl Counts {
 }
 
 /// It is over, and what counts from then on counts.
-fn over(tx: Tx<'_>, row: &OutboxRow, state: PartState, trouble: &str, now: Moment) -> anyhow::Result<Counts> {
+fn over(tx: Tx<'_>, row: &OutboxRow, state: PartState, trouble: &str, now: Timestamp) -> anyhow::Result<Counts> {
     tx.outbox().outbox_over(row.id, state, trouble, now)?;
     let question = consent::put(tx, row, now)?;
     Ok(Counts { timer: tx.timers().has_timer(row.id)?, question })

@@ -5,8 +5,8 @@
 //! what only the owner may do counts there alone: in a group somebody else may hold the telephone. What a known person wants forgotten in a group is
 //! what is kept for the group, and is answered there; messages, which are everybody's, go with it only for the owner.
 
-use super::admit::{Change, Door, Guest, Speaker, Wake, is_command};
-use crate::admin::command::{self, Command, Parting};
+use super::admission::{Admission, AfterCommit, MessageChange, Sender, Speaker, is_command};
+use crate::admin::command::{self, ChatCommand, Parting};
 use crate::id::{AddressId, StreamId};
 use crate::message::{Event, Inbound, Quote, Said};
 use crate::people::{Address, Person, Role};
@@ -15,7 +15,7 @@ use crate::trust::Scope;
 use crate::wording::gate;
 
 /// Something that happened in a group.
-pub(super) struct Gathering<'a> {
+pub(super) struct GroupContext<'a> {
     pub(super) inbound: &'a Inbound,
     pub(super) raw: &'a str,
     /// The group's id.
@@ -24,12 +24,12 @@ pub(super) struct Gathering<'a> {
     pub(super) addressed: bool,
 }
 
-impl Door {
+impl Admission {
     /// Lets something in that happened in a group, or not.
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub(super) fn in_group(&self, tx: Tx<'_>, group: &Gathering<'_>, wake: &mut Wake) -> anyhow::Result<()> {
+    pub(super) fn in_group(&self, tx: Tx<'_>, group: &GroupContext<'_>, wake: &mut AfterCommit) -> anyhow::Result<()> {
         if let Event::Moved { to } = &group.inbound.event {
             if self.pass_over(tx, group)? {
                 tx.groups().group_moved(self.adapter, &self.account, group.chat, to, self.now)?;
@@ -55,7 +55,7 @@ impl Door {
     }
 
     /// Nothing of it is kept but that it came. False if it had come before.
-    fn pass_over(&self, tx: Tx<'_>, group: &Gathering<'_>) -> anyhow::Result<bool> {
+    fn pass_over(&self, tx: Tx<'_>, group: &GroupContext<'_>) -> anyhow::Result<bool> {
         Ok(self.receive(tx, &group.inbound.external_id, Fate::Nothing, "")?.is_some())
     }
 
@@ -68,7 +68,7 @@ impl Door {
     }
 
     /// An owner who speaks to us in a group that is not allowed is told, in their direct chat and once a day, how to allow it.
-    fn not_allowed(&self, tx: Tx<'_>, group: &Gathering<'_>, wake: &mut Wake) -> anyhow::Result<()> {
+    fn not_allowed(&self, tx: Tx<'_>, group: &GroupContext<'_>, wake: &mut AfterCommit) -> anyhow::Result<()> {
         if !self.pass_over(tx, group)? || !group.addressed {
             return Ok(());
         }
@@ -85,10 +85,10 @@ impl Door {
     }
 
     /// Whether it is for us: it names us, answers us, belongs to an album that does, or is about a message that was.
-    fn is_meant(&self, tx: Tx<'_>, group: &Gathering<'_>, address: AddressId) -> anyhow::Result<bool> {
+    fn is_meant(&self, tx: Tx<'_>, group: &GroupContext<'_>, address: AddressId) -> anyhow::Result<bool> {
         let about = |name: &str| Ok(tx.messages().by_external_id(address, name)?.is_some());
         match &group.inbound.event {
-            Event::Said(said) => {
+            Event::Message(said) => {
                 if group.addressed {
                     return Ok(true);
                 }
@@ -109,13 +109,13 @@ impl Door {
     fn known_in_group(
         &self,
         tx: Tx<'_>,
-        group: &Gathering<'_>,
+        group: &GroupContext<'_>,
         (stream, address): (StreamId, AddressId),
         (direct, person): (AddressId, &Person),
-        wake: &mut Wake,
+        wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
         let asked = match &group.inbound.event {
-            Event::Said(said) if is_command(said) => Some(said.text.as_str()),
+            Event::Message(said) if is_command(said) => Some(said.text.as_str()),
             Event::Button { data, callback } => {
                 wake.buttons.push(callback.clone());
                 Some(data.as_str()).filter(|data| data.starts_with('/'))
@@ -129,21 +129,21 @@ impl Door {
             return Ok(());
         };
         let command = command::parse(asked).ok();
-        if command == Some(Command::New) {
+        if command == Some(ChatCommand::New) {
             self.begin_anew(tx, stream, wake)?;
             return self.tell(tx, address, Scope::Group(stream), gate::GROUP_BEGINS_ANEW, wake);
         }
-        if command == Some(Command::Stop) {
+        if command == Some(ChatCommand::Stop) {
             wake.stop.push(stream);
             return self.tell(tx, address, Scope::Group(stream), gate::GROUP_STOPPED, wake);
         }
-        if let Some(Command::Part(part @ Parting::Forget { .. })) = &command {
+        if let Some(ChatCommand::Part(part @ Parting::Forget { .. })) = &command {
             if part.takes_messages() && person.role != Role::Owner {
                 return self.tell(tx, address, Scope::Group(stream), gate::OWNER_FORGETS_MESSAGES, wake);
             }
             // What is to be forgotten where all read along is what was kept for all.
             let (speaker, scope) = (Speaker::Known(person), Scope::Group(stream));
-            let guest = Guest { address, speaker, stream, scope, inbox, inbound: group.inbound };
+            let guest = Sender { address, speaker, stream, scope, inbox, inbound: group.inbound };
             return self.command(tx, &guest, person, asked, wake);
         }
         // Nobody is written to who has not written first: on Telegram that is not even possible.
@@ -156,7 +156,7 @@ impl Door {
         }
         let theirs = tx.conversations().stream_for(person.id)?;
         let speaker = Speaker::Known(person);
-        let guest = Guest { address: direct, speaker, stream: theirs, scope, inbox, inbound: group.inbound };
+        let guest = Sender { address: direct, speaker, stream: theirs, scope, inbox, inbound: group.inbound };
         self.command(tx, &guest, person, asked, wake)?;
         self.tell(tx, address, Scope::Group(stream), gate::ANSWERED_IN_PRIVATE, wake)
     }
@@ -164,13 +164,13 @@ impl Door {
     fn guest_in_group(
         &self,
         tx: Tx<'_>,
-        group: &Gathering<'_>,
+        group: &GroupContext<'_>,
         (stream, address): (StreamId, AddressId),
-        wake: &mut Wake,
+        wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
         // A guest asks the program for nothing, and presses none of its buttons.
         let asks = |said: &Said| is_command(said);
-        if matches!(&group.inbound.event, Event::Said(said) if asks(said))
+        if matches!(&group.inbound.event, Event::Message(said) if asks(said))
             || matches!(group.inbound.event, Event::Button { .. })
         {
             return self.pass_over(tx, group).map(|_| ());
@@ -183,23 +183,25 @@ impl Door {
     fn talk(
         &self,
         tx: Tx<'_>,
-        group: &Gathering<'_>,
+        group: &GroupContext<'_>,
         (stream, address): (StreamId, AddressId),
         speaker: Speaker<'_>,
-        wake: &mut Wake,
+        wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
         let inbound = group.inbound;
         let fate = match &inbound.event {
-            Event::Said(_) => Fate::Admitted,
+            Event::Message(_) => Fate::Admitted,
             Event::Edited { .. } => Fate::Edit,
             _ => Fate::Nothing,
         };
         let raw = if fate == Fate::Nothing { "" } else { group.raw };
         let Some(inbox) = self.receive(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
-        let guest = Guest { address, speaker, stream, scope: Scope::Group(stream), inbox, inbound };
+        let guest = Sender { address, speaker, stream, scope: Scope::Group(stream), inbox, inbound };
         match &inbound.event {
-            Event::Said(said) => self.said(tx, &guest, said, wake),
-            Event::Edited { of, said, also } => self.edited(tx, &guest, &Change { of, said, also: also.as_deref() }),
+            Event::Message(said) => self.said(tx, &guest, said, wake),
+            Event::Edited { of, said, also } => {
+                self.edited(tx, &guest, &MessageChange { of, said, also: also.as_deref() })
+            }
             Event::Deleted { of } => self.deleted(tx, &guest, of, wake),
             Event::Reacted { to, emoji } => self.reacted(tx, &guest, to, emoji),
             _ => Ok(()),
@@ -208,6 +210,6 @@ impl Door {
 }
 
 /// What only the owner may do, and every yes and no: somebody else may hold the telephone, or read along.
-fn counts_in_private_alone(command: &Command) -> bool {
-    command.role() == Role::Owner || matches!(command, Command::Yes { .. } | Command::No { .. })
+fn counts_in_private_alone(command: &ChatCommand) -> bool {
+    command.role() == Role::Owner || matches!(command, ChatCommand::Yes { .. } | ChatCommand::No { .. })
 }

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::admit::{self, Door, Wake};
-use super::desk::{Desks, Storing};
+use super::admission::{self, Admission, AfterCommit};
+use super::dispatcher::{Dispatcher, Storing};
 use crate::adapter::{Adapter, Batch, PollError};
 use crate::engine::Engine;
 use crate::store::{Journal, is_full};
-use crate::time::clock::Ringer;
+use crate::time::clock::WakeupSender;
 use crate::time::task::guarded;
-use crate::time::{Busy, Clock, Zone};
+use crate::time::{ActivityGuard, Clock, Zone};
 use crate::wording::gate;
 
 /// The longest pause between two tries.
@@ -42,9 +42,9 @@ pub struct Intake {
     /// Who answers.
     pub engine: Arc<Engine>,
     /// Who delivers.
-    pub desks: Arc<Desks>,
+    pub desks: Arc<Dispatcher>,
     /// Who runs commands.
-    pub commands: Ringer,
+    pub commands: WakeupSender,
     /// Called once the account is known, and again after trouble with receiving.
     pub connected: Box<dyn Fn() -> futures::future::BoxFuture<'static, anyhow::Result<()>> + Send + Sync>,
 }
@@ -203,12 +203,12 @@ impl Intake {
         self.journal.read(move |db| db.inbox().cursor(name, &account)).await
     }
 
-    async fn store(&self, items: Vec<String>, cursor: Option<String>) -> anyhow::Result<Wake> {
+    async fn store(&self, items: Vec<String>, cursor: Option<String>) -> anyhow::Result<AfterCommit> {
         let now = self.clock.now();
         if items.is_empty() && cursor.is_none() {
-            return Ok(Wake::default());
+            return Ok(AfterCommit::default());
         }
-        let door = Door {
+        let door = Admission {
             now,
             zone: self.zone,
             gap: self.gap,
@@ -217,14 +217,14 @@ impl Intake {
             account: self.adapter.account(),
             groups: Arc::clone(&self.groups),
         };
-        let items = admit::parse(&*self.adapter, items);
+        let items = admission::parse(&*self.adapter, items);
         // Who types or has read something, where that is told: nothing comes of it, and no cursor has to move past it.
         if cursor.is_none() && items.iter().all(|item| item.is_nothing()) {
-            return Ok(Wake::default());
+            return Ok(AfterCommit::default());
         }
         self.journal
             .write("accept messages", move |tx| {
-                let mut wake = Wake::default();
+                let mut wake = AfterCommit::default();
                 for item in &items {
                     door.admit(tx, item, &mut wake)?;
                 }
@@ -237,7 +237,7 @@ impl Intake {
             .await
     }
 
-    async fn wake(&self, wake: Wake) {
+    async fn wake(&self, wake: AfterCommit) {
         for stream in wake.stop {
             if let Err(error) = self.engine.stop_turn(stream).await {
                 tracing::error!(stream.id = %stream, "Stopping the turn of stream {stream} failed: {error:#}");
@@ -265,11 +265,11 @@ impl Intake {
         }
         self.desks.seen(Arc::clone(&self.adapter), wake.seen);
         for callback in wake.buttons {
-            self.adapter.button_heard(&callback).await;
+            self.adapter.acknowledge_button(&callback).await;
         }
     }
 
-    async fn pause(&self, busy: Busy, pause: Duration) {
+    async fn pause(&self, busy: ActivityGuard, pause: Duration) {
         drop(busy.rest(&*self.clock, pause).await);
     }
 }

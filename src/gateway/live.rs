@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::desk::{Desks, Lane};
-use crate::adapter::{Form, Typing};
+use super::dispatcher::{DeliveryQueue, Dispatcher};
+use crate::adapter::{PartFormat, Typing};
 use crate::engine::{Audience, Watcher};
 use crate::id::{AddressId, TurnId};
 use crate::message::Outbound;
-use crate::model::Live;
+use crate::model::StreamSink;
 use crate::text::links;
-use crate::time::Busy;
+use crate::time::ActivityGuard;
 use crate::trust::{Label, Labelled, Scope};
 
 /// The sign ends after this, whatever happens.
@@ -26,7 +26,7 @@ const WORTH_SHOWING: usize = 40;
 /// A preview never shows more than this: the finished answer brings the rest.
 const PREVIEW: usize = 3_500;
 
-impl Audience for Arc<Desks> {
+impl Audience for Arc<Dispatcher> {
     fn watch(&self, turn: TurnId, address: AddressId) -> Box<dyn Watcher> {
         let over = CancellationToken::new();
         let grown = Arc::new(Grown::default());
@@ -43,18 +43,18 @@ impl Audience for Arc<Desks> {
 
 #[derive(Default)]
 struct Grown {
-    state: Mutex<State>,
+    state: Mutex<LiveState>,
 }
 
 #[derive(Default)]
-struct State {
+struct LiveState {
     text: String,
     label: Option<Label>,
     /// How much of the text was passed on piece by piece.
     passed: usize,
 }
 
-impl State {
+impl LiveState {
     /// What may be passed on of a growing answer that was not yet: of a tainted one whole words up to the first address, because only the
     /// finished answer knows which addresses have a source.
     fn take_passable(&mut self) -> String {
@@ -87,7 +87,7 @@ struct Watching {
     _over_at_last: DropGuard,
 }
 
-impl Live for Watching {
+impl StreamSink for Watching {
     fn grow(&self, delta: &str) {
         let mut state = self.grown.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.text.push_str(delta);
@@ -122,10 +122,10 @@ struct Began {
     address: AddressId,
     over: CancellationToken,
     /// Held until the first wait is known to the clock: a turn that only waits must not outrun its own preview.
-    busy: Busy,
+    busy: ActivityGuard,
 }
 
-async fn show(desks: Arc<Desks>, turn: Began, grown: Arc<Grown>, mut deltas: tokio::sync::mpsc::Receiver<String>) {
+async fn show(desks: Arc<Dispatcher>, turn: Began, grown: Arc<Grown>, mut deltas: tokio::sync::mpsc::Receiver<String>) {
     let Began { turn, address, over, busy } = turn;
     let Ok(Some(lane)) = desks.lane(address).await else { return };
     let began = desks.clock.now();
@@ -163,8 +163,8 @@ async fn show(desks: Arc<Desks>, turn: Began, grown: Arc<Grown>, mut deltas: tok
 
 /// Passes the growth on piece by piece.
 async fn stream(
-    desks: &Desks,
-    lane: &Lane,
+    desks: &Dispatcher,
+    lane: &DeliveryQueue,
     turn: TurnId,
     deltas: &mut tokio::sync::mpsc::Receiver<String>,
     over: &CancellationToken,
@@ -177,19 +177,19 @@ async fn stream(
             delta = deltas.recv() => delta,
         };
         let Some(delta) = delta else { return };
-        lane.adapter.grow(&lane.address.peer, &delta, &answers).await;
+        lane.adapter.stream_delta(&lane.address.peer, &delta, &answers).await;
     }
 }
 
 /// Shows the growth by editing one message, until the first trouble.
 async fn preview(
-    desks: &Arc<Desks>,
-    lane: &Arc<Lane>,
+    desks: &Arc<Dispatcher>,
+    lane: &Arc<DeliveryQueue>,
     turn: TurnId,
     grown: &Grown,
     pace: Duration,
     over: &CancellationToken,
-    busy: Busy,
+    busy: ActivityGuard,
 ) {
     let mut shown = String::new();
     let mut external_id = match desks.journal.read(move |db| db.outbox().preview(turn)).await {
@@ -227,7 +227,7 @@ async fn preview(
         let Some(piece) = lane.adapter.render(&outbound).into_iter().next() else { continue };
         let address = lane.id;
         if let Some(known) = &external_id {
-            if lane.adapter.edit(&lane.address.peer, known, &piece, Form::Rich).await.is_err() {
+            if lane.adapter.edit(&lane.address.peer, known, &piece, PartFormat::Rich).await.is_err() {
                 return;
             }
         } else {
@@ -244,7 +244,7 @@ async fn preview(
             {
                 return;
             }
-            match lane.adapter.send(&lane.address.peer, &piece, Form::Rich).await {
+            match lane.adapter.send(&lane.address.peer, &piece, PartFormat::Rich).await {
                 Ok(new) => {
                     let to_store = new.clone();
                     let kept = desks

@@ -32,17 +32,17 @@ const LONGEST_REST: Duration = Duration::from_secs(10);
 /// A socket on which clients come.
 pub trait Listener: Send + Sync + 'static {
     /// The other side of a connection.
-    type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+    type LocalStream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
 
     /// The next connection.
     ///
     /// # Errors
     /// If it cannot be accepted.
-    fn accept(&self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+    fn accept(&self) -> impl Future<Output = io::Result<Self::LocalStream>> + Send;
 }
 
 impl Listener for UnixListener {
-    type Stream = UnixStream;
+    type LocalStream = UnixStream;
 
     async fn accept(&self) -> io::Result<UnixStream> {
         Self::accept(self).await.map(|(stream, _)| stream)
@@ -55,7 +55,7 @@ async fn accepting<L: Listener>(
     listener: &L,
     clock: &dyn Clock,
     stop: &CancellationToken,
-    mut each: impl FnMut(L::Stream),
+    mut each: impl FnMut(L::LocalStream),
 ) {
     let mut failures = 0;
     loop {
@@ -200,7 +200,7 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::{Moment, SimulatedClock};
+    use crate::time::{SimulatedClock, Timestamp};
     use std::sync::atomic::{AtomicU32, Ordering};
 
     /// A socket in a process that may open no more files.
@@ -208,7 +208,7 @@ mod tests {
     struct Full(Arc<AtomicU32>);
 
     impl Listener for Full {
-        type Stream = UnixStream;
+        type LocalStream = UnixStream;
 
         async fn accept(&self) -> io::Result<UnixStream> {
             self.0.fetch_add(1, Ordering::SeqCst);
@@ -219,7 +219,7 @@ mod tests {
     #[tokio::test]
     async fn a_socket_that_accepts_nobody_is_asked_less_and_less() {
         let (listener, stop) = (Full::default(), CancellationToken::new());
-        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let serving = accepting(&listener, &*clock, &stop, |_| {});
         let looking = async {
             for (seconds, most) in [(0, 1), (1, 5), (60, 15)] {

@@ -5,8 +5,8 @@
 //! pushes the other out; what other profiles have learned, where that is wanted, has a room of its own of the same size. What does not fit is cut at the border of an
 //! entry, the newest stays, and the text says what is missing.
 
-use super::memo::{INSIGHTS, RECENT};
-use super::{place, section};
+use super::memory_md::{INSIGHTS, RECENT};
+use super::{layout, section};
 use crate::config::{self, Placement};
 use crate::text::estimate_tokens;
 use crate::wording::agent as says;
@@ -16,7 +16,7 @@ const EXPERIENCE: &str = "Experience";
 
 /// Which agent it is that remembers, and how.
 #[derive(Debug, Clone)]
-pub(super) struct Habits {
+pub(super) struct AgentLayout {
     pub(super) agent: config::Agent,
     pub(super) memory: config::Memory,
 }
@@ -35,7 +35,7 @@ pub(super) struct Layers {
     pub(super) workspace: String,
 }
 
-impl Habits {
+impl AgentLayout {
     /// Those of a program that nobody configured.
     pub(super) fn usual() -> Self {
         let agent = config::Agent { name: "compline".to_owned(), profile: "default".to_owned() };
@@ -58,7 +58,7 @@ impl Habits {
     /// What the agent's profile has learned; none without a profile.
     pub(super) fn profile_file(&self) -> Option<String> {
         let profile = Some(self.agent.profile.as_str()).filter(|name| !name.is_empty())?;
-        Some(format!("{}{}.md", place::EXPERIENCE, file_name(profile)))
+        Some(format!("{}{}.md", layout::EXPERIENCE, file_name(profile)))
     }
 
     /// Where facts live: what was said to be remembered, layer A, layer B.
@@ -198,10 +198,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn habits(max_tokens: u64, profile: &str) -> Habits {
-        let usual = Habits::usual();
+    fn habits(max_tokens: u64, profile: &str) -> AgentLayout {
+        let usual = AgentLayout::usual();
         let agent = config::Agent { profile: profile.to_owned(), ..usual.agent };
-        Habits { agent, memory: config::Memory { max_tokens, ..usual.memory } }
+        AgentLayout { agent, memory: config::Memory { max_tokens, ..usual.memory } }
     }
 
     fn long(what: &str) -> String {

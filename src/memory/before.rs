@@ -2,13 +2,13 @@
 
 use super::disk;
 use super::label::{self, Foreign};
-use super::tree::blocking;
-use super::way::Lies;
+use super::path_walk::Lies;
+use super::workspace::blocking;
 use super::write::NotWritten;
-use super::{page, place};
-use crate::memory::tree::FileVersions;
+use super::{layout, page};
+use crate::memory::workspace::FileVersions;
 use crate::store::{Db, NewFile, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
 /// What stands in a file before a change.
@@ -45,12 +45,12 @@ impl FileVersions<'_> {
             Err(error) if disk::is_missing(&error) => return Ok(Ok(nothing())),
             Err(_) => return Ok(Err(NotWritten::Elsewhere)),
         };
-        let inside = place::spelt(spot, &reached.inside());
-        let left = disk::left_over(&reached.folder, &reached.name, place::MAX_TEXT_FILE);
+        let inside = layout::spelt(spot, &reached.inside());
+        let left = disk::left_over(&reached.folder, &reached.name, layout::MAX_TEXT_FILE);
         let left = left.and_then(|bytes| String::from_utf8(bytes).ok());
         let bytes = match reached.lies {
             Lies::Nothing => return Ok(Ok(Before { inside, left, ..nothing() })),
-            Lies::File => match disk::open(&reached).and_then(|file| disk::read_up_to(file, place::MAX_TEXT_FILE)) {
+            Lies::File => match disk::open(&reached).and_then(|file| disk::read_up_to(file, layout::MAX_TEXT_FILE)) {
                 Ok(bytes) => bytes,
                 Err(error) => {
                     tracing::debug!("A file of the workspace cannot be read: {error:#}");
@@ -70,7 +70,7 @@ impl FileVersions<'_> {
         spot: &str,
         before: &Before,
         scope: Scope,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<Result<Label, Foreign>> {
         let (asked, inside, digest) = (spot.to_owned(), before.inside.clone(), before.digest.clone());
         let (text, left) = (before.text.clone(), before.left.clone());
@@ -109,7 +109,7 @@ fn by_hand(db: Db<'_>, asked: &str, inside: &str, text: Option<String>) -> anyho
     Ok(row.is_none().then_some(ByHand { text, digest, label }))
 }
 
-fn record(tx: Tx<'_>, inside: &str, version: &ByHand, scope: Scope, at: Moment) -> anyhow::Result<()> {
+fn record(tx: Tx<'_>, inside: &str, version: &ByHand, scope: Scope, at: Timestamp) -> anyhow::Result<()> {
     let new = NewFile {
         path: inside,
         digest: &version.digest,

@@ -2,16 +2,16 @@
 //!
 //! Only what really lies in the folder is given, wherever a link in it points; hidden names and, in the first owner's folder, those of everybody else are not there.
 
-use crate::memory::tree::WorkspaceFiles;
+use crate::memory::workspace::WorkspaceFiles;
 use std::sync::Arc;
 
-use super::disk::{Disk, Entry};
-use super::own::NotGiven;
-use super::tree::blocking;
-use super::{disk, label, memo, note, page, place, section};
+use super::disk::{Disk, FolderEntry};
+use super::file_access::NotGiven;
+use super::workspace::blocking;
+use super::{disk, label, layout, memory_md, note, page, section};
 use crate::people::Party;
 use crate::store::{Db, Node};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// Something that lies in a folder.
@@ -24,7 +24,7 @@ pub struct Listed {
     /// In bytes; 0 for a folder.
     pub size: u64,
     /// When it was written.
-    pub at: Moment,
+    pub at: Timestamp,
     /// Where its name came from.
     pub label: Label,
 }
@@ -43,7 +43,7 @@ pub struct NoteLine {
     /// In bytes.
     pub size: u64,
     /// When it was written.
-    pub at: Moment,
+    pub at: Timestamp,
     /// Whether it is trusted.
     pub trusted: bool,
 }
@@ -127,7 +127,7 @@ impl WorkspaceFiles<'_> {
     /// If the journal or the disk cannot be read; inside, why the folder is not given.
     pub async fn list(&self, who: &Party, path: &str) -> anyhow::Result<Result<Vec<Listed>, NotGiven>> {
         let folder = self.folder_of(who).await?;
-        let Some(path) = place::normal(path.trim().trim_end_matches('/')) else { return Ok(Err(NotGiven::BadPath)) };
+        let Some(path) = layout::normal(path.trim().trim_end_matches('/')) else { return Ok(Err(NotGiven::BadPath)) };
         let (real, entries) = match self.on_disk(move |disk| list(disk, &folder, &path)).await? {
             Ok(listed) => listed,
             Err(why) => return Ok(Err(why)),
@@ -171,24 +171,24 @@ impl WorkspaceFiles<'_> {
         let folder = self.folder_of(who).await?;
         let (tree, path) = (self.tree.clone(), path.to_owned());
         blocking(move || {
-            let Some(spot) = place::spot(&folder, &path) else { return Ok(Err(NotGiven::BadPath)) };
+            let Some(spot) = layout::spot(&folder, &path) else { return Ok(Err(NotGiven::BadPath)) };
             let (disk, inside) = tree.disk_of(&spot);
             let Ok(real) = disk.real(inside) else { return Ok(Err(NotGiven::Elsewhere)) };
-            let real = place::spelt(&spot, &real);
-            Ok(if place::own(&folder, &real).is_some() { Ok(real) } else { Err(NotGiven::Elsewhere) })
+            let real = layout::spelt(&spot, &real);
+            Ok(if layout::own(&folder, &real).is_some() { Ok(real) } else { Err(NotGiven::Elsewhere) })
         })
         .await
     }
 
     /// Blocks.
     fn read_own(&self, folder: &str, path: &str) -> Result<Read, NotGiven> {
-        let asked = place::spot(folder, path).ok_or(NotGiven::BadPath)?;
+        let asked = layout::spot(folder, path).ok_or(NotGiven::BadPath)?;
         let (disk, inside) = self.disk_of(&asked);
         let found = disk.find(inside).map_err(|error| NotGiven::of(&error))?;
-        let inside = place::spelt(&asked, &found.inside());
-        place::own(folder, &inside).ok_or(NotGiven::Elsewhere)?;
+        let inside = layout::spelt(&asked, &found.inside());
+        layout::own(folder, &inside).ok_or(NotGiven::Elsewhere)?;
         let file = disk::open(&found).map_err(|_| NotGiven::Missing)?;
-        let bytes = disk::read_up_to(file, place::MAX_TEXT_FILE).map_err(|_| NotGiven::TooLarge)?;
+        let bytes = disk::read_up_to(file, layout::MAX_TEXT_FILE).map_err(|_| NotGiven::TooLarge)?;
         let digest = page::digest(&bytes);
         let words = String::from_utf8(bytes).map_err(|_| NotGiven::NoText)?;
         Ok(Read { asked, inside, words, digest })
@@ -198,10 +198,11 @@ impl WorkspaceFiles<'_> {
         let mut notes = Vec::new();
         for at in ["memory", "memory/untrusted"] {
             let (real, entries) = list(&self.0.disk, folder, at).ok().and_then(Result::ok).unwrap_or_default();
-            let is_note = |entry: &Entry| !entry.folder && entry.name.ends_with(".md") && entry.name != "MEMORY.md";
+            let is_note =
+                |entry: &FolderEntry| !entry.folder && entry.name.ends_with(".md") && entry.name != "MEMORY.md";
             for entry in entries.into_iter().filter(is_note) {
                 let path = format!("{at}/{}", entry.name);
-                let (spot, read) = (place::within(&real, &entry.name), self.read_own(folder, &path));
+                let (spot, read) = (layout::within(&real, &entry.name), self.read_own(folder, &path));
                 notes.push(FoundNote { path, spot, entry, read });
             }
         }
@@ -213,42 +214,48 @@ impl WorkspaceFiles<'_> {
 struct FoundNote {
     path: String,
     spot: String,
-    entry: Entry,
+    entry: FolderEntry,
     read: Result<Read, NotGiven>,
 }
 
 /// The line of a note; `None` if it was written for somebody else.
-fn line_of(db: Db<'_>, whose: Scope, path: String, entry: &Entry, read: &Read) -> anyhow::Result<Option<NoteLine>> {
+fn line_of(
+    db: Db<'_>,
+    whose: Scope,
+    path: String,
+    entry: &FolderEntry,
+    read: &Read,
+) -> anyhow::Result<Option<NoteLine>> {
     let found = label::of_file(db, whose, &read.asked, &read.inside, &read.digest)?;
     let Ok((_, label)) = found else { return Ok(None) };
     let note = note::read(&read.words);
     let stem = entry.name.trim_end_matches(".md");
     let title = if note.name.is_empty() { stem.to_owned() } else { note.name };
     let hook = if note.description.is_empty() { note::hook(&note.body) } else { note.description };
-    let kind = if memo::is_day(stem) { "day".to_owned() } else { note.kind };
+    let kind = if memory_md::is_day(stem) { "day".to_owned() } else { note.kind };
     Ok(Some(NoteLine { path, title, hook, kind, size: entry.size, at: entry.at, trusted: label.is_trusted() }))
 }
 
 /// The folder by where it really is, and what lies in it.
-fn list(disk: &Disk, folder: &str, path: &str) -> anyhow::Result<Result<(String, Vec<Entry>), NotGiven>> {
-    let asked = if path.is_empty() { folder.to_owned() } else { place::within(folder, path) };
-    if place::is_hidden(path) || !(asked.is_empty() || place::is_plain(&asked)) {
+fn list(disk: &Disk, folder: &str, path: &str) -> anyhow::Result<Result<(String, Vec<FolderEntry>), NotGiven>> {
+    let asked = if path.is_empty() { folder.to_owned() } else { layout::within(folder, path) };
+    if layout::is_hidden(path) || !(asked.is_empty() || layout::is_plain(&asked)) {
         return Ok(Err(NotGiven::BadPath));
     }
     let real = if asked.is_empty() { Ok(asked) } else { disk.find(&asked).map(|found| found.inside()) };
     let real = match real {
-        Ok(real) if real == folder || place::own(folder, &real).is_some() => real,
+        Ok(real) if real == folder || layout::own(folder, &real).is_some() => real,
         Ok(_) => return Ok(Err(NotGiven::Elsewhere)),
         Err(error) => return Ok(Err(NotGiven::of(&error))),
     };
-    let is_own = |entry: &Entry| place::own(folder, &place::within(&real, &entry.name)).is_some();
+    let is_own = |entry: &FolderEntry| layout::own(folder, &layout::within(&real, &entry.name)).is_some();
     let entries = disk.list(&real)?.into_iter().filter(is_own).collect();
     Ok(Ok((real, entries)))
 }
 
 /// An entry with the label of its name; `None` if it is a file that was written for somebody else.
-fn named(db: Db<'_>, whose: Scope, folder: &str, entry: Entry) -> anyhow::Result<Option<Listed>> {
-    let spot = place::within(folder, &entry.name);
+fn named(db: Db<'_>, whose: Scope, folder: &str, entry: FolderEntry) -> anyhow::Result<Option<Listed>> {
+    let spot = layout::within(folder, &entry.name);
     if !entry.folder && label::is_foreign(db, whose, &spot, &spot)? {
         return Ok(None);
     }

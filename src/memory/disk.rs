@@ -14,11 +14,11 @@ use anyhow::ensure;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
+use super::canonical_name::{self, Lookup};
+use super::path_walk::{Absent, Lies, OpenFolder, Reached, walk};
 use super::received::Received;
-use super::spelling::{self, Lookup};
-use super::way::{Absent, Folder, Lies, Reached, walk};
-use super::{page, place};
-use crate::time::Moment;
+use super::{layout, page};
+use crate::time::Timestamp;
 
 /// The folder of the tree.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ pub(super) enum Existing {
 
 /// Something that lies in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct FolderEntry {
     /// Its name.
     pub name: String,
     /// Whether it is a folder.
@@ -49,7 +49,7 @@ pub(super) struct Entry {
     /// In bytes; 0 for a folder.
     pub size: u64,
     /// When it was written.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// What came of putting one content in the place of another.
@@ -63,7 +63,7 @@ pub(super) enum Placed {
 
 impl Disk {
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, plain: false, lookup: spelling::lookup }
+        Self { root, plain: false, lookup: canonical_name::lookup }
     }
 
     /// For a filesystem that has nothing but the plain rename.
@@ -75,7 +75,7 @@ impl Disk {
     /// For a filesystem to which many spellings of a name are the same.
     #[cfg(test)]
     pub(super) fn lenient(root: PathBuf) -> Self {
-        Self { lookup: spelling::lenient_lookup, ..Self::new(root) }
+        Self { lookup: canonical_name::lenient_lookup, ..Self::new(root) }
     }
 
     /// The root as configured, for messages.
@@ -90,7 +90,7 @@ impl Disk {
 
     /// Where that path really leads; there may be nothing.
     pub(super) fn seek(&self, inside: &str) -> anyhow::Result<Reached> {
-        ensure!(place::is_plain(inside), "The path is not a plain one");
+        ensure!(layout::is_plain(inside), "The path is not a plain one");
         walk(&self.root, self.lookup, inside, Absent::Missing)
     }
 
@@ -122,8 +122,8 @@ impl Disk {
     }
 
     /// The files and folders that lie in the folder at that path, by name; none if there is no such folder. What is a link, or no text as a name, is left out.
-    pub(super) fn list(&self, inside: &str) -> anyhow::Result<Vec<Entry>> {
-        ensure!(inside.is_empty() || place::is_plain(inside), "The path is not a plain one");
+    pub(super) fn list(&self, inside: &str) -> anyhow::Result<Vec<FolderEntry>> {
+        ensure!(inside.is_empty() || layout::is_plain(inside), "The path is not a plain one");
         let folder =
             match is_there(&self.root).then(|| walk(&self.root, self.lookup, inside, Absent::Missing)).transpose()? {
                 Some(Reached { folder, lies: Lies::Folder, .. }) => folder,
@@ -140,10 +140,10 @@ impl Disk {
     }
 
     /// The folder at that path, made if it is not there; a blank path is the root.
-    pub(super) fn folder(&self, inside: &str) -> anyhow::Result<Folder> {
+    pub(super) fn folder(&self, inside: &str) -> anyhow::Result<OpenFolder> {
         use std::os::unix::fs::DirBuilderExt;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.root)?;
-        ensure!(inside.is_empty() || place::is_plain(inside), "The path is not a plain one");
+        ensure!(inside.is_empty() || layout::is_plain(inside), "The path is not a plain one");
         let reached = walk(&self.root, self.lookup, inside, Absent::Make)?;
         ensure!(reached.lies == Lies::Folder, "{inside} is not a folder");
         Ok(reached.folder)
@@ -151,7 +151,7 @@ impl Disk {
 
     /// Deletes the file that stands just there, if it is `ours`. What is a link, or lies behind one that leads out, is none.
     pub(super) fn remove(&self, inside: &str, max: u64, ours: impl Fn(&[u8]) -> bool) -> anyhow::Result<Received> {
-        ensure!(place::is_plain(inside), "The path is not a plain one");
+        ensure!(layout::is_plain(inside), "The path is not a plain one");
         let (folder, name) = inside.rsplit_once('/').unwrap_or(("", inside));
         let folder = match walk(&self.root, self.lookup, folder, Absent::Missing) {
             Err(error) if is_missing(&error) => return Ok(Received::Gone),
@@ -163,7 +163,7 @@ impl Disk {
             _ => anyhow::bail!("The folder is none"),
         }
         let folder = folder.folder;
-        ensure!(place::is_inbox(&folder.inside), "The folder leads elsewhere");
+        ensure!(layout::is_inbox(&folder.inside), "The folder leads elsewhere");
         match read_at(&folder.fd, name, max) {
             Ok(Some(bytes)) if ours(&bytes) => {}
             Ok(None) => return Ok(Received::Gone),
@@ -180,7 +180,13 @@ impl Disk {
     }
 
     /// Puts a content, or nothing, in the place of one with that digest, which is blank for nothing.
-    pub(super) fn swap(&self, folder: &Folder, name: &str, base: &str, new: Option<&[u8]>) -> anyhow::Result<Placed> {
+    pub(super) fn swap(
+        &self,
+        folder: &OpenFolder,
+        name: &str,
+        base: &str,
+        new: Option<&[u8]>,
+    ) -> anyhow::Result<Placed> {
         let spare = format!(".{name}.new");
         let placed = match new {
             Some(bytes) => {
@@ -193,7 +199,14 @@ impl Disk {
         placed
     }
 
-    fn swap_in(&self, folder: &Folder, name: &str, spare: &str, base: &str, bytes: &[u8]) -> anyhow::Result<Placed> {
+    fn swap_in(
+        &self,
+        folder: &OpenFolder,
+        name: &str,
+        spare: &str,
+        base: &str,
+        bytes: &[u8],
+    ) -> anyhow::Result<Placed> {
         if base.is_empty() {
             return self.name_new(folder, spare, name);
         }
@@ -215,7 +228,7 @@ impl Disk {
     }
 
     /// A person was quicker by an instant: theirs goes back to its place.
-    fn put_back(&self, folder: &Folder, name: &str, spare: &str, ours: &str) -> anyhow::Result<Placed> {
+    fn put_back(&self, folder: &OpenFolder, name: &str, spare: &str, ours: &str) -> anyhow::Result<Placed> {
         self.rename_with(folder, spare, name, RenameFlags::EXCHANGE).map_err(io::Error::from)?;
         if digest_at(folder, spare) == ours {
             unlink(&folder.fd, spare)?;
@@ -226,7 +239,7 @@ impl Disk {
         Ok(Placed::Changed)
     }
 
-    fn swap_out(&self, folder: &Folder, name: &str, spare: &str, base: &str) -> anyhow::Result<Placed> {
+    fn swap_out(&self, folder: &OpenFolder, name: &str, spare: &str, base: &str) -> anyhow::Result<Placed> {
         match self.rename_with(folder, name, spare, RenameFlags::NOREPLACE) {
             Err(Errno::NOENT) => return Ok(Placed::Changed),
             Err(error) if is_unsupported(error) => {
@@ -247,7 +260,7 @@ impl Disk {
         Ok(Placed::Changed)
     }
 
-    fn swap_plainly(&self, folder: &Folder, name: &str, spare: &str, base: &str) -> anyhow::Result<Placed> {
+    fn swap_plainly(&self, folder: &OpenFolder, name: &str, spare: &str, base: &str) -> anyhow::Result<Placed> {
         if digest_at(folder, name) != base {
             unlink(&folder.fd, spare)?;
             return Ok(Placed::Changed);
@@ -257,7 +270,7 @@ impl Disk {
     }
 
     /// Gives a new file its name, where nothing may stand.
-    fn name_new(&self, folder: &Folder, spare: &str, name: &str) -> anyhow::Result<Placed> {
+    fn name_new(&self, folder: &OpenFolder, spare: &str, name: &str) -> anyhow::Result<Placed> {
         let taken = match self.rename_with(folder, spare, name, RenameFlags::NOREPLACE) {
             Ok(()) => return Ok(Placed::Done),
             Err(Errno::EXIST) => true,
@@ -284,7 +297,7 @@ impl Disk {
         Ok(sync(&found.folder)?)
     }
 
-    fn rename_with(&self, folder: &Folder, from: &str, to: &str, flags: RenameFlags) -> Result<(), Errno> {
+    fn rename_with(&self, folder: &OpenFolder, from: &str, to: &str, flags: RenameFlags) -> Result<(), Errno> {
         if self.plain {
             return Err(Errno::INVAL);
         }
@@ -293,7 +306,7 @@ impl Disk {
 }
 
 /// Puts a whole file into a folder, whatever stands there: after a crash there is the old file or the new one.
-pub(super) fn put(folder: &Folder, name: &str, bytes: &[u8], existing: Existing) -> anyhow::Result<()> {
+pub(super) fn put(folder: &OpenFolder, name: &str, bytes: &[u8], existing: Existing) -> anyhow::Result<()> {
     prepare(folder, name, bytes)?;
     let spare = format!(".{name}.new");
     let kept = existing == Existing::Keep && is_taken(folder, name);
@@ -310,14 +323,14 @@ pub(super) fn put(folder: &Folder, name: &str, bytes: &[u8], existing: Existing)
 }
 
 /// What a change that was cut off, or a person who was quicker, has left beside that file: a whole content, which may be a person's work.
-pub(super) fn left_over(folder: &Folder, name: &str, max: u64) -> Option<Vec<u8>> {
+pub(super) fn left_over(folder: &OpenFolder, name: &str, max: u64) -> Option<Vec<u8>> {
     read_at(&folder.fd, &format!(".{name}.new"), max).ok().flatten()
 }
 
-fn entry_at(folder: &Folder, name: &str) -> Option<Entry> {
+fn entry_at(folder: &OpenFolder, name: &str) -> Option<FolderEntry> {
     let found = rustix::fs::statat(&folder.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-    let at = Moment(found.st_mtime * 1000 + i64::try_from(found.st_mtime_nsec).unwrap_or_default() / 1_000_000);
-    let entry = |folder, size| Some(Entry { name: name.to_owned(), folder, size, at });
+    let at = Timestamp(found.st_mtime * 1000 + i64::try_from(found.st_mtime_nsec).unwrap_or_default() / 1_000_000);
+    let entry = |folder, size| Some(FolderEntry { name: name.to_owned(), folder, size, at });
     match FileType::from_raw_mode(found.st_mode) {
         FileType::Directory => entry(true, 0),
         FileType::RegularFile => entry(false, u64::try_from(found.st_size).unwrap_or_default()),
@@ -340,7 +353,7 @@ pub(super) fn read_up_to(file: File, max: u64) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Whether anything stands there, be it a link that leads nowhere.
-pub(super) fn is_taken(folder: &Folder, name: &str) -> bool {
+pub(super) fn is_taken(folder: &OpenFolder, name: &str) -> bool {
     !matches!(rustix::fs::statat(&folder.fd, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
 }
 
@@ -355,7 +368,7 @@ pub(super) fn is_missing(error: &anyhow::Error) -> bool {
 }
 
 /// Writes a content down to the disk, under its second name beside the file that it is for. Only a whole one bears that name.
-fn prepare(folder: &Folder, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+fn prepare(folder: &OpenFolder, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
     let (part, spare) = (format!(".{name}.part"), format!(".{name}.new"));
     // Left over from a crash; and were it a link, it would not be followed.
     unlink(&folder.fd, &part)?;
@@ -376,8 +389,8 @@ fn write_whole(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// The digest of the file of that name in a folder; blank if it is none, or too large for one of ours.
-fn digest_at(folder: &Folder, name: &str) -> String {
-    let bytes = read_at(&folder.fd, name, place::MAX_TEXT_FILE).ok().flatten();
+fn digest_at(folder: &OpenFolder, name: &str) -> String {
+    let bytes = read_at(&folder.fd, name, layout::MAX_TEXT_FILE).ok().flatten();
     bytes.map(|bytes| page::digest(&bytes)).unwrap_or_default()
 }
 
@@ -403,7 +416,7 @@ fn unlink(folder: &OwnedFd, name: &str) -> io::Result<()> {
     }
 }
 
-fn sync(folder: &Folder) -> io::Result<()> {
+fn sync(folder: &OpenFolder) -> io::Result<()> {
     Ok(rustix::fs::fsync(&folder.fd)?)
 }
 

@@ -1,12 +1,12 @@
 //! What somebody took away with them lies in their folder for a while, because it is sent from there.
 
 use super::disk::Existing;
-use super::seeded::Draft;
-use super::tree::blocking;
-use super::{page, place};
-use crate::memory::tree::WorkspaceFiles;
+use super::program_files::FileDraft;
+use super::workspace::blocking;
+use super::{layout, page};
+use crate::memory::workspace::WorkspaceFiles;
 use crate::people::Party;
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Label;
 
 /// The largest one that is looked at again, in bytes: more than is ever sent.
@@ -23,13 +23,13 @@ impl WorkspaceFiles<'_> {
         name: &str,
         bytes: Vec<u8>,
         label: &Label,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<(String, String)> {
-        let folder = place::within(&self.folder_of(who).await?, "exports");
-        let (path, digest) = (place::within(&folder, name), page::digest(&bytes));
+        let folder = layout::within(&self.folder_of(who).await?, "exports");
+        let (path, digest) = (layout::within(&folder, name), page::digest(&bytes));
         let (name, label) = (name.to_owned(), label.clone());
         self.versions()
-            .write(Draft { folder, name, bytes, label, scope: who.scope(), existing: Existing::Replace }, now)
+            .write(FileDraft { folder, name, bytes, label, scope: who.scope(), existing: Existing::Replace }, now)
             .await?;
         Ok((path, digest))
     }

@@ -9,15 +9,15 @@
 //! where it may not stand it stays. A list that cannot be changed (it is no text any more, or a person has filled it) stops nothing: what is new goes to the note of the month
 //! itself, and a note that is full or broken gives way to a second one. Doing all of it again changes nothing.
 
-use crate::memory::tree::Notes;
+use crate::memory::workspace::Notes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::agent::Home;
-use super::memo;
-use super::tree::blocking;
-use super::write::{New, NotWritten, Origin};
-use super::{label, page, place};
+use super::memory_md;
+use super::workspace::blocking;
+use super::write::{ChangeOrigin, New, NotWritten};
+use super::{label, layout, page};
 use crate::people::Party;
 use crate::store::{Fact, Layer};
 use crate::text::one_line;
@@ -34,7 +34,7 @@ const AT_ONCE: usize = 16;
 const NOTES: usize = 99;
 
 /// What stands in a file.
-pub(super) struct Standing {
+pub(super) struct FactsFile {
     pub(super) text: String,
     pub(super) label: Label,
     /// Its row, if we wrote just that.
@@ -46,17 +46,17 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why they are not kept.
-    pub async fn keep_facts(&self, origin: &Origin, facts: &[Fact]) -> anyhow::Result<Result<(), NotWritten>> {
+    pub async fn keep_facts(&self, origin: &ChangeOrigin, facts: &[Fact]) -> anyhow::Result<Result<(), NotWritten>> {
         let homes = self.1.homes();
         let standing = self.lists(&origin.who, &homes).await?;
         let day = self.0.zone.day(origin.now);
-        let mut routed: BTreeMap<usize, Vec<memo::Fact>> = BTreeMap::new();
+        let mut routed: BTreeMap<usize, Vec<memory_md::Fact>> = BTreeMap::new();
         let mut doubles = Vec::new();
         for fact in facts {
             let (home, key) = home_of(fact, &standing);
             doubles.extend(doubles_of(&key, home, &standing).map(|double| (double, key.clone())));
             let (value, day) = (fact.value.clone(), day.clone());
-            routed.entry(home).or_default().push(memo::Fact { key, value, day });
+            routed.entry(home).or_default().push(memory_md::Fact { key, value, day });
         }
         for (home, facts) in routed {
             let Some(home) = homes.get(home) else { continue };
@@ -73,9 +73,9 @@ impl Notes<'_> {
     }
 
     /// Takes a key out of a list: what is so under it stands in another one.
-    async fn drop_key(&self, origin: &Origin, home: Option<&Home>, key: String) -> anyhow::Result<()> {
+    async fn drop_key(&self, origin: &ChangeOrigin, home: Option<&Home>, key: String) -> anyhow::Result<()> {
         let Some(Home { path, section }) = home.cloned() else { return Ok(()) };
-        let without = move |text: &str| memo::without_facts(text, section, |fact| is_same_fact(&fact.key, &key));
+        let without = move |text: &str| memory_md::without_facts(text, section, |fact| is_same_fact(&fact.key, &key));
         let make = move |text: Option<&str>| Ok(text.map_or(New::Same, |text| New::Text(without(text))));
         if let Err(why) = self.versions().change(origin, &path, make).await? {
             tracing::warn!("A fact that was put right stays in another list as it was: {why}");
@@ -87,7 +87,7 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why it is not kept.
-    pub async fn keep_fact(&self, origin: &Origin, fact: Fact) -> anyhow::Result<Result<String, NotWritten>> {
+    pub async fn keep_fact(&self, origin: &ChangeOrigin, fact: Fact) -> anyhow::Result<Result<String, NotWritten>> {
         let homes = self.1.homes();
         let (home, _) = home_of(&fact, &self.lists(&origin.who, &homes).await?);
         let path = homes.get(home).map(|home| home.path.trim_start_matches('/').to_owned()).unwrap_or_default();
@@ -104,12 +104,12 @@ impl Notes<'_> {
     }
 
     /// What stands in each of the lists, as far as it is read: what came back unknown after a restore is nobody's home.
-    async fn lists(&self, who: &Party, homes: &[Home]) -> anyhow::Result<Vec<Vec<memo::Fact>>> {
+    async fn lists(&self, who: &Party, homes: &[Home]) -> anyhow::Result<Vec<Vec<memory_md::Fact>>> {
         let mut lists = Vec::new();
         for home in homes {
             let found = self.standing(who, &home.path).await?;
             let found = found.filter(|found| found.label.is_trusted());
-            lists.push(found.map(|found| memo::facts_in(&found.text, home.section)).unwrap_or_default());
+            lists.push(found.map(|found| memory_md::facts_in(&found.text, home.section)).unwrap_or_default());
         }
         Ok(lists)
     }
@@ -126,7 +126,7 @@ impl Notes<'_> {
             let Some(found) = self.standing(who, &home.path).await? else { continue };
             if found.label.is_trusted() {
                 label.absorb(&found.label);
-                lines.extend(memo::facts_in(&found.text, home.section));
+                lines.extend(memory_md::facts_in(&found.text, home.section));
             }
         }
         lines.sort_by(|one, other| other.day.cmp(&one.day));
@@ -142,37 +142,37 @@ impl Notes<'_> {
     }
 
     /// What stands at that path of the party's folder, if it is a text that can be read.
-    pub(super) async fn standing(&self, who: &Party, path: &str) -> anyhow::Result<Option<Standing>> {
+    pub(super) async fn standing(&self, who: &Party, path: &str) -> anyhow::Result<Option<FactsFile>> {
         let Ok(spot) = self.spot_of(who, path).await? else { return Ok(None) };
         let (tree, asked) = (self.tree.clone(), spot.clone());
         let read = blocking(move || {
             let (disk, inside) = tree.disk_of(&asked);
-            let (found, bytes) = disk.standing(inside, place::MAX_TEXT_FILE).unwrap_or_else(|error| {
+            let (found, bytes) = disk.standing(inside, layout::MAX_TEXT_FILE).unwrap_or_else(|error| {
                 tracing::debug!("A file of the memory cannot be read: {error:#}");
                 (String::new(), None)
             });
-            Ok(bytes.map(|bytes| (place::spelt(&asked, &found), bytes)))
+            Ok(bytes.map(|bytes| (layout::spelt(&asked, &found), bytes)))
         });
         let Some((inside, bytes)) = read.await? else { return Ok(None) };
         let digest = page::digest(&bytes);
         let Ok(text) = String::from_utf8(bytes) else { return Ok(None) };
         let scope = who.scope();
         let look = self.0.journal.read(move |db| label::of_file(db, scope, &spot, &inside, &digest));
-        Ok(look.await?.ok().map(|(row, label)| Standing { text, label, row }))
+        Ok(look.await?.ok().map(|(row, label)| FactsFile { text, label, row }))
     }
 
     /// Puts facts into their list; what has no room there any more goes to the note of the month before.
     async fn put_facts(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         home: &Home,
-        facts: &[memo::Fact],
+        facts: &[memory_md::Fact],
     ) -> anyhow::Result<Result<(), NotWritten>> {
         let (section, new) = (home.section, facts.to_vec());
         let aside = self.make_room(origin, home, facts).await?;
         let make = move |text: Option<&str>| {
             let (list, _) = with_facts(text.unwrap_or_default(), section, &new, usize::MAX);
-            Ok(New::Text(aside.iter().fold(list, |list, fact| memo::remove_just(&list, section, fact))))
+            Ok(New::Text(aside.iter().fold(list, |list, fact| memory_md::remove_just(&list, section, fact))))
         };
         let Err(why) = self.versions().change(origin, &home.path, make).await? else { return Ok(Ok(())) };
         tracing::warn!("A list of facts cannot be changed, and what is new goes to the note of the month: {why}");
@@ -180,10 +180,15 @@ impl Notes<'_> {
     }
 
     /// What of a list has no room beside these facts, and stands in the note of the month by now.
-    async fn make_room(&self, origin: &Origin, home: &Home, facts: &[memo::Fact]) -> anyhow::Result<Vec<memo::Fact>> {
+    async fn make_room(
+        &self,
+        origin: &ChangeOrigin,
+        home: &Home,
+        facts: &[memory_md::Fact],
+    ) -> anyhow::Result<Vec<memory_md::Fact>> {
         let Some(list) = self.standing(&origin.who, &home.path).await? else { return Ok(Vec::new()) };
         let (_, demoted) = with_facts(&list.text, home.section, facts, MOST);
-        let origin = Origin { label: origin.label.join_with(&list.label), ..origin.clone() };
+        let origin = ChangeOrigin { label: origin.label.join_with(&list.label), ..origin.clone() };
         for (done, some) in demoted.chunks(AT_ONCE).enumerate() {
             if let Err(why) = self.put_aside(&origin, some).await? {
                 tracing::warn!("The oldest facts of a list stay in it: {why}");
@@ -196,8 +201,8 @@ impl Notes<'_> {
     /// Puts facts into the first note of the month that has room, and leads to it.
     pub(super) async fn put_aside(
         &self,
-        origin: &Origin,
-        facts: &[memo::Fact],
+        origin: &ChangeOrigin,
+        facts: &[memory_md::Fact],
     ) -> anyhow::Result<Result<(), NotWritten>> {
         let month: String = self.0.zone.day(origin.now).chars().take("2026-11".len()).collect();
         let mut refused = Ok(());
@@ -229,7 +234,7 @@ fn note_of_month(month: &str, number: usize) -> (String, String) {
 }
 
 /// Where a fact belongs, and the key under which it stands there: where one of its key stands already, else by its layer.
-fn home_of(fact: &Fact, standing: &[Vec<memo::Fact>]) -> (usize, String) {
+fn home_of(fact: &Fact, standing: &[Vec<memory_md::Fact>]) -> (usize, String) {
     let known = standing.iter().enumerate().find_map(|(home, facts)| {
         facts.iter().find(|known| is_same_fact(&known.key, &fact.key)).map(|known| (home, known.key.clone()))
     });
@@ -241,15 +246,15 @@ fn home_of(fact: &Fact, standing: &[Vec<memo::Fact>]) -> (usize, String) {
 }
 
 /// The other lists in which a key stands.
-fn doubles_of(key: &str, home: usize, standing: &[Vec<memo::Fact>]) -> impl Iterator<Item = usize> {
-    let holds = move |facts: &&Vec<memo::Fact>| facts.iter().any(|known| is_same_fact(&known.key, key));
+fn doubles_of(key: &str, home: usize, standing: &[Vec<memory_md::Fact>]) -> impl Iterator<Item = usize> {
+    let holds = move |facts: &&Vec<memory_md::Fact>| facts.iter().any(|known| is_same_fact(&known.key, key));
     let others = standing.iter().enumerate().filter(move |(other, _)| *other != home);
     others.filter(move |(_, facts)| holds(facts)).map(|(other, _)| other)
 }
 
 /// Whether two keys are about the same, however they are written.
 pub(super) fn is_same_fact(one: &str, other: &str) -> bool {
-    plain(one) == plain(other) || memo::is_same_key(one, other)
+    plain(one) == plain(other) || memory_md::is_same_key(one, other)
 }
 
 /// Words without what makes no difference: case, spaces, the shape of an apostrophe, a full stop or a colon at the end.
@@ -258,15 +263,15 @@ fn plain(words: &str) -> String {
 }
 
 /// The text with the facts in that list, and what has no room any more in `most` bytes.
-fn with_facts(text: &str, section: &str, facts: &[memo::Fact], most: usize) -> (String, Vec<memo::Fact>) {
+fn with_facts(text: &str, section: &str, facts: &[memory_md::Fact], most: usize) -> (String, Vec<memory_md::Fact>) {
     let (mut text, mut demoted) = (text.to_owned(), Vec::new());
     for fact in facts {
-        let standing = memo::facts_in(&text, section);
-        let is_known = |known: &memo::Fact| known.key == fact.key && plain(&known.value) == plain(&fact.value);
+        let standing = memory_md::facts_in(&text, section);
+        let is_known = |known: &memory_md::Fact| known.key == fact.key && plain(&known.value) == plain(&fact.value);
         if standing.iter().any(is_known) {
             continue;
         }
-        let added = memo::add_fact(&text, section, fact, most);
+        let added = memory_md::add_fact(&text, section, fact, most);
         text = added.text;
         demoted.extend(added.demoted);
     }
@@ -274,14 +279,14 @@ fn with_facts(text: &str, section: &str, facts: &[memo::Fact], most: usize) -> (
 }
 
 /// The note of a month with those facts in it, each once.
-fn noted(text: Option<&str>, title: &str, facts: &[memo::Fact]) -> String {
+fn noted(text: Option<&str>, title: &str, facts: &[memory_md::Fact]) -> String {
     let head = || format!("---\nname: {title}\ndescription: {}\ntype: fact\n---\n\n", says::FACTS_NOTE);
     let mut text = text.map_or_else(head, str::to_owned);
     for fact in facts {
-        let line = memo::line_of(fact);
+        let line = memory_md::line_of(fact);
         let is_known =
-            |known: memo::Fact| plain(&known.key) == plain(&fact.key) && plain(&known.value) == plain(&fact.value);
-        if !text.lines().filter_map(memo::fact_of).any(is_known) {
+            |known: memory_md::Fact| plain(&known.key) == plain(&fact.key) && plain(&known.value) == plain(&fact.value);
+        if !text.lines().filter_map(memory_md::fact_of).any(is_known) {
             if !text.ends_with('\n') {
                 text.push('\n');
             }
@@ -297,8 +302,8 @@ mod tests {
     use super::*;
     use crate::store::Category;
 
-    fn fact(key: &str, value: &str) -> memo::Fact {
-        memo::Fact { key: key.to_owned(), value: value.to_owned(), day: "2026-11-20".to_owned() }
+    fn fact(key: &str, value: &str) -> memory_md::Fact {
+        memory_md::Fact { key: key.to_owned(), value: value.to_owned(), day: "2026-11-20".to_owned() }
     }
 
     #[test]

@@ -4,23 +4,23 @@
 //! in its new place; so a power cut anywhere is made up for by [`Tree::settle_folders`], before anybody reads. While the row is there, [`crate::store::Db::folder_of`] gives
 //! nobody a folder that it is about. Nothing is copied and no word is looked into; what a person puts into the way meanwhile stays beside, under a name that is free.
 
-use crate::memory::tree::WorkspaceFolders;
+use crate::memory::workspace::WorkspaceFolders;
 use std::io::{self, ErrorKind};
 
 use anyhow::Context;
 use rustix::io::Errno;
 
-use super::disk::{self, Disk, Entry};
-use super::place;
-use super::tree::blocking;
-use super::way::Folder;
+use super::disk::{self, Disk, FolderEntry};
+use super::layout;
+use super::path_walk::OpenFolder;
+use super::workspace::blocking;
 use crate::store::{FolderMove, MoveKind, MoveState, Tx};
 
 /// So many names are tried for what stands in the way.
 const MOST_NAMES: usize = 99;
 
 /// Told after each step that a power cut may follow; an error is as good as one. Tests alone do more than nothing.
-pub(super) type Step<'s> = &'s (dyn Fn() -> anyhow::Result<()> + Send + Sync);
+pub(super) type MoveHook<'s> = &'s (dyn Fn() -> anyhow::Result<()> + Send + Sync);
 
 impl WorkspaceFolders<'_> {
     /// Makes whose files lie where a settled fact: whose the root is, and the folder of everybody; carries out the moves that are open. To be called at the start, before
@@ -32,7 +32,7 @@ impl WorkspaceFolders<'_> {
         self.settle_folders_in_steps(&|| Ok(())).await
     }
 
-    pub(super) async fn settle_folders_in_steps(&self, step: Step<'_>) -> anyhow::Result<()> {
+    pub(super) async fn settle_folders_in_steps(&self, step: MoveHook<'_>) -> anyhow::Result<()> {
         let _alone = self.0.writing.lock().await;
         let _moving = self.0.moving.write().await;
         let moves = self.0.journal.read(|db| db.folders().folder_moves()).await?;
@@ -49,7 +49,7 @@ impl WorkspaceFolders<'_> {
     }
 
     /// Gives a folder that goes by a name the name that it has from now on.
-    async fn rename_folder(&self, mut open: FolderMove, step: Step<'_>) -> anyhow::Result<()> {
+    async fn rename_folder(&self, mut open: FolderMove, step: MoveHook<'_>) -> anyhow::Result<()> {
         if open.state == MoveState::Wanted {
             open = self.begin_rename(open).await?;
             step()?;
@@ -58,14 +58,14 @@ impl WorkspaceFolders<'_> {
         blocking(move || [&tree.0.disk, &tree.0.experience].into_iter().try_for_each(|disk| rename(disk, &of))).await?;
         step()?;
         let done =
-            move |tx: Tx<'_>| tx.folders().rename_done(&open, &|path| place::moved(path, &open.source, &open.target));
+            move |tx: Tx<'_>| tx.folders().rename_done(&open, &|path| layout::moved(path, &open.source, &open.target));
         self.0.journal.write("a folder has its name", done).await
     }
 
     async fn begin_rename(&self, open: FolderMove) -> anyhow::Result<FolderMove> {
         let person = open.person;
         let name = self.0.journal.read(move |db| db.folders().name_once_of(person)).await?.unwrap_or_default();
-        let (source, target) = (place::folder_by_name(person, &name), place::folder_name(person, &name));
+        let (source, target) = (layout::folder_by_name(person, &name), layout::folder_name(person, &name));
         let (tree, from) = (self.tree.clone(), source.clone());
         let free = move || {
             // What lies there already without an old folder beside it is theirs.
@@ -79,7 +79,7 @@ impl WorkspaceFolders<'_> {
     }
 
     /// Moves the files of two people to each other's places, from wherever that was cut off.
-    pub(super) async fn carry_out(&self, mut open: FolderMove, step: Step<'_>) -> anyhow::Result<()> {
+    pub(super) async fn carry_out(&self, mut open: FolderMove, step: MoveHook<'_>) -> anyhow::Result<()> {
         if open.state != MoveState::Cleared {
             for experience in [false, true] {
                 self.move_one_by_one(experience, "", &open.target, step).await?;
@@ -94,14 +94,14 @@ impl WorkspaceFolders<'_> {
         }
         let done = move |tx: Tx<'_>| {
             let moved =
-                |path: &str| place::moved(path, "", &open.target).or_else(|| place::moved(path, &open.source, ""));
+                |path: &str| layout::moved(path, "", &open.target).or_else(|| layout::moved(path, &open.source, ""));
             tx.folders().hand_over_done(&open, &moved)
         };
         self.0.journal.write("the root has changed hands", done).await?;
         step()
     }
 
-    async fn move_one_by_one(&self, experience: bool, from: &str, to: &str, step: Step<'_>) -> anyhow::Result<()> {
+    async fn move_one_by_one(&self, experience: bool, from: &str, to: &str, step: MoveHook<'_>) -> anyhow::Result<()> {
         loop {
             let (tree, source, target) = (self.tree.clone(), from.to_owned(), to.to_owned());
             let moved = blocking(move || {
@@ -132,9 +132,9 @@ impl WorkspaceFolders<'_> {
                 let (entry, kind) = entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?)))?;
                 let name = entry.to_string_lossy();
                 let is_text = entry.to_str().is_some();
-                let is_of_others = folder.is_empty() && place::is_of_others(&name);
+                let is_of_others = folder.is_empty() && layout::is_of_others(&name);
                 if !(name.starts_with('.') || is_of_others) && !(is_text && (kind.is_file() || kind.is_dir())) {
-                    return Ok(Some(place::within(folder, &name)));
+                    return Ok(Some(layout::within(folder, &name)));
                 }
             }
         }
@@ -181,7 +181,7 @@ fn move_next(disk: &Disk, from: &str, to: &str, has_shared: bool) -> anyhow::Res
 }
 
 /// What of the top of a folder goes along with whose it is.
-fn movable(disk: &Disk, folder: &str, has_shared: bool) -> anyhow::Result<Vec<Entry>> {
+fn movable(disk: &Disk, folder: &str, has_shared: bool) -> anyhow::Result<Vec<FolderEntry>> {
     if disk.unchecked(folder).symlink_metadata().is_err() {
         return Ok(Vec::new());
     }
@@ -193,7 +193,7 @@ fn movable(disk: &Disk, folder: &str, has_shared: bool) -> anyhow::Result<Vec<En
 fn goes_along(folder: &str, name: &str, has_shared: bool) -> bool {
     let left_over = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new").or(rest.strip_suffix(".part")));
     let is_shared =
-        |name: &str| folder.is_empty() && (place::is_of_others(name) || has_shared && place::is_shared(name));
+        |name: &str| folder.is_empty() && (layout::is_of_others(name) || has_shared && layout::is_shared(name));
     match left_over {
         Some(of) => !is_shared(of),
         None => !name.starts_with('.') && !is_shared(name),
@@ -205,12 +205,12 @@ fn names_like(name: &str) -> impl Iterator<Item = String> {
     std::iter::once(name.clone()).chain((2..=MOST_NAMES).map(move |number| format!("{name}-{number}")))
 }
 
-fn free_name(folder: &Folder, name: &str) -> anyhow::Result<String> {
+fn free_name(folder: &OpenFolder, name: &str) -> anyhow::Result<String> {
     names_like(name).find(|name| !disk::is_taken(folder, name)).context("There are too many files of that name")
 }
 
 /// Renames, on the disk when it returns.
-fn put(from: &Folder, name: &str, to: &Folder, new: &str) -> anyhow::Result<()> {
+fn put(from: &OpenFolder, name: &str, to: &OpenFolder, new: &str) -> anyhow::Result<()> {
     anyhow::ensure!(!disk::is_taken(to, new), io::Error::from(ErrorKind::AlreadyExists));
     match rustix::fs::renameat(&from.fd, name, &to.fd, new) {
         Err(Errno::NOENT) | Ok(()) => {}

@@ -9,7 +9,7 @@ mod kept;
 mod look;
 mod named;
 
-use crate::memory::tree::WorkspaceErasure;
+use crate::memory::workspace::WorkspaceErasure;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ use tokio::sync::OwnedMutexGuard;
 use crate::id::ForgettingId;
 use crate::people::Party;
 use crate::store::{Counts, Db, ForgettingRow, Forgotten, Left, Parting, Tx};
-use crate::text::needle::Needles;
-use crate::time::Moment;
+use crate::text::needle::ErasureQuery;
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
-use super::belongings::OwnPath;
-use super::write::{Author, New, Origin};
-use super::{memo, place};
+use super::owned_files::OwnPath;
+use super::write::{Author, ChangeOrigin, New};
+use super::{layout, memory_md};
 
 /// How many rows one transaction changes at most.
 const ROWS: usize = 200;
@@ -44,14 +44,14 @@ pub struct Forgettable {
     /// The note's path relative to the workspace; the fact's key; the words.
     pub target: String,
     /// The words that nothing may hold any more.
-    pub needles: Needles,
+    pub needles: ErasureQuery,
     /// Where they came from.
     pub label: Label,
 }
 
 /// What came of a forgetting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ErasureOutcome {
     /// How much of what went, from its beginning on.
     pub counts: Counts,
     /// What still holds it.
@@ -71,13 +71,17 @@ impl WorkspaceErasure<'_> {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; then it is gone on with later.
-    pub async fn forget(&self, id: ForgettingId, now: Moment) -> anyhow::Result<Option<Outcome>> {
+    pub async fn forget(&self, id: ForgettingId, now: Timestamp) -> anyhow::Result<Option<ErasureOutcome>> {
         let _alone = self.no_forgetting().await;
         self.forget_alone(id, now).await
     }
 
     /// The same for whoever sees to it that nothing else is forgotten meanwhile.
-    pub(super) async fn forget_alone(&self, id: ForgettingId, now: Moment) -> anyhow::Result<Option<Outcome>> {
+    pub(super) async fn forget_alone(
+        &self,
+        id: ForgettingId,
+        now: Timestamp,
+    ) -> anyhow::Result<Option<ErasureOutcome>> {
         let Some(row) = self.0.journal.read(move |db| db.erasure().forgetting(id)).await? else { return Ok(None) };
         // To find nothing without knowing what to look for would be taken for success.
         ensure!(row.is_readable, "The words of forgetting {id} cannot be read, so it is not finished");
@@ -103,7 +107,7 @@ impl WorkspaceErasure<'_> {
             Ok(tx.erasure().forgetting(id)?.map(|row| row.counts).unwrap_or_default())
         };
         let counts = self.0.journal.write("end a forgetting", end).await?;
-        Ok(Some(Outcome { counts, left, partings }))
+        Ok(Some(ErasureOutcome { counts, left, partings }))
     }
 
     /// Whose words a scope holds, if they are still let in.
@@ -115,7 +119,7 @@ impl WorkspaceErasure<'_> {
         }
     }
 
-    async fn forget_in_files(&self, row: &ForgettingRow, who: &Party, now: Moment) -> anyhow::Result<()> {
+    async fn forget_in_files(&self, row: &ForgettingRow, who: &Party, now: Timestamp) -> anyhow::Result<()> {
         let note = (row.what == Forgotten::Note && !row.target.is_empty()).then_some(row.target.as_str());
         let archives = self.0.journal.read(move |db| db.erasure().old_exports(now.plus(FUTURE))).await?;
         for file in self.folders().files_of(who).await? {
@@ -149,13 +153,13 @@ impl WorkspaceErasure<'_> {
         who: &Party,
         file: &OwnPath,
         note: Option<&str>,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<Counts> {
         let of = row.clone();
         let link =
             note.filter(|_| holds_index(&file.path)).map(|note| note.rsplit('/').next().unwrap_or(note).to_owned());
         let cut = move |text: &str| -> String {
-            let text = link.as_ref().map_or_else(|| text.to_owned(), |name| memo::drop_index_line(text, name));
+            let text = link.as_ref().map_or_else(|| text.to_owned(), |name| memory_md::drop_index_line(text, name));
             of.cut(&text).unwrap_or(text)
         };
         let Some(before) = self.folders().words_of(who.scope(), file).await? else { return Ok(Counts::default()) };
@@ -163,7 +167,7 @@ impl WorkspaceErasure<'_> {
         if lines == 0 {
             return Ok(Counts::default());
         }
-        let origin = Origin {
+        let origin = ChangeOrigin {
             who: who.clone(),
             label: Label::neutral(),
             author: Author::Person,
@@ -178,7 +182,7 @@ impl WorkspaceErasure<'_> {
         Ok(Counts { lines: if made.is_ok() { lines } else { 0 }, ..Counts::default() })
     }
 
-    async fn forget_messages(&self, row: &ForgettingRow, now: Moment) -> anyhow::Result<Vec<Parting>> {
+    async fn forget_messages(&self, row: &ForgettingRow, now: Timestamp) -> anyhow::Result<Vec<Parting>> {
         if !row.messages {
             return Ok(Vec::new());
         }
@@ -225,12 +229,12 @@ impl WorkspaceErasure<'_> {
 
 /// Whether lines that are forgotten are cut out of a file.
 fn is_memory(path: &str) -> bool {
-    let ours = ["memory/", "learnings/", "agents/", place::EXPERIENCE];
+    let ours = ["memory/", "learnings/", "agents/", layout::EXPERIENCE];
     ours.iter().any(|start| path.starts_with(start)) && path.ends_with(".md")
 }
 
 /// Whether lines that lead to notes stand in a file.
 fn holds_index(path: &str) -> bool {
     let name = path.strip_prefix("memory/").filter(|name| !name.contains('/'));
-    name.is_some_and(|name| name == "MEMORY.md" || memo::is_fold(name))
+    name.is_some_and(|name| name == "MEMORY.md" || memory_md::is_fold(name))
 }

@@ -3,15 +3,15 @@
 //! this person's words goes.
 
 use crate::id::{ForgettingId, PersonId};
-use crate::memory::tree::WorkspaceErasure;
+use crate::memory::workspace::WorkspaceErasure;
 use crate::people::Party;
 use crate::store::{Counts, Db, ForgettingRow, Forgotten, NewForgetting, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording;
 
-use super::tree::blocking;
-use super::{disk, place};
+use super::workspace::blocking;
+use super::{disk, layout};
 
 /// How many rows one transaction changes at most.
 const ROWS: u32 = 200;
@@ -39,14 +39,14 @@ impl WorkspaceErasure<'_> {
     /// If the journal cannot be read.
     pub async fn folder_once_of(&self, id: PersonId, name: &str) -> anyhow::Result<String> {
         let folder = self.0.journal.read(move |db| db.folders().folder_once_of(id)).await?;
-        Ok(folder.unwrap_or_else(|| place::folder_name(id, name)))
+        Ok(folder.unwrap_or_else(|| layout::folder_name(id, name)))
     }
 
     /// Forgets a person, or goes on with it.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; then it is gone on with later.
-    pub async fn forget_person(&self, id: ForgettingId, now: Moment) -> anyhow::Result<PersonGone> {
+    pub async fn forget_person(&self, id: ForgettingId, now: Timestamp) -> anyhow::Result<PersonGone> {
         let _alone = self.no_forgetting().await;
         // One that is over has no folder any more, and none means the first owner's.
         let row = self.0.journal.read(move |db| db.erasure().open_forgetting(id)).await?;
@@ -85,7 +85,7 @@ impl WorkspaceErasure<'_> {
         Ok(PersonGone { files, messages, left, by_hand })
     }
 
-    async fn drop_words_in_groups(&self, person: PersonId, now: Moment) -> anyhow::Result<usize> {
+    async fn drop_words_in_groups(&self, person: PersonId, now: Timestamp) -> anyhow::Result<usize> {
         let mut count = 0_usize;
         loop {
             let some = self.0.journal.read(move |db| db.erasure().said_in_groups(person, ROWS)).await?;
@@ -99,7 +99,7 @@ impl WorkspaceErasure<'_> {
     }
 
     /// What was taken down in groups from what they said there is to go: a forgetting for each group, whose row keeps the words until nothing holds them. Nothing is wanted twice.
-    async fn want_forgotten_in_groups(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
+    async fn want_forgotten_in_groups(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         if !self.0.journal.read(move |db| db.erasure().forgettings_in_groups(person)).await?.is_empty() {
             return Ok(());
         }
@@ -124,7 +124,7 @@ impl WorkspaceErasure<'_> {
     }
 
     /// It goes out of the files of those groups, and out of all that was made of it. Which files hold it still, and how much else does.
-    async fn forget_in_groups(&self, person: PersonId, now: Moment) -> anyhow::Result<(Vec<String>, usize)> {
+    async fn forget_in_groups(&self, person: PersonId, now: Timestamp) -> anyhow::Result<(Vec<String>, usize)> {
         let (mut by_hand, mut elsewhere) = (Vec::new(), 0_usize);
         for row in self.0.journal.read(move |db| db.erasure().forgettings_in_groups(person)).await? {
             let Some(outcome) = self.forget_alone(row.id, now).await? else { continue };
@@ -161,7 +161,7 @@ impl WorkspaceErasure<'_> {
             None => 0,
         };
         let spots = self.0.journal.read(move |db| db.erasure().paths_of(person)).await?;
-        for spot in spots.into_iter().filter(|spot| !place::is_owners_hand(spot)) {
+        for spot in spots.into_iter().filter(|spot| !layout::is_owners_hand(spot)) {
             dropped = dropped.saturating_add(usize::from(self.drop_spot(&spot).await?));
         }
         Ok(dropped)
@@ -183,7 +183,7 @@ impl WorkspaceErasure<'_> {
         let mut left = self.0.journal.read_much(move |db: Db<'_>| db.erasure().holding(person)).await?;
         let Some(folder) = folder else { return Ok(left) };
         let files = self.folders().files_in(&folder, Scope::Person(person)).await?;
-        let files = files.into_iter().filter(|file| !place::is_owners_hand(&file.path)).count();
+        let files = files.into_iter().filter(|file| !layout::is_owners_hand(&file.path)).count();
         if files > 0 {
             left.push(("files".to_owned(), files));
         }

@@ -1,15 +1,15 @@
 //! The root of the workspace changes hands. Places are swapped, never contents: the files of who had it go to a folder of their own, those of the heir to the root,
 //! and every version keeps for whom it was written.
 
-use crate::memory::tree::WorkspaceFolders;
+use crate::memory::workspace::WorkspaceFolders;
 use std::sync::Arc;
 
-use super::folder_moves::Step;
-use super::place;
-use super::tree::blocking;
+use super::folder_moves::MoveHook;
+use super::layout;
+use super::workspace::blocking;
 use crate::id::PersonId;
 use crate::people::Party;
-use crate::store::{Folder, NotBegun, Tx};
+use crate::store::{FolderState, NotBegun, Tx};
 use crate::trust::Scope;
 
 /// What a hand-over did, or would do.
@@ -89,7 +89,7 @@ impl WorkspaceFolders<'_> {
     pub(super) async fn hand_over_in_steps(
         &self,
         heir: &Party,
-        step: Step<'_>,
+        step: MoveHook<'_>,
     ) -> anyhow::Result<Result<HandedOver, NotHandedOver>> {
         let plan = match self.look_at_hand_over(heir).await? {
             Ok(plan) => plan,
@@ -107,7 +107,7 @@ impl WorkspaceFolders<'_> {
         let Scope::Person(id) = heir.scope() else { return Ok(Err(NotHandedOver::NotAnOwner)) };
         let (target, source) = (plan.from_folder.clone(), plan.heir_folder.clone());
         let begin = move |tx: Tx<'_>| {
-            let is_as_seen = tx.folders().folder_of(Scope::Person(id))? == Folder::At(source);
+            let is_as_seen = tx.folders().folder_of(Scope::Person(id))? == FolderState::At(source);
             if is_as_seen { tx.folders().begin_hand_over(id, &target) } else { Ok(Err(NotBegun::Busy)) }
         };
         let begun = match self.0.journal.write("begin to hand the root over", begin).await? {
@@ -123,6 +123,6 @@ impl WorkspaceFolders<'_> {
     async fn stored_folder(&self, id: PersonId) -> anyhow::Result<(String, String)> {
         let look = self.0.journal.read(move |db| Ok((db.folders().stored_folder(id)?, db.folders().name_once_of(id)?)));
         let (stored, name) = look.await?;
-        Ok((stored, place::folder_name(id, &name.unwrap_or_default())))
+        Ok((stored, layout::folder_name(id, &name.unwrap_or_default())))
     }
 }

@@ -2,20 +2,20 @@
 //!
 //! Nothing here quotes a word, and only a file that lies with the wrong person is named, because what `doctor` prints may be pasted anywhere.
 
-use crate::memory::tree::WorkspaceChecks;
+use crate::memory::workspace::WorkspaceChecks;
 use std::collections::BTreeSet;
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use super::belongings::OwnPath;
-use super::facts::Standing;
-use super::tree::blocking;
-use super::write::{Author, New, Origin};
-use super::{memo, note, place};
+use super::facts::FactsFile;
+use super::owned_files::OwnPath;
+use super::workspace::blocking;
+use super::write::{Author, ChangeOrigin, New};
+use super::{layout, memory_md, note};
 use crate::people::{Party, Role};
-use crate::store::{Db, Folder, Node};
-use crate::time::Moment;
+use crate::store::{Db, FolderState, Node};
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
 /// The folders that everything else counts on, of the workspace.
@@ -116,7 +116,7 @@ impl WorkspaceChecks<'_> {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used.
-    pub async fn mend(&self, now: Moment) -> anyhow::Result<TreeMended> {
+    pub async fn mend(&self, now: Timestamp) -> anyhow::Result<TreeMended> {
         let mut mended = TreeMended::default();
         for folder in self.missing_folders() {
             self.on_disk(move |disk| disk.folder(folder).map(drop)).await?;
@@ -141,14 +141,14 @@ impl WorkspaceChecks<'_> {
         let files = self.folders().files_of(who).await?;
         health.files = health.files.saturating_add(files.len());
         health.bytes = files.iter().fold(health.bytes, |bytes, file| bytes.saturating_add(file.size));
-        for file in files.iter().filter(|file| place::is_loaded(&file.path) && file.path.ends_with(".md")) {
-            let most = u64::try_from(place::most_bytes(&file.path)).unwrap_or(u64::MAX);
+        for file in files.iter().filter(|file| layout::is_loaded(&file.path) && file.path.ends_with(".md")) {
+            let most = u64::try_from(layout::most_bytes(&file.path)).unwrap_or(u64::MAX);
             health.overfull = health.overfull.saturating_add(usize::from(file.size > most));
             if file.path == MEMORY {
                 health.fullest = health.fullest.max(file.size.saturating_mul(100) / most.max(1));
             }
             let broken =
-                file.size <= place::MAX_TEXT_FILE && self.folders().words_of(who.scope(), file).await?.is_none();
+                file.size <= layout::MAX_TEXT_FILE && self.folders().words_of(who.scope(), file).await?.is_none();
             health.unreadable = health.unreadable.saturating_add(usize::from(broken));
         }
         health.unlisted = health.unlisted.saturating_add(self.unlisted(who, &files).await?.len());
@@ -157,12 +157,12 @@ impl WorkspaceChecks<'_> {
 
     /// The notes that no line of `MEMORY.md` leads to, with what stands in them. A line repeats words of its note, and `MEMORY.md` is loaded by itself; so what has untrusted
     /// words in it is none of them.
-    async fn unlisted<'f>(&self, who: &Party, files: &'f [OwnPath]) -> anyhow::Result<Vec<(&'f OwnPath, Standing)>> {
+    async fn unlisted<'f>(&self, who: &Party, files: &'f [OwnPath]) -> anyhow::Result<Vec<(&'f OwnPath, FactsFile)>> {
         let mut indexes = Vec::new();
         for file in files.iter().filter(|file| holds_lines(&file.path)) {
             indexes.extend(self.folders().words_of(who.scope(), file).await?);
         }
-        let leads = |file: &OwnPath| indexes.iter().any(|text| memo::leads_in(text, name_of(&file.path)));
+        let leads = |file: &OwnPath| indexes.iter().any(|text| memory_md::leads_in(text, name_of(&file.path)));
         let mut unlisted = Vec::new();
         for file in files.iter().filter(|file| is_listed_note(&file.path) && !leads(file)) {
             let Ok(Some(found)) = self.notes().standing(who, &file.path).await else { continue };
@@ -173,7 +173,7 @@ impl WorkspaceChecks<'_> {
         Ok(unlisted)
     }
 
-    async fn list_unlisted(&self, who: &Party, now: Moment) -> anyhow::Result<usize> {
+    async fn list_unlisted(&self, who: &Party, now: Timestamp) -> anyhow::Result<usize> {
         let files = self.folders().files_of(who).await?;
         let (mut lines, mut from) = (Vec::new(), Vec::new());
         for (file, found) in self.unlisted(who, &files).await? {
@@ -187,12 +187,18 @@ impl WorkspaceChecks<'_> {
         if count == 0 {
             return Ok(0);
         }
-        let origin =
-            Origin { who: who.clone(), label: Label::neutral(), author: Author::Program, cause: "mend", from, now };
+        let origin = ChangeOrigin {
+            who: who.clone(),
+            label: Label::neutral(),
+            author: Author::Program,
+            cause: "mend",
+            from,
+            now,
+        };
         let list = move |text: Option<&str>| {
             let begun = text.unwrap_or_default().to_owned();
             Ok(New::Text(
-                lines.iter().fold(begun, |text, (title, file, says)| memo::index_line(&text, title, file, says)),
+                lines.iter().fold(begun, |text, (title, file, says)| memory_md::index_line(&text, title, file, says)),
             ))
         };
         Ok(self.versions().change(&origin, MEMORY, list).await?.map_or(0, |_| count))
@@ -214,7 +220,7 @@ impl WorkspaceChecks<'_> {
 fn misplaced_in(db: Db<'_>) -> anyhow::Result<Vec<Misplaced>> {
     let mut folders = Vec::new();
     for person in db.people().people()? {
-        if let Folder::At(folder) = db.folders().folder_of(Scope::Person(person.id))? {
+        if let FolderState::At(folder) = db.folders().folder_of(Scope::Person(person.id))? {
             folders.push((folder, Scope::Person(person.id)));
         }
     }
@@ -225,8 +231,8 @@ fn misplaced_in(db: Db<'_>) -> anyhow::Result<Vec<Misplaced>> {
         }
     }
     let mut found = Vec::new();
-    for written in db.folders().newest_scopes()?.into_iter().filter(|written| !place::is_shared(&written.path)) {
-        let lies = folders.iter().find(|(folder, _)| place::own(folder, &written.path).is_some());
+    for written in db.folders().newest_scopes()?.into_iter().filter(|written| !layout::is_shared(&written.path)) {
+        let lies = folders.iter().find(|(folder, _)| layout::own(folder, &written.path).is_some());
         let Some((_, lies)) = lies.filter(|(_, scope)| !written.scope.fits(*scope)) else { continue };
         let (written_for, lies_with) = (called(db, written.scope)?, called(db, *lies)?);
         found.push(Misplaced { path: written.path, written_for, lies_with, stands: false });
@@ -245,7 +251,7 @@ const MEMORY: &str = "memory/MEMORY.md";
 
 /// Whether lines of the index stand in a file.
 fn holds_lines(path: &str) -> bool {
-    path == MEMORY || path.strip_prefix("memory/").is_some_and(|name| !name.contains('/') && memo::is_fold(name))
+    path == MEMORY || path.strip_prefix("memory/").is_some_and(|name| !name.contains('/') && memory_md::is_fold(name))
 }
 
 /// Whether a file is a note that a line should lead to: not one of a day.

@@ -15,7 +15,7 @@ mod salience;
 mod search;
 mod shape;
 mod sync;
-mod told;
+mod journal_entries;
 mod watch;
 
 #[cfg(test)]
@@ -25,11 +25,11 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use super::tree::Tree;
 use super::vectors::Vectors;
+use super::workspace::Workspace;
 use crate::people::Party;
 use crate::store::{EntryKind, Indexed, Journal, Node};
-use crate::time::{Clock, Moment};
+use crate::time::{Clock, Timestamp};
 use crate::trust::{Scope, Text};
 use sync::Noticed;
 
@@ -40,10 +40,10 @@ const WEIGHED: u32 = 500;
 
 /// The index of the tree and of what the journal tells of conversations. Cloning gives another handle on the same one.
 #[derive(Clone)]
-pub struct Index(Arc<Inner>, Option<Vectors>);
+pub struct Index(Arc<IndexInner>, Option<Vectors>);
 
-struct Inner {
-    tree: Tree,
+struct IndexInner {
+    tree: Workspace,
     journal: Journal,
     clock: Arc<dyn Clock>,
     noticed: Mutex<Noticed>,
@@ -53,7 +53,7 @@ struct Inner {
 
 /// What is looked for, and where.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct IndexQuery {
     /// Who asks: only their own and what is shared is looked into.
     pub party: Party,
     /// The words.
@@ -71,12 +71,12 @@ pub struct Question {
     /// Untrusted entries as well.
     pub untrusted_too: bool,
     /// Only what was written before.
-    pub before: Option<Moment>,
+    pub before: Option<Timestamp>,
     /// At most so many.
     pub limit: usize,
 }
 
-impl Question {
+impl IndexQuery {
     /// Anything trusted that matches those words, at most five hits.
     pub fn of(party: &Party, words: Text) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl Question {
 
 /// What a search found.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub struct IndexMatches {
     /// The best hits, best first.
     pub hits: Vec<EntryHit>,
     /// How many untrusted entries match besides, when they were not asked for; counted up to a bound.
@@ -128,7 +128,7 @@ pub struct EntryHit {
     /// The words, with a fact's key in front.
     pub text: Text,
     /// When they were written.
-    pub at: Moment,
+    pub at: Timestamp,
     /// Higher is better.
     pub score: f64,
 }
@@ -162,9 +162,9 @@ pub struct IndexTotals {
 
 impl Index {
     /// The index of that tree, by words alone.
-    pub fn new(tree: Tree, journal: Journal, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(tree: Workspace, journal: Journal, clock: Arc<dyn Clock>) -> Self {
         Self(
-            Arc::new(Inner {
+            Arc::new(IndexInner {
                 tree,
                 journal,
                 clock,
@@ -252,7 +252,7 @@ impl Index {
     ///
     /// # Errors
     /// If the journal cannot be read. No question is an error.
-    pub async fn search(&self, question: &Question) -> anyhow::Result<Found> {
+    pub async fn search(&self, question: &IndexQuery) -> anyhow::Result<IndexMatches> {
         let room = self.room(&question.party).await?;
         self.sync(&room, READ_BEFORE_SEARCH).await?;
         let mut found = search::search(&self.0.journal, self.1.as_ref(), question, self.0.clock.now()).await?;
@@ -296,7 +296,7 @@ impl Index {
             .read_much(move |db| {
                 let mut nodes = Vec::new();
                 for (path, section) in db.entries().entry_places(&keys)? {
-                    nodes.extend(told::origin(db, &path, &section)?);
+                    nodes.extend(journal_entries::origin(db, &path, &section)?);
                 }
                 nodes.sort_unstable();
                 nodes.dedup();
@@ -320,7 +320,7 @@ impl Index {
                     .entries()
                     .indexed_in(room.scope)?
                     .into_iter()
-                    .filter(|file| !told::is_told(&file.path))
+                    .filter(|file| !journal_entries::is_told(&file.path))
                     .collect();
                 let troubled = files.iter().filter(|file| !file.trouble.is_empty());
                 Ok(IndexHealth {

@@ -4,8 +4,8 @@
 //! newest version was written for somebody else. So neither a new owner, nor a folder that is moved meanwhile, nor a row in the wrong place shows one person's
 //! words to another.
 
-use super::{first, place};
-use crate::store::{Db, FOUND, Folder};
+use super::{default_files, layout};
+use crate::store::{Db, FOUND, FolderState};
 use crate::trust::{Label, Scope, Source};
 
 /// The file may not be read for that person or group.
@@ -25,7 +25,7 @@ pub fn of_found_file() -> Label {
 
 /// The label of a file of an archive that nothing authenticates: trusted if it is a shared file as the program gives it first.
 pub fn of_file_from_anywhere(path: &str, digest: &str) -> Label {
-    if first::is_first(path, digest) { Label::trusted() } else { of_found_file() }
+    if default_files::is_first(path, digest) { Label::trusted() } else { of_found_file() }
 }
 
 /// The label of a file as it stands now, and its row if we wrote just that; or that it may not be read for that party.
@@ -51,16 +51,16 @@ pub(super) fn is_foreign(db: Db<'_>, whose: Scope, asked: &str, inside: &str) ->
 
 /// Whether a path is not in the folder of that party, as it is now.
 pub(super) fn is_elsewhere(db: Db<'_>, whose: Scope, asked: &str, inside: &str) -> anyhow::Result<bool> {
-    if place::is_shared(asked) {
+    if layout::is_shared(asked) {
         return Ok(false);
     }
-    let Folder::At(folder) = db.folders().folder_of(whose)? else { return Ok(true) };
-    Ok(place::own(&folder, inside).is_none())
+    let FolderState::At(folder) = db.folders().folder_of(whose)? else { return Ok(true) };
+    Ok(layout::own(&folder, inside).is_none())
 }
 
 /// Whether the newest version of a file was written for somebody else. Without a version it was written by hand, for whose folder it lies in.
 pub(super) fn is_written_for_another(db: Db<'_>, whose: Scope, asked: &str, inside: &str) -> anyhow::Result<bool> {
-    if place::is_shared(asked) {
+    if layout::is_shared(asked) {
         return Ok(false);
     }
     Ok(db.folders().newest_scope_of(inside)?.is_some_and(|scope| !scope.fits(whose)))
@@ -76,7 +76,7 @@ pub fn of_content(db: Db<'_>, asked: &str, inside: &str, digest: &str) -> anyhow
         // A path stays untrusted through any edit; else nobody but a person can have written it.
         None => (None, db.file_versions().last_label_of(inside)?.unwrap_or_else(Label::trusted)),
     };
-    if label.is_trusted() && (place::is_untrusted(asked) || place::is_untrusted(inside)) {
+    if label.is_trusted() && (layout::is_untrusted(asked) || layout::is_untrusted(inside)) {
         label.absorb(&Label::untrusted(Source::unknown()));
     }
     Ok((row, label))
@@ -89,6 +89,6 @@ pub(super) fn of_name(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
 
 /// The label of the name of a folder: that of all that was ever written into it, but for the folders that the program makes itself.
 pub(super) fn of_folder(db: Db<'_>, spot: &str) -> anyhow::Result<Label> {
-    let below = if place::is_ours(spot) { Vec::new() } else { db.file_versions().labels_below(spot)? };
+    let below = if layout::is_ours(spot) { Vec::new() } else { db.file_versions().labels_below(spot)? };
     Ok(below.iter().fold(Label::trusted(), |label, below| label.join_with(below)))
 }

@@ -4,14 +4,14 @@
 //! last; never a word from outside, so such a line is the program's own whatever the turn had read. What was put right is taken down by the extractor from what a person typed.
 //! Conversations begin with the newest of both. Each kind has its own room: however much fails, what a person put right is read.
 
-use crate::memory::tree::Notes;
+use crate::memory::workspace::Notes;
 use std::sync::Arc;
 
-use super::memo::{self, Fact};
-use super::write::{Author, New, NotWritten, Origin};
+use super::memory_md::{self, Fact};
+use super::write::{Author, ChangeOrigin, New, NotWritten};
 use crate::people::Party;
 use crate::store::{Correction, Node};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::{self, agent as says};
 
@@ -35,13 +35,19 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used.
-    pub async fn learn_failure(&self, who: &Party, tool: &str, how: &'static str, now: Moment) -> anyhow::Result<()> {
+    pub async fn learn_failure(
+        &self,
+        who: &Party,
+        tool: &str,
+        how: &'static str,
+        now: Timestamp,
+    ) -> anyhow::Result<()> {
         if !self.1.memory.enabled {
             return Ok(());
         }
         let label = Label::neutral();
         let (who, author) = (who.clone(), Author::Program);
-        let origin = Origin { who, label, author, cause: "learned", from: Vec::new(), now };
+        let origin = ChangeOrigin { who, label, author, cause: "learned", from: Vec::new(), now };
         let (key, day) = (format!("{tool}: {how}"), self.0.zone.day(now));
         let make = move |text: Option<&str>| {
             let text = text.unwrap_or(says::ERRORS_FILE);
@@ -60,7 +66,7 @@ impl Notes<'_> {
     /// If the journal or the disk cannot be used; inside, why it is not kept.
     pub async fn keep_corrections(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         corrections: &[Correction],
     ) -> anyhow::Result<Result<(), NotWritten>> {
         if corrections.is_empty() || self.holds(origin).await? {
@@ -98,7 +104,7 @@ impl Notes<'_> {
             let found = self.standing(who, path).await.ok().flatten();
             let Some(found) = found.filter(|found| self.1.memory.enabled && found.label.is_trusted()) else { continue };
             label.absorb(&found.label);
-            parts.extend(newest(memo::facts_in(&found.text, section), title, room, path));
+            parts.extend(newest(memory_md::facts_in(&found.text, section), title, room, path));
         }
         Ok(Labelled::new(Arc::from(parts.join("\n\n")), label, who.scope()))
     }
@@ -117,7 +123,7 @@ impl Notes<'_> {
     }
 
     /// Whether the file of corrections stands as this answer of the extractor left it: the row of the version comes before its file, so only both together say that it does.
-    async fn holds(&self, origin: &Origin) -> anyhow::Result<bool> {
+    async fn holds(&self, origin: &ChangeOrigin) -> anyhow::Result<bool> {
         let Some(found) = self.standing(&origin.who, CORRECTIONS).await? else { return Ok(false) };
         let (row, from) = (found.row, origin.from.clone());
         let grew = move |db: crate::store::Db<'_>| {
@@ -131,12 +137,12 @@ impl Notes<'_> {
 /// The text with that line once more: counted, and the newest. Another answer to the same trouble begins to count anew.
 fn counted(text: &str, section: &str, key: &str, says: &str, day: &str) -> String {
     // The line does not hold every sign of it: a star is none there.
-    let known = memo::facts_in(text, section).into_iter().find(|known| memo::is_same_key(&known.key, key));
+    let known = memory_md::facts_in(text, section).into_iter().find(|known| memory_md::is_same_key(&known.key, key));
     let before = known.and_then(|known| count(&known.value, says)).unwrap_or(0);
     let times = wording::agent::times(before + 1);
     let value = if says.is_empty() { times } else { format!("{says} [{times}]") };
     let fact = Fact { key: key.to_owned(), value, day: day.to_owned() };
-    let text = memo::add_fact(&memo::remove_fact(text, section, key), section, &fact, MOST).text;
+    let text = memory_md::add_fact(&memory_md::remove_fact(text, section, key), section, &fact, MOST).text;
     // The empty lines that a line leaves behind would pile up.
     format!("{}\n", text.trim_end())
 }

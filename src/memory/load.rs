@@ -7,28 +7,28 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::agent::Habits;
-use super::first::Kept;
+use super::agent::AgentLayout;
+use super::default_files::DefaultFile;
 use super::label::{self, Foreign};
-use super::page::Page;
-use super::shelf::{Look, Shelf};
-use super::tree::{Closed, Tree, blocking};
-use super::{Loaded, place};
+use super::page::FileVersion;
+use super::page_cache::{PageCache, PageLookup};
+use super::workspace::{Closed, Workspace, blocking};
+use super::{Loaded, layout};
 use crate::people::Party;
 use crate::store::Db;
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
-impl Tree {
+impl Workspace {
     /// Makes the folders and gives every file that is missing its first contents. What exists is left as it is. The owner's own
     /// files wait until there is an owner.
     ///
     /// # Errors
     /// If the workspace cannot be written.
-    pub async fn seed(&self, now: Moment) -> anyhow::Result<()> {
+    pub async fn seed(&self, now: Timestamp) -> anyhow::Result<()> {
         self.folders().settle_folders().await?;
         self.versions().finish().await?;
-        for kind in Kept::SHARED {
+        for kind in DefaultFile::SHARED {
             self.versions().create("", &kind.name(""), kind.first_contents(""), Scope::Shared, now).await?;
         }
         let inner = Arc::clone(&self.0);
@@ -37,7 +37,7 @@ impl Tree {
             return Ok(());
         };
         let scope = Scope::Person(owner.id);
-        for kind in [Kept::User, Kept::Memory] {
+        for kind in [DefaultFile::User, DefaultFile::Memory] {
             self.versions().create("", &kind.name(""), kind.first_contents(""), scope, now).await?;
         }
         Ok(())
@@ -48,7 +48,7 @@ impl Tree {
     ///
     /// # Errors
     /// If the journal cannot be read. Trouble with a file is no error but a note.
-    pub async fn load(&self, who: &Party, now: Moment, day: &str) -> anyhow::Result<Loaded> {
+    pub async fn load(&self, who: &Party, now: Timestamp, day: &str) -> anyhow::Result<Loaded> {
         let scope = who.scope();
         let mut notes = Vec::new();
         let folder = match self.folder_of(who).await {
@@ -70,7 +70,7 @@ impl Tree {
     }
 
     /// Without a folder only what is everybody's.
-    async fn look(&self, folder: Option<&str>, day: &str) -> anyhow::Result<Vec<Seen>> {
+    async fn look(&self, folder: Option<&str>, day: &str) -> anyhow::Result<Vec<FileLook>> {
         let (inner, habits) = (Arc::clone(&self.0), Arc::clone(&self.1));
         let (folder, day) = (folder.map(str::to_owned), day.to_owned());
         blocking(move || Ok(look(&inner.shelf, &habits, folder.as_deref(), &day))).await
@@ -79,16 +79,16 @@ impl Tree {
     /// Whether anything was made.
     async fn create_missing(
         &self,
-        seen: &[Seen],
+        seen: &[FileLook],
         folder: &str,
         day: &str,
         scope: Scope,
-        now: Moment,
+        now: Timestamp,
         notes: &mut Vec<String>,
     ) -> bool {
         let mut made = false;
         let date = self.0.zone.show_day(now);
-        let missing = seen.iter().filter(|seen| matches!(seen.look, Look::Missing));
+        let missing = seen.iter().filter(|seen| matches!(seen.look, PageLookup::Missing));
         for kind in missing.filter_map(|seen| seen.what.is_made()) {
             match self.versions().create(folder, &kind.name(day), kind.first_contents(&date), scope, now).await {
                 Ok(()) => made = true,
@@ -101,9 +101,9 @@ impl Tree {
 
 /// What a file is loaded for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum What {
+enum LoadPurpose {
     /// To be shown as it is.
-    File(Kept),
+    File(DefaultFile),
     /// The agent's memory of the workspace.
     Workspace,
     /// What the agent's profile has learned.
@@ -112,9 +112,9 @@ enum What {
     OtherProfile(String),
 }
 
-impl What {
+impl LoadPurpose {
     /// The kind, if it gets first contents where it is missing.
-    fn is_made(&self) -> Option<Kept> {
+    fn is_made(&self) -> Option<DefaultFile> {
         match self {
             Self::File(kind) if !kind.is_shared() => Some(*kind),
             _ => None,
@@ -123,63 +123,63 @@ impl What {
 }
 
 /// A look at a file.
-struct Seen {
-    what: What,
+struct FileLook {
+    what: LoadPurpose,
     /// How the person whose file it is finds it.
     name: String,
     /// Where it was looked for.
     asked: String,
-    look: Look,
+    look: PageLookup,
 }
 
 /// A look at a file with the row and the label of what was seen, if it may be read.
 struct Judged {
-    seen: Seen,
+    seen: FileLook,
     found: Result<(Option<i64>, Label), Foreign>,
 }
 
 /// Looks at everything that a turn begins with. Blocks.
-fn look(shelf: &Shelf, habits: &Habits, folder: Option<&str>, day: &str) -> Vec<Seen> {
+fn look(shelf: &PageCache, habits: &AgentLayout, folder: Option<&str>, day: &str) -> Vec<FileLook> {
     let is_closed = folder.is_none();
     let folder = folder.unwrap_or_default();
-    let file = |kind: Kept| Seen {
-        what: What::File(kind),
+    let file = |kind: DefaultFile| FileLook {
+        what: LoadPurpose::File(kind),
         name: kind.name(day),
         asked: kind.path(folder, day),
         look: shelf.look(folder, kind, day),
     };
     if is_closed {
-        return Kept::SHARED.into_iter().map(file).collect();
+        return DefaultFile::SHARED.into_iter().map(file).collect();
     }
     if !habits.memory.enabled {
-        return Kept::SHARED.into_iter().chain([Kept::User]).map(file).collect();
+        return DefaultFile::SHARED.into_iter().chain([DefaultFile::User]).map(file).collect();
     }
-    let mut seen: Vec<Seen> = Kept::SHARED.into_iter().chain(Kept::OWN).map(file).collect();
-    let mut there = |what: What, name: String| {
-        let asked = place::spot(folder, &name).unwrap_or_default();
+    let mut seen: Vec<FileLook> = DefaultFile::SHARED.into_iter().chain(DefaultFile::OWN).map(file).collect();
+    let mut there = |what: LoadPurpose, name: String| {
+        let asked = layout::spot(folder, &name).unwrap_or_default();
         let look = shelf.look_there(&asked, &name);
-        seen.push(Seen { what, name, asked, look });
+        seen.push(FileLook { what, name, asked, look });
     };
-    there(What::Workspace, habits.workspace_file());
+    there(LoadPurpose::Workspace, habits.workspace_file());
     let own = habits.profile_file();
     if let Some(own) = own.clone() {
-        there(What::Profile, own);
+        there(LoadPurpose::Profile, own);
     }
     if habits.memory.experience_for_all {
         for file in shelf.profiles(folder) {
-            let name = format!("{}{file}", place::EXPERIENCE);
+            let name = format!("{}{file}", layout::EXPERIENCE);
             if own.as_ref() != Some(&name) {
-                there(What::OtherProfile(file.trim_end_matches(".md").to_owned()), name);
+                there(LoadPurpose::OtherProfile(file.trim_end_matches(".md").to_owned()), name);
             }
         }
     }
     seen
 }
 
-fn judge(db: Db<'_>, whose: Scope, seen: Seen) -> anyhow::Result<Judged> {
+fn judge(db: Db<'_>, whose: Scope, seen: FileLook) -> anyhow::Result<Judged> {
     let found = match &seen.look {
-        Look::Page(page) => label::of_file(db, whose, &seen.asked, &page.inside, &page.digest)?,
-        Look::Missing | Look::Unreadable(_) => Ok((None, Label::neutral())),
+        PageLookup::Page(page) => label::of_file(db, whose, &seen.asked, &page.inside, &page.digest)?,
+        PageLookup::Missing | PageLookup::Unreadable(_) => Ok((None, Label::neutral())),
     };
     Ok(Judged { seen, found })
 }
@@ -187,7 +187,7 @@ fn judge(db: Db<'_>, whose: Scope, seen: Seen) -> anyhow::Result<Judged> {
 /// What was found of what a turn begins with: the trusted pages, and notes about the rest.
 struct Gathered {
     own: Scope,
-    pages: Vec<(What, Arc<Page>, Label)>,
+    pages: Vec<(LoadPurpose, Arc<FileVersion>, Label)>,
     nodes: Vec<i64>,
     notes: Vec<String>,
 }
@@ -204,12 +204,12 @@ impl Gathered {
                 }
             };
             match seen.look {
-                Look::Missing => {}
-                Look::Unreadable(note) => gathered.notes.push(note),
-                Look::Page(_) if !label.is_trusted() => {
+                PageLookup::Missing => {}
+                PageLookup::Unreadable(note) => gathered.notes.push(note),
+                PageLookup::Page(_) if !label.is_trusted() => {
                     gathered.notes.push(format!("{} is left out: untrusted text had a part in it", seen.name));
                 }
-                Look::Page(page) => {
+                PageLookup::Page(page) => {
                     gathered.nodes.extend(row);
                     gathered.notes.extend(page.notes.iter().cloned());
                     gathered.pages.push((seen.what, page, label));
@@ -220,48 +220,51 @@ impl Gathered {
     }
 
     /// The page that is loaded for that.
-    fn page(&self, what: &What) -> Option<&(What, Arc<Page>, Label)> {
+    fn page(&self, what: &LoadPurpose) -> Option<&(LoadPurpose, Arc<FileVersion>, Label)> {
         self.pages.iter().find(|(of, ..)| of == what)
     }
 
-    fn file(&self, kind: Kept) -> Text {
+    fn file(&self, kind: DefaultFile) -> Text {
         let scope = if kind.is_shared() { Scope::Shared } else { self.own };
-        match self.page(&What::File(kind)) {
+        match self.page(&LoadPurpose::File(kind)) {
             Some((_, page, label)) => Labelled::new(Arc::clone(&page.text), label.clone(), scope),
             None => Labelled::new(Arc::from(""), Label::neutral(), scope),
         }
     }
 
     /// How much of the room that a file has is taken, in per cent.
-    fn percent(&self, kind: Kept) -> usize {
-        self.page(&What::File(kind)).map_or(0, |(_, page, _)| page.size * 100 / place::most_bytes(&page.inside).max(1))
+    fn percent(&self, kind: DefaultFile) -> usize {
+        self.page(&LoadPurpose::File(kind))
+            .map_or(0, |(_, page, _)| page.size * 100 / layout::most_bytes(&page.inside).max(1))
     }
 
-    fn agent(&self, habits: &Habits) -> Text {
-        let (workspace, profile) = (self.page(&What::Workspace), self.page(&What::Profile));
-        let words = |page: Option<&(What, Arc<Page>, Label)>| page.map_or("", |(_, page, _)| &*page.text).to_owned();
+    fn agent(&self, habits: &AgentLayout) -> Text {
+        let (workspace, profile) = (self.page(&LoadPurpose::Workspace), self.page(&LoadPurpose::Profile));
+        let words = |page: Option<&(LoadPurpose, Arc<FileVersion>, Label)>| {
+            page.map_or("", |(_, page, _)| &*page.text).to_owned()
+        };
         let shown = habits.shown(&habits.layers(&words(workspace), &words(profile)));
         let label = Label::join_of(workspace.into_iter().chain(profile).map(|(.., label)| label));
         Labelled::new(Arc::from(shown), label, self.own)
     }
 
-    fn experience(&self, habits: &Habits) -> Text {
+    fn experience(&self, habits: &AgentLayout) -> Text {
         let others = self.pages.iter().filter_map(|(what, page, label)| match what {
-            What::OtherProfile(profile) => Some(((profile.clone(), page.text.to_string()), label)),
+            LoadPurpose::OtherProfile(profile) => Some(((profile.clone(), page.text.to_string()), label)),
             _ => None,
         });
         let (others, labels): (Vec<_>, Vec<_>) = others.unzip();
         Labelled::new(Arc::from(habits.shown_of_others(&others)), Label::join_of(labels), self.own)
     }
 
-    fn loaded(self, habits: &Habits) -> Loaded {
+    fn loaded(self, habits: &AgentLayout) -> Loaded {
         Loaded {
-            agents: self.file(Kept::Agents),
-            soul: self.file(Kept::Soul),
-            user: self.file(Kept::User),
-            memory: self.file(Kept::Memory),
-            memory_percent: self.percent(Kept::Memory),
-            today: self.file(Kept::Today),
+            agents: self.file(DefaultFile::Agents),
+            soul: self.file(DefaultFile::Soul),
+            user: self.file(DefaultFile::User),
+            memory: self.file(DefaultFile::Memory),
+            memory_percent: self.percent(DefaultFile::Memory),
+            today: self.file(DefaultFile::Today),
             agent: self.agent(habits),
             experience: self.experience(habits),
             nodes: self.nodes,

@@ -1,6 +1,6 @@
 //! A note: one Markdown file about one thing, with a few words in front that say what it is.
 
-use super::{memo, page};
+use super::{memory_md, page};
 use crate::skill::manifest;
 use crate::text::{cut_bytes, one_line, shorten};
 
@@ -81,7 +81,7 @@ pub fn hook(body: &str) -> String {
 /// Whether a file of that name is something else than a note of its own.
 pub(super) fn is_reserved(slug: &str) -> bool {
     let managed = ["index-", "facts-"].iter().any(|start| slug.starts_with(start));
-    memo::is_day(slug) || managed || matches!(slug, "memory" | "untrusted")
+    memory_md::is_day(slug) || managed || matches!(slug, "memory" | "untrusted")
 }
 
 fn with_digest(slug: &str, words: &str) -> String {

@@ -15,7 +15,7 @@ const INSTRUCTIONS: [&str; 3] = ["AGENTS.md", "SOUL.md", "USER.md"];
 
 /// One version of a file.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct FileVersion {
     /// Where it really lies.
     pub inside: String,
     /// SHA-256 of all its bytes.
@@ -28,7 +28,7 @@ pub(super) struct Page {
     pub notes: Vec<String>,
 }
 
-impl Page {
+impl FileVersion {
     /// The page of a file's bytes; `name` is how the person whose file it is finds it.
     pub(super) fn of(inside: String, name: &str, bytes: &[u8]) -> Self {
         let mut notes = Vec::new();
@@ -99,7 +99,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn text(bytes: &[u8]) -> String {
-        Page::of("USER.md".to_owned(), "USER.md", bytes).text.to_string()
+        FileVersion::of("USER.md".to_owned(), "USER.md", bytes).text.to_string()
     }
 
     #[test]
@@ -119,17 +119,17 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_cut_at_a_character_and_says_so() {
-        let page = Page::of("x".to_owned(), "AGENTS.md", "é".repeat(MAX_TEXT).as_bytes());
+        let page = FileVersion::of("x".to_owned(), "AGENTS.md", "é".repeat(MAX_TEXT).as_bytes());
         assert!(page.text.ends_with("é\n\n(cut after 32768 characters; the rest is in AGENTS.md)"));
         assert_eq!(page.notes, ["AGENTS.md is too long and was cut after 32768 characters"]);
-        let page = Page::of("x".to_owned(), "x", "a".repeat(MAX_TEXT).as_bytes());
+        let page = FileVersion::of("x".to_owned(), "x", "a".repeat(MAX_TEXT).as_bytes());
         assert!(page.notes.is_empty() && page.text.len() == MAX_TEXT);
     }
 
     #[test]
     fn what_grows_at_its_end_keeps_its_end_and_says_how_much_of_its_middle_is_left_out() {
         let lines: Vec<String> = (0..9_000).map(|n| format!("- line {n} é")).collect();
-        let page = Page::of("x".to_owned(), "memory/MEMORY.md", lines.join("\n").as_bytes());
+        let page = FileVersion::of("x".to_owned(), "memory/MEMORY.md", lines.join("\n").as_bytes());
         let (head, rest) = page.text.split_once("\n\n(cut here: ").unwrap();
         let (count, tail) = rest.split_once(" characters are left out; they are in memory/MEMORY.md)\n\n").unwrap();
         let (head, tail): (Vec<&str>, Vec<&str>) = (head.lines().collect(), tail.lines().collect());
@@ -138,13 +138,13 @@ mod tests {
         let middle = lines.get(head.len()..lines.len() - tail.len()).unwrap().join("\n").chars().count() + 2;
         assert!(tail.len() > head.len() && count == middle.to_string(), "{count} {middle}");
         assert!(page.text.len() < MAX_TEXT + 100 && page.notes.len() == 1, "{:?}", page.notes);
-        let page = Page::of("x".to_owned(), "memory/MEMORY.md", "é".repeat(MAX_TEXT).as_bytes());
+        let page = FileVersion::of("x".to_owned(), "memory/MEMORY.md", "é".repeat(MAX_TEXT).as_bytes());
         assert!(page.text.starts_with('é') && page.text.ends_with('é') && page.text.len() < MAX_TEXT + 100);
     }
 
     #[test]
     fn bytes_that_are_no_text_are_shown_and_noted() {
-        let page = Page::of("x".to_owned(), "USER.md", b"caf\xe9 au lait");
+        let page = FileVersion::of("x".to_owned(), "USER.md", b"caf\xe9 au lait");
         assert_eq!(&*page.text, "caf\u{fffd} au lait");
         assert_eq!(page.notes.len(), 1);
     }
@@ -157,7 +157,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_make_a_page(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let page = Page::of("x".to_owned(), "x", &bytes);
+            let page = FileVersion::of("x".to_owned(), "x", &bytes);
             prop_assert_eq!(page.notes.is_empty(), std::str::from_utf8(&bytes).is_ok());
         }
     }

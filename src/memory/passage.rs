@@ -3,11 +3,11 @@
 //! The same line is not added twice, and another value of the same key takes the place of the old one, also of one that is known as a fact (`supersede`). What would reach out of its section is refused. Words of a tainted
 //! turn that were meant for a file that is loaded by itself wait in `memory/untrusted/`, in a file of their own.
 
-use super::first::Kept as First;
+use super::default_files::DefaultFile as First;
 use super::remember::Kept;
-use super::write::{New, NotWritten, Origin};
-use super::{memo, place, section};
-use crate::memory::tree::WorkspaceFiles;
+use super::write::{ChangeOrigin, New, NotWritten};
+use super::{layout, memory_md, section};
+use crate::memory::workspace::WorkspaceFiles;
 use crate::text::{one_line, shorten};
 use crate::wording::knowledge as says;
 
@@ -30,7 +30,7 @@ impl WorkspaceFiles<'_> {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why nothing was kept.
-    pub async fn save_today(&self, origin: &Origin, text: &str) -> anyhow::Result<Result<Kept, NotWritten>> {
+    pub async fn save_today(&self, origin: &ChangeOrigin, text: &str) -> anyhow::Result<Result<Kept, NotWritten>> {
         let words = shorten(&one_line(text), LINE);
         if words.is_empty() {
             return Ok(Err(NotWritten::Impossible(says::NO_CONTENT.to_owned())));
@@ -56,7 +56,7 @@ impl WorkspaceFiles<'_> {
     /// If the journal or the disk cannot be used; inside, why nothing was kept.
     pub async fn section(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         path: &str,
         section: &str,
         change: Section,
@@ -64,7 +64,7 @@ impl WorkspaceFiles<'_> {
         if one_line(section.trim().trim_start_matches('#')).is_empty() {
             return Ok(Err(NotWritten::Impossible(says::NO_SECTION.to_owned())));
         }
-        let path = place::normal(path).unwrap_or_else(|| path.to_owned());
+        let path = layout::normal(path).unwrap_or_else(|| path.to_owned());
         let (name, first, wanted) = (section.to_owned(), self.first_text(&path, origin), change.clone());
         let make = move |text: Option<&str>| changed(text.unwrap_or(&first), &name, &wanted);
         match self.versions().change(origin, &path, make).await? {
@@ -79,7 +79,7 @@ impl WorkspaceFiles<'_> {
     }
 
     /// What a file is where there is none.
-    fn first_text(&self, path: &str, origin: &Origin) -> String {
+    fn first_text(&self, path: &str, origin: &ChangeOrigin) -> String {
         let day = self.0.zone.day(origin.now);
         let date = self.0.zone.show_day(origin.now);
         let first = [First::Memory, First::Today].into_iter().find(|first| first.name(&day) == path);
@@ -92,7 +92,7 @@ fn with_line(text: &str, time: &str, words: &str) -> New {
     if text.lines().filter_map(said).any(|said| said == *words) {
         return New::Same;
     }
-    let mut kept = memo::key_of(words).map_or_else(|| text.to_owned(), |(key, _)| without_key(text, key));
+    let mut kept = memory_md::key_of(words).map_or_else(|| text.to_owned(), |(key, _)| without_key(text, key));
     if !kept.is_empty() && !kept.ends_with('\n') {
         kept.push('\n');
     }
@@ -102,7 +102,7 @@ fn with_line(text: &str, time: &str, words: &str) -> New {
 /// The note of a day without its lines about that key.
 pub(super) fn without_key(text: &str, key: &str) -> String {
     let is_about = |line: &str| {
-        said(line).is_some_and(|said| memo::key_of(&said).is_some_and(|(old, _)| memo::is_same_key(key, old)))
+        said(line).is_some_and(|said| memory_md::key_of(&said).is_some_and(|(old, _)| memory_md::is_same_key(key, old)))
     };
     text.split_inclusive('\n').filter(|line| !is_about(line.trim_end())).collect()
 }

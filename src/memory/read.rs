@@ -1,12 +1,12 @@
 //! Single files word for word, for those parts of the program that look at one.
 
-use crate::memory::tree::WorkspaceFiles;
+use crate::memory::workspace::WorkspaceFiles;
 use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::tree::blocking;
-use super::{disk, label, page, place};
+use super::workspace::blocking;
+use super::{disk, label, layout, page};
 use crate::id::PersonId;
 use crate::people::{Party, Person, Role};
 use crate::trust::{Labelled, Scope, Text};
@@ -23,9 +23,9 @@ impl WorkspaceFiles<'_> {
     /// # Errors
     /// If it is no note, is not there, is too long or no text, or was written for somebody else.
     pub async fn read_note(&self, whose: &Person, path: &str) -> anyhow::Result<(Text, Option<i64>)> {
-        anyhow::ensure!(place::is_note(path), "it is not a Markdown file in memory/");
+        anyhow::ensure!(layout::is_note(path), "it is not a Markdown file in memory/");
         let who = Party::One(whose.clone());
-        let (scope, asked) = (who.scope(), place::within(&self.folder_of(&who).await?, path));
+        let (scope, asked) = (who.scope(), layout::within(&self.folder_of(&who).await?, path));
         let (inner, spot) = (Arc::clone(&self.0), asked.clone());
         let (inside, bytes) = blocking(move || {
             let found = inner.disk.find(&spot)?;

@@ -26,7 +26,7 @@ pub struct Recollection {
 
 /// What is looked for.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct RecallQuery {
     /// The words; their scope is the one that is looked into.
     pub words: Text,
     /// Untrusted texts as well.
@@ -55,7 +55,7 @@ impl Recollection {
     /// If the journal cannot be read, or what `and` returned. No question is an error.
     pub async fn search<T: Send + 'static>(
         &self,
-        asked: &Asked,
+        asked: &RecallQuery,
         and: impl FnOnce(Db<'_>, Matches) -> anyhow::Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
         let near = self.near(asked).await?;
@@ -63,7 +63,7 @@ impl Recollection {
         self.journal
             .read_much(move |db| {
                 let (words, _, scope) = asked.words.open();
-                let Asked { untrusted_too, limit, before, .. } = asked;
+                let RecallQuery { untrusted_too, limit, before, .. } = asked;
                 let (agent, near) = (&*agent, near.as_slice());
                 let looked =
                     Looked { scope, words, untrusted_too, limit, before, agent, with_company: true, zone, near };
@@ -73,7 +73,7 @@ impl Recollection {
             .await
     }
 
-    async fn near(&self, asked: &Asked) -> anyhow::Result<Vec<(String, f64)>> {
+    async fn near(&self, asked: &RecallQuery) -> anyhow::Result<Vec<(String, f64)>> {
         let Some(vectors) = &self.vectors else { return Ok(Vec::new()) };
         let (words, label, scope) = asked.words.open();
         let names = self.names(scope).await?;

@@ -1,15 +1,15 @@
 //! Files that came with messages: kept under `inbox/`, read back, and deleted when their time is over.
 
-use crate::memory::tree::WorkspaceFiles;
+use crate::memory::workspace::WorkspaceFiles;
 use anyhow::Context;
 
 use super::disk::Existing;
-use super::seeded::Draft;
-use super::tree::blocking;
-use super::{label, page, place};
+use super::program_files::FileDraft;
+use super::workspace::blocking;
+use super::{label, layout, page};
 use crate::id::AttachmentId;
 use crate::people::Party;
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 use std::sync::Arc;
 
@@ -40,13 +40,13 @@ impl WorkspaceFiles<'_> {
         name_hint: &str,
         bytes: &[u8],
         label: &Label,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<(String, String)> {
-        let folder = place::within(&self.folder_of(who).await?, "inbox");
-        let name = place::file_name(id, name_hint);
-        let (path, digest) = (place::within(&folder, &name), page::digest(bytes));
+        let folder = layout::within(&self.folder_of(who).await?, "inbox");
+        let name = layout::file_name(id, name_hint);
+        let (path, digest) = (layout::within(&folder, &name), page::digest(bytes));
         let draft =
-            Draft { folder, name, bytes: bytes.to_vec(), label: label.clone(), scope, existing: Existing::Replace };
+            FileDraft { folder, name, bytes: bytes.to_vec(), label: label.clone(), scope, existing: Existing::Replace };
         self.versions().write(draft, now).await?;
         Ok((path, digest))
     }
@@ -56,7 +56,7 @@ impl WorkspaceFiles<'_> {
     /// # Errors
     /// If it is not there, was kept for somebody else, or the path leads anywhere else than to an inbox.
     pub async fn read_inbox(&self, whose: Scope, path: &str) -> anyhow::Result<Vec<u8>> {
-        anyhow::ensure!(place::is_inbox(path), "Only received files are read here");
+        anyhow::ensure!(layout::is_inbox(path), "Only received files are read here");
         let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
         let bytes =
             blocking(move || inner.disk.read(&asked, MAX_RECEIVED)).await.context("Cannot read a received file")?;
@@ -71,7 +71,7 @@ impl WorkspaceFiles<'_> {
     /// # Errors
     /// If the path leads anywhere else than to an inbox, or the file cannot be deleted.
     pub async fn drop_received(&self, path: &str, digest: &str) -> anyhow::Result<Received> {
-        anyhow::ensure!(place::is_inbox(path), "Only received files are deleted here");
+        anyhow::ensure!(layout::is_inbox(path), "Only received files are deleted here");
         let (inner, asked, digest) = (Arc::clone(&self.0), path.to_owned(), digest.to_owned());
         blocking(move || inner.disk.remove(&asked, MAX_RECEIVED, |bytes| page::digest(bytes) == digest))
             .await

@@ -3,13 +3,13 @@
 //! The note and the index change together or not at all. Where the index has become too long, lines move to a file of their kind, which has a line of its own; so the line
 //! of a note stands in one of these, and is looked for in all of them. Words of a tainted turn go to `memory/untrusted/` instead, in a file of their own.
 
-use crate::memory::tree::Notes;
+use crate::memory::workspace::Notes;
 use std::collections::BTreeMap;
 
-use super::first::Kept as First;
+use super::default_files::DefaultFile as First;
 use super::note::{self, Note};
-use super::write::{New, NotWritten, Origin, Written};
-use super::{memo, page, place};
+use super::write::{ChangeOrigin, New, NotWritten, Written};
+use super::{layout, memory_md, page};
 use crate::wording::knowledge as says;
 
 /// The most bytes that the index in `MEMORY.md` has.
@@ -58,7 +58,7 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why nothing was kept.
-    pub async fn remember(&self, origin: &Origin, draft: &NoteDraft) -> anyhow::Result<Result<Kept, NotWritten>> {
+    pub async fn remember(&self, origin: &ChangeOrigin, draft: &NoteDraft) -> anyhow::Result<Result<Kept, NotWritten>> {
         if draft.title.trim().is_empty() || draft.content.trim().is_empty() {
             return Ok(Err(NotWritten::Impossible(says::NO_TITLE.to_owned())));
         }
@@ -74,7 +74,7 @@ impl Notes<'_> {
     /// Files a note; what waited in `from` with that digest goes in the same moment.
     pub(super) async fn file_note(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         draft: &NoteDraft,
         from: Option<(&str, &str)>,
     ) -> anyhow::Result<Result<Kept, NotWritten>> {
@@ -95,7 +95,7 @@ impl Notes<'_> {
 
     async fn file_under(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         draft: &NoteDraft,
         name: &str,
         shelves: &Shelves,
@@ -135,8 +135,8 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why nothing was deleted.
-    pub async fn drop_note(&self, origin: &Origin, path: &str) -> anyhow::Result<Result<Written, NotWritten>> {
-        let name = place::normal(path).and_then(|path| Some(path.strip_prefix("memory/")?.to_owned()));
+    pub async fn drop_note(&self, origin: &ChangeOrigin, path: &str) -> anyhow::Result<Result<Written, NotWritten>> {
+        let name = layout::normal(path).and_then(|path| Some(path.strip_prefix("memory/")?.to_owned()));
         let Some(name) = name.filter(|name| !name.contains('/') && origin.label.is_trusted()) else {
             return self.versions().change(origin, path, gone).await;
         };
@@ -159,7 +159,7 @@ impl Notes<'_> {
     /// Keeps words that may not be loaded by themselves, as a note that waits for its person's yes.
     pub(super) async fn set_aside(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         draft: &NoteDraft,
         slug: &str,
     ) -> anyhow::Result<Result<Kept, NotWritten>> {
@@ -175,7 +175,7 @@ impl Notes<'_> {
     /// If the journal or the disk cannot be used; inside, why nothing was kept.
     pub async fn set_words_aside(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         title: &str,
         words: &str,
     ) -> anyhow::Result<Result<Kept, NotWritten>> {
@@ -188,39 +188,41 @@ impl Notes<'_> {
     /// Leads to a file of the memory by a line in `MEMORY.md`, unless some line of the index does.
     pub(super) async fn lead_to(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         file: &str,
         title: &str,
         hook: &str,
     ) -> anyhow::Result<Result<(), NotWritten>> {
         for fold in self.shelves(origin).await?.folds {
             let lines = self.standing(&origin.who, &format!("memory/{fold}")).await?;
-            if lines.is_some_and(|lines| memo::leads_in(&lines.text, file)) {
+            if lines.is_some_and(|lines| memory_md::leads_in(&lines.text, file)) {
                 return Ok(Ok(()));
             }
         }
         let (file, title, hook) = (file.to_owned(), title.to_owned(), hook.to_owned());
         let lined = move |text: Option<&str>| {
             let text = text.map_or_else(|| First::Memory.first_contents(""), str::to_owned);
-            Ok(New::Text(memo::index_line(&text, &title, &file, &hook)))
+            Ok(New::Text(memory_md::index_line(&text, &title, &file, &hook)))
         };
         Ok(self.versions().change(origin, MEMORY, lined).await?.map(drop))
     }
 
-    async fn shelves(&self, origin: &Origin) -> anyhow::Result<Shelves> {
-        let at = place::within(&self.folder_of(&origin.who).await?, "memory");
+    async fn shelves(&self, origin: &ChangeOrigin) -> anyhow::Result<Shelves> {
+        let at = layout::within(&self.folder_of(&origin.who).await?, "memory");
         self.on_disk(move |disk| {
             let names: Vec<String> = disk.list(&at)?.into_iter().map(|entry| entry.name).collect();
-            let mut folds: Vec<String> = names.iter().filter(|name| memo::is_fold(name)).cloned().collect();
-            let memory =
-                disk.standing(&place::within(&at, "MEMORY.md"), place::MAX_TEXT_FILE).ok().and_then(|(_, bytes)| bytes);
+            let mut folds: Vec<String> = names.iter().filter(|name| memory_md::is_fold(name)).cloned().collect();
+            let memory = disk
+                .standing(&layout::within(&at, "MEMORY.md"), layout::MAX_TEXT_FILE)
+                .ok()
+                .and_then(|(_, bytes)| bytes);
             let memory = String::from_utf8(memory.unwrap_or_default()).unwrap_or_default();
-            let size: usize = memo::index_lines(&memory).map(|line| line.len() + 1).sum();
+            let size: usize = memory_md::index_lines(&memory).map(|line| line.len() + 1).sum();
             let mut kinds = BTreeMap::new();
             if size + LINE_MOST > INDEX_MOST {
-                for (_, file, _) in memo::index_lines(&memory).filter_map(memo::note_of) {
+                for (_, file, _) in memory_md::index_lines(&memory).filter_map(memory_md::note_of) {
                     let bytes =
-                        place::is_plain(file).then(|| disk.read(&place::within(&at, file), place::MAX_TEXT_FILE));
+                        layout::is_plain(file).then(|| disk.read(&layout::within(&at, file), layout::MAX_TEXT_FILE));
                     let text = bytes.and_then(Result::ok).and_then(|bytes| String::from_utf8(bytes).ok());
                     kinds.insert(file.to_owned(), fold_kind(&note::read(&text.unwrap_or_default()).kind));
                 }
@@ -246,26 +248,26 @@ impl Index {
     fn with_line(&self, texts: &[Option<&str>], note: &Note, memory_at: usize) -> Vec<New> {
         let Some((memory, folds)) = texts.split_last() else { return Vec::new() };
         let memory = memory.map_or_else(|| First::Memory.first_contents(""), str::to_owned);
-        let memory = memo::index_line(&memory, &note.name, &self.file, &note.description);
-        let fitted = memo::fit_index(&memory, INDEX_MOST, |file| self.fold_of(file));
+        let memory = memory_md::index_line(&memory, &note.name, &self.file, &note.description);
+        let fitted = memory_md::fit_index(&memory, INDEX_MOST, |file| self.fold_of(file));
         let mut memory = fitted.text;
         let mut news = Vec::new();
         for (name, stood) in self.folds.iter().zip(folds) {
             let moved = fitted.moved.iter().find(|(kind, _)| fold_name(kind) == *name);
-            let text = stood.map(|text| memo::drop_index_line(text, &self.file));
+            let text = stood.map(|text| memory_md::drop_index_line(text, &self.file));
             let Some((kind, lines)) = moved else {
                 if let Some(left) = text.as_deref().filter(|left| Some(*left) != *stood) {
-                    memory = recounted(&memory, name, memo::index_lines(left).count());
+                    memory = recounted(&memory, name, memory_md::index_lines(left).count());
                 }
                 news.push(text.map_or(New::Same, New::Text));
                 continue;
             };
-            let mut text = text.unwrap_or_else(|| format!("# {}\n\n## {}\n", says::more_notes(kind), memo::INDEX));
+            let mut text = text.unwrap_or_else(|| format!("# {}\n\n## {}\n", says::more_notes(kind), memory_md::INDEX));
             for line in lines {
-                text = memo::take_index_line(&text, line);
+                text = memory_md::take_index_line(&text, line);
             }
-            let hook = says::more_notes_hook(memo::index_lines(&text).count());
-            memory = memo::index_line(&memory, &says::more_notes(kind), name, &hook);
+            let hook = says::more_notes_hook(memory_md::index_lines(&text).count());
+            memory = memory_md::index_line(&memory, &says::more_notes(kind), name, &hook);
             news.push(New::Moved(text, memory_at));
         }
         news.push(New::Text(memory));
@@ -280,13 +282,13 @@ impl Index {
 
     /// The same without any line for that note. What says how many lines another file holds says it anew.
     fn without_line(&self, texts: &[Option<&str>]) -> Vec<New> {
-        let without = |text: &Option<&str>| text.map(|text| memo::drop_index_line(text, &self.file));
+        let without = |text: &Option<&str>| text.map(|text| memory_md::drop_index_line(text, &self.file));
         let mut lines: Vec<Option<String>> = texts.iter().map(without).collect();
         let (folds, memory) = lines.split_at_mut(self.folds.len().min(texts.len()));
         if let Some(Some(memory)) = memory.first_mut() {
             for ((name, text), stood) in self.folds.iter().zip(folds).zip(texts) {
                 let Some(text) = text.as_deref().filter(|text| Some(*text) != *stood) else { continue };
-                *memory = recounted(memory, name, memo::index_lines(text).count());
+                *memory = recounted(memory, name, memory_md::index_lines(text).count());
             }
         }
         lines.into_iter().map(|text| text.map_or(New::Same, New::Text)).collect()
@@ -295,9 +297,9 @@ impl Index {
 
 /// `MEMORY.md` with the count of lines that a file of them holds now.
 fn recounted(memory: &str, fold: &str, count: usize) -> String {
-    let title = memo::index_lines(memory).filter_map(memo::note_of).find(|(_, file, _)| *file == fold);
+    let title = memory_md::index_lines(memory).filter_map(memory_md::note_of).find(|(_, file, _)| *file == fold);
     match title.map(|(title, ..)| title.to_owned()) {
-        Some(title) => memo::index_line(memory, &title, fold, &says::more_notes_hook(count)),
+        Some(title) => memory_md::index_line(memory, &title, fold, &says::more_notes_hook(count)),
         None => memory.to_owned(),
     }
 }

@@ -9,11 +9,11 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use crate::text::one_line;
 
 /// Sections that come last in their file, so that a new one is made before them.
-const LAST: [&str; 2] = [super::memo::INDEX, super::memo::INSIGHTS];
+const LAST: [&str; 2] = [super::memory_md::INDEX, super::memory_md::INSIGHTS];
 
 /// A heading with what stands under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part<'t> {
+pub struct MarkdownSection<'t> {
     /// The words of the heading; blank for what stands above the first one.
     pub name: &'t str,
     /// From 1 to 6; 0 for what stands above the first one.
@@ -37,12 +37,12 @@ struct Heading<'t> {
 }
 
 /// All headings of a text in their order. What stands above the first one comes first, if there is anything.
-pub fn sections(text: &str) -> Vec<Part<'_>> {
+pub fn sections(text: &str) -> Vec<MarkdownSection<'_>> {
     let headings = headings(text);
     let mut parts = Vec::with_capacity(headings.len() + 1);
     let above = between(text, 0, headings.first().map_or(text.len(), |first| first.from));
     if !above.is_empty() {
-        parts.push(Part { name: "", level: 0, line: 1, first: 1, own: above });
+        parts.push(MarkdownSection { name: "", level: 0, line: 1, first: 1, own: above });
     }
     let ends = headings.iter().skip(1).map(|next| next.from).chain([text.len()]);
     let (mut line, mut at) = (1, 0);
@@ -50,7 +50,7 @@ pub fn sections(text: &str) -> Vec<Part<'_>> {
         line += between(text, at, heading.from).matches('\n').count();
         at = heading.from;
         let own = between(text, heading.to, end);
-        parts.push(Part { name: heading.name, level: heading.level, line, first: line + 1, own });
+        parts.push(MarkdownSection { name: heading.name, level: heading.level, line, first: line + 1, own });
     }
     parts
 }
@@ -153,19 +153,19 @@ fn made(text: &str, name: &str, words: &str) -> String {
 fn put_in(text: &str, (from, to): (usize, usize), add: &str) -> String {
     let end = from + between(text, from, to).trim_end().len();
     let end = if end == from { from } else { line_end(text, end) };
-    let new = Piece { before: between(text, 0, end), after: between(text, end, text.len()), is_first: end == from };
+    let new = Insertion { before: between(text, 0, end), after: between(text, end, text.len()), is_first: end == from };
     new.with(text, add)
 }
 
 /// Where something is put in.
-struct Piece<'t> {
+struct Insertion<'t> {
     before: &'t str,
     after: &'t str,
     /// Whether nothing else stands in the section.
     is_first: bool,
 }
 
-impl Piece<'_> {
+impl Insertion<'_> {
     fn with(&self, text: &str, add: &str) -> String {
         let eol = eol(text);
         let add = with_line_ends(text, add.trim_matches(['\n', '\r']));

@@ -5,12 +5,12 @@
 //! crashes, and the old ones stay in the histories of their files. What stands in the notes of other days and months is history and is not touched.
 
 use super::agent::Home;
+use super::default_files::DefaultFile as First;
 use super::facts::is_same_fact;
-use super::first::Kept as First;
 use super::remember::{Kept, NoteDraft};
-use super::write::{New, NotWritten, Origin};
-use super::{memo, note, passage};
-use crate::memory::tree::Notes;
+use super::write::{ChangeOrigin, New, NotWritten};
+use super::{memory_md, note, passage};
+use crate::memory::workspace::Notes;
 use crate::people::Party;
 use crate::text::one_line;
 
@@ -25,8 +25,8 @@ struct Holder {
 }
 
 /// What becomes of the files in which a key stands.
-struct Change {
-    fact: memo::Fact,
+struct KeyChange {
+    fact: memory_md::Fact,
     /// Where the new value goes; nowhere if the key only goes.
     into: Option<Home>,
     homes: Vec<Home>,
@@ -38,7 +38,12 @@ impl Notes<'_> {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; inside, why nothing was kept.
-    pub async fn keep_told(&self, origin: &Origin, key: &str, value: &str) -> anyhow::Result<Result<Kept, NotWritten>> {
+    pub async fn keep_told(
+        &self,
+        origin: &ChangeOrigin,
+        key: &str,
+        value: &str,
+    ) -> anyhow::Result<Result<Kept, NotWritten>> {
         let holders = self.holders(&origin.who, key).await?;
         let [usual, ..] = self.1.homes();
         let into = holders.iter().find(|holder| holder.read).map_or(&usual, |holder| &holder.home);
@@ -54,7 +59,7 @@ impl Notes<'_> {
     /// The same for words of the form `key: value`, if something is known under that key; `None` if not.
     pub(super) async fn put_right(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         words: &str,
     ) -> anyhow::Result<Option<Result<Kept, NotWritten>>> {
         let Some((key, value)) = self.known_in(origin, words).await? else { return Ok(None) };
@@ -64,7 +69,7 @@ impl Notes<'_> {
     /// The same for a note. One that stands already under its title is left to say it, and then no list does; `None` if the note is to be filed.
     pub(super) async fn put_right_by(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         draft: &NoteDraft,
     ) -> anyhow::Result<Option<Result<Kept, NotWritten>>> {
         let Some((key, value)) = self.known_in(origin, &draft.content).await? else { return Ok(None) };
@@ -84,10 +89,10 @@ impl Notes<'_> {
     }
 
     /// Key and value of words that state a fact, if something that is read is known under that key.
-    async fn known_in<'w>(&self, origin: &Origin, words: &'w str) -> anyhow::Result<Option<(&'w str, &'w str)>> {
+    async fn known_in<'w>(&self, origin: &ChangeOrigin, words: &'w str) -> anyhow::Result<Option<(&'w str, &'w str)>> {
         let words = words.trim();
         let is_sentence = !words.contains('\n') && words.chars().count() <= SENTENCE;
-        let Some((key, value)) = memo::key_of(words).filter(|_| is_sentence && origin.label.is_trusted()) else {
+        let Some((key, value)) = memory_md::key_of(words).filter(|_| is_sentence && origin.label.is_trusted()) else {
             return Ok(None);
         };
         let known = self.holders(&origin.who, key).await?.iter().any(|holder| holder.read);
@@ -99,7 +104,7 @@ impl Notes<'_> {
         let mut holders = Vec::new();
         for home in self.1.homes() {
             let Some(found) = self.standing(who, &home.path).await? else { continue };
-            if memo::facts_in(&found.text, home.section).iter().any(|fact| is_same_fact(&fact.key, key)) {
+            if memory_md::facts_in(&found.text, home.section).iter().any(|fact| is_same_fact(&fact.key, key)) {
                 holders.push(Holder { home, read: found.label.is_trusted() });
             }
         }
@@ -108,7 +113,7 @@ impl Notes<'_> {
 
     async fn set(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         (key, value): (&str, &str),
         into: Option<&Home>,
         holders: &[Holder],
@@ -123,8 +128,8 @@ impl Notes<'_> {
                 paths.push(path.clone());
             }
         }
-        let fact = memo::Fact { key: key.to_owned(), value: value.to_owned(), day };
-        let change = Change { fact, into: into.cloned(), homes: self.1.homes().to_vec(), today };
+        let fact = memory_md::Fact { key: key.to_owned(), value: value.to_owned(), day };
+        let change = KeyChange { fact, into: into.cloned(), homes: self.1.homes().to_vec(), today };
         let files = paths.clone();
         let path = files.first().cloned().unwrap_or_default();
         let make = move |texts: &[Option<&str>]| {
@@ -139,7 +144,7 @@ impl Notes<'_> {
     }
 }
 
-impl Change {
+impl KeyChange {
     fn of(&self, path: &str, stood: Option<&str>) -> New {
         let takes = self.into.as_ref().is_some_and(|into| into.path == path);
         let Some(stood) = stood.map(str::to_owned).or_else(|| takes.then(|| First::Memory.first_contents(""))) else {
@@ -153,7 +158,7 @@ impl Change {
             if self.into.as_ref() == Some(home) {
                 with_value(&text, home.section, &self.fact)
             } else {
-                memo::without_facts(&text, home.section, |fact| is_same_fact(&fact.key, &self.fact.key))
+                memory_md::without_facts(&text, home.section, |fact| is_same_fact(&fact.key, &self.fact.key))
             }
         }))
     }
@@ -165,12 +170,12 @@ fn named(kept: Kept) -> Kept {
 }
 
 /// The text with just that value under its key. What a person says word for word again is no news.
-fn with_value(text: &str, section: &str, fact: &memo::Fact) -> String {
-    let is_about = |known: &memo::Fact| is_same_fact(&known.key, &fact.key);
-    let known: Vec<memo::Fact> = memo::facts_in(text, section).into_iter().filter(is_about).collect();
+fn with_value(text: &str, section: &str, fact: &memory_md::Fact) -> String {
+    let is_about = |known: &memory_md::Fact| is_same_fact(&known.key, &fact.key);
+    let known: Vec<memory_md::Fact> = memory_md::facts_in(text, section).into_iter().filter(is_about).collect();
     match known.as_slice() {
         [known] if known.value == one_line(&fact.value) => text.to_owned(),
-        _ => memo::add_fact(&memo::without_facts(text, section, is_about), section, fact, usize::MAX).text,
+        _ => memory_md::add_fact(&memory_md::without_facts(text, section, is_about), section, fact, usize::MAX).text,
     }
 }
 
@@ -178,8 +183,8 @@ fn with_value(text: &str, section: &str, fact: &memo::Fact) -> String {
 mod tests {
     use super::*;
 
-    fn fact(key: &str, value: &str) -> memo::Fact {
-        memo::Fact { key: key.to_owned(), value: value.to_owned(), day: "2026-11-21".to_owned() }
+    fn fact(key: &str, value: &str) -> memory_md::Fact {
+        memory_md::Fact { key: key.to_owned(), value: value.to_owned(), day: "2026-11-21".to_owned() }
     }
 
     #[test]

@@ -15,16 +15,16 @@ use super::*;
 use crate::id::AttachmentId;
 use crate::people::{Party, Person, Role};
 use crate::store::{CommitPoint, Failpoint, Journal};
-use crate::time::{Moment, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Scope, Source};
 
-const NOW: Moment = Moment(1_795_284_000_000); // 2026-11-21T18:00:00Z
+const NOW: Timestamp = Timestamp(1_795_284_000_000); // 2026-11-21T18:00:00Z
 const DAY: &str = "2026-11-21";
 
 struct Home {
     folder: tempfile::TempDir,
     journal: Journal,
-    tree: Tree,
+    tree: Workspace,
     ada: Person,
     ben: Person,
 }
@@ -41,7 +41,8 @@ async fn home_in(folder: tempfile::TempDir, failpoint: Option<Failpoint>) -> Hom
         Ok((ada, tx.people().allow("Ben", Role::Member, "config", NOW)?))
     });
     let (ada, ben) = people.await.unwrap();
-    let tree = Tree::new(folder.path().join("workspace"), folder.path().join("experience"), journal.clone(), Zone::UTC);
+    let tree =
+        Workspace::new(folder.path().join("workspace"), folder.path().join("experience"), journal.clone(), Zone::UTC);
     Home { folder, journal, tree, ada, ben }
 }
 
@@ -308,7 +309,7 @@ async fn a_workspace_that_cannot_be_written_is_named_and_keeps_nobody_from_an_an
 async fn without_an_owner_only_what_is_everybodys_is_seeded() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
-    let tree = Tree::new(folder.path().join("workspace"), folder.path().join("experience"), journal, Zone::UTC);
+    let tree = Workspace::new(folder.path().join("workspace"), folder.path().join("experience"), journal, Zone::UTC);
     tree.seed(NOW).await.unwrap();
     assert!(folder.path().join("workspace/SOUL.md").exists() && !folder.path().join("workspace/USER.md").exists());
 }

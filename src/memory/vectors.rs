@@ -13,8 +13,8 @@ mod backfill;
 pub(super) mod category;
 mod health;
 mod load;
-mod shelf;
-mod walk;
+mod vector_cache;
+mod scan;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,14 +22,14 @@ use std::time::Duration;
 
 use crate::model::{Embedder, ModelError};
 use crate::spend::Ledger;
-use crate::store::{Db, Journal, Pool};
-use crate::time::clock::{Bell, Ringer, bell};
-use crate::time::{Clock, Moment};
+use crate::store::{Corpus, Db, Journal};
+use crate::time::clock::{WakeupSender, Wakeups, wakeups};
+use crate::time::{Clock, Timestamp};
 use crate::trust::{Scope, Text};
 use backfill::Backlog;
-pub use health::{COUNT_UP_TO, Trouble, VectorHealth};
-use shelf::{Digest, Key, Shelf, Shelves, hexadecimal};
-pub use walk::{BestCategories, Wanted};
+pub use health::{COUNT_UP_TO, VectorFailure, VectorHealth};
+pub use scan::{BestCategories, EntryFilter};
+use vector_cache::{Digest, Key, Shelves, VectorCache, hexadecimal};
 
 /// How long a search waits for the vector of its question.
 const QUESTION_WITHIN: Duration = Duration::from_secs(2);
@@ -76,28 +76,28 @@ pub struct NearEntries {
 
 /// The vectors. Cloning gives another handle on the same ones.
 #[derive(Clone)]
-pub struct Vectors(Arc<Inner>);
+pub struct Vectors(Arc<VectorsInner>);
 
-struct Inner {
+struct VectorsInner {
     journal: Journal,
     clock: Arc<dyn Clock>,
     ledger: Arc<Ledger>,
     embedder: Arc<dyn Embedder>,
-    state: Mutex<State>,
+    state: Mutex<VectorState>,
     shelves: Mutex<Shelves>,
     /// Wakes who reads shelves.
-    ringer: Ringer,
-    bell: Mutex<Option<Bell>>,
+    ringer: WakeupSender,
+    bell: Mutex<Option<Wakeups>>,
 }
 
 #[derive(Default)]
-struct State {
+struct VectorState {
     /// How many numbers a vector has; none until that is known.
     dimensions: Option<usize>,
     asked: VecDeque<(String, Arc<[f32]>)>,
     away: Option<Away>,
     /// The last time that the server failed, and why.
-    failed: Option<(String, Moment)>,
+    failed: Option<(String, Timestamp)>,
     backlog: Backlog,
     /// Shelves that are to be read on.
     wanted: HashSet<Key>,
@@ -107,8 +107,8 @@ struct State {
 #[derive(Debug, Clone)]
 struct Away {
     why: String,
-    since: Moment,
-    until: Moment,
+    since: Timestamp,
+    until: Timestamp,
     failures: u32,
 }
 
@@ -116,9 +116,9 @@ impl Vectors {
     /// Vectors of that journal. Whoever makes them also has [`Vectors::load`] and [`Vectors::run`] at work.
     pub fn new(parts: VectorParts) -> Self {
         let VectorParts { journal, clock, ledger, embedder } = parts;
-        let state = State { dimensions: embedder.card().dimensions, ..State::default() };
-        let (ringer, bell) = bell();
-        Self(Arc::new(Inner {
+        let state = VectorState { dimensions: embedder.card().dimensions, ..VectorState::default() };
+        let (ringer, bell) = wakeups();
+        Self(Arc::new(VectorsInner {
             journal,
             clock,
             ledger,
@@ -134,18 +134,18 @@ impl Vectors {
     /// yet: then words alone decide.
     pub async fn said(&self, scope: Scope, question: &Text, untrusted_too: bool, limit: usize) -> Option<Vec<Near>> {
         let vector = self.of_question(question).await?;
-        let walk = move |shelf: &Shelf, vector: &[f32]| (shelf.nearest(vector, untrusted_too, limit), ());
-        let (mut near, ()) = self.near((Pool::Said, scope), vector, walk).await?;
+        let walk = move |shelf: &VectorCache, vector: &[f32]| (shelf.nearest(vector, untrusted_too, limit), ());
+        let (mut near, ()) = self.near((Corpus::Said, scope), vector, walk).await?;
         near.truncate(limit);
         Some(near)
     }
 
     /// The entries that are nearest to a question, of a scope and of what everybody shares. `None` as above.
-    pub async fn entries(&self, scope: Scope, question: &Text, wanted: Wanted) -> Option<NearEntries> {
+    pub async fn entries(&self, scope: Scope, question: &Text, wanted: EntryFilter) -> Option<NearEntries> {
         let vector = self.of_question(question).await?;
         let limit = wanted.limit;
-        let walk = move |shelf: &Shelf, vector: &[f32]| shelf.entries(vector, &wanted);
-        let (mut near, best) = self.near((Pool::Known, scope), vector, walk).await?;
+        let walk = move |shelf: &VectorCache, vector: &[f32]| shelf.entries(vector, &wanted);
+        let (mut near, best) = self.near((Corpus::Known, scope), vector, walk).await?;
         let mut inside = near.split_off(near.len().min(limit));
         inside.retain(|near| best.members.contains(&near.digest));
         Some(NearEntries { near, inside, best })
@@ -156,7 +156,7 @@ impl Vectors {
         &self,
         key: Key,
         vector: Arc<[f32]>,
-        walk: impl FnOnce(&Shelf, &[f32]) -> (Vec<Digest>, T) + Send + 'static,
+        walk: impl FnOnce(&VectorCache, &[f32]) -> (Vec<Digest>, T) + Send + 'static,
     ) -> Option<(Vec<Near>, T)> {
         let (vectors, model) = (self.clone(), self.key()?);
         let found = self.0.journal.read_much(move |db| {
@@ -177,7 +177,7 @@ impl Vectors {
         self.0.shelves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, VectorState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

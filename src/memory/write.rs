@@ -10,20 +10,20 @@
 //! the owner's hand alone, and untrusted words never reach a file that is loaded by itself. Where lines move from one file to another, the label of the one goes
 //! along. What a change *means* is for its maker.
 
-use crate::memory::tree::FileVersions;
+use crate::memory::workspace::FileVersions;
 use std::sync::Arc;
 
 use tokio::sync::OwnedMutexGuard;
 
 use super::before::Before;
 use super::disk::Placed;
-use super::tree::blocking;
-use super::{page, place};
+use super::workspace::blocking;
+use super::{layout, page};
 use crate::id::FileId;
 use crate::people::Party;
 use crate::skill::name::is_hidden;
 use crate::store::{NewFile, Node, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Label;
 use crate::wording::knowledge as says;
 
@@ -32,7 +32,7 @@ const MOST_TRIES: usize = 8;
 
 /// Who changes something, why, and what it grew from.
 #[derive(Debug, Clone)]
-pub struct Origin {
+pub struct ChangeOrigin {
     /// Whose folder it is about.
     pub who: Party,
     /// Where the new words come from.
@@ -44,7 +44,7 @@ pub struct Origin {
     /// What in the journal it grew from.
     pub from: Vec<Node>,
     /// Now.
-    pub now: Moment,
+    pub now: Timestamp,
 }
 
 /// By whose doing a file changes.
@@ -126,7 +126,7 @@ pub enum NotWritten {
 
 /// Where the label of a changed file comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Words {
+pub(super) enum LabelSource {
     /// What stood there, and what is new.
     Joined,
     /// What is new alone: it is all that stands there from now on, and known to be.
@@ -134,15 +134,15 @@ pub(super) enum Words {
 }
 
 /// A file with what it is to become.
-struct Plan {
+struct WritePlan {
     before: Before,
     label: Label,
     /// `None` if it stays what it is.
-    next: Option<Next>,
+    next: Option<NextVersion>,
 }
 
 /// What a file is to become, and under which row.
-struct Next {
+struct NextVersion {
     text: Option<String>,
     digest: String,
     row: FileId,
@@ -156,7 +156,7 @@ impl FileVersions<'_> {
     /// If the journal or the disk cannot be used; inside, why the change is not made.
     pub async fn change(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         path: &str,
         make: impl Fn(Option<&str>) -> Result<New, NotWritten> + Send + 'static,
     ) -> anyhow::Result<Result<Written, NotWritten>> {
@@ -172,22 +172,22 @@ impl FileVersions<'_> {
     /// If the journal or the disk cannot be used; inside, why nothing is changed.
     pub async fn change_together(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         paths: &[&str],
         make: impl Fn(&[Option<&str>]) -> Result<Vec<New>, NotWritten> + Send + 'static,
     ) -> anyhow::Result<Result<Vec<Written>, NotWritten>> {
-        self.change_with(origin, paths, Words::Joined, make).await
+        self.change_with(origin, paths, LabelSource::Joined, make).await
     }
 
     pub(super) async fn change_with(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         paths: &[&str],
-        words: Words,
+        words: LabelSource,
         make: impl Fn(&[Option<&str>]) -> Result<Vec<New>, NotWritten> + Send + 'static,
     ) -> anyhow::Result<Result<Vec<Written>, NotWritten>> {
         let folder = self.folder_of(&origin.who).await?;
-        let spots: Option<Vec<String>> = paths.iter().map(|path| place::spot(&folder, path)).collect();
+        let spots: Option<Vec<String>> = paths.iter().map(|path| layout::spot(&folder, path)).collect();
         let Some(spots) = spots else { return Ok(Err(NotWritten::Elsewhere)) };
         let alone = Arc::new(Arc::clone(&self.0.writing).lock_owned().await);
         self.finish_open().await?;
@@ -210,10 +210,10 @@ impl FileVersions<'_> {
     /// What stands in each file, with the label of its words, once all of them may be changed by that origin.
     async fn looked(
         &self,
-        origin: &Origin,
+        origin: &ChangeOrigin,
         folder: &str,
         spots: &[String],
-    ) -> anyhow::Result<Result<Vec<Plan>, NotWritten>> {
+    ) -> anyhow::Result<Result<Vec<WritePlan>, NotWritten>> {
         let mut plans = Vec::new();
         for spot in spots {
             let before = match self.before(spot).await? {
@@ -228,12 +228,12 @@ impl FileVersions<'_> {
             let Ok(label) = self.adopt(spot, &before, origin.who.scope(), origin.now).await? else {
                 return Ok(Err(NotWritten::Foreign));
             };
-            plans.push(Plan { before, label, next: None });
+            plans.push(WritePlan { before, label, next: None });
         }
         Ok(Ok(plans))
     }
 
-    async fn announce_all(&self, origin: &Origin, mut plans: Vec<Plan>) -> anyhow::Result<Vec<Plan>> {
+    async fn announce_all(&self, origin: &ChangeOrigin, mut plans: Vec<WritePlan>) -> anyhow::Result<Vec<WritePlan>> {
         if plans.iter().all(|plan| plan.next.is_none()) {
             return Ok(plans);
         }
@@ -251,7 +251,7 @@ impl FileVersions<'_> {
     /// Puts everything in its place; `None` if a person was quicker with one of them.
     async fn place_all(
         &self,
-        plans: Vec<Plan>,
+        plans: Vec<WritePlan>,
         alone: &Arc<OwnedMutexGuard<()>>,
     ) -> anyhow::Result<Option<Vec<Written>>> {
         // Goes along, because the caller may be cancelled while this thread is still writing.
@@ -289,7 +289,7 @@ impl FileVersions<'_> {
     }
 
     /// How many of the files stand in their places now, in their order, and what kept the next one from it. Blocks.
-    fn place_each(&self, plans: &[Plan]) -> (usize, Option<anyhow::Error>) {
+    fn place_each(&self, plans: &[WritePlan]) -> (usize, Option<anyhow::Error>) {
         let mut placed = 0;
         for plan in plans {
             let Some(next) = &plan.next else { continue };
@@ -316,7 +316,7 @@ impl FileVersions<'_> {
 }
 
 impl Written {
-    fn of(plan: Plan) -> Self {
+    fn of(plan: WritePlan) -> Self {
         let (version, digest) = match plan.next {
             Some(next) => (Some(next.row), next.digest),
             None => (None, plan.before.digest),
@@ -326,16 +326,16 @@ impl Written {
 }
 
 /// Whether that origin may change the file that lies there.
-pub(super) fn may(origin: &Origin, folder: &str, spot: &str) -> Result<(), NotWritten> {
-    let path = place::own(folder, spot).ok_or(NotWritten::Elsewhere)?;
-    if place::is_owners_hand(&path) && origin.author == Author::Assistant {
+pub(super) fn may(origin: &ChangeOrigin, folder: &str, spot: &str) -> Result<(), NotWritten> {
+    let path = layout::own(folder, spot).ok_or(NotWritten::Elsewhere)?;
+    if layout::is_owners_hand(&path) && origin.author == Author::Assistant {
         return Err(NotWritten::OwnersHand);
     }
-    if place::is_inbox(&path) && origin.author == Author::Assistant {
+    if layout::is_inbox(&path) && origin.author == Author::Assistant {
         // Of what came with a message no version keeps the words: its file is all there is.
         return Err(NotWritten::Impossible(says::STAYS_RECEIVED.to_owned()));
     }
-    if place::is_loaded(&path) && !origin.label.is_trusted() {
+    if layout::is_loaded(&path) && !origin.label.is_trusted() {
         return Err(NotWritten::Untrusted);
     }
     Ok(())
@@ -343,8 +343,8 @@ pub(super) fn may(origin: &Origin, folder: &str, spot: &str) -> Result<(), NotWr
 
 /// The reason with the name of the file, where a person would have to know it: a change may be about several.
 fn named(why: NotWritten, folder: &str, spot: &str) -> NotWritten {
-    match (why, place::own(folder, spot)) {
-        (NotWritten::NoText | NotWritten::Unreadable(_), Some(path)) if place::is_loaded(&path) => {
+    match (why, layout::own(folder, spot)) {
+        (NotWritten::NoText | NotWritten::Unreadable(_), Some(path)) if layout::is_loaded(&path) => {
             NotWritten::Unreadable(path)
         }
         (NotWritten::Unreadable(_), _) => NotWritten::NoText,
@@ -354,9 +354,9 @@ fn named(why: NotWritten, folder: &str, spot: &str) -> NotWritten {
 
 /// Fills in what each file is to become.
 fn decide(
-    plans: &mut [Plan],
-    origin: &Origin,
-    words: Words,
+    plans: &mut [WritePlan],
+    origin: &ChangeOrigin,
+    words: LabelSource,
     make: &impl Fn(&[Option<&str>]) -> Result<Vec<New>, NotWritten>,
 ) -> Result<(), NotWritten> {
     let texts: Vec<Option<&str>> = plans.iter().map(|plan| plan.before.text.as_deref()).collect();
@@ -377,14 +377,14 @@ fn decide(
     Ok(())
 }
 
-impl Plan {
-    fn decide(&mut self, new: New, new_label: &Label, words: Words) -> Result<(), NotWritten> {
+impl WritePlan {
+    fn decide(&mut self, new: New, new_label: &Label, words: LabelSource) -> Result<(), NotWritten> {
         let stood = self.before.text.as_deref();
         let label = match (stood, words) {
-            (Some(_), Words::Joined) => self.label.join_with(new_label),
+            (Some(_), LabelSource::Joined) => self.label.join_with(new_label),
             _ => new_label.clone(),
         };
-        let is_same = |text: &str| stood == Some(text) && (words == Words::Joined || label == self.label);
+        let is_same = |text: &str| stood == Some(text) && (words == LabelSource::Joined || label == self.label);
         if stood.is_none() && self.before.inside.chars().any(is_hidden) {
             // Whoever sees such a name in a list sees another one.
             return Err(NotWritten::Elsewhere);
@@ -394,18 +394,18 @@ impl Plan {
             New::Gone if stood.is_some() => None,
             _ => return Ok(()),
         };
-        let most = place::most_bytes(&self.before.inside).max(stood.map_or(0, str::len));
+        let most = layout::most_bytes(&self.before.inside).max(stood.map_or(0, str::len));
         if text.as_ref().is_some_and(|text| text.len() > most) {
             return Err(NotWritten::TooLarge(most));
         }
         self.label = label;
         let digest = text.as_ref().map(|text| page::digest(text.as_bytes())).unwrap_or_default();
-        self.next = Some(Next { text, digest, row: FileId(0) });
+        self.next = Some(NextVersion { text, digest, row: FileId(0) });
         Ok(())
     }
 }
 
-fn announce(tx: Tx<'_>, origin: &Origin, plan: &mut Plan) -> anyhow::Result<()> {
+fn announce(tx: Tx<'_>, origin: &ChangeOrigin, plan: &mut WritePlan) -> anyhow::Result<()> {
     let Some(next) = &mut plan.next else { return Ok(()) };
     let new = NewFile {
         path: &plan.before.inside,

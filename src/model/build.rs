@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::genai::Other;
 use super::offline::Offline;
 use super::openai::OpenAi;
-use super::others::Other;
 use super::{Model, wire};
 use crate::config::{self, Provider};
 

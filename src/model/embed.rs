@@ -16,7 +16,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 use url::Url;
 
-use super::{ModelError, fault, wire};
+use super::{ModelError, error, wire};
 use crate::config::{self, EmbeddingProvider};
 use crate::trust::Text;
 
@@ -105,13 +105,13 @@ impl Server {
         let post = if key.is_empty() { post } else { post.bearer_auth(key) };
         let response = post.send().await.map_err(|error| wire::lost(&error))?;
         if !response.status().is_success() {
-            return Err(without_words(fault::of_response(response, key, None).await));
+            return Err(without_words(error::of_response(response, key, None).await));
         }
         let text = wire::read_text(response, MOST_BYTES).await.map_err(|error| wire::lost(&error))?;
         let text = text.ok_or(ModelError::Cut)?;
-        let answer: Value = serde_json::from_str(&text).map_err(|_| fault::no_answer("something other than JSON"))?;
+        let answer: Value = serde_json::from_str(&text).map_err(|_| error::no_answer("something other than JSON"))?;
         if answer.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(without_words(fault::Fault { status: 200, headers: None, body: &text }.classify(key, None)));
+            return Err(without_words(error::Fault { status: 200, headers: None, body: &text }.classify(key, None)));
         }
         Ok(answer)
     }

@@ -3,13 +3,13 @@
 //! The engine walks through the models of a purse itself, since each is metered alone and the waits between attempts belong to
 //! the engine's clock.
 
-use super::{Card, ModelError};
+use super::{ModelError, ModelInfo};
 
 /// Whether `next` is to be asked after `current` has failed for good (that is, after its retries).
 ///
 /// A refusal stands: shopping for a model that says what another declined to say is not ours to do. Our own budget
 /// counts for all models together. What was too long for one may fit only a larger one.
-pub fn should_fall_back(error: &ModelError, current: &Card, next: &Card) -> bool {
+pub fn should_fall_back(error: &ModelError, current: &ModelInfo, next: &ModelInfo) -> bool {
     match error {
         ModelError::Refused | ModelError::OverBudget(_) | ModelError::AboveLimit(_) => false,
         ModelError::TooLong => next.context_window > current.context_window,
@@ -25,8 +25,8 @@ pub fn should_fall_back(error: &ModelError, current: &Card, next: &Card) -> bool
 mod tests {
     use super::*;
 
-    fn card(context_window: u64) -> Card {
-        Card {
+    fn card(context_window: u64) -> ModelInfo {
+        ModelInfo {
             provider: "openai".to_owned(),
             name: "small".to_owned(),
             context_window,

@@ -8,48 +8,50 @@
 mod answer;
 pub mod extract;
 mod reflection;
-mod sums;
-mod taken;
+mod arithmetic;
+mod fact_rules;
 mod transcript;
-mod view;
+mod prompt_view;
 mod words;
 
 use async_trait::async_trait;
 
-use super::{Card, Live, Model, ModelError, Purpose, Reply, Request, Stop, Usage};
+use super::{Model, ModelError, ModelInfo, Purpose, Reply, Request, Stop, StreamSink, Usage};
 use crate::text;
 use crate::wording::offline as phrases;
-use view::View;
+use prompt_view::PromptView;
 
 /// The offline model.
 #[derive(Debug)]
 pub struct Offline {
-    card: Card,
+    card: ModelInfo,
 }
 
 impl Offline {
     /// The model behind that card.
-    pub fn new(card: Card) -> Self {
+    pub fn new(card: ModelInfo) -> Self {
         Self { card }
     }
 }
 
 #[async_trait]
 impl Model for Offline {
-    fn card(&self) -> &Card {
+    fn card(&self) -> &ModelInfo {
         &self.card
     }
 
-    async fn call(&self, request: &Request, live: &dyn Live) -> Result<Reply, ModelError> {
+    async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
         let answer = match request.purpose() {
-            Purpose::Summary => answer::Answer::text(transcript::summary(request)),
-            Purpose::Reflection => answer::Answer::text(reflection::answer(request)),
+            Purpose::Summary => answer::OfflineAnswer::text(transcript::summary(request)),
+            Purpose::Reflection => answer::OfflineAnswer::text(reflection::answer(request)),
             // It understands no list of what to look at, so it never has anything to report.
-            Purpose::Heartbeat => answer::Answer::text(phrases::NOTHING_TO_REPORT.to_owned()),
-            Purpose::Task => answer::Answer::text(phrases::time_for(&text::one_line(&View::of(request).question))),
-            Purpose::Extraction => answer::Answer::text(taken::answer(request)),
+            Purpose::Heartbeat => answer::OfflineAnswer::text(phrases::NOTHING_TO_REPORT.to_owned()),
+            Purpose::Task => {
+                answer::OfflineAnswer::text(phrases::time_for(&text::one_line(&PromptView::of(request).question)))
+            }
+            Purpose::Extraction => answer::OfflineAnswer::text(fact_rules::answer(request)),
             Purpose::Chat | Purpose::Review | Purpose::Transcription | Purpose::Embedding => {
-                answer::to(&View::of(request))
+                answer::to(&PromptView::of(request))
             }
         };
         for word in answer.text.split_inclusive(' ') {

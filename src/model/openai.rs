@@ -16,14 +16,14 @@ use secrecy::SecretString;
 use url::Url;
 
 use super::sse::Events;
-use super::{Card, Live, Model, ModelError, Reply, Request, fault, wire};
+use super::{Model, ModelError, ModelInfo, Reply, Request, StreamSink, error, wire};
 use crate::config;
 use body::Dialect;
-use draft::Draft;
+use draft::ReplyDraft;
 
 /// A model behind an OpenAI-compatible server.
 pub(super) struct OpenAi {
-    card: Card,
+    card: ModelInfo,
     http: reqwest::Client,
     url: Url,
     key: Option<SecretString>,
@@ -56,7 +56,7 @@ impl OpenAi {
         if response.status().is_success() {
             Ok(response)
         } else {
-            Err(fault::of_response(response, key, Some(request)).await)
+            Err(error::of_response(response, key, Some(request)).await)
         }
     }
 
@@ -64,9 +64,9 @@ impl OpenAi {
         &self,
         mut response: Response,
         request: &Request,
-        live: &dyn Live,
-    ) -> Result<Draft, ModelError> {
-        let mut draft = Draft::default();
+        live: &dyn StreamSink,
+    ) -> Result<ReplyDraft, ModelError> {
+        let mut draft = ReplyDraft::default();
         let mut events = Events::default();
         loop {
             let piece = match response.chunk().await {
@@ -91,28 +91,33 @@ impl OpenAi {
         Ok(draft)
     }
 
-    async fn read_whole(&self, response: Response, request: &Request, live: &dyn Live) -> Result<Draft, ModelError> {
+    async fn read_whole(
+        &self,
+        response: Response,
+        request: &Request,
+        live: &dyn StreamSink,
+    ) -> Result<ReplyDraft, ModelError> {
         let text = wire::read_text(response, wire::MAX_ANSWER).await.map_err(|error| wire::lost(&error))?;
-        let mut draft = Draft::default();
+        let mut draft = ReplyDraft::default();
         draft.take(&text.ok_or(ModelError::Cut)?, live).map_err(|refusal| self.refused(&refusal, request))?;
         Ok(draft)
     }
 
-    fn refused(&self, refusal: &draft::Refusal, request: &Request) -> ModelError {
-        let draft::Refusal::Said(body) = refusal else {
+    fn refused(&self, refusal: &draft::DraftError, request: &Request) -> ModelError {
+        let draft::DraftError::Said(body) = refusal else {
             return ModelError::Cut;
         };
-        fault::Fault { status: 200, headers: None, body }.classify(wire::key(self.key.as_ref()), Some(request))
+        error::Fault { status: 200, headers: None, body }.classify(wire::key(self.key.as_ref()), Some(request))
     }
 }
 
 #[async_trait]
 impl Model for OpenAi {
-    fn card(&self) -> &Card {
+    fn card(&self) -> &ModelInfo {
         &self.card
     }
 
-    async fn call(&self, request: &Request, live: &dyn Live) -> Result<Reply, ModelError> {
+    async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
         let response = self.send(request).await?;
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.to_ascii_lowercase();
@@ -121,7 +126,7 @@ impl Model for OpenAi {
         } else if kind.contains("json") {
             self.read_whole(response, request, live).await?
         } else {
-            return Err(fault::no_answer(&kind));
+            return Err(error::no_answer(&kind));
         };
         draft.finish(request, &self.card)
     }

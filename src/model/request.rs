@@ -64,7 +64,7 @@ pub enum Role {
 
 /// One part of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Part {
+pub enum RequestPart {
     /// Words.
     Text(Arc<str>),
     /// A picture.
@@ -96,7 +96,7 @@ pub enum Part {
     },
 }
 
-impl Part {
+impl RequestPart {
     /// How many tokens it is at a guess, a picture at a flat rate.
     fn estimate_tokens(&self) -> u64 {
         const IMAGE: u64 = 1_500;
@@ -113,7 +113,7 @@ impl Part {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     role: Role,
-    parts: Vec<Labelled<Part>>,
+    parts: Vec<Labelled<RequestPart>>,
     label: Label,
     cache: bool,
     tokens: u64,
@@ -133,7 +133,7 @@ impl Message {
     }
 
     /// Adds a part.
-    pub fn push(&mut self, part: Labelled<Part>) {
+    pub fn push(&mut self, part: Labelled<RequestPart>) {
         self.label.absorb(part.label());
         self.tokens += part.open().0.estimate_tokens();
         self.parts.push(part);
@@ -142,7 +142,7 @@ impl Message {
     /// Adds words.
     pub fn push_text(&mut self, text: Text) {
         let (value, label, scope) = text.open();
-        self.push(Labelled::new(Part::Text(Arc::clone(value)), label.clone(), scope));
+        self.push(Labelled::new(RequestPart::Text(Arc::clone(value)), label.clone(), scope));
     }
 
     /// Marks the message as the end of a stretch that a provider's prompt cache may keep.
@@ -158,7 +158,7 @@ impl Message {
     }
 
     /// The parts in order.
-    pub fn parts(&self) -> &[Labelled<Part>] {
+    pub fn parts(&self) -> &[Labelled<RequestPart>] {
         &self.parts
     }
 

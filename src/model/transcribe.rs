@@ -6,7 +6,7 @@ use anyhow::Context;
 use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
 
-use super::{ModelError, fault, wire};
+use super::{ModelError, error, wire};
 use crate::config::Transcription;
 
 /// The largest recording that is sent, in bytes: the limit of OpenAI's own endpoint.
@@ -48,17 +48,17 @@ pub async fn transcribe(config: &Transcription, bytes: Vec<u8>, mime: &str) -> R
         false => ModelError::Cut,
     })?;
     if !response.status().is_success() {
-        return Err(fault::of_response(response, wire::key(config.api_key.as_ref()), None).await);
+        return Err(error::of_response(response, wire::key(config.api_key.as_ref()), None).await);
     }
     // From here on the server has done its work, and may charge for it.
     let body = wire::read_text(response, MAX_TEXT).await.ok().flatten().ok_or(ModelError::Cut)?;
-    let answer: Answer = serde_json::from_str(&body).map_err(|_| ModelError::Cut)?;
+    let answer: TranscriptionResponse = serde_json::from_str(&body).map_err(|_| ModelError::Cut)?;
     let usage: Usage = serde_json::from_value(answer.usage).unwrap_or_default();
     Ok(Transcript { text: answer.text.trim().to_owned(), seconds: usage.length(), tokens: usage.tokens() })
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct TranscriptionResponse {
     text: String,
     #[serde(default)]
     usage: serde_json::Value,

@@ -5,7 +5,7 @@
 //! words on the user's side, and neighbours of one side are joined. Nothing is reordered, so a cached beginning stays
 //! the same from call to call.
 
-use super::request::{Message, Part, Request, Role};
+use super::request::{Message, Request, RequestPart, Role};
 
 /// No provider takes more cache marks than this in one request.
 const MAX_MARKS: usize = 4;
@@ -20,7 +20,7 @@ pub(super) struct Turn<'a> {
 /// A part, and whether a stretch that a prompt cache may keep ends with it.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
-    pub(super) part: &'a Part,
+    pub(super) part: &'a RequestPart,
     pub(super) marked: bool,
 }
 
@@ -56,7 +56,7 @@ fn placed(message: &Message, marked: bool) -> Vec<Placed<'_>> {
         .parts()
         .iter()
         .map(|part| part.open().0)
-        .filter(|part| !matches!(part, Part::Text(text) if text.trim().is_empty()))
+        .filter(|part| !matches!(part, RequestPart::Text(text) if text.trim().is_empty()))
         .map(|part| Placed { part, marked: false })
         .collect();
     if let Some(last) = parts.last_mut() {
@@ -99,7 +99,7 @@ mod tests {
         for turn in of(request) {
             shape.push_str(&format!("{:?}:", turn.role).to_lowercase());
             for placed in turn.parts {
-                let Part::Text(text) = placed.part else { panic!() };
+                let RequestPart::Text(text) = placed.part else { panic!() };
                 shape.push_str(text);
                 if placed.marked {
                     shape.push('!');

@@ -9,7 +9,7 @@ use reqwest::Response;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::{Card, ModelError};
+use super::{ModelError, ModelInfo};
 use crate::config;
 
 /// The most that is read of one answer, in bytes.
@@ -62,8 +62,8 @@ pub(super) fn key(key: Option<&SecretString>) -> &str {
 }
 
 /// The card of a model as configured.
-pub(super) fn card(config: &config::Model, provider: &str) -> Card {
-    Card {
+pub(super) fn card(config: &config::Model, provider: &str) -> ModelInfo {
+    ModelInfo {
         provider: provider.to_owned(),
         name: config.name.clone(),
         context_window: config.context_window,

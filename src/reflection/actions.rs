@@ -9,20 +9,20 @@
 
 use std::sync::Arc;
 
-use super::form::{Kind, Payload};
-use super::{Reflector, keep};
+use super::answer_schema::{ActionKind, Payload};
+use super::{Reflector, commit};
 use crate::id::{PersonId, TurnId};
 use crate::memory::{self, NoteDraft};
 use crate::people::Party;
-use crate::review::{Change, Draft, Origin, Refused, Staged};
-use crate::skill::{Folder, MAIN, note};
+use crate::review::{ProposalChange, ProposalDraft, ProposalOrigin, Refused, Staged};
+use crate::skill::{MAIN, SkillFolder, note};
 use crate::store::{ActionRow, ActionState, Category, Db, Fact, Layer, Node, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::reflection as says;
 
 /// What the gate is given, or why it is not.
-type Drafted = Result<Draft, String>;
+type Drafted = Result<ProposalDraft, String>;
 
 /// What is longer in characters is a note, whatever its form.
 const FACT: usize = 500;
@@ -34,7 +34,7 @@ struct Rule {
     remembers: bool,
     most: u32,
     day: String,
-    now: Moment,
+    now: Timestamp,
 }
 
 impl Reflector {
@@ -65,7 +65,7 @@ impl Reflector {
     }
 
     async fn propose(&self, action: &ActionRow) -> anyhow::Result<()> {
-        if Kind::parse(&action.kind) == Some(Kind::Memory) {
+        if ActionKind::parse(&action.kind) == Some(ActionKind::Memory) {
             return self.remember(action).await;
         }
         let draft = match self.draft(action).await? {
@@ -99,14 +99,14 @@ impl Reflector {
     }
 
     /// The fact that a note states, if it is one. Words from outside are none: they would change what is loaded.
-    async fn fact_of(&self, origin: &memory::Origin, note: &NoteDraft) -> anyhow::Result<Option<Fact>> {
+    async fn fact_of(&self, origin: &memory::ChangeOrigin, note: &NoteDraft) -> anyhow::Result<Option<Fact>> {
         let text = note.content.trim();
         if !origin.label.is_trusted() || text.contains('\n') || text.chars().count() > FACT {
             return Ok(None);
         }
         let (tree, title) = (&self.engine.tree, &*note.title);
         // `Correction: …` states no fact of that name.
-        let (key, value) = match memory::memo::key_of(text) {
+        let (key, value) = match memory::memory_md::key_of(text) {
             Some((key, value)) if key == title || tree.notes().knows_key(&origin.who, key).await? => (key, value),
             _ if tree.notes().knows_key(&origin.who, title).await? => (title, text),
             _ => return Ok(None),
@@ -116,7 +116,7 @@ impl Reflector {
     }
 
     /// What is to be remembered, for whom and because of what.
-    async fn note_of(&self, action: &ActionRow) -> anyhow::Result<Option<(memory::Origin, NoteDraft)>> {
+    async fn note_of(&self, action: &ActionRow) -> anyhow::Result<Option<(memory::ChangeOrigin, NoteDraft)>> {
         let (id, scope) = (action.reflection, action.scope);
         let look = move |db: Db<'_>| {
             let Scope::Person(person) = scope else { return Ok(None) };
@@ -124,7 +124,7 @@ impl Reflector {
         };
         let Some((reflection, person)) = self.journal.read(look).await? else { return Ok(None) };
         let Ok(payload) = serde_json::from_str::<Payload>(&action.payload) else { return Ok(None) };
-        let origin = memory::Origin {
+        let origin = memory::ChangeOrigin {
             who: Party::One(person),
             label: action.label.clone(),
             author: memory::Author::Program,
@@ -148,20 +148,23 @@ impl Reflector {
         let (Some(reflection), Scope::Person(person)) = (reflection, action.scope) else {
             return Ok(Err(says::UNREADABLE.to_owned()));
         };
-        let (Some(kind), Ok(payload)) = (Kind::parse(&action.kind), serde_json::from_str::<Payload>(&action.payload))
+        let (Some(kind), Ok(payload)) =
+            (ActionKind::parse(&action.kind), serde_json::from_str::<Payload>(&action.payload))
         else {
             return Ok(Err(says::UNREADABLE.to_owned()));
         };
         let change = match kind {
-            Kind::CreateSkill => Change::Create,
-            Kind::ChangeSkill => Change::Edit,
-            Kind::PromoteNote => return self.draft_of_note(action, reflection.turn, person, payload).await,
-            Kind::Memory | Kind::Configuration | Kind::Other => return Ok(Err(says::NOT_BY_THE_PROGRAM.to_owned())),
+            ActionKind::CreateSkill => ProposalChange::Create,
+            ActionKind::ChangeSkill => ProposalChange::Edit,
+            ActionKind::PromoteNote => return self.draft_of_note(action, reflection.turn, person, payload).await,
+            ActionKind::Memory | ActionKind::Configuration | ActionKind::Other => {
+                return Ok(Err(says::NOT_BY_THE_PROGRAM.to_owned()));
+            }
         };
         let bytes = |content: String| -> Arc<[u8]> { Arc::from(content.into_bytes()) };
         let files = payload.files.into_iter().map(|file| (file.path, file.content.map(bytes))).collect();
-        let origin = Origin::Reflection { action: action.id, turn: reflection.turn, person, note: None };
-        Ok(Ok(Draft { skill: payload.skill, change, files, rationale: payload.why, origin }))
+        let origin = ProposalOrigin::Reflection { action: action.id, turn: reflection.turn, person, note: None };
+        Ok(Ok(ProposalDraft { skill: payload.skill, change, files, rationale: payload.why, origin }))
     }
 
     /// A skill that says what a note says. The note's words have their own label.
@@ -185,11 +188,11 @@ impl Reflector {
             return Ok(Err(says::NOTE_NEEDS_A_NAME.to_owned()));
         }
         let Some(main) = note::skill_of(&name, words) else { return Ok(Err(says::NOTE_WITHOUT_WORDS.to_owned())) };
-        let content = Folder::new([(MAIN.to_owned(), Arc::from(main.into_bytes()))]);
+        let content = SkillFolder::new([(MAIN.to_owned(), Arc::from(main.into_bytes()))]);
         let note = Some((label.clone(), file));
-        let origin = Origin::Reflection { action: action.id, turn, person, note };
+        let origin = ProposalOrigin::Reflection { action: action.id, turn, person, note };
         let draft = self.review.draft(&name, &content, origin).await?;
-        Ok(Ok(Draft { rationale: payload.why, ..draft }))
+        Ok(Ok(ProposalDraft { rationale: payload.why, ..draft }))
     }
 }
 
@@ -200,14 +203,14 @@ fn where_kept(kept: memory::Kept) -> String {
 
 impl Rule {
     fn take(&self, tx: Tx<'_>, action: &ActionRow) -> anyhow::Result<bool> {
-        let kind = Kind::parse(&action.kind);
+        let kind = ActionKind::parse(&action.kind);
         let stays = if !self.auto_action {
             Some(says::AUTO_ACTION_IS_OFF)
-        } else if !keep::is_owners(*tx, action.scope)? {
+        } else if !commit::is_owners(*tx, action.scope)? {
             Some(says::ONLY_OF_OWNERS)
-        } else if !kind.is_some_and(Kind::is_done) {
+        } else if !kind.is_some_and(ActionKind::is_done) {
             Some(says::NOT_BY_THE_PROGRAM)
-        } else if kind == Some(Kind::Memory) && !self.remembers {
+        } else if kind == Some(ActionKind::Memory) && !self.remembers {
             Some(says::MEMORY_IS_OFF)
         } else {
             None

@@ -5,7 +5,7 @@
 
 use crate::id::PersonId;
 use crate::store::Db;
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::reflection as says;
 
@@ -15,9 +15,9 @@ pub struct Window {
     /// Whose doings.
     pub person: PersonId,
     /// The first instant, by received time.
-    pub from: Moment,
+    pub from: Timestamp,
     /// The first instant after it.
-    pub to: Moment,
+    pub to: Timestamp,
 }
 
 /// The names that may be written.

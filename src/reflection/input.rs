@@ -6,10 +6,10 @@
 //! twice. A reflection that text from outside had a part in is only named.
 
 use super::activity::{self, Names, Window};
-use super::page::{Page, fit};
-use super::{job::Job, outcome, talk};
+use super::labelled_builder::{ReflectionText, fit};
+use super::{job::Job, outcome, transcript};
 use crate::store::{Db, Node, ReflectionRow, SlotRow};
-use crate::time::{Moment, Period, Span, Zone};
+use crate::time::{Period, Span, Timestamp, Zone};
 use crate::trust::{Label, Scope, Text};
 use crate::wording::{self, reflection as says};
 
@@ -28,7 +28,7 @@ pub struct KnownSkill {
 
 /// What is needed to look.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct InputRequest {
     /// What is looked at.
     pub slot: SlotRow,
     /// Day, week or month.
@@ -56,19 +56,19 @@ pub struct Input {
 
 /// What there is to be looked at.
 #[derive(Debug)]
-pub struct Seen {
+pub struct ReflectionInput {
     /// Reflections on shorter periods, oldest first.
     earlier: Vec<ReflectionRow>,
     /// The time whose talk is looked at where no reflection has done so.
     window: Window,
 }
 
-impl Look {
+impl InputRequest {
     /// What there is to be looked at; `None` if that is too little to ask a model.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn at(&self, db: Db<'_>, min_messages: u32) -> anyhow::Result<Option<Seen>> {
+    pub fn at(&self, db: Db<'_>, min_messages: u32) -> anyhow::Result<Option<ReflectionInput>> {
         let (scope, person) = (self.slot.scope, self.person.id);
         let (from, to) = self.reach();
         let earlier = match self.job {
@@ -78,11 +78,11 @@ impl Look {
         };
         let said = db.activity().said_between(person, from, to)?.len();
         let too_little = earlier.is_empty() && said < usize::try_from(min_messages).unwrap_or(usize::MAX);
-        Ok((!too_little).then_some(Seen { earlier, window: Window { person, from, to } }))
+        Ok((!too_little).then_some(ReflectionInput { earlier, window: Window { person, from, to } }))
     }
 
     /// The time that it covers. A week belongs to the month of its last day, so a month reaches over whole weeks.
-    fn reach(&self) -> (Moment, Moment) {
+    fn reach(&self) -> (Timestamp, Timestamp) {
         let (from, to) = (self.slot.from, self.slot.to);
         let week_of = |at| Period::containing(Span::Week, at, self.zone).begins(self.zone);
         match self.job {
@@ -95,7 +95,7 @@ impl Look {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn input(&self, db: Db<'_>, seen: &Seen) -> anyhow::Result<Input> {
+    pub fn input(&self, db: Db<'_>, seen: &ReflectionInput) -> anyhow::Result<Input> {
         let scope = self.slot.scope;
         let task = wording::own(says::task(&self.period_in_words(), &self.person.name), scope);
         let pages = [self.numbers(db)?, self.last_time(db)?, self.material(db, seen)?, self.catalogue(db)?];
@@ -118,29 +118,29 @@ impl Look {
             Job::Daily => says::a_day(period, zone.name()),
             Job::Monthly => says::a_month(period, zone.name()),
             Job::Weekly => {
-                let last = Moment(self.slot.to.0.saturating_sub(1));
+                let last = Timestamp(self.slot.to.0.saturating_sub(1));
                 says::a_week(period, &zone.day(self.slot.from), &zone.day(last), zone.name())
             }
         }
     }
 
-    fn numbers(&self, db: Db<'_>) -> anyhow::Result<Option<Page>> {
+    fn numbers(&self, db: Db<'_>) -> anyhow::Result<Option<ReflectionText>> {
         let window = Window { person: self.person.id, from: self.slot.from, to: self.slot.to };
         let skills = self.skills.iter().map(|skill| skill.name.clone()).collect();
         let names = Names { tools: self.tools.clone(), skills };
-        let mut page = Page::blank();
+        let mut page = ReflectionText::blank();
         page.says(&activity::numbers(db, window, &self.slot.period, &names)?);
         Ok(Some(page))
     }
 
-    fn last_time(&self, db: Db<'_>) -> anyhow::Result<Option<Page>> {
+    fn last_time(&self, db: Db<'_>) -> anyhow::Result<Option<ReflectionText>> {
         let before = db.reflections().reflection_before(self.slot.scope, &self.slot.job, self.slot.id, self.slot.to)?;
         let Some(before) = before else { return Ok(None) };
         let actions = db.reflections().actions_of(before.id)?;
         if actions.is_empty() {
             return Ok(None);
         }
-        let mut page = Page::blank();
+        let mut page = ReflectionText::blank();
         page.says(&says::last_time(&before.period));
         for action in &actions {
             let kind = outcome::known_kind(action);
@@ -155,10 +155,10 @@ impl Look {
         Ok(Some(page))
     }
 
-    fn material(&self, db: Db<'_>, seen: &Seen) -> anyhow::Result<Option<Page>> {
-        let mut page = Page::blank();
+    fn material(&self, db: Db<'_>, seen: &ReflectionInput) -> anyhow::Result<Option<ReflectionText>> {
+        let mut page = ReflectionText::blank();
         let covered: Vec<_> = seen.earlier.iter().map(|earlier| (earlier.from, earlier.to)).collect();
-        let talks = talk::between(db, seen.window, &covered)?;
+        let talks = transcript::between(db, seen.window, &covered)?;
         let for_talk = if seen.earlier.is_empty() { self.budget } else { self.budget / 3 };
         if !seen.earlier.is_empty() {
             page.says(says::EARLIER);
@@ -168,7 +168,7 @@ impl Look {
         if !talks.is_empty() || seen.earlier.is_empty() {
             page.says(heading);
         }
-        talk::tell(db, &mut page, &talks, self.zone, for_talk)?;
+        transcript::tell(db, &mut page, &talks, self.zone, for_talk)?;
         if talks.is_empty() && seen.earlier.is_empty() {
             page.says(says::NO_TALK);
         }
@@ -176,12 +176,12 @@ impl Look {
     }
 
     /// Once a month the skills are looked through.
-    fn catalogue(&self, db: Db<'_>) -> anyhow::Result<Option<Page>> {
+    fn catalogue(&self, db: Db<'_>) -> anyhow::Result<Option<ReflectionText>> {
         if self.job != Job::Monthly || self.skills.is_empty() {
             return Ok(None);
         }
         let used = db.activity().skills_between(self.slot.scope, self.slot.from, self.slot.to)?;
-        let mut page = Page::blank();
+        let mut page = ReflectionText::blank();
         page.says(says::CATALOGUE);
         for skill in &self.skills {
             let times = used.iter().find(|used| used.skill == skill.name).map_or(0, |used| used.times);
@@ -193,7 +193,7 @@ impl Look {
 }
 
 /// The reflections on a month's weeks, and on the days that none of these covers.
-fn of_a_month(db: Db<'_>, scope: Scope, from: Moment, to: Moment) -> anyhow::Result<Vec<ReflectionRow>> {
+fn of_a_month(db: Db<'_>, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<ReflectionRow>> {
     let mut found = db.reflections().reflections_within(scope, Job::Weekly.as_str(), from, to)?;
     let days = db.reflections().reflections_within(scope, Job::Daily.as_str(), from, to)?;
     let is_covered = |day: &ReflectionRow| found.iter().any(|week| week.from <= day.from && day.to <= week.to);
@@ -203,7 +203,7 @@ fn of_a_month(db: Db<'_>, scope: Scope, from: Moment, to: Moment) -> anyhow::Res
     Ok(found)
 }
 
-fn earlier(db: Db<'_>, page: &mut Page, reflections: &[ReflectionRow], budget: u64) -> anyhow::Result<()> {
+fn earlier(db: Db<'_>, page: &mut ReflectionText, reflections: &[ReflectionRow], budget: u64) -> anyhow::Result<()> {
     let each = budget / u64::try_from(reflections.len().max(1)).unwrap_or(u64::MAX);
     for reflection in reflections {
         let texts = db.messages().texts_of(reflection.message)?;

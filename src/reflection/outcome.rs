@@ -1,6 +1,6 @@
 //! What became of a proposed action, in words: for the owner, and for the next reflection, which learns from it.
 
-use super::form::Kind;
+use super::answer_schema::ActionKind;
 use crate::store::{ActionRow, ActionState, Db, ProposalRow};
 use crate::text::{one_line, shorten};
 use crate::wording::reflection as says;
@@ -39,7 +39,7 @@ pub fn told(db: Db<'_>, action: &ActionRow) -> anyhow::Result<String> {
 
 /// The kind, if it is one; what a model wrote in its place is not repeated.
 pub fn known_kind(action: &ActionRow) -> &'static str {
-    Kind::parse(&action.kind).unwrap_or(Kind::Other).as_str()
+    ActionKind::parse(&action.kind).unwrap_or(ActionKind::Other).as_str()
 }
 
 fn decided(db: Db<'_>, proposal: &ProposalRow) -> anyhow::Result<String> {

@@ -12,11 +12,11 @@ use anyhow::Context;
 use super::approval::Approval;
 use super::disk::{self, Swap};
 use super::proposal::{self, Proposal};
-use super::{Change, Review, contents, label};
+use super::{ProposalChange, Review, contents, label};
 use crate::id::{ChangeId, VersionId};
-use crate::skill::{Digest, Folder};
+use crate::skill::{Digest, SkillFolder};
 use crate::store::{ChangeRow, NewVersion, Node, SkillFile, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Label;
 
 /// How applying ended.
@@ -31,12 +31,12 @@ pub enum Applied {
 }
 
 /// Writes down what an approval is about to do. Uses the approval up.
-pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Moment) -> anyhow::Result<()> {
+pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Timestamp) -> anyhow::Result<()> {
     let proposal = Proposal::load(*tx, approval.proposal())?.context("An approved proposal vanished")?;
     // Approved is this content and no other: the rows may have changed on the disk since anybody looked.
     anyhow::ensure!(proposal.digest() == *approval.digest(), "A proposal is not what was approved");
     let row = &proposal.row;
-    let target = if let Change::Rename { to } = &proposal.change { to } else { &row.skill };
+    let target = if let ProposalChange::Rename { to } = &proposal.change { to } else { &row.skill };
     let version = match &proposal.result {
         Some(folder) => {
             let id = tx.skills().add_version(&NewVersion {
@@ -55,11 +55,11 @@ pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Moment) -> anyhow::Resu
         None => None,
     };
     match &proposal.change {
-        Change::Create | Change::Edit => {
+        ProposalChange::Create | ProposalChange::Edit => {
             tx.skills().intend_change(Some(row.id), target, &row.base, version, None, now)?
         }
-        Change::Delete => tx.skills().intend_change(Some(row.id), &row.skill, &row.base, None, None, now)?,
-        Change::Rename { to } => {
+        ProposalChange::Delete => tx.skills().intend_change(Some(row.id), &row.skill, &row.base, None, None, now)?,
+        ProposalChange::Rename { to } => {
             let first = tx.skills().intend_change(Some(row.id), to, "", version, None, now)?;
             tx.skills().intend_change(Some(row.id), &row.skill, &row.base, None, Some(first), now)?
         }
@@ -83,9 +83,9 @@ pub(super) fn begin_accepted(
     origin: &str,
     files: &[SkillFile],
     label: &Label,
-    now: Moment,
+    now: Timestamp,
 ) -> anyhow::Result<VersionId> {
-    let digest = Folder::new(files.iter().cloned()).digest();
+    let digest = SkillFolder::new(files.iter().cloned()).digest();
     let version = tx.skills().add_version(&NewVersion {
         skill,
         digest: digest.as_str(),
@@ -137,7 +137,7 @@ impl Review {
             self.0.journal.read(move |db| version.map(|id| db.skills().files_of_version(id)).transpose()).await?;
         let (inner, change, id) = (Arc::clone(&self.0), change.clone(), change.id);
         let swapped = tokio::task::spawn_blocking(move || {
-            let content = files.map(Folder::new);
+            let content = files.map(SkillFolder::new);
             let base = Digest::parse(&change.base);
             inner.disk.swap(&Swap {
                 id: change.id.0,
@@ -148,8 +148,8 @@ impl Review {
         })
         .await?;
         match swapped {
-            Ok(disk::Outcome::Done) => Ok(Applied::Done),
-            Ok(disk::Outcome::Conflict) => Ok(Applied::Conflict),
+            Ok(disk::SwapOutcome::Done) => Ok(Applied::Done),
+            Ok(disk::SwapOutcome::Conflict) => Ok(Applied::Conflict),
             Err(trouble) => {
                 tracing::error!(change.id = %id, "Change {id} of a skill cannot be made yet: {trouble:#}");
                 Ok(Applied::Later)

@@ -6,7 +6,7 @@
 use anyhow::Context;
 
 use super::{Review, contents, label};
-use crate::skill::Folder;
+use crate::skill::SkillFolder;
 use crate::store::{SkillRow, Tx, VersionRow};
 use crate::trust::Label;
 
@@ -41,7 +41,7 @@ fn carry_over(tx: Tx<'_>) -> anyhow::Result<()> {
         if version.origin == "person" {
             by_hand.push(row.name);
         } else if is_third_party(tx, &version)? {
-            let folder = Folder::new(tx.skills().files_of_version(version.id)?);
+            let folder = SkillFolder::new(tx.skills().files_of_version(version.id)?);
             tx.skills().accept_version(
                 version.id,
                 &label::of_accepted_before(version.id),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use url::Url;
 
-use crate::skill::Folder;
+use crate::skill::SkillFolder;
 
 /// The most hosts that are shown, and so the most that a yes covers.
 const MOST_HOSTS: usize = 40;
@@ -44,7 +44,7 @@ const SCRIPTS: &[&str] = &[
 ];
 
 /// The hosts that are shown, in alphabetical order, and how many more there are.
-pub(super) fn hosts(folder: &Folder) -> (BTreeSet<String>, usize) {
+pub(super) fn hosts(folder: &SkillFolder) -> (BTreeSet<String>, usize) {
     let texts = folder.files().map(|(_, bytes)| String::from_utf8_lossy(bytes));
     let all: BTreeSet<String> = texts.flat_map(|text| hosts_in(&text)).collect();
     let more = all.len().saturating_sub(MOST_HOSTS);
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn what_is_not_shown_is_not_covered() {
         let text: String = (0..50).map(|n| format!("https://h{n:02}.example/ ")).collect();
-        let (shown, more) = hosts(&Folder::new([("a".to_owned(), Arc::from(text.as_bytes()))]));
+        let (shown, more) = hosts(&SkillFolder::new([("a".to_owned(), Arc::from(text.as_bytes()))]));
         assert_eq!((shown.len(), more), (MOST_HOSTS, 10));
     }
 

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use similar::{ChangeTag, TextDiff};
 
 use super::reveal::reveal;
-use crate::skill::{Digest, Folder};
+use crate::skill::{Digest, SkillFolder};
 
 /// How many unchanged lines stand around a changed one.
 const AROUND: usize = 3;
@@ -18,7 +18,7 @@ const AROUND: usize = 3;
 const MOST_PAIRS: usize = 4_000_000;
 
 /// The change from `base` to `result` over all files, with everything hidden revealed. Blank if there is none.
-pub fn diff(base: Option<&Folder>, result: Option<&Folder>) -> String {
+pub fn diff(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> String {
     let mut page = String::new();
     for file in files(base, result) {
         if !page.is_empty() {
@@ -30,7 +30,7 @@ pub fn diff(base: Option<&Folder>, result: Option<&Folder>) -> String {
 }
 
 /// The change in one line: `2 files changed, 14 lines added, 3 removed`.
-pub fn summary(base: Option<&Folder>, result: Option<&Folder>) -> String {
+pub fn summary(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> String {
     let files = files(base, result);
     let (mut added, mut removed) = (0, 0);
     for file in &files {
@@ -59,11 +59,11 @@ struct Touched<'a> {
     new: Option<&'a [u8]>,
 }
 
-fn files<'a>(base: Option<&'a Folder>, result: Option<&'a Folder>) -> Vec<Touched<'a>> {
+fn files<'a>(base: Option<&'a SkillFolder>, result: Option<&'a SkillFolder>) -> Vec<Touched<'a>> {
     let paths: BTreeSet<&str> =
-        [base, result].into_iter().flatten().flat_map(Folder::files).map(|(path, _)| path).collect();
+        [base, result].into_iter().flatten().flat_map(SkillFolder::files).map(|(path, _)| path).collect();
     let bytes =
-        |folder: Option<&'a Folder>, path: &str| folder.and_then(|folder| folder.get(path)).map(|bytes| &**bytes);
+        |folder: Option<&'a SkillFolder>, path: &str| folder.and_then(|folder| folder.get(path)).map(|bytes| &**bytes);
     paths
         .into_iter()
         .map(|path| Touched { path, old: bytes(base, path), new: bytes(result, path) })
@@ -161,8 +161,8 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::Arc;
 
-    fn folder(files: &[(&str, &[u8])]) -> Folder {
-        Folder::new(files.iter().map(|(path, bytes)| ((*path).to_owned(), Arc::from(*bytes))))
+    fn folder(files: &[(&str, &[u8])]) -> SkillFolder {
+        SkillFolder::new(files.iter().map(|(path, bytes)| ((*path).to_owned(), Arc::from(*bytes))))
     }
 
     #[test]

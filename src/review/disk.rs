@@ -11,7 +11,7 @@
 //!
 //! Links are never followed and never replaced. Empty folders and permissions within a skill are not part of its content, and are not kept.
 
-mod ground;
+mod dir_handles;
 mod plan;
 mod recover;
 
@@ -22,9 +22,9 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 
-use crate::skill::{Digest, Folder, name};
-use ground::{Ground, Lies, Room, Spot};
-use plan::{Ending, Move, Place, Scene, Seen};
+use crate::skill::{Digest, SkillFolder, name};
+use dir_handles::{Ground, Lies, SkillDir, Spot};
+use plan::{Ending, Move, PathState, Scene, SwapDir};
 
 /// The most moves of one swap. Without a person who changes the folder all the time, fewer than ten are made.
 const MOST_MOVES: usize = 32;
@@ -58,12 +58,12 @@ pub(super) struct Swap<'a> {
     /// What must lie there; `None` if nothing may.
     pub base: Option<&'a Digest>,
     /// What shall lie there; `None` for nothing.
-    pub content: Option<&'a Folder>,
+    pub content: Option<&'a SkillFolder>,
 }
 
 /// How a swap ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum SwapOutcome {
     /// The content was put there.
     Done,
     /// Something else lay there, and was kept.
@@ -72,7 +72,7 @@ pub(super) enum Outcome {
 
 /// Why a swap did not end. It can be called again.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Trouble {
+pub(super) enum SwapError {
     /// There is no room: once there is, it goes on.
     #[error("The disk is full")]
     Full,
@@ -84,7 +84,7 @@ pub(super) enum Trouble {
     Other(#[from] anyhow::Error),
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for SwapError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::Full,
@@ -104,9 +104,9 @@ impl Disk {
     ///
     /// # Errors
     /// If it is no folder that a skill can be, or cannot be read.
-    pub(super) fn lying(&self, name: &str) -> anyhow::Result<Option<Folder>> {
+    pub(super) fn lying(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
         check(name)?;
-        match ground::look(&self.dir.join(name))? {
+        match dir_handles::look(&self.dir.join(name))? {
             Lies::Nothing => Ok(None),
             Lies::Folder(folder) => Ok(Some(folder)),
             Lies::Foreign(why) => Err(why.into()),
@@ -117,13 +117,13 @@ impl Disk {
     ///
     /// # Errors
     /// If the disk does not let it. Then it can be called again, and nothing is lost until then.
-    pub(super) fn swap(&self, swap: &Swap<'_>) -> Result<Outcome, Trouble> {
+    pub(super) fn swap(&self, swap: &Swap<'_>) -> Result<SwapOutcome, SwapError> {
         check(swap.name)?;
         let ground = Ground::open(&self.dir, self.failpoint.as_ref(), self.plain)?;
-        for kind in [Kind::Part, Kind::Gone] {
+        for kind in [StagedKind::Part, StagedKind::Gone] {
             tidy(&ground, swap.id, &kind.spot(swap.id, swap.name).name);
         }
-        Work { ground, swap, goal: swap.content.map(Folder::digest), exchange: true }.run()
+        Work { ground, swap, goal: swap.content.map(SkillFolder::digest), exchange: true }.run()
     }
 
     /// Clears what changes have left that are not among the open ones. Called before anything new is intended, so that no number is used again while
@@ -131,7 +131,7 @@ impl Disk {
     ///
     /// # Errors
     /// If the disk does not let it. Nothing is lost.
-    pub(super) fn recover(&self, open: &[i64]) -> Result<(), Trouble> {
+    pub(super) fn recover(&self, open: &[i64]) -> Result<(), SwapError> {
         if !Ground::is_used(&self.dir) {
             return Ok(());
         }
@@ -148,7 +148,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn run(mut self) -> Result<Outcome, Trouble> {
+    fn run(mut self) -> Result<SwapOutcome, SwapError> {
         for _ in 0..MOST_MOVES {
             let scene = self.scene()?;
             match scene.next() {
@@ -158,65 +158,65 @@ impl Work<'_> {
                 Move::Exchange => self.exchange()?,
             }
         }
-        Err(Trouble::Other(anyhow!("The folder of a skill changes all the time")))
+        Err(SwapError::Other(anyhow!("The folder of a skill changes all the time")))
     }
 
-    fn scene(&self) -> Result<Scene, Trouble> {
+    fn scene(&self) -> Result<Scene, SwapError> {
         Ok(Scene {
-            target: self.look(Place::Target)?,
-            old: self.look(Place::Old)?,
-            new: self.look(Place::New)?,
-            from: if self.swap.base.is_some() { Seen::Base } else { Seen::Nothing },
-            to: if self.goal.is_some() { Seen::Goal } else { Seen::Nothing },
+            target: self.look(SwapDir::Target)?,
+            old: self.look(SwapDir::Old)?,
+            new: self.look(SwapDir::New)?,
+            from: if self.swap.base.is_some() { PathState::Base } else { PathState::Nothing },
+            to: if self.goal.is_some() { PathState::Goal } else { PathState::Nothing },
             exchange: self.exchange,
         })
     }
 
-    fn look(&self, place: Place) -> Result<Seen, Trouble> {
+    fn look(&self, place: SwapDir) -> Result<PathState, SwapError> {
         Ok(match self.ground.look(&self.spot(place))? {
-            Lies::Nothing => Seen::Nothing,
-            Lies::Foreign(_) => Seen::Other,
+            Lies::Nothing => PathState::Nothing,
+            Lies::Foreign(_) => PathState::Other,
             Lies::Folder(folder) => {
                 let digest = Some(folder.digest());
                 if digest == self.goal {
-                    Seen::Goal
+                    PathState::Goal
                 } else if digest.as_ref() == self.swap.base {
-                    Seen::Base
+                    PathState::Base
                 } else {
-                    Seen::Other
+                    PathState::Other
                 }
             }
         })
     }
 
     /// The new content gets its name once it is whole, on the disk, and the same when it is read back: some filesystems change names.
-    fn write(&self) -> Result<(), Trouble> {
+    fn write(&self) -> Result<(), SwapError> {
         let Some(content) = self.swap.content else { return Ok(()) };
-        let part = Kind::Part.spot(self.swap.id, self.swap.name);
+        let part = StagedKind::Part.spot(self.swap.id, self.swap.name);
         if let Err(error) = self.ground.write(content, &part.name) {
             // Makes room again; what is left all the same is removed the next time.
             tidy(&self.ground, self.swap.id, &part.name);
             return Err(error.into());
         }
         if !matches!(self.ground.look(&part)?, Lies::Folder(written) if written == *content) {
-            return Err(Trouble::Other(anyhow!("The filesystem does not keep the files of a skill as they are")));
+            return Err(SwapError::Other(anyhow!("The filesystem does not keep the files of a skill as they are")));
         }
-        Ok(self.ground.rename("name the new folder", &part, &self.spot(Place::New))?)
+        Ok(self.ground.rename("name the new folder", &part, &self.spot(SwapDir::New))?)
     }
 
-    fn rename(&self, from: Place, to: Place) -> Result<(), Trouble> {
+    fn rename(&self, from: SwapDir, to: SwapDir) -> Result<(), SwapError> {
         let step = match (from, to) {
-            (Place::New, Place::Target) => "put in place",
-            (Place::Target, _) => "take out",
-            (_, Place::Target) => "put back",
+            (SwapDir::New, SwapDir::Target) => "put in place",
+            (SwapDir::Target, _) => "take out",
+            (_, SwapDir::Target) => "put back",
             _ => "hold",
         };
         looked_away(self.ground.rename(step, &self.spot(from), &self.spot(to)))
     }
 
-    fn exchange(&mut self) -> Result<(), Trouble> {
-        match self.ground.exchange(&self.spot(Place::New), &self.spot(Place::Target)) {
-            Err(error) if ground::is_unsupported(&error) => {
+    fn exchange(&mut self) -> Result<(), SwapError> {
+        match self.ground.exchange(&self.spot(SwapDir::New), &self.spot(SwapDir::Target)) {
+            Err(error) if dir_handles::is_unsupported(&error) => {
                 self.exchange = false;
                 Ok(())
             }
@@ -224,34 +224,34 @@ impl Work<'_> {
         }
     }
 
-    fn end(&self, scene: Scene, ending: Ending) -> Result<Outcome, Trouble> {
-        for (place, seen) in [(Place::Old, scene.old), (Place::New, scene.new)] {
+    fn end(&self, scene: Scene, ending: Ending) -> Result<SwapOutcome, SwapError> {
+        for (place, seen) in [(SwapDir::Old, scene.old), (SwapDir::New, scene.new)] {
             let (id, name, spot) = (self.swap.id, self.swap.name, self.spot(place));
             match seen {
-                Seen::Nothing => {}
+                PathState::Nothing => {}
                 seen if ending.discards(seen) => discard(&self.ground, id, name, &spot)?,
                 _ => set_aside(&self.ground, id, name, &spot)?,
             }
         }
         self.ground.reached("end")?;
         Ok(match ending {
-            Ending::Done => Outcome::Done,
-            Ending::Conflict => Outcome::Conflict,
+            Ending::Done => SwapOutcome::Done,
+            Ending::Conflict => SwapOutcome::Conflict,
         })
     }
 
-    fn spot(&self, place: Place) -> Spot {
+    fn spot(&self, place: SwapDir) -> Spot {
         match place {
-            Place::Target => Spot { room: Room::Skills, name: self.swap.name.to_owned() },
-            Place::Old => Kind::Old.spot(self.swap.id, self.swap.name),
-            Place::New => Kind::New.spot(self.swap.id, self.swap.name),
+            SwapDir::Target => Spot { room: SkillDir::Skills, name: self.swap.name.to_owned() },
+            SwapDir::Old => StagedKind::Old.spot(self.swap.id, self.swap.name),
+            SwapDir::New => StagedKind::New.spot(self.swap.id, self.swap.name),
         }
     }
 }
 
 /// What an entry of the staging folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum StagedKind {
     /// A new content that is being written.
     Part,
     /// The new content, whole; or the old one, after an exchange.
@@ -262,7 +262,7 @@ enum Kind {
     Gone,
 }
 
-impl Kind {
+impl StagedKind {
     fn parse(word: &str) -> Option<Self> {
         [Self::Part, Self::New, Self::Old, Self::Gone].into_iter().find(|kind| kind.word() == word)
     }
@@ -277,13 +277,13 @@ impl Kind {
     }
 
     fn spot(self, id: i64, skill: &str) -> Spot {
-        Spot { room: Room::Staging, name: format!("{id}-{}-{skill}", self.word()) }
+        Spot { room: SkillDir::Staging, name: format!("{id}-{}-{skill}", self.word()) }
     }
 }
 
 /// Removes a content that is not needed. It loses its name first, so that half a folder is never taken for a work.
 fn discard(ground: &Ground<'_>, id: i64, skill: &str, spot: &Spot) -> io::Result<()> {
-    let gone = Kind::Gone.spot(id, skill);
+    let gone = StagedKind::Gone.spot(id, skill);
     ground.rename("discard", spot, &gone)?;
     tidy(ground, id, &gone.name);
     Ok(())
@@ -303,7 +303,7 @@ fn set_aside(ground: &Ground<'_>, id: i64, skill: &str, spot: &Spot) -> io::Resu
 }
 
 /// A person was quicker: the next look sees it.
-fn looked_away(result: io::Result<()>) -> Result<(), Trouble> {
+fn looked_away(result: io::Result<()>) -> Result<(), SwapError> {
     use ErrorKind::{AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory, NotFound};
     let quicker = [AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory, NotFound];
     match result {

@@ -1,4 +1,4 @@
-//! What is proposed: as it is asked for ([`Draft`]), and as it lies in the journal ([`Proposal`]), immutable, under one digest.
+//! What is proposed: as it is asked for ([`ProposalDraft`]), and as it lies in the journal ([`Proposal`]), immutable, under one digest.
 //!
 //! The digest covers everything that the owner decides about: which skill, which change, the content it was made from and the content it would
 //! have, the reason, the label. A random number is mixed in, so no model can know the digest of what it proposed and talk somebody into
@@ -10,30 +10,30 @@ use anyhow::Context;
 use rand::TryRng;
 use rand::rngs::SysRng;
 
-use super::{Change, Finding};
+use super::{Finding, ProposalChange};
 use crate::id::{ActionId, ConversationId, PersonId, ProposalId, TurnId};
-use crate::skill::{Digest, Folder};
+use crate::skill::{Digest, SkillFolder};
 use crate::store::{Db, Node, ProposalRow, SkillFile, VerdictRow, VersionRow};
 use crate::trust::Label;
 
 /// What somebody asks for.
 #[derive(Debug, Clone)]
-pub struct Draft {
+pub struct ProposalDraft {
     /// The skill's name.
     pub skill: String,
     /// What would happen to it.
-    pub change: Change,
+    pub change: ProposalChange,
     /// Files that would be put into its present content, or with `None` be taken out of it.
     pub files: Vec<(String, Option<Arc<[u8]>>)>,
     /// Why, in the words of whoever asks.
     pub rationale: String,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: ProposalOrigin,
 }
 
 /// Where a proposal comes from. What it says is checked against the journal, and never makes anything cleaner than the journal says.
 #[derive(Debug, Clone)]
-pub enum Origin {
+pub enum ProposalOrigin {
     /// A model asked for it in a turn.
     Turn {
         /// The turn.
@@ -71,7 +71,7 @@ pub enum Origin {
     Shipped,
 }
 
-impl Origin {
+impl ProposalOrigin {
     /// The stored word.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -85,7 +85,7 @@ impl Origin {
     }
 }
 
-impl Origin {
+impl ProposalOrigin {
     /// Whose turn it grew in, if it grew in one.
     pub(super) fn turn(&self) -> Option<(TurnId, Option<PersonId>)> {
         match self {
@@ -110,7 +110,7 @@ impl Origin {
     }
 }
 
-impl Change {
+impl ProposalChange {
     /// The stored word.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -144,11 +144,11 @@ pub struct Proposal {
     /// Its row.
     pub row: ProposalRow,
     /// What it would do.
-    pub change: Change,
+    pub change: ProposalChange,
     /// The content that the skill would have; `None` for a delete.
-    pub result: Option<Folder>,
+    pub result: Option<SkillFolder>,
     /// The content that it was made from, as far as that is kept.
-    pub base: Option<Folder>,
+    pub base: Option<SkillFolder>,
     /// What the stages said, in order.
     pub verdicts: Vec<VerdictRow>,
     /// Whether words of a third party are in it: they come from outside, from a third party's skill, or from the version that it would change.
@@ -162,21 +162,22 @@ impl Proposal {
     /// If the journal cannot be read, or holds a word that it never wrote.
     pub fn load(db: Db<'_>, id: ProposalId) -> anyhow::Result<Option<Self>> {
         let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
-        let change = Change::read(&row.change, &row.new_name).context("A proposal holds an unknown change")?;
-        let result =
-            (change != Change::Delete).then(|| db.skills().files_of_proposal(id).map(Folder::new)).transpose()?;
+        let change = ProposalChange::read(&row.change, &row.new_name).context("A proposal holds an unknown change")?;
+        let result = (change != ProposalChange::Delete)
+            .then(|| db.skills().files_of_proposal(id).map(SkillFolder::new))
+            .transpose()?;
         let base = base_of(db, &row)?;
         let of_base = base.as_ref().is_some_and(|version| version.label.asks_before_leaving());
         let third_party = row.origin != "shipped" && (of_base || row.label.asks_before_leaving());
-        let base = base.map(|version| db.skills().files_of_version(version.id).map(Folder::new)).transpose()?;
+        let base = base.map(|version| db.skills().files_of_version(version.id).map(SkillFolder::new)).transpose()?;
         let verdicts = db.proposals().verdicts_of(id)?;
         Ok(Some(Self { row, change, result, base, verdicts, third_party }))
     }
 
     /// The digest that the stored rows have now. Anything but the stored digest means that somebody tampered with them.
     pub fn digest(&self) -> Digest {
-        let content = self.result.as_ref().map(Folder::digest);
-        Sealed {
+        let content = self.result.as_ref().map(SkillFolder::digest);
+        DigestInput {
             skill: &self.row.skill,
             change: &self.change,
             base: &self.row.base,
@@ -207,9 +208,9 @@ fn base_of(db: Db<'_>, row: &ProposalRow) -> anyhow::Result<Option<VersionRow>> 
 
 /// All that a decision is about.
 #[derive(Debug)]
-pub(super) struct Sealed<'a> {
+pub(super) struct DigestInput<'a> {
     pub skill: &'a str,
-    pub change: &'a Change,
+    pub change: &'a ProposalChange,
     pub base: &'a str,
     pub content: &'a str,
     pub rationale: &'a str,
@@ -217,7 +218,7 @@ pub(super) struct Sealed<'a> {
     pub nonce: &'a str,
 }
 
-impl Sealed<'_> {
+impl DigestInput<'_> {
     /// The digest over every field, each with its length.
     pub fn digest(&self) -> Digest {
         let label = self.label.encode();
@@ -248,7 +249,7 @@ pub(super) fn nonce() -> anyhow::Result<String> {
 }
 
 /// The files of a folder as the journal keeps them.
-pub(super) fn rows(folder: &Folder) -> Vec<SkillFile> {
+pub(super) fn rows(folder: &SkillFolder) -> Vec<SkillFile> {
     folder.files().map(|(path, bytes)| (path.to_owned(), Arc::clone(bytes))).collect()
 }
 
@@ -260,14 +261,14 @@ mod tests {
     #[test]
     fn every_field_counts() {
         let (clean, tainted) = (Label::neutral(), Label::untrusted(Source::web("example.org")));
-        let (edit, rename) = (Change::Edit, Change::Rename { to: "b".to_owned() });
+        let (edit, rename) = (ProposalChange::Edit, ProposalChange::Rename { to: "b".to_owned() });
         let sealed = |skill, change, base, content, rationale, label, nonce| {
-            Sealed { skill, change, base, content, rationale, label, nonce }.digest()
+            DigestInput { skill, change, base, content, rationale, label, nonce }.digest()
         };
         let digests = [
             sealed("a", &edit, "1", "2", "why", &clean, "n"),
             sealed("b", &edit, "1", "2", "why", &clean, "n"),
-            sealed("a", &Change::Create, "1", "2", "why", &clean, "n"),
+            sealed("a", &ProposalChange::Create, "1", "2", "why", &clean, "n"),
             sealed("a", &rename, "1", "2", "why", &clean, "n"),
             sealed("a", &edit, "12", "", "why", &clean, "n"),
             sealed("a", &edit, "1", "3", "why", &clean, "n"),
@@ -281,9 +282,14 @@ mod tests {
 
     #[test]
     fn changes_survive_storing() {
-        for change in [Change::Create, Change::Edit, Change::Delete, Change::Rename { to: "new".to_owned() }] {
-            assert_eq!(Change::read(change.as_str(), change.new_name()), Some(change));
+        for change in [
+            ProposalChange::Create,
+            ProposalChange::Edit,
+            ProposalChange::Delete,
+            ProposalChange::Rename { to: "new".to_owned() },
+        ] {
+            assert_eq!(ProposalChange::read(change.as_str(), change.new_name()), Some(change));
         }
-        assert_eq!(Change::read("replace", ""), None);
+        assert_eq!(ProposalChange::read("replace", ""), None);
     }
 }

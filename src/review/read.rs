@@ -3,12 +3,12 @@
 //! A proposal that waited too long is told as expired from that moment on, whether or not the task that writes it down has come to it: what is shown and
 //! what [`Review::approve`] would do are the same at every instant.
 
-use super::proposal::{self, Draft, Origin, Proposal};
-use super::{Change, Review};
+use super::proposal::{self, Proposal, ProposalDraft, ProposalOrigin};
+use super::{ProposalChange, Review};
 use crate::id::ProposalId;
-use crate::skill::Folder;
+use crate::skill::SkillFolder;
 use crate::store::{ProposalRow, VersionRow};
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// The contents that a skill had.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,20 +68,25 @@ impl Review {
     ///
     /// # Errors
     /// If what lies there cannot be read.
-    pub async fn draft(&self, skill: &str, content: &Folder, origin: Origin) -> anyhow::Result<Draft> {
+    pub async fn draft(
+        &self,
+        skill: &str,
+        content: &SkillFolder,
+        origin: ProposalOrigin,
+    ) -> anyhow::Result<ProposalDraft> {
         // What is compared with has to be known to the journal, or the owner would not see what goes.
         self.live().await?;
         let lying = self.lying(skill).await?;
-        let change = if lying.is_some() { Change::Edit } else { Change::Create };
+        let change = if lying.is_some() { ProposalChange::Edit } else { ProposalChange::Create };
         let lying = lying.unwrap_or_default();
         let gone = lying.files().map(|(path, _)| path).filter(|path| content.get(path).is_none());
         let mut files: Vec<_> = gone.map(|path| (path.to_owned(), None)).collect();
         files.extend(proposal::rows(content).into_iter().map(|(path, bytes)| (path, Some(bytes))));
-        Ok(Draft { skill: skill.to_owned(), change, files, rationale: String::new(), origin })
+        Ok(ProposalDraft { skill: skill.to_owned(), change, files, rationale: String::new(), origin })
     }
 }
 
-fn as_of(row: ProposalRow, now: Moment) -> ProposalRow {
+fn as_of(row: ProposalRow, now: Timestamp) -> ProposalRow {
     let late = row.state == "pending" && row.is_late(now);
     if late { ProposalRow { state: "expired".to_owned(), ..row } } else { row }
 }

@@ -10,17 +10,17 @@
 use std::path::Path;
 
 use super::{label, proposal};
-use crate::skill::{Shelf, builtin};
+use crate::skill::{SkillCache, builtin};
 use crate::store::{NewVersion, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// Enters what lies in `dir` and is not known. How many skills that were.
 ///
 /// # Errors
 /// If the journal cannot be written.
-pub fn distrust_unknown(tx: Tx<'_>, dir: &Path, now: Moment) -> anyhow::Result<usize> {
+pub fn distrust_unknown(tx: Tx<'_>, dir: &Path, now: Timestamp) -> anyhow::Result<usize> {
     let mut unknown = 0;
-    for (name, skill) in &Shelf::new(dir.to_owned()).look().skills {
+    for (name, skill) in &SkillCache::new(dir.to_owned()).look().skills {
         if tx.skills().version_with(name, skill.digest.as_str())?.is_some() {
             continue;
         }
@@ -43,9 +43,9 @@ pub fn distrust_unknown(tx: Tx<'_>, dir: &Path, now: Moment) -> anyhow::Result<u
 ///
 /// # Errors
 /// If the journal cannot be written.
-pub fn accept_shipped_only(tx: Tx<'_>, dir: &Path, now: Moment) -> anyhow::Result<usize> {
+pub fn accept_shipped_only(tx: Tx<'_>, dir: &Path, now: Timestamp) -> anyhow::Result<usize> {
     let mut held = 0;
-    for (name, skill) in &Shelf::new(dir.to_owned()).look().skills {
+    for (name, skill) in &SkillCache::new(dir.to_owned()).look().skills {
         let shipped = builtin::all().iter().any(|one| one.name == name && one.folder().digest() == skill.digest);
         held += usize::from(!shipped);
         let (origin, label) =

@@ -13,12 +13,12 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::reveal::reveal;
-use super::{Change, Finding};
-use crate::model::{ModelError, Purpose, Reply, Request, Role, Stop, Unwatched};
+use super::{Finding, ProposalChange};
+use crate::model::{ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
 use crate::skill::Digest;
-use crate::spend::{OnBehalf, Purse};
+use crate::spend::{ModelPool, OnBehalf};
 use crate::time::Clock;
-use crate::time::clock::lend;
+use crate::time::clock::suspend_activity;
 use crate::trust::Labelled;
 use crate::wording::{self, review as words};
 
@@ -40,7 +40,7 @@ pub struct Matter<'a> {
     /// The skill's name.
     pub skill: &'a str,
     /// What happens to it.
-    pub change: &'a Change,
+    pub change: &'a ProposalChange,
     /// The whole change, as people read it.
     pub diff: &'a str,
     /// Why, in the proposer's words.
@@ -76,10 +76,10 @@ pub enum Verdict {
 pub fn request(matter: &Labelled<Matter<'_>>) -> anyhow::Result<Request> {
     let (Matter { skill, change, diff, rationale, findings }, label, scope) = matter.open();
     let change = match change {
-        Change::Create => words::CREATE.to_owned(),
-        Change::Edit => words::EDIT.to_owned(),
-        Change::Delete => words::DELETE.to_owned(),
-        Change::Rename { to } => words::rename(&line(to)),
+        ProposalChange::Create => words::CREATE.to_owned(),
+        ProposalChange::Edit => words::EDIT.to_owned(),
+        ProposalChange::Delete => words::DELETE.to_owned(),
+        ProposalChange::Rename { to } => words::rename(&line(to)),
     };
     let rationale = if rationale.trim().is_empty() { words::NO_RATIONALE.to_owned() } else { defused(rationale) };
     let body = |boundary: &str| {
@@ -94,7 +94,7 @@ pub fn request(matter: &Labelled<Matter<'_>>) -> anyhow::Result<Request> {
 }
 
 /// Asks the first model, and once more after an error that passes. The caller is counted as working.
-pub async fn ask(purse: &Purse, request: &Request, on_behalf: &OnBehalf, clock: &dyn Clock) -> Verdict {
+pub async fn ask(purse: &ModelPool, request: &Request, on_behalf: &OnBehalf, clock: &dyn Clock) -> Verdict {
     let Some(&index) = purse.order().first() else { return Verdict::None { why: words::NO_MODEL } };
     if purse.card(index).is_none_or(|card| card.provider == "offline") {
         return Verdict::None { why: words::OFFLINE };
@@ -118,8 +118,8 @@ pub async fn ask(purse: &Purse, request: &Request, on_behalf: &OnBehalf, clock: 
 /// space and at most one fence.
 pub fn read(reply: &str) -> Verdict {
     match strict(reply) {
-        Some(Answer { verdict, reasons }) if verdict == "safe" => Verdict::Safe { why: reasons },
-        Some(Answer { verdict, reasons }) if verdict == "unsafe" => Verdict::Unsafe { why: reasons },
+        Some(ReviewerAnswer { verdict, reasons }) if verdict == "safe" => Verdict::Safe { why: reasons },
+        Some(ReviewerAnswer { verdict, reasons }) if verdict == "unsafe" => Verdict::Unsafe { why: reasons },
         _ => Verdict::None { why: words::NOT_STRICT },
     }
 }
@@ -161,13 +161,13 @@ fn listed(findings: &[Finding]) -> String {
 }
 
 async fn attempts(
-    purse: &Purse,
+    purse: &ModelPool,
     index: usize,
     request: &Request,
     on_behalf: &OnBehalf,
     clock: &dyn Clock,
 ) -> Result<Reply, ModelError> {
-    let error = match purse.call(index, request, &Unwatched, on_behalf).await {
+    let error = match purse.call(index, request, &NullSink, on_behalf).await {
         Err(error) if error.passes() => error,
         result => return result,
     };
@@ -176,8 +176,8 @@ async fn attempts(
         ModelError::Later { after: Some(after), .. } => after.max(PAUSE),
         _ => PAUSE,
     };
-    lend(clock, pause).await;
-    purse.call(index, request, &Unwatched, on_behalf).await
+    suspend_activity(clock, pause).await;
+    purse.call(index, request, &NullSink, on_behalf).await
 }
 
 /// The verdict in a reply to `request`. One that was cut off, calls tools or only repeats what stands in the proposal is none.
@@ -204,7 +204,7 @@ fn is_echo(request: &Request, answer: &str, why: &str) -> bool {
         request.messages().iter().filter(|message| message.role() == Role::User).flat_map(|message| message.parts());
     reviewed
         .filter_map(|part| match part.open().0 {
-            crate::model::Part::Text(text) => Some(bare(text)),
+            crate::model::RequestPart::Text(text) => Some(bare(text)),
             _ => None,
         })
         .any(|text| text.contains(&answer) || why.chars().count() >= COPIED && text.contains(&why))
@@ -225,12 +225,12 @@ fn why(error: &ModelError) -> &'static str {
 /// The strict form. A key that comes twice, or is another one, is an error of the reader that is derived.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
+struct ReviewerAnswer {
     verdict: String,
     reasons: String,
 }
 
-fn strict(reply: &str) -> Option<Answer> {
+fn strict(reply: &str) -> Option<ReviewerAnswer> {
     let bare = reply.trim();
     let bare = match bare.strip_prefix("```json\n") {
         Some(fenced) => fenced.strip_suffix("```")?.trim(),
@@ -240,7 +240,7 @@ fn strict(reply: &str) -> Option<Answer> {
     if !bare.starts_with('{') {
         return None;
     }
-    let mut answer: Answer = serde_json::from_str(bare).ok()?;
+    let mut answer: ReviewerAnswer = serde_json::from_str(bare).ok()?;
     if answer.reasons.trim().is_empty() || answer.reasons.chars().count() > MAX_REASONS {
         return None;
     }

@@ -29,7 +29,7 @@ use std::ops::Range;
 use super::Finding;
 use super::diff;
 use super::reveal::reveal;
-use crate::skill::{Folder, MAIN, manifest};
+use crate::skill::{MAIN, SkillFolder, manifest};
 
 /// The most findings of one scan; one more says how many there were.
 pub const MOST: usize = 50;
@@ -46,7 +46,7 @@ struct Hit {
 }
 
 /// What is suspicious in a skill as it lies in the folder of that name.
-pub fn scan_skill(name: &str, folder: &Folder) -> Vec<Finding> {
+pub fn scan_skill(name: &str, folder: &SkillFolder) -> Vec<Finding> {
     let mut findings = scan_name(name);
     findings.extend(scan(folder));
     findings
@@ -58,7 +58,7 @@ pub fn scan_name(name: &str) -> Vec<Finding> {
 }
 
 /// What is suspicious in a skill.
-pub fn scan(folder: &Folder) -> Vec<Finding> {
+pub fn scan(folder: &SkillFolder) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, bytes) in folder.files() {
         findings.extend(scan_text("", path).into_iter().map(|finding| Finding { path: path.to_owned(), ..finding }));
@@ -110,7 +110,7 @@ pub fn scan_text(path: &str, text: &str) -> Vec<Finding> {
 
 /// All rules but the one that decodes, which uses these for what it decoded.
 fn hits(text: &str) -> Vec<Hit> {
-    let view = words::View::of(text);
+    let view = words::PlainText::of(text);
     let words = words::split(&view);
     let context = context::Context::of(text);
     let mut hits = invisible::find(text);

@@ -9,12 +9,12 @@ use super::contents;
 use super::diff::{diff, fenced, summary};
 use super::proposal::Proposal;
 use super::reveal::reveal;
-use crate::skill::{Digest, Folder};
+use crate::skill::{Digest, SkillFolder};
 use crate::store::VerdictRow;
 use crate::text::one_line;
 use crate::trust::Label;
 use crate::wording::proposal as says;
-use crate::wording::review_command::Way;
+use crate::wording::review_command::Surface;
 
 /// What is longer than this in characters is not pushed to anybody, but shown when asked for.
 const PUSHED: usize = 12_000;
@@ -23,7 +23,7 @@ const IN_CHAT: usize = 60_000;
 
 /// Something to be shown.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct DisplayedText {
     /// For a person.
     pub markdown: String,
     /// The join of all that it shows.
@@ -33,27 +33,27 @@ pub struct Shown {
 }
 
 /// What the owner is sent when a proposal waits.
-pub fn announcement(proposal: &Proposal) -> Shown {
-    let whole = whole(proposal, Way::Chat);
+pub fn announcement(proposal: &Proposal) -> DisplayedText {
+    let whole = whole(proposal, Surface::Chat);
     if whole.markdown.chars().count() <= PUSHED {
         return whole;
     }
     let markdown = format!("{}\n\n{}", head(proposal), says::too_long_to_push(proposal.row.id));
-    Shown { markdown, buttons: Vec::new(), label: whole.label }
+    DisplayedText { markdown, buttons: Vec::new(), label: whole.label }
 }
 
 /// What `/show` gives in chat.
-pub fn in_chat(proposal: &Proposal) -> Shown {
-    let whole = whole(proposal, Way::Chat);
+pub fn in_chat(proposal: &Proposal) -> DisplayedText {
+    let whole = whole(proposal, Surface::Chat);
     if whole.markdown.chars().count() <= IN_CHAT {
         return whole;
     }
     let markdown = format!("{}\n\n{}", head(proposal), says::too_long_for_chat(proposal.row.id));
-    Shown { markdown, buttons: Vec::new(), label: whole.label }
+    DisplayedText { markdown, buttons: Vec::new(), label: whole.label }
 }
 
 /// All of it, for somebody who will decide in that way.
-pub fn whole(proposal: &Proposal, way: Way) -> Shown {
+pub fn whole(proposal: &Proposal, way: Surface) -> DisplayedText {
     let row = &proposal.row;
     let mut markdown = head(proposal);
     markdown.push_str(&format!("\n\n{}", summary(proposal.base.as_ref(), proposal.result.as_ref())));
@@ -70,7 +70,7 @@ pub fn whole(proposal: &Proposal, way: Way) -> Shown {
         markdown.push_str(&format!("\n\n{}", says::TAMPERED));
     }
     let label = proposal.verdicts.iter().fold(row.label.clone(), |label, verdict| label.join_with(&verdict.label));
-    Shown { markdown, label, buttons }
+    DisplayedText { markdown, label, buttons }
 }
 
 fn decide_buttons(proposal: &Proposal, digest: &Digest) -> Vec<(String, String)> {
@@ -117,7 +117,7 @@ fn head(proposal: &Proposal) -> String {
 }
 
 /// The files of a third party's skill, and the hosts that a yes covers.
-fn holds(folder: &Folder) -> [String; 2] {
+fn holds(folder: &SkillFolder) -> [String; 2] {
     let is_script = |(path, bytes): &(&str, &Arc<[u8]>)| contents::is_script(path, bytes);
     let file = |(path, bytes): (&str, &Arc<[u8]>)| {
         says::file(&one_line(&reveal(path)), bytes.len(), contents::is_script(path, bytes))

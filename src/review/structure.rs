@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
-use super::Change;
+use super::ProposalChange;
 use super::diff;
 use super::reveal::reveal;
 use crate::skill::folder::MAIN;
-use crate::skill::{Folder, manifest, name};
+use crate::skill::{SkillFolder, manifest, name};
 
 /// The most sentences of one check.
 const MOST_SENTENCES: usize = 20;
@@ -77,20 +77,20 @@ impl Bounds {
 
 /// What is wrong with the shape of a change; nothing if it is right.
 pub fn check(
-    change: &Change,
+    change: &ProposalChange,
     name: &str,
-    base: Option<&Folder>,
-    result: Option<&Folder>,
+    base: Option<&SkillFolder>,
+    result: Option<&SkillFolder>,
     bounds: Bounds,
 ) -> Vec<String> {
     let mut wrong = Vec::new();
     check_names(change, name, &mut wrong);
     check_presence(change, base, result, &mut wrong);
     if let Some(result) = result {
-        let own = if let Change::Rename { to } = change { to } else { name };
+        let own = if let ProposalChange::Rename { to } = change { to } else { name };
         check_content(result, own, bounds, &mut wrong);
     }
-    if let (Change::Rename { .. }, Some(base), Some(result)) = (change, base, result)
+    if let (ProposalChange::Rename { .. }, Some(base), Some(result)) = (change, base, result)
         && !differs_in_name_only(base, result)
     {
         wrong.push("A rename may change the name in the front matter of SKILL.md and nothing else.".to_owned());
@@ -103,12 +103,12 @@ pub fn check(
     wrong
 }
 
-fn check_names(change: &Change, name: &str, wrong: &mut Vec<String>) {
-    let to = if let Change::Rename { to } = change { Some(to.as_str()) } else { None };
+fn check_names(change: &ProposalChange, name: &str, wrong: &mut Vec<String>) {
+    let to = if let ProposalChange::Rename { to } = change { Some(to.as_str()) } else { None };
     for given in [Some(name), to].into_iter().flatten() {
         if !name::is_valid(given) {
             wrong.push(format!("\"{}\" is not a valid name for a skill.", shown(given)));
-        } else if RESERVED.contains(&given) && (to == Some(given) || *change == Change::Create) {
+        } else if RESERVED.contains(&given) && (to == Some(given) || *change == ProposalChange::Create) {
             wrong.push(format!("The name {given} is reserved."));
         }
     }
@@ -117,22 +117,29 @@ fn check_names(change: &Change, name: &str, wrong: &mut Vec<String>) {
     }
 }
 
-fn check_presence(change: &Change, base: Option<&Folder>, result: Option<&Folder>, wrong: &mut Vec<String>) {
+fn check_presence(
+    change: &ProposalChange,
+    base: Option<&SkillFolder>,
+    result: Option<&SkillFolder>,
+    wrong: &mut Vec<String>,
+) {
     match (change, base) {
-        (Change::Create, Some(_)) => wrong.push("There is a skill of that name already.".to_owned()),
-        (Change::Edit | Change::Delete | Change::Rename { .. }, None) => {
+        (ProposalChange::Create, Some(_)) => wrong.push("There is a skill of that name already.".to_owned()),
+        (ProposalChange::Edit | ProposalChange::Delete | ProposalChange::Rename { .. }, None) => {
             wrong.push("There is no skill of that name.".to_owned());
         }
         _ => {}
     }
     match (change, result) {
-        (Change::Delete, Some(_)) => wrong.push("A deleted skill has no content.".to_owned()),
-        (Change::Create | Change::Edit | Change::Rename { .. }, None) => wrong.push("It has no content.".to_owned()),
+        (ProposalChange::Delete, Some(_)) => wrong.push("A deleted skill has no content.".to_owned()),
+        (ProposalChange::Create | ProposalChange::Edit | ProposalChange::Rename { .. }, None) => {
+            wrong.push("It has no content.".to_owned())
+        }
         _ => {}
     }
 }
 
-fn check_content(folder: &Folder, name: &str, bounds: Bounds, wrong: &mut Vec<String>) {
+fn check_content(folder: &SkillFolder, name: &str, bounds: Bounds, wrong: &mut Vec<String>) {
     match folder.text(MAIN) {
         Some(text) => wrong.extend(manifest::strict(text, name).iter().map(|problem| format!("SKILL.md: {problem}"))),
         None if folder.get(MAIN).is_some() => wrong.push("SKILL.md is not UTF-8 text.".to_owned()),
@@ -149,7 +156,7 @@ fn check_content(folder: &Folder, name: &str, bounds: Bounds, wrong: &mut Vec<St
     }
 }
 
-fn check_sizes(folder: &Folder, bounds: Bounds, wrong: &mut Vec<String>) {
+fn check_sizes(folder: &SkillFolder, bounds: Bounds, wrong: &mut Vec<String>) {
     if folder.len() > bounds.files {
         wrong.push(format!("It has {} files; {} are allowed.", folder.len(), bounds.files));
     }
@@ -165,7 +172,7 @@ fn check_sizes(folder: &Folder, bounds: Bounds, wrong: &mut Vec<String>) {
 }
 
 /// Every path alone, and two paths that some computer would take for one or for a file and a folder.
-fn check_paths(folder: &Folder, wrong: &mut Vec<String>) {
+fn check_paths(folder: &SkillFolder, wrong: &mut Vec<String>) {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     for (path, _) in folder.files() {
         if let Some(problem) = name::path_problem(path) {
@@ -183,7 +190,7 @@ fn check_paths(folder: &Folder, wrong: &mut Vec<String>) {
     }
 }
 
-fn check_links(folder: &Folder, path: &str, text: &str, wrong: &mut Vec<String>) {
+fn check_links(folder: &SkillFolder, path: &str, text: &str, wrong: &mut Vec<String>) {
     for event in Parser::new_ext(
         text,
         Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS,
@@ -247,15 +254,15 @@ fn decoded(part: &str) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|part| !part.contains(['/', '\\', '\0']))
 }
 
-fn exists(folder: &Folder, path: &str) -> bool {
+fn exists(folder: &SkillFolder, path: &str) -> bool {
     path.is_empty()
         || folder.get(path).is_some()
         || folder.files().any(|(file, _)| file.starts_with(&format!("{path}/")))
 }
 
 /// Whether every file is the same but for the line of the name in the front matter of `SKILL.md`.
-fn differs_in_name_only(base: &Folder, result: &Folder) -> bool {
-    let others = |folder: &Folder| {
+fn differs_in_name_only(base: &SkillFolder, result: &SkillFolder) -> bool {
+    let others = |folder: &SkillFolder| {
         let mut folder = folder.clone();
         folder.remove(MAIN);
         folder

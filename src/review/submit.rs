@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::disk::is_name;
-use super::hash::{self, Known};
-use super::proposal::{self, Draft, Origin, Sealed};
+use super::duplicate_check::{self, DuplicateState};
+use super::proposal::{self, DigestInput, ProposalDraft, ProposalOrigin};
 use super::structure::{self, Bounds};
-use super::taint::{self, Judged, Standing};
-use super::{Change, Finding, Refused, Review, scan};
+use super::taint::{self, AutoApproval, Judged};
+use super::{Finding, ProposalChange, Refused, Review, scan};
 use crate::id::ProposalId;
-use crate::skill::{Digest, Folder};
+use crate::skill::{Digest, SkillFolder};
 use crate::store::{NewProposal, Node, Tx, VerdictRow};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Label;
 use crate::wording::proposal as says;
 
@@ -27,7 +27,7 @@ const MOST_TAINTED: usize = 5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Staged {
     /// It waits for what comes next.
-    New(ProposalId, Standing),
+    New(ProposalId, AutoApproval),
     /// The same waits already.
     Known(ProposalId),
 }
@@ -37,7 +37,7 @@ impl Review {
     ///
     /// # Errors
     /// If the journal or the folder cannot be read or written.
-    pub async fn submit(&self, draft: Draft) -> anyhow::Result<Result<Staged, Refused>> {
+    pub async fn submit(&self, draft: ProposalDraft) -> anyhow::Result<Result<Staged, Refused>> {
         let alone = Arc::clone(&self.0.writing).lock_owned().await;
         // What lies there now is what the draft is compared with: it has to be a version that the journal knows.
         self.look().await?;
@@ -50,7 +50,7 @@ impl Review {
     }
 
     /// The same for who holds the lock already. Rings nobody.
-    pub(super) async fn stage(&self, draft: Draft) -> anyhow::Result<Result<Staged, Refused>> {
+    pub(super) async fn stage(&self, draft: ProposalDraft) -> anyhow::Result<Result<Staged, Refused>> {
         // What no skill can be called is not looked for: the third stage says what is wrong with it.
         let is_by_a_model = draft.origin.turn().is_some();
         let base = match is_name(&draft.skill) {
@@ -58,14 +58,14 @@ impl Review {
             true if is_by_a_model => self.lying(&draft.skill).await?,
             true => self.kept(&draft.skill).await?,
         };
-        if let Change::Rename { to } = &draft.change
+        if let ProposalChange::Rename { to } = &draft.change
             && is_name(to)
             && !matches!(self.lying(to).await, Ok(None))
         {
             return Ok(Err(Refused::because(&says::name_is_taken(to))));
         }
         if is_by_a_model
-            && draft.change != Change::Create
+            && draft.change != ProposalChange::Create
             && let Some(base) = &base
             && !self.is_accepted(&draft.skill, base).await?
         {
@@ -85,10 +85,15 @@ impl Review {
                 if let Some(refused) = barred(tx, &examined, &judged, refuse_tainted)? {
                     return Ok(Err(refused));
                 }
-                match hash::check(*tx, &examined.draft, examined.base_digest.as_ref(), examined.result.as_ref())? {
+                match duplicate_check::check(
+                    *tx,
+                    &examined.draft,
+                    examined.base_digest.as_ref(),
+                    examined.result.as_ref(),
+                )? {
                     Err(refused) => Ok(Err(refused)),
-                    Ok(Known::Waits(id)) => Ok(Ok(Staged::Known(id))),
-                    Ok(Known::New) => store(tx, &examined, &judged, &nonce, now).map(Ok),
+                    Ok(DuplicateState::Waits(id)) => Ok(Ok(Staged::Known(id))),
+                    Ok(DuplicateState::New) => store(tx, &examined, &judged, &nonce, now).map(Ok),
                 }
             })
             .await
@@ -98,7 +103,7 @@ impl Review {
 impl Review {
     /// Whether that content of the skill may be used. What a model builds upon has to be: what it does not touch of a held folder would come in with its
     /// proposal, and the sentences of the later stages would tell it what stands there.
-    async fn is_accepted(&self, skill: &str, content: &Folder) -> anyhow::Result<bool> {
+    async fn is_accepted(&self, skill: &str, content: &SkillFolder) -> anyhow::Result<bool> {
         let (skill, digest) = (skill.to_owned(), content.digest());
         let version = self.0.journal.read(move |db| db.skills().version_with(&skill, digest.as_str())).await?;
         Ok(version.is_some_and(|version| version.accepted))
@@ -107,18 +112,18 @@ impl Review {
 
 /// A draft with everything about it that needs no journal.
 struct Examined {
-    draft: Draft,
+    draft: ProposalDraft,
     base_digest: Option<Digest>,
-    result: Option<Folder>,
+    result: Option<SkillFolder>,
     findings: Vec<Finding>,
 }
 
-fn examine(draft: Draft, base: Option<Folder>) -> Result<Examined, Refused> {
+fn examine(draft: ProposalDraft, base: Option<SkillFolder>) -> Result<Examined, Refused> {
     let result = outcome(&draft, base.as_ref())?;
-    let by_owner = matches!(draft.origin, Origin::Import | Origin::Folder | Origin::Shipped);
+    let by_owner = matches!(draft.origin, ProposalOrigin::Import | ProposalOrigin::Folder | ProposalOrigin::Shipped);
     let bounds = if by_owner { Bounds::import() } else { Bounds::proposal() };
     // What lies there already cannot be refused for its form: it is held, and the owner decides.
-    if !matches!(draft.origin, Origin::Folder) {
+    if !matches!(draft.origin, ProposalOrigin::Folder) {
         let faults = structure::check(&draft.change, &draft.skill, base.as_ref(), result.as_ref(), bounds);
         if !faults.is_empty() {
             return Err(Refused(faults));
@@ -127,17 +132,17 @@ fn examine(draft: Draft, base: Option<Folder>) -> Result<Examined, Refused> {
     let mut findings = result.as_ref().map(scan::scan).unwrap_or_default();
     findings.extend(scan::scan_text("", &draft.rationale));
     findings.extend([draft.skill.as_str(), draft.change.new_name()].into_iter().flat_map(scan::scan_name));
-    Ok(Examined { base_digest: base.as_ref().map(Folder::digest), draft, result, findings })
+    Ok(Examined { base_digest: base.as_ref().map(SkillFolder::digest), draft, result, findings })
 }
 
 /// The content that the skill would have. What the draft does not name stays as it is.
-fn outcome(draft: &Draft, base: Option<&Folder>) -> Result<Option<Folder>, Refused> {
+fn outcome(draft: &ProposalDraft, base: Option<&SkillFolder>) -> Result<Option<SkillFolder>, Refused> {
     let mut folder = match (&draft.change, base) {
-        (Change::Delete, _) if draft.files.is_empty() => return Ok(None),
-        (Change::Delete, _) => return Err(Refused::because(says::DELETE_HAS_NO_FILES)),
-        (Change::Create, _) => Folder::default(),
-        (Change::Edit | Change::Rename { .. }, Some(base)) => base.clone(),
-        (Change::Edit | Change::Rename { .. }, None) => {
+        (ProposalChange::Delete, _) if draft.files.is_empty() => return Ok(None),
+        (ProposalChange::Delete, _) => return Err(Refused::because(says::DELETE_HAS_NO_FILES)),
+        (ProposalChange::Create, _) => SkillFolder::default(),
+        (ProposalChange::Edit | ProposalChange::Rename { .. }, Some(base)) => base.clone(),
+        (ProposalChange::Edit | ProposalChange::Rename { .. }, None) => {
             return Err(Refused::because(&says::no_such_skill(&draft.skill)));
         }
     };
@@ -152,7 +157,7 @@ fn outcome(draft: &Draft, base: Option<&Folder>) -> Result<Option<Folder>, Refus
             None => return Err(Refused::because(&says::no_such_file(path))),
         }
     }
-    if let Change::Rename { to } = &draft.change
+    if let ProposalChange::Rename { to } = &draft.change
         && draft.files.is_empty()
         && let Some(renamed) = folder.text(crate::skill::MAIN).and_then(|text| renamed(text, to))
     {
@@ -174,30 +179,33 @@ fn renamed(text: &str, to: &str) -> Option<String> {
 /// What a model proposes is not kept if it is nobody's to propose, or if the owner has enough to read.
 fn barred(tx: Tx<'_>, examined: &Examined, judged: &Judged, refuse_tainted: bool) -> anyhow::Result<Option<Refused>> {
     match &examined.draft.origin {
-        Origin::Turn { .. } => {}
-        Origin::Reflection { person, .. } if taint::is_owner(*tx, *person)? => {}
-        Origin::Reflection { .. } => return Ok(Some(Refused::because(says::REFLECTION_OF_A_MEMBER))),
-        Origin::Note { .. } | Origin::Import | Origin::Folder | Origin::Shipped => return Ok(None),
+        ProposalOrigin::Turn { .. } => {}
+        ProposalOrigin::Reflection { person, .. } if taint::is_owner(*tx, *person)? => {}
+        ProposalOrigin::Reflection { .. } => return Ok(Some(Refused::because(says::REFLECTION_OF_A_MEMBER))),
+        ProposalOrigin::Note { .. } | ProposalOrigin::Import | ProposalOrigin::Folder | ProposalOrigin::Shipped => {
+            return Ok(None);
+        }
     }
-    let tainted = judged.standing == Standing::Tainted;
+    let tainted = judged.standing == AutoApproval::Tainted;
     if tainted && refuse_tainted {
         return Ok(Some(Refused::because(&says::tainted_refused(&judged.label))));
     }
     let waiting: Vec<_> = tx.proposals().pending_proposals()?.into_iter().filter(|row| row.turn.is_some()).collect();
-    let like = waiting.iter().filter(|row| (Standing::read(&row.standing) == Standing::Tainted) == tainted).count();
+    let like =
+        waiting.iter().filter(|row| (AutoApproval::read(&row.standing) == AutoApproval::Tainted) == tainted).count();
     let most = if tainted { MOST_TAINTED } else { MOST_WAITING };
     Ok((like >= most).then(|| Refused::because(&says::too_many_wait(like))))
 }
 
-fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Moment) -> anyhow::Result<Staged> {
+fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Timestamp) -> anyhow::Result<Staged> {
     let Examined { draft, base_digest, result, findings } = examined;
     // A clean draft with a finding waits for the owner; the finding never makes it anything better.
     let standing = match judged.standing {
-        Standing::Clean if !findings.is_empty() => Standing::Careful,
+        AutoApproval::Clean if !findings.is_empty() => AutoApproval::Careful,
         other => other,
     };
-    let content = result.as_ref().map(Folder::digest);
-    let sealed = Sealed {
+    let content = result.as_ref().map(SkillFolder::digest);
+    let sealed = DigestInput {
         skill: &draft.skill,
         change: &draft.change,
         base: base_digest.as_ref().map_or("", Digest::as_str),
@@ -232,7 +240,7 @@ fn store(tx: Tx<'_>, examined: &Examined, judged: &Judged, nonce: &str, now: Mom
     for node in draft.origin.nodes() {
         tx.derivations().derive(Node::Proposal(id), node)?;
     }
-    if let Origin::Reflection { action, .. } = &draft.origin {
+    if let ProposalOrigin::Reflection { action, .. } = &draft.origin {
         anyhow::ensure!(
             tx.reflections().action_proposed(*action, id, now)?,
             "Action {action} is not to be proposed any more"
@@ -257,7 +265,7 @@ fn said(judged: &Judged, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]
         ..verdict("scan", findings.is_empty(), &says::findings(findings.len()), &judged.label)
     };
     Ok([
-        verdict("taint", judged.standing == Standing::Clean, &judged.note, &ours),
+        verdict("taint", judged.standing == AutoApproval::Clean, &judged.note, &ours),
         verdict("hash", true, "", &ours),
         verdict("structure", true, "", &ours),
         scan,
@@ -268,38 +276,38 @@ fn said(judged: &Judged, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]
 mod tests {
     use super::*;
 
-    fn draft(change: Change, files: &[(&str, Option<&str>)]) -> Draft {
+    fn draft(change: ProposalChange, files: &[(&str, Option<&str>)]) -> ProposalDraft {
         let file =
             |(path, text): &(&str, Option<&str>)| ((*path).to_owned(), text.map(|text| Arc::from(text.as_bytes())));
-        Draft {
+        ProposalDraft {
             skill: "tea".to_owned(),
             change,
             files: files.iter().map(file).collect(),
             rationale: String::new(),
-            origin: Origin::Import,
+            origin: ProposalOrigin::Import,
         }
     }
 
-    fn base() -> Folder {
+    fn base() -> SkillFolder {
         let file = |path: &str, text: &str| (path.to_owned(), Arc::from(text.as_bytes()));
-        Folder::new([file("SKILL.md", "---\nname: tea\n---\nname: tea\n"), file("resources/a", "a")])
+        SkillFolder::new([file("SKILL.md", "---\nname: tea\n---\nname: tea\n"), file("resources/a", "a")])
     }
 
     #[test]
     fn what_a_draft_does_not_name_stays() {
         let files = [("resources/a", None), ("resources/b", Some("b"))];
-        let folder = outcome(&draft(Change::Edit, &files), Some(&base())).unwrap().unwrap();
+        let folder = outcome(&draft(ProposalChange::Edit, &files), Some(&base())).unwrap().unwrap();
         assert_eq!(folder.files().map(|(path, _)| path).collect::<Vec<_>>(), ["SKILL.md", "resources/b"]);
-        assert_eq!(outcome(&draft(Change::Delete, &[]), Some(&base())), Ok(None));
+        assert_eq!(outcome(&draft(ProposalChange::Delete, &[]), Some(&base())), Ok(None));
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
         for (change, files, base) in [
-            (Change::Delete, vec![("a", Some("a"))], Some(base())),
-            (Change::Edit, vec![("a", Some("a"))], None),
-            (Change::Edit, vec![("nothing", None)], Some(base())),
-            (Change::Create, vec![("a", Some("a")), ("a", Some("b"))], None),
+            (ProposalChange::Delete, vec![("a", Some("a"))], Some(base())),
+            (ProposalChange::Edit, vec![("a", Some("a"))], None),
+            (ProposalChange::Edit, vec![("nothing", None)], Some(base())),
+            (ProposalChange::Create, vec![("a", Some("a")), ("a", Some("b"))], None),
         ] {
             assert!(outcome(&draft(change.clone(), &files), base.as_ref()).is_err(), "{change:?} {files:?}");
         }
@@ -307,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_rename_changes_the_name_in_the_front_matter_and_nothing_else() {
-        let rename = draft(Change::Rename { to: "chai".to_owned() }, &[]);
+        let rename = draft(ProposalChange::Rename { to: "chai".to_owned() }, &[]);
         let folder = outcome(&rename, Some(&base())).unwrap().unwrap();
         assert_eq!(folder.text("SKILL.md"), Some("---\nname: chai\n---\nname: tea\n"));
         assert_eq!(renamed("---\r\nname: tea\r\n---\r\n", "chai").as_deref(), Some("---\r\nname: chai\r\n---\r\n"));

@@ -9,7 +9,7 @@ mod looked_back;
 
 use std::collections::BTreeSet;
 
-use super::proposal::Origin;
+use super::proposal::ProposalOrigin;
 use crate::id::PersonId;
 use crate::people::Role;
 use crate::store::{Db, MessageKind, StoredMessage, StoredText, TextKind, TurnRow};
@@ -21,7 +21,7 @@ const LONG: usize = 1_000;
 
 /// What may happen to a proposal without its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum AutoApproval {
     /// A reviewer may approve it, if the owner's policy says so.
     Clean,
     /// It is made of trusted text, and still waits for the owner.
@@ -30,7 +30,7 @@ pub enum Standing {
     Tainted,
 }
 
-impl Standing {
+impl AutoApproval {
     /// The stored word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl Standing {
 /// What the stage says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Judged {
-    pub standing: Standing,
+    pub standing: AutoApproval,
     pub label: Label,
     pub scope: Scope,
     /// Why it is not clean; blank if it is.
@@ -61,23 +61,25 @@ pub(super) struct Judged {
 }
 
 /// Judges where a draft comes from.
-pub(super) fn judge(db: Db<'_>, origin: &Origin) -> anyhow::Result<Judged> {
+pub(super) fn judge(db: Db<'_>, origin: &ProposalOrigin) -> anyhow::Result<Judged> {
     match origin {
-        Origin::Turn { turn, conversation, person, label } => {
+        ProposalOrigin::Turn { turn, conversation, person, label } => {
             let row = db.turns().turn(*turn)?.filter(|row| row.conversation == *conversation && row.person == *person);
             match row {
                 Some(row) => judge_turn(db, &row, label),
                 None => Ok(tainted(label.join_with(&Label::untrusted(Source::unknown())), Scope::Shared)),
             }
         }
-        Origin::Reflection { action, turn, person, note } => {
+        ProposalOrigin::Reflection { action, turn, person, note } => {
             looked_back::judge(db, *action, *turn, *person, note.as_ref())
         }
-        Origin::Note { label, .. } if label.is_trusted() => Ok(careful(label, Scope::Shared, says::FROM_A_NOTE)),
-        Origin::Note { label, .. } => Ok(tainted(label.clone(), Scope::Shared)),
-        Origin::Import => Ok(tainted(Label::untrusted(Source::new("import", "")), Scope::Shared)),
-        Origin::Folder => Ok(tainted(Label::untrusted(Source::new("folder", "")), Scope::Shared)),
-        Origin::Shipped => Ok(careful(&super::label::of_the_program(), Scope::Shared, says::SHIPPED)),
+        ProposalOrigin::Note { label, .. } if label.is_trusted() => {
+            Ok(careful(label, Scope::Shared, says::FROM_A_NOTE))
+        }
+        ProposalOrigin::Note { label, .. } => Ok(tainted(label.clone(), Scope::Shared)),
+        ProposalOrigin::Import => Ok(tainted(Label::untrusted(Source::new("import", "")), Scope::Shared)),
+        ProposalOrigin::Folder => Ok(tainted(Label::untrusted(Source::new("folder", "")), Scope::Shared)),
+        ProposalOrigin::Shipped => Ok(careful(&super::label::of_the_program(), Scope::Shared, says::SHIPPED)),
     }
 }
 
@@ -99,7 +101,7 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Judg
     };
     match why {
         Some(why) => Ok(careful(&label, row.scope, why)),
-        None => Ok(Judged { standing: Standing::Clean, label, scope: row.scope, note: String::new() }),
+        None => Ok(Judged { standing: AutoApproval::Clean, label, scope: row.scope, note: String::new() }),
     }
 }
 
@@ -175,11 +177,11 @@ fn has_quoted_line(words: &str) -> bool {
 
 fn tainted(label: Label, scope: Scope) -> Judged {
     let note = says::tainted(&label);
-    Judged { standing: Standing::Tainted, label, scope, note }
+    Judged { standing: AutoApproval::Tainted, label, scope, note }
 }
 
 fn careful(label: &Label, scope: Scope, why: &str) -> Judged {
-    Judged { standing: Standing::Careful, label: label.clone(), scope, note: why.to_owned() }
+    Judged { standing: AutoApproval::Careful, label: label.clone(), scope, note: why.to_owned() }
 }
 
 #[cfg(test)]
@@ -188,19 +190,19 @@ mod tests {
     use crate::id::{AddressId, ConversationId, MessageId, TurnId};
     use crate::people::Address;
     use crate::store::{Journal, NewConversation, NewMessage, NewStep, NewTurn, Tx};
-    use crate::time::Moment;
+    use crate::time::Timestamp;
     use crate::trust::{Labelled, Text};
 
     /// Ada is an owner, Ben a member; each has a conversation with one turn, in which they typed a request.
     pub(super) struct House {
         pub(super) journal: Journal,
-        pub(super) ada: Place,
-        pub(super) ben: Place,
+        pub(super) ada: SkillLocation,
+        pub(super) ben: SkillLocation,
         _home: tempfile::TempDir,
     }
 
     #[derive(Clone, Copy)]
-    pub(super) struct Place {
+    pub(super) struct SkillLocation {
         pub(super) person: PersonId,
         pub(super) conversation: ConversationId,
         pub(super) turn: TurnId,
@@ -210,17 +212,17 @@ mod tests {
         Labelled::new(words.into(), label, Scope::Person(person))
     }
 
-    fn begin(tx: Tx<'_>, name: &str, role: Role, said: &[(TextKind, &str, Label)]) -> anyhow::Result<Place> {
-        let person = tx.people().allow(name, role, "config", Moment(1))?.id;
+    fn begin(tx: Tx<'_>, name: &str, role: Role, said: &[(TextKind, &str, Label)]) -> anyhow::Result<SkillLocation> {
+        let person = tx.people().allow(name, role, "config", Timestamp(1))?.id;
         let scope = Scope::Person(person);
-        let address = tx.addresses().link(&Address::new("telegram", "bot", name), Some(person), Moment(1))?;
+        let address = tx.addresses().link(&Address::new("telegram", "bot", name), Some(person), Timestamp(1))?;
         let stream = tx.conversations().stream_for(person)?;
         let conversation = tx.conversations().open_conversation(&NewConversation {
             stream,
             kind: "chat",
             scope,
             because: "first",
-            at: Moment(1),
+            at: Timestamp(1),
         })?;
         let message = add_message(tx, stream, conversation, address, person)?;
         for (kind, words, label) in said {
@@ -232,13 +234,13 @@ mod tests {
             person: Some(person),
             address,
             scope,
-            at: Moment(1),
+            at: Timestamp(1),
             context: &text("", Label::neutral(), person),
             recalled: &text("", Label::neutral(), person),
             label: &Label::neutral(),
         })?;
         tx.messages().claim(turn, &[message])?;
-        Ok(Place { person, conversation, turn })
+        Ok(SkillLocation { person, conversation, turn })
     }
 
     fn add_message(
@@ -259,9 +261,9 @@ mod tests {
             scope: Scope::Person(person),
             external_id: "",
             album: "",
-            received_at: Moment(1),
+            received_at: Timestamp(1),
             server_at: None,
-            effective_at: Moment(1),
+            effective_at: Timestamp(1),
             turn: None,
         })
     }
@@ -281,12 +283,12 @@ mod tests {
         house(vec![(TextKind::Said, words, Label::neutral())]).await
     }
 
-    fn origin(place: Place) -> Origin {
-        let Place { person, conversation, turn } = place;
-        Origin::Turn { turn, conversation, person: Some(person), label: Label::neutral() }
+    fn origin(place: SkillLocation) -> ProposalOrigin {
+        let SkillLocation { person, conversation, turn } = place;
+        ProposalOrigin::Turn { turn, conversation, person: Some(person), label: Label::neutral() }
     }
 
-    pub(super) async fn judged(house: &House, origin: Origin) -> Judged {
+    pub(super) async fn judged(house: &House, origin: ProposalOrigin) -> Judged {
         house.journal.read(move |db| judge(db, &origin)).await.unwrap()
     }
 
@@ -296,30 +298,38 @@ mod tests {
         let (own, bens) = (judged(&house, origin(house.ada)).await, judged(&house, origin(house.ben)).await);
         assert_eq!(
             (own.standing, own.note.as_str(), own.scope),
-            (Standing::Clean, "", Scope::Person(house.ada.person))
+            (AutoApproval::Clean, "", Scope::Person(house.ada.person))
         );
-        assert_eq!((bens.standing, bens.note.as_str()), (Standing::Careful, says::NOT_THE_OWNERS));
+        assert_eq!((bens.standing, bens.note.as_str()), (AutoApproval::Careful, says::NOT_THE_OWNERS));
     }
 
     #[tokio::test]
     async fn a_turn_that_is_missing_or_somebody_elses_is_tainted_whatever_is_claimed() {
         let house = typed("remember how I like my tea").await;
         let (ada, ben) = (house.ada, house.ben);
-        let nobody =
-            Origin::Turn { turn: ada.turn, conversation: ada.conversation, person: None, label: Label::neutral() };
+        let nobody = ProposalOrigin::Turn {
+            turn: ada.turn,
+            conversation: ada.conversation,
+            person: None,
+            label: Label::neutral(),
+        };
         for forged in [
-            origin(Place { turn: TurnId(99), ..ada }),
-            origin(Place { turn: TurnId(0), ..ada }),
-            origin(Place { turn: TurnId(-1), ..ada }),
-            origin(Place { conversation: ConversationId(99), ..ada }),
-            origin(Place { conversation: ben.conversation, ..ada }),
-            origin(Place { person: ben.person, ..ada }),
-            origin(Place { person: ada.person, ..ben }),
-            origin(Place { turn: ada.turn, ..ben }),
+            origin(SkillLocation { turn: TurnId(99), ..ada }),
+            origin(SkillLocation { turn: TurnId(0), ..ada }),
+            origin(SkillLocation { turn: TurnId(-1), ..ada }),
+            origin(SkillLocation { conversation: ConversationId(99), ..ada }),
+            origin(SkillLocation { conversation: ben.conversation, ..ada }),
+            origin(SkillLocation { person: ben.person, ..ada }),
+            origin(SkillLocation { person: ada.person, ..ben }),
+            origin(SkillLocation { turn: ada.turn, ..ben }),
             nobody,
         ] {
             let judged = judged(&house, forged.clone()).await;
-            assert_eq!((judged.standing, judged.label.encode().as_str()), (Standing::Tainted, "unknown"), "{forged:?}");
+            assert_eq!(
+                (judged.standing, judged.label.encode().as_str()),
+                (AutoApproval::Tainted, "unknown"),
+                "{forged:?}"
+            );
         }
     }
 
@@ -328,12 +338,16 @@ mod tests {
         let house = typed("remember how I like my tea").await;
         let ada = house.ada;
         let claimed = Label::untrusted(Source::web("evil.example"));
-        let tainted =
-            Origin::Turn { turn: ada.turn, conversation: ada.conversation, person: Some(ada.person), label: claimed };
-        assert_eq!(judged(&house, tainted).await.standing, Standing::Tainted, "what the caller knows counts");
+        let tainted = ProposalOrigin::Turn {
+            turn: ada.turn,
+            conversation: ada.conversation,
+            person: Some(ada.person),
+            label: claimed,
+        };
+        assert_eq!(judged(&house, tainted).await.standing, AutoApproval::Tainted, "what the caller knows counts");
         let read = move |tx: Tx<'_>| {
             let label = Label::untrusted(Source::web("evil.example"));
-            let (scope, at) = (Scope::Person(ada.person), Moment(1));
+            let (scope, at) = (Scope::Person(ada.person), Timestamp(1));
             let step = NewStep {
                 turn: ada.turn,
                 seq: 0,
@@ -351,7 +365,7 @@ mod tests {
         let judged = judged(&house, origin(ada)).await;
         assert_eq!(
             (judged.standing, judged.label.encode().as_str()),
-            (Standing::Tainted, "web:evil.example"),
+            (AutoApproval::Tainted, "web:evil.example"),
             "so does each step"
         );
     }
@@ -361,7 +375,7 @@ mod tests {
         for kind in [TextKind::Said, TextKind::Quote, TextKind::File, TextKind::Transcript] {
             let letter = (kind, "a letter", Label::untrusted(Source::forward()));
             let house = house(vec![(TextKind::Said, "make it a skill", Label::neutral()), letter]).await;
-            assert_eq!(judged(&house, origin(house.ada)).await.standing, Standing::Tainted, "{kind:?}");
+            assert_eq!(judged(&house, origin(house.ada)).await.standing, AutoApproval::Tainted, "{kind:?}");
         }
     }
 
@@ -377,10 +391,10 @@ mod tests {
             (long, says::IS_LONG),
         ] {
             let judged = judged_alone(typed(words).await).await;
-            assert_eq!((judged.standing, judged.note.as_str()), (Standing::Careful, why), "{words:?}");
+            assert_eq!((judged.standing, judged.note.as_str()), (AutoApproval::Careful, why), "{words:?}");
         }
         let exactly: &'static str = "x".repeat(1_000).leak();
-        assert_eq!(judged_alone(typed(exactly).await).await.standing, Standing::Clean);
+        assert_eq!(judged_alone(typed(exactly).await).await.standing, AutoApproval::Clean);
         assert_eq!(judged_alone(house(Vec::new()).await).await.note, says::NOTHING_TYPED);
         let quoted = (TextKind::Quote, "my own words", Label::neutral());
         let house = house(vec![(TextKind::Said, "make it a skill", Label::neutral()), quoted]).await;
@@ -394,13 +408,13 @@ mod tests {
     #[tokio::test]
     async fn what_comes_without_a_turn_is_never_clean() {
         let house = typed("hello").await;
-        let note = |label: Label| Origin::Note { label, file: None };
+        let note = |label: Label| ProposalOrigin::Note { label, file: None };
         for (origin, standing) in [
-            (Origin::Import, Standing::Tainted),
-            (Origin::Folder, Standing::Tainted),
-            (Origin::Shipped, Standing::Careful),
-            (note(Label::neutral()), Standing::Careful),
-            (note(Label::untrusted(Source::web("evil.example"))), Standing::Tainted),
+            (ProposalOrigin::Import, AutoApproval::Tainted),
+            (ProposalOrigin::Folder, AutoApproval::Tainted),
+            (ProposalOrigin::Shipped, AutoApproval::Careful),
+            (note(Label::neutral()), AutoApproval::Careful),
+            (note(Label::untrusted(Source::web("evil.example"))), AutoApproval::Tainted),
         ] {
             assert_eq!(judged(&house, origin.clone()).await.standing, standing, "{origin:?}");
         }
@@ -408,11 +422,11 @@ mod tests {
 
     #[test]
     fn a_stored_word_that_nobody_wrote_is_tainted() {
-        for standing in [Standing::Clean, Standing::Careful, Standing::Tainted] {
-            assert_eq!(Standing::read(standing.as_str()), standing);
+        for standing in [AutoApproval::Clean, AutoApproval::Careful, AutoApproval::Tainted] {
+            assert_eq!(AutoApproval::read(standing.as_str()), standing);
         }
         for word in ["", "Clean", "clean ", "trusted", "ok"] {
-            assert_eq!(Standing::read(word), Standing::Tainted, "{word:?}");
+            assert_eq!(AutoApproval::read(word), AutoApproval::Tainted, "{word:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::id::ProposalId;
 use crate::store::{Db, Node};
-use crate::time::{Moment, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::trust::Source;
 use crate::wording::why as says;
 
@@ -40,9 +40,9 @@ pub fn chains(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<V
 }
 
 /// The nodes from `start` to where the source came in.
-fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node, Moment)>> {
+fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node, Timestamp)>> {
     let mut came_from: BTreeMap<Node, Node> = BTreeMap::new();
-    let mut times: BTreeMap<Node, Moment> = BTreeMap::new();
+    let mut times: BTreeMap<Node, Timestamp> = BTreeMap::new();
     let mut open = VecDeque::from([start]);
     let mut end = start;
     while let Some(node) = open.pop_front() {
@@ -73,9 +73,15 @@ fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node,
 }
 
 /// The path in words, a numbered line for each step if there are several. Answers in a row are one step.
-fn told(db: Db<'_>, path: &[(Node, Moment)], source: &Source, origin: &str, zone: Zone) -> anyhow::Result<Vec<String>> {
+fn told(
+    db: Db<'_>,
+    path: &[(Node, Timestamp)],
+    source: &Source,
+    origin: &str,
+    zone: Zone,
+) -> anyhow::Result<Vec<String>> {
     let mut sentences = Vec::new();
-    let mut after: Option<says::Step> = None;
+    let mut after: Option<says::TraceStep> = None;
     let mut between = 0;
     for (place, (node, at)) in path.iter().enumerate() {
         let (step, at) = (kind(*node), zone.show_short(*at));
@@ -83,8 +89,8 @@ fn told(db: Db<'_>, path: &[(Node, Moment)], source: &Source, origin: &str, zone
         match (after, step) {
             (None, _) => sentences.push(says::made(origin, &at)),
             // The answer in which it was proposed is told with the proposal.
-            (Some(says::Step::Proposal(_)), says::Step::Turn) if place == 1 => {}
-            (Some(says::Step::Turn), says::Step::Turn) if goes_on => between += 1,
+            (Some(says::TraceStep::Proposal(_)), says::TraceStep::Turn) if place == 1 => {}
+            (Some(says::TraceStep::Turn), says::TraceStep::Turn) if goes_on => between += 1,
             (Some(after), _) => sentences.push(says::step(after, step, &at, std::mem::take(&mut between))),
         }
         after = Some(step);
@@ -98,7 +104,7 @@ fn told(db: Db<'_>, path: &[(Node, Moment)], source: &Source, origin: &str, zone
 }
 
 /// How it came in, where the path ends.
-fn last(db: Db<'_>, path: &[(Node, Moment)], source: &Source) -> anyhow::Result<Option<String>> {
+fn last(db: Db<'_>, path: &[(Node, Timestamp)], source: &Source) -> anyhow::Result<Option<String>> {
     Ok(match path.last() {
         Some((Node::Turn(turn), _)) => {
             let steps = db.turns().steps(*turn)?;
@@ -113,16 +119,16 @@ fn last(db: Db<'_>, path: &[(Node, Moment)], source: &Source) -> anyhow::Result<
     })
 }
 
-fn kind(node: Node) -> says::Step {
+fn kind(node: Node) -> says::TraceStep {
     match node {
-        Node::Proposal(id) => says::Step::Proposal(id),
-        Node::Turn(_) => says::Step::Turn,
-        Node::Message(_) => says::Step::Message,
-        Node::Summary(_) => says::Step::Summary,
-        Node::File(_) => says::Step::File,
-        Node::Attachment(_) => says::Step::Attachment,
-        Node::Version(_) => says::Step::Version,
-        Node::Extraction(_) | Node::Forgetting(_) => says::Step::Facts,
-        Node::Compaction(_) => says::Step::Summary,
+        Node::Proposal(id) => says::TraceStep::Proposal(id),
+        Node::Turn(_) => says::TraceStep::Turn,
+        Node::Message(_) => says::TraceStep::Message,
+        Node::Summary(_) => says::TraceStep::Summary,
+        Node::File(_) => says::TraceStep::File,
+        Node::Attachment(_) => says::TraceStep::Attachment,
+        Node::Version(_) => says::TraceStep::Version,
+        Node::Extraction(_) | Node::Forgetting(_) => says::TraceStep::Facts,
+        Node::Compaction(_) => says::TraceStep::Summary,
     }
 }

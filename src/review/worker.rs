@@ -10,20 +10,20 @@ use std::sync::atomic::Ordering;
 use tokio_util::sync::CancellationToken;
 
 use super::approval::{Approval, Decider};
-use super::person;
+use super::owner_decision;
 use super::proposal::Proposal;
 use super::reveal::reveal;
 use super::reviewer::{self, Matter, Verdict};
-use super::taint::Standing;
+use super::taint::AutoApproval;
 use super::{Review, carried_over, diff, label, show};
 use crate::config::ReflectionReview;
 use crate::id::{AddressId, ProposalId};
-use crate::skill::Folder;
+use crate::skill::SkillFolder;
 use crate::spend::OnBehalf;
 use crate::store::{Db, NewDecision, NewOutbox, OutboxKind, PROPOSAL_WAITS, ProposalRow, Tx, VerdictRow};
 use crate::text::one_line;
-use crate::time::Moment;
-use crate::time::clock::Bell;
+use crate::time::Timestamp;
+use crate::time::clock::Wakeups;
 use crate::time::task::guarded;
 use crate::trust::{Labelled, Scope, Text};
 use crate::wording::{self, proposal as says};
@@ -41,7 +41,7 @@ const MOST_ONE_BY_ONE: usize = 5;
 const AFTER_TROUBLE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Runs until the program stops.
-pub(super) async fn run(review: Review, mut bell: Bell, stop: CancellationToken) {
+pub(super) async fn run(review: Review, mut bell: Wakeups, stop: CancellationToken) {
     let (mut wake_at, mut busy) = (None, None);
     loop {
         busy = tokio::select! {
@@ -66,7 +66,7 @@ pub(super) async fn run(review: Review, mut bell: Bell, stop: CancellationToken)
 
 impl Review {
     /// Does what is due, and says when the next proposal expires.
-    async fn work(&self) -> anyhow::Result<Option<Moment>> {
+    async fn work(&self) -> anyhow::Result<Option<Timestamp>> {
         loop {
             // A look stages everything that it holds before any of it is told of.
             let whole = self.0.writing.lock().await;
@@ -213,7 +213,7 @@ impl Review {
     async fn approve_by_policy(&self, id: ProposalId, by: Decider, setting: &'static str) -> anyhow::Result<()> {
         let _alone = Arc::clone(&self.0.writing).lock_owned().await;
         let Some(row) = self.0.journal.read(|db| db.proposals().proposal(id)).await? else { return Ok(()) };
-        let lying = self.lying(&row.skill).await?.as_ref().map(Folder::digest);
+        let lying = self.lying(&row.skill).await?.as_ref().map(SkillFolder::digest);
         let now = self.0.clock.now();
         let begun = self
             .0
@@ -234,7 +234,7 @@ impl Review {
                     _ => decided(tx, id, skill, "approve", "reviewer", setting, now)?,
                 }
                 let approval = Approval::new(id, digest, by);
-                person::take(tx, approval, lying.as_ref(), now).map(Some)
+                owner_decision::take(tx, approval, lying.as_ref(), now).map(Some)
             })
             .await?;
         // How it ended is read off the rows and told next: also after a start, if the power goes here.
@@ -329,7 +329,7 @@ fn owners_address(db: Db<'_>) -> anyhow::Result<Option<(AddressId, Scope)>> {
 }
 
 /// When to look for what expires. What is on its way to the owner has all of its time before it.
-fn next_expiry(pending: &[ProposalRow], now: Moment) -> Option<Moment> {
+fn next_expiry(pending: &[ProposalRow], now: Timestamp) -> Option<Timestamp> {
     let told = pending.iter().filter(|row| row.told);
     told.map(|row| row.expires_at.unwrap_or_else(|| now.plus(PROPOSAL_WAITS))).min()
 }
@@ -345,7 +345,7 @@ fn verdict_row(verdict: &Verdict, proposal: &Proposal) -> VerdictRow {
 
 /// Clean in every respect: no text from outside, nothing that looks pasted, no finding.
 fn is_clean(proposal: &Proposal) -> bool {
-    Standing::read(&proposal.row.standing) == Standing::Clean
+    AutoApproval::read(&proposal.row.standing) == AutoApproval::Clean
         && !proposal.row.label.asks_before_leaving()
         && !proposal.third_party
         && proposal.findings().is_empty()
@@ -369,7 +369,7 @@ fn decided(
     act: &str,
     decider: &str,
     way: &str,
-    now: Moment,
+    now: Timestamp,
 ) -> anyhow::Result<()> {
     tx.proposals().add_decision(&NewDecision {
         proposal: Some(id),

@@ -8,15 +8,15 @@
 use std::time::Duration;
 
 use crate::reflection::Job;
-use crate::time::{Cron, Moment, Period, Zone};
+use crate::time::{Cron, Period, Timestamp, Zone};
 
 /// Where a job goes on from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Since {
     /// Nothing was looked back on yet: from the period on in which the person was first known.
-    Known(Moment),
+    Known(Timestamp),
     /// The last slot: the name of its period, and where its window ended.
-    Last(String, Moment),
+    Last(String, Timestamp),
 }
 
 /// A slot that is due.
@@ -27,28 +27,28 @@ pub struct Claim {
     /// The period; of a missed slot the last one in it.
     pub period: Period,
     /// The window's first instant.
-    pub from: Moment,
+    pub from: Timestamp,
     /// The first instant after it.
-    pub to: Moment,
+    pub to: Timestamp,
     /// When it was due.
-    pub due_at: Moment,
+    pub due_at: Timestamp,
     /// How many periods it holds that are not made up for; 0 for one that is.
     pub missed: u32,
 }
 
 /// What is due now, and when the next one will be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct DuePlan {
     /// To be claimed, oldest first.
     pub claims: Vec<Claim>,
     /// When the next period of the job is due, and which.
-    pub next: Option<(Moment, String)>,
+    pub next: Option<(Timestamp, String)>,
 }
 
 /// What of one job is due.
-pub fn plan(job: Job, cron: &Cron, since: &Since, horizon: Duration, zone: Zone, now: Moment) -> Plan {
+pub fn plan(job: Job, cron: &Cron, since: &Since, horizon: Duration, zone: Zone, now: Timestamp) -> DuePlan {
     let (mut period, mut from) = begin(job, since, zone);
-    let mut plan = Plan::default();
+    let mut plan = DuePlan::default();
     loop {
         let to = period.ends(zone);
         // A date that a zone skipped has no time in it.
@@ -68,7 +68,7 @@ pub fn plan(job: Job, cron: &Cron, since: &Since, horizon: Duration, zone: Zone,
 }
 
 /// The period to begin with, and from where.
-fn begin(job: Job, since: &Since, zone: Zone) -> (Period, Moment) {
+fn begin(job: Job, since: &Since, zone: Zone) -> (Period, Timestamp) {
     match since {
         Since::Known(at) => {
             let period = Period::containing(job.span(), *at, zone);
@@ -84,7 +84,7 @@ fn begin(job: Job, since: &Since, zone: Zone) -> (Period, Moment) {
 }
 
 /// What was due before the horizon becomes one missed slot; the latest stays.
-fn without_the_old(claims: Vec<Claim>, horizon: Moment) -> Vec<Claim> {
+fn without_the_old(claims: Vec<Claim>, horizon: Timestamp) -> Vec<Claim> {
     let kept = claims.iter().position(|claim| claim.due_at >= horizon).unwrap_or(claims.len().saturating_sub(1));
     let (old, rest) = claims.split_at(kept);
     let missed = old.first().zip(old.last()).map(|(first, last)| Claim {

@@ -14,10 +14,10 @@ use anyhow::Context;
 
 use super::Schedule;
 use super::runs::{self, Ended};
-use crate::engine::work::{Assignment, Kind, Outcome, address_of, assign};
+use crate::engine::system_run::{Assignment, RunKind, RunOutcome, address_of, assign};
 use crate::id::{PersonId, StreamId};
 use crate::store::{NewSlot, Node, SlotState, Tx};
-use crate::time::{Cron, Moment, Zone};
+use crate::time::{Cron, Timestamp, Zone};
 use crate::trust::{Scope, Text};
 use crate::wording::heartbeat as says;
 use crate::wording::{self, turn::EMPTY_ANSWER};
@@ -32,7 +32,7 @@ type ToDo = (PersonId, Text, Option<i64>);
 
 impl Schedule {
     /// Does what is due, and says when to look again.
-    pub(super) async fn heartbeat(&self) -> anyhow::Result<Option<Moment>> {
+    pub(super) async fn heartbeat(&self) -> anyhow::Result<Option<Timestamp>> {
         self.end_heartbeats().await?;
         let Some(interval) = self.heartbeat.interval else { return Ok(None) };
         let now = self.clock.now();
@@ -54,12 +54,12 @@ impl Schedule {
         Ok(Some(now.plus(interval)))
     }
 
-    async fn looked_at(&self) -> anyhow::Result<Option<Moment>> {
+    async fn looked_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let stored = self.journal.read(|db| db.settings().fact(LOOKED)).await?;
-        Ok(stored.and_then(|at| at.parse().ok()).map(Moment))
+        Ok(stored.and_then(|at| at.parse().ok()).map(Timestamp))
     }
 
-    async fn look_at_file(&self, due: Moment, now: Moment) -> anyhow::Result<()> {
+    async fn look_at_file(&self, due: Timestamp, now: Timestamp) -> anyhow::Result<()> {
         let (to_do, zone) = (self.to_do().await, self.zone);
         let begun = self.journal.write("look at the heartbeat file", move |tx| {
             looked(tx, now)?;
@@ -95,10 +95,10 @@ impl Schedule {
         let now = self.clock.now();
         for ended in self.ended(|job| job == JOB).await? {
             let posted = self.journal.write("end a heartbeat", move |tx| match &ended {
-                Ended { slot, outcome: Outcome::Answered { text, message, .. } } if !is_nothing(text) => {
+                Ended { slot, outcome: RunOutcome::Answered { text, message, .. } } if !is_nothing(text) => {
                     runs::answer(tx, slot, *message, text, now)
                 }
-                Ended { slot, outcome: Outcome::GaveUp { reason } } => {
+                Ended { slot, outcome: RunOutcome::GaveUp { reason } } => {
                     tx.slots().end_slot(slot.id, SlotState::Failed, reason, now).map(|_| None)
                 }
                 Ended { slot, .. } => tx.slots().end_slot(slot.id, SlotState::Done, "", now).map(|_| None),
@@ -111,12 +111,12 @@ impl Schedule {
     }
 }
 
-fn looked(tx: Tx<'_>, now: Moment) -> anyhow::Result<()> {
+fn looked(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
     tx.settings().set_fact(LOOKED, &now.0.to_string())
 }
 
 /// Claims the slot and assigns the run. `None` if that was done before, other work runs, or the owner cannot be reached.
-fn begin(tx: Tx<'_>, to_do: &ToDo, due: Moment, zone: Zone, now: Moment) -> anyhow::Result<Option<StreamId>> {
+fn begin(tx: Tx<'_>, to_do: &ToDo, due: Timestamp, zone: Zone, now: Timestamp) -> anyhow::Result<Option<StreamId>> {
     let (owner, file, row) = to_do;
     let scope = Scope::Person(*owner);
     if address_of(*tx, *owner)?.is_none() || tx.slots().open_slots()?.iter().any(|slot| slot.scope == scope) {
@@ -138,8 +138,9 @@ fn begin(tx: Tx<'_>, to_do: &ToDo, due: Moment, zone: Zone, now: Moment) -> anyh
     let Some(slot) = tx.slots().claim_slot(&slot)? else { return Ok(None) };
     let words = [wording::own(says::look(&zone.show_long(now)), scope), file.clone()];
     let from: Vec<Node> = row.iter().map(|row| Node::File(*row)).collect();
-    let run = assign(tx, &Assignment { person: *owner, kind: Kind::Heartbeat, words: &words, from: &from, at: now })?
-        .context("An owner who could be reached cannot be any more")?;
+    let run =
+        assign(tx, &Assignment { person: *owner, kind: RunKind::Heartbeat, words: &words, from: &from, at: now })?
+            .context("An owner who could be reached cannot be any more")?;
     tx.slots().slot_works(slot, run.conversation)?;
     Ok(Some(run.stream))
 }
@@ -159,7 +160,7 @@ fn without_tags(words: &str) -> String {
 }
 
 /// The end of the quiet hours, if `now` lies in them. They are minutes since midnight on the clock, and may go over it.
-fn quiet_until(quiet: Option<(u32, u32)>, now: Moment, zone: Zone) -> Option<Moment> {
+fn quiet_until(quiet: Option<(u32, u32)>, now: Timestamp, zone: Zone) -> Option<Timestamp> {
     let (from, to) = quiet?;
     let time = zone.time_of_day(now);
     let (hour, minute) = time.split_once(':')?;
@@ -177,8 +178,8 @@ mod tests {
 
     use crate::trust::{Label, Labelled};
 
-    fn at(stamp: &str) -> Moment {
-        Moment(chrono::DateTime::parse_from_rfc3339(stamp).unwrap().timestamp_millis())
+    fn at(stamp: &str) -> Timestamp {
+        Timestamp(chrono::DateTime::parse_from_rfc3339(stamp).unwrap().timestamp_millis())
     }
 
     #[test]

@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use super::Schedule;
 use super::runs::{self, Ended};
-use crate::engine::work::Outcome;
+use crate::engine::system_run::RunOutcome;
 use crate::id::{AddressId, ReminderId};
 use crate::store::{Db, NewOutbox, ReminderRow, SlotRow, SlotState, Tx};
-use crate::time::{Moment, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::wording::{self, reminder as says};
 use fire::Fired;
 
@@ -27,7 +27,7 @@ const AGAIN: Duration = Duration::from_secs(10 * 60);
 
 impl Schedule {
     /// Does what is due, and says when to look again.
-    pub(super) async fn reminders(&self) -> anyhow::Result<Option<Moment>> {
+    pub(super) async fn reminders(&self) -> anyhow::Result<Option<Timestamp>> {
         self.end_tasks().await?;
         let (now, zone) = (self.clock.now(), self.zone);
         let (due, misplaced) = self.journal.read(move |db| sort(db, now, zone)).await?;
@@ -42,7 +42,7 @@ impl Schedule {
         self.journal.read(move |db| next_look(db, now)).await
     }
 
-    async fn fire(&self, id: ReminderId, now: Moment) -> anyhow::Result<()> {
+    async fn fire(&self, id: ReminderId, now: Timestamp) -> anyhow::Result<()> {
         let zone = self.zone;
         let fired = self.journal.write("fire a reminder", move |tx| fire::fire(tx, id, zone, now));
         match fired.await? {
@@ -58,11 +58,11 @@ impl Schedule {
         let (now, zone) = (self.clock.now(), self.zone);
         for ended in self.ended(is_task).await? {
             let posted = self.journal.write("end a task", move |tx| match &ended {
-                Ended { slot, outcome: Outcome::Answered { text, message, .. } } => {
+                Ended { slot, outcome: RunOutcome::Answered { text, message, .. } } => {
                     runs::answer(tx, slot, *message, text, now)
                 }
-                Ended { slot, outcome: Outcome::GaveUp { reason } } => not_done(tx, slot, reason, zone, now),
-                Ended { outcome: Outcome::Open, .. } => Ok(None),
+                Ended { slot, outcome: RunOutcome::GaveUp { reason } } => not_done(tx, slot, reason, zone, now),
+                Ended { outcome: RunOutcome::Open, .. } => Ok(None),
             });
             if let Some(address) = posted.await? {
                 self.audience.posted(address);
@@ -81,9 +81,9 @@ fn task_of(job: &str) -> Option<ReminderId> {
 }
 
 /// What is due, and what is noted for another time than its expression says.
-type Sorted = (Vec<ReminderId>, Vec<(ReminderId, Moment)>);
+type Sorted = (Vec<ReminderId>, Vec<(ReminderId, Timestamp)>);
 
-fn sort(db: Db<'_>, now: Moment, zone: Zone) -> anyhow::Result<Sorted> {
+fn sort(db: Db<'_>, now: Timestamp, zone: Zone) -> anyhow::Result<Sorted> {
     let (mut due, mut misplaced) = Sorted::default();
     let is_behind = db.conversations().high_water()?.is_some_and(|mark| now < mark);
     for row in db.reminders().waiting_reminders()? {
@@ -99,11 +99,11 @@ fn sort(db: Db<'_>, now: Moment, zone: Zone) -> anyhow::Result<Sorted> {
     Ok((due, misplaced))
 }
 
-fn is_due(row: &ReminderRow, now: Moment) -> bool {
+fn is_due(row: &ReminderRow, now: Timestamp) -> bool {
     row.next_at.is_some_and(|at| at <= now)
 }
 
-fn next_look(db: Db<'_>, now: Moment) -> anyhow::Result<Option<Moment>> {
+fn next_look(db: Db<'_>, now: Timestamp) -> anyhow::Result<Option<Timestamp>> {
     let waiting = db.reminders().waiting_reminders()?;
     let later = waiting.iter().filter(|row| !is_due(row, now)).filter_map(|row| row.next_at);
     let open =
@@ -112,7 +112,7 @@ fn next_look(db: Db<'_>, now: Moment) -> anyhow::Result<Option<Moment>> {
 }
 
 /// A run that gave up is told in one sentence, and not made again before its next time.
-fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Moment) -> anyhow::Result<Option<AddressId>> {
+fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Timestamp) -> anyhow::Result<Option<AddressId>> {
     if !tx.slots().end_slot(slot.id, SlotState::Failed, reason, now)? {
         return Ok(None);
     }

@@ -4,10 +4,10 @@
 //! posted once however often the program dies. Where it goes is looked up then: who is let in no longer is told nothing.
 
 use super::Schedule;
-use crate::engine::work::{self, Outcome};
+use crate::engine::system_run::{self, RunOutcome};
 use crate::id::{AddressId, MessageId, PersonId};
 use crate::store::{NewOutbox, OutboxKind, SlotRow, SlotState, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
 
 /// Why a slot failed whose person cannot be told.
@@ -18,7 +18,7 @@ pub(super) struct Ended {
     /// Its slot, which is still open.
     pub slot: SlotRow,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
 }
 
 impl Schedule {
@@ -30,10 +30,10 @@ impl Schedule {
                 let mut ended = Vec::new();
                 for slot in open {
                     // Claimed and assigned is one step, so there is none without a conversation; were there one, it is no run.
-                    let never = || Ok(Outcome::GaveUp { reason: "never_asked".to_owned() });
+                    let never = || Ok(RunOutcome::GaveUp { reason: "never_asked".to_owned() });
                     let outcome =
-                        slot.conversation.map_or_else(never, |conversation| work::outcome(db, conversation))?;
-                    if outcome != Outcome::Open {
+                        slot.conversation.map_or_else(never, |conversation| system_run::outcome(db, conversation))?;
+                    if outcome != RunOutcome::Open {
                         ended.push(Ended { slot, outcome });
                     }
                 }
@@ -49,7 +49,7 @@ pub(super) fn answer(
     slot: &SlotRow,
     message: MessageId,
     text: &Text,
-    now: Moment,
+    now: Timestamp,
 ) -> anyhow::Result<Option<AddressId>> {
     let Some(address) = address(tx, slot)? else {
         tx.slots().end_slot(slot.id, SlotState::Failed, NOBODY_TO_TELL, now)?;
@@ -65,7 +65,7 @@ pub(super) fn answer(
 
 /// Where the person of a slot is reached.
 pub(super) fn address(tx: Tx<'_>, slot: &SlotRow) -> anyhow::Result<Option<AddressId>> {
-    person(slot).map_or(Ok(None), |person| work::address_of(*tx, person))
+    person(slot).map_or(Ok(None), |person| system_run::address_of(*tx, person))
 }
 
 fn person(slot: &SlotRow) -> Option<PersonId> {

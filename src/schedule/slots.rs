@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use crate::id::PersonId;
 use crate::people::Role;
-use crate::reflection::{Job, Next};
+use crate::reflection::{Job, SlotProgress};
 use crate::store::{Db, NewSlot, SlotState, Tx};
 use crate::time::task::guarded;
-use crate::time::{Cron, Moment};
+use crate::time::{Cron, Timestamp};
 use crate::trust::Scope;
 use crate::wording::schedule as says;
 
@@ -36,14 +36,14 @@ pub struct Coming {
     /// What.
     pub job: Job,
     /// When.
-    pub at: Moment,
+    pub at: Timestamp,
     /// On which period.
     pub period: String,
 }
 
 impl Schedule {
     /// Claims what is due, takes up what is open, and says when to look again.
-    pub(super) async fn slots(&self) -> anyhow::Result<Option<Moment>> {
+    pub(super) async fn slots(&self) -> anyhow::Result<Option<Timestamp>> {
         if !self.reflection.enabled {
             return Ok(None);
         }
@@ -54,7 +54,7 @@ impl Schedule {
     }
 
     /// Claims everything that is due; when the next one is.
-    async fn claim(&self) -> anyhow::Result<Option<Moment>> {
+    async fn claim(&self) -> anyhow::Result<Option<Timestamp>> {
         let now = self.clock.now();
         self.forget_what_has_not_come(now).await?;
         let due = self.due(now).await?;
@@ -68,7 +68,7 @@ impl Schedule {
         Ok(due.coming.iter().map(|coming| coming.at).min())
     }
 
-    async fn forget_what_has_not_come(&self, now: Moment) -> anyhow::Result<()> {
+    async fn forget_what_has_not_come(&self, now: Timestamp) -> anyhow::Result<()> {
         if self.journal.read(move |db| db.slots().has_slots_after(now)).await? {
             tracing::warn!("The clock was ahead: what was marked for days to come is forgotten");
             self.journal.write("forget slots to come", move |tx| tx.slots().forget_slots_after(now)).await?;
@@ -77,7 +77,7 @@ impl Schedule {
     }
 
     /// What is due for whom, in the order in which it is worked on, and what comes next. Nothing while the clock is behind the newest message.
-    async fn due(&self, now: Moment) -> anyhow::Result<Due> {
+    async fn due(&self, now: Timestamp) -> anyhow::Result<Due> {
         let (config, zone) = (self.reflection.clone(), self.zone);
         let horizon = Duration::from_hours(24 * u64::from(config.catch_up_days));
         self.journal
@@ -114,7 +114,7 @@ impl Schedule {
     }
 
     /// Goes on with what is claimed and not over, one slot of a person at a time; when something is to be tried again.
-    async fn take_up(&self) -> anyhow::Result<Option<Moment>> {
+    async fn take_up(&self) -> anyhow::Result<Option<Timestamp>> {
         let open = self.journal.read(|db| db.slots().open_slots()).await?;
         let mut waits = BTreeSet::new();
         let mut again = None;
@@ -126,14 +126,14 @@ impl Schedule {
             }
             let next = guarded("Looking back", self.reflector.take_up(&slot)).await.unwrap_or_else(|error| {
                 tracing::error!(slot.id = %slot.id, "Slot {} cannot be taken up now: {error:#}", slot.id);
-                Next::At(self.clock.now().plus(AFTER_TROUBLE))
+                SlotProgress::At(self.clock.now().plus(AFTER_TROUBLE))
             });
             match next {
-                Next::Over => {}
-                Next::Working => {
+                SlotProgress::Over => {}
+                SlotProgress::Working => {
                     waits.insert(slot.scope.encode());
                 }
-                Next::At(at) => {
+                SlotProgress::At(at) => {
                     waits.insert(slot.scope.encode());
                     again = again.into_iter().chain([at]).min();
                 }
@@ -156,7 +156,7 @@ pub(super) fn since(db: Db<'_>, person: PersonId, job: Job) -> anyhow::Result<Op
     Ok(db.people().known_since(person)?.map(Since::Known))
 }
 
-pub(super) fn store(tx: Tx<'_>, scope: Scope, claims: &[Claim], now: Moment) -> anyhow::Result<()> {
+pub(super) fn store(tx: Tx<'_>, scope: Scope, claims: &[Claim], now: Timestamp) -> anyhow::Result<()> {
     for claim in claims {
         let missed = claim.missed > 0;
         tx.slots().claim_slot(&NewSlot {

@@ -18,12 +18,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::id::SlotId;
 use crate::store::{Db, NewSlot, SlotRow, SlotState};
-use crate::time::{Cron, Moment, Period, Span};
+use crate::time::{Cron, Period, Span, Timestamp};
 use crate::trust::Scope;
 
 use super::Schedule;
 pub use rows::Checked;
-use steps::{Done, Step};
+use steps::{Done, MaintenanceStep};
 
 /// The name of the job.
 const JOB: &str = "upkeep";
@@ -41,14 +41,17 @@ pub(crate) struct Rounds(Mutex<Option<Round>>);
 #[derive(Debug, Clone)]
 struct Round {
     slot: SlotId,
-    step: Step,
+    step: MaintenanceStep,
 }
 
 impl Rounds {
     /// The step at which the round of that slot stands: the first, if this program has not begun it.
-    fn step_of(&self, slot: SlotId) -> Step {
+    fn step_of(&self, slot: SlotId) -> MaintenanceStep {
         let round = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        round.as_ref().filter(|round| round.slot == slot).map_or_else(Step::first, |round| round.step.clone())
+        round
+            .as_ref()
+            .filter(|round| round.slot == slot)
+            .map_or_else(MaintenanceStep::first, |round| round.step.clone())
     }
 
     fn stands_at(&self, round: Option<Round>) {
@@ -58,7 +61,7 @@ impl Rounds {
 
 impl Schedule {
     /// Does one step of what is due, and says when to look again.
-    pub(super) async fn upkeep(&self) -> anyhow::Result<Option<Moment>> {
+    pub(super) async fn upkeep(&self) -> anyhow::Result<Option<Timestamp>> {
         let now = self.clock.now();
         let Ok(cron) = Cron::parse(WHEN) else { return Ok(None) };
         let slot = match self.open_round().await? {
@@ -76,7 +79,7 @@ impl Schedule {
     }
 
     /// Claims the latest round that is due, unless it was done. A home that is younger than that has nothing to be kept up.
-    async fn claim_round(&self, cron: &Cron, now: Moment) -> anyhow::Result<Option<SlotId>> {
+    async fn claim_round(&self, cron: &Cron, now: Timestamp) -> anyhow::Result<Option<SlotId>> {
         let zone = self.zone;
         let today = Period::containing(Span::Day, now, zone);
         let days = [today, today.previous(), today.previous().previous()];
@@ -112,7 +115,7 @@ impl Schedule {
     }
 
     /// One step; with the last one the round is over.
-    async fn go_on(&self, slot: SlotId, now: Moment) -> anyhow::Result<()> {
+    async fn go_on(&self, slot: SlotId, now: Timestamp) -> anyhow::Result<()> {
         let step = self.rounds.step_of(slot);
         let done = self.take(&step, now).await.unwrap_or_else(|error| {
             tracing::error!("A step of the upkeep failed and is left for tomorrow ({step:?}): {error:#}");

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::folder::Folder;
+use super::folder::SkillFolder;
 
 /// A skill that comes with the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub struct Builtin {
 
 impl Builtin {
     /// The same as a folder.
-    pub fn folder(&self) -> Folder {
-        Folder::new(self.files.iter().map(|(path, text)| ((*path).to_owned(), Arc::from(text.as_bytes()))))
+    pub fn folder(&self) -> SkillFolder {
+        SkillFolder::new(self.files.iter().map(|(path, text)| ((*path).to_owned(), Arc::from(text.as_bytes()))))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What lies in the skills folder, and a cheap way to look again.
 //!
-//! A [`Catalogue`] is one look: every folder with a `SKILL.md` is in it, either as a [`Skill`] or as [`Broken`] with the reason. Plain files, folders
-//! without a `SKILL.md` and entries that begin with a dot are left out without a word; links are named and never followed. The [`Shelf`] reads a folder
+//! A [`Catalogue`] is one look: every folder with a `SKILL.md` is in it, either as a [`Skill`] or as [`UnloadableSkill`] with the reason. Plain files, folders
+//! without a `SKILL.md` and entries that begin with a dot are left out without a word; links are named and never followed. The [`SkillCache`] reads a folder
 //! again only if the stamp of any file in it has changed, and gives the very same catalogue while nothing has. It takes the stamps before it reads, so a
 //! change made meanwhile is seen by the next look. It decides nothing about use: what lies here may well be held.
 
@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 mod listing;
 mod stamp;
 
-use super::folder::{Digest, Folder, MAIN, Unreadable};
+use super::folder::{Digest, MAIN, SkillFolder, Unreadable};
 use super::manifest::Manifest;
 use crate::wording;
-use listing::Entry;
+use listing::ListedFolder;
 use stamp::Stamps;
 
 /// A skill as it lies on the disk.
@@ -28,14 +28,14 @@ pub struct Skill {
     /// Another name that its file gives, if it goes by that of its folder because that other one is taken.
     pub wanted: Option<String>,
     /// All of its files.
-    pub content: Arc<Folder>,
+    pub content: Arc<SkillFolder>,
     /// The digest of those.
     pub digest: Digest,
 }
 
 /// A folder that does not load.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct UnloadableSkill {
     /// Its name, with what cannot be seen made visible.
     pub folder: String,
     /// Why, as the end of a sentence about it.
@@ -48,7 +48,7 @@ pub struct Catalogue {
     /// The skills by the names of their folders.
     pub skills: BTreeMap<String, Arc<Skill>>,
     /// What does not load, in the order of the names.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<UnloadableSkill>,
 }
 
 impl Catalogue {
@@ -61,41 +61,41 @@ impl Catalogue {
 
 /// The skills folder, and what the last look at it found.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct SkillCache {
     dir: PathBuf,
     last: Mutex<Last>,
 }
 
 #[derive(Debug, Default)]
 struct Last {
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, FolderStamp>,
     catalogue: Arc<Catalogue>,
 }
 
 /// A folder as it was when it was read.
 #[derive(Debug, Clone)]
-struct Seen {
+struct FolderStamp {
     stamps: Stamps,
-    outcome: Outcome,
+    outcome: LoadResult,
 }
 
 /// What reading a folder gave: a skill under the name that its file gives, or why there is none.
-type Outcome = Result<Arc<Skill>, Failure>;
+type LoadResult = Result<Arc<Skill>, LoadFailure>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Failure {
+struct LoadFailure {
     why: String,
     /// The system said no, which may pass without anything in the folder changing.
     may_pass: bool,
 }
 
-impl From<String> for Failure {
+impl From<String> for LoadFailure {
     fn from(why: String) -> Self {
         Self { why, may_pass: false }
     }
 }
 
-impl Shelf {
+impl SkillCache {
     /// The skills in this folder, which need not be there.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir, last: Mutex::default() }
@@ -106,14 +106,15 @@ impl Shelf {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let mut seen = BTreeMap::new();
         let mut broken = Vec::new();
-        let unlisted = |why| vec![Entry::Broken(Broken { folder: wording::skill::FOLDER.to_owned(), why })];
+        let unlisted =
+            |why| vec![ListedFolder::Broken(UnloadableSkill { folder: wording::skill::FOLDER.to_owned(), why })];
         for entry in listing::list(&self.dir).unwrap_or_else(unlisted) {
             match entry {
-                Entry::Folder(name) => {
+                ListedFolder::Folder(name) => {
                     let found = again(&self.dir.join(&name), &name, last.seen.get(&name));
                     seen.extend(found.map(|found| (name, found)));
                 }
-                Entry::Broken(entry) => broken.push(entry),
+                ListedFolder::Broken(entry) => broken.push(entry),
             }
         }
         let catalogue = assemble(&seen, broken);
@@ -125,14 +126,14 @@ impl Shelf {
     }
 }
 
-impl Seen {
+impl FolderStamp {
     fn may_pass(&self) -> bool {
         self.outcome.as_ref().is_err_and(|failure| failure.may_pass)
     }
 }
 
 /// The folder at `path`, read again only if it has changed; nothing if it is no skill.
-fn again(path: &Path, name: &str, before: Option<&Seen>) -> Option<Seen> {
+fn again(path: &Path, name: &str, before: Option<&FolderStamp>) -> Option<FolderStamp> {
     let stamps = Stamps::of(path);
     match before {
         Some(before) if before.stamps == stamps && !before.may_pass() => Some(before.clone()),
@@ -141,41 +142,42 @@ fn again(path: &Path, name: &str, before: Option<&Seen>) -> Option<Seen> {
             // What was only touched stays the value that others hold already.
             let outcome =
                 before.map(|before| &before.outcome).filter(|old| **old == outcome).cloned().unwrap_or(outcome);
-            Some(Seen { stamps, outcome })
+            Some(FolderStamp { stamps, outcome })
         }
     }
 }
 
-fn load(path: &Path, name: &str, stamps: &Stamps) -> Option<Outcome> {
+fn load(path: &Path, name: &str, stamps: &Stamps) -> Option<LoadResult> {
     let main = match stamps {
-        Stamps::TooMany => return Some(Err(Failure::from(wording::skill::TOO_LARGE.to_owned()))),
-        Stamps::Failed(why) => return Some(Err(Failure::from(wording::skill::cannot_list(why)))),
+        Stamps::TooMany => return Some(Err(LoadFailure::from(wording::skill::TOO_LARGE.to_owned()))),
+        Stamps::Failed(why) => return Some(Err(LoadFailure::from(wording::skill::cannot_list(why)))),
         Stamps::All(_) => stamps.top().find(|file| file.eq_ignore_ascii_case(MAIN))?,
     };
     if main != MAIN && !stamps.top().any(|file| file == MAIN) {
-        return Some(Err(Failure::from(wording::skill::SPELLING.to_owned())));
+        return Some(Err(LoadFailure::from(wording::skill::SPELLING.to_owned())));
     }
     Some(read(path, name).map(Arc::new))
 }
 
-fn read(path: &Path, name: &str) -> Result<Skill, Failure> {
+fn read(path: &Path, name: &str) -> Result<Skill, LoadFailure> {
     // An editor may have replaced a file between its listing and its opening; the second try finds the new one.
-    let content = Folder::read(path)
-        .or_else(|_| Folder::read(path))
-        .map_err(|error| Failure { may_pass: matches!(error, Unreadable::Failed { .. }), why: error.to_string() })?;
+    let content = SkillFolder::read(path).or_else(|_| SkillFolder::read(path)).map_err(|error| LoadFailure {
+        may_pass: matches!(error, Unreadable::Failed { .. }),
+        why: error.to_string(),
+    })?;
     let manifest = Manifest::of(name, &content).map_err(|problem| format!("{MAIN}, {problem}"))?;
     let digest = content.digest();
     Ok(Skill { folder: name.to_owned(), manifest, wanted: None, content: Arc::new(content), digest })
 }
 
-fn assemble(seen: &BTreeMap<String, Seen>, mut broken: Vec<Broken>) -> Catalogue {
+fn assemble(seen: &BTreeMap<String, FolderStamp>, mut broken: Vec<UnloadableSkill>) -> Catalogue {
     let loaded = || seen.values().filter_map(|seen| seen.outcome.as_ref().ok());
     let mut claims: BTreeMap<&str, usize> = BTreeMap::new();
     for skill in loaded() {
         *claims.entry(&skill.manifest.name).or_default() += 1;
     }
     let failed = seen.iter().filter_map(|(name, seen)| Some((name, seen.outcome.as_ref().err()?)));
-    broken.extend(failed.map(|(name, failure)| Broken { folder: name.clone(), why: failure.why.clone() }));
+    broken.extend(failed.map(|(name, failure)| UnloadableSkill { folder: name.clone(), why: failure.why.clone() }));
     broken.sort_by(|one, other| one.folder.cmp(&other.folder));
     // A folder that does not load keeps its name: nobody takes it over while it is being mended.
     let is_folder = |name: &str| seen.contains_key(name) || broken.iter().any(|broken| broken.folder == name);

@@ -1,6 +1,6 @@
 //! A skill as what it is on the disk: one folder of files, with one digest over all of them.
 //!
-//! A [`Folder`] is a value: it is read whole, compared whole and written whole, so nobody ever judges one content and uses another. Links
+//! A [`SkillFolder`] is a value: it is read whole, compared whole and written whole, so nobody ever judges one content and uses another. Links
 //! and anything that is no plain file make a folder unreadable; they could lead out of it. The digest covers every path and every byte,
 //! each with its length, so two folders have the same digest only if they are the same.
 
@@ -87,9 +87,9 @@ pub enum Unreadable {
 
 /// All files of a skill by their paths relative to its folder, with `/` between the parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Folder(BTreeMap<String, Arc<[u8]>>);
+pub struct SkillFolder(BTreeMap<String, Arc<[u8]>>);
 
-impl Folder {
+impl SkillFolder {
     /// A folder of these files.
     pub fn new(files: impl IntoIterator<Item = (String, Arc<[u8]>)>) -> Self {
         Self(files.into_iter().collect())
@@ -204,8 +204,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn folder(files: &[(&str, &str)]) -> Folder {
-        Folder::new(files.iter().map(|(path, text)| ((*path).to_owned(), Arc::from(text.as_bytes()))))
+    fn folder(files: &[(&str, &str)]) -> SkillFolder {
+        SkillFolder::new(files.iter().map(|(path, text)| ((*path).to_owned(), Arc::from(text.as_bytes()))))
     }
 
     #[test]
@@ -229,9 +229,9 @@ mod tests {
         std::fs::create_dir(root.path().join("resources")).unwrap();
         std::fs::write(root.path().join("SKILL.md"), "a").unwrap();
         std::fs::write(root.path().join("resources/x"), "bc").unwrap();
-        assert_eq!(Folder::read(root.path()).unwrap(), folder(&[("SKILL.md", "a"), ("resources/x", "bc")]));
+        assert_eq!(SkillFolder::read(root.path()).unwrap(), folder(&[("SKILL.md", "a"), ("resources/x", "bc")]));
         std::os::unix::fs::symlink("/etc/passwd", root.path().join("resources/y")).unwrap();
-        assert_eq!(Folder::read(root.path()), Err(Unreadable::NotPlain("resources/y".to_owned())));
+        assert_eq!(SkillFolder::read(root.path()), Err(Unreadable::NotPlain("resources/y".to_owned())));
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
             other in prop::collection::btree_map("[a-b/]{1,3}", prop::collection::vec(0_u8..3, 0..4), 0..4),
         ) {
             let make = |files: &BTreeMap<String, Vec<u8>>| {
-                Folder::new(files.iter().map(|(path, bytes)| (path.clone(), Arc::from(bytes.as_slice()))))
+                SkillFolder::new(files.iter().map(|(path, bytes)| (path.clone(), Arc::from(bytes.as_slice()))))
             };
             prop_assert_eq!(one == other, make(&one).digest() == make(&other).digest());
         }

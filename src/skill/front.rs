@@ -17,12 +17,12 @@ pub(super) enum Value {
     /// Values in a row.
     List(Vec<Value>),
     /// Values with keys.
-    Map(Vec<Entry>),
+    Map(Vec<FrontMatterEntry>),
 }
 
 /// A value with its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct FrontMatterEntry {
     /// The line of the key, from 1.
     pub line: usize,
     /// The key.
@@ -35,14 +35,14 @@ pub(super) struct Entry {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Front {
     /// In the order of the file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<FrontMatterEntry>,
     /// What is YAML but not of the format: its line, and what it is.
     pub unusual: Option<(usize, &'static str)>,
 }
 
 /// Why it cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Broken {
+pub(super) struct FrontMatterError {
     /// The line, from 1.
     pub line: usize,
     /// What is wrong there.
@@ -72,7 +72,7 @@ impl Value {
         }
     }
 
-    fn entries(&self) -> &[Entry] {
+    fn entries(&self) -> &[FrontMatterEntry] {
         match self {
             Self::Map(entries) => entries,
             _ => &[],
@@ -87,7 +87,7 @@ impl Front {
     }
 
     /// The values under `metadata`.
-    pub(super) fn metadata(&self) -> &[Entry] {
+    pub(super) fn metadata(&self) -> &[FrontMatterEntry] {
         self.get("metadata").map(Value::entries).unwrap_or_default()
     }
 
@@ -104,8 +104,8 @@ impl Front {
 }
 
 /// Reads YAML whose top is a mapping, or nothing at all.
-pub(super) fn parse(yaml: &str) -> Result<Front, Broken> {
-    let mut reader = Reader { parser: Parser::new_from_str(yaml), unusual: None };
+pub(super) fn parse(yaml: &str) -> Result<Front, FrontMatterError> {
+    let mut reader = FrontMatterParser { parser: Parser::new_from_str(yaml), unusual: None };
     loop {
         match reader.next()? {
             (Event::StreamStart | Event::DocumentStart(..) | Event::Comment(..), _) => {}
@@ -113,7 +113,7 @@ pub(super) fn parse(yaml: &str) -> Result<Front, Broken> {
             (event, span) => {
                 let line = span.start.line();
                 let Value::Map(entries) = reader.value(event, span, 0)? else {
-                    return Err(Broken { line, why: "it is not made of `key: value` lines".to_owned() });
+                    return Err(FrontMatterError { line, why: "it is not made of `key: value` lines".to_owned() });
                 };
                 reader.end()?;
                 return Ok(Front { entries, unusual: reader.unusual });
@@ -124,10 +124,10 @@ pub(super) fn parse(yaml: &str) -> Result<Front, Broken> {
 
 /// The plain `key: value` lines of text that is no YAML. Lines that are indented belong to the value before them.
 pub(super) fn by_lines(text: &str) -> Front {
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<FrontMatterEntry> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         if line.starts_with([' ', '\t']) {
-            if let Some(Entry { value: Value::Text(value), .. }) = entries.last_mut() {
+            if let Some(FrontMatterEntry { value: Value::Text(value), .. }) = entries.last_mut() {
                 *value = format!("{value} {}", line.trim()).trim().to_owned();
             }
         } else if let Some((key, value)) = line.split_once(':')
@@ -135,19 +135,19 @@ pub(super) fn by_lines(text: &str) -> Front {
             && find(&entries, key).is_none()
         {
             let value = Value::Text(unquoted(value.trim()).to_owned());
-            entries.push(Entry { line: index + 1, key: key.to_owned(), value });
+            entries.push(FrontMatterEntry { line: index + 1, key: key.to_owned(), value });
         }
     }
     Front { entries, unusual: None }
 }
 
-struct Reader<'a> {
+struct FrontMatterParser<'a> {
     parser: Parser<'a, StrInput<'a>>,
     unusual: Option<(usize, &'static str)>,
 }
 
-impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Span), Broken> {
+impl<'a> FrontMatterParser<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Span), FrontMatterError> {
         match self.parser.next() {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => Err(broken(&error)),
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next event that is no comment.
-    fn next_node(&mut self) -> Result<(Event<'a>, Span), Broken> {
+    fn next_node(&mut self) -> Result<(Event<'a>, Span), FrontMatterError> {
         loop {
             match self.next()? {
                 (Event::Comment(..), _) => {}
@@ -165,10 +165,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn value(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Value, Broken> {
+    fn value(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Value, FrontMatterError> {
         let line = span.start.line();
         if depth > DEEPEST {
-            return Err(Broken { line, why: "it is nested too deeply".to_owned() });
+            return Err(FrontMatterError { line, why: "it is nested too deeply".to_owned() });
         }
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -185,11 +185,11 @@ impl<'a> Reader<'a> {
                 self.note(line, style, anchor, tag.is_some());
                 self.map(depth)
             }
-            _ => Err(Broken { line, why: "it refers to another place of the file".to_owned() }),
+            _ => Err(FrontMatterError { line, why: "it refers to another place of the file".to_owned() }),
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Value, Broken> {
+    fn list(&mut self, depth: usize) -> Result<Value, FrontMatterError> {
         let mut values = Vec::new();
         loop {
             match self.next_node()? {
@@ -199,8 +199,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn map(&mut self, depth: usize) -> Result<Value, Broken> {
-        let mut entries: Vec<Entry> = Vec::new();
+    fn map(&mut self, depth: usize) -> Result<Value, FrontMatterError> {
+        let mut entries: Vec<FrontMatterEntry> = Vec::new();
         loop {
             let (event, span) = self.next_node()?;
             if matches!(event, Event::MappingEnd) {
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
             if find(&entries, &key).is_some() {
                 self.unusual.get_or_insert((line, "a key that stands there twice"));
             } else {
-                entries.push(Entry { line, key, value });
+                entries.push(FrontMatterEntry { line, key, value });
             }
         }
     }
@@ -232,24 +232,27 @@ impl<'a> Reader<'a> {
     }
 
     /// Nothing may follow but the end.
-    fn end(&mut self) -> Result<(), Broken> {
+    fn end(&mut self) -> Result<(), FrontMatterError> {
         loop {
             match self.next_node()? {
                 (Event::StreamEnd, _) => return Ok(()),
                 (Event::DocumentEnd, _) => {}
                 (_, span) => {
-                    return Err(Broken { line: span.start.line(), why: "a second document begins".to_owned() });
+                    return Err(FrontMatterError {
+                        line: span.start.line(),
+                        why: "a second document begins".to_owned(),
+                    });
                 }
             }
         }
     }
 }
 
-fn broken(error: &ScanError) -> Broken {
-    Broken { line: error.marker().line(), why: error.info() }
+fn broken(error: &ScanError) -> FrontMatterError {
+    FrontMatterError { line: error.marker().line(), why: error.info() }
 }
 
-fn find<'a>(entries: &'a [Entry], key: &str) -> Option<&'a Value> {
+fn find<'a>(entries: &'a [FrontMatterEntry], key: &str) -> Option<&'a Value> {
     entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
 }
 

@@ -31,7 +31,7 @@ pub fn applies(manifest: &Manifest, available: &Available<'_>) -> bool {
 /// The list of these skills, each with the name of its folder; blank if there are none. Everything together takes at most `budget_tokens` tokens,
 /// unless the bare names alone take more.
 pub fn listing<'a>(skills: impl Iterator<Item = (&'a str, &'a Manifest)>, budget_tokens: u64) -> String {
-    let skills: Vec<Line> = skills.map(|(folder, manifest)| Line::of(folder, manifest)).collect();
+    let skills: Vec<SkillLine> = skills.map(|(folder, manifest)| SkillLine::of(folder, manifest)).collect();
     if skills.is_empty() {
         return String::new();
     }
@@ -47,13 +47,13 @@ pub fn listing<'a>(skills: impl Iterator<Item = (&'a str, &'a Manifest)>, budget
 }
 
 /// A skill as harmless words.
-struct Line {
+struct SkillLine {
     name: String,
     folder: String,
     description: String,
 }
 
-impl Line {
+impl SkillLine {
     fn of(folder: &str, manifest: &Manifest) -> Self {
         Self {
             name: text::shorten(&harmless(&manifest.name), name::LONGEST),
@@ -63,7 +63,7 @@ impl Line {
     }
 }
 
-fn written(skills: &[Line], intro: &str, longest: u64) -> String {
+fn written(skills: &[SkillLine], intro: &str, longest: u64) -> String {
     let mut list = format!("{intro}\n");
     for skill in skills {
         list.push_str(&wording::skill::entry(&skill.name, &skill.folder, &cut(&skill.description, longest)));

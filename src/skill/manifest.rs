@@ -11,8 +11,8 @@ mod strict;
 
 pub use strict::strict;
 
-use super::folder::{Folder, MAIN};
-use super::front::{self, Entry};
+use super::folder::{MAIN, SkillFolder};
+use super::front::{self, FrontMatterEntry};
 use super::name;
 
 /// The most bytes of front matter that are read.
@@ -44,12 +44,12 @@ pub struct Manifest {
     /// Platforms that it is for; none means all.
     pub platforms: Vec<String>,
     /// How it was written down.
-    pub form: Form,
+    pub form: ManifestFormat,
 }
 
 /// How a skill was written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ManifestFormat {
     /// The description stands in the front matter.
     FrontMatter,
     /// The description is the first paragraph.
@@ -63,12 +63,12 @@ pub struct Problem {
     /// The line, from 1.
     pub line: usize,
     /// What is wrong there, and what to do.
-    pub what: What,
+    pub what: ManifestProblem,
 }
 
 /// What can be wrong with a `SKILL.md`. What is said goes to the owner, or back to who wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum What {
+pub enum ManifestProblem {
     /// There is no such file.
     #[error("there is no {MAIN}; write one")]
     Missing,
@@ -136,11 +136,11 @@ impl Manifest {
     ///
     /// # Errors
     /// If its main file is missing, is no text, or has no description.
-    pub fn of(name: &str, folder: &Folder) -> Result<Self, Problem> {
-        let bytes = folder.get(MAIN).ok_or(Problem { line: 1, what: What::Missing })?;
+    pub fn of(name: &str, folder: &SkillFolder) -> Result<Self, Problem> {
+        let bytes = folder.get(MAIN).ok_or(Problem { line: 1, what: ManifestProblem::Missing })?;
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            Problem { line: 1 + good.iter().filter(|byte| **byte == b'\n').count(), what: What::NotText }
+            Problem { line: 1 + good.iter().filter(|byte| **byte == b'\n').count(), what: ManifestProblem::NotText }
         })?;
         read(text, name).map(|(manifest, _)| manifest)
     }
@@ -151,19 +151,23 @@ impl Manifest {
 /// # Errors
 /// If it is blank, its front matter is not closed or too long, or there is no description.
 pub fn read<'a>(text: &'a str, folder: &str) -> Result<(Manifest, &'a str), Problem> {
-    let Parts { front, line, body, body_line } = split(text)?;
+    let ManifestParts { front, line, body, body_line } = split(text)?;
     let front = front::parse(front).unwrap_or_else(|_| front::by_lines(front));
     let name = front.text("name").map(|name| crate::text::one_line(&name)).filter(|name| name::is_plain(name));
     let (description, form) = match front.text("description") {
-        Some(description) => (description, Form::FrontMatter),
-        None => (legacy::description(body).ok_or_else(|| nothing(body, line, body_line))?, Form::Legacy),
+        Some(description) => (description, ManifestFormat::FrontMatter),
+        None => (legacy::description(body).ok_or_else(|| nothing(body, line, body_line))?, ManifestFormat::Legacy),
     };
     let manifest = Manifest {
         name: name.unwrap_or_else(|| folder.to_owned()),
         description,
         license: front.text("license"),
         compatibility: front.text("compatibility"),
-        metadata: front.metadata().iter().map(|Entry { key, value, .. }| (key.clone(), value.text())).collect(),
+        metadata: front
+            .metadata()
+            .iter()
+            .map(|FrontMatterEntry { key, value, .. }| (key.clone(), value.text()))
+            .collect(),
         allowed_tools: front.list(&["allowed-tools", "allowed_tools"]),
         requires_tools: front.list(&["requires_tools", "requires-tools"]),
         platforms: front.list(&["platforms"]),
@@ -174,13 +178,13 @@ pub fn read<'a>(text: &'a str, folder: &str) -> Result<(Manifest, &'a str), Prob
 
 /// The keys and values of the front matter of any file, each as text, and what comes after. Without front matter all of it comes after.
 pub fn plain(text: &str) -> (Vec<(String, String)>, &str) {
-    let Ok(Parts { front, body, .. }) = split(text) else { return (Vec::new(), text) };
+    let Ok(ManifestParts { front, body, .. }) = split(text) else { return (Vec::new(), text) };
     let front = front::parse(front).unwrap_or_else(|_| front::by_lines(front));
-    (front.entries.into_iter().map(|Entry { key, value, .. }| (key, value.text())).collect(), body)
+    (front.entries.into_iter().map(|FrontMatterEntry { key, value, .. }| (key, value.text())).collect(), body)
 }
 
 /// A file taken apart.
-struct Parts<'a> {
+struct ManifestParts<'a> {
     /// What stands between the two lines of dashes; blank if there are none.
     front: &'a str,
     /// The line of the first dashes, or 0.
@@ -191,7 +195,7 @@ struct Parts<'a> {
     body_line: usize,
 }
 
-fn split(text: &str) -> Result<Parts<'_>, Problem> {
+fn split(text: &str) -> Result<ManifestParts<'_>, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut offset = 0;
     let mut begin: Option<(usize, usize)> = None;
@@ -201,29 +205,33 @@ fn split(text: &str) -> Result<Parts<'_>, Problem> {
         match begin {
             None if is_fence => begin = Some((line, end)),
             None if whole.trim().is_empty() => {}
-            None => return Ok(Parts { front: "", line: 0, body: text, body_line: 1 }),
+            None => return Ok(ManifestParts { front: "", line: 0, body: text, body_line: 1 }),
             Some((first, start)) if is_fence => {
                 let front = text.get(start..offset).unwrap_or_default();
                 let body = text.get(end..).unwrap_or_default();
-                return Ok(Parts { front, line: first, body, body_line: line + 1 });
+                return Ok(ManifestParts { front, line: first, body, body_line: line + 1 });
             }
             Some((first, start)) if end - start > LONGEST_FRONT => {
-                return Err(Problem { line: first, what: What::LongFront });
+                return Err(Problem { line: first, what: ManifestProblem::LongFront });
             }
             Some(_) => {}
         }
         offset = end;
     }
     match begin {
-        Some((line, _)) => Err(Problem { line, what: What::Unclosed }),
-        None => Err(Problem { line: 1, what: What::Blank }),
+        Some((line, _)) => Err(Problem { line, what: ManifestProblem::Unclosed }),
+        None => Err(Problem { line: 1, what: ManifestProblem::Blank }),
     }
 }
 
 /// No description, and where it should stand.
 fn nothing(body: &str, line: usize, body_line: usize) -> Problem {
     let line = if line > 0 { line } else { body_line };
-    let what = if line == body_line && body.trim().is_empty() { What::Blank } else { What::NoDescription };
+    let what = if line == body_line && body.trim().is_empty() {
+        ManifestProblem::Blank
+    } else {
+        ManifestProblem::NoDescription
+    };
     Problem { line, what }
 }
 

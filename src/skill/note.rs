@@ -21,8 +21,8 @@ pub fn skill_of(name: &str, note: &str) -> Option<String> {
     // Some programs take three dashes for the end of the front matter, wherever they stand.
     let description = one_line(&said.description).replace("---", "\u{2014}");
     let description = match said.form {
-        manifest::Form::FrontMatter => description,
-        manifest::Form::Legacy => first_sentence(&description).to_owned(),
+        manifest::ManifestFormat::FrontMatter => description,
+        manifest::ManifestFormat::Legacy => first_sentence(&description).to_owned(),
     };
     // A JSON string is YAML as well, whatever stands in it.
     let quoted = serde_json::to_string(&shorten(&description, DESCRIPTION)).ok()?;

@@ -1,7 +1,7 @@
 //! What a call costs at worst, and what it did cost. Integers only: tokens, and micro-units of money, always rounded up.
 
 use crate::config::Price;
-use crate::model::{Card, Reply, Request, Usage};
+use crate::model::{ModelInfo, Reply, Request, Usage};
 use crate::text;
 
 /// A price is for so many tokens.
@@ -48,18 +48,18 @@ impl Cost {
     }
 
     /// The most that the call can cost: nothing cached, and an answer as long as it may get. `scale` corrects our guess, upwards only.
-    pub(super) fn worst(card: &Card, request: &Request, scale: f64) -> Self {
+    pub(super) fn worst(card: &ModelInfo, request: &Request, scale: f64) -> Self {
         let output = request.max_output().map_or(card.max_output, |most| most.min(card.max_output));
         Self::at(tariff(card), upwards(request.estimate_tokens(), scale), 0, output)
     }
 
     /// What is reserved at least for any call: a question of one token, and an answer as long as it may get.
-    pub(super) fn least(card: &Card) -> Self {
+    pub(super) fn least(card: &ModelInfo) -> Self {
         Self::at(tariff(card), 1, 0, card.max_output)
     }
 
     /// What the call took by the provider's own count; where it did not count, by our estimate.
-    pub(super) fn actual(card: &Card, request: &Request, reply: &Reply) -> Self {
+    pub(super) fn actual(card: &ModelInfo, request: &Request, reply: &Reply) -> Self {
         let Usage { input, cached, output } = reply.usage;
         let input = if input == 0 { request.estimate_tokens() } else { input };
         let output = if output == 0 { estimate(reply) } else { output };
@@ -78,7 +78,7 @@ impl Cost {
 }
 
 /// The offline model has a price whatever the configuration says: none.
-fn tariff(card: &Card) -> Option<Price> {
+fn tariff(card: &ModelInfo) -> Option<Price> {
     if card.provider == "offline" { Some(Price { input: 0, cached: 0, output: 0 }) } else { card.price }
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::cost::Cost;
-use super::ledger::{Ledger, OnBehalf, Wanted};
+use super::ledger::{CallEstimate, Ledger, OnBehalf};
 use crate::model::{Embedded, Embedder, ModelError, Purpose};
 use crate::text;
 use crate::trust::{Scope, Text};
@@ -23,7 +23,7 @@ impl Ledger {
     ) -> Result<Embedded, ModelError> {
         let card = embedder.card();
         let guessed = texts.iter().map(|text| text::estimate_tokens(text.open().0)).sum();
-        let wanted = Wanted {
+        let wanted = CallEstimate {
             scope,
             purpose: Purpose::Embedding,
             model: format!("{}/{}", card.provider, card.name),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::cost::Cost;
 use super::limits::{self, Exceeded};
-use super::scale::{self, Scales};
-use super::watch::Watch;
+use super::stream_probe::StreamProbe;
+use super::token_calibration::{self, Scales};
 use crate::config::{Budget, Limit};
 use crate::id::{PersonId, SpendId, TurnId};
-use crate::model::{Card, Live, Model, ModelError, Purpose, Reply, Request};
+use crate::model::{Model, ModelError, ModelInfo, Purpose, Reply, Request, StreamSink};
 use crate::store::{Db, Journal, Reservation};
 use crate::time::{Clock, Zone};
 use crate::trust::Scope;
@@ -32,7 +32,7 @@ pub struct OnBehalf {
 }
 
 /// A call about to be made.
-pub(super) struct Wanted {
+pub(super) struct CallEstimate {
     /// Whose purse.
     pub scope: Scope,
     /// What for.
@@ -66,16 +66,18 @@ impl Ledger {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub async fn recollect(&self, card: &Card) -> anyhow::Result<()> {
+    pub async fn recollect(&self, card: &ModelInfo) -> anyhow::Result<()> {
         let (name, of) = (name(card), name(card));
-        for (guessed, counted) in self.journal.read(move |db| db.spending().counts_of(&of, scale::CALLS)).await? {
+        for (guessed, counted) in
+            self.journal.read(move |db| db.spending().counts_of(&of, token_calibration::CALLS)).await?
+        {
             self.scales.learn(&name, guessed, counted);
         }
         Ok(())
     }
 
     /// What the provider counts for one token of our guess.
-    pub(super) fn scale(&self, card: &Card) -> f64 {
+    pub(super) fn scale(&self, card: &ModelInfo) -> f64 {
         self.scales.of(&name(card))
     }
 
@@ -103,7 +105,7 @@ impl Ledger {
     }
 
     /// Whether every limit has room for the least that an answer within that scope can cost.
-    pub(super) async fn has_room(&self, card: &Card, scope: Scope) -> anyhow::Result<bool> {
+    pub(super) async fn has_room(&self, card: &ModelInfo, scope: Scope) -> anyhow::Result<bool> {
         let (budget, day, least) = (self.budget.clone(), self.zone.day(self.clock.now()), Cost::least(card));
         let look = move |db: Db<'_>| limits::exceeded(db, &budget, &day, scope, false, least);
         Ok(self.journal.read(look).await?.is_none())
@@ -114,15 +116,15 @@ impl Ledger {
         &self,
         model: &dyn Model,
         request: &Request,
-        live: &dyn Live,
+        live: &dyn StreamSink,
         on_behalf: &OnBehalf,
     ) -> Result<Reply, ModelError> {
         let card = model.card();
         let worst = Cost::worst(card, request, self.scale(card));
         let (scope, purpose) = (request.scope(), request.purpose());
-        let wanted = Wanted { scope, purpose, model: name(card), guessed: request.estimate_tokens(), worst };
+        let wanted = CallEstimate { scope, purpose, model: name(card), guessed: request.estimate_tokens(), worst };
         let id = self.reserve(wanted, *on_behalf).await?;
-        let watch = Watch::new(live);
+        let watch = StreamProbe::new(live);
         let result = model.call(request, &watch).await;
         if let Ok(reply) = &result {
             self.scales.learn(&name(card), request.estimate_tokens(), reply.usage.input);
@@ -134,7 +136,7 @@ impl Ledger {
     }
 
     /// Reserves the worst case, if every limit has room for it.
-    pub(super) async fn reserve(&self, wanted: Wanted, on_behalf: OnBehalf) -> Result<SpendId, ModelError> {
+    pub(super) async fn reserve(&self, wanted: CallEstimate, on_behalf: OnBehalf) -> Result<SpendId, ModelError> {
         match self.try_reserve(wanted, on_behalf).await {
             Ok(Ok(id)) => Ok(id),
             Ok(Err(exceeded)) => Err(exceeded.refusal()),
@@ -145,8 +147,12 @@ impl Ledger {
         }
     }
 
-    async fn try_reserve(&self, wanted: Wanted, on_behalf: OnBehalf) -> anyhow::Result<Result<SpendId, Exceeded>> {
-        let Wanted { scope, purpose, model, guessed, worst } = wanted;
+    async fn try_reserve(
+        &self,
+        wanted: CallEstimate,
+        on_behalf: OnBehalf,
+    ) -> anyhow::Result<Result<SpendId, Exceeded>> {
+        let CallEstimate { scope, purpose, model, guessed, worst } = wanted;
         let at = self.clock.now();
         let day = self.zone.day(at);
         let budget = self.budget.clone();
@@ -189,12 +195,12 @@ impl Ledger {
 }
 
 /// The name by which its calls are counted.
-fn name(card: &Card) -> String {
+fn name(card: &ModelInfo) -> String {
     format!("{}/{}", card.provider, card.name)
 }
 
 /// What a call is to be settled with; `None` leaves it at its worst case.
-fn cost_of(result: &Result<Reply, ModelError>, card: &Card, request: &Request, grew: bool) -> Option<Cost> {
+fn cost_of(result: &Result<Reply, ModelError>, card: &ModelInfo, request: &Request, grew: bool) -> Option<Cost> {
     match result {
         Ok(reply) => Some(Cost::actual(card, request, reply)),
         Err(_) if grew => None,

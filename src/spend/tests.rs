@@ -9,9 +9,9 @@ use tokio::sync::Semaphore;
 use super::*;
 use crate::config::{Budget, Limit, Price};
 use crate::id::PersonId;
-use crate::model::{Card, Live, Model, ModelError, Purpose, Reply, Request, Role, Stop, Unwatched, Usage};
+use crate::model::{Model, ModelError, ModelInfo, NullSink, Purpose, Reply, Request, Role, Stop, StreamSink, Usage};
 use crate::store::{Journal, Spent};
-use crate::time::{Moment, SimulatedClock, Zone};
+use crate::time::{SimulatedClock, Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Source};
 
 const ADA: Scope = Scope::Person(PersonId(1));
@@ -26,7 +26,7 @@ const AS_GUESSED: Usage = Usage { input: 14, cached: 0, output: 5 };
 
 /// A model that waits until it may answer, and then does what its script says.
 struct Told {
-    card: Card,
+    card: ModelInfo,
     calls: AtomicUsize,
     gate: Semaphore,
     script: Mutex<Script>,
@@ -40,11 +40,11 @@ struct Script {
 
 #[async_trait::async_trait]
 impl Model for Told {
-    fn card(&self) -> &Card {
+    fn card(&self) -> &ModelInfo {
         &self.card
     }
 
-    async fn call(&self, request: &Request, live: &dyn Live) -> Result<Reply, ModelError> {
+    async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         let _pass = self.gate.acquire().await.unwrap();
         let script = self.script.lock().unwrap().clone();
@@ -62,12 +62,12 @@ struct House {
     journal: Journal,
     ledger: Arc<Ledger>,
     model: Arc<Told>,
-    purse: Arc<Purse>,
+    purse: Arc<ModelPool>,
     _folder: tempfile::TempDir,
 }
 
-fn card(provider: &str, price: Option<Price>) -> Card {
-    Card {
+fn card(provider: &str, price: Option<Price>) -> ModelInfo {
+    ModelInfo {
         provider: provider.to_owned(),
         name: "small".to_owned(),
         context_window: 8_000,
@@ -89,11 +89,11 @@ fn wide() -> Budget {
     }
 }
 
-fn house(card: Card, budget: Budget) -> House {
+fn house(card: ModelInfo, budget: Budget) -> House {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
     // 2026-11-21T18:00:00Z; in Kathmandu a quarter of an hour before midnight.
-    let clock = Arc::new(SimulatedClock::new(Moment(1_795_284_000_000)));
+    let clock = Arc::new(SimulatedClock::new(Timestamp(1_795_284_000_000)));
     let zone = Zone::named("Asia/Kathmandu").unwrap();
     let ledger = Arc::new(Ledger::new(journal.clone(), clock.clone(), zone, budget));
     let usage = Usage { input: 20, cached: 0, output: 5 };
@@ -103,7 +103,7 @@ fn house(card: Card, budget: Budget) -> House {
         gate: Semaphore::new(100),
         script: Mutex::new(Script { grows: false, result: Ok(usage) }),
     });
-    let purse = Arc::new(Purse::new(vec![model.clone()], ledger.clone()));
+    let purse = Arc::new(ModelPool::new(vec![model.clone()], ledger.clone()));
     House { clock, journal, ledger, model, purse, _folder: folder }
 }
 
@@ -116,7 +116,7 @@ fn asks(scope: Scope, purpose: Purpose) -> Request {
 
 impl House {
     async fn call(&self, scope: Scope, purpose: Purpose) -> Result<Reply, ModelError> {
-        self.purse.call(0, &asks(scope, purpose), &Unwatched, &OnBehalf::default()).await
+        self.purse.call(0, &asks(scope, purpose), &NullSink, &OnBehalf::default()).await
     }
 
     async fn chat(&self) -> Result<Reply, ModelError> {
@@ -150,7 +150,7 @@ async fn calls_side_by_side_never_exceed_the_limit() {
     let mut all = tokio::task::JoinSet::new();
     for _ in 0..20 {
         let purse = Arc::clone(&house.purse);
-        all.spawn(async move { purse.call(0, &asks(ADA, Purpose::Chat), &Unwatched, &OnBehalf::default()).await });
+        all.spawn(async move { purse.call(0, &asks(ADA, Purpose::Chat), &NullSink, &OnBehalf::default()).await });
     }
     // The five that were let through wait at the gate, so the first fifteen to end are those that were not.
     for _ in 0..15 {
@@ -188,13 +188,13 @@ async fn what_the_provider_counted_is_reserved_from_then_on_and_after_a_restart(
     assert!(house.chat().await.is_ok());
     assert!((house.purse.scale(0) - 2.0).abs() < 1e-9);
     let ledger = Ledger::new(house.journal.clone(), house.clock.clone(), Zone::UTC, wide());
-    let purse = Purse::new(vec![house.model.clone()], Arc::new(ledger));
+    let purse = ModelPool::new(vec![house.model.clone()], Arc::new(ledger));
     purse.recollect().await.unwrap();
     assert!((purse.scale(0) - 2.0).abs() < 1e-9, "the journal remembers it");
     house.model.gate.forget_permits(100);
     let waiting = tokio::spawn({
         let purse = Arc::clone(&house.purse);
-        async move { purse.call(0, &asks(ADA, Purpose::Chat), &Unwatched, &OnBehalf::default()).await }
+        async move { purse.call(0, &asks(ADA, Purpose::Chat), &NullSink, &OnBehalf::default()).await }
     });
     while house.calls() < 2 {
         tokio::task::yield_now().await;
@@ -326,14 +326,14 @@ async fn a_shorter_answer_reserves_less() {
     let house = house(card("openai", Some(PRICE)), budget);
     assert_eq!(house.chat().await, Err(ModelError::AboveLimit("daily".to_owned())));
     let short = asks(ADA, Purpose::Chat).with_max_output(7);
-    assert!(house.purse.call(0, &short, &Unwatched, &OnBehalf::default()).await.is_ok());
+    assert!(house.purse.call(0, &short, &NullSink, &OnBehalf::default()).await.is_ok());
 }
 
 #[tokio::test]
 async fn without_a_journal_no_model_is_called() {
     let house = house(card("openai", Some(PRICE)), wide());
     let broken = OnBehalf { turn: Some(crate::id::TurnId(999)), person: None };
-    let result = house.purse.call(0, &asks(ADA, Purpose::Chat), &Unwatched, &broken).await;
+    let result = house.purse.call(0, &asks(ADA, Purpose::Chat), &NullSink, &broken).await;
     assert!(matches!(result, Err(ModelError::Later { .. })));
     assert_eq!(house.calls(), 0);
 }
@@ -342,12 +342,12 @@ async fn without_a_journal_no_model_is_called() {
 async fn the_preferred_model_comes_first() {
     let house = house(card("openai", None), wide());
     let other = Arc::new(Told {
-        card: Card { name: "org/large".to_owned(), ..card("gemini", None) },
+        card: ModelInfo { name: "org/large".to_owned(), ..card("gemini", None) },
         calls: AtomicUsize::new(0),
         gate: Semaphore::new(1),
         script: Mutex::new(Script { grows: false, result: Err(ModelError::BadKey) }),
     });
-    let purse = Purse::new(vec![house.model.clone(), other.clone(), other], house.ledger.clone());
+    let purse = ModelPool::new(vec![house.model.clone(), other.clone(), other], house.ledger.clone());
     assert_eq!(purse.order(), [0, 1, 2]);
     for name in ["org/large", "gemini/org/large"] {
         assert!(purse.prefer(None) && purse.prefer(Some(name)));
@@ -357,7 +357,7 @@ async fn the_preferred_model_comes_first() {
     assert_eq!((purse.order(), purse.len()), (vec![1, 0, 2], 3));
     assert_eq!(purse.card(1).unwrap().provider, "gemini");
     assert_eq!(purse.card(3), None);
-    let missing = purse.call(3, &asks(ADA, Purpose::Chat), &Unwatched, &OnBehalf::default()).await;
+    let missing = purse.call(3, &asks(ADA, Purpose::Chat), &NullSink, &OnBehalf::default()).await;
     assert!(matches!(missing, Err(ModelError::Rejected(_))));
 }
 
@@ -379,8 +379,8 @@ async fn only_the_chats_of_owners_may_spend_the_reserve() {
         house
             .journal
             .write("let them in", |tx| {
-                tx.people().allow("Ada", crate::people::Role::Owner, "config", Moment(1))?;
-                tx.people().allow("Ben", crate::people::Role::Member, "config", Moment(1)).map(drop)
+                tx.people().allow("Ada", crate::people::Role::Owner, "config", Timestamp(1))?;
+                tx.people().allow("Ben", crate::people::Role::Member, "config", Timestamp(1)).map(drop)
             })
             .await
             .unwrap();
@@ -398,7 +398,7 @@ async fn a_refusal_asks_no_other_model() {
         let first = house(card("openai", None), wide());
         let second = house(card("openai", None), wide());
         first.will(false, Err(error.clone()));
-        let purse = Purse::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
+        let purse = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
         let reply = purse.first_sound(&asks(ADA, Purpose::Summary), &OnBehalf::default(), |_| true).await;
         assert_eq!((reply.is_ok(), second.calls()), (asked == 1, asked), "{error:?}");
         let nonsense = purse.first_sound(&asks(ADA, Purpose::Summary), &OnBehalf::default(), |_| false).await;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::cost::Cost;
-use super::ledger::{Ledger, OnBehalf, Wanted};
+use super::ledger::{CallEstimate, Ledger, OnBehalf};
 use crate::config;
 use crate::id::SpendId;
 use crate::model::transcribe::{Transcript, transcribe};
@@ -56,7 +56,7 @@ impl Transcriber {
         let worst = Cost::of_sound(most.div_ceil(LEAST_BYTES_A_SECOND), self.config.price_per_minute);
         let model = format!("openai/{}", self.config.name);
         // Nothing learns from this guess: it is of a size, not of a text.
-        let wanted = Wanted { scope, purpose: Purpose::Transcription, model, guessed: 0, worst };
+        let wanted = CallEstimate { scope, purpose: Purpose::Transcription, model, guessed: 0, worst };
         let id = self.ledger.reserve(wanted, on_behalf).await?;
         Ok(ReservedTranscription { id, most })
     }

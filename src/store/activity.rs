@@ -7,7 +7,7 @@ use crate::store::handles::Activity;
 use rusqlite::params;
 
 use crate::id::{MessageId, PersonId, TurnId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 
 /// How often a tool was called.
@@ -48,7 +48,7 @@ impl Activity<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn said_between(&self, person: PersonId, from: Moment, to: Moment) -> anyhow::Result<Vec<MessageId>> {
+    pub fn said_between(&self, person: PersonId, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<MessageId>> {
         let mut query = self.db.prepare_cached(
             "SELECT m.id FROM messages m JOIN streams s ON s.id = m.stream_id
              WHERE s.person_id = ?1 AND m.kind = 'said' AND m.received_at >= ?2 AND m.received_at < ?3 ORDER BY m.id",
@@ -69,7 +69,7 @@ impl Activity<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn tools_between(&self, scope: Scope, from: Moment, to: Moment) -> anyhow::Result<Vec<ToolUse>> {
+    pub fn tools_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<ToolUse>> {
         let mut query = self.db.prepare_cached(
             "SELECT tool, count(*), sum(failed) FROM steps
              WHERE kind = 'tool' AND scope = ?1 AND started_at >= ?2 AND started_at < ?3
@@ -85,7 +85,7 @@ impl Activity<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn skills_between(&self, scope: Scope, from: Moment, to: Moment) -> anyhow::Result<Vec<SkillUse>> {
+    pub fn skills_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<SkillUse>> {
         let mut query = self.db.prepare_cached(
             "SELECT name, count(*) FROM (
                  SELECT CASE WHEN json_valid(call ->> 'arguments') THEN (call ->> 'arguments') ->> 'name' END AS name FROM steps
@@ -102,7 +102,7 @@ impl Activity<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn models_between(&self, scope: Scope, from: Moment, to: Moment) -> anyhow::Result<ModelUse> {
+    pub fn models_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<ModelUse> {
         let mut query = self.db.prepare_cached(
             "SELECT count(*), coalesce(sum(state = 'reserved' OR output_tokens = 0), 0),
                     coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0)
@@ -119,7 +119,12 @@ impl Activity<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn unanswered_between(&self, person: PersonId, from: Moment, to: Moment) -> anyhow::Result<Vec<(String, u32)>> {
+    pub fn unanswered_between(
+        &self,
+        person: PersonId,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> anyhow::Result<Vec<(String, u32)>> {
         let mut query = self.db.prepare_cached(
             "SELECT t.reason, count(*) FROM turns t JOIN streams s ON s.id = t.stream_id
              WHERE s.person_id = ?1 AND t.state = 'gave_up' AND t.claimed_at >= ?2 AND t.claimed_at < ?3
@@ -133,7 +138,7 @@ impl Activity<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn work_between(&self, person: PersonId, from: Moment, to: Moment) -> anyhow::Result<Vec<(String, u32)>> {
+    pub fn work_between(&self, person: PersonId, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<(String, u32)>> {
         let mut query = self.db.prepare_cached(
             "SELECT c.kind, count(*) FROM conversations c JOIN streams s ON s.id = c.stream_id
              WHERE s.work_of = ?1 AND c.kind <> 'reflection' AND c.opened_at >= ?2 AND c.opened_at < ?3
@@ -153,7 +158,7 @@ mod tests {
 
     /// Somebody who said something at these instants, beside a command and an answer.
     fn said(tx: Tx<'_>, at: &[i64]) -> anyhow::Result<PersonId> {
-        let person = tx.people().allow("Ada", Role::Owner, "config", Moment(1))?.id;
+        let person = tx.people().allow("Ada", Role::Owner, "config", Timestamp(1))?.id;
         let (talk, work) = (tx.conversations().stream_for(person)?, tx.conversations().work_stream_for(person)?);
         for at in at {
             for (stream, kind) in [
@@ -174,9 +179,9 @@ mod tests {
                     scope: Scope::Person(person),
                     external_id: "",
                     album: "",
-                    received_at: Moment(*at),
+                    received_at: Timestamp(*at),
                     server_at: None,
-                    effective_at: Moment(0),
+                    effective_at: Timestamp(0),
                     turn: None,
                 })?;
             }
@@ -200,7 +205,7 @@ mod tests {
                 let person = journal.write("say", move |tx| said(tx, &at)).await.unwrap();
                 journal.read(move |db| {
                     let windows = cuts.iter().zip(cuts.iter().skip(1));
-                    windows.map(|(from, to)| db.activity().said_between(person, Moment(*from), Moment(*to))).collect::<Result<Vec<_>, _>>()
+                    windows.map(|(from, to)| db.activity().said_between(person, Timestamp(*from), Timestamp(*to))).collect::<Result<Vec<_>, _>>()
                 }).await.unwrap()
             });
             let mut all: Vec<MessageId> = found.into_iter().flatten().collect();

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{AddressId, PersonId};
 use crate::people::{Address, KnownAddress};
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 fn known(row: &Row<'_>) -> rusqlite::Result<KnownAddress> {
     Ok(KnownAddress {
@@ -97,16 +97,16 @@ impl Addresses<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn wait_until(&self, id: AddressId) -> anyhow::Result<Moment> {
+    pub fn wait_until(&self, id: AddressId) -> anyhow::Result<Timestamp> {
         let mut query = self.db.prepare_cached("SELECT wait_until FROM addresses WHERE id = ?1")?;
-        Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(Moment(0)))
+        Ok(query.query_row([id], |row| row.get(0)).optional()?.unwrap_or(Timestamp(0)))
     }
 
     /// When and how often strangers knocked, newest first: `(adapter, sender, last, count)`.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn strangers(&self, limit: u32) -> anyhow::Result<Vec<(String, String, Moment, i64)>> {
+    pub fn strangers(&self, limit: u32) -> anyhow::Result<Vec<(String, String, Timestamp, i64)>> {
         let mut query = self
             .db
             .prepare_cached("SELECT adapter, sender, last_at, count FROM strangers ORDER BY last_at DESC LIMIT ?1")?;
@@ -165,7 +165,7 @@ impl AddressesMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn link(&self, address: &Address, person: Option<PersonId>, now: Moment) -> anyhow::Result<AddressId> {
+    pub fn link(&self, address: &Address, person: Option<PersonId>, now: Timestamp) -> anyhow::Result<AddressId> {
         let mut by_alias = self.db.prepare_cached(
             "SELECT id, person_id FROM addresses WHERE adapter = ?1 AND account = ?2 AND alias = ?3 AND alias <> ''",
         )?;
@@ -200,7 +200,7 @@ impl AddressesMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn heard_from(&self, id: AddressId, now: Moment) -> anyhow::Result<()> {
+    pub fn heard_from(&self, id: AddressId, now: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE addresses SET last_heard_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         Ok(())
     }
@@ -209,7 +209,7 @@ impl AddressesMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn set_wait_until(&self, id: AddressId, until: Moment) -> anyhow::Result<()> {
+    pub fn set_wait_until(&self, id: AddressId, until: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE addresses SET wait_until = ?2 WHERE id = ?1")?.execute(params![id, until])?;
         Ok(())
     }
@@ -218,7 +218,7 @@ impl AddressesMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn stranger_knocked(&self, at: &Address, now: Moment, day: &str) -> anyhow::Result<bool> {
+    pub fn stranger_knocked(&self, at: &Address, now: Timestamp, day: &str) -> anyhow::Result<bool> {
         self.db
             .prepare_cached(
                 "INSERT INTO strangers (adapter, account, sender, first_at, last_at) VALUES (?1, ?2, ?3, ?4, ?4)
@@ -278,8 +278,8 @@ mod tests {
         let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
         let story = journal.write("a story", move |tx| {
             let (ada, ben) = (
-                tx.people().allow("Ada", Role::Owner, "config", Moment(1))?,
-                tx.people().allow("Ben", Role::Member, "config", Moment(1))?,
+                tx.people().allow("Ada", Role::Owner, "config", Timestamp(1))?,
+                tx.people().allow("Ben", Role::Member, "config", Timestamp(1))?,
             );
             run(tx, ada.id, ben.id)
         });
@@ -289,15 +289,15 @@ mod tests {
     #[tokio::test]
     async fn a_number_that_somebody_else_has_now_takes_nobodys_place() {
         told(|tx, ada, ben| {
-            tx.addresses().link(&at("+1"), Some(ada), Moment(1))?;
+            tx.addresses().link(&at("+1"), Some(ada), Timestamp(1))?;
             let (hers, _) = tx.addresses().known_by_alias(&at("u-ada"), "+1")?.unwrap();
-            assert_eq!(tx.addresses().link(&at("+1"), Some(ada), Moment(2))?, hers, "it is the same address");
-            let his = tx.addresses().link(&at("+1"), Some(ben), Moment(3))?;
+            assert_eq!(tx.addresses().link(&at("+1"), Some(ada), Timestamp(2))?, hers, "it is the same address");
+            let his = tx.addresses().link(&at("+1"), Some(ben), Timestamp(3))?;
             assert_ne!(his, hers);
             assert_eq!(tx.addresses().who_is(&at("u-ada"))?, Some((hers, ada)));
             assert_eq!(tx.addresses().known_by_alias(&at("u-ben"), "+1")?, Some((his, ben)));
-            tx.people().disallow(ada, Moment(4))?;
-            assert_ne!(tx.addresses().link(&at("+2"), Some(ben), Moment(5))?, hers);
+            tx.people().disallow(ada, Timestamp(4))?;
+            assert_ne!(tx.addresses().link(&at("+2"), Some(ben), Timestamp(5))?, hers);
             assert_eq!(tx.addresses().who_is(&at("u-ada"))?, None, "who is let in no longer stays out");
             Ok(())
         })
@@ -307,13 +307,13 @@ mod tests {
     #[tokio::test]
     async fn whoever_came_in_by_their_account_leaves_no_number_open() {
         told(|tx, ada, ben| {
-            let hers = tx.addresses().link(&at("u-ada"), Some(ada), Moment(1))?;
-            tx.addresses().link(&at("+1"), Some(ada), Moment(2))?;
+            let hers = tx.addresses().link(&at("u-ada"), Some(ada), Timestamp(1))?;
+            tx.addresses().link(&at("+1"), Some(ada), Timestamp(2))?;
             tx.addresses().use_up_alias(hers, &at("u-ada"), "+1")?;
             assert_eq!(tx.addresses().known_by_alias(&at("u-eve"), "+1")?, None, "nobody comes in by it any more");
-            assert_eq!(tx.addresses().link(&at("+1"), Some(ada), Moment(3))?, hers);
-            let his = tx.addresses().link(&at("u-ben"), Some(ben), Moment(4))?;
-            tx.addresses().link(&at("+2"), Some(ada), Moment(5))?;
+            assert_eq!(tx.addresses().link(&at("+1"), Some(ada), Timestamp(3))?, hers);
+            let his = tx.addresses().link(&at("u-ben"), Some(ben), Timestamp(4))?;
+            tx.addresses().link(&at("+2"), Some(ada), Timestamp(5))?;
             tx.addresses().use_up_alias(his, &at("u-ben"), "+2")?;
             assert_eq!(
                 tx.addresses().declared_for(&at("+2"))?,

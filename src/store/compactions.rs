@@ -8,7 +8,7 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{CompactionId, ConversationId, MessageId, TurnId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// One replacing of the older part of a conversation by its summary.
@@ -115,7 +115,7 @@ impl Compactions<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn due_compaction(&self, now: Moment, longest: Duration) -> anyhow::Result<Option<Compaction>> {
+    pub fn due_compaction(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Compaction>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM compactions WHERE state = 'wanted' AND (retry_at <= ?1 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
         ))?;
@@ -126,7 +126,7 @@ impl Compactions<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn next_compaction_at(&self) -> anyhow::Result<Option<Moment>> {
+    pub fn next_compaction_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT min(retry_at) FROM compactions WHERE state = 'wanted'")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
@@ -143,7 +143,7 @@ impl CompactionsMut<'_> {
         turn: TurnId,
         message: MessageId,
         scope: Scope,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<()> {
         // What it grew from is joined when it is made; until then nothing is known of it.
         let label = Label::untrusted(crate::trust::Source::unknown());
@@ -161,7 +161,7 @@ impl CompactionsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn keep_compaction(&self, made: &Compaction, model: &str, now: Moment) -> anyhow::Result<bool> {
+    pub fn keep_compaction(&self, made: &Compaction, model: &str, now: Timestamp) -> anyhow::Result<bool> {
         let (words, label, _) = made.summary.open();
         let kept = self
             .db
@@ -182,7 +182,7 @@ impl CompactionsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn postpone_compaction(&self, id: CompactionId, attempts: u32, retry_at: Moment) -> anyhow::Result<()> {
+    pub fn postpone_compaction(&self, id: CompactionId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE compactions SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at])?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{ConversationId, MessageId, PersonId, StreamId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// A conversation.
@@ -21,15 +21,15 @@ pub struct Conversation {
     /// Why it began: `first`, `silence`, `new`.
     pub began_because: String,
     /// Effective time of its first message.
-    pub opened_at: Moment,
+    pub opened_at: Timestamp,
     /// Effective time of its last message so far.
-    pub last_at: Moment,
+    pub last_at: Timestamp,
     /// Its last message so far.
     pub last_message: MessageId,
     /// How many messages it was given.
     pub messages: i64,
     /// When the next one began, or `/new` was given.
-    pub closed_at: Option<Moment>,
+    pub closed_at: Option<Timestamp>,
     /// What it begins with, as placed in prompts; none if that is nothing, or not fixed yet.
     pub opening: Option<Text>,
     /// `none`, `standin`, `final`.
@@ -77,7 +77,7 @@ pub struct NewConversation {
     /// Why it begins.
     pub because: &'static str,
     /// Effective time of its first message.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 impl Conversations<'_> {
@@ -112,7 +112,7 @@ impl Conversations<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn break_of(&self, stream: StreamId) -> anyhow::Result<Option<Moment>> {
+    pub fn break_of(&self, stream: StreamId) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT break_at FROM streams WHERE id = ?1")?;
         Ok(query.query_row([stream], |row| row.get(0))?)
     }
@@ -163,7 +163,7 @@ impl Conversations<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn ended_without_summary(&self, silent_since: Moment) -> anyhow::Result<Vec<Conversation>> {
+    pub fn ended_without_summary(&self, silent_since: Timestamp) -> anyhow::Result<Vec<Conversation>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM conversations WHERE written_down = 0 AND messages > 0 AND kind = 'chat'
              AND (closed_at IS NOT NULL OR last_at < ?1) ORDER BY id"
@@ -175,7 +175,7 @@ impl Conversations<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn longest_silence(&self) -> anyhow::Result<Option<Moment>> {
+    pub fn longest_silence(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached(
             "SELECT min(last_at) FROM conversations
              WHERE written_down = 0 AND messages > 0 AND kind = 'chat' AND closed_at IS NULL",
@@ -188,7 +188,7 @@ impl Conversations<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn high_water(&self) -> anyhow::Result<Option<Moment>> {
+    pub fn high_water(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT max(last_at) FROM conversations WHERE kind = 'chat'")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
@@ -228,7 +228,7 @@ impl ConversationsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn set_break(&self, stream: StreamId, at: Option<Moment>) -> anyhow::Result<()> {
+    pub fn set_break(&self, stream: StreamId, at: Option<Timestamp>) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE streams SET break_at = ?2 WHERE id = ?1")?.execute(params![stream, at])?;
         Ok(())
     }
@@ -251,7 +251,7 @@ impl ConversationsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn close_conversation(&self, id: ConversationId, at: Moment) -> anyhow::Result<()> {
+    pub fn close_conversation(&self, id: ConversationId, at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE conversations SET closed_at = ?2 WHERE id = ?1 AND closed_at IS NULL")?
             .execute(params![id, at])?;
@@ -262,7 +262,7 @@ impl ConversationsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn conversation_grew(&self, id: ConversationId, message: MessageId, at: Moment) -> anyhow::Result<()> {
+    pub fn conversation_grew(&self, id: ConversationId, message: MessageId, at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "UPDATE conversations SET last_at = max(last_at, ?3), last_message_id = ?2, messages = messages + 1,

@@ -5,7 +5,7 @@ use crate::store::handles::{People, PeopleMut};
 use rusqlite::params;
 
 use crate::id::{AddressId, PersonId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// A person with all that can tell who they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl PeopleMut<'_> {
         &self,
         person: PersonId,
         addresses: &[(String, String)],
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<()> {
         for (adapter, peer) in self.declared_addresses_of(person)? {
             if !addresses.contains(&(adapter.clone(), peer.clone())) {

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::EntryKind;
-use super::upkeep::SEARCHED;
+use super::maintenance::SEARCHED;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// Where words stand that have a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Pool {
+pub enum Corpus {
     /// What was said.
     Said,
     /// Entries of the index.
@@ -69,10 +69,10 @@ impl Embeddings<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn newest_words(&self, pool: Pool) -> anyhow::Result<i64> {
+    pub fn newest_words(&self, pool: Corpus) -> anyhow::Result<i64> {
         let sql = match pool {
-            Pool::Said => "SELECT coalesce(max(id), 0) FROM texts",
-            Pool::Known => "SELECT coalesce(max(id), 0) FROM entries",
+            Corpus::Said => "SELECT coalesce(max(id), 0) FROM texts",
+            Corpus::Known => "SELECT coalesce(max(id), 0) FROM entries",
         };
         Ok(self.db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
     }
@@ -81,10 +81,10 @@ impl Embeddings<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn lacking(&self, pool: Pool, model: &str, rows: (i64, i64)) -> anyhow::Result<Vec<Lacking>> {
+    pub fn lacking(&self, pool: Corpus, model: &str, rows: (i64, i64)) -> anyhow::Result<Vec<Lacking>> {
         let (what, order) = match pool {
-            Pool::Said => ("t.id, d.digest, t.text, t.label, t.scope", "t.id"),
-            Pool::Known => ("n.id, n.digest, n.text, n.label, n.scope", "n.id"),
+            Corpus::Said => ("t.id, d.digest, t.text, t.label, t.scope", "t.id"),
+            Corpus::Known => ("n.id, n.digest, n.text, n.label, n.scope", "n.id"),
         };
         let mut query = self.db.prepare_cached(&format!("SELECT {what} {} ORDER BY {order} DESC", lacks(pool)))?;
         let rows = query.query_map(params![model, rows.0, rows.1], lacking)?;
@@ -124,7 +124,7 @@ impl Embeddings<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn count_lacking(&self, pool: Pool, model: &str, rows: (i64, i64), most: u64) -> anyhow::Result<u64> {
+    pub fn count_lacking(&self, pool: Corpus, model: &str, rows: (i64, i64), most: u64) -> anyhow::Result<u64> {
         let mut query = self.db.prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {} LIMIT ?4)", lacks(pool)))?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let count: i64 = query.query_row(params![model, rows.0, rows.1, most], |row| row.get(0))?;
@@ -135,7 +135,7 @@ impl Embeddings<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn begin_vectors(&self, pool: Pool) -> anyhow::Result<Read> {
+    pub fn begin_vectors(&self, pool: Corpus) -> anyhow::Result<Read> {
         let (vector, place) = self.newest_vectors(pool)?;
         Ok(Read { words: self.newest_words(pool)?, vector, place })
     }
@@ -147,7 +147,7 @@ impl Embeddings<'_> {
     /// If the journal cannot be read.
     pub fn read_vectors(
         &self,
-        (pool, scope): (Pool, Scope),
+        (pool, scope): (Corpus, Scope),
         model: &str,
         read: Read,
         mut see: impl FnMut(Vectored<'_>),
@@ -175,12 +175,12 @@ impl Embeddings<'_> {
         Ok((Read { words: 0, vector: upto.0, place: upto.1 }, upto == newest))
     }
 
-    fn newest_vectors(&self, pool: Pool) -> anyhow::Result<(i64, i64)> {
+    fn newest_vectors(&self, pool: Corpus) -> anyhow::Result<(i64, i64)> {
         let sql = match pool {
-            Pool::Said => {
+            Corpus::Said => {
                 "SELECT (SELECT coalesce(max(id), 0) FROM embeddings), (SELECT coalesce(max(id), 0) FROM text_digests)"
             }
-            Pool::Known => {
+            Corpus::Known => {
                 "SELECT (SELECT coalesce(max(id), 0) FROM embeddings), (SELECT coalesce(max(id), 0) FROM entries)"
             }
         };
@@ -207,14 +207,14 @@ fn vectored(row: &Row<'_>, see: &mut impl FnMut(Vectored<'_>)) -> anyhow::Result
 
 /// From the newest words to the oldest: what is said together has its vectors together, so the file is read nearly in its order. `CROSS JOIN` keeps the tables
 /// in the order in which they stand here: left to itself the planner walks through every vector of the model for each step.
-fn of_words(pool: Pool) -> &'static str {
+fn of_words(pool: Corpus) -> &'static str {
     match pool {
-        Pool::Said => {
+        Corpus::Said => {
             "SELECT d.digest, t.label, e.vector, '', '', '' FROM text_digests d CROSS JOIN texts t ON t.id = d.text_id
              CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = d.digest
              WHERE d.text_id BETWEEN ?3 AND ?4 AND t.scope = ?2 AND t.text <> '' ORDER BY d.text_id DESC"
         }
-        Pool::Known => {
+        Corpus::Known => {
             "SELECT n.digest, n.label, e.vector, n.kind, n.category, n.name
              FROM entries n CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = n.digest
              WHERE n.id BETWEEN ?3 AND ?4 AND +n.scope IN (?2, 'shared') ORDER BY n.id DESC"
@@ -222,14 +222,14 @@ fn of_words(pool: Pool) -> &'static str {
     }
 }
 
-fn new_vectors(pool: Pool) -> &'static str {
+fn new_vectors(pool: Corpus) -> &'static str {
     match pool {
-        Pool::Said => {
+        Corpus::Said => {
             "SELECT d.digest, t.label, e.vector, '', '', '' FROM embeddings e CROSS JOIN text_digests d ON d.digest = e.digest
              CROSS JOIN texts t ON t.id = d.text_id
              WHERE e.id BETWEEN ?3 AND ?4 AND +e.model = ?1 AND t.scope = ?2 AND t.text <> ''"
         }
-        Pool::Known => {
+        Corpus::Known => {
             "SELECT n.digest, n.label, e.vector, n.kind, n.category, n.name
              FROM embeddings e CROSS JOIN entries n ON n.digest = e.digest
              WHERE e.id BETWEEN ?3 AND ?4 AND +e.model = ?1 AND +n.scope IN (?2, 'shared')"
@@ -238,14 +238,14 @@ fn new_vectors(pool: Pool) -> &'static str {
 }
 
 /// Words that came to stand in a scope and whose vector was there before, because they stood elsewhere.
-fn new_places(pool: Pool) -> &'static str {
+fn new_places(pool: Corpus) -> &'static str {
     match pool {
-        Pool::Said => {
+        Corpus::Said => {
             "SELECT d.digest, t.label, e.vector, '', '', '' FROM text_digests d CROSS JOIN texts t ON t.id = d.text_id
              CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = d.digest
              WHERE d.id BETWEEN ?3 AND ?4 AND t.scope = ?2 AND t.text <> ''"
         }
-        Pool::Known => {
+        Corpus::Known => {
             "SELECT n.digest, n.label, e.vector, n.kind, n.category, n.name
              FROM entries n CROSS JOIN embeddings e ON e.model = ?1 AND e.digest = n.digest
              WHERE n.id BETWEEN ?3 AND ?4 AND +n.scope IN (?2, 'shared')"
@@ -254,14 +254,14 @@ fn new_places(pool: Pool) -> &'static str {
 }
 
 /// The rows of a range whose words have no vector, for a statement to begin with.
-fn lacks(pool: Pool) -> String {
+fn lacks(pool: Corpus) -> String {
     const NONE: &str = "NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ?1 AND e.digest =";
     match pool {
-        Pool::Said => format!(
+        Corpus::Said => format!(
             "FROM texts t JOIN messages m ON m.id = t.message_id LEFT JOIN text_digests d ON d.text_id = t.id
              WHERE t.id BETWEEN ?2 AND ?3 AND {SEARCHED} AND t.text <> '' AND (d.digest IS NULL OR {NONE} d.digest))"
         ),
-        Pool::Known => {
+        Corpus::Known => {
             format!("FROM entries n WHERE n.id BETWEEN ?2 AND ?3 AND n.text <> '' AND {NONE} n.digest)")
         }
     }
@@ -360,7 +360,7 @@ mod tests {
     fn each_step_looks_at_its_own_rows_only() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
-        for pool in [Pool::Said, Pool::Known] {
+        for pool in [Corpus::Said, Corpus::Known] {
             for sql in [of_words(pool), new_vectors(pool), new_places(pool)] {
                 let plan = journal.read_now(|db| {
                     let mut query = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;

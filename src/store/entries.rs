@@ -18,9 +18,9 @@ use std::collections::HashMap;
 use rusqlite::{OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
-use words::Told;
+use words::IndexedText;
 
 /// What an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,7 +83,7 @@ pub struct Indexed {
     /// Bytes.
     pub size: u64,
     /// When it was written.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// An entry to be stored.
@@ -104,7 +104,7 @@ pub struct NewEntry {
     /// Its place among those of the same section and name, from 0.
     pub ordinal: u32,
     /// When it was written, if it says so itself.
-    pub at: Option<Moment>,
+    pub at: Option<Timestamp>,
     /// Where it came from, if that is not simply where its file came from.
     pub label: Option<Label>,
 }
@@ -194,7 +194,7 @@ struct Stored {
     id: i64,
     same: Sameness,
     line: u32,
-    at: Moment,
+    at: Timestamp,
 }
 
 /// What must be equal for the row of the full-text index to be right.
@@ -283,7 +283,7 @@ impl EntriesMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn entries_used(&self, keys: &[String], now: Moment) -> anyhow::Result<()> {
+    pub fn entries_used(&self, keys: &[String], now: Timestamp) -> anyhow::Result<()> {
         let mut count = self.db.prepare_cached(
             "INSERT INTO entry_uses (key, uses, last_at) VALUES (?1, 1, ?2)
              ON CONFLICT (key) DO UPDATE SET uses = uses + 1, last_at = max(last_at, ?2)",
@@ -356,7 +356,7 @@ impl EntriesMut<'_> {
                 at,
             ])?;
         let id = self.db.last_insert_rowid();
-        let told = Told {
+        let told = IndexedText {
             path: &file.path,
             scope: file.scope,
             label,

@@ -12,7 +12,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::Node;
 use crate::id::{ConversationId, ExtractionId, MessageId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope};
 
 /// What kind of thing a fact is.
@@ -93,7 +93,7 @@ pub struct Extraction {
     /// The answer, once there is one.
     pub taken: Labelled<Taken>,
     /// When it was asked for.
-    pub wanted_at: Moment,
+    pub wanted_at: Timestamp,
 }
 
 impl Extraction {
@@ -142,7 +142,7 @@ impl Extractions<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn due_extraction(&self, now: Moment, longest: Duration) -> anyhow::Result<Option<Extraction>> {
+    pub fn due_extraction(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Extraction>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM extractions WHERE state IN ('wanted', 'asked') AND (retry_at <= ?1 OR retry_at > ?2) ORDER BY retry_at, id LIMIT 1"
         ))?;
@@ -165,7 +165,7 @@ impl Extractions<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn next_extraction_at(&self) -> anyhow::Result<Option<Moment>> {
+    pub fn next_extraction_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query =
             self.db.prepare_cached("SELECT min(retry_at) FROM extractions WHERE state IN ('wanted', 'asked')")?;
         Ok(query.query_row([], |row| row.get(0))?)
@@ -230,7 +230,7 @@ impl ExtractionsMut<'_> {
         cause: &str,
         label: &Label,
         scope: Scope,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -246,7 +246,7 @@ impl ExtractionsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn hurry_extractions(&self, of: ConversationId, upto: MessageId, now: Moment) -> anyhow::Result<()> {
+    pub fn hurry_extractions(&self, of: ConversationId, upto: MessageId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "UPDATE extractions SET retry_at = min(retry_at, ?3), state = replace(state, 'given_up', 'wanted')
@@ -266,7 +266,7 @@ impl ExtractionsMut<'_> {
         upto: MessageId,
         taken: &Labelled<Taken>,
         model: &str,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<ExtractionId> {
         let (says, label, scope) = taken.open();
         self.db
@@ -305,7 +305,7 @@ impl ExtractionsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn extraction_kept(&self, id: ExtractionId, now: Moment) -> anyhow::Result<()> {
+    pub fn extraction_kept(&self, id: ExtractionId, now: Timestamp) -> anyhow::Result<()> {
         let kept = self.db
             .prepare_cached(
                 "UPDATE extractions SET ended_at = ?2, state = CASE WHEN facts = '[]' AND corrections = '[]' THEN 'nothing' ELSE 'kept' END
@@ -328,7 +328,7 @@ impl ExtractionsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn end_extraction(&self, id: ExtractionId, state: &'static str, now: Moment) -> anyhow::Result<()> {
+    pub fn end_extraction(&self, id: ExtractionId, state: &'static str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE extractions SET state = ?2, ended_at = ?3 WHERE id = ?1")?
             .execute(params![id, state, now])?;
@@ -339,7 +339,7 @@ impl ExtractionsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn postpone_extraction(&self, id: ExtractionId, attempts: u32, retry_at: Moment) -> anyhow::Result<()> {
+    pub fn postpone_extraction(&self, id: ExtractionId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE extractions SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at])?;

@@ -9,7 +9,7 @@
 
 mod cut;
 mod grown;
-mod places;
+mod text_columns;
 mod said;
 mod sweep;
 mod whole;
@@ -23,8 +23,8 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ForgettingId, PersonId};
-use crate::text::needle::Needles;
-use crate::time::Moment;
+use crate::text::needle::ErasureQuery;
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
 /// What is forgotten.
@@ -114,7 +114,7 @@ pub struct NewForgetting<'a> {
     /// The note's path relative to the workspace, the fact's key, the words that were said, the person's folder; blank for what goes of a group's with a person.
     pub target: &'a str,
     /// The words that nothing may hold any more.
-    pub needles: &'a Needles,
+    pub needles: &'a ErasureQuery,
     /// Whether the messages that it grew from go too.
     pub messages: bool,
     /// Where the words came from.
@@ -122,7 +122,7 @@ pub struct NewForgetting<'a> {
     /// Whose it is.
     pub scope: Scope,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// A stored forgetting.
@@ -137,7 +137,7 @@ pub struct ForgettingRow {
     /// The note's path relative to the workspace, the fact's key, the words that were said, the person's folder; blank when it is over.
     pub target: String,
     /// The words that nothing may hold any more.
-    pub needles: Needles,
+    pub needles: ErasureQuery,
     /// Whether the messages that it grew from go too.
     pub messages: bool,
     /// How much of what went so far.
@@ -153,7 +153,7 @@ pub struct ForgettingRow {
 /// Words that must not be written down again in a scope.
 #[derive(Debug, Clone, Default)]
 pub struct ForgottenWords {
-    needles: Vec<Needles>,
+    needles: Vec<ErasureQuery>,
     is_unreadable: bool,
 }
 
@@ -191,7 +191,7 @@ const COLUMNS: &str = "id, person_id, kind, target, needles, messages, counts, s
 
 fn forgetting(row: &Row<'_>) -> rusqlite::Result<ForgettingRow> {
     let (kind, needles, counts): (String, String, String) = (row.get(2)?, row.get(4)?, row.get(6)?);
-    let needles: Option<Needles> = serde_json::from_str(&needles).ok();
+    let needles: Option<ErasureQuery> = serde_json::from_str(&needles).ok();
     Ok(ForgettingRow {
         id: row.get(0)?,
         person: row.get(1)?,
@@ -325,7 +325,7 @@ impl ErasureMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn end_forgetting(&self, id: ForgettingId, is_left: bool, now: Moment) -> anyhow::Result<()> {
+    pub fn end_forgetting(&self, id: ForgettingId, is_left: bool, now: Timestamp) -> anyhow::Result<()> {
         let sql = if is_left {
             "UPDATE forgettings SET state = 'left', ended_at = ?2 WHERE id = ?1"
         } else {

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::id::{AddressId, StreamId};
 use crate::people::Address;
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 
 impl Groups<'_> {
@@ -51,7 +51,7 @@ impl GroupsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn stream_for_group(&self, at: &Address, now: Moment) -> anyhow::Result<(StreamId, AddressId)> {
+    pub fn stream_for_group(&self, at: &Address, now: Timestamp) -> anyhow::Result<(StreamId, AddressId)> {
         let mut query = self.db.prepare_cached(
             "SELECT s.id, a.id FROM addresses a JOIN streams s ON s.address_id = a.id
              WHERE a.adapter = ?1 AND a.account = ?2 AND a.peer = ?3",
@@ -76,7 +76,14 @@ impl GroupsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn group_moved(&self, adapter: &str, account: &str, from: &str, to: &str, now: Moment) -> anyhow::Result<()> {
+    pub fn group_moved(
+        &self,
+        adapter: &str,
+        account: &str,
+        from: &str,
+        to: &str,
+        now: Timestamp,
+    ) -> anyhow::Result<()> {
         let allowed_as = self.group_allowed_as(adapter, account, from)?.unwrap_or_else(|| from.to_owned());
         self.db
             .prepare_cached(

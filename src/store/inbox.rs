@@ -4,7 +4,7 @@ use crate::store::handles::{Inbox, InboxMut};
 use rusqlite::{OptionalExtension, params};
 
 use crate::id::InboxId;
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// What became of a raw item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct InboxItem<'a> {
     /// The same item has the same id, however often it comes.
     pub external_id: &'a str,
     /// Now.
-    pub received_at: Moment,
+    pub received_at: Timestamp,
     /// What becomes of it.
     pub fate: Fate,
     /// The original, or blank.
@@ -78,7 +78,7 @@ impl InboxMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn set_cursor(&self, adapter: &str, account: &str, cursor: &str, now: Moment) -> anyhow::Result<()> {
+    pub fn set_cursor(&self, adapter: &str, account: &str, cursor: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "INSERT INTO cursors (adapter, account, cursor, last_event_at) VALUES (?1, ?2, ?3, ?4)

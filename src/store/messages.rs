@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{AddressId, ConversationId, InboxId, MessageId, PersonId, StreamId, TurnId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// What a message is.
@@ -111,11 +111,11 @@ pub struct NewMessage<'a> {
     /// The album it belongs to.
     pub album: &'a str,
     /// Stored.
-    pub received_at: Moment,
+    pub received_at: Timestamp,
     /// The server's stamp.
-    pub server_at: Option<Moment>,
+    pub server_at: Option<Timestamp>,
     /// The time that counts.
-    pub effective_at: Moment,
+    pub effective_at: Timestamp,
     /// The turn that it is the answer of.
     pub turn: Option<TurnId>,
 }
@@ -138,9 +138,9 @@ pub struct StoredMessage {
     /// What it is.
     pub kind: MessageKind,
     /// Stored.
-    pub received_at: Moment,
+    pub received_at: Timestamp,
     /// The time that counts.
-    pub effective_at: Moment,
+    pub effective_at: Timestamp,
     /// The turn that answers it, or that it is the answer of.
     pub turn: Option<TurnId>,
     /// `queued`, `claimed`, `answered`, `closed`, `done`.
@@ -524,7 +524,7 @@ impl MessagesMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn replace_said(&self, id: MessageId, text: &Text, now: Moment) -> anyhow::Result<bool> {
+    pub fn replace_said(&self, id: MessageId, text: &Text, now: Timestamp) -> anyhow::Result<bool> {
         let marked = self
             .db
             .prepare_cached("UPDATE messages SET edited_at = ?2 WHERE id = ?1 AND state = 'queued'")?
@@ -575,7 +575,7 @@ mod tests {
         let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
         for (sql, by) in [
             (super::super::outbox::STOPPED_SINCE, "messages_turn (turn_id=?)"),
-            (super::super::keeps::YES_TO, "messages_apart (received_at=?)"),
+            (super::super::keep_requests::YES_TO, "messages_apart (received_at=?)"),
         ] {
             let plan = journal.read_now(|db| {
                 let mut query = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;

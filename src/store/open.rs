@@ -7,7 +7,7 @@ use anyhow::Context;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
-use super::writer::{Failpoint, Writer};
+use super::writer::{Failpoint, JournalWriter};
 use super::{Db, Tx};
 
 mod embedded {
@@ -91,7 +91,7 @@ pub enum OpenError {
 /// The journal. Cloning gives another handle on the same one.
 #[derive(Debug, Clone)]
 pub struct Journal {
-    writer: Writer,
+    writer: JournalWriter,
     readers: Arc<Readers>,
     path: PathBuf,
 }
@@ -104,7 +104,7 @@ struct Readers {
 
 impl Journal {
     /// Whether there is room to write, from now on.
-    pub fn room(&self) -> tokio::sync::watch::Receiver<super::Room> {
+    pub fn room(&self) -> tokio::sync::watch::Receiver<super::DiskSpace> {
         self.writer.room()
     }
 
@@ -115,7 +115,7 @@ impl Journal {
     pub fn open(path: &Path, failpoint: Option<Failpoint>) -> Result<Self, OpenError> {
         let connection = connect_for_writing(path).map_err(|error| classify(path, error))?;
         if let Some(known) = is_behind(path, &connection)? {
-            super::before::keep_copy(path, known)?;
+            super::pre_migration_copy::keep_copy(path, known)?;
         }
         Self::begin(path, connection, failpoint)
     }
@@ -144,13 +144,13 @@ impl Journal {
             .collect::<rusqlite::Result<Vec<_>>>()
             .map_err(|error| classify(path, error))?;
         Ok(Self {
-            writer: Writer::start(connection, failpoint).context("Cannot start the journal's writer")?,
+            writer: JournalWriter::start(connection, failpoint).context("Cannot start the journal's writer")?,
             readers: Arc::new(Readers { idle: Mutex::new(readers), permits: Semaphore::new(READERS) }),
             path: path.to_owned(),
         })
     }
 
-    pub(super) fn writer(&self) -> &Writer {
+    pub(super) fn writer(&self) -> &JournalWriter {
         &self.writer
     }
 

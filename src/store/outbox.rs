@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{AddressId, MessageId, OutboxId, PartId, TurnId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Labelled, Text};
 
 /// What is delivered.
@@ -61,12 +61,12 @@ pub struct NewOutbox<'a> {
     /// External ids of the messages that it answers, one a line; blank for none. A group's channel quotes the first.
     pub quotes: &'a str,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 impl<'a> NewOutbox<'a> {
     /// Something that the program has to say.
-    pub fn notice(address: AddressId, text: &'a Text, at: Moment) -> Self {
+    pub fn notice(address: AddressId, text: &'a Text, at: Timestamp) -> Self {
         Self { address, kind: OutboxKind::Notice, message: None, text, buttons: &[], quotes: "", at }
     }
 }
@@ -89,13 +89,13 @@ pub struct OutboxRow {
     /// External ids of the messages that it answers, one a line; blank for none. A group's channel quotes the first.
     pub quotes: String,
     /// Written.
-    pub created_at: Moment,
+    pub created_at: Timestamp,
     /// Failed tries of its current part.
     pub attempts: u32,
     /// Not before.
-    pub retry_at: Moment,
+    pub retry_at: Timestamp,
     /// Newest failed try of its current part; the epoch for none.
-    pub failed_at: Moment,
+    pub failed_at: Timestamp,
     /// The delivery that this notice says was set aside.
     pub tells_of: Option<OutboxId>,
 }
@@ -252,7 +252,7 @@ impl Outbox<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn stopped_since(&self, from: AddressId, since: Moment) -> anyhow::Result<Vec<String>> {
+    pub fn stopped_since(&self, from: AddressId, since: Timestamp) -> anyhow::Result<Vec<String>> {
         let mut query = self.db.prepare_cached(STOPPED_SINCE)?;
         Ok(query.query_map(params![from, since], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
@@ -407,7 +407,7 @@ impl OutboxMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn outbox_over(&self, id: OutboxId, state: PartState, trouble: &str, now: Moment) -> anyhow::Result<()> {
+    pub fn outbox_over(&self, id: OutboxId, state: PartState, trouble: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE outbox SET state = ?2, trouble = ?3, ended_at = ?4 WHERE id = ?1")?
             .execute(params![id, state.as_str(), trouble, now])?;
@@ -418,7 +418,7 @@ impl OutboxMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn outbox_later(&self, id: OutboxId, attempts: u32, retry_at: Moment, trouble: &str) -> anyhow::Result<()> {
+    pub fn outbox_later(&self, id: OutboxId, attempts: u32, retry_at: Timestamp, trouble: &str) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE outbox SET attempts = ?2, retry_at = ?3, trouble = ?4 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at, trouble])?;
@@ -433,9 +433,9 @@ impl OutboxMut<'_> {
         &self,
         id: OutboxId,
         attempts: u32,
-        retry_at: Moment,
+        retry_at: Timestamp,
         trouble: &str,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<()> {
         self.outbox_later(id, attempts, retry_at, trouble)?;
         self.db.prepare_cached("UPDATE outbox SET failed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;

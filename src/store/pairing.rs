@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::id::{AddressId, PersonId};
 use crate::people::{Person, Role, is_name};
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// Who made a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Pairing<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn good_code(&self, code: &str, now: Moment) -> anyhow::Result<Option<GoodCode>> {
+    pub fn good_code(&self, code: &str, now: Timestamp) -> anyhow::Result<Option<GoodCode>> {
         let mut query = self.db.prepare_cached(
             "SELECT id, issuer_id, person_id, name, role FROM pairing_codes
              WHERE digest = ?1 AND used_at IS NULL AND expires_at > ?2",
@@ -154,8 +154,8 @@ impl PairingMut<'_> {
         code: &str,
         issuer: Issuer,
         whom: &CodeFor,
-        now: Moment,
-        expires: Moment,
+        now: Timestamp,
+        expires: Timestamp,
     ) -> anyhow::Result<()> {
         let (person, name, role) = whom.row();
         self.db
@@ -177,7 +177,7 @@ impl PairingMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn use_code(&self, code: &str, now: Moment) -> anyhow::Result<CodeUse> {
+    pub fn use_code(&self, code: &str, now: Timestamp) -> anyhow::Result<CodeUse> {
         let Some(GoodCode { id, issuer, whom }) = self.good_code(code, now)? else { return Ok(CodeUse::Refused) };
         self.db.prepare_cached("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         let (person, did) = match whom {
@@ -191,7 +191,7 @@ impl PairingMut<'_> {
         })
     }
 
-    fn admit_known(&self, id: PersonId, role: Role, issuer: Issuer, now: Moment) -> anyhow::Result<Admitted> {
+    fn admit_known(&self, id: PersonId, role: Role, issuer: Issuer, now: Timestamp) -> anyhow::Result<Admitted> {
         if let Some(former) = self.db.people().former_person(id)? {
             self.tx().people().readmit(id, &former.name, role, "pairing")?;
             return Ok(Admitted::Again);
@@ -206,7 +206,7 @@ impl PairingMut<'_> {
     }
 
     /// Lets a new person in. Other open codes for a newcomer of that name are void.
-    fn admit_newcomer(&self, name: &str, role: Role, now: Moment) -> anyhow::Result<PersonId> {
+    fn admit_newcomer(&self, name: &str, role: Role, now: Timestamp) -> anyhow::Result<PersonId> {
         self.void_codes_for_newcomer(name, now)?;
         let person = self.tx().people().add_person(name, role, "pairing", now)?;
         // The code of the first owner names nobody, so nobody was asked.
@@ -222,7 +222,7 @@ impl PairingMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn void_codes_for_newcomer(&self, name: &str, now: Moment) -> anyhow::Result<()> {
+    pub fn void_codes_for_newcomer(&self, name: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "UPDATE pairing_codes SET expires_at = min(expires_at, ?2)
@@ -249,7 +249,7 @@ impl PairingMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn void_claims(&self, now: Moment) -> anyhow::Result<()> {
+    pub fn void_claims(&self, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "UPDATE pairing_codes SET expires_at = ?1 WHERE used_at IS NULL AND expires_at > ?1 AND issuer_id IS NULL
@@ -266,8 +266,8 @@ mod tests {
     use crate::store::Journal;
     use crate::store::Tx;
 
-    const NOW: Moment = Moment(1_000);
-    const END: Moment = Moment(9_000);
+    const NOW: Timestamp = Timestamp(1_000);
+    const END: Timestamp = Timestamp(9_000);
 
     fn newcomer(name: &str, role: Role) -> CodeFor {
         CodeFor::Newcomer(name.to_owned(), role)

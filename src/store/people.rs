@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{AddressId, PersonId};
 use crate::people::{Party, Person, Role};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 
 const COLUMNS: &str = "id, name, role";
@@ -22,9 +22,9 @@ pub struct FormerPerson {
     /// The role they had.
     pub role: Role,
     /// When they were first let in.
-    pub since: Moment,
+    pub since: Timestamp,
     /// When they were removed.
-    pub until: Moment,
+    pub until: Timestamp,
 }
 
 fn person(row: &Row<'_>) -> rusqlite::Result<Person> {
@@ -75,7 +75,7 @@ impl People<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn known_since(&self, id: PersonId) -> anyhow::Result<Option<Moment>> {
+    pub fn known_since(&self, id: PersonId) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached("SELECT created_at FROM people WHERE id = ?1")?;
         Ok(query.query_row([id], |row| row.get(0)).optional()?)
     }
@@ -165,7 +165,7 @@ impl PeopleMut<'_> {
     ///
     /// # Errors
     /// If that name is borne by a person who is in, or the journal cannot be written.
-    pub fn add_person(&self, name: &str, role: Role, declared: &str, now: Moment) -> anyhow::Result<Person> {
+    pub fn add_person(&self, name: &str, role: Role, declared: &str, now: Timestamp) -> anyhow::Result<Person> {
         self.db
             .prepare_cached("INSERT INTO people (name, role, declared, created_at) VALUES (?1, ?2, ?3, ?4)")?
             .execute(params![name, role.as_str(), declared, now])?;
@@ -198,7 +198,7 @@ impl PeopleMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn set_role(&self, id: PersonId, role: Role, declared: &str, now: Moment) -> anyhow::Result<()> {
+    pub fn set_role(&self, id: PersonId, role: Role, declared: &str, now: Timestamp) -> anyhow::Result<()> {
         if self.person(id)?.is_some_and(|known| role < known.role) {
             self.revoke_access_of(id, now)?;
         }
@@ -214,7 +214,7 @@ impl PeopleMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn allow(&self, name: &str, role: Role, declared: &str, now: Moment) -> anyhow::Result<Person> {
+    pub fn allow(&self, name: &str, role: Role, declared: &str, now: Timestamp) -> anyhow::Result<Person> {
         let Some(known) = self.person_named(name)? else { return self.add_person(name, role, declared, now) };
         self.set_role(known.id, role, declared, now)?;
         self.rename(known.id, name)?;
@@ -243,7 +243,7 @@ impl PeopleMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn disallow(&self, id: PersonId, now: Moment) -> anyhow::Result<()> {
+    pub fn disallow(&self, id: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.revoke_access_of(id, now)?;
         self.db.prepare_cached("UPDATE people SET removed_at = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         self.db

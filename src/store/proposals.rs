@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::skills::SkillFile;
 use crate::id::{PersonId, ProposalId, TurnId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
 /// A proposal that nobody decided about is void that long after the owner was told.
@@ -47,7 +47,7 @@ pub struct NewProposal<'a> {
     /// All files that the skill would have.
     pub files: &'a [SkillFile],
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// A stored proposal.
@@ -90,18 +90,18 @@ pub struct ProposalRow {
     /// Whether the owner was told.
     pub told: bool,
     /// When it was staged.
-    pub created_at: Moment,
+    pub created_at: Timestamp,
     /// Cannot be approved from then on; `None` before the owner was told.
-    pub expires_at: Option<Moment>,
+    pub expires_at: Option<Timestamp>,
     /// When its state changed.
-    pub decided_at: Option<Moment>,
+    pub decided_at: Option<Timestamp>,
     /// Why it was rejected.
     pub reason: String,
 }
 
 impl ProposalRow {
     /// Whether it waited too long to be approved.
-    pub fn is_late(&self, now: Moment) -> bool {
+    pub fn is_late(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }
 }
@@ -139,7 +139,7 @@ pub struct NewDecision<'a> {
     /// `chat`, `command line`, blank for the program.
     pub way: &'a str,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// While the notice of it is on its way the owner was not told.
@@ -310,7 +310,7 @@ impl ProposalsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn add_verdict(&self, id: ProposalId, said: &VerdictRow, scope: Scope, now: Moment) -> anyhow::Result<()> {
+    pub fn add_verdict(&self, id: ProposalId, said: &VerdictRow, scope: Scope, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "INSERT INTO verdicts (proposal_id, stage, outcome, note, findings, label, scope, at)
@@ -333,7 +333,7 @@ impl ProposalsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn told_of(&self, id: ProposalId, now: Moment) -> anyhow::Result<()> {
+    pub fn told_of(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE proposals SET told = 1 WHERE id = ?1")?.execute([id])?;
         self.proposal_was_put(id, now)
     }
@@ -342,7 +342,7 @@ impl ProposalsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn proposal_was_put(&self, id: ProposalId, now: Moment) -> anyhow::Result<()> {
+    pub fn proposal_was_put(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE proposals SET expires_at = ?2 WHERE id = ?1 AND state = 'pending'")?
             .execute(params![id, now.plus(PROPOSAL_WAITS)])?;
@@ -353,7 +353,7 @@ impl ProposalsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn settle_proposal(&self, id: ProposalId, state: &str, reason: &str, now: Moment) -> anyhow::Result<bool> {
+    pub fn settle_proposal(&self, id: ProposalId, state: &str, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self
             .db
             .prepare_cached(
@@ -367,7 +367,7 @@ impl ProposalsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn proposal_in_conflict(&self, id: ProposalId, now: Moment) -> anyhow::Result<()> {
+    pub fn proposal_in_conflict(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE proposals SET state = 'conflict', decided_at = ?2 WHERE id = ?1")?
             .execute(params![id, now])?;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{AddressId, ConversationId, MessageId, OutboxId, PersonId, QuestionId, StepId, StreamId, TurnId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Labelled, Scope, Text};
 
 /// What a yes allows.
@@ -93,7 +93,7 @@ pub struct NewQuestion<'a> {
     /// Of the tool's name and the arguments.
     pub digest: &'a str,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
     /// It means no when that long has passed since it was delivered.
     pub waits: Duration,
 }
@@ -120,12 +120,12 @@ pub struct QuestionRow {
     /// How it stands.
     pub state: QuestionState,
     /// It means no from then on; `None` while it is on its way.
-    pub expires_at: Option<Moment>,
+    pub expires_at: Option<Timestamp>,
 }
 
 impl QuestionRow {
     /// Whether a yes still counts.
-    pub fn is_open(&self, now: Moment) -> bool {
+    pub fn is_open(&self, now: Timestamp) -> bool {
         self.state == QuestionState::Open && self.expires_at.is_none_or(|end| now < end)
     }
 }
@@ -174,7 +174,7 @@ impl Questions<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn next_expiry(&self, stream: StreamId) -> anyhow::Result<Option<Moment>> {
+    pub fn next_expiry(&self, stream: StreamId) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT min({EXPIRES}) FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open'"
         ))?;
@@ -246,7 +246,13 @@ impl QuestionsMut<'_> {
     ///
     /// # Errors
     /// If it was over before, or the journal cannot be written.
-    pub fn decide(&self, id: QuestionId, state: QuestionState, by: Option<TurnId>, now: Moment) -> anyhow::Result<()> {
+    pub fn decide(
+        &self,
+        id: QuestionId,
+        state: QuestionState,
+        by: Option<TurnId>,
+        now: Timestamp,
+    ) -> anyhow::Result<()> {
         let decided = self
             .db
             .prepare_cached(
@@ -261,7 +267,7 @@ impl QuestionsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn refuse_questions(&self, stream: StreamId, now: Moment) -> anyhow::Result<()> {
+    pub fn refuse_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
         self.expire_questions(stream, now)?;
         self.db
             .prepare_cached(
@@ -275,7 +281,7 @@ impl QuestionsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn expire_questions(&self, stream: StreamId, now: Moment) -> anyhow::Result<()> {
+    pub fn expire_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(&format!(
                 "UPDATE questions SET state = 'expired', decided_at = ?2 WHERE id IN

@@ -8,7 +8,7 @@ use rusqlite::params;
 use crate::id::{MessageId, PersonId, StreamId, TurnId};
 use crate::store::Node;
 use crate::text::{one_line, shorten};
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// So many characters of a message are repeated where its reactions are told.
 const EXCERPT: usize = 60;
@@ -64,7 +64,7 @@ impl ReactionsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn react(&self, message: MessageId, person: PersonId, emoji: &str, now: Moment) -> anyhow::Result<()> {
+    pub fn react(&self, message: MessageId, person: PersonId, emoji: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "INSERT INTO reactions (message_id, person_id, emoji, at) VALUES (?1, ?2, ?3, ?4)

@@ -7,7 +7,7 @@ use crate::store::handles::{Reflections, ReflectionsMut};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{ActionId, MessageId, ProposalId, ReflectionId, SlotId, TurnId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
 /// A reflection to be stored.
@@ -26,7 +26,7 @@ pub struct NewReflection<'a> {
     /// Whose it is.
     pub scope: Scope,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// A stored reflection with what its slot says.
@@ -47,15 +47,15 @@ pub struct ReflectionRow {
     /// Whose it is.
     pub scope: Scope,
     /// Stored.
-    pub at: Moment,
+    pub at: Timestamp,
     /// `daily`, `weekly`, `monthly`.
     pub job: String,
     /// The local period by its name.
     pub period: String,
     /// The period's first instant.
-    pub from: Moment,
+    pub from: Timestamp,
     /// The first instant after it.
-    pub to: Moment,
+    pub to: Timestamp,
 }
 
 /// What became of an action.
@@ -134,7 +134,7 @@ pub struct NewAction<'a> {
     /// Whose it is.
     pub scope: Scope,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// A stored action.
@@ -255,8 +255,8 @@ impl Reflections<'_> {
         &self,
         scope: Scope,
         job: &str,
-        from: Moment,
-        to: Moment,
+        from: Timestamp,
+        to: Timestamp,
     ) -> anyhow::Result<Vec<ReflectionRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "{REFLECTION} WHERE s.scope = ?1 AND s.job = ?2 AND s.to_at > ?3 AND s.to_at <= ?4
@@ -276,7 +276,7 @@ impl Reflections<'_> {
         scope: Scope,
         job: &str,
         slot: SlotId,
-        to: Moment,
+        to: Timestamp,
     ) -> anyhow::Result<Option<ReflectionRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "{REFLECTION} WHERE s.scope = ?1 AND s.job = ?2 AND s.id <> ?3 AND s.to_at <= ?4
@@ -384,7 +384,7 @@ impl ReflectionsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn action_proposed(&self, id: ActionId, proposal: ProposalId, now: Moment) -> anyhow::Result<bool> {
+    pub fn action_proposed(&self, id: ActionId, proposal: ProposalId, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self.db
             .prepare_cached(
                 "UPDATE actions SET state = 'proposed', proposal_id = ?2, ended_at = ?3 WHERE id = ?1 AND state = 'taken'",
@@ -397,7 +397,7 @@ impl ReflectionsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn end_action(&self, id: ActionId, state: ActionState, reason: &str, now: Moment) -> anyhow::Result<bool> {
+    pub fn end_action(&self, id: ActionId, state: ActionState, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self
             .db
             .prepare_cached(

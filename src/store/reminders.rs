@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{PersonId, ReminderId, TurnId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// What happens when it is due.
@@ -76,11 +76,11 @@ pub struct NewReminder<'a> {
     /// When it comes back; blank for once.
     pub cron: &'a str,
     /// When it is due first.
-    pub next_at: Moment,
+    pub next_at: Timestamp,
     /// The turn in which it is made.
     pub turn: Option<TurnId>,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// A stored one.
@@ -97,11 +97,11 @@ pub struct ReminderRow {
     /// When it comes back; blank for once.
     pub cron: String,
     /// When it is due next.
-    pub next_at: Option<Moment>,
+    pub next_at: Option<Timestamp>,
     /// The turn in which it was made.
     pub turn: Option<TurnId>,
     /// Made.
-    pub created_at: Moment,
+    pub created_at: Timestamp,
     /// How it stands.
     pub state: ReminderState,
 }
@@ -214,7 +214,7 @@ impl RemindersMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn move_reminder(&self, id: ReminderId, next_at: Moment) -> anyhow::Result<()> {
+    pub fn move_reminder(&self, id: ReminderId, next_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE reminders SET next_at = ?2 WHERE id = ?1 AND state = 'waiting'")?
             .execute(params![id, next_at])?;
@@ -225,7 +225,7 @@ impl RemindersMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn end_reminder(&self, id: ReminderId, state: ReminderState, now: Moment) -> anyhow::Result<bool> {
+    pub fn end_reminder(&self, id: ReminderId, state: ReminderState, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self
             .db
             .prepare_cached(

@@ -4,14 +4,14 @@ use crate::store::handles::PeopleMut;
 use rusqlite::params;
 
 use crate::id::{AddressId, PersonId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 impl PeopleMut<'_> {
     /// Voids all codes that a person made or that are for them, and closes their open questions. Sessions of theirs, once there are any, end here too.
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn revoke_access_of(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
+    pub fn revoke_access_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.void_codes_of(person, now)?;
         for sql in [
             "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE person_id = ?1 AND state = 'open'",
@@ -26,7 +26,7 @@ impl PeopleMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn void_codes_of(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
+    pub fn void_codes_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "UPDATE pairing_codes SET expires_at = min(expires_at, ?2)
@@ -41,7 +41,7 @@ impl PeopleMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn unlink(&self, address: AddressId, person: PersonId, now: Moment) -> anyhow::Result<()> {
+    pub fn unlink(&self, address: AddressId, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.revoke_access_of(person, now)?;
         for sql in [
             "UPDATE addresses SET person_id = NULL, alias = '' WHERE id = ?1 AND person_id = ?2 AND ?3 = ?3",

@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 
 use super::{NewOutbox, OutboxRow};
 use crate::id::{AddressId, OutboxId, PersonId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// A delivery that was set aside and can be sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Outbox<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn others_sent_since(&self, row: &OutboxRow, since: Moment) -> anyhow::Result<bool> {
+    pub fn others_sent_since(&self, row: &OutboxRow, since: Timestamp) -> anyhow::Result<bool> {
         let mut query = self.db.prepare_cached(
             "SELECT 1 FROM outbox o JOIN addresses a ON a.id = o.address_id JOIN addresses own ON own.id = ?2
              WHERE o.state = 'sent' AND o.ended_at >= ?3 AND o.id <> ?1 AND o.kind <> 'reaction'
@@ -68,7 +68,7 @@ impl OutboxMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn keep_set_aside(&self, id: OutboxId, now: Moment) -> anyhow::Result<()> {
+    pub fn keep_set_aside(&self, id: OutboxId, now: Timestamp) -> anyhow::Result<()> {
         self.db.prepare_cached("UPDATE outbox SET set_aside = ?2 WHERE id = ?1")?.execute(params![id, now])?;
         Ok(())
     }

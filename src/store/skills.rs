@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{ChangeId, ProposalId, VersionId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
 /// A path and what the file holds.
@@ -35,7 +35,7 @@ pub struct SkillRow {
     /// Of the built-in version that we last put there.
     pub installed: String,
     /// When it was seen to be so.
-    pub changed_at: Moment,
+    pub changed_at: Timestamp,
 }
 
 /// A skill as it is seen now.
@@ -58,7 +58,7 @@ pub struct SeenSkill<'a> {
     /// Where it came from.
     pub label: &'a Label,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// A content that a skill had.
@@ -79,7 +79,7 @@ pub struct VersionRow {
     /// Where its words came from, after the decision.
     pub label: Label,
     /// When it was seen, or written.
-    pub made_at: Moment,
+    pub made_at: Timestamp,
 }
 
 /// A content that a skill has, or shall have.
@@ -100,7 +100,7 @@ pub struct NewVersion<'a> {
     /// All its files.
     pub files: &'a [SkillFile],
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// A change of the folder.
@@ -360,7 +360,7 @@ impl SkillsMut<'_> {
         base: &str,
         version: Option<VersionId>,
         follows: Option<ChangeId>,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<ChangeId> {
         self.db
             .prepare_cached(
@@ -375,7 +375,7 @@ impl SkillsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn end_change(&self, id: ChangeId, state: &str, now: Moment) -> anyhow::Result<()> {
+    pub fn end_change(&self, id: ChangeId, state: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE id = ?1")?
             .execute(params![id, state, now])?;
@@ -386,7 +386,7 @@ impl SkillsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn end_what_follows(&self, id: ChangeId, state: &str, now: Moment) -> anyhow::Result<()> {
+    pub fn end_what_follows(&self, id: ChangeId, state: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "UPDATE skill_changes SET state = ?2, ended_at = ?3 WHERE follows_id = ?1 AND state = 'intended'",

@@ -7,7 +7,7 @@ use crate::store::handles::{Slots, SlotsMut};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{ConversationId, SlotId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 
 /// How a slot stands.
@@ -67,11 +67,11 @@ pub struct NewSlot<'a> {
     /// The local period by its name, or the instant it was due.
     pub period: &'a str,
     /// The period's first instant, by received time.
-    pub from: Moment,
+    pub from: Timestamp,
     /// The first instant after it.
-    pub to: Moment,
+    pub to: Timestamp,
     /// When it was to run.
-    pub due_at: Moment,
+    pub due_at: Timestamp,
     /// `Claimed`, or `Missed` from the beginning.
     pub state: SlotState,
     /// Why it is missed.
@@ -79,7 +79,7 @@ pub struct NewSlot<'a> {
     /// Whether the period may be looked at once more though it has been.
     pub again: bool,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// A stored slot.
@@ -96,11 +96,11 @@ pub struct SlotRow {
     /// 1, or which repetition an operator asked for.
     pub run: u32,
     /// The period's first instant, by received time.
-    pub from: Moment,
+    pub from: Timestamp,
     /// The first instant after it.
-    pub to: Moment,
+    pub to: Timestamp,
     /// When it was to run.
-    pub due_at: Moment,
+    pub due_at: Timestamp,
     /// How it stands.
     pub state: SlotState,
     /// In which the work is done.
@@ -108,13 +108,13 @@ pub struct SlotRow {
     /// How often a model was asked for its result.
     pub tries: u32,
     /// When it is asked once more, after an answer that was none.
-    pub retry_at: Option<Moment>,
+    pub retry_at: Option<Timestamp>,
     /// Why it is missed or failed.
     pub reason: String,
     /// Claimed.
-    pub claimed_at: Moment,
+    pub claimed_at: Timestamp,
     /// Over.
-    pub ended_at: Option<Moment>,
+    pub ended_at: Option<Timestamp>,
 }
 
 const COLUMNS: &str =
@@ -189,7 +189,7 @@ impl Slots<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn has_slots_after(&self, now: Moment) -> anyhow::Result<bool> {
+    pub fn has_slots_after(&self, now: Timestamp) -> anyhow::Result<bool> {
         let mut query = self.db
             .prepare_cached("SELECT EXISTS (SELECT 1 FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly'))")?;
         Ok(query.query_row([now], |row| row.get(0))?)
@@ -199,7 +199,13 @@ impl Slots<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn slots_within(&self, scope: Scope, job: &str, from: Moment, to: Moment) -> anyhow::Result<Vec<SlotRow>> {
+    pub fn slots_within(
+        &self,
+        scope: Scope,
+        job: &str,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> anyhow::Result<Vec<SlotRow>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM slots WHERE scope = ?1 AND job = ?2 AND to_at > ?3 AND to_at <= ?4 ORDER BY to_at, id"
         ))?;
@@ -260,7 +266,7 @@ impl SlotsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn forget_slots_after(&self, now: Moment) -> anyhow::Result<()> {
+    pub fn forget_slots_after(&self, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("DELETE FROM slots WHERE to_at > ?1 AND state IN ('quiet', 'missed', 'failed') AND job IN ('daily', 'weekly', 'monthly')")?
             .execute([now])?;
@@ -285,7 +291,7 @@ impl SlotsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn slot_waits(&self, id: SlotId, until: Moment) -> anyhow::Result<()> {
+    pub fn slot_waits(&self, id: SlotId, until: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE slots SET retry_at = ?2 WHERE id = ?1 AND state = 'working'")?
             .execute(params![id, until])?;
@@ -296,7 +302,7 @@ impl SlotsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn end_slot(&self, id: SlotId, state: SlotState, reason: &str, now: Moment) -> anyhow::Result<bool> {
+    pub fn end_slot(&self, id: SlotId, state: SlotState, reason: &str, now: Timestamp) -> anyhow::Result<bool> {
         let changed = self.db
             .prepare_cached(
                 "UPDATE slots SET state = ?2, reason = ?3, ended_at = ?4 WHERE id = ?1 AND state IN ('claimed', 'working')",

@@ -5,7 +5,7 @@ use crate::store::handles::{Spending, SpendingMut};
 use rusqlite::params;
 
 use crate::id::{PersonId, SpendId, TurnId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 
 /// A call about to be made.
@@ -24,7 +24,7 @@ pub struct Reservation<'a> {
     /// Local day.
     pub day: &'a str,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
     /// Whether the money counts, or the tokens do.
     pub priced: bool,
     /// Input tokens at a guess, corrected by what was counted before.

@@ -6,19 +6,19 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{ConversationId, MessageId, SummaryId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope};
 
 /// Which texts a summary was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum View {
+pub enum SummaryInputs {
     /// The trusted projection: what the next conversation receives.
     Trusted,
     /// Everything: for recall that asks for it.
     Full,
 }
 
-impl View {
+impl SummaryInputs {
     fn as_str(self) -> &'static str {
         match self {
             Self::Trusted => "trusted",
@@ -53,13 +53,13 @@ pub struct Summary {
     /// Up to which message.
     pub last_message: MessageId,
     /// Made from what.
-    pub view: View,
+    pub view: SummaryInputs,
     /// `wanted`, `standin`, `made`, `void`.
     pub state: String,
     /// Failed tries.
     pub attempts: u32,
     /// Not before.
-    pub retry_at: Moment,
+    pub retry_at: Timestamp,
     /// What it says.
     pub content: Labelled<SummaryContent>,
     /// Who wrote it.
@@ -86,7 +86,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
         id: row.get(0)?,
         conversation: row.get(1)?,
         last_message: row.get(2)?,
-        view: if view == "trusted" { View::Trusted } else { View::Full },
+        view: if view == "trusted" { SummaryInputs::Trusted } else { SummaryInputs::Full },
         state: row.get(4)?,
         attempts: row.get(5)?,
         retry_at: row.get(6)?,
@@ -100,7 +100,7 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn summary_of(&self, conversation: ConversationId, view: View) -> anyhow::Result<Option<Summary>> {
+    pub fn summary_of(&self, conversation: ConversationId, view: SummaryInputs) -> anyhow::Result<Option<Summary>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM summaries WHERE conversation_id = ?1 AND view = ?2 AND state IN ('standin', 'made')
              ORDER BY last_message_id DESC LIMIT 1"
@@ -140,7 +140,7 @@ impl Summaries<'_> {
         &self,
         conversation: ConversationId,
         last: MessageId,
-        view: View,
+        view: SummaryInputs,
     ) -> anyhow::Result<Option<SummaryId>> {
         let mut query = self.db.prepare_cached(
             "SELECT id FROM summaries WHERE conversation_id = ?1 AND last_message_id = ?2 AND view = ?3 AND state = 'wanted'",
@@ -162,18 +162,18 @@ impl Summaries<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn due_summary(&self, now: Moment, longest: Duration) -> anyhow::Result<Option<Summary>> {
+    pub fn due_summary(&self, now: Timestamp, longest: Duration) -> anyhow::Result<Option<Summary>> {
         let mut query = self.db.prepare_cached(&format!(
             "SELECT {COLUMNS} FROM summaries WHERE state IN ('wanted', 'standin') AND (retry_at <= ?1 OR retry_at > ?2 AND retry_at < ?3) ORDER BY retry_at, id LIMIT 1"
         ))?;
-        Ok(query.query_row([now, now.plus(longest), Moment::NEVER], summary).optional()?)
+        Ok(query.query_row([now, now.plus(longest), Timestamp::NEVER], summary).optional()?)
     }
 
     /// When the next summary may be made.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn next_summary_at(&self) -> anyhow::Result<Option<Moment>> {
+    pub fn next_summary_at(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query =
             self.db.prepare_cached("SELECT min(retry_at) FROM summaries WHERE state IN ('wanted', 'standin')")?;
         Ok(query.query_row([], |row| row.get(0))?)
@@ -189,10 +189,10 @@ impl SummariesMut<'_> {
         &self,
         of: ConversationId,
         last: MessageId,
-        view: View,
+        view: SummaryInputs,
         label: &Label,
         scope: Scope,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
@@ -220,7 +220,7 @@ impl SummariesMut<'_> {
         state: &str,
         content: &Labelled<SummaryContent>,
         model: &str,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<()> {
         let (says, label, _) = content.open();
         self.db
@@ -247,7 +247,7 @@ impl SummariesMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn postpone_summary(&self, id: SummaryId, attempts: u32, retry_at: Moment) -> anyhow::Result<()> {
+    pub fn postpone_summary(&self, id: SummaryId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE summaries SET attempts = ?2, retry_at = ?3 WHERE id = ?1")?
             .execute(params![id, attempts, retry_at])?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::params;
 
 use crate::id::{MessageId, OutboxId, TurnId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// When the words of each message go that has a timer which runs: after the turn that answered it, after it was closed, after it was delivered.
 const RUNNING: &str = "SELECT m.id AS id, m.expires_after + CASE
@@ -23,7 +23,7 @@ impl Timers<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn run_out(&self, now: Moment, limit: u32) -> anyhow::Result<Vec<MessageId>> {
+    pub fn run_out(&self, now: Timestamp, limit: u32) -> anyhow::Result<Vec<MessageId>> {
         let mut query =
             self.db.prepare_cached(&format!("SELECT id FROM ({RUNNING}) WHERE due <= ?1 ORDER BY due, id LIMIT ?2"))?;
         Ok(query.query_map(params![now, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
@@ -33,7 +33,7 @@ impl Timers<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn runs_out_next(&self) -> anyhow::Result<Option<Moment>> {
+    pub fn runs_out_next(&self) -> anyhow::Result<Option<Timestamp>> {
         let mut query = self.db.prepare_cached(&format!("SELECT min(due) FROM ({RUNNING})"))?;
         Ok(query.query_row([], |row| row.get(0))?)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::id::{AddressId, ConversationId, PersonId, StepId, StreamId, TurnId};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// A turn to be begun.
@@ -23,7 +23,7 @@ pub struct NewTurn<'a> {
     /// Whose it is.
     pub scope: Scope,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
     /// The dynamic block, blank when it is the same as the last copy.
     pub context: &'a Text,
     /// What came to mind at the beginning of the conversation; trusted as the block is, or blank.
@@ -50,7 +50,7 @@ pub struct TurnRow {
     /// `running`, `waiting`, `done`, `stopped`, `gave_up`.
     pub state: String,
     /// Began.
-    pub claimed_at: Moment,
+    pub claimed_at: Timestamp,
     /// The dynamic block.
     pub context: Text,
     /// What came to mind at the beginning of the conversation, shown once.
@@ -62,7 +62,7 @@ pub struct TurnRow {
     /// Failed tries of its current model call.
     pub attempts: u32,
     /// When to try again.
-    pub retry_at: Option<Moment>,
+    pub retry_at: Option<Timestamp>,
     /// Whether the person was told that the model is down.
     pub noticed: bool,
     /// How often it was taken up again after it had been cut off.
@@ -122,7 +122,7 @@ pub struct NewStep<'a> {
     /// Whose it is.
     pub scope: Scope,
     /// Now.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// A stored step.
@@ -283,7 +283,7 @@ impl TurnsMut<'_> {
         text: &Text,
         calls: Option<&str>,
         model: &str,
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<()> {
         let turn =
             self.db.prepare_cached("SELECT turn_id FROM steps WHERE id = ?1")?.query_row([id], |row| row.get(0))?;
@@ -327,7 +327,7 @@ impl TurnsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn end_turn(&self, id: TurnId, state: &str, reason: &str, now: Moment) -> anyhow::Result<()> {
+    pub fn end_turn(&self, id: TurnId, state: &str, reason: &str, now: Timestamp) -> anyhow::Result<()> {
         self.db
             .prepare_cached("UPDATE turns SET state = ?2, reason = ?3, ended_at = ?4, retry_at = NULL WHERE id = ?1")?
             .execute(params![id, state, reason, now])?;
@@ -347,7 +347,7 @@ impl TurnsMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn postpone_turn(&self, id: TurnId, attempts: u32, retry_at: Moment, noticed: bool) -> anyhow::Result<()> {
+    pub fn postpone_turn(&self, id: TurnId, attempts: u32, retry_at: Timestamp, noticed: bool) -> anyhow::Result<()> {
         self.db
             .prepare_cached(
                 "UPDATE turns SET state = 'waiting', attempts = ?2, retry_at = ?3, noticed = ?4, lives = 0 WHERE id = ?1",

@@ -12,7 +12,7 @@ use anyhow::{Context, anyhow};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Room, Tx};
+use super::{DiskSpace, Tx};
 
 /// How many jobs may wait.
 const QUEUE: usize = 256;
@@ -39,13 +39,13 @@ impl fmt::Debug for Failpoint {
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
 #[derive(Debug, Clone)]
-pub(super) struct Writer {
+pub(super) struct JournalWriter {
     jobs: mpsc::Sender<Job>,
     failpoint: Option<Failpoint>,
-    room: Arc<watch::Sender<Room>>,
+    room: Arc<watch::Sender<DiskSpace>>,
 }
 
-impl Writer {
+impl JournalWriter {
     pub(super) fn start(mut connection: Connection, failpoint: Option<Failpoint>) -> std::io::Result<Self> {
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
         std::thread::Builder::new().name("journal".to_owned()).spawn(move || {
@@ -75,7 +75,7 @@ impl Writer {
     }
 
     /// Whether there is room to write, from now on.
-    pub(super) fn room(&self) -> watch::Receiver<Room> {
+    pub(super) fn room(&self) -> watch::Receiver<DiskSpace> {
         self.room.subscribe()
     }
 

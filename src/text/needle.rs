@@ -3,7 +3,7 @@
 //! What is forgotten is known by its lines. A line is looked for as a run of words: case, punctuation and white space do not count, and
 //! the ends of words do. A line that is too short to be told from other talk ("yes", "42") is looked for together with what it is about, on one line.
 //! In JSON the strings are looked at, however they are escaped. Nothing here knows what was *meant*: other words for the same thing are found
-//! only by [`Needles::is_near`], which is for the few texts that are known to have grown from it.
+//! only by [`ErasureQuery::is_near`], which is for the few texts that are known to have grown from it.
 
 mod sought;
 
@@ -40,9 +40,9 @@ const MOST: usize = 400;
 
 /// What is looked for: of each needle all parts, on one line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Needles(Vec<Vec<String>>);
+pub struct ErasureQuery(Vec<Vec<String>>);
 
-impl Needles {
+impl ErasureQuery {
     /// Those of a fact.
     pub fn of_fact(key: &str, value: &str) -> Self {
         let mut needles = Self::default();
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_fact_is_found_however_it_is_written() {
-        let needles = Needles::of_fact("wifi password", "Xylophon-Musik 7");
+        let needles = ErasureQuery::of_fact("wifi password", "Xylophon-Musik 7");
         for text in [
             "- **wifi password**: Xylophon-Musik 7 (2026-11-21)",
             "it is xylophon musik 7.",
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn what_is_short_is_looked_for_with_what_it_is_about() {
-        let needles = Needles::of_fact("shoe size", "42");
+        let needles = ErasureQuery::of_fact("shoe size", "42");
         assert!(needles.are_in("- **shoe size**: 42") && needles.are_in("42 is my shoe size"));
         assert!(needles.are_in(r#"[{"key":"Shoe size","value":"42"}]"#));
         assert!(!needles.are_in("The answer is 42") && !needles.are_in("shoe size\n42"));
@@ -304,30 +304,30 @@ mod tests {
 
     #[test]
     fn a_line_without_a_key_is_found_by_its_words_and_a_short_one_only_alone() {
-        let long = Needles::of_line("The spare key is under the third pot");
+        let long = ErasureQuery::of_line("The spare key is under the third pot");
         assert!(long.are_in("- The spare key is under the third pot (2026-11-21)"));
         assert!(long.are_in("I said: the spare key is under the third pot!") && !long.are_in("the third pot"));
-        let short = Needles::of_line("Tea");
+        let short = ErasureQuery::of_line("Tea");
         for gone in ["- tea (2026-11-21)", "* TEA", "tea."] {
             assert!(short.are_in(gone), "{gone}");
         }
         for kept in ["tea in the morning", "- **drink**: tea", "no tea", "- teapot", "- tea 2026 11", "- tea 3 of 12"] {
             assert!(!short.are_in(kept), "{kept}");
         }
-        assert!(Needles::of_line(" ! ").is_empty());
+        assert!(ErasureQuery::of_line(" ! ").is_empty());
     }
 
     #[test]
     fn a_note_is_known_by_its_lines() {
         let text = "---\nname: Garden gate\ndescription: how it opens\ntype: reference\n---\n\n# The gate\n- Turn the Quietschrad twice\nyes\n";
-        let needles = Needles::of_note("Garden gate", text);
+        let needles = ErasureQuery::of_note("Garden gate", text);
         assert!(needles.are_in("turn the quietschrad twice") && needles.are_in("Garden gate? Yes."));
         assert!(!needles.are_in("yes") && !needles.are_in("a reference") && !needles.are_in("turn it twice"));
     }
 
     #[test]
     fn only_the_lines_that_hold_it_are_cut() {
-        let needles = Needles::of_fact("pet", "a tortoise called Emil");
+        let needles = ErasureQuery::of_fact("pet", "a tortoise called Emil");
         let text = "# Memory\r\n\r\n- **pet**: A tortoise, called EMIL\n- **car**: blue";
         assert_eq!(needles.cut(text).as_deref(), Some("# Memory\r\n\r\n- **car**: blue"));
         assert_eq!(needles.cut("- **car**: blue"), None);
@@ -344,13 +344,13 @@ mod tests {
             ("shoe size", "42", "42 is my shoe size"),
             ("safe", "the spare key is under the third pot", "I said on Monday: the spare key is under the third pot!"),
         ] {
-            assert!(Needles::of_fact(key, value).are_said_in(said), "{said}");
+            assert!(ErasureQuery::of_fact(key, value).are_said_in(said), "{said}");
         }
         for (key, value, told) in [
             ("Wife", "Eva", "Sunday we visited my wife's parents; Eva brought the cake recipe of grandmother."),
             ("Junk", "rubbish stuff", "We took the rubbish stuff to the tip and met Karl there, who is moving to Ulm."),
         ] {
-            let needles = Needles::of_fact(key, value);
+            let needles = ErasureQuery::of_fact(key, value);
             assert!(needles.are_in(told) && !needles.are_said_in(told), "{told}");
             assert_eq!(needles.cut_said(told), None);
         }
@@ -358,28 +358,28 @@ mod tests {
 
     #[test]
     fn what_grew_from_it_is_known_in_other_words_too() {
-        let needles = Needles::of_fact("safe", "The code of the safe is 4711");
+        let needles = ErasureQuery::of_fact("safe", "The code of the safe is 4711");
         assert!(needles.is_near("They told the code 4711") && !needles.is_near("They bought a safe"));
         assert!(!needles.are_in("They told the code 4711"));
     }
 
     #[test]
     fn what_has_only_short_words_is_near_where_all_of_them_stand() {
-        let needles = Needles::of_fact("car", "blue");
+        let needles = ErasureQuery::of_fact("car", "blue");
         assert!(needles.is_near("My car is blue") && !needles.is_near("The sky is blue"));
     }
 
     #[test]
     fn words_are_found_anywhere_in_a_line_and_a_few_letters_are_no_words() {
-        let needles = Needles::of_words("Hunter22 ");
+        let needles = ErasureQuery::of_words("Hunter22 ");
         assert!(needles.are_in("ok: it is HUNTER22!") && !needles.are_in("hunter2 or hunter222"));
-        assert!(Needles::of_words("tea").is_empty() && !Needles::of_words("tea 7").is_empty());
+        assert!(ErasureQuery::of_words("tea").is_empty() && !ErasureQuery::of_words("tea 7").is_empty());
     }
 
     proptest! {
         #[test]
         fn after_a_cut_nothing_is_found(value in "\\PC{1,40}", text in "(?s).{0,200}") {
-            let needles = Needles::of_fact("some key", &value);
+            let needles = ErasureQuery::of_fact("some key", &value);
             let whole = format!("{text}\n- **some key**: {value}\nend");
             let cut = needles.cut(&whole).unwrap_or(whole);
             prop_assert!(!cut.lines().any(|line| needles.are_on(line)));
@@ -387,14 +387,14 @@ mod tests {
 
         #[test]
         fn no_text_is_too_strange(text in "(?s).{0,300}", key in ".{0,20}", value in ".{0,20}") {
-            let needles = Needles::of_fact(&key, &value);
+            let needles = ErasureQuery::of_fact(&key, &value);
             let _ = (needles.are_in(&text), needles.is_near(&text), needles.cut(&text));
         }
     }
 
     #[test]
     fn a_word_of_everyday_talk_is_no_needle() {
-        let needles = Needles::of_note(
+        let needles = ErasureQuery::of_note(
             "Tea",
             "---\nname: \"Tea\"\ntype: \"fact\"\n---\n\n# Tea\n\nGreen, with two spoons of honey.\n- Rotterdam\n",
         );

@@ -1,9 +1,9 @@
 //! The clock as a parameter, and the count of work in hand.
 //!
-//! A task that works holds a [`Busy`]; when it has to wait for a time it rests through it, which gives the count back
-//! for as long as it waits. Wake-ups travel between tasks with their `Busy` inside the channel ([`bell`]), so there is no
+//! A task that works holds a [`ActivityGuard`]; when it has to wait for a time it rests through it, which gives the count back
+//! for as long as it waits. Wake-ups travel between tasks with their `ActivityGuard` inside the channel ([`wakeups`]), so there is no
 //! instant at which work exists and nobody counts it. In production nobody looks at the count and it costs an atomic add;
-//! a simulated clock also knows where each `Busy` was taken, so that a test that is stuck can name its cause.
+//! a simulated clock also knows where each `ActivityGuard` was taken, so that a test that is stuck can name its cause.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -14,18 +14,18 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::sync::{Notify, mpsc};
 
-use super::Moment;
+use super::Timestamp;
 
 /// Where the time comes from.
 pub trait Clock: Send + Sync {
     /// The time now.
-    fn now(&self) -> Moment;
+    fn now(&self) -> Timestamp;
 
-    /// Completes at `at`, or at once if that has passed. Yields a [`Busy`]: whoever is woken is at work.
-    fn wake_at(&self, at: Moment) -> BoxFuture<'static, Busy>;
+    /// Completes at `at`, or at once if that has passed. Yields a [`ActivityGuard`]: whoever is woken is at work.
+    fn wake_at(&self, at: Timestamp) -> BoxFuture<'static, ActivityGuard>;
 
     /// Completes when `span` has passed for a computer that was awake: sleep and a clock that is set do not count.
-    fn after(&self, span: Duration) -> BoxFuture<'static, Busy>;
+    fn after(&self, span: Duration) -> BoxFuture<'static, ActivityGuard>;
 
     /// The count of work in hand.
     fn work(&self) -> &Work;
@@ -35,7 +35,7 @@ pub trait Clock: Send + Sync {
 impl dyn Clock + '_ {
     /// Counts the caller as working until the result is dropped.
     #[track_caller]
-    pub fn busy(&self) -> Busy {
+    pub fn busy(&self) -> ActivityGuard {
         self.work().enter()
     }
 }
@@ -50,11 +50,11 @@ pub struct SystemClock {
 }
 
 impl Clock for SystemClock {
-    fn now(&self) -> Moment {
-        Moment(chrono::Utc::now().timestamp_millis())
+    fn now(&self) -> Timestamp {
+        Timestamp(chrono::Utc::now().timestamp_millis())
     }
 
-    fn wake_at(&self, at: Moment) -> BoxFuture<'static, Busy> {
+    fn wake_at(&self, at: Timestamp) -> BoxFuture<'static, ActivityGuard> {
         let clock = self.clone();
         Box::pin(async move {
             loop {
@@ -68,7 +68,7 @@ impl Clock for SystemClock {
         })
     }
 
-    fn after(&self, span: Duration) -> BoxFuture<'static, Busy> {
+    fn after(&self, span: Duration) -> BoxFuture<'static, ActivityGuard> {
         let work = self.work.clone();
         Box::pin(async move {
             tokio::time::sleep(span).await;
@@ -95,38 +95,38 @@ struct Count {
 #[derive(Debug, Default)]
 struct Watched {
     changes: u64,
-    places: BTreeMap<Place, i64>,
+    places: BTreeMap<GuardLocation, i64>,
 }
 
-/// Where in the code a [`Busy`] was taken.
-type Place = &'static Location<'static>;
+/// Where in the code a [`ActivityGuard`] was taken.
+type GuardLocation = &'static Location<'static>;
 
 impl Work {
-    /// A count that knows where each [`Busy`] was taken.
+    /// A count that knows where each [`ActivityGuard`] was taken.
     pub fn watched() -> Self {
         Self(Arc::new(Count { watched: Some(Mutex::default()), ..Count::default() }))
     }
 
     /// One more at work, until the result is dropped.
     #[track_caller]
-    pub fn enter(&self) -> Busy {
+    pub fn enter(&self) -> ActivityGuard {
         self.enter_at(Location::caller())
     }
 
-    fn enter_at(&self, place: Place) -> Busy {
+    fn enter_at(&self, place: GuardLocation) -> ActivityGuard {
         self.0.working.fetch_add(1, Ordering::SeqCst);
         self.note(place, 1);
-        Busy(self.clone(), place)
+        ActivityGuard(self.clone(), place)
     }
 
-    fn leave(&self, place: Place) {
+    fn leave(&self, place: GuardLocation) {
         self.note(place, -1);
         if self.0.working.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.0.changed.notify_waiters();
         }
     }
 
-    fn note(&self, place: Place, change: i64) {
+    fn note(&self, place: GuardLocation, change: i64) {
         let Some(watched) = &self.0.watched else { return };
         let mut watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.changes += 1;
@@ -167,11 +167,11 @@ impl Work {
 
 /// Proof that its holder is counted as working.
 #[derive(Debug)]
-pub struct Busy(Work, Place);
+pub struct ActivityGuard(Work, GuardLocation);
 
-impl Busy {
+impl ActivityGuard {
     /// Waits until `at` without being counted meanwhile.
-    pub async fn rest_until(self, clock: &dyn Clock, at: Moment) -> Self {
+    pub async fn rest_until(self, clock: &dyn Clock, at: Timestamp) -> Self {
         let (wake, place) = (clock.wake_at(at), self.1);
         drop(self);
         wake.await.of(place)
@@ -185,7 +185,7 @@ impl Busy {
     }
 
     /// The same work, by the place where it first began instead of the clock's.
-    fn of(mut self, place: Place) -> Self {
+    fn of(mut self, place: GuardLocation) -> Self {
         self.0.note(self.1, -1);
         self.0.note(place, 1);
         self.1 = place;
@@ -193,13 +193,13 @@ impl Busy {
     }
 }
 
-impl Clone for Busy {
+impl Clone for ActivityGuard {
     fn clone(&self) -> Self {
         self.0.enter_at(self.1)
     }
 }
 
-impl Drop for Busy {
+impl Drop for ActivityGuard {
     fn drop(&mut self) {
         self.0.leave(self.1);
     }
@@ -207,8 +207,8 @@ impl Drop for Busy {
 
 /// Waits for `span` on behalf of a caller that is counted as working, and is not counted meanwhile: for something that is
 /// called by a worker and knows itself that it only waits. Whoever cancels the wait is counted again.
-pub async fn lend(clock: &dyn Clock, span: Duration) {
-    struct Lent<'a>(&'a Work, Place, bool);
+pub async fn suspend_activity(clock: &dyn Clock, span: Duration) {
+    struct Lent<'a>(&'a Work, GuardLocation, bool);
     impl Drop for Lent<'_> {
         fn drop(&mut self) {
             // Cancelled while waiting: the caller is at work again.
@@ -229,17 +229,17 @@ pub async fn lend(clock: &dyn Clock, span: Duration) {
 
 /// A bell for one task: ringing it any number of times before it is heard counts as once.
 #[track_caller]
-pub fn bell() -> (Ringer, Bell) {
+pub fn wakeups() -> (WakeupSender, Wakeups) {
     let (sender, receiver) = mpsc::channel(1);
     let place = Location::caller();
-    (Ringer(sender, place), Bell(receiver, place))
+    (WakeupSender(sender, place), Wakeups(receiver, place))
 }
 
 /// The end that rings.
 #[derive(Debug, Clone)]
-pub struct Ringer(mpsc::Sender<Busy>, Place);
+pub struct WakeupSender(mpsc::Sender<ActivityGuard>, GuardLocation);
 
-impl Ringer {
+impl WakeupSender {
     /// Wakes the other end; it is counted as working from this moment on.
     pub fn ring(&self, clock: &dyn Clock) {
         // A full channel means that a ring is already on its way, with its own count.
@@ -249,11 +249,11 @@ impl Ringer {
 
 /// The end that hears.
 #[derive(Debug)]
-pub struct Bell(mpsc::Receiver<Busy>, Place);
+pub struct Wakeups(mpsc::Receiver<ActivityGuard>, GuardLocation);
 
-impl Bell {
+impl Wakeups {
     /// The next ring; `None` when nobody can ring any more.
-    pub async fn heard(&mut self) -> Option<Busy> {
+    pub async fn heard(&mut self) -> Option<ActivityGuard> {
         self.0.recv().await
     }
 
@@ -262,7 +262,12 @@ impl Bell {
     ///
     /// `resting` is what the caller worked under until now: it is given back only when the wait is known to the clock, so that
     /// there is no instant at which nobody seems to have anything to do.
-    pub async fn heard_or(&mut self, clock: &dyn Clock, at: Option<Moment>, resting: Option<Busy>) -> Option<Busy> {
+    pub async fn heard_or(
+        &mut self,
+        clock: &dyn Clock,
+        at: Option<Timestamp>,
+        resting: Option<ActivityGuard>,
+    ) -> Option<ActivityGuard> {
         let wake = at.map(|at| (clock.wake_at(at), clock.after(at.since(clock.now()))));
         drop(resting);
         let Some((due, waited)) = wake else { return self.heard().await };
@@ -275,6 +280,6 @@ impl Bell {
 }
 
 /// Waits in real time for work that is being ended: the only wait that no simulated clock governs.
-pub async fn grace(span: Duration) {
+pub async fn real_sleep(span: Duration) {
     tokio::time::sleep(span).await;
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use croner::Cron as Pattern;
 use croner::parser::{CronParser, Seconds, Year};
 
-use super::{Moment, Zone};
+use super::{Timestamp, Zone};
 
 /// A cron expression that comes true at least once.
 #[derive(Clone)]
@@ -42,25 +42,25 @@ impl Cron {
         let pattern = parser.parse(text.trim()).map_err(|_| NotCron::Form)?;
         let cron = Self { text: text.trim().into(), pattern: Arc::new(pattern) };
         // From a fixed instant, so that the same text is judged the same way every day; the crate looks far enough for 29 February.
-        cron.next_from(Moment(0), Zone::UTC).map(|_| cron).ok_or(NotCron::Never)
+        cron.next_from(Timestamp(0), Zone::UTC).map(|_| cron).ok_or(NotCron::Never)
     }
 
     /// The first time at or after `from`.
-    pub fn next_from(&self, from: Moment, zone: Zone) -> Option<Moment> {
+    pub fn next_from(&self, from: Timestamp, zone: Zone) -> Option<Timestamp> {
         // Seconds count: an instant within a minute is after that minute's beginning.
         let found = self.pattern.find_next_occurrence(&zone.local(from), true).ok()?;
-        let at = Moment(found.timestamp_millis());
+        let at = Timestamp(found.timestamp_millis());
         if at >= from { Some(at) } else { self.next_after(from, zone) }
     }
 
     /// The first time after `from`.
-    pub fn next_after(&self, from: Moment, zone: Zone) -> Option<Moment> {
+    pub fn next_after(&self, from: Timestamp, zone: Zone) -> Option<Timestamp> {
         let found = self.pattern.find_next_occurrence(&zone.local(from), false).ok()?;
-        Some(Moment(found.timestamp_millis())).filter(|at| *at > from)
+        Some(Timestamp(found.timestamp_millis())).filter(|at| *at > from)
     }
 
     /// The next times after `from`, at most `count`.
-    pub fn next_times(&self, from: Moment, zone: Zone, count: usize) -> Vec<Moment> {
+    pub fn next_times(&self, from: Timestamp, zone: Zone, count: usize) -> Vec<Timestamp> {
         std::iter::successors(self.next_after(from, zone), |last| self.next_after(*last, zone)).take(count).collect()
     }
 
@@ -90,7 +90,7 @@ mod tests {
 
     fn times(cron: &str, zone: &str, from: &str, count: usize) -> Vec<String> {
         let zone = Zone::named(zone).unwrap();
-        let from = Moment(chrono::DateTime::parse_from_rfc3339(from).unwrap().timestamp_millis());
+        let from = Timestamp(chrono::DateTime::parse_from_rfc3339(from).unwrap().timestamp_millis());
         let times = Cron::parse(cron).unwrap().next_times(from, zone, count);
         times.into_iter().map(|at| at.rfc3339().replace(":00.000Z", "Z")).collect()
     }
@@ -113,11 +113,11 @@ mod tests {
 
     #[test]
     fn what_is_due_now_is_due() {
-        let (cron, noon) = (Cron::parse("0 12 * * *").unwrap(), Moment(12 * 3_600_000));
+        let (cron, noon) = (Cron::parse("0 12 * * *").unwrap(), Timestamp(12 * 3_600_000));
         assert_eq!(cron.next_from(noon, Zone::UTC), Some(noon));
-        assert_eq!(cron.next_from(Moment(noon.0 + 1), Zone::UTC), Some(Moment(noon.0 + 86_400_000)));
-        assert_eq!(cron.next_from(Moment(noon.0 - 1), Zone::UTC), Some(noon));
-        assert_eq!(cron.next_after(noon, Zone::UTC), Some(Moment(noon.0 + 86_400_000)));
+        assert_eq!(cron.next_from(Timestamp(noon.0 + 1), Zone::UTC), Some(Timestamp(noon.0 + 86_400_000)));
+        assert_eq!(cron.next_from(Timestamp(noon.0 - 1), Zone::UTC), Some(noon));
+        assert_eq!(cron.next_after(noon, Zone::UTC), Some(Timestamp(noon.0 + 86_400_000)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::fmt;
 
 use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
 
-use super::{Moment, Zone};
+use super::{Timestamp, Zone};
 
 /// How long a period is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ pub struct Period {
 
 impl Period {
     /// The period that `at` lies in.
-    pub fn containing(span: Span, at: Moment, zone: Zone) -> Self {
+    pub fn containing(span: Span, at: Timestamp, zone: Zone) -> Self {
         Self::around(span, zone.local(at).date_naive())
     }
 
@@ -82,12 +82,12 @@ impl Period {
     }
 
     /// Its first instant, which is also the end of the one before.
-    pub fn begins(self, zone: Zone) -> Moment {
+    pub fn begins(self, zone: Zone) -> Timestamp {
         zone.first_instant(self.first)
     }
 
     /// The first instant after it.
-    pub fn ends(self, zone: Zone) -> Moment {
+    pub fn ends(self, zone: Zone) -> Timestamp {
         self.next().begins(zone)
     }
 
@@ -172,7 +172,7 @@ mod tests {
             zone in prop::sample::select(ZONES),
             span in prop::sample::select(vec![Span::Day, Span::Week, Span::Month]),
         ) {
-            let (at, zone) = (Moment(at), Zone::named(zone).unwrap());
+            let (at, zone) = (Timestamp(at), Zone::named(zone).unwrap());
             let period = Period::containing(span, at, zone);
             prop_assert!(period.begins(zone) <= at && at < period.ends(zone));
             prop_assert_eq!(period.next().begins(zone), period.ends(zone));

@@ -9,34 +9,37 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use super::Moment;
-use super::clock::{Busy, Clock, Work};
+use super::Timestamp;
+use super::clock::{ActivityGuard, Clock, Work};
 
 /// A clock whose time is set by its owner.
 #[derive(Debug)]
 pub struct SimulatedClock {
-    state: Mutex<State>,
+    state: Mutex<SimulatedState>,
     work: Work,
 }
 
 #[derive(Debug)]
-struct State {
-    now: Moment,
+struct SimulatedState {
+    now: Timestamp,
     next_id: u64,
-    sleepers: BTreeMap<(Moment, u64), Sleeper>,
+    sleepers: BTreeMap<(Timestamp, u64), Sleeper>,
 }
 
 #[derive(Debug)]
 struct Sleeper {
-    wake: oneshot::Sender<Busy>,
+    wake: oneshot::Sender<ActivityGuard>,
     /// Whether it waits for time to pass, and not for a time of day.
     counts: bool,
 }
 
 impl SimulatedClock {
     /// A clock that stands at `start`.
-    pub fn new(start: Moment) -> Self {
-        Self { state: Mutex::new(State { now: start, next_id: 0, sleepers: BTreeMap::new() }), work: Work::watched() }
+    pub fn new(start: Timestamp) -> Self {
+        Self {
+            state: Mutex::new(SimulatedState { now: start, next_id: 0, sleepers: BTreeMap::new() }),
+            work: Work::watched(),
+        }
     }
 
     /// Lets `span` pass: again and again waits until nobody works, then wakes whoever is due next.
@@ -53,11 +56,11 @@ impl SimulatedClock {
     }
 
     /// Sets the time without waking anybody, as when a computer sleeps or its clock is set. It may go back.
-    pub fn set(&self, now: Moment) {
+    pub fn set(&self, now: Timestamp) {
         let mut state = self.lock();
         let then = state.now;
         state.now = now;
-        let moved = |at: Moment| now.plus(at.since(then));
+        let moved = |at: Timestamp| now.plus(at.since(then));
         let sleepers = std::mem::take(&mut state.sleepers);
         state.sleepers = sleepers
             .into_iter()
@@ -66,12 +69,12 @@ impl SimulatedClock {
     }
 
     /// When the next sleeper is due, if anybody sleeps.
-    pub fn next_due(&self) -> Option<Moment> {
+    pub fn next_due(&self) -> Option<Timestamp> {
         self.lock().sleepers.keys().next().map(|(at, _)| *at)
     }
 
     /// Wakes the first sleeper that is due by `end`, and moves the time there. False if there is none.
-    fn wake_next(&self, end: Moment) -> bool {
+    fn wake_next(&self, end: Timestamp) -> bool {
         let mut state = self.lock();
         while let Some(entry) = state.sleepers.first_entry() {
             let at = entry.key().0;
@@ -88,7 +91,7 @@ impl SimulatedClock {
         false
     }
 
-    fn sleep(&self, state: &mut State, at: Moment, counts: bool) -> BoxFuture<'static, Busy> {
+    fn sleep(&self, state: &mut SimulatedState, at: Timestamp, counts: bool) -> BoxFuture<'static, ActivityGuard> {
         let work = self.work.clone();
         if at <= state.now {
             let busy = work.enter();
@@ -106,21 +109,21 @@ impl SimulatedClock {
         })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, SimulatedState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clock for SimulatedClock {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         self.lock().now
     }
 
-    fn wake_at(&self, at: Moment) -> BoxFuture<'static, Busy> {
+    fn wake_at(&self, at: Timestamp) -> BoxFuture<'static, ActivityGuard> {
         self.sleep(&mut self.lock(), at, false)
     }
 
-    fn after(&self, span: Duration) -> BoxFuture<'static, Busy> {
+    fn after(&self, span: Duration) -> BoxFuture<'static, ActivityGuard> {
         let mut state = self.lock();
         let at = state.now.plus(span);
         self.sleep(&mut state, at, true)
@@ -138,7 +141,7 @@ mod tests {
 
     #[tokio::test]
     async fn sleepers_wake_in_order_and_see_their_own_time() {
-        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let seen = Arc::new(Mutex::new(Vec::new()));
         for delay in [300, 100, 200] {
             let (clock, seen) = (Arc::clone(&clock), Arc::clone(&seen));
@@ -152,31 +155,31 @@ mod tests {
         assert_eq!(*seen.lock().unwrap(), [100, 200]);
         clock.advance(Duration::from_millis(250)).await;
         assert_eq!(*seen.lock().unwrap(), [100, 200, 300]);
-        assert_eq!(clock.now(), Moment(500));
+        assert_eq!(clock.now(), Timestamp(500));
     }
 
     #[tokio::test]
     async fn who_waits_for_time_to_pass_is_not_woken_by_a_clock_that_is_set() {
         for (set_to, due) in [(10_000, 10_300), (0, 300)] {
-            let clock = SimulatedClock::new(Moment(5_000));
+            let clock = SimulatedClock::new(Timestamp(5_000));
             let woken = Arc::new(Mutex::new(false));
             let (span, told) = (clock.after(Duration::from_millis(300)), Arc::clone(&woken));
             tokio::spawn(async move {
                 let _busy = span.await;
                 *told.lock().unwrap() = true;
             });
-            clock.set(Moment(set_to));
+            clock.set(Timestamp(set_to));
             clock.advance(Duration::from_millis(299)).await;
             assert!(!*woken.lock().unwrap());
             clock.advance(Duration::from_millis(1)).await;
             assert!(*woken.lock().unwrap());
-            assert_eq!(clock.now(), Moment(due));
+            assert_eq!(clock.now(), Timestamp(due));
         }
     }
 
     #[tokio::test]
     async fn time_does_not_pass_while_somebody_works() {
-        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let (open, gate) = oneshot::channel::<()>();
         let busy = clock.work().enter();
         assert_eq!(clock.work().places().len(), 1);
@@ -196,9 +199,9 @@ mod tests {
         });
         tokio::task::yield_now().await;
         open.send(()).unwrap();
-        assert_eq!(worker.await.unwrap(), Moment(0));
+        assert_eq!(worker.await.unwrap(), Timestamp(0));
         advancing.await.unwrap();
-        assert_eq!(clock.now(), Moment(9000));
+        assert_eq!(clock.now(), Timestamp(9000));
         assert!(clock.work().places().is_empty(), "{:?}", clock.work().places());
     }
 }

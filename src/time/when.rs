@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Datelike, Days, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Weekday};
 
-use super::{Moment, Zone};
+use super::{Timestamp, Zone};
 
 /// Nobody plans further ahead than this in chat; a longer way is a slip of the year.
 const FURTHEST: Duration = Duration::from_secs(5 * 366 * 86_400);
@@ -21,7 +21,7 @@ const LONGEST_GAP_MINUTES: i64 = 2 * 24 * 60;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct When {
     /// The instant.
-    pub at: Moment,
+    pub at: Timestamp,
     /// What the clocks did to it.
     pub shift: Shift,
 }
@@ -53,7 +53,7 @@ impl When {
     ///
     /// # Errors
     /// If they mean nothing, or nothing that is still to come within five years.
-    pub fn parse(text: &str, now: Moment, zone: Zone) -> Result<Self, NotWhen> {
+    pub fn parse(text: &str, now: Timestamp, zone: Zone) -> Result<Self, NotWhen> {
         let words = text.trim().to_lowercase();
         let found = stamp(&words)
             .map(Ok)
@@ -67,7 +67,7 @@ impl When {
         }
     }
 
-    fn exact(at: Moment) -> Self {
+    fn exact(at: Timestamp) -> Self {
         Self { at, shift: Shift::None }
     }
 }
@@ -80,11 +80,11 @@ fn stamp(words: &str) -> Option<When> {
     ["%Y-%m-%dT%H:%M:%S%.f%:z", "%Y-%m-%dT%H:%M%:z", "%Y-%m-%d %H:%M:%S%.f%:z", "%Y-%m-%d %H:%M%:z"]
         .iter()
         .find_map(|form| DateTime::parse_from_str(words, form).ok())
-        .map(|at| When::exact(Moment(at.timestamp_millis())))
+        .map(|at| When::exact(Timestamp(at.timestamp_millis())))
 }
 
 /// `in 2 hours`, `in 1 hour and 30 minutes`, `in 3 days`.
-fn span(words: &str, now: Moment, zone: Zone) -> Option<Result<When, NotWhen>> {
+fn span(words: &str, now: Timestamp, zone: Zone) -> Option<Result<When, NotWhen>> {
     let words = words.strip_prefix("in ")?;
     let (mut days, mut exact) = (0_u64, Duration::ZERO);
     let mut pieces = pieces(words).into_iter().filter(|piece| piece != "and" && piece != ",").peekable();
@@ -128,7 +128,7 @@ fn pieces(words: &str) -> Vec<String> {
 }
 
 /// A day, or none, and a clock time.
-fn local(words: &str, now: Moment, zone: Zone) -> Option<Result<When, NotWhen>> {
+fn local(words: &str, now: Timestamp, zone: Zone) -> Option<Result<When, NotWhen>> {
     let stamped = words.split_once('t').filter(|(date, _)| date.len() == 10);
     let words = stamped.map_or_else(|| words.to_owned(), |(date, time)| format!("{date} {time}"));
     let mut words: Vec<&str> = words.split_whitespace().filter(|word| !matches!(*word, "at" | "on" | ",")).collect();
@@ -186,7 +186,7 @@ fn two_digits(word: &str) -> Option<u32> {
 /// That clock time on the first fitting day on which it is still to come.
 fn first_to_come(
     today: NaiveDate,
-    now: Moment,
+    now: Timestamp,
     zone: Zone,
     time: NaiveTime,
     fits: impl Fn(NaiveDate) -> bool,
@@ -197,7 +197,7 @@ fn first_to_come(
 }
 
 /// When clocks there show this.
-fn on_the_clock(local: NaiveDateTime, now: Moment, zone: Zone) -> Result<When, NotWhen> {
+fn on_the_clock(local: NaiveDateTime, now: Timestamp, zone: Zone) -> Result<When, NotWhen> {
     match zone.instants(local) {
         MappedLocalTime::Single(at) => Ok(When::exact(at)),
         MappedLocalTime::Ambiguous(first, second) => {
@@ -207,7 +207,7 @@ fn on_the_clock(local: NaiveDateTime, now: Moment, zone: Zone) -> Result<When, N
             let minutes = (1..=LONGEST_GAP_MINUTES).filter_map(|n| local.checked_add_signed(TimeDelta::minutes(n)));
             let first = minutes.filter_map(|local| zone.instants(local).earliest()).next().ok_or(NotWhen::Far)?;
             // Gaps end on whole minutes, whatever seconds were named.
-            Ok(When { at: Moment(first.0 - first.0.rem_euclid(60_000)), shift: Shift::Skipped })
+            Ok(When { at: Timestamp(first.0 - first.0.rem_euclid(60_000)), shift: Shift::Skipped })
         }
     }
 }
@@ -224,8 +224,8 @@ mod tests {
         Zone::named(name).unwrap()
     }
 
-    fn at(stamp: &str) -> Moment {
-        Moment(DateTime::parse_from_rfc3339(stamp).unwrap().timestamp_millis())
+    fn at(stamp: &str) -> Timestamp {
+        Timestamp(DateTime::parse_from_rfc3339(stamp).unwrap().timestamp_millis())
     }
 
     fn parse(words: &str, now: &str, name: &str) -> Result<(String, Shift), NotWhen> {
@@ -350,8 +350,8 @@ mod tests {
         fn any_text_means_something_to_come_or_nothing(
             text in "(in |tomorrow |mon |2026-1)?\\PC{0,24}", now in 0_i64..4_000_000_000_000, name in prop::sample::select(ZONES),
         ) {
-            if let Ok(when) = When::parse(&text, Moment(now), zone(name)) {
-                prop_assert!(when.at > Moment(now) && when.at.since(Moment(now)) <= FURTHEST);
+            if let Ok(when) = When::parse(&text, Timestamp(now), zone(name)) {
+                prop_assert!(when.at > Timestamp(now) && when.at.since(Timestamp(now)) <= FURTHEST);
             }
         }
 
@@ -360,7 +360,7 @@ mod tests {
             now in 1_500_000_000_000_i64..2_200_000_000_000, hour in 0_u32..24, minute in 0_u32..60,
             name in prop::sample::select(ZONES),
         ) {
-            let (words, now, zone) = (format!("{hour:02}:{minute:02}"), Moment(now), zone(name));
+            let (words, now, zone) = (format!("{hour:02}:{minute:02}"), Timestamp(now), zone(name));
             let when = When::parse(&words, now, zone).unwrap();
             prop_assert!(when.shift == Shift::Skipped || zone.time_of_day(when.at) == words, "{when:?}");
             prop_assert!(when.at > now && when.at.since(now) <= Duration::from_secs(25 * 3600));
@@ -370,8 +370,8 @@ mod tests {
         fn what_is_shown_is_understood(
             now in 1_500_000_000_000_i64..2_200_000_000_000, minutes in 1_i64..2_000_000, name in prop::sample::select(ZONES),
         ) {
-            let (now, zone) = (Moment(now - now % 60_000), zone(name));
-            let at = Moment(now.0 + minutes * 60_000);
+            let (now, zone) = (Timestamp(now - now % 60_000), zone(name));
+            let at = Timestamp(now.0 + minutes * 60_000);
             let read = When::parse(&zone.show_short(at), now, zone).unwrap();
             prop_assert!(read.at == at || read.shift == Shift::Twice);
             prop_assert_eq!(When::parse(&at.rfc3339(), now, zone), Ok(When::exact(at)));

@@ -4,7 +4,7 @@ use chrono::{
     DateTime, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeDelta, TimeZone, Timelike, Utc,
 };
 
-use super::Moment;
+use super::Timestamp;
 
 /// An IANA time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,53 +40,53 @@ impl Zone {
     }
 
     /// The local day of an instant, as `2026-11-20`.
-    pub fn day(self, at: Moment) -> String {
+    pub fn day(self, at: Timestamp) -> String {
         self.local(at).format("%Y-%m-%d").to_string()
     }
 
     /// For a person: `2026-11-20 18:05 (Europe/Vienna)`.
-    pub fn show(self, at: Moment) -> String {
+    pub fn show(self, at: Timestamp) -> String {
         format!("{} ({})", self.show_short(at), self.name())
     }
 
     /// For a line that names the zone elsewhere: `2026-11-20 18:05`.
-    pub fn show_short(self, at: Moment) -> String {
+    pub fn show_short(self, at: Timestamp) -> String {
         self.local(at).format("%Y-%m-%d %H:%M").to_string()
     }
 
     /// For a prompt: weekday, date, time, offset and zone.
-    pub fn show_long(self, at: Moment) -> String {
+    pub fn show_long(self, at: Timestamp) -> String {
         let local = self.local(at);
         format!("{} {} {}", local.format("%A, %-d %B %Y, %H:%M"), local.offset().fix(), self.name())
     }
 
     /// For the part of a prompt that changes once a day: `Saturday, 21 November 2026`.
-    pub fn show_day(self, at: Moment) -> String {
+    pub fn show_day(self, at: Timestamp) -> String {
         self.local(at).format("%A, %-d %B %Y").to_string()
     }
 
     /// The clock time alone: `18:05`.
-    pub fn time_of_day(self, at: Moment) -> String {
+    pub fn time_of_day(self, at: Timestamp) -> String {
         let local = self.local(at);
         format!("{:02}:{:02}", local.hour(), local.minute())
     }
 
     /// The first instant that has this local date or a later one.
-    pub(super) fn first_instant(self, date: NaiveDate) -> Moment {
+    pub(super) fn first_instant(self, date: NaiveDate) -> Timestamp {
         // Midnight does not exist on some days of some zones, and some dates exist nowhere there: then it is the first quarter of an hour that does.
         let midnight = date.and_time(NaiveTime::MIN);
         (0..2 * 96)
             .filter_map(|quarter| midnight.checked_add_signed(TimeDelta::minutes(15 * quarter)))
             .find_map(|local| self.0.from_local_datetime(&local).earliest())
-            .map_or(Moment(i64::MAX), |start| Moment(start.timestamp_millis()))
+            .map_or(Timestamp(i64::MAX), |start| Timestamp(start.timestamp_millis()))
     }
 
     /// The instants at which clocks show this: none where it is skipped, two where it comes again.
-    pub(super) fn instants(self, local: NaiveDateTime) -> MappedLocalTime<Moment> {
-        self.0.from_local_datetime(&local).map(|at| Moment(at.timestamp_millis()))
+    pub(super) fn instants(self, local: NaiveDateTime) -> MappedLocalTime<Timestamp> {
+        self.0.from_local_datetime(&local).map(|at| Timestamp(at.timestamp_millis()))
     }
 
-    pub(super) fn local(self, at: Moment) -> DateTime<chrono_tz::Tz> {
+    pub(super) fn local(self, at: Timestamp) -> DateTime<chrono_tz::Tz> {
         DateTime::<Utc>::from_timestamp_millis(at.0).unwrap_or_default().with_timezone(&self.0)
     }
 }
@@ -98,11 +98,11 @@ mod tests {
     #[test]
     fn a_day_is_a_local_day() {
         let kathmandu = Zone::named("Asia/Kathmandu").unwrap();
-        let late = Moment(1_795_284_000_000); // 2026-11-21T18:00:00Z
+        let late = Timestamp(1_795_284_000_000); // 2026-11-21T18:00:00Z
         assert_eq!(Zone::UTC.day(late), "2026-11-21");
         assert_eq!(kathmandu.show(late), "2026-11-21 23:45 (Asia/Kathmandu)");
-        assert_eq!(kathmandu.day(Moment(late.0 + 900_000)), "2026-11-22");
-        assert_eq!(kathmandu.first_instant("2026-11-22".parse().unwrap()), Moment(late.0 + 900_000));
+        assert_eq!(kathmandu.day(Timestamp(late.0 + 900_000)), "2026-11-22");
+        assert_eq!(kathmandu.first_instant("2026-11-22".parse().unwrap()), Timestamp(late.0 + 900_000));
     }
 
     #[test]

@@ -15,9 +15,9 @@ pub use edit::EditFile;
 pub use list::ListFiles;
 pub(super) use skill::way as skill_way;
 
-use super::keeping::{Keeping, failed, no_skill, not_given, refused, short, shown_path, text_of};
-use super::{Call, Effects, Output, Reach, Tool, ToolError};
-use crate::memory::{EXPERIENCE, Kept, New, NotGiven, NotWritten, Origin, Written, note};
+use super::knowledge_tools::{Keeping, failed, no_skill, not_given, refused, short, shown_path, text_of};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
+use crate::memory::{ChangeOrigin, EXPERIENCE, Kept, New, NotGiven, NotWritten, Written, note};
 use crate::model::ToolSpec;
 use crate::store::Node;
 use crate::trust::Text;
@@ -35,7 +35,11 @@ impl ReadFile {
         Self(keeping)
     }
 
-    async fn of_the_party(&self, call: &Call<'_>, path: &str) -> Result<(Text, Vec<Node>, String), ToolError> {
+    async fn of_the_party(
+        &self,
+        call: &AuthorizableCall<'_>,
+        path: &str,
+    ) -> Result<(Text, Vec<Node>, String), ToolError> {
         let party = self.0.party(call).await?;
         if let Some(name) = path.strip_prefix("experience/") {
             let learned =
@@ -54,7 +58,12 @@ impl WriteFile {
         Self(keeping)
     }
 
-    async fn delete(&self, call: &Call<'_>, origin: &Origin, path: &str) -> Result<Output, ToolError> {
+    async fn delete(
+        &self,
+        call: &AuthorizableCall<'_>,
+        origin: &ChangeOrigin,
+        path: &str,
+    ) -> Result<Output, ToolError> {
         let written = self.0.tree.notes().drop_note(origin, path).await.map_err(failed)?.map_err(refused)?;
         Ok(self.0.output(call, says::deleted(path), &written))
     }
@@ -85,11 +94,11 @@ impl Tool for ReadFile {
         Effects::READS
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let path = shown_path(text_of(call, "path"));
         if let Some(way) = skill_way(&path) {
             let skill::SkillFile { words, digest, label, from } = skill::read(&self.0.review, way).await?;
@@ -102,7 +111,7 @@ impl Tool for ReadFile {
 }
 
 /// The words of a file from the wanted line on, under the line that names it.
-fn shown(call: &Call<'_>, path: &str, digest: &str, words: &str) -> String {
+fn shown(call: &AuthorizableCall<'_>, path: &str, digest: &str, words: &str) -> String {
     let first = call.arguments.get("from_line").and_then(Value::as_u64).unwrap_or(1);
     let skipped = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
     let words: String = words.split_inclusive('\n').skip(skipped).collect();
@@ -135,11 +144,11 @@ impl Tool for WriteFile {
         Effects::WRITES
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let path = shown_path(text_of(call, "path"));
         let Some(content) = call.arguments.get("content").and_then(Value::as_str) else {
             return Err(ToolError::Arguments(says::NO_CONTENT.to_owned()));
@@ -159,8 +168,8 @@ impl Tool for WriteFile {
 /// What is said of a file that was to be changed. Words that may not go there wait for their person.
 async fn said(
     keeping: &Keeping,
-    call: &Call<'_>,
-    origin: &Origin,
+    call: &AuthorizableCall<'_>,
+    origin: &ChangeOrigin,
     path: &str,
     written: Result<Written, NotWritten>,
     words: &str,
@@ -177,7 +186,7 @@ async fn said(
 
 async fn aside(
     keeping: &Keeping,
-    origin: &Origin,
+    origin: &ChangeOrigin,
     path: &str,
     words: &str,
 ) -> anyhow::Result<Result<Kept, NotWritten>> {

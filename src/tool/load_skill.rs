@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::review::{LiveSkill, Review};
 use crate::skill::MAIN;
@@ -56,11 +56,11 @@ impl Tool for LoadSkill {
         Effects::READS
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let live = find(&self.0, call).await?;
         let others: Vec<&str> = live.skill.content.files().map(|(path, _)| path).filter(|path| *path != MAIN).collect();
         let text = text_of(&live, MAIN)?;
@@ -93,11 +93,11 @@ impl Tool for LoadSkillResource {
         Effects::READS
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let live = find(&self.0, call).await?;
         let path = argument::text(call.arguments, "path");
         if let Some(problem) = path_problem(path) {
@@ -108,7 +108,7 @@ impl Tool for LoadSkillResource {
     }
 }
 
-async fn find(review: &Review, call: &Call<'_>) -> Result<LiveSkill, ToolError> {
+async fn find(review: &Review, call: &AuthorizableCall<'_>) -> Result<LiveSkill, ToolError> {
     let name = argument::text(call.arguments, "name");
     let live = review.live().await.map_err(|error| {
         tracing::error!("The skills cannot be read: {error:#}");

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::memory_search::{Looking, USUAL};
-use super::{Call, Effects, Output, Reach, Tool, ToolError};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::memory::Index;
 use crate::model::ToolSpec;
 use crate::store::{EntryKind, Journal};
@@ -50,11 +50,11 @@ impl Tool for MemoryRecall {
         Effects::READS
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let kept = vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day];
         self.0.answer(call, &[kept], USUAL).await
     }

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::keeping::{Keeping, text_of};
-use super::{Call, Effects, Output, Reach, Tool, ToolError};
+use super::knowledge_tools::{Keeping, text_of};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::model::ToolSpec;
 use crate::wording::knowledge as says;
 
@@ -41,11 +41,11 @@ impl Tool for MemorySave {
         Effects::WRITES
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let words = text_of(call, "content");
         let origin = self.0.origin(call, "save").await?;
         let kept = self.0.tree.files().save_today(&origin, words).await;

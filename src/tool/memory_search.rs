@@ -8,8 +8,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
-use crate::memory::{EntryHit, Found, Index, Question};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
+use crate::memory::{EntryHit, Index, IndexMatches, IndexQuery};
 use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::store::{EntryKind, Journal};
@@ -71,11 +71,11 @@ impl Tool for MemorySearch {
         Effects::READS
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let limit = argument::limit(call.arguments, USUAL, MOST);
         let rest: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| *kind != EntryKind::Fact).collect();
         self.0.answer(call, &[vec![EntryKind::Fact], rest], limit).await
@@ -86,7 +86,7 @@ impl Looking {
     /// What matches among each of these sorts of entries, `limit` of each, as a model gets to read it.
     pub(super) async fn answer(
         &self,
-        call: &Call<'_>,
+        call: &AuthorizableCall<'_>,
         sorts: &[Vec<EntryKind>],
         limit: usize,
     ) -> Result<Output, ToolError> {
@@ -107,18 +107,23 @@ impl Looking {
         Ok(Output { text: lines.join("\n"), label, from })
     }
 
-    async fn find(&self, call: &Call<'_>, sorts: &[Vec<EntryKind>], limit: usize) -> anyhow::Result<Found> {
+    async fn find(
+        &self,
+        call: &AuthorizableCall<'_>,
+        sorts: &[Vec<EntryKind>],
+        limit: usize,
+    ) -> anyhow::Result<IndexMatches> {
         let word = |name: &str| Some(argument::text(call.arguments, name).trim()).filter(|word| !word.is_empty());
-        let Some(party) = self.party(call).await? else { return Ok(Found::default()) };
+        let Some(party) = self.party(call).await? else { return Ok(IndexMatches::default()) };
         let words = Labelled::new(Arc::from(word("query").unwrap_or_default()), call.label.clone(), call.scope);
-        let mut all = Found::default();
+        let mut all = IndexMatches::default();
         for kinds in sorts {
-            let question = Question {
+            let question = IndexQuery {
                 kinds: kinds.clone(),
                 category: word("category").map(str::to_owned),
                 untrusted_too: argument::flag(call.arguments, "include_untrusted"),
                 limit,
-                ..Question::of(&party, words.clone())
+                ..IndexQuery::of(&party, words.clone())
             };
             let found = self.index.search(&question).await?;
             all.hits.extend(found.hits);
@@ -127,7 +132,7 @@ impl Looking {
         Ok(all)
     }
 
-    async fn party(&self, call: &Call<'_>) -> anyhow::Result<Option<Party>> {
+    async fn party(&self, call: &AuthorizableCall<'_>) -> anyhow::Result<Option<Party>> {
         match call.scope {
             Scope::Group(stream) => Ok(Some(Party::Group(stream))),
             Scope::Person(id) => Ok(self.journal.read(move |db| db.people().person(id)).await?.map(Party::One)),
@@ -136,7 +141,7 @@ impl Looking {
     }
 
     /// Only a turn that nothing untrusted had a part in says what is of use.
-    async fn count(&self, call: &Call<'_>, given: &Label, hits: &[EntryHit]) {
+    async fn count(&self, call: &AuthorizableCall<'_>, given: &Label, hits: &[EntryHit]) {
         if !call.label.is_trusted() || !given.is_trusted() {
             return;
         }

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::keeping::{Keeping, no_skill, not_given, shown_path, text_of};
-use super::{Call, Effects, Output, Reach, Tool, ToolError};
+use super::knowledge_tools::{Keeping, no_skill, not_given, shown_path, text_of};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::memory::Section;
 use crate::model::ToolSpec;
 use crate::wording::knowledge as says;
@@ -18,9 +18,10 @@ impl MemorySection {
         Self(keeping)
     }
 
-    async fn read(&self, call: &Call<'_>, path: &str, section: &str) -> Result<Output, ToolError> {
+    async fn read(&self, call: &AuthorizableCall<'_>, path: &str, section: &str) -> Result<Output, ToolError> {
         let party = self.0.party(call).await?;
-        let read = self.0.tree.files().read_section(&party, path, section).await.map_err(super::keeping::failed)?;
+        let read =
+            self.0.tree.files().read_section(&party, path, section).await.map_err(super::knowledge_tools::failed)?;
         let found = read.map_err(not_given)?;
         let (text, from) = found.ok_or_else(|| ToolError::Arguments(says::NO_SUCH_SECTION.to_owned()))?;
         let (words, label, _) = text.open();
@@ -56,11 +57,11 @@ impl Tool for MemorySection {
         Effects::WRITES
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (path, section) = (shown_path(text_of(call, "path")), text_of(call, "section"));
         let words = text_of(call, "content");
         no_skill(&path)?;

@@ -5,7 +5,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::store::{Enclosure, Journal};
 use crate::text::is_emoji;
@@ -50,11 +50,11 @@ impl Tool for React {
         Effects::SHOWS
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (turn, enclosure) = (call.turn, Enclosure::reaction(emoji(call.arguments)?));
         let kept = self.0.write("enclose a reaction", move |tx| {
             let answers = tx.messages().messages_of_turn(turn)?.iter().any(|message| !message.external_id.is_empty());

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::store::{Db, Journal, Node};
 use crate::trust::Scope;
@@ -45,11 +45,11 @@ impl Tool for ReadReflection {
         Effects::READS_PERSONAL
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let period = argument::text(call.arguments, "period").trim().to_owned();
         let (scope, named) = (call.scope, period.clone());
         let found = self.0.read(move |db| find(db, scope, &named)).await;

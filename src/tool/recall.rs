@@ -9,11 +9,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
 use crate::id::ConversationId;
-use crate::memory::{Asked, Recollection};
+use crate::memory::{RecallQuery, Recollection};
 use crate::model::ToolSpec;
-use crate::store::{Db, Hit, Node, Summary, View};
+use crate::store::{Db, Hit, Node, Summary, SummaryInputs};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled};
 use crate::wording;
@@ -61,7 +61,8 @@ impl Recall {
 /// The full summaries of the conversations that the hits stand in, as far as they have one: tainted ones.
 fn full_summaries(db: Db<'_>, hits: &[Hit]) -> anyhow::Result<Vec<Summary>> {
     let conversations: BTreeSet<ConversationId> = hits.iter().filter_map(|hit| hit.conversation).collect();
-    let found = conversations.into_iter().rev().take(SUMMARIES).map(|id| db.summaries().summary_of(id, View::Full));
+    let found =
+        conversations.into_iter().rev().take(SUMMARIES).map(|id| db.summaries().summary_of(id, SummaryInputs::Full));
     found.filter_map(Result::transpose).collect()
 }
 
@@ -91,16 +92,16 @@ impl Tool for Recall {
         Effects::READS
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let query = argument::text(call.arguments, "query").to_owned();
         let untrusted_too = argument::flag(call.arguments, "include_untrusted");
         let limit = argument::limit(call.arguments, USUAL, MOST);
         let words = Labelled::new(Arc::from(query), call.label.clone(), call.scope);
-        let asked = Asked { words, untrusted_too, limit, before: Some(call.before) };
+        let asked = RecallQuery { words, untrusted_too, limit, before: Some(call.before) };
         let (found, from, summaries) = self
             .recollection
             .search(&asked, move |db, found| {

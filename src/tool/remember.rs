@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::keeping::{Keeping, text_of};
-use super::{Call, Effects, Output, Reach, Tool, ToolError};
+use super::knowledge_tools::{Keeping, text_of};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::memory::{NoteDraft, note};
 use crate::model::ToolSpec;
 use crate::wording::knowledge as says;
@@ -46,11 +46,11 @@ impl Tool for Remember {
         Effects::WRITES
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let part = |name| text_of(call, name).trim().to_owned();
         let note = NoteDraft { title: part("title"), content: part("content"), kind: part("kind") };
         let origin = self.0.origin(call, "remember").await?;

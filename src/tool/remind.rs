@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Effects, Later, Output, Reach, Tool, ToolError, argument, later};
+use super::{AuthorizableCall, Effects, Egress, Later, Output, Tool, ToolError, argument, schedule_tools};
 use crate::model::ToolSpec;
 use crate::store::ReminderKind;
 use crate::wording::reminder as says;
@@ -48,17 +48,17 @@ impl Tool for Remind {
         Effects::SCHEDULES
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Later
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Later
     }
 
     fn judge(&self, arguments: &Value) -> Result<(), ToolError> {
-        later::words(arguments, "text")?;
+        schedule_tools::words(arguments, "text")?;
         self.0.plan_now(when(arguments)).map(drop)
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
-        let words = later::words(call.arguments, "text")?;
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+        let words = schedule_tools::words(call.arguments, "text")?;
         let plan = self.0.plan_in(call, when(call.arguments)).await?;
         self.0.keep(call, ReminderKind::Reminder, words, plan).await
     }

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::later::{self, Plan};
-use super::{Call, Effects, Later, Output, Reach, Tool, ToolError, argument};
+use super::schedule_tools::{self, ScheduleSpec};
+use super::{AuthorizableCall, Effects, Egress, Later, Output, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::store::ReminderKind;
 use crate::time::Cron;
@@ -21,7 +21,7 @@ impl ScheduleTask {
 
     fn read(&self, arguments: &Value) -> Result<(String, Cron), ToolError> {
         let cron = argument::text(arguments, "cron");
-        Ok((later::words(arguments, "task")?, self.0.cron(cron)?))
+        Ok((schedule_tools::words(arguments, "task")?, self.0.cron(cron)?))
     }
 }
 
@@ -51,16 +51,16 @@ impl Tool for ScheduleTask {
         Effects::SCHEDULES
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Later
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Later
     }
 
     fn judge(&self, arguments: &Value) -> Result<(), ToolError> {
         self.read(arguments).map(drop)
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (task, cron) = self.read(call.arguments)?;
-        self.0.keep(call, ReminderKind::Task, task, Plan::Again(cron)).await
+        self.0.keep(call, ReminderKind::Task, task, ScheduleSpec::Again(cron)).await
     }
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Effects, Later, Output, Reach, Tool, ToolError};
+use super::{AuthorizableCall, Effects, Egress, Later, Output, Tool, ToolError};
 use crate::id::ReminderId;
 use crate::model::ToolSpec;
 use crate::store::ReminderRow;
@@ -44,11 +44,11 @@ impl Tool for ListScheduled {
         Effects::READS
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (rows, mut label) = (self.0.list(call).await?, call.label.clone());
         rows.iter().for_each(|row| label.absorb(row.text.label()));
         let lines: Vec<String> = rows.iter().map(|row| self.line(row)).collect();
@@ -96,15 +96,15 @@ impl Tool for CancelScheduled {
         Effects::SCHEDULES
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Later
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Later
     }
 
     fn judge(&self, arguments: &Value) -> Result<(), ToolError> {
         id(arguments).map(drop)
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         self.0.cancel(call, id(call.arguments)?).await?;
         Ok(Output { text: says::CANCELLED.to_owned(), label: call.label.clone(), from: Vec::new() })
     }

@@ -6,8 +6,8 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
-use crate::memory::{NotGiven, Tree};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
+use crate::memory::{NotGiven, Workspace};
 use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::store::{Enclosure, Journal};
@@ -22,17 +22,17 @@ const MOST: usize = 5;
 /// The tool.
 pub struct SendFile {
     journal: Journal,
-    tree: Tree,
+    tree: Workspace,
 }
 
 impl SendFile {
     /// Takes files from that tree.
-    pub fn new(journal: Journal, tree: Tree) -> Self {
+    pub fn new(journal: Journal, tree: Workspace) -> Self {
         Self { journal, tree }
     }
 
     /// Whose folder it is, and who reads the answer.
-    async fn party(&self, call: &Call<'_>) -> Result<Party, ToolError> {
+    async fn party(&self, call: &AuthorizableCall<'_>) -> Result<Party, ToolError> {
         match call.scope {
             Scope::Group(stream) => Ok(Party::Group(stream)),
             Scope::Person(id) => {
@@ -67,11 +67,11 @@ impl Tool for SendFile {
         Effects::SHOWS
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let path = argument::text(call.arguments, "path");
         let party = self.party(call).await?;
         let found = self.tree.files().own_file(&party, path, MAX_FILE).await.map_err(not_kept)?;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
 use crate::model::ToolSpec;
-use crate::review::{Change, Draft, Origin, Review, Staged, Standing};
+use crate::review::{AutoApproval, ProposalChange, ProposalDraft, ProposalOrigin, Review, Staged};
 use crate::wording::tool as says;
 
 /// The longest reason that is kept, in bytes.
@@ -61,11 +61,11 @@ impl Tool for SubmitSkill {
         Effects::PROPOSES
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let draft = read(call)?;
         let staged = self.0.submit(draft).await.map_err(|error| {
             tracing::error!(turn.id = %call.turn, "A proposal of turn {} cannot be staged: {error:#}", call.turn);
@@ -74,7 +74,7 @@ impl Tool for SubmitSkill {
         let text = match staged {
             Err(refused) => return Err(ToolError::Refused(says::submit_refused(&refused.0))),
             Ok(Staged::Known(id)) => says::submit_known(id),
-            Ok(Staged::New(id, Standing::Tainted)) => says::submit_tainted(id),
+            Ok(Staged::New(id, AutoApproval::Tainted)) => says::submit_tainted(id),
             Ok(Staged::New(id, _)) => says::submitted(id),
         };
         // Our own words about arguments whose label is joined.
@@ -82,21 +82,21 @@ impl Tool for SubmitSkill {
     }
 }
 
-fn read(call: &Call<'_>) -> Result<Draft, ToolError> {
+fn read(call: &AuthorizableCall<'_>) -> Result<ProposalDraft, ToolError> {
     let word = |name: &str| argument::text(call.arguments, name);
-    let change = Change::read(word("change"), word("new_name"))
+    let change = ProposalChange::read(word("change"), word("new_name"))
         .ok_or_else(|| ToolError::Arguments(says::SUBMIT_WHICH_CHANGE.to_owned()))?;
     let files = match call.arguments.get("files") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(files)) => files.iter().map(file).collect::<Result<_, _>>()?,
         Some(_) => return Err(ToolError::Arguments(says::SUBMIT_BAD_FILES.to_owned())),
     };
-    Ok(Draft {
+    Ok(ProposalDraft {
         skill: word("name").to_owned(),
         change,
         files,
         rationale: crate::text::shorten(word("rationale"), RATIONALE),
-        origin: Origin::Turn {
+        origin: ProposalOrigin::Turn {
             turn: call.turn,
             conversation: call.conversation,
             person: call.person,

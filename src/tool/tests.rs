@@ -9,7 +9,7 @@ use super::*;
 use crate::trust::Source;
 
 /// A tool that only says where it would send something.
-struct Sends(Reach);
+struct Sends(Egress);
 
 #[async_trait]
 impl Tool for Sends {
@@ -25,9 +25,9 @@ impl Tool for Sends {
         Effects::LEAVES
     }
 
-    fn reach(&self, arguments: &Value) -> Reach {
+    fn reach(&self, arguments: &Value) -> Egress {
         match (&self.0, arguments.get("url").and_then(Value::as_str)) {
-            (Reach::Address(_), Some(url)) => Reach::Address(url.to_owned()),
+            (Egress::Address(_), Some(url)) => Egress::Address(url.to_owned()),
             (reach, _) => reach.clone(),
         }
     }
@@ -39,25 +39,25 @@ impl Tool for Sends {
         }
     }
 
-    async fn run(&self, _: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, _: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         Err(ToolError::Failed("It did not work.".to_owned()))
     }
 }
 
-fn outside() -> Reach {
-    Reach::Outside { server: "files".to_owned(), tool: "write\u{202e}\n`x".to_owned() }
+fn outside() -> Egress {
+    Egress::Outside { server: "files".to_owned(), tool: "write\u{202e}\n`x".to_owned() }
 }
 
-fn address() -> Reach {
-    Reach::Address(String::new())
+fn address() -> Egress {
+    Egress::Address(String::new())
 }
 
 /// What becomes of a call, in a word or in what a person is shown.
-fn way(reach: Reach, arguments: &str, label: &Label, granted: Option<&Covers>) -> Result<Ask, String> {
+fn way(reach: Egress, arguments: &str, label: &Label, granted: Option<&Covers>) -> Result<Ask, String> {
     let scope = Scope::Shared;
     let typed = web::addresses_in("see http://typed.example/a and https://secure.example/a");
     let linked = [web::parse("http://one.example/linked?a=b").unwrap()];
-    let call = Call {
+    let call = AuthorizableCall {
         arguments: &Value::Null,
         scope,
         conversation: ConversationId(1),
@@ -71,9 +71,9 @@ fn way(reach: Reach, arguments: &str, label: &Label, granted: Option<&Covers>) -
         shown_hosts: &BTreeSet::from(["shown.example".to_owned()]),
     };
     match Toolbox::new(vec![Arc::new(Sends(reach))]).way("send", arguments, &call) {
-        Way::Open(_) => Err("open".to_owned()),
-        Way::Closed(sentence) => Err(sentence),
-        Way::Ask(ask) => Ok(ask),
+        Decision::Open(_) => Err("open".to_owned()),
+        Decision::Closed(sentence) => Err(sentence),
+        Decision::Ask(ask) => Ok(ask),
     }
 }
 
@@ -90,7 +90,7 @@ fn a_clean_turn_and_a_call_that_stays_inside_need_no_yes() {
     let clean = Label::neutral();
     assert_eq!(way(outside(), "{}", &clean, None), open());
     assert_eq!(way(address(), "{\"url\": \"http://any.example/\"}", &clean, None), open());
-    assert_eq!(way(Reach::Inside, "{}", &tainted(), None), open());
+    assert_eq!(way(Egress::Inside, "{}", &tainted(), None), open());
     assert_eq!(way(address(), "{\"url\": \"https://typed.example/a/\"}", &tainted(), None), open());
 }
 
@@ -103,8 +103,8 @@ fn after_a_skill_of_a_third_party_only_the_hosts_shown_with_it_need_no_yes() {
     for other in ["other.example", "shown.example.evil.example", "x.shown.example"] {
         assert!(way(address(), &url(other), &approved, None).is_ok(), "{other}");
     }
-    assert!(way(outside(), "{}", &approved, None).is_ok() && way(Reach::Later, "{}", &approved, None).is_ok());
-    assert_eq!(way(Reach::Inside, "{}", &approved, None), open());
+    assert!(way(outside(), "{}", &approved, None).is_ok() && way(Egress::Later, "{}", &approved, None).is_ok());
+    assert_eq!(way(Egress::Inside, "{}", &approved, None), open());
     let both = approved.join_with(&tainted());
     assert!(
         way(address(), &url("shown.example"), &both, None).is_ok(),
@@ -173,13 +173,13 @@ fn what_was_typed_with_https_is_opened_with_https() {
 #[test]
 fn what_is_to_happen_later_is_shown_whole_and_a_yes_is_for_that_call() {
     let arguments = "{\"text\": \"pay\u{200b}\\n```\", \"when\": \"in 1 hour\"}";
-    assert_eq!(way(Reach::Later, arguments, &Label::neutral(), None), open());
-    let ask = way(Reach::Later, arguments, &tainted(), None).unwrap();
+    assert_eq!(way(Egress::Later, arguments, &Label::neutral(), None), open());
+    let ask = way(Egress::Later, arguments, &tainted(), None).unwrap();
     assert_eq!(ask.covers, Covers::Call);
     let shown = ["\"when\": \"in 1 hour\"", "\"text\": \"pay⟨U+200B zero width space⟩\\n```\""];
     assert!(shown.iter().all(|part| ask.shown.contains(part)), "{}", ask.shown);
-    assert_eq!(way(Reach::Later, arguments, &tainted(), Some(&Covers::Call)), open());
-    assert!(way(Reach::Later, "{\"impossible\": 1}", &tainted(), None).is_err());
+    assert_eq!(way(Egress::Later, arguments, &tainted(), Some(&Covers::Call)), open());
+    assert!(way(Egress::Later, "{\"impossible\": 1}", &tainted(), None).is_err());
 }
 
 #[test]

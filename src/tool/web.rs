@@ -53,7 +53,7 @@ impl Default for Limits {
 
 /// A fetched page. `title` and `text` are whatever the other side wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct WebPage {
     /// Where the text stood, after all redirects.
     pub url: Url,
     /// The host of `url` as it may stand in a label: validated, lower-case, punycode, no trailing dot.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::web::{FetchError, Fetcher, addresses_in, host_name, normal};
-use super::{Call, Effects, Output, Reach, Tool, ToolError, argument};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError, argument};
 use crate::model::ToolSpec;
 use crate::trust::{Label, Source};
 use crate::wording;
@@ -50,15 +50,15 @@ impl Tool for WebFetch {
         Effects::FETCHES
     }
 
-    fn reach(&self, arguments: &Value) -> Reach {
-        Reach::Address(written(arguments).to_owned())
+    fn reach(&self, arguments: &Value) -> Egress {
+        Egress::Address(written(arguments).to_owned())
     }
 
     fn judge(&self, arguments: &Value) -> Result<(), ToolError> {
         self.fetcher.judge(&address(arguments)?).map_err(|error| ToolError::Refused(error.to_string()))
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let url = address(call.arguments)?;
         let page = match self.fetcher.fetch(&url, &|to| call.may_open(to)).await {
             Ok(page) => page,

@@ -1,6 +1,6 @@
 //! What people read about forgetting.
 
-use super::review_command::Way;
+use super::review_command::Surface;
 use crate::id::ForgettingId;
 
 /// What /forget does.
@@ -18,7 +18,7 @@ pub const LAST_OWNER: &str =
     "The only owner cannot be forgotten: nobody could give orders any more. Remove the home instead.";
 
 /// There is no such note and no such fact.
-pub fn none_such(name: &str, way: Way) -> String {
+pub fn none_such(name: &str, way: Surface) -> String {
     format!(
         "There is no note and no fact called {name}, and no line that says just that. {} shows what there is: give the name of a note, or a line word for word. \
          What was only said goes with `{}`.",
@@ -38,7 +38,7 @@ pub fn too_few(name: &str) -> String {
 }
 
 /// So many messages hold the words, said on those days, and only the code deletes them.
-pub fn to_be_deleted(messages: usize, days: &str, words: &str, code: &str, way: Way) -> String {
+pub fn to_be_deleted(messages: usize, days: &str, words: &str, code: &str, way: Surface) -> String {
     let hold = if messages == 1 { "1 message holds".to_owned() } else { format!("{messages} messages hold") };
     format!(
         "No note and no fact is called that, but {hold} these words, {days}. `{}` deletes what was said there for good, and every line of your memory, of \
@@ -61,7 +61,7 @@ pub fn on_days(days: &[String]) -> String {
 const MOST_DAYS: usize = 7;
 
 /// The command that forgets with messages.
-fn with_messages(what: &str, way: Way) -> String {
+fn with_messages(what: &str, way: Surface) -> String {
     let typed = if what.contains(' ') { format!("\"{what}\"") } else { what.to_owned() };
     way.command(&format!("forget {what} messages"), &format!("memory forget {typed} --messages"))
 }
@@ -100,7 +100,7 @@ pub const KINDS: [(&str, &str); 8] = [
 ];
 
 /// Messages hold it still.
-pub fn in_messages(messages: &str, id: ForgettingId, way: Way) -> String {
+pub fn in_messages(messages: &str, id: ForgettingId, way: Surface) -> String {
     format!(
         "Still in {messages} in which it was said: what was said stays until you want it gone. `{}` deletes those too.",
         with_messages(&id.to_string(), way)
@@ -108,7 +108,7 @@ pub fn in_messages(messages: &str, id: ForgettingId, way: Way) -> String {
 }
 
 /// What has all its words in another sentence.
-pub fn also(places: &str, way: Way) -> String {
+pub fn also(places: &str, way: Surface) -> String {
     format!(
         "All its words stand in another sentence too, in {places}: a search for them finds that, and whether it means the same I cannot tell. \
          `{}`, with words that follow each other there, shows in how many messages they are and deletes those.",
@@ -141,7 +141,7 @@ pub fn in_files(files: &str) -> String {
 }
 
 /// Something holds it that came meanwhile.
-pub fn elsewhere(places: &str, id: ForgettingId, way: Way) -> String {
+pub fn elsewhere(places: &str, id: ForgettingId, way: Surface) -> String {
     let again = way.command(&format!("forget {id}"), &format!("memory forget {id}"));
     format!("Still in {places} that came meanwhile: `{again}` goes on.")
 }
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn commands_are_named_as_they_are_typed() {
-        assert!(none_such("cat", Way::Chat).contains(" /memory shows what there is"));
-        assert!(none_such("cat", Way::CommandLine).contains(" compline memory shows what there is"));
+        assert!(none_such("cat", Surface::Chat).contains(" /memory shows what there is"));
+        assert!(none_such("cat", Surface::CommandLine).contains(" compline memory shows what there is"));
     }
 }

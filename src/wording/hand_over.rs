@@ -1,7 +1,7 @@
 //! Giving the root of the workspace to another owner.
 
 use super::ProgramText;
-use super::review_command::Way;
+use super::review_command::Surface;
 
 /// How the chat command is written.
 pub const HOW: &str = "/people, or /people handover NAME";
@@ -37,10 +37,10 @@ pub fn unmovable(path: &str) -> String {
 }
 
 /// What it means.
-pub fn would(from: &str, to: &str, from_folder: &str, heir_folder: &str, way: Way) -> String {
+pub fn would(from: &str, to: &str, from_folder: &str, heir_folder: &str, way: Surface) -> String {
     let how = match way {
-        Way::Chat => format!("\n\nTo do it, send `/people handover {to} yes`."),
-        Way::CommandLine => String::new(),
+        Surface::Chat => format!("\n\nTo do it, send `/people handover {to} yes`."),
+        Surface::CommandLine => String::new(),
     };
     format!(
         "The root of the workspace belongs to {from}. Handed over to {to}:\n\n\

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::review_command::Way;
+use super::review_command::Surface;
 use crate::id::{FileId, QuestionId};
 
 /// What /memory does.
@@ -117,7 +117,7 @@ pub fn taken_down(name: &str, gauge: &str) -> String {
 }
 
 /// Above what came from outside.
-pub fn waiting(count: usize, bytes: u64, way: Way) -> String {
+pub fn waiting(count: usize, bytes: u64, way: Surface) -> String {
     let promote = way.command("promote NOTE", "memory promote NOTE");
     format!(
         "**From outside**, read only when I am asked to: {}. `{promote}` shows one and how to make it yours.",
@@ -126,7 +126,7 @@ pub fn waiting(count: usize, bytes: u64, way: Way) -> String {
 }
 
 /// All of it together.
-pub fn total(files: usize, bytes: u64, place: Option<&str>, way: Way) -> String {
+pub fn total(files: usize, bytes: u64, place: Option<&str>, way: Surface) -> String {
     let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
     let show = way.command("memory NOTE", "memory show NOTE");
     let history = way.command("memory history NOTE", "memory history NOTE");
@@ -231,7 +231,7 @@ pub fn yours_already(path: &str) -> String {
 }
 
 /// Under the words of a note that is to be promoted: how to do it.
-pub fn how_to_promote(name: &str, code: &str, way: Way) -> String {
+pub fn how_to_promote(name: &str, code: &str, way: Surface) -> String {
     format!(
         "If these words are to count as yours, `{}` makes it so: I read them like anything that you told me. The code stands for exactly this text.",
         way.command(&format!("promote {name} {code}"), &format!("memory promote {name} {code}"))
@@ -242,12 +242,12 @@ pub fn how_to_promote(name: &str, code: &str, way: Way) -> String {
 pub fn too_long_to_promote(name: &str) -> String {
     format!(
         "It is too long for a chat, and nobody should make theirs what they have not read. `{}` shows it whole.",
-        Way::CommandLine.command("", &format!("memory promote {name}"))
+        Surface::CommandLine.command("", &format!("memory promote {name}"))
     )
 }
 
 /// A code of another text, or of what stood there before.
-pub fn wrong_code(name: &str, way: Way) -> String {
+pub fn wrong_code(name: &str, way: Surface) -> String {
     format!(
         "That code is not for what stands there now, so nothing was changed. `{}` shows the text and its code.",
         way.command(&format!("promote {name}"), &format!("memory promote {name}"))
@@ -330,7 +330,7 @@ pub fn older(count: usize) -> String {
 }
 
 /// Below the versions.
-pub fn how_to_restore(name: &str, way: Way) -> String {
+pub fn how_to_restore(name: &str, way: Surface) -> String {
     format!(
         "`{}` puts one back.",
         way.command(&format!("memory restore {name} VERSION"), &format!("memory restore {name} VERSION"))
@@ -354,7 +354,7 @@ pub fn same_content(path: &str, version: FileId) -> String {
 }
 
 /// There is no such version of it.
-pub fn no_such_version(name: &str, way: Way) -> String {
+pub fn no_such_version(name: &str, way: Surface) -> String {
     format!(
         "It has no such version. `{}` lists them.",
         way.command(&format!("memory history {name}"), &format!("memory history {name}"))

@@ -1,7 +1,7 @@
 //! What a model and the owner read about proposals.
 
 use super::ProgramText;
-use super::review_command::Way;
+use super::review_command::Surface;
 use super::why::all_in_words;
 use crate::id::ProposalId;
 use crate::trust::Label;
@@ -225,13 +225,13 @@ pub fn place(path: &str, line: usize, column: usize) -> String {
 }
 
 /// How to decide. The digest stands here and nowhere else.
-pub fn how_to_decide(id: ProposalId, digest: &str, way: Way) -> String {
+pub fn how_to_decide(id: ProposalId, digest: &str, way: Surface) -> String {
     let (approve, others) = match way {
-        Way::Chat => (
+        Surface::Chat => (
             format!("/approve {id} {digest}"),
             format!("To refuse it: `/reject {id} why`\nWhere it comes from: `/why {id}`"),
         ),
-        Way::CommandLine => (
+        Surface::CommandLine => (
             format!("compline review approve {id} {digest}"),
             format!("To refuse it: `compline review reject {id} --reason WHY`"),
         ),

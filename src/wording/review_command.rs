@@ -79,14 +79,14 @@ pub fn not_held(name: &str) -> String {
 
 /// Where a command was given, and so how the next one is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Surface {
     /// In a chat.
     Chat,
     /// On the command line of the home.
     CommandLine,
 }
 
-impl Way {
+impl Surface {
     fn pending(self) -> &'static str {
         match self {
             Self::Chat => "/pending",
@@ -157,17 +157,17 @@ pub fn ended(state: &str) -> &'static str {
 }
 
 /// Below the list of what waits.
-pub fn how_to_look(way: Way) -> String {
+pub fn how_to_look(way: Surface) -> String {
     format!("`{}` shows one of them and how to decide.", way.command("show NUMBER", "review show NUMBER"))
 }
 
 /// There is no such proposal.
-pub fn no_such_proposal(id: ProposalId, way: Way) -> String {
+pub fn no_such_proposal(id: ProposalId, way: Surface) -> String {
     format!("There is no proposal {id}. `{}` lists what waits.", way.pending())
 }
 
 /// An approval that names no digest.
-pub fn hash_missing(id: ProposalId, way: Way) -> String {
+pub fn hash_missing(id: ProposalId, way: Surface) -> String {
     format!(
         "To approve, repeat the hash of what you were shown: `{}` gives all of it, with the hash at its end.",
         way.show(id)
@@ -175,12 +175,12 @@ pub fn hash_missing(id: ProposalId, way: Way) -> String {
 }
 
 /// A digest too short to mean anything.
-pub fn hash_too_short(id: ProposalId, way: Way) -> String {
+pub fn hash_too_short(id: ProposalId, way: Surface) -> String {
     format!("Give at least the first 8 digits of the hash; nothing was changed. `{}` has it at its end.", way.show(id))
 }
 
 /// A digest of something else.
-pub fn wrong_hash(id: ProposalId, way: Way) -> String {
+pub fn wrong_hash(id: ProposalId, way: Surface) -> String {
     format!("That is not the hash of proposal {id}, so nothing was changed. `{}` has it at its end.", way.show(id))
 }
 
@@ -221,7 +221,7 @@ pub fn live(skill: &str) -> String {
 }
 
 /// A skill is gone.
-pub fn deleted(skill: &str, way: Way) -> String {
+pub fn deleted(skill: &str, way: Surface) -> String {
     format!("Done: the skill {skill} is deleted. `{}` leads back.", way.history(skill))
 }
 
@@ -253,7 +253,7 @@ pub fn file(path: &str, bytes: usize) -> String {
 }
 
 /// Nothing goes by that name.
-pub fn no_such_skill(name: &str, way: Way) -> String {
+pub fn no_such_skill(name: &str, way: Surface) -> String {
     format!("There is no skill {name}. `{}` lists them.", way.skills())
 }
 
@@ -287,7 +287,7 @@ pub fn older(count: usize) -> String {
 }
 
 /// Below the versions of a skill.
-pub fn how_to_roll_back(name: &str, way: Way) -> String {
+pub fn how_to_roll_back(name: &str, way: Surface) -> String {
     let name = typed(name);
     let command = way.command(&format!("rollback {name} VERSION"), &format!("skills rollback {name} VERSION"));
     format!("`{command}` leads back to one of them.")
@@ -299,7 +299,7 @@ pub fn rolled_back(name: &str, version: VersionId) -> String {
 }
 
 /// There is no such version of it.
-pub fn no_such_version(name: &str, version: VersionId, way: Way) -> String {
+pub fn no_such_version(name: &str, version: VersionId, way: Surface) -> String {
     format!("The skill {name} has no version {version}. `{}` lists them.", way.history(name))
 }
 
@@ -324,7 +324,7 @@ pub fn edited_meanwhile(name: &str) -> String {
 pub fn staged(id: ProposalId, what: &str, standing: &str) -> String {
     format!(
         "Proposal {id} would {what}. It waits for you ({standing}).\n\n`{}` shows all of it, and how to decide.",
-        Way::CommandLine.show(id)
+        Surface::CommandLine.show(id)
     )
 }
 
@@ -332,7 +332,7 @@ pub fn staged(id: ProposalId, what: &str, standing: &str) -> String {
 pub fn waits_already(id: ProposalId) -> String {
     format!(
         "Exactly this waits for you already, as proposal {id}. `{}` shows it, and how to decide.",
-        Way::CommandLine.show(id)
+        Surface::CommandLine.show(id)
     )
 }
 

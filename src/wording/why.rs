@@ -5,7 +5,7 @@ use crate::trust::{Label, Source};
 
 /// What a step of the way is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum TraceStep {
     /// A proposal: the one that is asked about, or an earlier one that became a skill.
     Proposal(ProposalId),
     /// An answer.
@@ -70,33 +70,35 @@ pub fn made(origin: &str, at: &str) -> String {
 }
 
 /// One step further back: from `after`, which came later, to `step`. `between` answers in a row are not told one by one.
-pub fn step(after: Step, step: Step, at: &str, between: usize) -> String {
+pub fn step(after: TraceStep, step: TraceStep, at: &str, between: usize) -> String {
     let subject = match after {
-        Step::Proposal(_) => "It",
-        Step::Turn => "That answer",
-        Step::Message => "That message",
-        Step::Summary => "That summary",
-        Step::File | Step::Attachment => "That file",
-        Step::Version => "That skill",
-        Step::Facts => "That list of facts",
+        TraceStep::Proposal(_) => "It",
+        TraceStep::Turn => "That answer",
+        TraceStep::Message => "That message",
+        TraceStep::Summary => "That summary",
+        TraceStep::File | TraceStep::Attachment => "That file",
+        TraceStep::Version => "That skill",
+        TraceStep::Facts => "That list of facts",
     };
     let verb = match (after, step) {
-        (Step::Turn, Step::Message) => "was given to",
-        (Step::Turn, Step::Turn | Step::Summary) => "knew",
-        (Step::Turn, Step::File | Step::Attachment | Step::Version) => "had read",
+        (TraceStep::Turn, TraceStep::Message) => "was given to",
+        (TraceStep::Turn, TraceStep::Turn | TraceStep::Summary) => "knew",
+        (TraceStep::Turn, TraceStep::File | TraceStep::Attachment | TraceStep::Version) => "had read",
         _ => "came from",
     };
     let thing = match step {
-        Step::Proposal(id) => format!("proposal {id}, made on {at}"),
-        Step::Turn if between > 0 => format!("earlier ones, back to the answer of {at}, with {between} more between"),
-        Step::Turn if after == Step::Turn => format!("an earlier one, of {at}"),
-        Step::Turn => format!("an answer of {at}"),
-        Step::Message => format!("a message of {at}"),
-        Step::Summary => format!("the summary of an earlier conversation, written on {at}"),
-        Step::File => format!("a file of the workspace, written on {at}"),
-        Step::Attachment => format!("a file that was sent on {at}"),
-        Step::Version => format!("a skill as it was on {at}"),
-        Step::Facts => format!("the facts that were taken down on {at}"),
+        TraceStep::Proposal(id) => format!("proposal {id}, made on {at}"),
+        TraceStep::Turn if between > 0 => {
+            format!("earlier ones, back to the answer of {at}, with {between} more between")
+        }
+        TraceStep::Turn if after == TraceStep::Turn => format!("an earlier one, of {at}"),
+        TraceStep::Turn => format!("an answer of {at}"),
+        TraceStep::Message => format!("a message of {at}"),
+        TraceStep::Summary => format!("the summary of an earlier conversation, written on {at}"),
+        TraceStep::File => format!("a file of the workspace, written on {at}"),
+        TraceStep::Attachment => format!("a file that was sent on {at}"),
+        TraceStep::Version => format!("a skill as it was on {at}"),
+        TraceStep::Facts => format!("the facts that were taken down on {at}"),
     };
     format!("{subject} {verb} {thing}.")
 }
@@ -112,17 +114,17 @@ pub fn came_somehow(source: &Source) -> String {
 }
 
 /// The last step, if it is no answer. Nothing is left to be said of what came from elsewhere as a whole.
-pub fn came_with(last: Step, source: &Source) -> Option<String> {
+pub fn came_with(last: TraceStep, source: &Source) -> Option<String> {
     let what = match last {
-        Step::Proposal(_) if matches!(source.as_str(), "import" | "folder") => return None,
-        Step::Message => "the message",
-        Step::Proposal(_)
-        | Step::Turn
-        | Step::Summary
-        | Step::File
-        | Step::Attachment
-        | Step::Version
-        | Step::Facts => "it",
+        TraceStep::Proposal(_) if matches!(source.as_str(), "import" | "folder") => return None,
+        TraceStep::Message => "the message",
+        TraceStep::Proposal(_)
+        | TraceStep::Turn
+        | TraceStep::Summary
+        | TraceStep::File
+        | TraceStep::Attachment
+        | TraceStep::Version
+        | TraceStep::Facts => "it",
     };
     Some(format!("There it came in: {what} held {}.", in_words(source)))
 }
@@ -157,13 +159,13 @@ mod tests {
     #[test]
     fn each_step_is_a_whole_sentence() {
         let all = [
-            Step::Proposal(ProposalId(3)),
-            Step::Turn,
-            Step::Message,
-            Step::Summary,
-            Step::File,
-            Step::Attachment,
-            Step::Version,
+            TraceStep::Proposal(ProposalId(3)),
+            TraceStep::Turn,
+            TraceStep::Message,
+            TraceStep::Summary,
+            TraceStep::File,
+            TraceStep::Attachment,
+            TraceStep::Version,
         ];
         for after in all {
             for next in all {
@@ -173,14 +175,14 @@ mod tests {
             }
         }
         assert_eq!(
-            step(Step::Turn, Step::Turn, "noon", 2),
+            step(TraceStep::Turn, TraceStep::Turn, "noon", 2),
             "That answer knew earlier ones, back to the answer of noon, with 2 more between."
         );
     }
 
     #[test]
     fn what_came_from_elsewhere_as_a_whole_needs_no_last_step() {
-        let proposal = Step::Proposal(ProposalId(1));
+        let proposal = TraceStep::Proposal(ProposalId(1));
         assert_eq!(came_with(proposal, &Source::new("import", "")), None);
         assert!(came_with(proposal, &Source::unknown()).is_some());
         assert_eq!(heading(&Source::web("example.org")), "\n**Text from the web, example.org**");

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compline::adapter::signal::Signal;
-use compline::adapter::{Adapter, Batch, Form, Piece, PollError, SendError, Typing};
+use compline::adapter::{Adapter, Batch, OutgoingPart, PartFormat, PollError, SendError, Typing};
 use compline::config::{self, SignalEndpoint};
 use compline::message::Event;
-use compline::time::{Clock, Moment, SimulatedClock};
+use compline::time::{Clock, SimulatedClock, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::signal::{Failure, FakeSignal, Transport, Which, uuid};
@@ -15,7 +15,7 @@ use crate::support::signal::{Failure, FakeSignal, Transport, Which, uuid};
 const ADA: i64 = 1001;
 const BEN: i64 = 1002;
 const EVE: i64 = 6666;
-const START: Moment = Moment(1_795_000_000_000);
+const START: Timestamp = Timestamp(1_795_000_000_000);
 const SOCKETS: [Transport; 2] = [Transport::Unix, Transport::Tcp];
 
 /// Nothing here takes this long in real time.
@@ -72,13 +72,13 @@ impl Scene {
         let raw = self.item().await;
         self.signal.ack(None).await;
         match self.signal.parse(&raw).unwrap().event {
-            Event::Said(said) => said.text,
+            Event::Message(said) => said.text,
             other => format!("{other:?}"),
         }
     }
 
     async fn send(&self, person: i64, text: &str) -> Result<String, SendError> {
-        self.in_time(self.signal.send(&uuid(person), &piece(text), Form::Plain)).await
+        self.in_time(self.signal.send(&uuid(person), &piece(text), PartFormat::Plain)).await
     }
 
     /// Lets time pass second by second while something is waited for.
@@ -103,8 +103,8 @@ impl Scene {
     }
 }
 
-fn piece(text: &str) -> Piece {
-    Piece { rich: text.to_owned(), plain: text.to_owned(), ..Piece::default() }
+fn piece(text: &str) -> OutgoingPart {
+    OutgoingPart { rich: text.to_owned(), plain: text.to_owned(), ..OutgoingPart::default() }
 }
 
 #[tokio::test]
@@ -117,12 +117,12 @@ async fn messages_come_and_go_over_each_way() {
         assert_eq!(scene.words().await, "good evening", "{transport:?}");
         let rendered =
             scene.signal.render(&compline::message::Outbound { text: words("It is **late**."), buttons: Vec::new() });
-        let id = scene.signal.send(&uuid(ADA), &rendered[0], Form::Rich).await.unwrap();
+        let id = scene.signal.send(&uuid(ADA), &rendered[0], PartFormat::Rich).await.unwrap();
         let [sent] = scene.fake.sent(ADA).try_into().unwrap();
         assert_eq!((sent.text.as_str(), sent.styled()), ("It is late.", vec!["BOLD late".to_owned()]));
         assert_eq!(id, format!("m:{}", sent.message_id));
         let named = format!("m{}:{heard}", uuid(ADA));
-        scene.signal.seen(&uuid(ADA), &named).await;
+        scene.signal.mark_read(&uuid(ADA), &named).await;
         scene.signal.react(&uuid(ADA), &named, "👍").await.unwrap();
         scene.signal.typing(&uuid(ADA), Typing::Begun).await;
         assert!(scene.fake.is_typing(ADA));

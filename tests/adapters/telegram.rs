@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compline::adapter::telegram::Telegram;
-use compline::adapter::{Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Typing};
+use compline::adapter::{
+    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing,
+};
 use compline::config;
 use compline::id::PersonId;
 use compline::message::{Event, Inbound, Outbound, Quote};
 use compline::people::Role;
-use compline::time::{Clock, Moment, SimulatedClock};
+use compline::time::{Clock, SimulatedClock, Timestamp};
 use compline::trust::{Label, Labelled, Scope, Source};
 use secrecy::SecretString;
 use serde_json::json;
@@ -20,7 +22,7 @@ use crate::support::telegram::{FakeTelegram, Fault};
 mod groups;
 
 const ADA: i64 = 7;
-const START: Moment = Moment(1_795_000_000_000);
+const START: Timestamp = Timestamp(1_795_000_000_000);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// A fake server on our clock, Ada known to it, and the adapter.
@@ -55,7 +57,7 @@ impl Scene {
     }
 
     async fn send(&self, text: &str) -> Result<String, SendError> {
-        self.bot.send("7", &piece(text), Form::Rich).await
+        self.bot.send("7", &piece(text), PartFormat::Rich).await
     }
 
     fn pass(&self, span: Duration) {
@@ -83,8 +85,8 @@ fn bot(fake: &FakeTelegram, token: &str, clock: Arc<dyn Clock>) -> Telegram {
     Telegram::new(&config, clock).unwrap()
 }
 
-fn piece(text: &str) -> Piece {
-    Piece { rich: format!("<b>{text}</b>"), plain: text.to_owned(), ..Piece::default() }
+fn piece(text: &str) -> OutgoingPart {
+    OutgoingPart { rich: format!("<b>{text}</b>"), plain: text.to_owned(), ..OutgoingPart::default() }
 }
 
 /// Fails if a text that may reach a log or a person holds the secret half of the token or our address.
@@ -198,7 +200,7 @@ async fn a_message_is_sent_as_html_without_preview_and_a_reply_names_it() {
     assert!(sent.link_preview_disabled);
     scene.fake.replies(ADA, sent.message_id, "Thanks");
     let batch = scene.next(Some(&cursor)).await;
-    let Event::Said(said) = scene.bot.parse(&batch.items[0]).unwrap().event else { unreachable!() };
+    let Event::Message(said) = scene.bot.parse(&batch.items[0]).unwrap().event else { unreachable!() };
     assert!(matches!(said.quote, Some(Quote::Message { external_id, .. }) if external_id == name));
 }
 
@@ -207,9 +209,9 @@ async fn refused_markup_is_told_and_the_plain_form_passes() {
     let (scene, _) = Scene::acquainted().await;
     scene.fake.reject_markup_next(1);
     assert_eq!(scene.send("Hi").await, Err(SendError::BadMarkup));
-    let broken = Piece { rich: "<b>open".to_owned(), plain: "a < b & c".to_owned(), ..Piece::default() };
-    assert_eq!(scene.bot.send("7", &broken, Form::Rich).await, Err(SendError::BadMarkup));
-    scene.bot.send("7", &broken, Form::Plain).await.unwrap();
+    let broken = OutgoingPart { rich: "<b>open".to_owned(), plain: "a < b & c".to_owned(), ..OutgoingPart::default() };
+    assert_eq!(scene.bot.send("7", &broken, PartFormat::Rich).await, Err(SendError::BadMarkup));
+    scene.bot.send("7", &broken, PartFormat::Plain).await.unwrap();
     assert_eq!(scene.fake.texts(ADA), ["a < b & c"]);
 }
 
@@ -225,7 +227,7 @@ async fn a_lost_answer_is_unclear_and_a_closed_door_is_not() {
     assert_eq!(scene.fake.texts(ADA).len(), 2, "two of the four had arrived");
     scene.fake.stop();
     let fresh = bot(&scene.fake, scene.fake.token(), scene.clock.clone());
-    let error = fresh.send("7", &piece("never"), Form::Rich).await.unwrap_err();
+    let error = fresh.send("7", &piece("never"), PartFormat::Rich).await.unwrap_err();
     assert!(matches!(error, SendError::Later(_)), "{error:?}");
     assert_clean(&format!("{error:?} {error}"), &scene.fake);
 }
@@ -242,10 +244,10 @@ async fn a_chat_that_asked_to_wait_is_left_alone_by_everything() {
     scene.pass(Duration::from_millis(6_999));
     let rest = SendError::Wait(Duration::from_millis(1));
     assert_eq!(scene.send("second").await, Err(rest.clone()));
-    assert_eq!(scene.bot.edit("7", &name, &piece("x"), Form::Rich).await, Err(rest));
+    assert_eq!(scene.bot.edit("7", &name, &piece("x"), PartFormat::Rich).await, Err(rest));
     scene.bot.typing("7", Typing::Begun).await;
     assert_eq!(scene.fake.calls().len(), calls, "nothing touched the network");
-    scene.bot.send("8", &piece("to Ben"), Form::Rich).await.unwrap();
+    scene.bot.send("8", &piece("to Ben"), PartFormat::Rich).await.unwrap();
     scene.pass(Duration::from_millis(1));
     scene.send("second").await.unwrap();
     scene.bot.typing("7", Typing::Begun).await;
@@ -256,19 +258,19 @@ async fn a_chat_that_asked_to_wait_is_left_alone_by_everything() {
 #[tokio::test]
 async fn whoever_does_not_want_us_is_blocked() {
     let (scene, _) = Scene::acquainted().await;
-    assert!(matches!(scene.bot.send("999", &piece("x"), Form::Rich).await, Err(SendError::Blocked(_))));
+    assert!(matches!(scene.bot.send("999", &piece("x"), PartFormat::Rich).await, Err(SendError::Blocked(_))));
     scene.fake.block(ADA);
     assert!(matches!(scene.send("x").await, Err(SendError::Blocked(_))));
     scene.fake.unblock(ADA);
-    let long = Piece { plain: "x".repeat(4097), ..piece("") };
-    assert!(matches!(scene.bot.send("7", &long, Form::Plain).await, Err(SendError::Refused(_))));
+    let long = OutgoingPart { plain: "x".repeat(4097), ..piece("") };
+    assert!(matches!(scene.bot.send("7", &long, PartFormat::Plain).await, Err(SendError::Refused(_))));
 }
 
 #[tokio::test]
 async fn an_edit_that_changes_nothing_succeeds_and_one_of_nothing_is_gone() {
     let (scene, _) = Scene::acquainted().await;
     let name = scene.send("draft").await.unwrap();
-    let edit = async |name: &str, text: &str| scene.bot.edit("7", name, &piece(text), Form::Rich).await;
+    let edit = async |name: &str, text: &str| scene.bot.edit("7", name, &piece(text), PartFormat::Rich).await;
     assert_eq!(edit(&name, "draft").await, Ok(()));
     assert_eq!(edit(&name, "final").await, Ok(()));
     assert_eq!(scene.fake.texts(ADA), ["final"]);
@@ -291,7 +293,7 @@ async fn buttons_stand_under_the_last_part_and_a_press_is_heard() {
     let pieces = scene.bot.render(&outbound);
     assert!(pieces.len() > 1);
     for piece in &pieces {
-        scene.bot.send("7", piece, Form::Rich).await.unwrap();
+        scene.bot.send("7", piece, PartFormat::Rich).await.unwrap();
     }
     let sent = scene.fake.sent(ADA);
     let (last, rest) = sent.split_last().unwrap();
@@ -300,7 +302,7 @@ async fn buttons_stand_under_the_last_part_and_a_press_is_heard() {
     scene.fake.presses(ADA, last.message_id, "yes 4");
     let batch = scene.next(Some(&cursor)).await;
     let Event::Button { data, callback } = scene.bot.parse(&batch.items[0]).unwrap().event else { unreachable!() };
-    scene.bot.button_heard(&callback).await;
+    scene.bot.acknowledge_button(&callback).await;
     assert_eq!(data, "yes 4");
     assert_eq!(scene.fake.callback_answers().len(), 1);
 }
@@ -358,7 +360,7 @@ async fn what_people_send_is_understood_as_telegram_words_it() {
         .items
         .iter()
         .map(|raw| match scene.bot.parse(raw).unwrap().event {
-            Event::Said(said) => {
+            Event::Message(said) => {
                 let album = if said.album.is_some() { " album" } else { "" };
                 let quote = if said.quote.is_some() { " quote" } else { "" };
                 format!("{:?} {} {}{album}{quote}", said.origin, said.text, said.files.len())

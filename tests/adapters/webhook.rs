@@ -7,7 +7,7 @@ use std::time::Duration;
 use compline::adapter::telegram::Telegram;
 use compline::adapter::{Adapter, Batch, PollError};
 use compline::config;
-use compline::time::{Clock, Moment, SimulatedClock};
+use compline::time::{Clock, SimulatedClock, Timestamp};
 use reqwest::StatusCode;
 use secrecy::SecretString;
 use serde_json::json;
@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use crate::support::telegram::FakeTelegram;
 
 const ADA: i64 = 7;
-const START: Moment = Moment(1_795_000_000_000);
+const START: Timestamp = Timestamp(1_795_000_000_000);
 const SECRET: &str = "a-secret-of-24-letters_x";
 /// Real time after which nothing comes any more.
 const LIMIT: Duration = Duration::from_secs(20);

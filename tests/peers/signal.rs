@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use compline::adapter::signal::Signal;
-use compline::adapter::{Adapter, Form, Piece, PollError, SendError};
+use compline::adapter::{Adapter, OutgoingPart, PartFormat, PollError, SendError};
 use compline::config;
 use compline::time::SystemClock;
 use serde_json::{Value, json};
@@ -214,8 +214,8 @@ fn adapter(endpoint: &str) -> Arc<Signal> {
 }
 
 async fn send(signal: Arc<Signal>) -> Result<String, SendError> {
-    let piece = Piece { rich: "x".to_owned(), plain: "x".to_owned(), ..Piece::default() };
-    signal.send("11111111-2222-4333-8444-555555555555", &piece, Form::Plain).await
+    let piece = OutgoingPart { rich: "x".to_owned(), plain: "x".to_owned(), ..OutgoingPart::default() };
+    signal.send("11111111-2222-4333-8444-555555555555", &piece, PartFormat::Plain).await
 }
 
 async fn until_it_answers(signal: &Signal) {

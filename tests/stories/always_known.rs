@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use compline::model::{Message, Part, Request, Role};
+use compline::model::{Message, Request, RequestPart, Role};
 use serde_json::json;
 
 use crate::support::model::words;
@@ -11,7 +11,7 @@ use crate::support::story::{ADA, Story, canary};
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn texts(message: &Message) -> Vec<String> {
-    let text = |part: &Part| if let Part::Text(text) = part { Some(text.to_string()) } else { None };
+    let text = |part: &RequestPart| if let RequestPart::Text(text) = part { Some(text.to_string()) } else { None };
     message.parts().iter().filter_map(|part| text(part.open().0)).collect()
 }
 

@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use compline::id::PersonId;
-use compline::memory::{Index, Question};
+use compline::memory::{Index, IndexQuery};
 use compline::model::Purpose;
 use compline::people::{Address, Party, Person, Role};
 use compline::store::{MessageKind, NewConversation, NewMessage, TextKind, Tx};
-use compline::time::Moment;
+use compline::time::Timestamp;
 use compline::trust::{Label, Labelled, Scope};
 use serde_json::json;
 
@@ -43,9 +43,9 @@ async fn talked(story: &Story, messages: usize) {
     let talk = move |tx: Tx<'_>| {
         let stream = tx.conversations().stream_for(PersonId(1))?;
         let address =
-            tx.addresses().link(&Address::new("terminal", "local", "person-1"), Some(PersonId(1)), Moment(0))?;
+            tx.addresses().link(&Address::new("terminal", "local", "person-1"), Some(PersonId(1)), Timestamp(0))?;
         for block in 0..messages / 100 {
-            let at = Moment(1_600_000_000_000 + i64::try_from(block).unwrap() * 86_400_000);
+            let at = Timestamp(1_600_000_000_000 + i64::try_from(block).unwrap() * 86_400_000);
             let new = NewConversation { stream, kind: "chat", scope: ADAS, because: "silence", at };
             let conversation = tx.conversations().open_conversation(&new)?;
             for number in block * 100..(block + 1) * 100 {
@@ -83,7 +83,7 @@ async fn talked(story: &Story, messages: usize) {
 
 async fn knows(index: &Index, words: &str) -> Vec<String> {
     let words = crate::support::story::typed(words, ADAS);
-    let found = index.search(&Question { limit: 5, ..Question::of(&ada(), words) }).await.unwrap();
+    let found = index.search(&IndexQuery { limit: 5, ..IndexQuery::of(&ada(), words) }).await.unwrap();
     found.hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
 }
 

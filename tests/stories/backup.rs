@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use compline::admin::backup::key::BackupKey;
 use compline::admin::backup::{self, Made, Sources, read};
-use compline::admin::restore::{self, Authenticity, Configuration, Prepared, Restored, Seam, Settled, Target, Warrant};
+use compline::admin::restore::{
+    self, Authenticity, Configuration, Prepared, RestoreTarget, Restored, Seam, Settled, Warrant,
+};
 use compline::config::Home;
 use compline::time::Clock;
 
@@ -26,10 +28,10 @@ pub fn back_up(home: &Path, to: &Path, story: &StoryOver<impl Channel>) -> anyho
     backup::make(&sources(home), to, story.clock.now(), &mut |_, _| {})
 }
 
-fn target(home: &Path) -> Target {
+fn target(home: &Path) -> RestoreTarget {
     let environment = std::collections::BTreeMap::new();
     let configuration = Configuration::default();
-    Target { home: Home::at(home), config: home.join("compline.toml"), configuration, environment }
+    RestoreTarget { home: Home::at(home), config: home.join("compline.toml"), configuration, environment }
 }
 
 /// What speaks for that archive, with the key of the story's home or the code of it.

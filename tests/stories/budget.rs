@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use compline::config::Price;
-use compline::model::{Card, ModelError, Usage};
+use compline::model::{ModelError, ModelInfo, Usage};
 
 use super::Story;
 use crate::support::model::{Say, Scripted};
@@ -11,8 +11,8 @@ use crate::support::story::{ADA, BEN};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
-fn card(price: Option<Price>) -> Card {
-    Card {
+fn card(price: Option<Price>) -> ModelInfo {
+    ModelInfo {
         provider: "scripted".to_owned(),
         name: "scripted".to_owned(),
         context_window: 100_000,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use compline::model::{ModelError, Part, Purpose, Request, Role};
+use compline::model::{ModelError, Purpose, Request, RequestPart, Role};
 use serde_json::json;
 
 use crate::support::model::{Say, words};
@@ -97,8 +97,8 @@ async fn a_call_and_its_result_are_never_parted() {
     let (mut calls, mut results) = (Vec::new(), Vec::new());
     for part in last.messages().iter().flat_map(|message| message.parts()) {
         match part.open().0 {
-            Part::Call { id, .. } => calls.push(id.to_string()),
-            Part::Result { id, .. } => results.push(id.to_string()),
+            RequestPart::Call { id, .. } => calls.push(id.to_string()),
+            RequestPart::Result { id, .. } => results.push(id.to_string()),
             _ => {}
         }
     }
@@ -225,7 +225,7 @@ async fn memory_may_stand_with_the_instructions() {
         messages
             .flat_map(|message| message.parts())
             .filter_map(|part| match part.open().0 {
-                Part::Text(text) => Some(text.to_string()),
+                RequestPart::Text(text) => Some(text.to_string()),
                 _ => None,
             })
             .collect()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use compline::model::{Card, Message, ModelError, Request};
+use compline::model::{Message, ModelError, ModelInfo, Request};
 
 use crate::support::model::{Say, Scripted, words};
 use crate::support::story::{ADA, Story};
@@ -32,7 +32,7 @@ fn each_begins_with_the_one_before(requests: &[Request]) {
 /// A story whose model reads no more than so many tokens.
 async fn with_window(tokens: u64) -> Story {
     let mut story = Story::prepared("").await;
-    let card = Card {
+    let card = ModelInfo {
         provider: "scripted".to_owned(),
         name: "scripted".to_owned(),
         context_window: tokens,

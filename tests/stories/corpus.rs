@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use compline::engine::files::document::{Unread, read};
-use compline::engine::files::reader::{Document, Found, Reader};
+use compline::engine::files::reader::{Document, DocumentContent, DocumentReader};
 use compline::time::SystemClock;
 use flate2::{Compress, Compression, FlushCompress};
 use proptest::prelude::*;
@@ -12,15 +12,15 @@ use proptest::prelude::*;
 use crate::support::pdf::{LOCK, locked, of_objects, of_streams, pdf};
 
 /// What the program itself makes of these bytes.
-async fn found(kind: Document, bytes: &[u8]) -> Found {
-    let reader = Reader::new(Path::new(env!("CARGO_BIN_EXE_compline")));
+async fn found(kind: Document, bytes: &[u8]) -> DocumentContent {
+    let reader = DocumentReader::new(Path::new(env!("CARGO_BIN_EXE_compline")));
     let clock = SystemClock::default();
     let reading = reader.read(&clock, kind, bytes);
     tokio::time::timeout(Duration::from_secs(100), reading).await.expect("it never ended")
 }
 
-fn words(text: &str) -> Found {
-    Found::Words { text: text.to_owned(), whole: true }
+fn words(text: &str) -> DocumentContent {
+    DocumentContent::Words { text: text.to_owned(), whole: true }
 }
 
 /// What is read of these bytes in this process.
@@ -55,22 +55,24 @@ async fn a_pdf_is_read_page_by_page() {
 async fn a_web_page_is_read_without_what_nobody_sees() {
     let page = "<!doctype html><title>x</title><script>steal()</script><style>p{}</style><!-- hidden --><p>Tea &amp; <b>cake</b></p>\
         <table><tr><td>one<td>two</table><a href='https://a.example/'>a link</a>";
-    let Found::Words { text, whole } = found(Document::Html, page.as_bytes()).await else { panic!("no words") };
+    let DocumentContent::Words { text, whole } = found(Document::Html, page.as_bytes()).await else {
+        panic!("no words")
+    };
     assert!(whole && text.contains("Tea & ") && text.contains("a link <https://a.example/>"), "{text}");
     assert!(!text.contains("steal") && !text.contains("hidden") && !text.contains("p{"), "{text}");
 }
 
 #[tokio::test]
 async fn a_document_without_words_is_told_apart_from_a_broken_one() {
-    assert_eq!(found(Document::Pdf, &of_streams(&[("", b"0 0 100 100 re f")], "")).await, Found::Nothing);
-    assert_eq!(found(Document::Pdf, b"%PDF-1.7\nnothing of the kind").await, Found::Broken);
-    assert_eq!(found(Document::Pdf, b"").await, Found::Broken);
-    assert_eq!(found(Document::Html, b"<script>all of it</script>").await, Found::Nothing);
+    assert_eq!(found(Document::Pdf, &of_streams(&[("", b"0 0 100 100 re f")], "")).await, DocumentContent::Nothing);
+    assert_eq!(found(Document::Pdf, b"%PDF-1.7\nnothing of the kind").await, DocumentContent::Broken);
+    assert_eq!(found(Document::Pdf, b"").await, DocumentContent::Broken);
+    assert_eq!(found(Document::Html, b"<script>all of it</script>").await, DocumentContent::Nothing);
 }
 
 #[tokio::test]
 async fn a_locked_document_is_told_apart() {
-    assert_eq!(found(Document::Pdf, &locked(LOCK)).await, Found::Locked);
+    assert_eq!(found(Document::Pdf, &locked(LOCK)).await, DocumentContent::Locked);
 }
 
 #[tokio::test]
@@ -79,7 +81,7 @@ async fn a_bomb_costs_the_document_and_not_the_gateway() {
     let both = of_streams(&[("", before), ("/Filter /FlateDecode", &bomb(3_000))], "");
     assert_eq!(
         found(Document::Pdf, &both).await,
-        Found::Words { text: "before the bomb".to_owned(), whole: false },
+        DocumentContent::Words { text: "before the bomb".to_owned(), whole: false },
         "what was read before it is kept"
     );
 }
@@ -99,7 +101,7 @@ async fn what_has_no_end_and_no_bottom_costs_the_document_and_not_the_gateway() 
         of_objects(&[b"1 0 R".to_vec()], ""),
     ] {
         let read = found(Document::Pdf, &bytes).await;
-        assert!(matches!(read, Found::Broken | Found::Nothing), "{read:?}");
+        assert!(matches!(read, DocumentContent::Broken | DocumentContent::Nothing), "{read:?}");
     }
     let deep = "<div>".repeat(200_000) + "bottom";
     assert_eq!(found(Document::Html, deep.as_bytes()).await, words("bottom"));

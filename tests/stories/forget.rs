@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compline::id::{PersonId, TurnId};
-use compline::memory::{Author, New, Origin, Tree};
+use compline::memory::{Author, ChangeOrigin, New, Workspace};
 use compline::people::{Party, Person, Role};
 use compline::store::CommitPoint::{After, Before};
 use compline::store::Node;
@@ -36,7 +36,7 @@ fn ben() -> Party {
 
 /// A file of somebody's folder becomes that, by the one writer, as if a turn had written it.
 async fn writes(story: &Story, who: Party, path: &str, text: &str, turn: Option<i64>) {
-    let origin = Origin {
+    let origin = ChangeOrigin {
         who,
         label: Label::trusted(),
         author: Author::Assistant,
@@ -46,7 +46,7 @@ async fn writes(story: &Story, who: Party, path: &str, text: &str, turn: Option<
     };
     let text = text.to_owned();
     let (workspace, experience) = (story.home.join("workspace"), story.home.join("experience"));
-    let tree = Tree::new(workspace, experience, story.app().journal.clone(), Zone::UTC);
+    let tree = Workspace::new(workspace, experience, story.app().journal.clone(), Zone::UTC);
     tree.versions().change(&origin, path, move |_| Ok(New::Text(text.clone()))).await.unwrap().unwrap();
 }
 

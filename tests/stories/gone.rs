@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use compline::id::PersonId;
-use compline::message::{Event, FileKind, Origin, RemoteFile, Said};
+use compline::message::{Event, FileKind, RemoteFile, Said, TextOrigin};
 use compline::model::Request;
 use compline::time::Clock;
 use compline::trust::Scope;
@@ -206,8 +206,8 @@ async fn a_deleted_file_is_gone_from_the_disk() {
         name: "Quakenbrueck.txt".to_owned(),
         size: None,
     };
-    let with_file = Said { text: canary(ADA), origin: Origin::Typed, files: vec![file], ..Said::default() };
-    comes(&story, ADA, "m1", Event::Said(with_file)).await;
+    let with_file = Said { text: canary(ADA), origin: TextOrigin::Typed, files: vec![file], ..Said::default() };
+    comes(&story, ADA, "m1", Event::Message(with_file)).await;
     story.answered().await;
     let path = story.home.join("workspace").join(story.text("SELECT path FROM attachments"));
     assert!(path.exists() && words(story.model.chats().last().unwrap()).contains(SECRET));
@@ -224,7 +224,7 @@ async fn a_deleted_file_is_gone_from_the_disk() {
 async fn a_part_of_an_album_takes_the_album_with_it() {
     let story = Story::begin().await;
     let part =
-        |words: &str| Event::Said(Said { text: words.to_owned(), album: Some("a".to_owned()), ..Said::default() });
+        |words: &str| Event::Message(Said { text: words.to_owned(), album: Some("a".to_owned()), ..Said::default() });
     comes(&story, ADA, "m1", part("One")).await;
     comes(&story, ADA, "m2", part(SECRET)).await;
     story.answered().await;

@@ -152,7 +152,7 @@ async fn a_clock_that_is_set_makes_one_run_at_most() {
     let now = story.clock.now();
     for (hours, runs) in [(-3, 1), (3, 2), (240, 3), (0, 3)] {
         story.stop().await;
-        story.clock.set(compline::time::Moment(now.0 + hours * 3_600_000));
+        story.clock.set(compline::time::Timestamp(now.0 + hours * 3_600_000));
         story.start().await;
         story.pass(MINUTE).await;
         assert_eq!(slots(&story), runs, "set by {hours} hours");

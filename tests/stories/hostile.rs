@@ -240,7 +240,7 @@ async fn what_a_tool_of_another_program_gives_changes_no_skill() {
     let command = serde_json::json!(["python3", "-I", program, "good", log.path().join("log")]);
     let settings = format!("{BY_REVIEWER}[[mcp]]\nname = \"fake\"\ncommand = {command}\n");
     let orders = orders::changes(15);
-    let limits = compline::tool::outside::Limits { connect: Duration::from_secs(20), call: Duration::from_secs(20) };
+    let limits = compline::tool::mcp::Limits { connect: Duration::from_secs(20), call: Duration::from_secs(20) };
     let mut stage = Stage::set(settings.leak(), &orders, |story| {
         story.set_env("PATH", &std::env::var("PATH").unwrap());
         story.limit_outside(limits);

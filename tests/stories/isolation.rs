@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use compline::id::{AddressId, PersonId, SlotId};
-use compline::store::{Db, Journal, Looked, Lookup, NewSlot, Pool, Read, SlotState};
+use compline::store::{Corpus, Db, Journal, Looked, Lookup, NewSlot, Read, SlotState};
 use compline::text::question::Question;
-use compline::time::Moment;
+use compline::time::Timestamp;
 use compline::trust::Scope;
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -233,7 +233,7 @@ async fn who_is_joined_to_another_takes_nothing_of_a_third_along() {
     };
     let before = ["person:77", "group:77"].map(rows_of);
     let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
-    journal.write("join", |tx| tx.people().absorb(PersonId(2), PersonId(1), Moment(9))).await.unwrap();
+    journal.write("join", |tx| tx.people().absorb(PersonId(2), PersonId(1), Timestamp(9))).await.unwrap();
     journal.close().await;
     for (before, scope) in before.iter().zip(["person:77", "group:77"]) {
         is_untouched(before, &rows_of(scope));
@@ -241,7 +241,7 @@ async fn who_is_joined_to_another_takes_nothing_of_a_third_along() {
 }
 
 /// The digests of the vectors that a reader of a scope is shown who begins there.
-fn vectors(db: Db<'_>, pool: Pool, scope: Scope, read: Read) -> anyhow::Result<Vec<String>> {
+fn vectors(db: Db<'_>, pool: Corpus, scope: Scope, read: Read) -> anyhow::Result<Vec<String>> {
     let mut digests = Vec::new();
     db.embeddings().read_vectors((pool, scope), "a model", read, |seen| digests.push(seen.digest.to_owned()))?;
     Ok(digests)
@@ -250,7 +250,7 @@ fn vectors(db: Db<'_>, pool: Pool, scope: Scope, read: Read) -> anyhow::Result<V
 /// The same for the words that are there, for vectors that came since, and for places that came since.
 fn all_vectors(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<String>> {
     let mut shown = Vec::new();
-    for pool in [Pool::Said, Pool::Known] {
+    for pool in [Corpus::Said, Corpus::Known] {
         let newest = db.embeddings().begin_vectors(pool)?;
         for read in [newest, Read { words: 0, vector: 0, ..newest }, Read { words: 0, place: 0, ..newest }] {
             shown.push(format!("{:?}", vectors(db, pool, scope, read)?));
@@ -261,7 +261,7 @@ fn all_vectors(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<String>> {
 
 /// What the journal says when it is asked for one scope, by the question.
 fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>> {
-    let (first, last, at) = (Moment(0), Moment(8), Moment(7));
+    let (first, last, at) = (Timestamp(0), Timestamp(8), Timestamp(7));
     let Scope::Person(person) = scope else { return Ok(Vec::new()) };
     Ok(vec![
         ("tools_between", format!("{:?}", db.activity().tools_between(scope, first, last)?)),
@@ -336,9 +336,9 @@ async fn a_slot_of_somebody_else_takes_no_day_away() {
     let journal = with_a_stranger(&story, async |_| ()).await;
     open(&story).execute("UPDATE slots SET run = 2 WHERE scope = 'person:77'", []).unwrap();
     let ada = Scope::Person(PersonId(1));
-    let within = move |db: Db<'_>| db.reflections().reflections_within(ada, "daily", Moment(0), Moment(8));
+    let within = move |db: Db<'_>| db.reflections().reflections_within(ada, "daily", Timestamp(0), Timestamp(8));
     assert_eq!(journal.read(within).await.unwrap().len(), 1, "the newest run of Ada's own day");
-    let (job, period, reason, at) = ("weekly", DAY, "", Moment(7));
+    let (job, period, reason, at) = ("weekly", DAY, "", Timestamp(7));
     open(&story).execute("UPDATE slots SET job = 'weekly' WHERE scope = 'person:77'", []).unwrap();
     let claimed = journal.write("claim", move |tx| {
         let (state, again) = (SlotState::Claimed, false);
@@ -380,7 +380,7 @@ async fn work_for_somebody_else_holds_no_hand_over_up_and_loses_no_message() {
         })
         .unwrap();
     db.execute("UPDATE outbox SET address_id = ?1 WHERE scope = 'person:77'", [address]).unwrap();
-    let done = journal.write("unlink", move |tx| tx.people().unlink(AddressId(address), PersonId(ben), Moment(9)));
+    let done = journal.write("unlink", move |tx| tx.people().unlink(AddressId(address), PersonId(ben), Timestamp(9)));
     done.await.unwrap();
     assert_eq!(story.text("SELECT state FROM outbox WHERE scope = 'person:77'"), "pending", "it is not Ben's");
     let begun = journal.write("hand over", move |tx| tx.folders().begin_hand_over(PersonId(ben), "people/1-ada"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use compline::id::PersonId;
-use compline::memory::{EntryHit, Question};
+use compline::memory::{EntryHit, IndexQuery};
 use compline::people::{Party, Person, Role};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn ada() -> Party {
 async fn hits(story: &Story, query: &str) -> Vec<EntryHit> {
     let index = &story.app().index;
     let words = crate::support::story::typed(query, ada().scope());
-    index.search(&Question { limit: 50, ..Question::of(&ada(), words) }).await.unwrap().hits
+    index.search(&IndexQuery { limit: 50, ..IndexQuery::of(&ada(), words) }).await.unwrap().hits
 }
 
 fn uses(story: &Story) -> i64 {

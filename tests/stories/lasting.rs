@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use compline::id::PersonId;
 use compline::model::{Purpose, Request};
-use compline::store::View;
+use compline::store::SummaryInputs;
 use compline::trust::{Label, Scope, Source};
 
 use super::{Fake, Story};
@@ -42,7 +42,7 @@ async fn the_next_conversation_begins_with_the_trusted_half_and_the_whole_is_kep
     let conversation = compline::id::ConversationId(1);
     let kept =
         |view| story.app().journal.read_now(|db| db.summaries().summary_of(conversation, view)).unwrap().unwrap();
-    let (small, full) = (kept(View::Trusted), kept(View::Full));
+    let (small, full) = (kept(SummaryInputs::Trusted), kept(SummaryInputs::Full));
     assert_eq!(
         (small.content.label().encode().as_str(), small.content.open().0.title.as_str()),
         ("trusted", "About birthday")

@@ -1,7 +1,7 @@
 //! A talk of any shape that outgrows the window: every message of it is shown as it was said, or stands in what the summary was made from; and no summary,
 //! however it comes out, holds the talk up.
 
-use compline::model::{Part, Purpose, Request};
+use compline::model::{Purpose, Request, RequestPart};
 use serde_json::json;
 
 use crate::support::model::{Say, usual, words};
@@ -102,8 +102,8 @@ async fn groups_of_six_calls_stay_whole_or_go_whole() {
     let last = story.model.chats().pop().unwrap();
     for part in last.messages().iter().flat_map(|message| message.parts()) {
         match part.open().0 {
-            Part::Call { id, .. } => calls.push(id.to_string()),
-            Part::Result { id, .. } => results.push(id.to_string()),
+            RequestPart::Call { id, .. } => calls.push(id.to_string()),
+            RequestPart::Result { id, .. } => results.push(id.to_string()),
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use compline::tool::outside::{Condition, Limits};
+use compline::tool::mcp::{Condition, Limits};
 use serde_json::{Value, json};
 
 use crate::support::model::words;

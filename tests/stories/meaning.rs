@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::post;
 use compline::id::{MessageId, PersonId};
-use compline::memory::{Asked, Recollection, VectorHealth};
+use compline::memory::{RecallQuery, Recollection, VectorHealth};
 use compline::model::Purpose;
 use compline::trust::{Label, Labelled, Scope};
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ async fn found(story: &Story, scope: Scope, words: &str, untrusted_too: bool) ->
     let app = story.app();
     let recollection = Recollection::new(app.journal.clone(), app.vectors.clone(), "Compline");
     let words = Labelled::new(Arc::from(words), Label::trusted(), scope);
-    let asked = Asked { words, untrusted_too, limit: 3, before: None };
+    let asked = RecallQuery { words, untrusted_too, limit: 3, before: None };
     let found = recollection.search(&asked, |_, found| Ok(found)).await.unwrap();
     found.hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use compline::model::{Part, Purpose, Request, Role};
+use compline::model::{Purpose, Request, RequestPart, Role};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -129,8 +129,10 @@ fn echo(request: &Request) -> Say {
     let newest = request.messages().last().unwrap();
     let said = words(request);
     let order = said.lines().rev().find_map(|line| line.strip_prefix("please ")).unwrap_or_default();
-    let has_read =
-        newest.parts().iter().any(|part| matches!(part.open().0, Part::Result { name, .. } if &**name == "read_file"));
+    let has_read = newest
+        .parts()
+        .iter()
+        .any(|part| matches!(part.open().0, RequestPart::Result { name, .. } if &**name == "read_file"));
     let order = match newest.role() {
         Role::User => order,
         Role::Tool if order == "edit" && has_read => EDIT_WHAT_WAS_READ,

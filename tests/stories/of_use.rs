@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use compline::id::PersonId;
-use compline::memory::{EntryHit, Question};
+use compline::memory::{EntryHit, IndexQuery};
 use compline::people::{Party, Person, Role};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn ada() -> Party {
 /// What a search gives, best first. Looking at it is no use of it.
 async fn hits(story: &Story, query: &str) -> Vec<EntryHit> {
     let words = crate::support::story::typed(query, ada().scope());
-    let question = Question { limit: 10, ..Question::of(&ada(), words) };
+    let question = IndexQuery { limit: 10, ..IndexQuery::of(&ada(), words) };
     story.app().index.search(&question).await.unwrap().hits
 }
 

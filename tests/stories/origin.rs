@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use compline::id::{FileId, PersonId};
-use compline::memory::{Author, Origin, Tree};
+use compline::memory::{Author, ChangeOrigin, Workspace};
 use compline::model::{ModelError, Purpose, Request};
 use compline::people::{Party, Person, Role};
 use compline::time::{Clock, Zone};
@@ -274,10 +274,10 @@ async fn a_version_of_another_persons_file_is_neither_listed_nor_restored() {
     story.say(ADA, &format!("/memory restore note.md {foreign}")).await;
     assert!(!story.reads("memory/note.md").contains("canary"), "{}", story.last_heard(ADA));
     let (workspace, experience) = (story.home.join("workspace"), story.home.join("experience"));
-    let tree = Tree::new(workspace, experience, story.app().journal.clone(), Zone::UTC);
+    let tree = Workspace::new(workspace, experience, story.app().journal.clone(), Zone::UTC);
     let who = Party::One(Person { id: PersonId(1), name: "Ada".to_owned(), role: Role::Owner });
     let (author, from, now) = (Author::Person, Vec::new(), story.clock.now());
-    let origin = Origin { who, label: Label::trusted(), author, cause: "restore", from, now };
+    let origin = ChangeOrigin { who, label: Label::trusted(), author, cause: "restore", from, now };
     let restored = tree.versions().restore_version(&origin, "memory/note.md", FileId(foreign)).await.unwrap();
     assert!(restored.is_err(), "whoever asks for it");
     story.stop_here().await;

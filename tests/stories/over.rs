@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use compline::model::{Card, Purpose};
+use compline::model::{ModelInfo, Purpose};
 use serde_json::{Value, json};
 
 use crate::support::model::{Say, Scripted, usual, words};
@@ -65,7 +65,7 @@ async fn what_gave_way_to_a_summary_is_found_word_for_word() {
 #[tokio::test]
 async fn a_turn_that_reads_more_than_the_window_holds_is_cut_where_it_is_old_and_is_answered() {
     let mut story = Story::prepared("").await;
-    let card = Card {
+    let card = ModelInfo {
         provider: "scripted".to_owned(),
         name: "scripted".to_owned(),
         context_window: 16_000,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use compline::id::{PersonId, SlotId};
 use compline::model::{ModelError, Purpose, Request};
-use compline::reflection::Next;
+use compline::reflection::SlotProgress;
 use compline::store::{NewSlot, SlotRow, SlotState};
 use compline::time::{Clock, Period, Span, Zone};
 use compline::trust::Scope;
@@ -83,9 +83,9 @@ async fn carry_out(story: &Story, id: SlotId) -> SlotRow {
     for _ in 0..20 {
         let row = slot(story, id).await;
         match story.app().schedule.reflector().take_up(&row).await.unwrap() {
-            Next::Over => break,
-            Next::Working => story.answered().await,
-            Next::At(at) => story.pass(at.since(story.clock.now())).await,
+            SlotProgress::Over => break,
+            SlotProgress::Working => story.answered().await,
+            SlotProgress::At(at) => story.pass(at.since(story.clock.now())).await,
         }
     }
     story.app().schedule.reflector().act().await.unwrap();
@@ -305,11 +305,11 @@ async fn a_slot_that_is_taken_up_twice_at_once_is_worked_on_once() {
     let row = slot(&story, id).await;
     let reflector = story.app().schedule.reflector();
     let (one, two) = tokio::join!(reflector.take_up(&row), reflector.take_up(&row));
-    assert_eq!((one.unwrap(), two.unwrap()), (Next::Working, Next::Working));
+    assert_eq!((one.unwrap(), two.unwrap()), (SlotProgress::Working, SlotProgress::Working));
     story.answered().await;
     let row = slot(&story, id).await;
     let (one, two) = tokio::join!(reflector.take_up(&row), reflector.take_up(&row));
-    assert_eq!((one.unwrap(), two.unwrap()), (Next::Over, Next::Over));
+    assert_eq!((one.unwrap(), two.unwrap()), (SlotProgress::Over, SlotProgress::Over));
     assert_eq!((asked(&story).len(), story.count("SELECT count(*) FROM reflections")), (1, 1));
     assert_eq!(story.count("SELECT count(*) FROM outbox WHERE text LIKE '%A look back on a day%'"), 1);
     story.end().await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use compline::time::{Moment, Zone};
+use compline::time::{Timestamp, Zone};
 use serde_json::{Value, json};
 
 use super::{Fake, Story};
@@ -32,8 +32,8 @@ fn told(story: &Story, person: i64) -> Vec<String> {
     story.heard(person).into_iter().filter(|heard| heard.starts_with("Reminder")).collect()
 }
 
-fn at(stamp: &str) -> Moment {
-    Moment(chrono::DateTime::parse_from_rfc3339(stamp).unwrap().timestamp_millis())
+fn at(stamp: &str) -> Timestamp {
+    Timestamp(chrono::DateTime::parse_from_rfc3339(stamp).unwrap().timestamp_millis())
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn what_comes_back_keeps_its_local_hour_when_the_clocks_change() {
         let zone = Zone::named(zone).unwrap();
         let row = |n: i64| {
             let mine = "FROM slots WHERE job = 'reminder:1' ORDER BY id LIMIT 1 OFFSET";
-            let when = Moment(story.count(&format!("SELECT claimed_at {mine} {n}")));
+            let when = Timestamp(story.count(&format!("SELECT claimed_at {mine} {n}")));
             (zone.day(when), zone.time_of_day(when))
         };
         let rows: Vec<_> = (0..4).map(row).collect();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use compline::model::{Purpose, Request};
-use compline::time::{Clock, Moment};
+use compline::time::{Clock, Timestamp};
 
 use crate::support::story::{ADA, BEN, NOON, Story, canary};
 
@@ -45,7 +45,7 @@ async fn a_day_is_looked_back_on_at_the_time_that_the_configuration_names() {
 async fn days_weeks_and_months_that_are_due_together_run_in_order() {
     let mut story = Story::prepared(SETTINGS).await;
     // The last Sunday of May is the last day of its month.
-    story.clock.set(Moment(1_780_221_600_000)); // 2026-05-31T10:00:00Z
+    story.clock.set(Timestamp(1_780_221_600_000)); // 2026-05-31T10:00:00Z
     story.start().await;
     story.say(ADA, "a fine day").await;
     story.stop().await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use compline::model::Part;
+use compline::model::RequestPart;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
@@ -143,7 +143,7 @@ async fn a_picture_is_shown_and_taints() {
         .messages()
         .iter()
         .flat_map(|message| message.parts())
-        .filter(|part| matches!(part.open().0, Part::Image { .. }))
+        .filter(|part| matches!(part.open().0, RequestPart::Image { .. }))
         .collect();
     assert_eq!(pictures.len(), 1);
     assert_eq!(pictures[0].label().encode(), "file:in1");

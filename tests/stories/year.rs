@@ -9,7 +9,7 @@ use std::time::Duration;
 use compline::id::PersonId;
 use compline::model::{Purpose, Request};
 use compline::store::{CommitPoint, MessageKind, NewConversation, NewMessage, TextKind, Tx};
-use compline::time::{Clock, Moment, Period, Span, Zone};
+use compline::time::{Clock, Period, Span, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope};
 use rusqlite::Connection;
 use serde_json::json;
@@ -64,7 +64,7 @@ impl Chance {
 }
 
 fn live(zone_name: &str, start: &str, seed: u64, days: u64) {
-    let start = Moment(chrono::DateTime::parse_from_rfc3339(start).unwrap().timestamp_millis());
+    let start = Timestamp(chrono::DateTime::parse_from_rfc3339(start).unwrap().timestamp_millis());
     let settings = format!(
         "timezone = \"{zone_name}\"\n[reflection]\nmin_messages = {WORTH}\ntell_owner = false\nreview_mode = \"none\"\n\
          max_actions_per_reflection = {OF_ONE}\nmax_actions_per_day = {OF_A_DAY}\n[budget]\ndaily_tokens = 1000000000\n"
@@ -103,7 +103,7 @@ fn one_stretch(house: &mut House, chance: &mut Chance) {
             // Somebody sets the clock ahead by some minutes, or back by as many, in the middle of a day.
             let by = i64::try_from(chance.below(3_600_000)).unwrap();
             let now = house.story.clock.now();
-            house.story.clock.set(Moment(now.0 + if chance.below(2) == 0 { by } else { 0 }));
+            house.story.clock.set(Timestamp(now.0 + if chance.below(2) == 0 { by } else { 0 }));
         }
         4..20 => {
             for _ in 0..=chance.below(4) {
@@ -126,7 +126,7 @@ async fn say(house: &House) {
 }
 
 /// A message that was answered, in a conversation of its own.
-fn stored(tx: Tx<'_>, now: Moment) -> anyhow::Result<()> {
+fn stored(tx: Tx<'_>, now: Timestamp) -> anyhow::Result<()> {
     let (ada, scope) = (PersonId(1), Scope::Person(PersonId(1)));
     let stream = tx.conversations().stream_for(ada)?;
     let conversation = tx.conversations().open_conversation(&NewConversation {
@@ -184,12 +184,12 @@ fn thoughts(request: &Request) -> Say {
 struct Verdict {
     db: Connection,
     zone: Zone,
-    start: Moment,
-    now: Moment,
+    start: Timestamp,
+    now: Timestamp,
 }
 
 impl Verdict {
-    fn of(house: &House, zone: Zone, start: Moment) -> Self {
+    fn of(house: &House, zone: Zone, start: Timestamp) -> Self {
         let db = Connection::open(house.story.home.join("compline.db")).unwrap();
         Self { db, zone, start, now: house.story.clock.now() }
     }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use compline::gateway::admit::{Door, Item, Wake};
-use compline::message::{Event, Inbound, Place, Said};
+use compline::gateway::admission::{Admission, AfterCommit, ParsedItem};
+use compline::message::{ChatKind, Event, Inbound, Said};
 use compline::time::{Clock, Zone};
 
 use super::story::Story;
@@ -17,11 +17,11 @@ pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Even
         peer: person.to_string(),
         sender: person.to_string(),
         alias: None,
-        place: Place::Direct,
+        place: ChatKind::Direct,
         server_at: None,
         event,
     };
-    let door = Door {
+    let door = Admission {
         now: story.clock.now(),
         zone: Zone::UTC,
         gap: Duration::from_secs(6 * 3600),
@@ -31,9 +31,9 @@ pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Even
         groups: Arc::default(),
     };
     let raw = format!("{:?}", inbound.event);
-    let item = Item { raw, inbound: Some(inbound) };
+    let item = ParsedItem { raw, inbound: Some(inbound) };
     let admit = move |tx: compline::store::Tx<'_>| {
-        let mut wake = Wake::default();
+        let mut wake = AfterCommit::default();
         door.admit(tx, &item, &mut wake)?;
         Ok(wake)
     };
@@ -58,12 +58,12 @@ pub async fn comes(story: &Story, person: i64, name: &str, event: Event) {
 
 /// Somebody says that.
 pub fn said(text: &str) -> Event {
-    Event::Said(Said { text: text.to_owned(), ..Said::default() })
+    Event::Message(Said { text: text.to_owned(), ..Said::default() })
 }
 
 /// Somebody says that, and wants it gone so long after it was answered.
 pub fn said_for(text: &str, after: Duration) -> Event {
-    Event::Said(Said { text: text.to_owned(), expires_after: Some(after), ..Said::default() })
+    Event::Message(Said { text: text.to_owned(), expires_after: Some(after), ..Said::default() })
 }
 
 /// Somebody deletes what came under that name.

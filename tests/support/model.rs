@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use compline::model::{Card, Live, Model, ModelError, Part, Purpose, Reply, Request, Role, Stop, ToolCall, Usage};
+use compline::model::{
+    Model, ModelError, ModelInfo, Purpose, Reply, Request, RequestPart, Role, Stop, StreamSink, ToolCall, Usage,
+};
 use compline::time::Clock;
 
 /// What the model does when it is asked.
@@ -45,7 +47,7 @@ type Answering = Box<dyn Fn(&Request) -> Say + Send + Sync>;
 
 /// The scripted model.
 pub struct Scripted {
-    card: Card,
+    card: ModelInfo,
     clock: Arc<dyn Clock>,
     script: Mutex<VecDeque<Say>>,
     otherwise: Mutex<Answering>,
@@ -56,7 +58,7 @@ pub struct Scripted {
 impl Scripted {
     /// A model that answers "ok" to chats and a plain summary to summaries, unless the story says otherwise.
     pub fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
-        let card = Card {
+        let card = ModelInfo {
             provider: "scripted".to_owned(),
             name: "scripted".to_owned(),
             context_window: 100_000,
@@ -68,7 +70,7 @@ impl Scripted {
     }
 
     /// The same with another card.
-    pub fn with_card(clock: Arc<dyn Clock>, card: Card) -> Arc<Self> {
+    pub fn with_card(clock: Arc<dyn Clock>, card: ModelInfo) -> Arc<Self> {
         Arc::new(Self {
             card,
             clock,
@@ -165,11 +167,11 @@ pub fn usual(request: &Request) -> Say {
 
 #[async_trait]
 impl Model for Scripted {
-    fn card(&self) -> &Card {
+    fn card(&self) -> &ModelInfo {
         &self.card
     }
 
-    async fn call(&self, request: &Request, live: &dyn Live) -> Result<Reply, ModelError> {
+    async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
         self.requests.lock().unwrap().push(request.clone());
         let reply = |text: &str, calls: Vec<ToolCall>| {
             let stop = if calls.is_empty() { Stop::End } else { Stop::Tools };
@@ -200,7 +202,7 @@ impl Model for Scripted {
                 Say::Grow(pieces) => {
                     let mut whole = String::new();
                     for (pause, piece) in pieces {
-                        compline::time::clock::lend(&*self.clock, pause).await;
+                        compline::time::clock::suspend_activity(&*self.clock, pause).await;
                         live.grow(&piece);
                         whole.push_str(&piece);
                     }
@@ -227,10 +229,10 @@ pub fn words(request: &Request) -> String {
         };
         for part in message.parts() {
             let text = match part.open().0 {
-                Part::Text(text) => text.to_string(),
-                Part::Image { bytes, .. } => format!("(picture of {} bytes)", bytes.len()),
-                Part::Call { name, arguments, .. } => format!("(calls {name} {arguments})"),
-                Part::Result { name, text, .. } => format!("({name} gave) {text}"),
+                RequestPart::Text(text) => text.to_string(),
+                RequestPart::Image { bytes, .. } => format!("(picture of {} bytes)", bytes.len()),
+                RequestPart::Call { name, arguments, .. } => format!("(calls {name} {arguments})"),
+                RequestPart::Result { name, text, .. } => format!("({name} gave) {text}"),
             };
             all.push_str(&format!("{who}: {text}\n"));
         }

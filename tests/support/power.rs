@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use compline::store::{CommitPoint, Failpoint};
-use compline::time::{Clock, Moment, SimulatedClock};
+use compline::time::{Clock, SimulatedClock, Timestamp};
 use tokio::runtime::{Builder, Runtime};
 
 use super::channel::Channel;
@@ -247,7 +247,7 @@ impl<C: Channel> Pulse<C> {
     }
 
     /// Commits, the time, work that begins or ends, and requests.
-    fn beat(&self) -> (u32, Moment, u64, usize) {
+    fn beat(&self) -> (u32, Timestamp, u64, usize) {
         let commits = self.fuse.state.lock().unwrap().jobs.values().sum();
         (commits, self.clock.now(), self.clock.work().changes(), self.fake.calls().len())
     }

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use compline::app::{App, BuildError, Seams};
+use compline::app::{App, BuildError, Overrides};
 use compline::config::{Config, Home};
 use compline::review::DiskFailpoint;
 use compline::schedule::FreeSpace;
 use compline::skill::builtin::Builtin;
 use compline::store::Failpoint;
-use compline::time::{Clock, Moment, SimulatedClock};
-use compline::tool::outside::Limits;
+use compline::time::{Clock, SimulatedClock, Timestamp};
+use compline::tool::mcp::Limits;
 
 use super::channel::Channel;
 use super::model::{Scripted, words};
@@ -33,7 +33,7 @@ pub const BEN: i64 = 1002;
 pub const EVE: i64 = 6666;
 
 /// Noon on a Friday, UTC.
-pub const NOON: Moment = Moment(1_795_176_000_000);
+pub const NOON: Timestamp = Timestamp(1_795_176_000_000);
 
 /// A canary in untrusted text begins with this, whoever brings it in.
 pub const UNTRUSTED: &str = "canary-untrusted-";
@@ -254,7 +254,7 @@ impl<C: Channel> StoryOver<C> {
 
     /// Starts the gateway and waits until it listens.
     pub async fn start(&mut self) {
-        let seams = || Seams {
+        let seams = || Overrides {
             clock: Some(self.clock.clone()),
             chat: if self.offline { Vec::new() } else { self.chat_models() },
             background: if self.offline { Vec::new() } else { self.background_models() },

@@ -20,7 +20,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use compline::model::{Message, Part, Purpose, Request, Role};
+use compline::model::{Message, Purpose, Request, RequestPart, Role};
 use serde_json::{Deserializer, Value, json};
 
 use super::model::{Say, Scripted, usual, words};
@@ -115,7 +115,7 @@ impl Victim {
         let text = if seen.contains(LOOK_BACK) { read(&all) } else { seen.clone() };
         let deeds: Vec<Deed> = self.deeds(&text).into_iter().map(|deed| filled(deed, &words(request), &seen)).collect();
         let done = exchange.iter().flat_map(|message| message.parts());
-        let done = done.filter(|part| matches!(part.open().0, Part::Call { .. })).count();
+        let done = done.filter(|part| matches!(part.open().0, RequestPart::Call { .. })).count();
         let calls: Vec<&Deed> = deeds.iter().filter(|deed| matches!(deed, Deed::Call(..))).collect();
         if let Some(Deed::Call(tool, arguments)) = calls.get(done).copied().filter(|_| !request.tools().is_empty()) {
             self.note(&format!("call {tool} {arguments}"));
@@ -228,9 +228,9 @@ fn is_question(message: &Message) -> bool {
 fn read(messages: &[&Message]) -> String {
     let heard = messages.iter().filter(|message| message.role() != Role::Assistant);
     let texts = heard.flat_map(|message| message.parts()).map(|part| match part.open().0 {
-        Part::Text(text) | Part::Result { text, .. } => text.to_string(),
-        Part::Image { bytes, .. } => String::from_utf8_lossy(bytes).into_owned(),
-        Part::Call { .. } => String::new(),
+        RequestPart::Text(text) | RequestPart::Result { text, .. } => text.to_string(),
+        RequestPart::Image { bytes, .. } => String::from_utf8_lossy(bytes).into_owned(),
+        RequestPart::Call { .. } => String::new(),
     });
     texts.collect::<Vec<_>>().join("\n")
 }

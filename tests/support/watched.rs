@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use compline::adapter::{
-    Adapter, Batch, FetchFileError, Form, MenuEntry, Piece, PollError, SendError, Typing, Unreadable,
+    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
 };
 use compline::app::Stand;
 use compline::message::{Health, Inbound, Outbound, OutgoingFile};
@@ -75,19 +75,25 @@ impl<C: Channel> Adapter for Watched<C> {
         self.behind.ack(cursor).await;
     }
 
-    fn render(&self, outbound: &Outbound) -> Vec<Piece> {
+    fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart> {
         self.behind.render(outbound)
     }
 
-    fn marked(&self, piece: &Piece, words: &str) -> Piece {
-        self.behind.marked(piece, words)
+    fn with_prefix(&self, piece: &OutgoingPart, words: &str) -> OutgoingPart {
+        self.behind.with_prefix(piece, words)
     }
 
-    async fn send(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
+    async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
         self.behind.send(peer, piece, form).await
     }
 
-    async fn edit(&self, peer: &str, external_id: &str, piece: &Piece, form: Form) -> Result<(), SendError> {
+    async fn edit(
+        &self,
+        peer: &str,
+        external_id: &str,
+        piece: &OutgoingPart,
+        form: PartFormat,
+    ) -> Result<(), SendError> {
         self.behind.edit(peer, external_id, piece, form).await
     }
 
@@ -95,8 +101,8 @@ impl<C: Channel> Adapter for Watched<C> {
         self.behind.preview_pace()
     }
 
-    async fn grow(&self, peer: &str, delta: &str, answers: &[String]) {
-        self.behind.grow(peer, delta, answers).await;
+    async fn stream_delta(&self, peer: &str, delta: &str, answers: &[String]) {
+        self.behind.stream_delta(peer, delta, answers).await;
     }
 
     async fn typing(&self, peer: &str, typing: Typing) {
@@ -107,8 +113,8 @@ impl<C: Channel> Adapter for Watched<C> {
         self.behind.typing_pace()
     }
 
-    async fn seen(&self, peer: &str, external_id: &str) {
-        self.behind.seen(peer, external_id).await;
+    async fn mark_read(&self, peer: &str, external_id: &str) {
+        self.behind.mark_read(peer, external_id).await;
     }
 
     async fn send_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
@@ -119,8 +125,8 @@ impl<C: Channel> Adapter for Watched<C> {
         self.behind.react(peer, external_id, emoji).await
     }
 
-    async fn button_heard(&self, callback: &str) {
-        self.behind.button_heard(callback).await;
+    async fn acknowledge_button(&self, callback: &str) {
+        self.behind.acknowledge_button(callback).await;
     }
 
     async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {

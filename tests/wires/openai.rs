@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use compline::config::{self, Provider};
 use compline::model::transcribe::Transcript;
-use compline::model::{self, Message, ModelError, Part, Reply, Role, Stop, Unwatched, Usage};
+use compline::model::{self, Message, ModelError, NullSink, Reply, RequestPart, Role, Stop, Usage};
 use compline::trust::{Label, Labelled, Scope};
 
 use crate::script::{Script, Server, ask, call, call_in_haste, config, later, text};
@@ -100,7 +100,7 @@ async fn what_is_no_answer_is_told_apart() {
     }
     for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
         let nobody = model::build(&config(provider, "http://127.0.0.1:1")).unwrap();
-        let refused = nobody.call(&ask(), &Unwatched).await;
+        let refused = nobody.call(&ask(), &NullSink).await;
         assert_eq!(refused, Err(later("no connection to the server")), "{provider:?}");
     }
 }
@@ -122,7 +122,7 @@ async fn pieces_of_characters_and_of_calls_are_put_together() {
     let server = Server::play(cuts.clone().map(|(a, b)| Script::stream(&[a, b, DONE])).collect()).await;
     let model = model::build(&config(Provider::OpenAi, &server.url)).unwrap();
     for _ in cuts {
-        assert_eq!(text(&model.call(&ask(), &Unwatched).await.unwrap()), "Grüße 🌍");
+        assert_eq!(text(&model.call(&ask(), &NullSink).await.unwrap()), "Grüße 🌍");
     }
     let call =
         |body: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{body}]}}}}]}}\n\n").into_bytes();
@@ -150,14 +150,14 @@ async fn the_request_is_what_every_server_understands() {
     let server = Server::play(vec![Script::stream(&[HELLO, DONE])]).await;
     let mut request = ask();
     let mut made = Message::new(Role::Assistant);
-    let part = Part::Call { id: "a".into(), name: "f".into(), arguments: "{\"x".into(), extra: "".into() };
+    let part = RequestPart::Call { id: "a".into(), name: "f".into(), arguments: "{\"x".into(), extra: "".into() };
     made.push(Labelled::new(part, Label::trusted(), Scope::Shared));
     let mut question = Message::of(Role::User, Labelled::new("Look".into(), Label::trusted(), Scope::Shared));
-    let image = Part::Image { mime: "image/png".into(), bytes: Arc::from([1_u8, 2, 3]) };
+    let image = RequestPart::Image { mime: "image/png".into(), bytes: Arc::from([1_u8, 2, 3]) };
     question.push(Labelled::new(image, Label::trusted(), Scope::Shared));
     request.push(Arc::new(made)).unwrap();
     request.push(Arc::new(question.cached())).unwrap();
-    model::build(&config(Provider::OpenAi, &server.url)).unwrap().call(&request, &Unwatched).await.unwrap();
+    model::build(&config(Provider::OpenAi, &server.url)).unwrap().call(&request, &NullSink).await.unwrap();
     let expected = serde_json::json!({
         "model": "qwen-max",
         "messages": [
@@ -185,7 +185,7 @@ async fn an_empty_key_sends_none() {
     let server = Server::play(vec![Script::stream(&[HELLO, DONE])]).await;
     let mut config = config(Provider::Ollama, &server.url);
     config.api_key = Some("".into());
-    model::build(&config).unwrap().call(&ask(), &Unwatched).await.unwrap();
+    model::build(&config).unwrap().call(&ask(), &NullSink).await.unwrap();
     assert!(!server.head().contains("authorization"));
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use compline::config::Provider;
-use compline::model::{self, Message, ModelError, Part, Purpose, Request, Role, Stop, Unwatched, Usage};
+use compline::model::{self, Message, ModelError, NullSink, Purpose, Request, RequestPart, Role, Stop, Usage};
 use compline::trust::{Label, Labelled, Scope};
 
 use crate::script::{Script, Server, ask, call, config, later, text};
@@ -48,7 +48,7 @@ async fn anthropic_gets_its_name_limit_and_cache_marks() {
         let message = Message::of(role, Labelled::new(text.into(), Label::trusted(), Scope::Shared));
         request.push(Arc::new(if cached { message.cached() } else { message })).unwrap();
     }
-    let reply = model::build(&config).unwrap().call(&request, &Unwatched).await.unwrap();
+    let reply = model::build(&config).unwrap().call(&request, &NullSink).await.unwrap();
     assert_eq!((text(&reply), reply.usage), ("Hello", Usage { input: 104, cached: 64, output: 5 }));
     let body = server.body();
     assert_eq!((&body["model"], &body["max_tokens"]), (&"claude-test-high".into(), &500.into()));
@@ -93,7 +93,7 @@ async fn gemini_counts_signs_and_ends_with_a_reason() {
     assert!(model::build(&config).is_err(), "the library would take `-max` off the name");
     config.name = "gemini-3-test-high".to_owned();
     let model = model::build(&config).unwrap();
-    let reply = model.call(&ask(), &Unwatched).await.unwrap();
+    let reply = model.call(&ask(), &NullSink).await.unwrap();
     assert!(server.head().starts_with("post /v1beta/models/gemini-3-test-high:streamgeneratecontent?alt=sse "));
     assert_eq!(server.body()["generationConfig"]["maxOutputTokens"], 500);
     assert!(server.body()["generationConfig"].get("thinkingConfig").is_none());
@@ -103,7 +103,7 @@ async fn gemini_counts_signs_and_ends_with_a_reason() {
     let mut request = ask();
     let mut made = Message::new(Role::Assistant);
     for call in &calls {
-        let part = Part::Call {
+        let part = RequestPart::Call {
             id: call.id.as_str().into(),
             name: call.name.as_str().into(),
             arguments: call.arguments.as_str().into(),
@@ -112,7 +112,7 @@ async fn gemini_counts_signs_and_ends_with_a_reason() {
         made.push(Labelled::new(part, Label::trusted(), Scope::Shared));
     }
     request.push(Arc::new(made)).unwrap();
-    model.call(&request, &Unwatched).await.unwrap();
+    model.call(&request, &NullSink).await.unwrap();
     let sent = &server.body()["contents"][1]["parts"];
     assert_eq!(
         (&sent[0]["thoughtSignature"], &sent[1]["thoughtSignature"]),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use compline::config::{self, Provider};
-use compline::model::{self, ModelError, Purpose, Reply, Request, Role, Unwatched};
+use compline::model::{self, ModelError, NullSink, Purpose, Reply, Request, Role};
 use compline::trust::{Label, Labelled, Scope};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -129,7 +129,7 @@ pub fn ask() -> Request {
 
 pub async fn call(provider: Provider, script: Script) -> Result<Reply, ModelError> {
     let server = Server::play(vec![script]).await;
-    model::build(&config(provider, &server.url)).unwrap().call(&ask(), &Unwatched).await
+    model::build(&config(provider, &server.url)).unwrap().call(&ask(), &NullSink).await
 }
 
 /// The same with little patience.
@@ -137,7 +137,7 @@ pub async fn call_in_haste(provider: Provider, script: Script) -> Result<Reply, 
     let server = Server::play(vec![script]).await;
     let mut config = config(provider, &server.url);
     config.patience = Duration::from_millis(100);
-    model::build(&config).unwrap().call(&ask(), &Unwatched).await
+    model::build(&config).unwrap().call(&ask(), &NullSink).await
 }
 
 pub fn text(reply: &Reply) -> &str {

@@ -2,12 +2,12 @@
 //!
 //! Blocks become a flow first, the flow is cut, and only then is markup written. So a cut can never fall into markup, and what
 //! was open before it is open again after it. What a look is, and what it costs in the channel's own measure, is the channel's
-//! to say ([`Look`]); where to cut is the same for all.
+//! to say ([`Markup`]); where to cut is the same for all.
 
 mod split;
 
 /// What surrounds a stretch of text in one channel.
-pub trait Look: Default + PartialEq {
+pub trait Markup: Default + PartialEq {
     /// How much room a text takes, as the channel writes it.
     fn measure(text: &str) -> usize;
 
@@ -47,7 +47,7 @@ pub struct Stretch<'f, L> {
     glued: bool,
 }
 
-impl<L: Look> Flow<L> {
+impl<L: Markup> Flow<L> {
     /// Whether nothing has been added.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()

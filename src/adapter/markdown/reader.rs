@@ -28,7 +28,7 @@ pub(super) fn read(source: &str, links: Links) -> Vec<Block> {
         .collect();
     definitions.sort_by_key(|(_, span)| span.start);
 
-    let mut reader = Reader::new(source, links);
+    let mut reader = MarkdownParser::new(source, links);
     for (event, range) in TextMergeWithOffset::new(events) {
         reader.take(event, &range);
     }
@@ -39,20 +39,20 @@ pub(super) fn read(source: &str, links: Links) -> Vec<Block> {
     reader.blocks
 }
 
-struct Item {
+struct ListItem {
     width: usize,
     /// Taken by the first block of the item.
     marker: Option<String>,
 }
 
-struct Reader<'s> {
+struct MarkdownParser<'s> {
     source: &'s str,
     links: Links,
     blocks: Vec<Block>,
     quotes: usize,
     outermost: usize,
     lists: Vec<Option<u64>>,
-    items: Vec<Item>,
+    items: Vec<ListItem>,
     /// The next block begins something that stands apart from the block before.
     apart: bool,
     heading: usize,
@@ -74,7 +74,7 @@ struct Code {
     text: String,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> MarkdownParser<'s> {
     fn new(source: &'s str, links: Links) -> Self {
         Self {
             source,
@@ -202,7 +202,7 @@ impl<'s> Reader<'s> {
             _ => "• ".to_owned(),
         };
         let width = if self.items.len() < MAX_DEPTH { marker.chars().count() } else { 0 };
-        self.items.push(Item { width, marker: Some(marker) });
+        self.items.push(ListItem { width, marker: Some(marker) });
     }
 
     /// Finishes the block that is being written, if any.

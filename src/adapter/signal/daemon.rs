@@ -22,10 +22,10 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStderr, Command};
 use tokio_util::sync::CancellationToken;
 
-use super::pulse::{Pulse, Topic};
+use super::daemon_health::{Pulse, Topic};
 use super::wait::pause;
 use crate::time::Clock;
-use crate::time::clock::grace;
+use crate::time::clock::real_sleep;
 use crate::time::task::guarded;
 use crate::wording::signal as words;
 
@@ -152,7 +152,7 @@ impl Running {
         self.signal(Kill::TERM);
         tokio::select! {
             _ = self.child.wait() => return,
-            () = grace(ENDING) => self.signal(Kill::KILL),
+            () = real_sleep(ENDING) => self.signal(Kill::KILL),
         }
         if let Err(error) = self.child.wait().await {
             tracing::warn!("The Signal daemon cannot be waited for: {}", error.kind());
@@ -191,7 +191,7 @@ async fn listen(stderr: Option<ChildStderr>) -> std::convert::Infallible {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::{Moment, SimulatedClock};
+    use crate::time::{SimulatedClock, Timestamp};
 
     fn daemon(words: &[&str], clock: &Arc<SimulatedClock>) -> Daemon {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
@@ -215,7 +215,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_daemon_that_ends_is_started_again_after_a_pause() {
-        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let folder = tempfile::tempdir().unwrap();
         let line = format!("echo x >> {}/runs; echo told >&2", folder.path().display());
         let daemon = daemon(&["sh", "-c", &line], &clock);
@@ -241,7 +241,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_program_that_is_not_there_is_told() {
-        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let daemon = daemon(&["/nonexistent/signal-cli"], &clock);
         let (pulse, stop) = (Arc::clone(&daemon.pulse), CancellationToken::new());
         let looking = async {
@@ -256,7 +256,7 @@ mod tests {
 
     #[tokio::test]
     async fn it_ends_with_us_and_so_does_what_it_started() {
-        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pid");
         let daemon = daemon(&["sh", "-c", &format!("sleep 600 & echo $! > {}; wait", file.display())], &clock);

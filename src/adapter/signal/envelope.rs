@@ -2,14 +2,14 @@
 //!
 //! Read field by field and never into one type, as `telegram::parse` does and for the same reason: a field that is missing,
 //! null, of another type or of the future costs only itself. Two things fail closed. What is not plainly a data message
-//! or its edit is [`Content::Control`]; and a party is known only by what has the form of an identifier or of a
+//! or its edit is [`EnvelopeContent::Control`]; and a party is known only by what has the form of an identifier or of a
 //! number, so that a profile name can never stand where an identity is compared.
 //!
 //! It does not say what any of it means: that is `parse`.
 
 use serde_json::Value;
 
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// The identifier that the daemon shows for somebody whom it does not know.
 const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
@@ -24,14 +24,14 @@ pub(super) struct Envelope<'v> {
     /// The sender's stamp, which is half of a message's name and tells no time.
     pub sent_at: Option<i64>,
     /// The server's stamp.
-    pub server_at: Option<Moment>,
+    pub server_at: Option<Timestamp>,
     /// What is in it.
-    pub content: Content<'v>,
+    pub content: EnvelopeContent<'v>,
 }
 
 /// What an envelope holds.
 #[derive(Debug)]
-pub(super) enum Content<'v> {
+pub(super) enum EnvelopeContent<'v> {
     /// Something new.
     Data(&'v Value),
     /// Something said anew.
@@ -61,13 +61,13 @@ impl<'v> Envelope<'v> {
             account: Party::named(text(notice, "account")),
             sender: Party::of(envelope, ["sourceUuid", "sourceNumber", "source"]),
             sent_at: stamp(envelope, "timestamp"),
-            server_at: stamp(envelope, "serverReceivedTimestamp").map(Moment),
-            content: Content::of(envelope),
+            server_at: stamp(envelope, "serverReceivedTimestamp").map(Timestamp),
+            content: EnvelopeContent::of(envelope),
         })
     }
 }
 
-impl<'v> Content<'v> {
+impl<'v> EnvelopeContent<'v> {
     fn of(envelope: &'v Value) -> Self {
         let object = |value: &'v Value, key| field(value, key).filter(|inner| inner.is_object());
         if field(envelope, "syncMessage").is_some() {

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use tokio::io::AsyncReadExt;
 
 use super::Signal;
-use super::ask::Failure;
+use super::rpc_client::RpcError;
 use super::wire::{code, method};
 use crate::adapter::FetchFileError;
 
@@ -84,11 +84,11 @@ async fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > max { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
-fn not_fetched(failure: Failure) -> FetchFileError {
+fn not_fetched(failure: RpcError) -> FetchFileError {
     match &failure {
-        Failure::TooLong => FetchFileError::TooLarge,
+        RpcError::TooLong => FetchFileError::TooLarge,
         // It has no such file, or cannot read it: neither will change.
-        Failure::Refused(refusal) if matches!(refusal.code, code::USER | code::INTERNAL) => FetchFileError::Gone,
+        RpcError::Refused(refusal) if matches!(refusal.code, code::USER | code::INTERNAL) => FetchFileError::Gone,
         _ => FetchFileError::Later(failure.reason()),
     }
 }
@@ -96,7 +96,7 @@ fn not_fetched(failure: Failure) -> FetchFileError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adapter::signal::wire::Refusal;
+    use crate::adapter::signal::wire::RpcRefusal;
 
     #[test]
     fn only_a_plain_name_is_looked_for() {
@@ -124,11 +124,11 @@ mod tests {
 
     #[test]
     fn what_is_gone_is_not_asked_for_again() {
-        let refused = |code| not_fetched(Failure::Refused(Refusal { code, data: serde_json::Value::Null }));
+        let refused = |code| not_fetched(RpcError::Refused(RpcRefusal { code, data: serde_json::Value::Null }));
         assert_eq!(refused(-1), FetchFileError::Gone);
         assert_eq!(refused(-32603), FetchFileError::Gone);
         assert!(matches!(refused(-3), FetchFileError::Later(_)));
-        assert_eq!(not_fetched(Failure::TooLong), FetchFileError::TooLarge);
-        assert!(matches!(not_fetched(Failure::Lost(String::new())), FetchFileError::Later(_)));
+        assert_eq!(not_fetched(RpcError::TooLong), FetchFileError::TooLarge);
+        assert!(matches!(not_fetched(RpcError::Lost(String::new())), FetchFileError::Later(_)));
     }
 }

@@ -10,8 +10,8 @@ use anyhow::{Context, ensure};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
 
-use super::ask::Failure;
-use super::line::LONGEST;
+use super::rpc_client::RpcError;
+use super::socket::LONGEST;
 use super::wire::{self, Frame, Params};
 
 /// How long connecting alone may take.
@@ -50,22 +50,22 @@ impl Http {
     }
 
     /// Makes a request; its result is JSON.
-    pub(super) async fn ask(&self, method: &str, params: &Params) -> Result<String, Failure> {
+    pub(super) async fn ask(&self, method: &str, params: &Params) -> Result<String, RpcError> {
         let request = self.client.post(self.at("rpc")).header("Content-Type", "application/json");
         let answer = request.body(wire::request(ID, method, params)).send().await.map_err(failure)?;
         let status = answer.status();
         if status.is_client_error() {
-            return Err(Failure::NotSent(format!("the daemon answered {}", status.as_u16())));
+            return Err(RpcError::NotSent(format!("the daemon answered {}", status.as_u16())));
         }
         let body = read(answer).await?;
         match wire::read(&body) {
-            Frame::Answer(ID, outcome) => outcome.map(str::to_owned).map_err(Failure::Refused),
-            _ => Err(Failure::Lost(format!("the daemon answered {} and nothing that makes sense", status.as_u16()))),
+            Frame::Answer(ID, outcome) => outcome.map(str::to_owned).map_err(RpcError::Refused),
+            _ => Err(RpcError::Lost(format!("the daemon answered {} and nothing that makes sense", status.as_u16()))),
         }
     }
 
     /// Begins to receive for that account.
-    pub(super) async fn listen(&self, account: &str) -> Result<Response, Failure> {
+    pub(super) async fn listen(&self, account: &str) -> Result<Response, RpcError> {
         let mut address = self.at("events");
         address.query_pairs_mut().append_pair("account", account);
         let request = self.client.get(address).header("Accept", "text/event-stream");
@@ -75,9 +75,9 @@ impl Http {
             // What it says of an account that it does not know.
             StatusCode::BAD_REQUEST => {
                 let data = serde_json::Value::Null;
-                Err(Failure::Refused(wire::Refusal { code: wire::code::ACCOUNT, data }))
+                Err(RpcError::Refused(wire::RpcRefusal { code: wire::code::ACCOUNT, data }))
             }
-            other => Err(Failure::NotSent(format!("the daemon answered {}", other.as_u16()))),
+            other => Err(RpcError::NotSent(format!("the daemon answered {}", other.as_u16()))),
         }
     }
 
@@ -90,21 +90,21 @@ impl Http {
     }
 }
 
-async fn read(mut answer: Response) -> Result<String, Failure> {
+async fn read(mut answer: Response) -> Result<String, RpcError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = answer.chunk().await.map_err(failure)? {
         if bytes.len().saturating_add(chunk.len()) > LONGEST {
-            return Err(Failure::TooLong);
+            return Err(RpcError::TooLong);
         }
         bytes.extend_from_slice(&chunk);
     }
-    String::from_utf8(bytes).map_err(|_| Failure::Lost("the answer is no text".to_owned()))
+    String::from_utf8(bytes).map_err(|_| RpcError::Lost("the answer is no text".to_owned()))
 }
 
-fn failure(error: reqwest::Error) -> Failure {
+fn failure(error: reqwest::Error) -> RpcError {
     let never_left = error.is_connect() || error.is_builder();
     let why = describe(error);
-    if never_left { Failure::NotSent(why) } else { Failure::Lost(why) }
+    if never_left { RpcError::NotSent(why) } else { RpcError::Lost(why) }
 }
 
 /// What went wrong, down to the innermost cause, without the address: the account stands in it.

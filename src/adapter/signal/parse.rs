@@ -2,7 +2,7 @@
 //!
 //! Only the sender's own `message` becomes words of theirs; whatever came along with it (previews, contacts, polls, quotes) is
 //! handed over as what it is, and names never stand in a text. A message has no name on the wire but its author and the
-//! author's stamp, so every name is made of these two ([`Talk::message`]); ours go without an author, since the
+//! author's stamp, so every name is made of these two ([`ParsedMessage::message`]); ours go without an author, since the
 //! daemon calls us now by number, now by identifier. What is not a message takes a digest of itself for a name, which stays
 //! the same when it is delivered again and is nobody else's.
 //!
@@ -15,9 +15,9 @@ mod mention;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::envelope::{Content, Envelope, Party, field, is_set, stamp, text};
+use super::envelope::{Envelope, EnvelopeContent, Party, field, is_set, stamp, text};
 use crate::adapter::Unreadable;
-use crate::message::{Event, Inbound, Place};
+use crate::message::{ChatKind, Event, Inbound};
 
 /// Understands one notification that came for `account`. Only what holds no envelope is unreadable.
 pub(super) fn parse(raw: &str, account: &str) -> Result<Inbound, Unreadable> {
@@ -29,7 +29,7 @@ pub(super) fn parse(raw: &str, account: &str) -> Result<Inbound, Unreadable> {
 }
 
 /// A message, its author, and the chat that both are in.
-struct Talk<'v> {
+struct ParsedMessage<'v> {
     data: &'v Value,
     us: Party,
     author: &'v Party,
@@ -40,7 +40,7 @@ struct Talk<'v> {
 }
 
 /// What happened, the name that it goes by, and whether it was said to us.
-struct Heard {
+struct ParsedEvent {
     name: Option<String>,
     event: Event,
     to_us: bool,
@@ -52,16 +52,16 @@ fn understood(envelope: &Envelope<'_>, account: Party, raw: &str) -> Option<Inbo
     if account.differs(&envelope.account) || us.is(&envelope.sender) {
         return None;
     }
-    let talk = Talk::of(envelope, us)?;
+    let talk = ParsedMessage::of(envelope, us)?;
     let heard = match envelope.content {
-        Content::Edit { of, .. } => talk.edited(of?)?,
+        EnvelopeContent::Edit { of, .. } => talk.edited(of?)?,
         _ => talk.taken_back().or_else(|| talk.reacted()).or_else(|| talk.said())?,
     };
     let external_id = heard.name.unwrap_or_else(|| digest(raw));
     Some(talk.inbound(external_id, heard.to_us, heard.event, envelope))
 }
 
-impl<'v> Talk<'v> {
+impl<'v> ParsedMessage<'v> {
     /// `None` for what is only news about the chat.
     fn of(envelope: &'v Envelope<'v>, us: Party) -> Option<Self> {
         let data = envelope.content.data()?;
@@ -80,12 +80,12 @@ impl<'v> Talk<'v> {
         })
     }
 
-    fn taken_back(&self) -> Option<Heard> {
+    fn taken_back(&self) -> Option<ParsedEvent> {
         let at = stamp(field(self.data, "remoteDelete")?, "timestamp")?;
         Some(self.heard('d', Event::Deleted { of: format!("m{}:{at}", self.by) }))
     }
 
-    fn reacted(&self) -> Option<Heard> {
+    fn reacted(&self) -> Option<ParsedEvent> {
         let reaction = field(self.data, "reaction")?;
         let whose = Party::of(reaction, ["targetAuthorUuid", "targetAuthorNumber", "targetAuthor"]);
         let to = self.message(&whose, stamp(reaction, "targetSentTimestamp")?)?;
@@ -94,21 +94,21 @@ impl<'v> Talk<'v> {
         is_plain.then(|| self.heard('r', Event::Reacted { to, emoji: emoji.to_owned() }))
     }
 
-    fn said(&self) -> Option<Heard> {
+    fn said(&self) -> Option<ParsedEvent> {
         let (event, to_us) = content::of(self)?;
-        Some(Heard { to_us, ..self.heard('m', event) })
+        Some(ParsedEvent { to_us, ..self.heard('m', event) })
     }
 
-    fn edited(&self, of: i64) -> Option<Heard> {
-        let (Event::Said(said), to_us) = content::of(self)? else { return None };
+    fn edited(&self, of: i64) -> Option<ParsedEvent> {
+        let (Event::Message(said), to_us) = content::of(self)? else { return None };
         let name = self.sent_at.map(|at| format!("e{}:{of}:{at}", self.by));
         // Their next change, or deletion, may name this one and not the first.
         let also = self.sent_at.map(|at| format!("m{}:{at}", self.by));
-        Some(Heard { name, event: Event::Edited { of: format!("m{}:{of}", self.by), said, also }, to_us })
+        Some(ParsedEvent { name, event: Event::Edited { of: format!("m{}:{of}", self.by), said, also }, to_us })
     }
 
-    fn heard(&self, kind: char, event: Event) -> Heard {
-        Heard { name: self.sent_at.map(|at| format!("{kind}{}:{at}", self.by)), event, to_us: false }
+    fn heard(&self, kind: char, event: Event) -> ParsedEvent {
+        ParsedEvent { name: self.sent_at.map(|at| format!("{kind}{}:{at}", self.by)), event, to_us: false }
     }
 
     /// The name of a message of this chat. In a direct chat, what is not the other's is ours.
@@ -158,8 +158,8 @@ fn peer(sender: &str, group: Option<&str>) -> String {
     group.map_or_else(|| sender.to_owned(), |group| format!("group:{group}"))
 }
 
-fn place(group: Option<&str>, addressed: bool) -> Place {
-    group.map_or(Place::Direct, |chat| Place::Group { chat: chat.to_owned(), addressed })
+fn place(group: Option<&str>, addressed: bool) -> ChatKind {
+    group.map_or(ChatKind::Direct, |chat| ChatKind::Group { chat: chat.to_owned(), addressed })
 }
 
 fn digest(raw: &str) -> String {

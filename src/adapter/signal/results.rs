@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::ask::Failure;
-use super::wire::{Refusal, code};
+use super::rpc_client::RpcError;
+use super::wire::{RpcRefusal, code};
 use crate::adapter::SendError;
 use crate::wording::signal as words;
 
@@ -64,7 +64,7 @@ pub(super) enum Cause {
 
 /// What became of one recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Outcome {
+struct RecipientResult {
     kind: String,
     who: Option<String>,
     challenge: Option<String>,
@@ -72,7 +72,7 @@ struct Outcome {
 }
 
 /// What an answer means.
-pub(super) fn judge(to: To, answer: Result<Value, Failure>) -> Result<Sent, NotSent> {
+pub(super) fn judge(to: To, answer: Result<Value, RpcError>) -> Result<Sent, NotSent> {
     let receipt = answer.map_err(failed)?;
     let outcomes = outcomes(&receipt);
     let timestamp = receipt.get("timestamp").and_then(Value::as_u64);
@@ -88,12 +88,12 @@ pub(super) fn judge(to: To, answer: Result<Value, Failure>) -> Result<Sent, NotS
     Err(nobody(&missed))
 }
 
-fn outcomes(receipt: &Value) -> Vec<Outcome> {
+fn outcomes(receipt: &Value) -> Vec<RecipientResult> {
     let results = receipt.get("results").and_then(Value::as_array);
-    results.into_iter().flatten().map(Outcome::of).collect()
+    results.into_iter().flatten().map(RecipientResult::of).collect()
 }
 
-impl Outcome {
+impl RecipientResult {
     fn of(result: &Value) -> Self {
         let text = |name: &str| result.get(name).and_then(Value::as_str).map(str::to_owned);
         let who = result.pointer("/recipientAddress/uuid").and_then(Value::as_str).map(str::to_owned);
@@ -103,7 +103,7 @@ impl Outcome {
 }
 
 /// None of them was reached: what can be waited for comes before what cannot be mended.
-fn nobody(missed: &[Outcome]) -> NotSent {
+fn nobody(missed: &[RecipientResult]) -> NotSent {
     let of = |kind: &str| missed.iter().any(|outcome| outcome.kind == kind);
     let wait = missed.iter().filter_map(|outcome| outcome.retry_after).max().unwrap_or(DEFAULT_WAIT).min(MAX_WAIT);
     if let Some(challenge) = missed.iter().find_map(|outcome| outcome.challenge.clone()) {
@@ -122,18 +122,18 @@ fn nobody(missed: &[Outcome]) -> NotSent {
     }
 }
 
-fn failed(failure: Failure) -> NotSent {
+fn failed(failure: RpcError) -> NotSent {
     match failure {
-        Failure::NotSent(why) => NotSent::from(SendError::Later(why)),
-        Failure::Lost(why) => NotSent::from(SendError::Unclear(why)),
-        Failure::TooLong => NotSent::from(SendError::Unclear(Failure::TooLong.reason())),
-        Failure::Refused(refusal) => refused(&refusal),
+        RpcError::NotSent(why) => NotSent::from(SendError::Later(why)),
+        RpcError::Lost(why) => NotSent::from(SendError::Unclear(why)),
+        RpcError::TooLong => NotSent::from(SendError::Unclear(RpcError::TooLong.reason())),
+        RpcError::Refused(refusal) => refused(&refusal),
     }
 }
 
-fn refused(refusal: &Refusal) -> NotSent {
+fn refused(refusal: &RpcRefusal) -> NotSent {
     let outcomes = refusal.data.get("response").map(outcomes).unwrap_or_default();
-    let missed: Vec<Outcome> = outcomes.into_iter().filter(|outcome| outcome.kind != "SUCCESS").collect();
+    let missed: Vec<RecipientResult> = outcomes.into_iter().filter(|outcome| outcome.kind != "SUCCESS").collect();
     if !missed.is_empty() {
         return nobody(&missed);
     }

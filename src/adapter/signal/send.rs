@@ -10,12 +10,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
-use super::pulse::Topic;
+use super::daemon_health::Topic;
 use super::results::{Cause, NotSent, Sent, To, judge};
 use super::text::{self, Styled};
 use super::wire::{Params, method};
 use super::{Signal, name};
-use crate::adapter::{Form, Piece, SendError, Typing};
+use crate::adapter::{OutgoingPart, PartFormat, SendError, Typing};
 use crate::message::{FileKind, OutgoingFile};
 use crate::wording::signal as words;
 
@@ -36,7 +36,12 @@ const ANY_EMOJI: &str = "👍";
 
 impl Signal {
     /// Sends one part and gives the name under which it will be quoted.
-    pub(super) async fn send_part(&self, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
+    pub(super) async fn send_part(
+        &self,
+        peer: &str,
+        piece: &OutgoingPart,
+        form: PartFormat,
+    ) -> Result<String, SendError> {
         let mut params = self.said(peer, piece, form);
         if let Some(quoted) = piece.quotes.as_deref().and_then(name::read) {
             params.insert("quoteTimestamp".to_owned(), quoted.timestamp.into());
@@ -50,8 +55,8 @@ impl Signal {
         &self,
         peer: &str,
         external_id: &str,
-        piece: &Piece,
-        form: Form,
+        piece: &OutgoingPart,
+        form: PartFormat,
     ) -> Result<(), SendError> {
         let ours = name::read(external_id).filter(|message| message.author.is_none()).ok_or(SendError::Gone)?;
         let mut params = self.said(peer, piece, form);
@@ -112,7 +117,7 @@ impl Signal {
     }
 
     /// What is said to whom, as text and as ranges of styles.
-    fn said(&self, peer: &str, piece: &Piece, form: Form) -> Params {
+    fn said(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Params {
         let Styled { text, styles } = text::Styled::of(piece, form);
         let mut params = self.to(peer);
         params.insert("message".to_owned(), text.into());

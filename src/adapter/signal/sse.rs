@@ -4,7 +4,7 @@
 //! without a carriage return before it, a blank line that ends an event, and comments, which say that the stream is alive. All
 //! other fields are passed over. Memory is bounded by the longest event.
 
-use super::line::{Broken, LONGEST};
+use super::socket::{ConnectionError, LONGEST};
 
 /// Something that stood in the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Splitter {
     }
 
     /// The next sign in what has come so far.
-    pub(super) fn next(&mut self) -> Result<Option<Sign>, Broken> {
+    pub(super) fn next(&mut self) -> Result<Option<Sign>, ConnectionError> {
         while let Some(line) = self.line()? {
             if let Some(sign) = self.take(&line)? {
                 return Ok(Some(sign));
@@ -46,23 +46,23 @@ impl Splitter {
         Ok(None)
     }
 
-    fn line(&mut self) -> Result<Option<String>, Broken> {
+    fn line(&mut self) -> Result<Option<String>, ConnectionError> {
         let unread = self.bytes.get(self.scanned.max(self.read)..).unwrap_or_default();
         let Some(at) = unread.iter().position(|byte| *byte == b'\n') else {
             self.scanned = self.bytes.len();
             let waiting = self.bytes.len().saturating_sub(self.read);
-            return if waiting > LONGEST { Err(Broken::TooLong) } else { Ok(None) };
+            return if waiting > LONGEST { Err(ConnectionError::TooLong) } else { Ok(None) };
         };
         let end = self.scanned.max(self.read).saturating_add(at);
         let line = self.bytes.get(self.read..end).unwrap_or_default();
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let line = std::str::from_utf8(line).map_err(|_| Broken::Garbled)?.to_owned();
+        let line = std::str::from_utf8(line).map_err(|_| ConnectionError::Garbled)?.to_owned();
         self.read = end.saturating_add(1);
         self.scanned = self.read;
         Ok(Some(line))
     }
 
-    fn take(&mut self, line: &str) -> Result<Option<Sign>, Broken> {
+    fn take(&mut self, line: &str) -> Result<Option<Sign>, ConnectionError> {
         if line.is_empty() {
             let (event, data) = (std::mem::take(&mut self.event), self.data.take());
             return Ok(data.filter(|_| event == "receive").map(Sign::Received));
@@ -78,9 +78,9 @@ impl Splitter {
         Ok(None)
     }
 
-    fn add(&mut self, value: &str) -> Result<(), Broken> {
+    fn add(&mut self, value: &str) -> Result<(), ConnectionError> {
         if self.data.as_ref().map_or(0, String::len).saturating_add(value.len()) > LONGEST {
-            return Err(Broken::TooLong);
+            return Err(ConnectionError::TooLong);
         }
         match &mut self.data {
             Some(data) => {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn signs(chunks: &[&[u8]]) -> Result<Vec<Sign>, Broken> {
+    fn signs(chunks: &[&[u8]]) -> Result<Vec<Sign>, ConnectionError> {
         let (mut splitter, mut signs) = (Splitter::default(), Vec::new());
         for chunk in chunks {
             splitter.feed(chunk);
@@ -127,17 +127,17 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_break_the_stream() {
-        assert_eq!(signs(&[b"event:receive\ndata:\xff\n\n"]), Err(Broken::Garbled));
+        assert_eq!(signs(&[b"event:receive\ndata:\xff\n\n"]), Err(ConnectionError::Garbled));
     }
 
     #[test]
     fn what_never_ends_is_not_kept() {
         let chunk = vec![b'x'; 1 << 20];
         let long: Vec<&[u8]> = std::iter::repeat_n(chunk.as_slice(), 33).collect();
-        assert_eq!(signs(&long), Err(Broken::TooLong));
+        assert_eq!(signs(&long), Err(ConnectionError::TooLong));
         let line = [b"data:".as_slice(), &chunk, b"\n"].concat();
         let long: Vec<&[u8]> = std::iter::repeat_n(line.as_slice(), 33).collect();
-        assert_eq!(signs(&long), Err(Broken::TooLong));
+        assert_eq!(signs(&long), Err(ConnectionError::TooLong));
     }
 
     proptest! {

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::UnixListener;
 
-use super::line::{Reader, Writer, halves};
+use super::socket::{LineReader, LineWriter, halves};
 use super::*;
 use crate::message::FileKind;
-use crate::time::{Moment, SimulatedClock};
+use crate::time::{SimulatedClock, Timestamp};
 use crate::wording::signal as words;
 
 const OURS: &str = "+431110000";
@@ -25,8 +25,8 @@ struct Daemon {
 
 /// The daemon's side of one connection.
 struct Line {
-    reader: Reader,
-    writer: Writer,
+    reader: LineReader,
+    writer: LineWriter,
 }
 
 impl Daemon {
@@ -43,7 +43,7 @@ impl Daemon {
             attachments_dir: None,
             command: Vec::new(),
         };
-        let clock = Arc::new(SimulatedClock::new(Moment(1_000_000)));
+        let clock = Arc::new(SimulatedClock::new(Timestamp(1_000_000)));
         (clock.clone(), Signal::new(&config, clock).unwrap())
     }
 
@@ -98,15 +98,15 @@ fn sent(timestamp: u64) -> Value {
     json!({"timestamp": timestamp, "results": [{"type": "SUCCESS", "recipientAddress": {"uuid": ADA}}]})
 }
 
-fn piece(text: &str, quotes: Option<&str>) -> Piece {
+fn piece(text: &str, quotes: Option<&str>) -> OutgoingPart {
     let quotes = quotes.map(str::to_owned);
-    Piece { rich: text.to_owned(), plain: text.to_owned(), quotes, ..Piece::default() }
+    OutgoingPart { rich: text.to_owned(), plain: text.to_owned(), quotes, ..OutgoingPart::default() }
 }
 
 /// So many seconds pass, and a moment for whatever follows from that.
 async fn passes(clock: &SimulatedClock, seconds: u64) {
     clock.advance(Duration::from_secs(seconds)).await;
-    crate::time::clock::grace(Duration::from_secs(2)).await;
+    crate::time::clock::real_sleep(Duration::from_secs(2)).await;
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn while_the_journal_is_busy_everything_else_stays_with_the_daemon() {
     let mut flood = pin!(flood);
     tokio::select! {
         () = &mut flood => panic!("somebody read on without an acknowledgement"),
-        () = crate::time::clock::grace(Duration::from_millis(200)) => {}
+        () = crate::time::clock::real_sleep(Duration::from_millis(200)) => {}
     }
     let reading = async {
         for expected in 1..100 {
@@ -268,7 +268,7 @@ async fn a_daemon_without_our_account_is_told_with_the_mend() {
     let (next, ()) = tokio::join!(signal.next(None), refusing);
     assert_eq!(next, Err(PollError::BadToken));
     assert!(signal.health().trouble.unwrap().contains(words::ACCOUNT_UNKNOWN));
-    assert!(clock.now() > Moment(0));
+    assert!(clock.now() > Timestamp(0));
 }
 
 #[tokio::test]
@@ -283,12 +283,12 @@ async fn each_thing_that_goes_out_is_one_request() {
     };
     let quoted = format!("m{ADA}:5");
     let sending = async {
-        let ours = signal.send(ADA, &piece("one", Some(&quoted)), Form::Plain).await.unwrap();
+        let ours = signal.send(ADA, &piece("one", Some(&quoted)), PartFormat::Plain).await.unwrap();
         assert_eq!(ours, "m:17");
-        signal.edit("group:Zw==", &ours, &piece("two", None), Form::Plain).await.unwrap();
+        signal.edit("group:Zw==", &ours, &piece("two", None), PartFormat::Plain).await.unwrap();
         signal.react(ADA, &ours, "").await.unwrap();
         assert_eq!(signal.send_file(ADA, &file).await.unwrap(), "m:17");
-        signal.seen("group:Zw==", &quoted).await;
+        signal.mark_read("group:Zw==", &quoted).await;
         signal.typing("group:Zw==", Typing::Begun).await;
         signal.typing(ADA, Typing::Over).await;
     };
@@ -315,7 +315,7 @@ async fn each_thing_that_goes_out_is_one_request() {
     };
     tokio::join!(sending, answering);
     assert!(matches!(signal.react(ADA, "r1:2", "x").await, Err(SendError::Refused(_))));
-    assert_eq!(signal.edit(ADA, &quoted, &piece("x", None), Form::Plain).await, Err(SendError::Gone));
+    assert_eq!(signal.edit(ADA, &quoted, &piece("x", None), PartFormat::Plain).await, Err(SendError::Gone));
 }
 
 #[tokio::test]
@@ -324,13 +324,13 @@ async fn while_signal_asks_for_less_courtesies_are_left_out() {
     let (clock, signal) = daemon.adapter();
     let limited = json!({"timestamp": 1, "results": [{"type": "RATE_LIMIT_FAILURE", "retryAfterSeconds": 90}]});
     let talking = async {
-        let wait = signal.send(ADA, &piece("x", None), Form::Plain).await;
+        let wait = signal.send(ADA, &piece("x", None), PartFormat::Plain).await;
         assert_eq!(wait, Err(SendError::Wait(Duration::from_secs(90))));
         signal.typing(ADA, Typing::Begun).await;
-        signal.seen(ADA, &format!("m{ADA}:5")).await;
+        signal.mark_read(ADA, &format!("m{ADA}:5")).await;
         clock.advance(Duration::from_secs(90)).await;
         signal.typing(ADA, Typing::Begun).await;
-        signal.send(ADA, &piece("y", None), Form::Plain).await.unwrap();
+        signal.send(ADA, &piece("y", None), PartFormat::Plain).await.unwrap();
     };
     let answering = async {
         let mut line = daemon.accept().await;
@@ -349,9 +349,9 @@ async fn a_request_that_was_lost_is_unclear_and_the_next_goes_over_a_new_connect
     let daemon = Daemon::new();
     let (_clock, signal) = daemon.adapter();
     let talking = async {
-        let lost = signal.send(ADA, &piece("x", None), Form::Plain).await;
+        let lost = signal.send(ADA, &piece("x", None), PartFormat::Plain).await;
         assert!(matches!(lost, Err(SendError::Unclear(_))), "{lost:?}");
-        assert_eq!(signal.send(ADA, &piece("x", None), Form::Plain).await.as_deref(), Ok("m:3"));
+        assert_eq!(signal.send(ADA, &piece("x", None), PartFormat::Plain).await.as_deref(), Ok("m:3"));
     };
     let answering = async {
         let mut line = daemon.accept().await;
@@ -363,9 +363,9 @@ async fn a_request_that_was_lost_is_unclear_and_the_next_goes_over_a_new_connect
     };
     tokio::join!(talking, answering);
     drop(daemon);
-    let away = signal.send(ADA, &piece("x", None), Form::Plain).await;
+    let away = signal.send(ADA, &piece("x", None), PartFormat::Plain).await;
     assert!(matches!(away, Err(SendError::Later(_) | SendError::Unclear(_))), "{away:?}");
-    assert!(matches!(signal.send(ADA, &piece("x", None), Form::Plain).await, Err(SendError::Later(_))));
+    assert!(matches!(signal.send(ADA, &piece("x", None), PartFormat::Plain).await, Err(SendError::Later(_))));
 }
 
 #[tokio::test]

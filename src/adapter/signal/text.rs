@@ -11,12 +11,12 @@ mod styles;
 
 use crate::adapter::markdown::flow::{Flow, plain};
 use crate::adapter::markdown::{self, Block, Body, Links, Span};
-use crate::adapter::{Form, Piece};
+use crate::adapter::{OutgoingPart, PartFormat};
 use crate::message::Outbound;
 
 pub(super) use styles::Styled;
 
-use styles::{Look, units};
+use styles::{StyleSet, units};
 
 /// The longest body that the daemon sends as it is, in bytes.
 const LIMIT: usize = 2000;
@@ -26,22 +26,22 @@ const MARK_ROOM: usize = 40;
 const BAR: &str = "│ ";
 
 /// The parts of a message; none if there is nothing to see.
-pub(super) fn render(outbound: &Outbound) -> Vec<Piece> {
+pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
     let (markdown, _, _) = outbound.text.open();
     let parts = styled(markdown, LIMIT - MARK_ROOM).into_iter();
-    parts.map(|part| Piece { rich: part.encode(), plain: part.text, ..Piece::default() }).collect()
+    parts.map(|part| OutgoingPart { rich: part.encode(), plain: part.text, ..OutgoingPart::default() }).collect()
 }
 
 /// The part with a few words before it.
-pub(super) fn marked(piece: &Piece, words: &str) -> Piece {
-    let mut styled = Styled::of(piece, Form::Rich);
+pub(super) fn marked(piece: &OutgoingPart, words: &str) -> OutgoingPart {
+    let mut styled = Styled::of(piece, PartFormat::Rich);
     let mark = format!("{words} ");
     let by = units(&mark);
     styled.text.insert_str(0, &mark);
     for range in &mut styled.styles {
         range.start += by;
     }
-    Piece { rich: styled.encode(), plain: format!("{mark}{}", piece.plain), ..piece.clone() }
+    OutgoingPart { rich: styled.encode(), plain: format!("{mark}{}", piece.plain), ..piece.clone() }
 }
 
 /// The Markdown in parts of at most `limit` bytes.
@@ -52,7 +52,7 @@ fn styled(markdown: &str, limit: usize) -> Vec<Styled> {
     for block in markdown::read(markdown, Links::Bare) {
         if !flow.is_empty() {
             let bar = if block.quote == quote && quote != 0 { BAR.trim_end() } else { "" };
-            flow.push(&if block.gap { format!("\n{bar}\n") } else { "\n".to_owned() }, Look::default());
+            flow.push(&if block.gap { format!("\n{bar}\n") } else { "\n".to_owned() }, StyleSet::default());
         }
         quote = block.quote;
         push_block(&mut flow, &block);
@@ -60,33 +60,33 @@ fn styled(markdown: &str, limit: usize) -> Vec<Styled> {
     flow.split(limit).iter().map(|part| Styled { text: plain(part), styles: styles::ranges(part) }).collect()
 }
 
-fn push_block(flow: &mut Flow<Look>, block: &Block) {
+fn push_block(flow: &mut Flow<StyleSet>, block: &Block) {
     let bars = BAR.repeat(block.depth);
     let lead = format!("{bars}{}", block.lead);
     match &block.body {
         Body::Text { spans, .. } => {
-            flow.push(&lead, Look::default());
+            flow.push(&lead, StyleSet::default());
             push_spans(flow, spans, &format!("\n{bars}{}", block.hang));
         }
-        Body::Rule => flow.push(&format!("{lead}———"), Look::default()),
+        Body::Rule => flow.push(&format!("{lead}———"), StyleSet::default()),
         Body::Code { text, .. } => push_preformatted(flow, block, &bars, text),
         Body::Table(table) => push_preformatted(flow, block, &bars, &table.lines().join("\n")),
     }
 }
 
-fn push_spans(flow: &mut Flow<Look>, spans: &[Span], line_break: &str) {
+fn push_spans(flow: &mut Flow<StyleSet>, spans: &[Span], line_break: &str) {
     for span in spans {
-        flow.push(&span.text.replace('\n', line_break), Look::of(&span.style));
+        flow.push(&span.text.replace('\n', line_break), StyleSet::of(&span.style));
     }
 }
 
 /// Whoever copies code wants nothing before it but what is its own; only the bars of a quote go through.
-fn push_preformatted(flow: &mut Flow<Look>, block: &Block, bars: &str, text: &str) {
+fn push_preformatted(flow: &mut Flow<StyleSet>, block: &Block, bars: &str, text: &str) {
     if !markdown::is_blank(&block.lead) {
-        flow.push(&format!("{bars}{}\n", block.lead.trim_end()), Look::default());
+        flow.push(&format!("{bars}{}\n", block.lead.trim_end()), StyleSet::default());
     }
-    flow.push(bars, Look::default());
-    flow.push(&text.replace('\n', &format!("\n{bars}")), Look::PREFORMATTED);
+    flow.push(bars, StyleSet::default());
+    flow.push(&text.replace('\n', &format!("\n{bars}")), StyleSet::PREFORMATTED);
 }
 
 #[cfg(test)]

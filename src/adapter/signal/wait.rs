@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::time::Clock;
-use crate::time::clock::grace;
+use crate::time::clock::real_sleep;
 
 /// How long opening a connection may take.
 pub(super) const OPENING: Duration = Duration::from_secs(10);
@@ -19,7 +19,7 @@ pub(super) async fn within<T>(clock: &dyn Clock, limit: Duration, work: impl Fut
     tokio::select! {
         biased;
         done = &mut work => return Some(done),
-        () = grace(AT_ONCE) => {}
+        () = real_sleep(AT_ONCE) => {}
     }
     let wake = clock.wake_at(at);
     // The daemon takes its time; whoever waits for it is not at work.
@@ -45,7 +45,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use crate::time::{Moment, SimulatedClock};
+    use crate::time::{SimulatedClock, Timestamp};
 
     proptest! {
         #[test]
@@ -69,20 +69,20 @@ mod tests {
 
     #[tokio::test]
     async fn what_never_comes_is_given_up_when_the_clock_says_so() {
-        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let waiting = within(&*clock, OPENING, std::future::pending::<()>());
         let (given_up, ()) = tokio::join!(waiting, clock.advance(OPENING));
-        assert_eq!((given_up, clock.now()), (None, Moment(10_000)));
+        assert_eq!((given_up, clock.now()), (None, Timestamp(10_000)));
     }
 
     #[tokio::test]
     async fn no_simulated_time_passes_before_an_answer_that_is_on_its_way() {
-        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let answer = async {
-            grace(Duration::from_millis(20)).await;
+            real_sleep(Duration::from_millis(20)).await;
             clock.now()
         };
         let (at, ()) = tokio::join!(within(&*clock, OPENING, answer), clock.advance(OPENING));
-        assert_eq!(at, Some(Moment(0)));
+        assert_eq!(at, Some(Timestamp(0)));
     }
 }

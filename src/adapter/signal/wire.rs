@@ -60,14 +60,14 @@ pub(super) enum Frame<'a> {
     /// Something was received; the text is exactly what stood under `params`.
     Received(&'a str),
     /// The answer to a request of ours.
-    Answer(u64, Result<&'a str, Refusal>),
+    Answer(u64, Result<&'a str, RpcRefusal>),
     /// Nothing that concerns us.
     Other,
 }
 
 /// The daemon said no.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Refusal {
+pub(super) struct RpcRefusal {
     /// Why.
     pub(super) code: i64,
     /// What became of each recipient, if it was about sending.
@@ -75,7 +75,7 @@ pub(super) struct Refusal {
 }
 
 #[derive(Deserialize)]
-struct Line<'a> {
+struct RpcLine<'a> {
     #[serde(default)]
     id: Value,
     #[serde(default)]
@@ -95,7 +95,7 @@ pub(super) fn request(id: u64, method: &str, params: &Params) -> String {
 
 /// What a line says.
 pub(super) fn read(line: &str) -> Frame<'_> {
-    let Ok(line) = serde_json::from_str::<Line<'_>>(line) else { return Frame::Other };
+    let Ok(line) = serde_json::from_str::<RpcLine<'_>>(line) else { return Frame::Other };
     match (line.method.as_str(), line.params, line.id.as_u64()) {
         (Some("receive"), Some(params), _) => Frame::Received(params.get()),
         (None, _, Some(id)) => Frame::Answer(id, outcome(&line)),
@@ -103,13 +103,13 @@ pub(super) fn read(line: &str) -> Frame<'_> {
     }
 }
 
-fn outcome<'a>(line: &Line<'a>) -> Result<&'a str, Refusal> {
+fn outcome<'a>(line: &RpcLine<'a>) -> Result<&'a str, RpcRefusal> {
     if line.error.is_null() {
         return Ok(line.result.map_or("null", RawValue::get));
     }
     let code = line.error.get("code").and_then(Value::as_i64).unwrap_or(code::INTERNAL);
     let data = line.error.get("data").cloned().unwrap_or_default();
-    Err(Refusal { code, data })
+    Err(RpcRefusal { code, data })
 }
 
 #[cfg(test)]
@@ -147,8 +147,8 @@ mod tests {
         assert!(matches!(read(r#"{"id":3,"result":null}"#), Frame::Answer(3, Ok("null"))));
         let refused = read(r#"{"id":4,"error":{"code":-5,"message":"+431234567","data":{"response":{}}}}"#);
         let Frame::Answer(4, Err(refusal)) = refused else { panic!("{refused:?}") };
-        assert_eq!(refusal, Refusal { code: -5, data: json!({"response": {}}) });
-        assert!(matches!(read(r#"{"id":4,"error":"odd"}"#), Frame::Answer(4, Err(Refusal { code: -32603, .. }))));
+        assert_eq!(refusal, RpcRefusal { code: -5, data: json!({"response": {}}) });
+        assert!(matches!(read(r#"{"id":4,"error":"odd"}"#), Frame::Answer(4, Err(RpcRefusal { code: -32603, .. }))));
     }
 
     #[test]

@@ -7,14 +7,14 @@ use serde::Deserialize;
 use teloxide_core::payloads::GetFile;
 use teloxide_core::types::FileId;
 
-use super::wire::{DownloadFailure, Failure, Refusal, Wire};
+use super::wire::{ApiRefusal, CallError, DownloadFailure, Wire};
 use crate::adapter::FetchFileError;
 
 /// How long a download may take in all; the Bot API hands out at most 20 MB.
 const LIMIT: Duration = Duration::from_secs(120);
 
 #[derive(Deserialize)]
-struct Found {
+struct TelegramFile {
     #[serde(default)]
     file_path: String,
     file_size: Option<u64>,
@@ -23,7 +23,7 @@ struct Found {
 /// Fetches a file by its id, at most `max` bytes.
 pub(super) async fn fetch(wire: &Wire, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
     let payload = GetFile::new(FileId(reference.to_owned()));
-    let found: Found = wire.ask(&payload).await.map_err(not_found)?;
+    let found: TelegramFile = wire.ask(&payload).await.map_err(not_found)?;
     if found.file_size.is_some_and(|size| size > max) {
         return Err(FetchFileError::TooLarge);
     }
@@ -37,10 +37,10 @@ pub(super) async fn fetch(wire: &Wire, reference: &str, max: u64) -> Result<Vec<
     })
 }
 
-fn not_found(failure: Failure) -> FetchFileError {
+fn not_found(failure: CallError) -> FetchFileError {
     match &failure {
-        Failure::Refused(refusal) if refusal.says(&["file is too big"]) => FetchFileError::TooLarge,
-        Failure::Refused(Refusal { code: 400, .. }) => FetchFileError::Gone,
+        CallError::Refused(refusal) if refusal.says(&["file is too big"]) => FetchFileError::TooLarge,
+        CallError::Refused(ApiRefusal { code: 400, .. }) => FetchFileError::Gone,
         _ => FetchFileError::Later(failure.reason()),
     }
 }
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_named_is_gone_too_large_or_later() {
         let refused = |code, reason: &str| {
-            not_found(Failure::Refused(Refusal { code, reason: reason.to_owned(), wait: None, moved: None }))
+            not_found(CallError::Refused(ApiRefusal { code, reason: reason.to_owned(), wait: None, moved: None }))
         };
         assert_eq!(refused(400, "Bad Request: file is too big"), FetchFileError::TooLarge);
         assert_eq!(
@@ -60,6 +60,6 @@ mod tests {
             FetchFileError::Gone
         );
         assert_eq!(refused(429, "slow"), FetchFileError::Later("429 slow".to_owned()));
-        assert_eq!(not_found(Failure::Lost("x".to_owned())), FetchFileError::Later("x".to_owned()));
+        assert_eq!(not_found(CallError::Lost("x".to_owned())), FetchFileError::Later("x".to_owned()));
     }
 }

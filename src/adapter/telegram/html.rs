@@ -12,7 +12,7 @@ use std::rc::Rc;
 use crate::adapter::markdown::flow::{self, Flow, Stretch};
 use crate::adapter::markdown::{self, Block, Body, Links, Span};
 
-use tags::{Look, escaped, escaped_units, write_escaped};
+use tags::{TagSet, escaped, escaped_units, write_escaped};
 
 /// The longest message Telegram takes, in UTF-16 units of visible text. We hold the markup to it as well.
 pub const LIMIT: usize = 4096;
@@ -21,7 +21,7 @@ pub const SMALLEST_LIMIT: usize = 128;
 
 /// One message: `html` to send, `plain` if Telegram cannot parse it. Neither is blank or over the limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct HtmlPart {
     /// In Telegram's HTML.
     pub html: String,
     /// Without markup.
@@ -30,14 +30,14 @@ pub struct Part {
 
 /// The messages that show this Markdown, in order; none if there is nothing to see. Each has at most `limit` (but never less than
 /// [`SMALLEST_LIMIT`]) UTF-16 units.
-pub fn render(markdown: &str, links: Links, limit: usize) -> Vec<Part> {
+pub fn render(markdown: &str, links: Links, limit: usize) -> Vec<HtmlPart> {
     let limit = limit.max(SMALLEST_LIMIT);
     let mut flow = Flow::default();
     let mut quote = 0;
     for block in markdown::read(markdown, links) {
         if !flow.is_empty() {
             let shared = if block.quote == quote { quote } else { 0 };
-            flow.push(if block.gap { "\n\n" } else { "\n" }, Look::in_quote(shared));
+            flow.push(if block.gap { "\n\n" } else { "\n" }, TagSet::in_quote(shared));
         }
         quote = block.quote;
         push_block(&mut flow, block, limit);
@@ -45,8 +45,8 @@ pub fn render(markdown: &str, links: Links, limit: usize) -> Vec<Part> {
     flow.split(limit).iter().map(|part| written(part)).collect()
 }
 
-fn push_block(flow: &mut Flow<Look>, block: Block, limit: usize) {
-    let base = Look::in_quote(block.quote);
+fn push_block(flow: &mut Flow<TagSet>, block: Block, limit: usize) {
+    let base = TagSet::in_quote(block.quote);
     // The outermost quote is a tag; Telegram does not nest them.
     let bars = "│ ".repeat(block.depth.saturating_sub(1));
     let lead = format!("{bars}{}", block.lead);
@@ -61,7 +61,7 @@ fn push_block(flow: &mut Flow<Look>, block: Block, limit: usize) {
     }
 }
 
-fn push_spans(flow: &mut Flow<Look>, spans: &[Span], line_break: &str, base: &Look, limit: usize) {
+fn push_spans(flow: &mut Flow<TagSet>, spans: &[Span], line_break: &str, base: &TagSet, limit: usize) {
     // A long address would leave no room for its words.
     let too_long = |link: &str| escaped_units(link) > limit / 4;
     for span in markdown::spell_out(spans, too_long) {
@@ -69,7 +69,7 @@ fn push_spans(flow: &mut Flow<Look>, spans: &[Span], line_break: &str, base: &Lo
         let link = style.link.as_deref().filter(|link| !too_long(link));
         // Telegram nests code in nothing but quotes.
         let code = style.code && link.is_none();
-        let look = Look {
+        let look = TagSet {
             quote: base.quote,
             pre: None,
             link: link.map(|link| escaped(link).into()),
@@ -82,18 +82,18 @@ fn push_spans(flow: &mut Flow<Look>, spans: &[Span], line_break: &str, base: &Lo
     }
 }
 
-fn push_preformatted(flow: &mut Flow<Look>, lead: &str, text: &str, language: Rc<str>, base: Look) {
+fn push_preformatted(flow: &mut Flow<TagSet>, lead: &str, text: &str, language: Rc<str>, base: TagSet) {
     if !markdown::is_blank(lead) {
         flow.push(lead.trim_end(), base.clone());
         flow.push("\n", base.clone());
     }
-    flow.push(text, Look { pre: Some(language), ..base });
+    flow.push(text, TagSet { pre: Some(language), ..base });
 }
 
 /// Writes a part with its tags.
-fn written(part: &[Stretch<'_, Look>]) -> Part {
+fn written(part: &[Stretch<'_, TagSet>]) -> HtmlPart {
     let plain = flow::plain(part);
-    let bare = Look::default();
+    let bare = TagSet::default();
     let mut look = &bare;
     let mut html = String::with_capacity(plain.len() + 64);
     for stretch in part {
@@ -102,7 +102,7 @@ fn written(part: &[Stretch<'_, Look>]) -> Part {
         look = stretch.look;
     }
     look.write_change(&bare, &mut html);
-    Part { html, plain }
+    HtmlPart { html, plain }
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use teloxide_core::payloads::{DeleteMyCommands, DeleteMyCommandsSetters, SetMyCommands, SetMyCommandsSetters};
 use teloxide_core::types::{BotCommand, BotCommandScope, ChatId, Recipient};
 
-use super::send::Target;
-use super::wire::{Failure, Wire};
+use super::send::SendTarget;
+use super::wire::{CallError, Wire};
 use crate::adapter::MenuEntry;
 use crate::people::Role;
 
@@ -17,7 +17,7 @@ pub(super) async fn register(wire: &Wire, commands: &[MenuEntry], peers: &[(Stri
         if failed.as_ref().is_some_and(|failure| !is_about_one_chat(failure)) {
             break;
         }
-        let Ok(target) = Target::of(peer) else { continue };
+        let Ok(target) = SendTarget::of(peer) else { continue };
         failed = wire.ask::<_, bool>(&for_chat(target.chat, *role, commands)).await.err().or(failed);
     }
     if let Some(failure) = failed {
@@ -33,8 +33,8 @@ fn for_chat(chat: ChatId, role: Role, commands: &[MenuEntry]) -> SetMyCommands {
 }
 
 /// A chat that is not there, or whose person has not written yet.
-fn is_about_one_chat(failure: &Failure) -> bool {
-    matches!(failure, Failure::Refused(refusal) if matches!(refusal.code, 400 | 403))
+fn is_about_one_chat(failure: &CallError) -> bool {
+    matches!(failure, CallError::Refused(refusal) if matches!(refusal.code, 400 | 403))
 }
 
 #[cfg(test)]

@@ -11,18 +11,18 @@
 //! our name is known once Telegram has been asked. Until then nothing is taken for a mention by name.
 
 mod content;
-mod meant;
+mod mention;
 mod place;
 mod quote;
 
 use serde_json::Value;
 
 use crate::adapter::Unreadable;
-use crate::message::{Event, Inbound, Origin, RemoteFile, Said};
-use crate::time::Moment;
+use crate::message::{Event, Inbound, RemoteFile, Said, TextOrigin};
+use crate::time::Timestamp;
 
-use content::Content;
-use meant::Meant;
+use content::MessageBody;
+use mention::Meant;
 use place::Where;
 
 /// Who we are on this channel.
@@ -62,10 +62,10 @@ fn said(message: &Value, us: &Us) -> Option<Inbound> {
     let meant = Meant::of(message, us, place.is_direct());
     let event = match content::of(message) {
         _ if meant.is_for_another => Event::Nothing,
-        Content::Said { files, carried } => Event::Said(Said { carried, ..with_marks(message, &meant, files) }),
-        Content::Unsupported(word) => Event::Unsupported(word.to_owned()),
-        Content::Moved(to) => Event::Moved { to: to.to_string() },
-        Content::Service => Event::Nothing,
+        MessageBody::Said { files, carried } => Event::Message(Said { carried, ..with_marks(message, &meant, files) }),
+        MessageBody::Unsupported(word) => Event::Unsupported(word.to_owned()),
+        MessageBody::Moved(to) => Event::Moved { to: to.to_string() },
+        MessageBody::Service => Event::Nothing,
     };
     let place = place.addressed(meant.is_addressed);
     Some(place.inbound(message_name(place.chat, place.message), stamp(message, "date"), event))
@@ -77,7 +77,7 @@ fn edited(message: &Value, us: &Us) -> Option<Inbound> {
     let at = number(message, "edit_date").or_else(|| number(message, "date")).unwrap_or_default();
     let name = format!("e{}:{}:{at}", place.chat, place.message);
     let event = match content::of(message) {
-        Content::Said { files, carried } if carried.is_empty() && !meant.is_for_another => Event::Edited {
+        MessageBody::Said { files, carried } if carried.is_empty() && !meant.is_for_another => Event::Edited {
             of: message_name(place.chat, place.message),
             said: with_marks(message, &meant, files),
             also: None,
@@ -151,21 +151,21 @@ fn with_marks(message: &Value, meant: &Meant, files: Vec<RemoteFile>) -> Said {
     }
 }
 
-fn origin(message: &Value) -> Origin {
+fn origin(message: &Value) -> TextOrigin {
     let marked = |mark: fn(&str) -> bool| {
         message.as_object().is_some_and(|fields| fields.iter().any(|(key, value)| mark(key) && is_there(value)))
     };
     if marked(|key| key.starts_with("forward") || key == "is_automatic_forward") {
-        Origin::Forwarded
+        TextOrigin::Forwarded
     } else if marked(|key| key == "via_bot" || key == "sender_business_bot") {
-        Origin::ViaBot
+        TextOrigin::ViaBot
     } else {
-        Origin::Typed
+        TextOrigin::Typed
     }
 }
 
-fn stamp(message: &Value, key: &str) -> Option<Moment> {
-    number(message, key).filter(|seconds| *seconds > 0).map(Moment::from_seconds)
+fn stamp(message: &Value, key: &str) -> Option<Timestamp> {
+    number(message, key).filter(|seconds| *seconds > 0).map(Timestamp::from_seconds)
 }
 
 /// A field that is there and not null.

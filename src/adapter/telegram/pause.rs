@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// More chats than this are never remembered; the pause that ends first is given up.
 const MAX_CHATS: usize = 1024;
@@ -18,26 +18,26 @@ pub(super) struct Pauses(Mutex<HashMap<String, Pause>>);
 
 #[derive(Debug, Clone, Copy)]
 struct Pause {
-    until: Moment,
+    until: Timestamp,
     length: Duration,
 }
 
 impl Pause {
     /// Never longer than it was asked for, even when the clock has been set back meanwhile.
-    fn rest(self, now: Moment) -> Duration {
+    fn rest(self, now: Timestamp) -> Duration {
         self.until.since(now).min(self.length)
     }
 }
 
 impl Pauses {
     /// How long the chat must still be left alone.
-    pub(super) fn rest(&self, peer: &str, now: Moment) -> Option<Duration> {
+    pub(super) fn rest(&self, peer: &str, now: Timestamp) -> Option<Duration> {
         let rest = self.lock().get(peer)?.rest(now);
         (!rest.is_zero()).then_some(rest)
     }
 
     /// The server asked to leave the chat alone for `length`. A later deadline is never shortened.
-    pub(super) fn note(&self, peer: &str, length: Duration, now: Moment) {
+    pub(super) fn note(&self, peer: &str, length: Duration, now: Timestamp) {
         let mut chats = self.lock();
         chats.retain(|_, pause| !pause.rest(now).is_zero());
         if chats.get(peer).is_some_and(|pause| pause.rest(now) >= length) {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_pause_ends_exactly_on_time() {
-        let (pauses, start) = (Pauses::default(), Moment(1_000_000));
+        let (pauses, start) = (Pauses::default(), Timestamp(1_000_000));
         pauses.note("1", SEVEN, start);
         assert_eq!(pauses.rest("1", start), Some(SEVEN));
         assert_eq!(pauses.rest("1", start.plus(Duration::from_millis(6_999))), Some(Duration::from_millis(1)));
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_later_deadline_counts() {
-        let (pauses, start) = (Pauses::default(), Moment(1_000_000));
+        let (pauses, start) = (Pauses::default(), Timestamp(1_000_000));
         pauses.note("1", SEVEN, start);
         pauses.note("1", Duration::from_secs(2), start);
         assert_eq!(pauses.rest("1", start), Some(SEVEN));
@@ -83,14 +83,14 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_set_back_does_not_lengthen_it() {
-        let (pauses, start) = (Pauses::default(), Moment(100_000_000));
+        let (pauses, start) = (Pauses::default(), Timestamp(100_000_000));
         pauses.note("1", SEVEN, start);
         assert_eq!(pauses.rest("1", start.minus(Duration::from_secs(3600))), Some(SEVEN));
     }
 
     #[test]
     fn it_is_bounded_and_forgets_what_has_passed() {
-        let (pauses, start) = (Pauses::default(), Moment(0));
+        let (pauses, start) = (Pauses::default(), Timestamp(0));
         for chat in 0..3 * MAX_CHATS {
             pauses.note(&chat.to_string(), SEVEN, start.plus(Duration::from_millis(chat as u64)));
         }

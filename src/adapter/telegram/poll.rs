@@ -16,9 +16,9 @@ use serde_json::value::RawValue;
 use teloxide_core::types::AllowedUpdate;
 
 use super::parse::update_id;
-use super::wire::{Failure, Wire};
+use super::wire::{CallError, Wire};
 use crate::adapter::{Batch, PollError};
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// How long the server holds a poll when there is nothing new.
 const HOLD: Duration = Duration::from_secs(50);
@@ -51,12 +51,12 @@ struct GetUpdates {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cursor {
     last: i64,
-    seen: Moment,
+    seen: Timestamp,
 }
 
 impl Cursor {
     /// What the next poll asks for, if the cursor still counts.
-    fn offset(self, now: Moment) -> Option<i64> {
+    fn offset(self, now: Timestamp) -> Option<i64> {
         let counts = now.since(self.seen) < FRESH && self.seen.since(now) < AHEAD;
         counts.then(|| self.last.saturating_add(1))
     }
@@ -74,12 +74,12 @@ impl FromStr for Cursor {
     fn from_str(stored: &str) -> Result<Self, ()> {
         let (last, seen) = stored.split_once('@').ok_or(())?;
         let number = |digits: &str| digits.parse().map_err(|_| ());
-        Ok(Self { last: number(last)?, seen: Moment(number(seen)?) })
+        Ok(Self { last: number(last)?, seen: Timestamp(number(seen)?) })
     }
 }
 
 /// One long poll after `cursor`. `now` is asked before and after it.
-pub(super) async fn poll(wire: &Wire, cursor: Option<&str>, now: impl Fn() -> Moment) -> Result<Batch, PollError> {
+pub(super) async fn poll(wire: &Wire, cursor: Option<&str>, now: impl Fn() -> Timestamp) -> Result<Batch, PollError> {
     let offset = cursor.and_then(|stored| stored.parse::<Cursor>().ok()).and_then(|cursor| cursor.offset(now()));
     let ask = GetUpdates { offset, timeout: HOLD.as_secs(), limit: 100, allowed_updates: WANTED };
     let updates: Vec<Box<RawValue>> = wire.call("getUpdates", &ask, LIMIT).await.map_err(trouble)?;
@@ -98,29 +98,29 @@ pub(super) async fn poll(wire: &Wire, cursor: Option<&str>, now: impl Fn() -> Mo
 }
 
 /// What a failed call means to whoever receives.
-pub(super) fn trouble(failure: Failure) -> PollError {
+pub(super) fn trouble(failure: CallError) -> PollError {
     match failure {
-        Failure::Refused(refusal) => match (refusal.code, refusal.wait) {
+        CallError::Refused(refusal) => match (refusal.code, refusal.wait) {
             (_, Some(wait)) => PollError::Wait(wait),
             (409, _) => PollError::Conflict,
             // For a token that it does not know Telegram says one or the other, depending on its form.
             (401 | 404, _) => PollError::BadToken,
             (code, _) => PollError::Unreachable(format!("{code} {}", refusal.reason)),
         },
-        Failure::NotSent(why) | Failure::Lost(why) => PollError::Unreachable(why),
+        CallError::NotSent(why) | CallError::Lost(why) => PollError::Unreachable(why),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adapter::telegram::wire::Refusal;
+    use crate::adapter::telegram::wire::ApiRefusal;
 
     const DAY: Duration = Duration::from_secs(24 * 3600);
 
     #[test]
     fn a_cursor_counts_for_six_days() {
-        let seen = Moment(1_795_000_000_000);
+        let seen = Timestamp(1_795_000_000_000);
         let cursor = Cursor { last: 734, seen };
         let six_days = DAY * 6;
         assert_eq!(cursor.offset(seen), Some(735));
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn cursors_survive_storing() {
-        for cursor in [Cursor { last: 734, seen: Moment(1_795) }, Cursor { last: i64::MIN, seen: Moment(-1) }] {
+        for cursor in [Cursor { last: 734, seen: Timestamp(1_795) }, Cursor { last: i64::MIN, seen: Timestamp(-1) }] {
             assert_eq!(cursor.to_string().parse(), Ok(cursor));
         }
         for odd in ["", "734", "@", "734@", "@5", "x@y", "734@5@6", "99999999999999999999@5"] {
@@ -144,13 +144,13 @@ mod tests {
     #[test]
     fn failures_by_what_to_do_next() {
         let refused =
-            |code, wait| trouble(Failure::Refused(Refusal { code, reason: "why".to_owned(), wait, moved: None }));
+            |code, wait| trouble(CallError::Refused(ApiRefusal { code, reason: "why".to_owned(), wait, moved: None }));
         assert_eq!(refused(409, None), PollError::Conflict);
         assert_eq!(refused(401, None), PollError::BadToken);
         assert_eq!(refused(404, None), PollError::BadToken);
         assert_eq!(refused(429, Some(DAY)), PollError::Wait(DAY));
         assert_eq!(refused(400, None), PollError::Unreachable("400 why".to_owned()));
-        assert_eq!(trouble(Failure::Lost("x".to_owned())), PollError::Unreachable("x".to_owned()));
+        assert_eq!(trouble(CallError::Lost("x".to_owned())), PollError::Unreachable("x".to_owned()));
     }
 
     #[test]

@@ -14,8 +14,8 @@ use teloxide_core::types::{
 };
 
 use super::parse::message_name;
-use super::wire::{Failure, Refusal, Wire};
-use crate::adapter::{Form, Piece, SendError};
+use super::wire::{ApiRefusal, CallError, Wire};
+use crate::adapter::{OutgoingPart, PartFormat, SendError};
 
 /// Buttons that stand side by side; more of them begin a new row.
 const BUTTONS_IN_A_ROW: usize = 2;
@@ -48,13 +48,13 @@ pub(super) struct Sent {
 
 /// Where something goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct SendTarget {
     pub(super) chat: ChatId,
     /// The topic of a forum.
     pub(super) topic: Option<ThreadId>,
 }
 
-impl Target {
+impl SendTarget {
     /// The place that a peer stands for.
     pub(super) fn of(peer: &str) -> Result<Self, SendError> {
         let (chat, topic) = peer.split_once('/').map_or((peer, None), |(chat, topic)| (chat, Some(topic)));
@@ -66,7 +66,7 @@ impl Target {
     }
 
     /// What a failed call means to whoever sends there.
-    pub(super) fn why(self, failure: Failure) -> SendError {
+    pub(super) fn why(self, failure: CallError) -> SendError {
         match why(failure) {
             SendError::Moved(chat) => SendError::Moved(match self.topic {
                 Some(topic) => format!("{chat}/{topic}"),
@@ -78,12 +78,12 @@ impl Target {
 }
 
 /// Sends one part and gives the name under which a reply to it will quote it.
-pub(super) async fn send(wire: &Wire, peer: &str, piece: &Piece, form: Form) -> Result<String, SendError> {
-    let target = Target::of(peer)?;
+pub(super) async fn send(wire: &Wire, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
+    let target = SendTarget::of(peer)?;
     let mut payload = SendMessage::new(target.chat, text(piece, form)).link_preview_options(no_preview());
     payload.message_thread_id = target.topic;
     payload.reply_parameters = piece.quotes.as_deref().and_then(|name| answered(target.chat, name));
-    if form == Form::Rich {
+    if form == PartFormat::Rich {
         payload = payload.parse_mode(ParseMode::Html);
     }
     if let Some(keyboard) = keyboard(piece) {
@@ -98,33 +98,33 @@ pub(super) async fn edit(
     wire: &Wire,
     peer: &str,
     external_id: &str,
-    piece: &Piece,
-    form: Form,
+    piece: &OutgoingPart,
+    form: PartFormat,
 ) -> Result<(), SendError> {
-    let target = Target::of(peer)?;
+    let target = SendTarget::of(peer)?;
     let message = message_in(target.chat, external_id).ok_or(SendError::Gone)?;
     let mut payload = EditMessageText::new(target.chat, message, text(piece, form)).link_preview_options(no_preview());
-    if form == Form::Rich {
+    if form == PartFormat::Rich {
         payload = payload.parse_mode(ParseMode::Html);
     }
     if let Some(keyboard) = keyboard(piece) {
         payload = payload.reply_markup(keyboard);
     }
     match wire.ask::<_, serde::de::IgnoredAny>(&payload).await {
-        Err(Failure::Refused(refusal)) if refusal.says(SAME) => Ok(()),
-        Err(Failure::Refused(refusal)) if refusal.says(GONE) => Err(SendError::Gone),
+        Err(CallError::Refused(refusal)) if refusal.says(SAME) => Ok(()),
+        Err(CallError::Refused(refusal)) if refusal.says(GONE) => Err(SendError::Gone),
         other => other.map(|_| ()).map_err(|failure| target.why(failure)),
     }
 }
 
 /// Puts our one emoji under a message, or takes it away.
 pub(super) async fn react(wire: &Wire, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
-    let target = Target::of(peer)?;
+    let target = SendTarget::of(peer)?;
     let message = message_in(target.chat, external_id).ok_or(SendError::Gone)?;
     let ours = (!emoji.is_empty()).then(|| ReactionType::Emoji { emoji: emoji.to_owned() });
     let payload = SetMessageReaction::new(target.chat, message).reaction(ours);
     match wire.ask::<_, serde::de::IgnoredAny>(&payload).await {
-        Err(Failure::Refused(refusal)) if refusal.says(GONE) => Err(SendError::Gone),
+        Err(CallError::Refused(refusal)) if refusal.says(GONE) => Err(SendError::Gone),
         other => other.map(|_| ()).map_err(|failure| target.why(failure)),
     }
 }
@@ -140,10 +140,10 @@ fn message_in(chat: ChatId, external_id: &str) -> Option<MessageId> {
     message.parse().ok().map(MessageId)
 }
 
-fn text(piece: &Piece, form: Form) -> &str {
+fn text(piece: &OutgoingPart, form: PartFormat) -> &str {
     match form {
-        Form::Rich => &piece.rich,
-        Form::Plain => &piece.plain,
+        PartFormat::Rich => &piece.rich,
+        PartFormat::Plain => &piece.plain,
     }
 }
 
@@ -158,21 +158,21 @@ fn no_preview() -> LinkPreviewOptions {
     }
 }
 
-fn keyboard(piece: &Piece) -> Option<InlineKeyboardMarkup> {
+fn keyboard(piece: &OutgoingPart) -> Option<InlineKeyboardMarkup> {
     let button = |(title, data): &(String, String)| InlineKeyboardButton::callback(title, data);
     let rows = piece.buttons.chunks(BUTTONS_IN_A_ROW).map(|row| row.iter().map(button));
     (!piece.buttons.is_empty()).then(|| InlineKeyboardMarkup::new(rows))
 }
 
-fn why(failure: Failure) -> SendError {
+fn why(failure: CallError) -> SendError {
     match failure {
-        Failure::NotSent(why) => SendError::Later(why),
-        Failure::Lost(why) => SendError::Unclear(why),
-        Failure::Refused(refusal) => refused(refusal),
+        CallError::NotSent(why) => SendError::Later(why),
+        CallError::Lost(why) => SendError::Unclear(why),
+        CallError::Refused(refusal) => refused(refusal),
     }
 }
 
-fn refused(refusal: Refusal) -> SendError {
+fn refused(refusal: ApiRefusal) -> SendError {
     if let Some(chat) = refusal.moved {
         return SendError::Moved(chat.to_string());
     }
@@ -194,7 +194,8 @@ mod tests {
 
     #[test]
     fn every_refusal_has_its_consequence() {
-        let told = |code, reason: &str| refused(Refusal { code, reason: reason.to_owned(), wait: None, moved: None });
+        let told =
+            |code, reason: &str| refused(ApiRefusal { code, reason: reason.to_owned(), wait: None, moved: None });
         let blocked = [
             (403, "Forbidden: bot was blocked by the user"),
             (403, "Forbidden: user is deactivated"),
@@ -222,10 +223,10 @@ mod tests {
             assert_eq!(told(400, reason), SendError::Refused(reason.to_owned()));
         }
         assert_eq!(told(401, "Unauthorized"), SendError::Later("Unauthorized".to_owned()));
-        let flood = Refusal { code: 429, reason: String::new(), wait: Some(Duration::from_secs(7)), moved: None };
+        let flood = ApiRefusal { code: 429, reason: String::new(), wait: Some(Duration::from_secs(7)), moved: None };
         assert_eq!(refused(flood), SendError::Wait(Duration::from_secs(7)));
-        assert_eq!(why(Failure::NotSent("x".to_owned())), SendError::Later("x".to_owned()));
-        assert_eq!(why(Failure::Lost("x".to_owned())), SendError::Unclear("x".to_owned()));
+        assert_eq!(why(CallError::NotSent("x".to_owned())), SendError::Later("x".to_owned()));
+        assert_eq!(why(CallError::Lost("x".to_owned())), SendError::Unclear("x".to_owned()));
     }
 
     #[test]
@@ -239,11 +240,11 @@ mod tests {
 
     #[test]
     fn peers_are_numbers() {
-        assert_eq!(Target::of("-1001"), Ok(Target { chat: ChatId(-1001), topic: None }));
+        assert_eq!(SendTarget::of("-1001"), Ok(SendTarget { chat: ChatId(-1001), topic: None }));
         let topic = Some(ThreadId(MessageId(5)));
-        assert_eq!(Target::of("-1001/5"), Ok(Target { chat: ChatId(-1001), topic }));
+        assert_eq!(SendTarget::of("-1001/5"), Ok(SendTarget { chat: ChatId(-1001), topic }));
         for odd in ["", "@ada", "7 ", "7.0", "7/", "/7", "7/5/5", "7/x"] {
-            assert!(matches!(Target::of(odd), Err(SendError::Refused(_))), "{odd}");
+            assert!(matches!(SendTarget::of(odd), Err(SendError::Refused(_))), "{odd}");
         }
     }
 
@@ -251,16 +252,16 @@ mod tests {
     fn a_group_that_moved_keeps_its_topic() {
         let moved = || {
             let reason = "Bad Request: group chat was upgraded to a supergroup chat".to_owned();
-            Failure::Refused(Refusal { code: 400, reason, wait: None, moved: Some(-1009) })
+            CallError::Refused(ApiRefusal { code: 400, reason, wait: None, moved: Some(-1009) })
         };
-        assert_eq!(Target::of("-5").unwrap().why(moved()), SendError::Moved("-1009".to_owned()));
-        assert_eq!(Target::of("-5/7").unwrap().why(moved()), SendError::Moved("-1009/7".to_owned()));
+        assert_eq!(SendTarget::of("-5").unwrap().why(moved()), SendError::Moved("-1009".to_owned()));
+        assert_eq!(SendTarget::of("-5/7").unwrap().why(moved()), SendError::Moved("-1009/7".to_owned()));
     }
 
     #[test]
     fn buttons_stand_two_in_a_row() {
         let buttons = ["a", "b", "c"].map(|name| (name.to_owned(), format!("{name}!"))).to_vec();
-        let piece = Piece { buttons, ..Piece::default() };
+        let piece = OutgoingPart { buttons, ..OutgoingPart::default() };
         assert_eq!(
             serde_json::to_value(keyboard(&piece)).unwrap(),
             serde_json::json!({"inline_keyboard": [
@@ -268,6 +269,6 @@ mod tests {
                 [{"text": "c", "callback_data": "c!"}],
             ]})
         );
-        assert!(keyboard(&Piece { buttons: Vec::new(), ..piece }).is_none());
+        assert!(keyboard(&OutgoingPart { buttons: Vec::new(), ..piece }).is_none());
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use reqwest::multipart::{Form, Part};
 
 use super::parse::message_name;
-use super::send::{Sent, Target};
+use super::send::{SendTarget, Sent};
 use super::wire::Wire;
 use crate::adapter::SendError;
 use crate::adapter::markdown::strip_control;
@@ -27,7 +27,7 @@ const BYTES: &str = "application/octet-stream";
 
 /// Sends a file and gives the name of its message.
 pub(super) async fn send(wire: &Wire, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
-    let target = Target::of(peer)?;
+    let target = SendTarget::of(peer)?;
     if file.bytes.len() > MAX_FILE {
         return Err(SendError::Refused("The file is larger than the 50 MB that Telegram takes from a bot".to_owned()));
     }
@@ -46,7 +46,7 @@ fn kind(file: &OutgoingFile) -> FileKind {
     }
 }
 
-async fn send_as(wire: &Wire, target: Target, kind: FileKind, file: &OutgoingFile) -> Result<String, SendError> {
+async fn send_as(wire: &Wire, target: SendTarget, kind: FileKind, file: &OutgoingFile) -> Result<String, SendError> {
     let (method, field) = match kind {
         FileKind::Photo => ("sendPhoto", "photo"),
         FileKind::Voice => ("sendVoice", "voice"),

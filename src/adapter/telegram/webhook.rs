@@ -13,7 +13,7 @@
 //! That nobody calls may mean that nobody has written, so silence says nothing. Once a minute Telegram is asked how it
 //! fares with calling us.
 
-mod door;
+mod update_queue;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,13 +28,13 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::parse::update_id;
 use super::poll;
-use super::trouble::Trouble;
+use super::problem::TelegramProblem;
 use super::wire::Wire;
 use crate::adapter::{Batch, PollError};
 use crate::config;
-use crate::time::{Clock, Moment};
+use crate::time::{Clock, Timestamp};
 use crate::wording::telegram as words;
-use door::{Call, Caller, Door};
+use update_queue::{Caller, UpdateQueue, WebhookCall};
 
 /// How many calls Telegram may make at once.
 const CALLS_AT_ONCE: u8 = 8;
@@ -47,19 +47,19 @@ const NO_CURSOR: &str = "webhook";
 pub(super) struct Webhook {
     config: config::Webhook,
     clock: Arc<dyn Clock>,
-    sender: mpsc::Sender<Call>,
-    calls: tokio::sync::Mutex<mpsc::Receiver<Call>>,
-    state: Mutex<State>,
+    sender: mpsc::Sender<WebhookCall>,
+    calls: tokio::sync::Mutex<mpsc::Receiver<WebhookCall>>,
+    state: Mutex<WebhookState>,
 }
 
-struct State {
+struct WebhookState {
     /// The open door; it closes with this value.
     door: Option<DropGuard>,
     /// Who waits for the acknowledgement of the last batch.
     waiting: Vec<Caller>,
     /// When calls last worked, for all we know: when a batch was stored, or when the webhook was set.
-    worked_at: Moment,
-    looked_at: Moment,
+    worked_at: Timestamp,
+    looked_at: Timestamp,
     /// What is wrong, as it was told last.
     told: Option<&'static str>,
 }
@@ -77,15 +77,15 @@ struct Info {
 impl Webhook {
     /// A way in whose door is still closed.
     pub(super) fn new(config: config::Webhook, clock: Arc<dyn Clock>) -> Self {
-        let (sender, calls) = mpsc::channel(door::CONNECTIONS);
+        let (sender, calls) = mpsc::channel(update_queue::CONNECTIONS);
         let now = clock.now();
-        let state = State { door: None, waiting: Vec::new(), worked_at: now, looked_at: now, told: None };
+        let state = WebhookState { door: None, waiting: Vec::new(), worked_at: now, looked_at: now, told: None };
         Self { config, clock, sender, calls: tokio::sync::Mutex::new(calls), state: Mutex::new(state) }
     }
 
     /// Opens the door if it is closed, and then tells Telegram where to call. What waits for us is kept.
-    pub(super) async fn connect(&self, wire: &Wire) -> Result<(), Trouble> {
-        self.listen().await.map_err(|why| Trouble {
+    pub(super) async fn connect(&self, wire: &Wire) -> Result<(), TelegramProblem> {
+        self.listen().await.map_err(|why| TelegramProblem {
             sentence: words::CANNOT_LISTEN,
             error: PollError::Unreachable(format!("Cannot listen at {}: {why}", self.config.listen)),
         })?;
@@ -107,13 +107,13 @@ impl Webhook {
         }
         let listener = tokio::net::TcpListener::bind(self.config.listen).await?;
         let stop = CancellationToken::new();
-        Door::new(&self.config, self.sender.clone(), Arc::clone(&self.clock), stop.clone()).open(listener);
+        UpdateQueue::new(&self.config, self.sender.clone(), Arc::clone(&self.clock), stop.clone()).open(listener);
         self.state().door = Some(stop.drop_guard());
         Ok(())
     }
 
     /// Waits for calls, and looks once a minute whether they can come. An empty batch says that they can.
-    pub(super) async fn next(&self, wire: &Wire, cursor: Option<&str>) -> Result<Batch, Trouble> {
+    pub(super) async fn next(&self, wire: &Wire, cursor: Option<&str>) -> Result<Batch, TelegramProblem> {
         // Whoever still waits was handed over before and not acknowledged: it was not stored.
         self.state().waiting.clear();
         let mut calls = self.calls.lock().await;
@@ -149,7 +149,7 @@ impl Webhook {
     }
 
     /// All calls that wait at this moment, in the order in which Telegram numbered them.
-    fn take(&self, first: Call, calls: &mut mpsc::Receiver<Call>) -> Vec<String> {
+    fn take(&self, first: WebhookCall, calls: &mut mpsc::Receiver<WebhookCall>) -> Vec<String> {
         let mut taken = vec![first];
         while let Ok(call) = calls.try_recv() {
             taken.push(call);
@@ -168,11 +168,11 @@ impl Webhook {
     }
 
     /// Asks Telegram how it fares with calling us.
-    async fn look(&self, wire: &Wire) -> Result<(), Trouble> {
+    async fn look(&self, wire: &Wire) -> Result<(), TelegramProblem> {
         self.state().looked_at = self.clock.now();
         let info: Info = wire.ask(&GetWebhookInfo::new()).await.map_err(poll::trouble)?;
-        let failed_at = info.last_error_date.map(Moment::from_seconds);
-        let deaf = |sentence, why: &str| Trouble { sentence, error: PollError::Unreachable(why.to_owned()) };
+        let failed_at = info.last_error_date.map(Timestamp::from_seconds);
+        let deaf = |sentence, why: &str| TelegramProblem { sentence, error: PollError::Unreachable(why.to_owned()) };
         if info.url != self.config.url.as_str() {
             return Err(deaf(words::CALLS_ELSEWHERE, "Telegram calls another address"));
         }
@@ -183,13 +183,13 @@ impl Webhook {
     }
 
     /// What a look has to tell. Trouble is told once: between two tellings of it we go on waiting for calls.
-    fn news(&self, looked: Result<(), Trouble>) -> Option<Result<(), Trouble>> {
+    fn news(&self, looked: Result<(), TelegramProblem>) -> Option<Result<(), TelegramProblem>> {
         let sentence = looked.as_ref().err().map(|trouble| trouble.sentence);
         let before = std::mem::replace(&mut self.state().told, sentence);
         (sentence.is_none() || sentence != before).then_some(looked)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WebhookState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

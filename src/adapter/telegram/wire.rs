@@ -1,8 +1,8 @@
 //! One call to the Bot API, and how far it came when it failed.
 //!
 //! The bodies are teloxide's typed payloads. The transport is our own, because what a caller has to know is
-//! lost behind teloxide's: whether a request certainly never left ([`Failure::NotSent`]) or may have been
-//! carried out although no answer came ([`Failure::Lost`]); because a message was sent as soon as Telegram
+//! lost behind teloxide's: whether a request certainly never left ([`CallError::NotSent`]) or may have been
+//! carried out although no answer came ([`CallError::Lost`]); because a message was sent as soon as Telegram
 //! says `ok`, whatever new fields the answer has; and because a raw update must reach the journal as it came.
 //!
 //! The token is part of every address. It never leaves this file: addresses are taken out of errors,
@@ -50,18 +50,18 @@ pub(super) struct Wire {
 
 /// Why a call had no result, by how far it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum CallError {
     /// It never left; certainly nothing was done.
     NotSent(String),
     /// It left, and no answer that makes sense came back: it may have been carried out.
     Lost(String),
     /// Telegram answered that it will not do it.
-    Refused(Refusal),
+    Refused(ApiRefusal),
 }
 
 /// Telegram's own words for why it will not do it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct ApiRefusal {
     /// As in HTTP.
     pub(super) code: u16,
     /// Cleaned and shortened.
@@ -72,7 +72,7 @@ pub(super) struct Refusal {
     pub(super) moved: Option<i64>,
 }
 
-impl Refusal {
+impl ApiRefusal {
     /// Whether its words contain one of these, in any case.
     pub(super) fn says(&self, any: &[&str]) -> bool {
         let reason = self.reason.to_lowercase();
@@ -143,7 +143,7 @@ impl Wire {
     }
 
     /// Calls the method of a typed payload.
-    pub(super) async fn ask<P: Payload + Serialize, T: DeserializeOwned>(&self, payload: &P) -> Result<T, Failure> {
+    pub(super) async fn ask<P: Payload + Serialize, T: DeserializeOwned>(&self, payload: &P) -> Result<T, CallError> {
         self.call(P::NAME, payload, CALL_LIMIT).await
     }
 
@@ -153,7 +153,7 @@ impl Wire {
         method: &str,
         body: &impl Serialize,
         limit: Duration,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, CallError> {
         self.exchange(self.client.post(self.method(method)?).timeout(limit).json(body)).await
     }
 
@@ -163,16 +163,16 @@ impl Wire {
         method: &str,
         form: Form,
         limit: Duration,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, CallError> {
         self.exchange(self.client.post(self.method(method)?).timeout(limit).multipart(form)).await
     }
 
-    async fn exchange<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, Failure> {
+    async fn exchange<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, CallError> {
         let answer = request.send().await.map_err(|error| self.failure(error))?;
         let status = answer.status();
         let bytes = self.read(answer, MAX_ANSWER).await.map_err(|failure| match failure {
-            DownloadFailure::Broken(why) => Failure::Lost(why),
-            _ => Failure::Lost("The answer is too long".to_owned()),
+            DownloadFailure::Broken(why) => CallError::Lost(why),
+            _ => CallError::Lost("The answer is too long".to_owned()),
         })?;
         self.understand(status, &bytes)
     }
@@ -191,15 +191,15 @@ impl Wire {
         }
     }
 
-    fn method(&self, name: &str) -> Result<Url, Failure> {
+    fn method(&self, name: &str) -> Result<Url, CallError> {
         self.address(&[&format!("bot{}", self.token.expose_secret()), &camel(name)])
     }
 
-    fn address(&self, segments: &[&str]) -> Result<Url, Failure> {
+    fn address(&self, segments: &[&str]) -> Result<Url, CallError> {
         let mut address = self.api.clone();
         address
             .path_segments_mut()
-            .map_err(|()| Failure::NotSent("The address of the Bot API cannot be extended".to_owned()))?
+            .map_err(|()| CallError::NotSent("The address of the Bot API cannot be extended".to_owned()))?
             .pop_if_empty()
             .extend(segments);
         Ok(address)
@@ -219,29 +219,29 @@ impl Wire {
         Ok(bytes)
     }
 
-    fn understand<T: DeserializeOwned>(&self, status: StatusCode, bytes: &[u8]) -> Result<T, Failure> {
+    fn understand<T: DeserializeOwned>(&self, status: StatusCode, bytes: &[u8]) -> Result<T, CallError> {
         let Ok(envelope) = serde_json::from_slice::<Envelope>(bytes) else {
             // Something between us and Telegram spoke, or a wrong address was configured.
-            return Err(Failure::Lost(format!("The server answered {} and no JSON", status.as_u16())));
+            return Err(CallError::Lost(format!("The server answered {} and no JSON", status.as_u16())));
         };
         if envelope.ok {
             let result = envelope.result.as_deref().map_or("null", RawValue::get);
             return serde_json::from_str(result)
-                .map_err(|_| Failure::Lost("The server answered something unexpected".to_owned()));
+                .map_err(|_| CallError::Lost("The server answered something unexpected".to_owned()));
         }
         let code = envelope.error_code.unwrap_or(status.as_u16());
         if code >= 500 {
-            return Err(Failure::Lost(format!("The server answered {code}")));
+            return Err(CallError::Lost(format!("The server answered {code}")));
         }
         let (asked, moved) = envelope.parameters.map_or((None, None), |p| (p.retry_after, p.migrate_to_chat_id));
         let wait = (code == 429).then(|| asked.map_or(DEFAULT_WAIT, Duration::from_secs).min(MAX_WAIT));
-        Err(Failure::Refused(Refusal { code, reason: self.clean(&envelope.description), wait, moved }))
+        Err(CallError::Refused(ApiRefusal { code, reason: self.clean(&envelope.description), wait, moved }))
     }
 
-    fn failure(&self, error: reqwest::Error) -> Failure {
+    fn failure(&self, error: reqwest::Error) -> CallError {
         let never_left = error.is_connect() || error.is_builder();
         let why = self.describe(error);
-        if never_left { Failure::NotSent(why) } else { Failure::Lost(why) }
+        if never_left { CallError::NotSent(why) } else { CallError::Lost(why) }
     }
 
     /// What went wrong, down to the innermost cause, without the address.
@@ -263,7 +263,7 @@ impl Wire {
     }
 }
 
-impl Failure {
+impl CallError {
     /// The words for a log or an error.
     pub(super) fn reason(&self) -> String {
         match self {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::connection::Writer;
+use super::connection::ClientWriter;
 use super::protocol::FromGateway;
 
 /// How many lines may wait for one client: some seconds of a growing answer.
@@ -27,7 +27,7 @@ pub(super) struct Clients(Arc<Mutex<Vec<Client>>>);
 #[derive(Clone)]
 struct Client {
     peer: String,
-    queue: mpsc::Sender<Line>,
+    queue: mpsc::Sender<OutputLine>,
     gone: CancellationToken,
     /// The ids of what it said last.
     said: Arc<Mutex<VecDeque<String>>>,
@@ -37,7 +37,7 @@ struct Client {
     warned: Arc<AtomicBool>,
 }
 
-struct Line {
+struct OutputLine {
     frame: FromGateway,
     written: Option<oneshot::Sender<()>>,
 }
@@ -72,7 +72,7 @@ impl Clients {
     /// Warns everybody who has said something, of which all is stored, and does not know it yet.
     pub fn warn(&self, frame: &FromGateway) {
         let list = self.list().clone();
-        for client in list.into_iter().filter(Client::waits).map(Reply) {
+        for client in list.into_iter().filter(Client::waits).map(ClientReply) {
             client.warn(frame);
         }
     }
@@ -85,7 +85,7 @@ impl Clients {
     /// Queues a line that may be missed.
     pub fn hint(&self, peer: &str, frame: &FromGateway) {
         for client in self.list().iter().filter(|client| client.peer == peer) {
-            let _ = client.queue.try_send(Line { frame: frame.clone(), written: None });
+            let _ = client.queue.try_send(OutputLine { frame: frame.clone(), written: None });
         }
     }
 
@@ -121,7 +121,7 @@ impl Client {
     fn post(&self, frame: &FromGateway) -> Posted {
         let (written, done) = oneshot::channel();
         // If the queue is full the line is dropped here, and with it the promise that it will be written.
-        if self.queue.try_send(Line { frame: frame.clone(), written: Some(written) }).is_err() {
+        if self.queue.try_send(OutputLine { frame: frame.clone(), written: Some(written) }).is_err() {
             self.gone.cancel();
         }
         Posted { done, gone: self.gone.clone() }
@@ -150,12 +150,12 @@ impl Posted {
 }
 
 /// What waits for one client.
-pub(super) struct Queue(mpsc::Receiver<Line>);
+pub(super) struct Queue(mpsc::Receiver<OutputLine>);
 
 impl Queue {
     /// Writes until a farewell was written, or writing fails.
-    pub async fn write_out(&mut self, writer: &mut Writer) {
-        while let Some(Line { frame, written }) = self.0.recv().await {
+    pub async fn write_out(&mut self, writer: &mut ClientWriter) {
+        while let Some(OutputLine { frame, written }) = self.0.recv().await {
             if writer.write(&frame).await.is_err() {
                 return;
             }
@@ -178,8 +178,8 @@ pub(super) struct Seat {
 
 impl Seat {
     /// How others reach this one client.
-    pub fn reply(&self) -> Reply {
-        Reply(self.client.clone())
+    pub fn reply(&self) -> ClientReply {
+        ClientReply(self.client.clone())
     }
 
     /// The client says something under that id.
@@ -207,9 +207,9 @@ impl Drop for Seat {
 
 /// The way back to one client, which may have left meanwhile.
 #[derive(Clone)]
-pub(super) struct Reply(Client);
+pub(super) struct ClientReply(Client);
 
-impl Reply {
+impl ClientReply {
     /// What the client said is stored. It has to be warned anew.
     pub fn confirm(&self, id: String) {
         self.0.open.fetch_sub(1, Ordering::Relaxed);

@@ -20,15 +20,15 @@ pub const LONGEST_IN: usize = 1024 * 1024;
 /// The longest line that a client reads: an answer with all that its escaping can add.
 const LONGEST_OUT: usize = 16 * 1024 * 1024;
 
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+trait ClientStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ClientStream for S {}
 
 /// Both directions of one connection.
 pub struct Connection {
     /// What the other side says.
-    pub reader: Reader,
+    pub reader: ClientReader,
     /// What we say.
-    pub writer: Writer,
+    pub writer: ClientWriter,
 }
 
 impl Connection {
@@ -42,10 +42,10 @@ impl Connection {
         Self::over(Box::new(stream), LONGEST_IN)
     }
 
-    fn over(stream: Box<dyn Stream>, longest: usize) -> Self {
+    fn over(stream: Box<dyn ClientStream>, longest: usize) -> Self {
         let (read, write) = tokio::io::split(stream);
-        let reader = Reader { stream: BufReader::new(read), line: Vec::new(), longest, overlong: false };
-        Self { reader, writer: Writer { stream: write } }
+        let reader = ClientReader { stream: BufReader::new(read), line: Vec::new(), longest, overlong: false };
+        Self { reader, writer: ClientWriter { stream: write } }
     }
 }
 
@@ -104,14 +104,14 @@ impl Unusable {
 }
 
 /// Reads lines.
-pub struct Reader {
-    stream: BufReader<ReadHalf<Box<dyn Stream>>>,
+pub struct ClientReader {
+    stream: BufReader<ReadHalf<Box<dyn ClientStream>>>,
     line: Vec<u8>,
     longest: usize,
     overlong: bool,
 }
 
-impl Reader {
+impl ClientReader {
     /// The next line that is not blank; `None` at the end. May be cancelled at any point.
     pub async fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<Result<T, Unusable>>> {
         loop {
@@ -154,11 +154,11 @@ impl Reader {
 }
 
 /// Writes lines.
-pub struct Writer {
-    stream: WriteHalf<Box<dyn Stream>>,
+pub struct ClientWriter {
+    stream: WriteHalf<Box<dyn ClientStream>>,
 }
 
-impl Writer {
+impl ClientWriter {
     /// Writes one line and flushes it.
     pub async fn write(&mut self, frame: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(frame)?;

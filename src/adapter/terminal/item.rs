@@ -5,12 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::adapter::{Form, Piece, Unreadable, markdown};
-use crate::message::{Event, Inbound, Origin, Outbound, Place, Said};
+use crate::adapter::{OutgoingPart, PartFormat, Unreadable, markdown};
+use crate::message::{ChatKind, Event, Inbound, Outbound, Said, TextOrigin};
 
 /// Something that was said, as the inbox keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Item {
+pub(super) struct TerminalItem {
     /// The client's id.
     pub id: String,
     /// Who said it, and where the answer goes.
@@ -28,34 +28,34 @@ fn unknown_is_piped() -> bool {
 
 /// Understands one raw item.
 pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
-    let item: Item = serde_json::from_str(raw).map_err(|_| Unreadable { adapter: super::NAME })?;
-    let origin = if item.piped { Origin::Piped } else { Origin::Typed };
+    let item: TerminalItem = serde_json::from_str(raw).map_err(|_| Unreadable { adapter: super::NAME })?;
+    let origin = if item.piped { TextOrigin::Piped } else { TextOrigin::Typed };
     Ok(Inbound {
         external_id: item.id,
         sender: item.peer.clone(),
         alias: None,
         peer: item.peer,
-        place: Place::Direct,
+        place: ChatKind::Direct,
         server_at: None,
-        event: Event::Said(Said { text: item.text, origin, ..Said::default() }),
+        event: Event::Message(Said { text: item.text, origin, ..Said::default() }),
     })
 }
 
 /// The rich form of a piece: Markdown, and whether it may be shown with its links named.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Shown {
+pub(super) struct RichPart {
     /// Without control characters.
     pub markdown: String,
     /// Whether neither untrusted text nor a skill of somebody else had a part in it.
     pub trusted: bool,
 }
 
-impl Shown {
+impl RichPart {
     /// What to show of a piece. A form that cannot be read is shown plain and as untrusted.
-    pub fn of(piece: &Piece, form: Form) -> Self {
+    pub fn of(piece: &OutgoingPart, form: PartFormat) -> Self {
         let rich = match form {
-            Form::Rich => serde_json::from_str(&piece.rich).ok(),
-            Form::Plain => None,
+            PartFormat::Rich => serde_json::from_str(&piece.rich).ok(),
+            PartFormat::Plain => None,
         };
         rich.unwrap_or_else(|| Self { markdown: piece.plain.clone(), trusted: false })
     }
@@ -63,23 +63,23 @@ impl Shown {
 
 /// The one piece of a message; none if there is nothing to see. Buttons have no place here: the text names
 /// the commands.
-pub(super) fn render(outbound: &Outbound) -> Vec<Piece> {
+pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
     let (text, label, _) = outbound.text.open();
     let markdown = markdown::strip_control(text);
     if markdown::is_blank(&markdown) {
         return Vec::new();
     }
-    let shown = Shown { markdown: markdown.clone(), trusted: !label.asks_before_leaving() };
+    let shown = RichPart { markdown: markdown.clone(), trusted: !label.asks_before_leaving() };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
-    vec![Piece { rich, plain: markdown, buttons: outbound.buttons.clone(), ..Piece::default() }]
+    vec![OutgoingPart { rich, plain: markdown, buttons: outbound.buttons.clone(), ..OutgoingPart::default() }]
 }
 
 /// The piece with a few words before it.
-pub(super) fn marked(piece: &Piece, words: &str) -> Piece {
-    let shown = Shown::of(piece, Form::Rich);
-    let shown = Shown { markdown: format!("{words} {}", shown.markdown), ..shown };
+pub(super) fn marked(piece: &OutgoingPart, words: &str) -> OutgoingPart {
+    let shown = RichPart::of(piece, PartFormat::Rich);
+    let shown = RichPart { markdown: format!("{words} {}", shown.markdown), ..shown };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
-    Piece { rich, plain: format!("{words} {}", piece.plain), ..piece.clone() }
+    OutgoingPart { rich, plain: format!("{words} {}", piece.plain), ..piece.clone() }
 }
 
 #[cfg(test)]
@@ -102,17 +102,17 @@ mod tests {
         fn what_was_stored_is_what_was_said(
             id in "[!-~]{1,20}", peer in ".{0,20}", text in ".*", piped in any::<bool>(),
         ) {
-            let item = Item { id: id.clone(), peer: peer.clone(), piped, text: text.clone() };
+            let item = TerminalItem { id: id.clone(), peer: peer.clone(), piped, text: text.clone() };
             let inbound = parse(&serde_json::to_string(&item).unwrap()).unwrap();
-            let origin = if piped { Origin::Piped } else { Origin::Typed };
+            let origin = if piped { TextOrigin::Piped } else { TextOrigin::Typed };
             prop_assert_eq!(inbound, Inbound {
                 external_id: id,
                 sender: peer.clone(),
                 peer,
                 alias: None,
-                place: Place::Direct,
+                place: ChatKind::Direct,
                 server_at: None,
-                event: Event::Said(Said { text, origin, ..Said::default() }),
+                event: Event::Message(Said { text, origin, ..Said::default() }),
             });
         }
 
@@ -120,10 +120,10 @@ mod tests {
         fn a_piece_is_clean_and_keeps_its_trust(text in ".*", trusted in any::<bool>()) {
             let label = if trusted { Label::decode("trusted") } else { Label::untrusted(Source::stdin()) };
             for piece in render(&outbound(&text, label)) {
-                let shown = Shown::of(&piece, Form::Rich);
+                let shown = RichPart::of(&piece, PartFormat::Rich);
                 prop_assert_eq!(shown.trusted, trusted);
                 prop_assert_eq!(&shown.markdown, &markdown::strip_control(&text));
-                prop_assert_eq!(Shown::of(&piece, Form::Plain).markdown, shown.markdown);
+                prop_assert_eq!(RichPart::of(&piece, PartFormat::Plain).markdown, shown.markdown);
             }
         }
     }
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn an_item_that_does_not_say_how_it_came_was_piped() {
         let inbound = parse(r#"{"id":"1","peer":"ada","text":"/approve 1 abc"}"#).unwrap();
-        assert!(matches!(inbound.event, Event::Said(Said { origin: Origin::Piped, .. })));
+        assert!(matches!(inbound.event, Event::Message(Said { origin: TextOrigin::Piped, .. })));
     }
 
     #[test]

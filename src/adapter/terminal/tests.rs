@@ -1,7 +1,7 @@
 //! The hub over in-memory streams: what is said, stored, delivered, refused and slowed.
 
 use super::*;
-use crate::time::{Moment, SimulatedClock, SystemClock};
+use crate::time::{SimulatedClock, SystemClock, Timestamp};
 use tokio::task::JoinHandle;
 
 const BUFFER: usize = 64 * 1024;
@@ -52,9 +52,9 @@ fn knock(terminal: &Arc<Terminal>, peer: &str, buffer: usize) -> Client {
     Client { connection: Connection::of_client(ours), served }
 }
 
-fn piece(markdown: &str) -> Piece {
-    let shown = Shown { markdown: markdown.into(), trusted: true };
-    Piece { rich: serde_json::to_string(&shown).unwrap(), plain: markdown.into(), ..Piece::default() }
+fn piece(markdown: &str) -> OutgoingPart {
+    let shown = RichPart { markdown: markdown.into(), trusted: true };
+    OutgoingPart { rich: serde_json::to_string(&shown).unwrap(), plain: markdown.into(), ..OutgoingPart::default() }
 }
 
 fn message(id: &str, markdown: &str, trusted: bool, answers: &[&str], awaited: bool) -> FromGateway {
@@ -94,19 +94,19 @@ async fn what_is_said_is_confirmed_when_it_is_stored() {
 #[tokio::test]
 async fn a_message_goes_to_every_client_of_its_peer_and_to_nobody_else() {
     let terminal = terminal();
-    assert_eq!(terminal.send("ada", &piece("hi"), Form::Rich).await, Err(SendError::Absent));
+    assert_eq!(terminal.send("ada", &piece("hi"), PartFormat::Rich).await, Err(SendError::Absent));
     let (mut one, mut two) = (attach(&terminal, "ada").await, attach(&terminal, "ada").await);
     let mut ben = attach(&terminal, "ben").await;
-    let id = terminal.send("ada", &piece("hi"), Form::Rich).await.unwrap();
+    let id = terminal.send("ada", &piece("hi"), PartFormat::Rich).await.unwrap();
     let message = message(&id, "hi", true, &[], false);
     assert_eq!(one.hears().await, Some(message.clone()));
     assert_eq!(two.hears().await, Some(message));
     one.leave().await;
-    let second = terminal.send("ada", &piece("again"), Form::Plain).await.unwrap();
+    let second = terminal.send("ada", &piece("again"), PartFormat::Plain).await.unwrap();
     assert_ne!(id, second);
     assert_eq!(two.hears().await, Some(self::message(&second, "again", false, &[], false)));
     two.leave().await;
-    assert_eq!(terminal.send("ada", &piece("hi"), Form::Rich).await, Err(SendError::Absent));
+    assert_eq!(terminal.send("ada", &piece("hi"), PartFormat::Rich).await, Err(SendError::Absent));
     terminal.close().await;
     assert_eq!(ben.hears().await, Some(farewell()));
 }
@@ -122,14 +122,14 @@ async fn everybody_is_told_what_it_answers_and_whether_somebody_here_asked() {
         assert_eq!(client.hears().await, Some(FromGateway::Stored { id: id.into() }));
     }
     for (answers, awaited) in [(&["a1"][..], true), (&["a2", "a1"], true), (&["a0"], false), (&[], false)] {
-        let piece = Piece { answers: named(answers), ..piece("hi") };
-        let id = terminal.send("ada", &piece, Form::Rich).await.unwrap();
+        let piece = OutgoingPart { answers: named(answers), ..piece("hi") };
+        let id = terminal.send("ada", &piece, PartFormat::Rich).await.unwrap();
         let told = message(&id, "hi", true, answers, awaited);
         assert_eq!((one.hears().await, two.hears().await), (Some(told.clone()), Some(told)));
     }
     one.leave().await;
-    let piece = Piece { answers: named(&["a1"]), ..piece("hi") };
-    let id = terminal.send("ada", &piece, Form::Rich).await.unwrap();
+    let piece = OutgoingPart { answers: named(&["a1"]), ..piece("hi") };
+    let id = terminal.send("ada", &piece, PartFormat::Rich).await.unwrap();
     assert_eq!(two.hears().await, Some(message(&id, "hi", true, &["a1"], false)), "whoever asked has left");
 }
 
@@ -139,7 +139,7 @@ async fn ids_differ_between_runs() {
     for _ in 0..3 {
         let terminal = terminal();
         let _ada = attach(&terminal, "ada").await;
-        assert!(seen.insert(terminal.send("ada", &piece("hi"), Form::Rich).await.unwrap()));
+        assert!(seen.insert(terminal.send("ada", &piece("hi"), PartFormat::Rich).await.unwrap()));
     }
 }
 
@@ -148,15 +148,15 @@ async fn a_growing_answer_is_shown_and_may_begin_again() {
     let terminal = terminal();
     let mut ada = attach(&terminal, "ada").await;
     terminal.typing("ada", Typing::Begun).await;
-    terminal.grow("ada", "Go", &named(&["a1"])).await;
-    terminal.grow("ada", "", &named(&["a1"])).await;
-    terminal.grow("ben", "not for ada", &[]).await;
-    terminal.send("ada", &piece("Good."), Form::Rich).await.unwrap();
+    terminal.stream_delta("ada", "Go", &named(&["a1"])).await;
+    terminal.stream_delta("ada", "", &named(&["a1"])).await;
+    terminal.stream_delta("ben", "not for ada", &[]).await;
+    terminal.send("ada", &piece("Good."), PartFormat::Rich).await.unwrap();
     assert_eq!(ada.hears().await, Some(FromGateway::Typing));
     assert_eq!(ada.hears().await, Some(FromGateway::Grow { delta: "Go".into(), answers: Some(named(&["a1"])) }));
     assert_eq!(ada.hears().await, Some(FromGateway::Restart));
     assert!(matches!(ada.hears().await, Some(FromGateway::Message { .. })));
-    assert_eq!(terminal.edit("ada", "1", &piece("x"), Form::Rich).await, Err(SendError::Gone));
+    assert_eq!(terminal.edit("ada", "1", &piece("x"), PartFormat::Rich).await, Err(SendError::Gone));
 }
 
 #[tokio::test]
@@ -241,7 +241,7 @@ async fn whoever_comes_rings_for_what_waits() {
 
 #[tokio::test]
 async fn a_client_that_sleeps_is_sent_away() {
-    let clock = Arc::new(SimulatedClock::new(Moment::from_seconds(0)));
+    let clock = Arc::new(SimulatedClock::new(Timestamp::from_seconds(0)));
     let terminal = Terminal::new(clock.clone());
     let mut ada = attach_over(&terminal, "ada", 16).await;
     let mut awake = attach(&terminal, "ada").await;
@@ -251,31 +251,31 @@ async fn a_client_that_sleeps_is_sent_away() {
         clock.advance(PATIENCE).await;
     };
     // One takes it, so it is delivered; the other one took too long.
-    let (sent, ()) = tokio::join!(terminal.send("ada", &message, Form::Rich), time_passes);
+    let (sent, ()) = tokio::join!(terminal.send("ada", &message, PartFormat::Rich), time_passes);
     assert!(sent.is_ok());
     assert!(matches!(ada.connection.reader.next::<FromGateway>().await, Ok(Some(Err(_)) | None)));
     ada.served.await.unwrap();
     awake.leave().await;
-    assert_eq!(terminal.send("ada", &piece("hi"), Form::Rich).await, Err(SendError::Absent));
+    assert_eq!(terminal.send("ada", &piece("hi"), PartFormat::Rich).await, Err(SendError::Absent));
 }
 
 #[tokio::test]
 async fn what_only_others_took_is_not_delivered_to_whom_asked() {
-    let clock = Arc::new(SimulatedClock::new(Moment::from_seconds(0)));
+    let clock = Arc::new(SimulatedClock::new(Timestamp::from_seconds(0)));
     let terminal = Terminal::new(clock.clone());
     let mut asleep = attach_over(&terminal, "ada", 64).await;
     asleep.say("a1", "hi").await;
     assert_eq!(ids(&terminal, &terminal.next(None).await.unwrap()), ["a1"]);
     let mut awake = attach(&terminal, "ada").await;
-    let answer = Piece { answers: named(&["a1"]), ..piece("a rather long message for a pipe that is short") };
+    let answer = OutgoingPart { answers: named(&["a1"]), ..piece("a rather long message for a pipe that is short") };
     let time_passes = async {
         assert!(matches!(awake.hears().await, Some(FromGateway::Message { awaited: true, .. })));
         clock.advance(PATIENCE).await;
     };
-    let (sent, ()) = tokio::join!(terminal.send("ada", &answer, Form::Rich), time_passes);
+    let (sent, ()) = tokio::join!(terminal.send("ada", &answer, PartFormat::Rich), time_passes);
     assert_eq!(sent, Err(SendError::Unclear(words::ASKER_LEFT.to_owned())));
     asleep.served.await.unwrap();
-    assert!(terminal.send("ada", &answer, Form::Rich).await.is_ok());
+    assert!(terminal.send("ada", &answer, PartFormat::Rich).await.is_ok());
     assert!(matches!(awake.hears().await, Some(FromGateway::Message { awaited: false, .. })));
 }
 

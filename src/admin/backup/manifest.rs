@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::wording::upkeep::LeftOut;
 
 /// The name of the manifest in the backup, where it follows everything that it lists.
@@ -24,20 +24,20 @@ pub struct Manifest {
     /// The version of the journal in it.
     pub journal: u32,
     /// When it was made.
-    pub made_at: Moment,
+    pub made_at: Timestamp,
     /// Everything that is in it, but the manifest itself.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<BackupEntry>,
     /// What is not in it, and why.
     pub left_out: Vec<(String, LeftOut)>,
 }
 
 /// Something in a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct BackupEntry {
     /// Its name in the backup.
     pub path: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: BackupEntryKind,
     /// In bytes; of a file only.
     pub size: u64,
     /// SHA-256 of a file's bytes; where a link leads.
@@ -59,7 +59,7 @@ pub struct Seal {
 /// What something in a backup is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum BackupEntryKind {
     /// A file.
     File,
     /// A folder.

@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 
 use super::Progress;
 use super::key::{BackupKey, LENGTH};
-use super::manifest::{Entry, FORM, Kind, Manifest, NAME, SEAL, Seal};
-use crate::time::Moment;
+use super::manifest::{BackupEntry, BackupEntryKind, FORM, Manifest, NAME, SEAL, Seal};
+use crate::time::Timestamp;
 use crate::wording::upkeep::{self as says, LeftOut};
 
 /// More things than this are no knowledge tree.
@@ -20,7 +20,7 @@ pub const MOST_ENTRIES: usize = 500_000;
 /// A backup that is being written.
 pub struct Packer<'a, W: Write> {
     tar: tar::Builder<GzEncoder<W>>,
-    entries: Vec<Entry>,
+    entries: Vec<BackupEntry>,
     left_out: Vec<(String, LeftOut)>,
     done: u64,
     progress: Progress<'a>,
@@ -51,7 +51,7 @@ impl<'a, W: Durable> Packer<'a, W> {
     }
 
     /// What is in it so far.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[BackupEntry] {
         &self.entries
     }
 
@@ -80,7 +80,13 @@ impl<'a, W: Durable> Packer<'a, W> {
         anyhow::ensure!(read.length == found.len(), "{name} became shorter while it was copied; try again");
         let (length, digest) = (read.length, super::hex(&read.hash.finalize()));
         let path = name.to_owned();
-        self.entered(Entry { path, kind: Kind::File, size: length, digest, executable: executable != 0 })?;
+        self.entered(BackupEntry {
+            path,
+            kind: BackupEntryKind::File,
+            size: length,
+            digest,
+            executable: executable != 0,
+        })?;
         self.done = self.done.saturating_add(length);
         (self.progress)(says::COPYING, self.done);
         Ok(())
@@ -94,7 +100,13 @@ impl<'a, W: Durable> Packer<'a, W> {
         let mut header = header(tar::EntryType::Directory, 0, 0o700);
         self.tar.append_data(&mut header, name, io::empty())?;
         let path = name.to_owned();
-        self.entered(Entry { path, kind: Kind::Folder, size: 0, digest: String::new(), executable: false })
+        self.entered(BackupEntry {
+            path,
+            kind: BackupEntryKind::Folder,
+            size: 0,
+            digest: String::new(),
+            executable: false,
+        })
     }
 
     /// Puts a link in, as it is.
@@ -105,7 +117,7 @@ impl<'a, W: Durable> Packer<'a, W> {
         let mut header = header(tar::EntryType::Symlink, 0, 0o777);
         self.tar.append_link(&mut header, name, target)?;
         let (path, digest) = (name.to_owned(), target.to_owned());
-        self.entered(Entry { path, kind: Kind::Link, size: 0, digest, executable: false })
+        self.entered(BackupEntry { path, kind: BackupEntryKind::Link, size: 0, digest, executable: false })
     }
 
     /// Something is not put in.
@@ -127,7 +139,7 @@ impl<'a, W: Durable> Packer<'a, W> {
     ///
     /// # Errors
     /// If the backup cannot be written.
-    pub fn finish(mut self, journal: u32, now: Moment) -> anyhow::Result<Manifest> {
+    pub fn finish(mut self, journal: u32, now: Timestamp) -> anyhow::Result<Manifest> {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let (entries, left_out) = (self.entries, self.left_out);
         let manifest = Manifest { form: FORM, version, journal, made_at: now, entries, left_out };
@@ -141,7 +153,7 @@ impl<'a, W: Durable> Packer<'a, W> {
         Ok(manifest)
     }
 
-    fn entered(&mut self, entry: Entry) -> anyhow::Result<()> {
+    fn entered(&mut self, entry: BackupEntry) -> anyhow::Result<()> {
         anyhow::ensure!(self.entries.len() < MOST_ENTRIES, "There are more than {MOST_ENTRIES} files");
         self.entries.push(entry);
         Ok(())
@@ -208,7 +220,7 @@ mod tests {
             let mut packer = Packer::new(Small(room), &key, &mut quiet);
             packer.folder("workspace")?;
             packer.file("workspace/a", &mut File::open(folder.path().join("a"))?)?;
-            packer.finish(4, Moment(0))
+            packer.finish(4, Timestamp(0))
         };
         assert_eq!(pack(1 << 20).unwrap().entries.len(), 2);
         for room in [0, 9, 500, 20_000, 40_000] {

@@ -16,7 +16,9 @@ use sha2::{Digest, Sha256};
 use tar::EntryType;
 
 use super::key::BackupKey;
-use super::manifest::{Entry, FORM, Kind, Manifest, NAME, SEAL, Seal, UNSIGNED_FORM, is_plain, stays_inside};
+use super::manifest::{
+    BackupEntry, BackupEntryKind, FORM, Manifest, NAME, SEAL, Seal, UNSIGNED_FORM, is_plain, stays_inside,
+};
 use super::pack::MOST_ENTRIES;
 use super::{JOURNAL, Progress};
 use crate::wording::upkeep as says;
@@ -36,7 +38,7 @@ pub struct Member {
     /// Its name.
     pub path: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: BackupEntryKind,
     /// In bytes.
     pub size: u64,
     /// Where a link leads.
@@ -72,14 +74,14 @@ impl Member {
     ///
     /// # Errors
     /// If the bytes cannot be read.
-    pub fn entry(&self, bytes: &mut dyn Read) -> anyhow::Result<Entry> {
+    pub fn entry(&self, bytes: &mut dyn Read) -> anyhow::Result<BackupEntry> {
         let digest = match self.kind {
-            Kind::File => digest_of(bytes)?,
-            Kind::Folder => String::new(),
-            Kind::Link => self.target.clone(),
+            BackupEntryKind::File => digest_of(bytes)?,
+            BackupEntryKind::Folder => String::new(),
+            BackupEntryKind::Link => self.target.clone(),
         };
-        let executable = self.kind == Kind::File && self.executable;
-        Ok(Entry { path: self.path.clone(), kind: self.kind, size: self.size, digest, executable })
+        let executable = self.kind == BackupEntryKind::File && self.executable;
+        Ok(BackupEntry { path: self.path.clone(), kind: self.kind, size: self.size, digest, executable })
     }
 }
 
@@ -88,7 +90,7 @@ impl Member {
 /// # Errors
 /// If it is not whole, not a backup, or not to be trusted with a disk.
 pub fn verify(file: &Path, room: u64, progress: Progress<'_>) -> anyhow::Result<Archive> {
-    let mut seen: BTreeMap<String, Entry> = BTreeMap::new();
+    let mut seen: BTreeMap<String, BackupEntry> = BTreeMap::new();
     let (mut manifest, mut seal): (Option<(Manifest, Vec<u8>)>, Option<Seal>) = (None, None);
     let mut done = 0_u64;
     each(file, &mut |member, bytes| {
@@ -164,18 +166,18 @@ fn member(
         (None, None) => String::new(),
     };
     let kind = match kind {
-        EntryType::Regular => Kind::File,
-        EntryType::Directory => Kind::Folder,
-        EntryType::Symlink => Kind::Link,
+        EntryType::Regular => BackupEntryKind::File,
+        EntryType::Directory => BackupEntryKind::Folder,
+        EntryType::Symlink => BackupEntryKind::Link,
         _ => bail!("{path} is neither a file nor a folder nor a link"),
     };
-    ensure!(kind == Kind::File || size == 0, "{path} has bytes and is no file");
-    ensure!(kind == Kind::File || path.contains('/') || kind == Kind::Folder, "{path} is a link");
+    ensure!(kind == BackupEntryKind::File || size == 0, "{path} has bytes and is no file");
+    ensure!(kind == BackupEntryKind::File || path.contains('/') || kind == BackupEntryKind::Folder, "{path} is a link");
     ensure!(
-        kind != Kind::Folder || !matches!(path.as_str(), JOURNAL | super::CONFIG | NAME | SEAL),
+        kind != BackupEntryKind::Folder || !matches!(path.as_str(), JOURNAL | super::CONFIG | NAME | SEAL),
         "{path} is a folder"
     );
-    ensure!(kind != Kind::Link || stays_inside(&path, &target), "the link {path} leads elsewhere");
+    ensure!(kind != BackupEntryKind::Link || stays_inside(&path, &target), "the link {path} leads elsewhere");
     Ok(Member { path, kind, size, target, executable: header.mode().is_ok_and(|mode| mode & 0o100 != 0) })
 }
 
@@ -190,7 +192,7 @@ fn name_in(entry: &mut impl Read, size: u64) -> anyhow::Result<String> {
 }
 
 fn manifest_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<(Manifest, Vec<u8>)> {
-    ensure!(member.kind == Kind::File && member.size <= LONGEST_MANIFEST, "its manifest is none");
+    ensure!(member.kind == BackupEntryKind::File && member.size <= LONGEST_MANIFEST, "its manifest is none");
     let mut text = Vec::new();
     bytes.read_to_end(&mut text)?;
     let form: serde_json::Value = serde_json::from_slice(&text).context("its manifest is none")?;
@@ -202,13 +204,13 @@ fn manifest_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<(Manifes
 
 /// What cannot be read is an authentication that verifies nothing.
 fn seal_in(member: &Member, bytes: &mut dyn Read) -> anyhow::Result<Seal> {
-    ensure!(member.kind == Kind::File && member.size <= LONGEST_SEAL, "its authentication is none");
+    ensure!(member.kind == BackupEntryKind::File && member.size <= LONGEST_SEAL, "its authentication is none");
     let mut text = Vec::new();
     bytes.read_to_end(&mut text)?;
     Ok(serde_json::from_slice(&text).unwrap_or_default())
 }
 
-fn compare(manifest: &Manifest, seen: &BTreeMap<String, Entry>) -> anyhow::Result<()> {
+fn compare(manifest: &Manifest, seen: &BTreeMap<String, BackupEntry>) -> anyhow::Result<()> {
     ensure!(seen.contains_key(JOURNAL), "there is no journal in it");
     ensure!(manifest.entries.len() == seen.len(), "there is more or less in it than its manifest says");
     for entry in &manifest.entries {
@@ -217,7 +219,7 @@ fn compare(manifest: &Manifest, seen: &BTreeMap<String, Entry>) -> anyhow::Resul
     // What lies under something lies under a folder that is in the backup too.
     for path in seen.keys() {
         let Some((above, _)) = path.rsplit_once('/') else { continue };
-        let folder = seen.get(above).is_some_and(|above| above.kind == Kind::Folder);
+        let folder = seen.get(above).is_some_and(|above| above.kind == BackupEntryKind::Folder);
         ensure!(folder, "{path} lies under no folder");
     }
     Ok(())

@@ -3,7 +3,7 @@
 //! Telephones make one long dash of two short ones and bend quotation marks; both are taken for what was meant. What begins like a flag and is none is a
 //! word to look for, so no question is too strange; only a flag with a value that it does not take is a slip. After `--` there are words alone.
 
-use super::super::search::{Kind, Sought};
+use super::super::search::{SearchKind, Sought};
 
 /// How many hits a search in chat shows if nobody says.
 const HITS: usize = 8;
@@ -58,7 +58,7 @@ fn take<'l>(sought: &mut Sought, flag: &str, after: &'l str) -> Option<&'l str> 
     }
     let (value, after) = value_of(after.strip_prefix('=').unwrap_or(after).trim_start());
     if flag == "in" {
-        let kinds: Option<Vec<Kind>> = value.to_lowercase().split(',').map(Kind::parse).collect();
+        let kinds: Option<Vec<SearchKind>> = value.to_lowercase().split(',').map(SearchKind::parse).collect();
         sought.kinds.extend(kinds?);
     } else {
         sought.set(flag, value)?;
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn lines_and_what_they_mean() {
-        let notes = |query: &str| Sought { kinds: vec![Kind::Note], ..of(query) };
+        let notes = |query: &str| Sought { kinds: vec![SearchKind::Note], ..of(query) };
         let section = Some("Coding Conventions".to_owned());
         for (line, sought) in [
             ("red  shoes ", of("red  shoes")),
@@ -112,7 +112,7 @@ mod tests {
             ("—in Notes red", notes("red")),
             (
                 "--in notes --in files --case BEM",
-                Sought { kinds: vec![Kind::Note, Kind::File], case: true, ..of("BEM") },
+                Sought { kinds: vec![SearchKind::Note, SearchKind::File], case: true, ..of("BEM") },
             ),
             ("--section \"Coding Conventions\" BEM", Sought { section: section.clone(), ..of("BEM") }),
             ("–section “Coding Conventions”  BEM", Sought { section, ..of("BEM") }),
@@ -126,8 +126,8 @@ mod tests {
             ("deploy --context 2", Sought { context: 2, ..of("deploy") }),
             ("red --in notes  blue --limit=3", Sought { limit: 3, ..notes("red blue") }),
             ("deploy —context 2", Sought { context: 2, ..of("deploy") }),
-            ("--in notes,Files red", Sought { kinds: vec![Kind::Note, Kind::File], ..of("red") }),
-            ("red --in=notes,files", Sought { kinds: vec![Kind::Note, Kind::File], ..of("red") }),
+            ("--in notes,Files red", Sought { kinds: vec![SearchKind::Note, SearchKind::File], ..of("red") }),
+            ("red --in=notes,files", Sought { kinds: vec![SearchKind::Note, SearchKind::File], ..of("red") }),
             ("tea — green", of("tea — green")),
             ("tea —in summer", of("tea —in summer")),
             ("tea -- --case", of("tea --case")),

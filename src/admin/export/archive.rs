@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// It would be larger than it may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +20,7 @@ pub(super) struct Archive<W: Write> {
 const BESIDE: u64 = 4 * 512;
 
 impl<W: Write> Archive<W> {
-    pub(super) fn new(out: W, most: u64, now: Moment) -> Self {
+    pub(super) fn new(out: W, most: u64, now: Timestamp) -> Self {
         let at = u64::try_from(now.0).unwrap_or(0) / 1000;
         Self { tar: tar::Builder::new(out), room: most.saturating_sub(BESIDE), at }
     }
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn it_never_grows_beyond_what_it_may() {
         let most = 20_000;
-        let mut archive = Archive::new(Vec::new(), most, Moment(0));
+        let mut archive = Archive::new(Vec::new(), most, Timestamp(0));
         let mut count = 0;
         let refused = loop {
             match archive.put(&format!("{}/{count}", "long".repeat(40)), &[0; 700]) {

@@ -4,12 +4,12 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::super::answer::{Shown, sources};
+use super::super::answer::{ShownLabel, sources};
 use super::super::{Admin, transcript};
 use super::archive::Archive;
 use crate::id::{ConversationId, PersonId};
 use crate::people::Person;
-use crate::store::{Db, SummaryContent, View};
+use crate::store::{Db, SummaryContent, SummaryInputs};
 use crate::trust::Labelled;
 
 impl Admin {
@@ -18,7 +18,7 @@ impl Admin {
         &self,
         person: &Person,
         archive: &mut Archive<W>,
-        shown: &mut Shown,
+        shown: &mut ShownLabel,
     ) -> anyhow::Result<()> {
         let (mut messages, mut summaries) = (Vec::new(), Vec::new());
         for id in self.conversations_of(person.id).await? {
@@ -58,7 +58,7 @@ impl Admin {
     }
 
     /// What they said in groups, and nothing of what others said there.
-    async fn said_in_groups(&self, person: &Person, shown: &mut Shown) -> anyhow::Result<Vec<Value>> {
+    async fn said_in_groups(&self, person: &Person, shown: &mut ShownLabel) -> anyhow::Result<Vec<Value>> {
         let id = person.id;
         let read = move |db: Db<'_>| {
             let mut said = Vec::new();
@@ -93,7 +93,7 @@ impl Admin {
         &self,
         person: &Person,
         archive: &mut Archive<W>,
-        shown: &mut Shown,
+        shown: &mut ShownLabel,
     ) -> anyhow::Result<()> {
         let scope = super::scope_of(person);
         let read = move |db: Db<'_>| {
@@ -112,11 +112,12 @@ impl Admin {
 }
 
 fn summaries_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Vec<Labelled<SummaryContent>>> {
-    let views = [View::Trusted, View::Full].into_iter().map(|view| db.summaries().summary_of(id, view));
+    let views =
+        [SummaryInputs::Trusted, SummaryInputs::Full].into_iter().map(|view| db.summaries().summary_of(id, view));
     Ok(views.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().map(|summary| summary.content).collect())
 }
 
-fn summary_json(id: ConversationId, summary: &Labelled<SummaryContent>, shown: &mut Shown) -> Value {
+fn summary_json(id: ConversationId, summary: &Labelled<SummaryContent>, shown: &mut ShownLabel) -> Value {
     let (content, label) = (shown.words(summary), summary.label());
     json!({
         "conversation": id,

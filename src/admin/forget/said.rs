@@ -12,14 +12,14 @@ use crate::admin::answer::plain;
 use crate::id::{ForgettingId, MessageId, PersonId};
 use crate::memory::Forgettable;
 use crate::store::{Counts, Db, ForgettingRow, Forgotten};
-use crate::text::needle::Needles;
-use crate::time::Moment;
+use crate::text::needle::ErasureQuery;
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 use crate::wording::forget as says;
-use crate::wording::review_command::Way;
+use crate::wording::review_command::Surface;
 
 /// Messages that hold the words, with their times, oldest first.
-type Said = Vec<(MessageId, Moment)>;
+type MatchingMessages = Vec<(MessageId, Timestamp)>;
 
 impl Admin {
     /// Shows in how many messages of a party words stand, or deletes those if the code under that is typed behind the words.
@@ -28,15 +28,15 @@ impl Admin {
         scope: Scope,
         asks: PersonId,
         typed: &str,
-        way: Way,
+        way: Surface,
     ) -> anyhow::Result<Answer> {
         if let Some((words, code)) = typed.trim().rsplit_once(char::is_whitespace) {
             let said = self.messages_with(scope, asks, words).await?;
             if !said.is_empty() && self.code_of_messages(words, &said).await? == code {
-                let words = Needles::words_of(words);
+                let words = ErasureQuery::words_of(words);
                 let found = Forgettable {
                     what: Forgotten::Said,
-                    needles: Needles::of_words(&words),
+                    needles: ErasureQuery::of_words(&words),
                     target: words,
                     label: Label::neutral(),
                 };
@@ -45,9 +45,10 @@ impl Admin {
         }
         // A number of ten digits may be what is to go.
         let whole = typed.trim();
-        let is_said = !Needles::of_words(whole).is_empty() && !self.messages_with(scope, asks, whole).await?.is_empty();
+        let is_said =
+            !ErasureQuery::of_words(whole).is_empty() && !self.messages_with(scope, asks, whole).await?.is_empty();
         let words = if is_said { whole } else { without_code(whole) };
-        if Needles::of_words(words).is_empty() {
+        if ErasureQuery::of_words(words).is_empty() {
             return Ok(Answer::refusal(says::too_few(&plain(words))));
         }
         let said = self.messages_with(scope, asks, words).await?;
@@ -57,12 +58,12 @@ impl Admin {
         let code = self.code_of_messages(words, &said).await?;
         let mut days: Vec<String> = said.iter().map(|(_, at)| self.zone.day(*at)).collect();
         days.dedup();
-        let told = says::to_be_deleted(said.len(), &says::on_days(&days), &Needles::words_of(words), &code, way);
+        let told = says::to_be_deleted(said.len(), &says::on_days(&days), &ErasureQuery::words_of(words), &code, way);
         Ok(Answer::ours(told, json!({ "messages": said.len(), "days": days, "code": code })))
     }
 
-    async fn messages_with(&self, scope: Scope, asks: PersonId, words: &str) -> anyhow::Result<Said> {
-        let needles = Needles::of_words(words);
+    async fn messages_with(&self, scope: Scope, asks: PersonId, words: &str) -> anyhow::Result<MatchingMessages> {
+        let needles = ErasureQuery::of_words(words);
         if needles.is_empty() {
             return Ok(Vec::new());
         }
@@ -71,7 +72,7 @@ impl Admin {
             id: ForgettingId(0),
             person: Some(asks),
             what: Forgotten::Said,
-            target: Needles::words_of(words),
+            target: ErasureQuery::words_of(words),
             needles,
             messages: true,
             counts: Counts::default(),
@@ -90,9 +91,9 @@ impl Admin {
         self.journal.read_much(look).await
     }
 
-    async fn code_of_messages(&self, words: &str, said: &Said) -> anyhow::Result<String> {
+    async fn code_of_messages(&self, words: &str, said: &MatchingMessages) -> anyhow::Result<String> {
         let ids: Vec<String> = said.iter().map(|(id, _)| id.to_string()).collect();
-        self.code_under(&format!("forget\n{}\n{}", Needles::words_of(words), ids.join(" "))).await
+        self.code_under(&format!("forget\n{}\n{}", ErasureQuery::words_of(words), ids.join(" "))).await
     }
 }
 

@@ -5,12 +5,12 @@ use crate::admin::Admin;
 use crate::admin::answer::Answer;
 use crate::id::FileId;
 use crate::people::Person;
-use crate::wording::review_command::Way;
+use crate::wording::review_command::Surface;
 
 impl Admin {
     /// Runs the words behind `memory`; `None` if they make no sense.
     pub(in crate::admin) async fn memory_line(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
-        let way = Way::CommandLine;
+        let way = Surface::CommandLine;
         Some(match words {
             [] => self.of_the_owner(async |owner| self.overview(owner, way).await).await,
             ["show", note] => self.of_the_owner(async |owner| self.note(owner, note, way).await).await,

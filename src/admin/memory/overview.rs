@@ -3,18 +3,18 @@
 use serde_json::{Value, json};
 
 use super::unread::{self, Unread};
-use super::{Page, gauge, name};
+use super::{MemoryFile, gauge, name};
 use crate::admin::Admin;
-use crate::admin::answer::{Answer, Shown, plain};
-use crate::memory::{NotGiven, NoteLine, Tree, without_comments};
+use crate::admin::answer::{Answer, ShownLabel, plain};
+use crate::memory::{NotGiven, NoteLine, Workspace, without_comments};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::text::cut_bytes;
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Source};
 use crate::wording::memory::{self as says, Reads};
-use crate::wording::review_command::Way;
+use crate::wording::review_command::Surface;
 
 /// Where the index is.
 pub(super) const INDEX: &str = "memory/MEMORY.md";
@@ -38,18 +38,18 @@ impl Admin {
     ///
     /// # Errors
     /// If the journal or the disk cannot be read.
-    pub async fn overview(&self, person: &Person, way: Way) -> anyhow::Result<Answer> {
+    pub async fn overview(&self, person: &Person, way: Surface) -> anyhow::Result<Answer> {
         let who = Party::One(person.clone());
         let now = self.clock.now();
         let notes = self.tree.files().list_notes(&who).await?;
         let lying = sort(notes.read, &self.zone.day(now));
         let index = self.page(&who, &[INDEX.to_owned()]).await?;
         let place = match way {
-            Way::Chat => None,
-            Way::CommandLine => self.tree.versions().by_hand(&who, INDEX).await?.ok(),
+            Surface::Chat => None,
+            Surface::CommandLine => self.tree.versions().by_hand(&who, INDEX).await?.ok(),
         };
         let place = place.and_then(|path| path.parent().map(|folder| folder.display().to_string()));
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         let is_read = self.reads_memory();
         let mut blocks = match &index {
             Ok(page) => of_index(page, way, is_read, &mut shown),
@@ -59,7 +59,7 @@ impl Admin {
         if !is_read {
             blocks.insert(0, says::SWITCHED_OFF.to_owned());
         }
-        let size = index.as_ref().map_or(0, Page::size);
+        let size = index.as_ref().map_or(0, MemoryFile::size);
         blocks.extend(lying.blocks(&mut shown, way));
         let (files, all) = lying.total();
         blocks.push(says::total(files + usize::from(index.is_ok()), all + size, place.as_deref(), way));
@@ -85,7 +85,7 @@ impl Admin {
     }
 
     /// Both layers of what was taken down, as far as they are there.
-    async fn taken_down(&self, who: &Party, unread: &mut Unread) -> anyhow::Result<Vec<Page>> {
+    async fn taken_down(&self, who: &Party, unread: &mut Unread) -> anyhow::Result<Vec<MemoryFile>> {
         let mut pages = Vec::new();
         for path in self.tree.taken_down() {
             match self.page(who, std::slice::from_ref(&path)).await? {
@@ -98,15 +98,15 @@ impl Admin {
 }
 
 /// A line for each of the files; nothing without any.
-fn of_taken_down(pages: &[Page]) -> Option<String> {
-    let line = |page: &Page| says::taken_down(&plain(&name::short(&page.path)), &page.gauge());
+fn of_taken_down(pages: &[MemoryFile]) -> Option<String> {
+    let line = |page: &MemoryFile| says::taken_down(&plain(&name::short(&page.path)), &page.gauge());
     let lines = pages.iter().map(line);
     (!pages.is_empty())
         .then(|| std::iter::once(says::TAKEN_DOWN.to_owned()).chain(lines).collect::<Vec<_>>().join("\n"))
 }
 
 /// The gauge, and the beginning of the text.
-fn of_index(page: &Page, way: Way, is_read: bool, shown: &mut Shown) -> Vec<String> {
+fn of_index(page: &MemoryFile, way: Surface, is_read: bool, shown: &mut ShownLabel) -> Vec<String> {
     // What the program explains in it stands in the file.
     let words = without_comments(page.words(shown));
     let words = words.trim();
@@ -114,8 +114,8 @@ fn of_index(page: &Page, way: Way, is_read: bool, shown: &mut Shown) -> Vec<Stri
     let mut blocks = vec![says::head(&page.gauge(), reads(is_read, page.size())), fenced(&reveal(part))];
     if part.len() < words.len() {
         blocks.push(says::goes_on(match way {
-            Way::Chat => "/memory MEMORY",
-            Way::CommandLine => "`compline memory show MEMORY`",
+            Surface::Chat => "/memory MEMORY",
+            Surface::CommandLine => "`compline memory show MEMORY`",
         }));
     }
     blocks
@@ -125,7 +125,7 @@ fn of_index(page: &Page, way: Way, is_read: bool, shown: &mut Shown) -> Vec<Stri
 fn reads(is_read: bool, size: u64) -> Reads {
     match is_read {
         false => Reads::Nothing,
-        true if size > super::bytes(Tree::room_for(INDEX)) => Reads::Part,
+        true if size > super::bytes(Workspace::room_for(INDEX)) => Reads::Part,
         true => Reads::Whole,
     }
 }
@@ -155,7 +155,7 @@ fn is_day(stem: &str) -> bool {
 }
 
 impl Lying {
-    fn blocks(&self, shown: &mut Shown, way: Way) -> Vec<String> {
+    fn blocks(&self, shown: &mut ShownLabel, way: Surface) -> Vec<String> {
         let mut blocks = vec![self.own()];
         blocks.push(match &self.today {
             Some(note) => says::today(&name::short(&note.path), &fullness(note)),
@@ -204,25 +204,25 @@ fn size(notes: &[NoteLine]) -> u64 {
     notes.iter().map(|note| note.size).sum()
 }
 
-fn file_json(page: &Page) -> Value {
+fn file_json(page: &MemoryFile) -> Value {
     json!({
         "note": name::short(&page.path),
         "path": page.path,
         "size": page.size(),
-        "limit": Tree::room_for(&page.path),
+        "limit": Workspace::room_for(&page.path),
         "tainted": !page.text.label().is_trusted(),
     })
 }
 
 fn note_json(note: &NoteLine) -> Value {
-    let at: Moment = note.at;
+    let at: Timestamp = note.at;
     json!({
         "note": name::short(&note.path),
         "path": note.path,
         "title": note.title,
         "kind": note.kind,
         "size": note.size,
-        "limit": Tree::room_for(&note.path),
+        "limit": Workspace::room_for(&note.path),
         "changed_at": at.rfc3339(),
         "tainted": !note.trusted,
     })
@@ -234,7 +234,7 @@ mod tests {
 
     fn note(path: &str, trusted: bool) -> NoteLine {
         let (title, hook, kind) = Default::default();
-        NoteLine { path: path.to_owned(), title, hook, kind, size: 10, at: Moment(0), trusted }
+        NoteLine { path: path.to_owned(), title, hook, kind, size: 10, at: Timestamp(0), trusted }
     }
 
     #[test]

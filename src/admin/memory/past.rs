@@ -6,15 +6,15 @@
 use serde_json::{Value, json};
 
 use super::name::{self, Name};
-use super::{mine, no_such_note};
+use super::{no_such_note, promote};
 use crate::admin::Admin;
-use crate::admin::answer::{Answer, Shown, plain, sources, sources_in_words};
+use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::id::FileId;
 use crate::memory::{NotWritten, Written};
 use crate::people::Person;
 use crate::store::FileRow;
 use crate::wording::memory as says;
-use crate::wording::review_command::Way;
+use crate::wording::review_command::Surface;
 
 /// So many versions are listed for a person.
 const VERSIONS: usize = 20;
@@ -44,9 +44,9 @@ impl Admin {
     ///
     /// # Errors
     /// If the journal or the disk cannot be used.
-    pub async fn past_of(&self, person: &Person, typed: &str, way: Way) -> anyhow::Result<Answer> {
+    pub async fn past_of(&self, person: &Person, typed: &str, way: Surface) -> anyhow::Result<Answer> {
         let Some(past) = self.pasts(person, typed).await?.into_iter().next() else { return Ok(no_such_note(way)) };
-        let mut shown = Shown::nothing();
+        let mut shown = ShownLabel::nothing();
         let mut lines = vec![says::history_head(&plain(name::seen(&past.path))), String::new()];
         let listed = past.listed();
         for version in &listed {
@@ -71,7 +71,7 @@ impl Admin {
         person: &Person,
         typed: &str,
         version: FileId,
-        way: Way,
+        way: Surface,
     ) -> anyhow::Result<Answer> {
         let pasts = self.pasts(person, typed).await?;
         let Some(first) = pasts.first() else { return Ok(no_such_note(way)) };
@@ -98,7 +98,7 @@ impl Admin {
         Ok(match written {
             Ok(written) => restored(&path, version, &written, aside.as_deref()),
             Err(NotWritten::Untrusted) => Answer::refusal(says::STILL_FROM_OUTSIDE),
-            Err(why) => mine::refused(&path, why),
+            Err(why) => promote::refused(&path, why),
         })
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::name;
 use super::overview::listed;
 use crate::admin::Admin;
-use crate::admin::answer::{Shown, plain};
+use crate::admin::answer::{ShownLabel, plain};
 use crate::memory::{NotGiven, UnreadNote};
 use crate::people::Party;
 use crate::wording::memory as says;
@@ -19,7 +19,7 @@ pub(super) struct Unread(Vec<(String, NotGiven)>);
 
 impl Unread {
     /// The notes among them; their names are shown.
-    pub(super) fn of(notes: Vec<UnreadNote>, shown: &mut Shown) -> Self {
+    pub(super) fn of(notes: Vec<UnreadNote>, shown: &mut ShownLabel) -> Self {
         let named = notes.into_iter().map(|note| {
             shown.also(&note.label);
             (note.path, note.why)

@@ -4,7 +4,7 @@ use crate::config::{self, Changed, Config, Subject};
 use crate::people::Role;
 use crate::review::reveal::reveal;
 use crate::store::{PersonRecord, PresentPeople, Readmission, RestoredPerson};
-use crate::time::{Moment, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::wording::restore as says;
 
 /// What becomes of the configuration.
@@ -58,7 +58,7 @@ pub struct Acting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// When the archive was made.
-    pub made_at: Moment,
+    pub made_at: Timestamp,
     /// How many days ago.
     pub days: u64,
     /// Whether it is authentic.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Seam;
 use crate::config::Home;
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// The name of the plan in the staging folder.
 const PLAN: &str = "plan.json";
@@ -32,7 +32,7 @@ pub enum Settled {
 
 /// Everything that is moved.
 #[derive(Debug, Serialize, Deserialize)]
-struct Plan {
+struct SwapPlan {
     moves: Vec<Move>,
 }
 
@@ -75,7 +75,7 @@ pub fn settle(home: &Home) -> anyhow::Result<Settled> {
         fs::remove_dir_all(&staged).with_context(|| format!("Cannot remove {}", staged.display()))?;
         return Ok(Settled::Dropped);
     }
-    let plan: Plan =
+    let plan: SwapPlan =
         serde_json::from_slice(&fs::read(staged.join(PLAN))?).context("The plan of a restore is damaged")?;
     carry_out(home, &plan, &mut |_| Ok(()))
         .or_else(|error| undo_if_stuck(home, &plan, error))
@@ -88,7 +88,7 @@ pub fn settle(home: &Home) -> anyhow::Result<Settled> {
 pub(super) fn swap(
     home: &Home,
     places: Vec<(&'static str, PathBuf)>,
-    now: Moment,
+    now: Timestamp,
     seam: Seam<'_>,
 ) -> anyhow::Result<Option<PathBuf>> {
     let (staged, aside) = (staging(home), make_aside(home, now)?);
@@ -107,7 +107,7 @@ pub(super) fn swap(
         place,
         aside: aside.join(name),
     }));
-    let plan = Plan { moves };
+    let plan = SwapPlan { moves };
     write_plan(&staged, &plan)?;
     seam("planned")?;
     carry_out(home, &plan, seam).or_else(|error| undo_if_stuck(home, &plan, error))?;
@@ -122,7 +122,7 @@ pub(super) fn is_on_the_disk_of(home: &Home, place: &Path) -> bool {
     disk(parent).is_some() && disk(parent) == disk(home.path())
 }
 
-fn carry_out(home: &Home, plan: &Plan, seam: Seam<'_>) -> anyhow::Result<()> {
+fn carry_out(home: &Home, plan: &SwapPlan, seam: Seam<'_>) -> anyhow::Result<()> {
     for one in &plan.moves {
         carry(one, seam).with_context(|| format!("Cannot exchange {}", one.place.display()))?;
     }
@@ -136,7 +136,7 @@ fn carry_out(home: &Home, plan: &Plan, seam: Seam<'_>) -> anyhow::Result<()> {
 }
 
 /// What the system refuses to move now it would refuse at every start: the old state is put back, so that the home can be opened.
-fn undo_if_stuck(home: &Home, plan: &Plan, error: anyhow::Error) -> anyhow::Result<()> {
+fn undo_if_stuck(home: &Home, plan: &SwapPlan, error: anyhow::Error) -> anyhow::Result<()> {
     if error.root_cause().is::<std::io::Error>() {
         undo(home, plan).context("The old state cannot be put back either")?;
         return Err(error.context("The restore was undone"));
@@ -144,7 +144,7 @@ fn undo_if_stuck(home: &Home, plan: &Plan, error: anyhow::Error) -> anyhow::Resu
     Err(error)
 }
 
-fn undo(home: &Home, plan: &Plan) -> anyhow::Result<()> {
+fn undo(home: &Home, plan: &SwapPlan) -> anyhow::Result<()> {
     let stands = |path: &Path| path.symlink_metadata().is_ok();
     for one in plan.moves.iter().rev() {
         if let Some(staged) = one.staged.as_deref().filter(|staged| !stands(staged) && stands(&one.place)) {
@@ -184,7 +184,7 @@ fn rename(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn write_plan(staged: &Path, plan: &Plan) -> anyhow::Result<()> {
+fn write_plan(staged: &Path, plan: &SwapPlan) -> anyhow::Result<()> {
     let part = staged.join("plan.part");
     let mut file = File::options().write(true).create_new(true).mode(0o600).open(&part)?;
     file.write_all(&serde_json::to_vec(plan)?)?;
@@ -194,7 +194,7 @@ fn write_plan(staged: &Path, plan: &Plan) -> anyhow::Result<()> {
     staged.parent().map(sync).transpose().map(drop)
 }
 
-fn make_aside(home: &Home, now: Moment) -> anyhow::Result<PathBuf> {
+fn make_aside(home: &Home, now: Timestamp) -> anyhow::Result<PathBuf> {
     let backups = home.path().join("backups");
     DirBuilder::new().recursive(true).mode(0o700).create(&backups)?;
     let time: String = now.rfc3339().chars().filter(|c| !matches!(c, '-' | ':')).take(15).collect();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::admin::backup::manifest::{Entry, Kind, Manifest, NAME, SEAL};
+use crate::admin::backup::manifest::{BackupEntry, BackupEntryKind, Manifest, NAME, SEAL};
 use crate::admin::backup::read::{Member, each};
 use crate::admin::backup::{FOLDERS, Progress};
 use crate::wording::upkeep as says;
@@ -20,7 +20,8 @@ use crate::wording::upkeep as says;
 /// Unpacks `file` into `into`, which is made. On the disk when this returns.
 pub(super) fn unpack(file: &Path, manifest: &Manifest, into: &Path, progress: Progress<'_>) -> anyhow::Result<()> {
     make_folder(into)?;
-    let mut due: BTreeMap<&str, &Entry> = manifest.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect();
+    let mut due: BTreeMap<&str, &BackupEntry> =
+        manifest.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect();
     let mut links: Vec<(PathBuf, String)> = Vec::new();
     let mut folders: Vec<PathBuf> = vec![into.to_owned()];
     let mut done = 0_u64;
@@ -30,16 +31,18 @@ pub(super) fn unpack(file: &Path, manifest: &Manifest, into: &Path, progress: Pr
         }
         let path = into.join(&member.path);
         let found = match member.kind {
-            Kind::Link => {
+            BackupEntryKind::Link => {
                 links.push((path, member.target.clone()));
                 member.entry(bytes)?
             }
-            Kind::Folder => {
+            BackupEntryKind::Folder => {
                 make_folder(&path)?;
                 folders.push(path);
                 member.entry(bytes)?
             }
-            Kind::File => write(&path, member, bytes).with_context(|| format!("Cannot unpack {}", member.path))?,
+            BackupEntryKind::File => {
+                write(&path, member, bytes).with_context(|| format!("Cannot unpack {}", member.path))?
+            }
         };
         let is_due = due.remove(member.path.as_str()).is_some_and(|entry| *entry == found);
         anyhow::ensure!(is_due, "{} changed since it was read", member.path);
@@ -68,7 +71,7 @@ fn make_folder(path: &Path) -> anyhow::Result<()> {
 }
 
 /// Writes a file; what was written, as a manifest says it.
-fn write(path: &Path, member: &Member, bytes: &mut dyn Read) -> anyhow::Result<Entry> {
+fn write(path: &Path, member: &Member, bytes: &mut dyn Read) -> anyhow::Result<BackupEntry> {
     let mode = if member.executable { 0o700 } else { 0o600 };
     let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     let mut copied = Copied { from: bytes.take(member.size), to: file };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::Caller;
-use super::super::fixture::{House, keys, skill};
+use super::super::test_support::{House, keys, skill};
 use super::*;
 use crate::people::Role;
 
@@ -54,12 +54,12 @@ async fn only_the_right_hash_counts_and_only_once() {
     let house = House::new().await;
     let (id, hash) = house.proposes("tea", "Boil water.").await;
     let missing = ask(&house, &format!("/approve {id}")).await;
-    assert_eq!(missing.markdown, says::hash_missing(id, Way::Chat));
+    assert_eq!(missing.markdown, says::hash_missing(id, Surface::Chat));
     let wrong: String = hash.chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect();
     for (typed, sentence) in [
-        (first(&hash, 7), says::hash_too_short(id, Way::Chat)),
-        (&wrong, says::wrong_hash(id, Way::Chat)),
-        (&*format!("{}{}", first(&hash, 8), first(&wrong, 8)), says::wrong_hash(id, Way::Chat)),
+        (first(&hash, 7), says::hash_too_short(id, Surface::Chat)),
+        (&wrong, says::wrong_hash(id, Surface::Chat)),
+        (&*format!("{}{}", first(&hash, 8), first(&wrong, 8)), says::wrong_hash(id, Surface::Chat)),
     ] {
         let refused = ask(&house, &format!("/approve {id} {typed}")).await;
         assert_eq!((refused.failed, refused.markdown), (true, sentence), "{typed}");
@@ -180,10 +180,10 @@ async fn numbers_that_mean_nothing_get_one_helpful_line() {
         ("/why", usage(says::HOW_WHY)),
         ("/history", usage(says::HOW_HISTORY)),
         ("/rollback tea", usage(says::HOW_ROLLBACK)),
-        ("/show 7", says::no_such_proposal(ProposalId(7), Way::Chat)),
-        ("/approve 7 0123456789abcdef", says::no_such_proposal(ProposalId(7), Way::Chat)),
-        ("/reject 7 no", says::no_such_proposal(ProposalId(7), Way::Chat)),
-        ("/why 7", says::no_such_proposal(ProposalId(7), Way::Chat)),
+        ("/show 7", says::no_such_proposal(ProposalId(7), Surface::Chat)),
+        ("/approve 7 0123456789abcdef", says::no_such_proposal(ProposalId(7), Surface::Chat)),
+        ("/reject 7 no", says::no_such_proposal(ProposalId(7), Surface::Chat)),
+        ("/why 7", says::no_such_proposal(ProposalId(7), Surface::Chat)),
     ] {
         let answer = ask(&house, line).await;
         assert_eq!((answer.failed, answer.markdown), (true, sentence), "{line}");

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::Admin;
-use super::super::answer::Shown;
-use super::super::snippet::{Snippet, Wanted};
-use super::{By, Row};
+use super::super::answer::ShownLabel;
+use super::super::snippet::{FoldedWords, Snippet};
+use super::{By, SearchRow};
 use crate::people::{Party, Person};
 use crate::trust::Text;
 
@@ -21,7 +21,7 @@ pub(super) struct Around {
 }
 
 /// One line of a file.
-pub(super) struct Line {
+pub(super) struct FileLine {
     number: usize,
     words: Snippet,
     is_hit: bool,
@@ -29,40 +29,42 @@ pub(super) struct Line {
 
 impl Admin {
     /// Nothing, if the hit stands in no file, or the file is not there any more.
-    pub(super) async fn around(&self, person: &Person, row: &Row) -> anyhow::Result<Option<Around>> {
+    pub(super) async fn around(&self, person: &Person, row: &SearchRow) -> anyhow::Result<Option<Around>> {
         let By::File { path, line } = &row.by else { return Ok(None) };
         let read = self.tree.files().read_text(&Party::One(person.clone()), path).await?;
-        let length = Shown::nothing().words::<Arc<str>>(&row.text).lines().count();
+        let length = ShownLabel::nothing().words::<Arc<str>>(&row.text).lines().count();
         Ok(read.ok().map(|(text, ..)| Around { text, line: *line, length }))
     }
 }
 
 impl Around {
     /// The first line of the hit that holds a word that was looked for, from 1; where the hit begins, if none does.
-    pub(super) fn line(&self, shown: &mut Shown, wanted: &Wanted) -> usize {
+    pub(super) fn line(&self, shown: &mut ShownLabel, wanted: &FoldedWords) -> usize {
         let all = shown.words::<Arc<str>>(&self.text).lines();
         let mut own = (1..).zip(all).skip(self.line.saturating_sub(1)).take(self.length.max(1) + 1);
         own.find(|(_, line)| wanted.share_in(line) > 0.0).map_or(self.line, |(number, _)| number)
     }
 
     /// That line, with `context` lines above and below.
-    pub(super) fn lines(&self, shown: &mut Shown, wanted: &Wanted, context: usize) -> Vec<Line> {
+    pub(super) fn lines(&self, shown: &mut ShownLabel, wanted: &FoldedWords, context: usize) -> Vec<FileLine> {
         let hit = self.line(shown, wanted);
         let (first, last) = (hit.saturating_sub(context), hit.saturating_add(context));
         let all = (1..).zip(shown.words::<Arc<str>>(&self.text).lines());
         let kept = all.skip_while(|(number, _)| *number < first).take_while(|(number, _)| *number <= last);
-        kept.map(|(number, line)| Line { number, words: Snippet::new(line, wanted), is_hit: number == hit }).collect()
+        kept.map(|(number, line)| FileLine { number, words: Snippet::new(line, wanted), is_hit: number == hit })
+            .collect()
     }
 
     /// For a person: each line with its number.
-    pub(super) fn markdown(lines: &[Line]) -> String {
-        let one =
-            |line: &Line| format!("{}{} {}", line.number, if line.is_hit { ":" } else { "-" }, line.words.markdown());
+    pub(super) fn markdown(lines: &[FileLine]) -> String {
+        let one = |line: &FileLine| {
+            format!("{}{} {}", line.number, if line.is_hit { ":" } else { "-" }, line.words.markdown())
+        };
         lines.iter().map(one).collect::<Vec<_>>().join("\n")
     }
 }
 
-impl Line {
+impl FileLine {
     pub(super) fn json(&self) -> Value {
         json!({ "line": self.number, "text": self.words.text(), "hit": self.is_hit })
     }

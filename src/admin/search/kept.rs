@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::super::Admin;
-use super::super::answer::Shown;
-use super::{By, Kind, Row, Sought};
-use crate::memory::{EntryHit, Question};
+use super::super::answer::ShownLabel;
+use super::{By, SearchKind, SearchRow, Sought};
+use crate::memory::{EntryHit, IndexQuery};
 use crate::people::{Party, Person};
 use crate::store::{EntryKind, Node};
 use crate::trust::{Label, Labelled, Text};
@@ -14,20 +14,20 @@ use crate::trust::{Label, Labelled, Text};
 const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day, EntryKind::Text];
 
 impl Admin {
-    pub(super) async fn kept(&self, person: &Person, sought: &Sought) -> anyhow::Result<Vec<Row>> {
+    pub(super) async fn kept(&self, person: &Person, sought: &Sought) -> anyhow::Result<Vec<SearchRow>> {
         let kinds: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| sought.wants(as_shown(*kind))).collect();
         if kinds.is_empty() {
             return Ok(Vec::new());
         }
         let party = Party::One(person.clone());
-        let question = Question {
+        let question = IndexQuery {
             kinds,
             agent: sought.agent.clone(),
             section: sought.section.clone(),
             case: sought.case,
             untrusted_too: true,
             limit: sought.limit,
-            ..Question::of(&party, Labelled::new(Arc::from(&*sought.query), Label::neutral(), party.scope()))
+            ..IndexQuery::of(&party, Labelled::new(Arc::from(&*sought.query), Label::neutral(), party.scope()))
         };
         let found = self.index.search(&question).await?;
         let mut rows = Vec::new();
@@ -39,22 +39,22 @@ impl Admin {
     }
 }
 
-fn as_shown(kind: EntryKind) -> Kind {
+fn as_shown(kind: EntryKind) -> SearchKind {
     match kind {
-        EntryKind::Conversation => Kind::Conversation,
-        EntryKind::Reflection => Kind::Reflection,
-        kind if NOTES.contains(&kind) => Kind::Note,
-        _ => Kind::File,
+        EntryKind::Conversation => SearchKind::Conversation,
+        EntryKind::Reflection => SearchKind::Reflection,
+        kind if NOTES.contains(&kind) => SearchKind::Note,
+        _ => SearchKind::File,
     }
 }
 
 /// What is known of a conversation or a reflection has its number in its path; a file goes by the version of it that we know.
-fn row(hit: EntryHit, origin: &[Node]) -> Row {
+fn row(hit: EntryHit, origin: &[Node]) -> SearchRow {
     let kind = as_shown(hit.kind);
     let number = hit.path.rsplit_once('/').and_then(|(_, number)| number.parse().ok());
     let version = origin.iter().find_map(|node| if let Node::File(id) = node { Some(*id) } else { None });
-    let is_file = matches!(kind, Kind::Note | Kind::File);
-    Row {
+    let is_file = matches!(kind, SearchKind::Note | SearchKind::File);
+    SearchRow {
         kind,
         id: if is_file { version.unwrap_or(0) } else { number.unwrap_or(0) },
         at: hit.at,
@@ -70,6 +70,6 @@ fn row(hit: EntryHit, origin: &[Node]) -> Row {
 }
 
 fn title(name: &Text) -> Labelled<String> {
-    let words: &Arc<str> = Shown::nothing().words(name);
+    let words: &Arc<str> = ShownLabel::nothing().words(name);
     Labelled::new(words.to_string(), name.label().clone(), name.scope())
 }

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::Admin;
-use super::super::answer::Shown;
+use super::super::answer::ShownLabel;
 use super::super::conversations::title_of;
-use super::{By, Kind, MOST, Row, Sought};
+use super::{By, MOST, SearchKind, SearchRow, Sought};
 use crate::id::ConversationId;
 use crate::people::Person;
 use crate::store::{Db, Hit, Looked};
@@ -14,10 +14,10 @@ use crate::time::Zone;
 use crate::trust::Scope;
 
 impl Admin {
-    pub(super) async fn said(&self, person: &Person, sought: &Sought) -> anyhow::Result<Vec<Row>> {
+    pub(super) async fn said(&self, person: &Person, sought: &Sought) -> anyhow::Result<Vec<SearchRow>> {
         if sought.agent.is_some()
             || sought.section.is_some()
-            || !(sought.wants(Kind::Message) || sought.wants(Kind::Conversation))
+            || !(sought.wants(SearchKind::Message) || sought.wants(SearchKind::Conversation))
         {
             return Ok(Vec::new());
         }
@@ -26,29 +26,30 @@ impl Admin {
     }
 }
 
-fn find(db: Db<'_>, scope: Scope, sought: &Sought, zone: Zone) -> anyhow::Result<Vec<Row>> {
+fn find(db: Db<'_>, scope: Scope, sought: &Sought, zone: Zone) -> anyhow::Result<Vec<SearchRow>> {
     // A conversation is found by its messages, so it takes more of them to find as many conversations.
-    let more = sought.case || sought.wants(Kind::Conversation);
+    let more = sought.case || sought.wants(SearchKind::Conversation);
     let limit = if more { MOST } else { sought.limit };
     let looked = Looked { words: &sought.query, untrusted_too: true, limit, zone, ..Looked::of(scope) };
     let mut hits = db.message_search().recall_by(&looked)?.hits;
-    hits.retain(|hit| sought.fits(Shown::nothing().words::<Arc<str>>(&hit.text)));
+    hits.retain(|hit| sought.fits(ShownLabel::nothing().words::<Arc<str>>(&hit.text)));
     let mut rows = Vec::new();
     let mut known: HashSet<ConversationId> = HashSet::new();
     for hit in hits {
-        if let Some(conversation) = hit.conversation.filter(|id| sought.wants(Kind::Conversation) && known.insert(*id))
+        if let Some(conversation) =
+            hit.conversation.filter(|id| sought.wants(SearchKind::Conversation) && known.insert(*id))
         {
-            rows.push(row(db, Kind::Conversation, conversation.0, hit.clone())?);
+            rows.push(row(db, SearchKind::Conversation, conversation.0, hit.clone())?);
         }
-        if sought.wants(Kind::Message) {
-            rows.push(row(db, Kind::Message, hit.message.0, hit)?);
+        if sought.wants(SearchKind::Message) {
+            rows.push(row(db, SearchKind::Message, hit.message.0, hit)?);
         }
     }
     Ok(rows)
 }
 
-fn row(db: Db<'_>, kind: Kind, id: i64, hit: Hit) -> anyhow::Result<Row> {
+fn row(db: Db<'_>, kind: SearchKind, id: i64, hit: Hit) -> anyhow::Result<SearchRow> {
     let title = hit.conversation.map(|id| title_of(db, id)).transpose()?.flatten();
     let by = if hit.person.is_some() { By::Person(hit.conversation) } else { By::Assistant(hit.conversation) };
-    Ok(Row { kind, id, at: hit.at, by, title, text: hit.text, score: hit.score })
+    Ok(SearchRow { kind, id, at: hit.at, by, title, text: hit.text, score: hit.score })
 }

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use super::super::Admin;
-use super::super::snippet::Wanted;
-use super::{By, Kind, Row, Sought};
+use super::super::snippet::FoldedWords;
+use super::{By, SearchKind, SearchRow, Sought};
 use crate::review::LiveSkill;
 use crate::skill::MAIN;
 use crate::store::Node;
 use crate::trust::{Labelled, Scope};
 
 impl Admin {
-    pub(super) async fn of_skills(&self, sought: &Sought) -> anyhow::Result<Vec<Row>> {
-        if !sought.wants(Kind::Skill) || sought.agent.is_some() || sought.section.is_some() {
+    pub(super) async fn of_skills(&self, sought: &Sought) -> anyhow::Result<Vec<SearchRow>> {
+        if !sought.wants(SearchKind::Skill) || sought.agent.is_some() || sought.section.is_some() {
             return Ok(Vec::new());
         }
-        let (wanted, live) = (Wanted::new(&sought.query), self.review.live().await?);
+        let (wanted, live) = (FoldedWords::new(&sought.query), self.review.live().await?);
         let mut rows = Vec::new();
         for skill in live.skills.values() {
             let words = words_of(skill);
@@ -29,12 +29,12 @@ impl Admin {
         Ok(rows)
     }
 
-    async fn row_of_skill(&self, live: &LiveSkill, words: String, score: f64) -> anyhow::Result<Row> {
+    async fn row_of_skill(&self, live: &LiveSkill, words: String, score: f64) -> anyhow::Result<SearchRow> {
         let version = live.version;
         let born = self.journal.read(move |db| db.derivations().birth(Node::Version(version))).await?;
         let (label, name) = (live.label.clone(), live.skill.manifest.name.clone());
-        Ok(Row {
-            kind: Kind::Skill,
+        Ok(SearchRow {
+            kind: SearchKind::Skill,
             id: version.0,
             at: born.map_or_else(|| self.clock.now(), |(at, _)| at),
             by: By::Nobody,

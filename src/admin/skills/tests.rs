@@ -1,6 +1,6 @@
 //! Skills as they are listed and shown, and the way back to what one was.
 
-use super::super::fixture::{House, skill};
+use super::super::test_support::{House, skill};
 use super::*;
 
 async fn ask(house: &House, line: &str) -> Answer {
@@ -110,11 +110,11 @@ async fn what_is_no_version_of_it_cannot_come_back() {
     house.writes("skills/soup/SKILL.md", &skill("soup", "Boil more."));
     let soup = ask(&house, "/history soup").await.json[0]["version"].as_i64().unwrap();
     for (line, sentence) in [
-        ("/history coffee".to_owned(), says::no_such_skill("coffee", Way::Chat)),
-        ("/history ../workspace".to_owned(), says::no_such_skill("../workspace", Way::Chat)),
-        ("/rollback coffee 1".to_owned(), says::no_such_skill("coffee", Way::Chat)),
-        ("/rollback tea 999".to_owned(), says::no_such_version("tea", VersionId(999), Way::Chat)),
-        (format!("/rollback tea {soup}"), says::no_such_version("tea", VersionId(soup), Way::Chat)),
+        ("/history coffee".to_owned(), says::no_such_skill("coffee", Surface::Chat)),
+        ("/history ../workspace".to_owned(), says::no_such_skill("../workspace", Surface::Chat)),
+        ("/rollback coffee 1".to_owned(), says::no_such_skill("coffee", Surface::Chat)),
+        ("/rollback tea 999".to_owned(), says::no_such_version("tea", VersionId(999), Surface::Chat)),
+        (format!("/rollback tea {soup}"), says::no_such_version("tea", VersionId(soup), Surface::Chat)),
     ] {
         let answer = ask(&house, &line).await;
         assert_eq!((answer.failed, answer.markdown), (true, sentence), "{line}");

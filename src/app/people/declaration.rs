@@ -1,13 +1,13 @@
 //! The people of the configuration, let in at the start in one transaction.
 
-use super::identity::{Entry, persons_meant};
+use super::identity::{ConfiguredPerson, persons_meant};
 use crate::admin::owner_notice::{self, OwnerNotice};
 use crate::config;
 use crate::id::PersonId;
 use crate::people::Person;
 use crate::store::{KnownPerson, Tx};
 use crate::text::shorten;
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// The longest beginning of a name that another name is made of.
 const NAME_START: usize = 30;
@@ -15,14 +15,14 @@ const NAME_START: usize = 30;
 /// What is being declared, and when.
 pub(super) struct Declaration<'a> {
     pub(super) tx: Tx<'a>,
-    pub(super) now: Moment,
+    pub(super) now: Timestamp,
 }
 
 impl Declaration<'_> {
     /// Lets in everybody who is named, and removes whom only the configuration let in and it names no longer.
     pub(super) fn declare(&self, people: &[config::Person]) -> anyhow::Result<()> {
         let known = self.tx.people().known_people()?;
-        let entries: Vec<Entry> = people.iter().map(entry_of).collect();
+        let entries: Vec<ConfiguredPerson> = people.iter().map(entry_of).collect();
         let meant = persons_meant(&entries, &known);
         let is_meant = |known: &KnownPerson| meant.contains(&Some(known.id));
         for gone in known.iter().filter(|known| known.is_in && known.by_config && !is_meant(known)) {
@@ -50,7 +50,12 @@ impl Declaration<'_> {
     }
 
     /// No name that an entry wants is borne by anybody else meanwhile: names may be swapped, and somebody who was paired may bear one.
-    fn clear_names(&self, entries: &[Entry], known: &[KnownPerson], meant: &[Option<PersonId>]) -> anyhow::Result<()> {
+    fn clear_names(
+        &self,
+        entries: &[ConfiguredPerson],
+        known: &[KnownPerson],
+        meant: &[Option<PersonId>],
+    ) -> anyhow::Result<()> {
         for person in known.iter().filter(|person| person.is_in) {
             let entry = entries.iter().zip(meant).find(|(_, meant)| **meant == Some(person.id));
             match entry {
@@ -66,7 +71,7 @@ impl Declaration<'_> {
     }
 
     /// A name for a paired person whose own an entry has for somebody else.
-    fn other_name(&self, person: &KnownPerson, entries: &[Entry]) -> anyhow::Result<String> {
+    fn other_name(&self, person: &KnownPerson, entries: &[ConfiguredPerson]) -> anyhow::Result<String> {
         let start = shorten(&person.name, NAME_START).trim_end_matches('…').trim_end().to_owned();
         let mut number = person.id.0;
         loop {
@@ -82,7 +87,7 @@ impl Declaration<'_> {
     fn keep(
         &self,
         person: &config::Person,
-        entry: &Entry,
+        entry: &ConfiguredPerson,
         before: &KnownPerson,
         notices: &mut Vec<OwnerNotice>,
     ) -> anyhow::Result<PersonId> {
@@ -120,8 +125,8 @@ impl Declaration<'_> {
     }
 }
 
-fn entry_of(person: &config::Person) -> Entry {
+fn entry_of(person: &config::Person) -> ConfiguredPerson {
     let telegram = person.telegram.map(|id| ("telegram".to_owned(), id.to_string()));
     let signal = person.signal.clone().map(|account| ("signal".to_owned(), account));
-    Entry { name: person.name.clone(), addresses: telegram.into_iter().chain(signal).collect() }
+    ConfiguredPerson { name: person.name.clone(), addresses: telegram.into_iter().chain(signal).collect() }
 }

@@ -9,14 +9,14 @@ use crate::store::KnownPerson;
 
 /// One of `[[people]]`, as far as it says who that is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ConfiguredPerson {
     /// The name.
     pub(super) name: String,
     /// Adapter and peer of each address.
     pub(super) addresses: Vec<(String, String)>,
 }
 
-impl Entry {
+impl ConfiguredPerson {
     /// Whether somebody new under this entry may be that person after all, for an owner to say.
     pub(super) fn may_mean(&self, person: &KnownPerson) -> bool {
         self.has_name_of(person) || self.shares(&person.declared)
@@ -37,7 +37,7 @@ impl Entry {
     }
 }
 
-type Round = fn(&Entry, &KnownPerson) -> bool;
+type Round = fn(&ConfiguredPerson, &KnownPerson) -> bool;
 
 /// What makes an entry and a person one, the strongest reason first.
 const ROUNDS: &[Round] = &[
@@ -57,7 +57,7 @@ const ROUNDS: &[Round] = &[
 ];
 
 /// The person that each entry means; `None` for somebody new. No two entries mean the same.
-pub(super) fn persons_meant(entries: &[Entry], known: &[KnownPerson]) -> Vec<Option<PersonId>> {
+pub(super) fn persons_meant(entries: &[ConfiguredPerson], known: &[KnownPerson]) -> Vec<Option<PersonId>> {
     let mut meant: Vec<Option<PersonId>> = vec![None; entries.len()];
     for round in ROUNDS {
         // Where several could be meant, the name decides.
@@ -85,8 +85,8 @@ mod tests {
         of.iter().map(|peer| (adapter(peer).to_owned(), (*peer).to_owned())).collect()
     }
 
-    fn entry(name: &str, of: &[&str]) -> Entry {
-        Entry { name: name.to_owned(), addresses: addresses(of) }
+    fn entry(name: &str, of: &[&str]) -> ConfiguredPerson {
+        ConfiguredPerson { name: name.to_owned(), addresses: addresses(of) }
     }
 
     /// A person of the configuration, who is in.
@@ -115,7 +115,7 @@ mod tests {
         KnownPerson { declared: Vec::new(), ..person }
     }
 
-    fn meant(entries: &[Entry], people: &[KnownPerson]) -> Vec<i64> {
+    fn meant(entries: &[ConfiguredPerson], people: &[KnownPerson]) -> Vec<i64> {
         persons_meant(entries, people).into_iter().map(|id| id.map_or(0, |id| id.0)).collect()
     }
 

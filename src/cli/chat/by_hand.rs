@@ -1,9 +1,9 @@
 //! `/memory edit` in a conversation: the person's own editor has the screen, and nothing that comes meanwhile is lost.
 
 use super::Errand;
-use super::link::Link;
+use super::link::GatewayLink;
 use crate::adapter::terminal::protocol::FromGateway;
-use crate::cli::hand;
+use crate::cli::external_editor;
 use crate::wording::chat as words;
 
 /// Who edits, and who knows where their files lie.
@@ -15,7 +15,7 @@ pub(super) struct ByHand<'a> {
 
 impl ByHand<'_> {
     /// Opens the note in an editor until that is closed. What there is to say then, and what the gateway said meanwhile; the last of it is `None` if it went away.
-    pub async fn edit(&self, note: &str, link: &mut Link) -> (String, Vec<Option<FromGateway>>) {
+    pub async fn edit(&self, note: &str, link: &mut GatewayLink) -> (String, Vec<Option<FromGateway>>) {
         let editing = self.editing(note);
         tokio::pin!(editing);
         let mut heard: Vec<Option<FromGateway>> = Vec::new();
@@ -30,10 +30,10 @@ impl ByHand<'_> {
 
     async fn editing(&self, note: &str) -> Result<String, String> {
         let gone = || words::GONE.to_owned();
-        let placed = (self.errand)(hand::place_line(&self.whose, note), true).await.ok_or_else(gone)?;
-        let open = hand::placed(&placed)?;
-        hand::edit(&open).await?;
-        let edited = (self.errand)(hand::edited_line(&self.whose, &open), false).await.ok_or_else(gone)?;
+        let placed = (self.errand)(external_editor::place_line(&self.whose, note), true).await.ok_or_else(gone)?;
+        let open = external_editor::placed(&placed)?;
+        external_editor::edit(&open).await?;
+        let edited = (self.errand)(external_editor::edited_line(&self.whose, &open), false).await.ok_or_else(gone)?;
         Ok(edited.text)
     }
 }

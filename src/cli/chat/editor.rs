@@ -28,7 +28,7 @@ use super::screen::Screen;
 
 const REMEMBERED_LINES: usize = 1000;
 
-type LineEditor = rustyline::Editor<Watch, DefaultHistory>;
+type LineEditor = rustyline::Editor<LineWatch, DefaultHistory>;
 
 /// What the person did at the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,9 +168,9 @@ impl Prompting {
     }
 
     fn read(&mut self) -> Typed {
-        self.lines.set_helper(Some(Watch::default()));
+        self.lines.set_helper(Some(LineWatch::default()));
         let read = self.lines.readline(&self.prompt);
-        let (empty, folds) = self.lines.helper().map_or((true, Vec::new()), Watch::seen);
+        let (empty, folds) = self.lines.helper().map_or((true, Vec::new()), LineWatch::seen);
         match read {
             Ok(line) => {
                 let text = unfolded(&line, &folds);
@@ -210,27 +210,27 @@ fn unfolded(line: &str, folds: &[String]) -> String {
 
 /// Watches one line: whether anything stands in it, and whether it goes on.
 #[derive(Debug, Default)]
-struct Watch {
+struct LineWatch {
     filled: Cell<bool>,
     /// All that stood there whenever enter was pressed after a backslash.
     folds: RefCell<Vec<String>>,
 }
 
-impl Watch {
+impl LineWatch {
     /// Whether nothing stood there at last, and where the text was folded.
     fn seen(&self) -> (bool, Vec<String>) {
         (!self.filled.get(), self.folds.borrow().clone())
     }
 }
 
-impl Helper for Watch {}
-impl Highlighter for Watch {}
+impl Helper for LineWatch {}
+impl Highlighter for LineWatch {}
 
-impl Completer for Watch {
+impl Completer for LineWatch {
     type Candidate = String;
 }
 
-impl Hinter for Watch {
+impl Hinter for LineWatch {
     type Hint = String;
 
     fn hint(&self, line: &str, _pos: usize, _context: &Context<'_>) -> Option<String> {
@@ -239,7 +239,7 @@ impl Hinter for Watch {
     }
 }
 
-impl Validator for Watch {
+impl Validator for LineWatch {
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         if !context.input().ends_with('\\') {
             return Ok(ValidationResult::Valid(None));

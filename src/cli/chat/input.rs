@@ -13,7 +13,7 @@ pub enum Input {
     /// Line by line.
     Interactive,
     /// One question, then the answer.
-    Question(Question),
+    ChatInput(Question),
 }
 
 /// One question in its two parts, at least one of which is there.
@@ -43,7 +43,7 @@ impl Input {
     fn without_pipe(words: &[String]) -> Self {
         match typed(words) {
             None => Self::Interactive,
-            typed => Self::Question(Question { typed, piped: None }),
+            typed => Self::ChatInput(Question { typed, piped: None }),
         }
     }
 
@@ -52,7 +52,7 @@ impl Input {
         if question == Question::default() {
             return Err(NoInput(words::NOTHING_SAID.to_owned()));
         }
-        Ok(Self::Question(question))
+        Ok(Self::ChatInput(question))
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     fn question(typed: Option<&str>, piped: Option<&str>) -> Result<Input, NoInput> {
-        Ok(Input::Question(Question { typed: typed.map(Into::into), piped: piped.map(Into::into) }))
+        Ok(Input::ChatInput(Question { typed: typed.map(Into::into), piped: piped.map(Into::into) }))
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The client's side of one connection: greets, says, hears, and remembers what was said but not confirmed.
 
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
-use crate::adapter::terminal::{Connection, Reader, Writer};
+use crate::adapter::terminal::{ClientReader, ClientWriter, Connection};
 
 /// Whether that is a command to the program, to be answered at once and for itself.
 pub(super) fn is_command(text: &str) -> bool {
@@ -16,13 +16,13 @@ pub(super) struct Welcome {
 }
 
 /// A greeted connection.
-pub(super) struct Link {
-    reader: Reader,
-    writer: Writer,
+pub(super) struct GatewayLink {
+    reader: ClientReader,
+    writer: ClientWriter,
     unstored: Vec<(String, String)>,
 }
 
-impl Link {
+impl GatewayLink {
     /// Greets. The error is the gateway's sentence, or none if it just went away.
     pub async fn greet(connection: Connection, person: Option<String>) -> Result<(Self, Welcome), Option<String>> {
         let Connection { reader, writer } = connection;

@@ -12,7 +12,7 @@ use anyhow::Context;
 
 use super::growth::{Growth, Rest};
 use super::input::Question;
-use super::link::{Link, is_command};
+use super::link::{GatewayLink, is_command};
 use super::screen::Screen;
 use super::{Ending, links_of};
 use crate::adapter::markdown::Links;
@@ -21,13 +21,13 @@ use crate::wording::chat as words;
 
 /// Asks and waits for the answer.
 pub(super) async fn ask(
-    mut link: Link,
+    mut link: GatewayLink,
     question: Question,
     screen: Screen,
     out: &mut (impl Write + Send),
     notes: &mut (impl Write + Send),
 ) -> anyhow::Result<Ending> {
-    let mut asked = Asked::say(&question, &mut link).await;
+    let mut asked = PendingAnswers::say(&question, &mut link).await;
     let mut growth = Growth::default();
     while asked.is_open() {
         let frame = link.hear().await;
@@ -60,7 +60,7 @@ pub(super) async fn ask(
 }
 
 /// What was said, and what of it waits for an answer.
-struct Asked {
+struct PendingAnswers {
     said: Vec<String>,
     open: Vec<String>,
     /// Whether the first is answered for itself.
@@ -69,8 +69,8 @@ struct Asked {
     begun: bool,
 }
 
-impl Asked {
-    async fn say(question: &Question, link: &mut Link) -> Self {
+impl PendingAnswers {
+    async fn say(question: &Question, link: &mut GatewayLink) -> Self {
         let mut said = Vec::new();
         if let Some(typed) = &question.typed {
             said.push(link.say(typed, false).await);
@@ -115,7 +115,7 @@ fn last(rest: Rest, trusted: bool, screen: Screen) -> String {
     }
 }
 
-fn give_up(link: &Link, question: &Question, why: &str, notes: &mut impl Write) -> anyhow::Result<Ending> {
+fn give_up(link: &GatewayLink, question: &Question, why: &str, notes: &mut impl Write) -> anyhow::Result<Ending> {
     writeln!(notes, "{why}")?;
     for text in link.unstored() {
         if question.piped.as_deref() == Some(text) {

@@ -1,4 +1,4 @@
-//! A conversation line by line. What to do about each event is decided in [`Talk`], which is pure; the loop
+//! A conversation line by line. What to do about each event is decided in [`ChatSession`], which is pure; the loop
 //! carries it out.
 //!
 //! Ctrl-c stops an answer that is in work; at an empty prompt with nothing in work it leaves. When the
@@ -11,7 +11,7 @@ use std::io::Write;
 use super::by_hand::{self, ByHand};
 use super::editor::{Editor, Typed};
 use super::growth::{Growth, Rest};
-use super::link::{Link, is_command};
+use super::link::{GatewayLink, is_command};
 use super::screen::Screen;
 use super::{Ending, links_of};
 use crate::adapter::markdown::Links;
@@ -22,13 +22,13 @@ const STOP: &str = "/stop";
 
 /// Talks until the person leaves. What goes to `last` is printed when no prompt is open any more.
 pub(super) async fn talk(
-    mut link: Link,
+    mut link: GatewayLink,
     mut editor: Editor,
     by_hand: &ByHand<'_>,
     screen: Screen,
     last: &mut impl Write,
 ) -> Ending {
-    let mut talk = Talk::new(screen);
+    let mut talk = ChatSession::new(screen);
     let mut in_line = None;
     // What came while the person's own editor had the screen.
     let mut missed = VecDeque::new();
@@ -41,21 +41,21 @@ pub(super) async fn talk(
             },
         };
         match step {
-            Step::Nothing => {}
-            Step::Print(text) => editor.print(text),
-            Step::Say(text) => drop(link.say(&text, false).await),
-            Step::Edit(note) => {
+            ChatAction::Nothing => {}
+            ChatAction::Print(text) => editor.print(text),
+            ChatAction::Say(text) => drop(link.say(&text, false).await),
+            ChatAction::Edit(note) => {
                 let (said, frames) = by_hand.edit(&note, &mut link).await;
                 editor.print(screen.show(&said, Links::Bare));
                 missed.extend(frames);
             }
-            Step::Leave => break Ending::Done,
-            Step::Fail(why) => {
+            ChatAction::Leave => break Ending::Done,
+            ChatAction::Fail(why) => {
                 // The terminal is gone, perhaps with all that could be printed to.
                 let _ = writeln!(last, "{why}");
                 break Ending::Failed;
             }
-            Step::GatewayGone(why) => {
+            ChatAction::GatewayGone(why) => {
                 editor.print(screen.aside(&why) + &screen.aside(words::PRESS_ENTER));
                 in_line = after_the_end(&mut editor).await;
                 break Ending::Failed;
@@ -81,7 +81,7 @@ async fn after_the_end(editor: &mut Editor) -> Option<String> {
 
 /// What to do next.
 #[derive(Debug, PartialEq, Eq)]
-enum Step {
+enum ChatAction {
     Nothing,
     Print(String),
     Say(String),
@@ -93,7 +93,7 @@ enum Step {
 }
 
 /// Where the conversation stands.
-struct Talk {
+struct ChatSession {
     screen: Screen,
     growth: Growth,
     /// Commands that were not answered yet: their answers may come in the middle of a growing one.
@@ -104,7 +104,7 @@ struct Talk {
     signs: usize,
 }
 
-impl Talk {
+impl ChatSession {
     fn new(screen: Screen) -> Self {
         Self { screen, growth: Growth::default(), commands: 0, in_work: false, signs: 0 }
     }
@@ -114,83 +114,85 @@ impl Talk {
         self.screen.width = width.unwrap_or(self.screen.width);
     }
 
-    fn typed(&mut self, typed: Typed) -> Step {
+    fn typed(&mut self, typed: Typed) -> ChatAction {
         match typed {
             Typed::Line(line) => self.line(line),
             Typed::Interrupt { .. } if self.in_work => {
                 // If nothing was in work after all, the next one leaves.
                 self.in_work = false;
                 self.commands += 1;
-                Step::Say(STOP.to_owned())
+                ChatAction::Say(STOP.to_owned())
             }
-            Typed::Interrupt { empty: false } => Step::Nothing,
-            Typed::Interrupt { empty: true } | Typed::End => Step::Leave,
-            Typed::Broken(why) => Step::Fail(words::editor_broken(&why)),
+            Typed::Interrupt { empty: false } => ChatAction::Nothing,
+            Typed::Interrupt { empty: true } | Typed::End => ChatAction::Leave,
+            Typed::Broken(why) => ChatAction::Fail(words::editor_broken(&why)),
         }
     }
 
-    fn line(&mut self, line: String) -> Step {
+    fn line(&mut self, line: String) -> ChatAction {
         match line.trim() {
-            "" => return Step::Nothing,
-            "/quit" | "/exit" => return Step::Leave,
+            "" => return ChatAction::Nothing,
+            "/quit" | "/exit" => return ChatAction::Leave,
             _ => {}
         }
         if let Some(note) = by_hand::note_in(&line) {
-            return Step::Edit(note.to_owned());
+            return ChatAction::Edit(note.to_owned());
         }
         if is_command(&line) {
             self.commands += 1;
         } else {
             (self.in_work, self.signs) = (true, 0);
         }
-        Step::Say(line)
+        ChatAction::Say(line)
     }
 
     /// What the gateway says, or that it is gone.
-    fn heard_or_gone(&mut self, frame: Option<FromGateway>) -> Step {
-        frame.map_or_else(|| Step::GatewayGone(words::GONE.to_owned()), |frame| self.heard(frame))
+    fn heard_or_gone(&mut self, frame: Option<FromGateway>) -> ChatAction {
+        frame.map_or_else(|| ChatAction::GatewayGone(words::GONE.to_owned()), |frame| self.heard(frame))
     }
 
-    fn heard(&mut self, frame: FromGateway) -> Step {
+    fn heard(&mut self, frame: FromGateway) -> ChatAction {
         match frame {
             FromGateway::Grow { delta, .. } => {
                 (self.in_work, self.signs) = (true, 0);
                 let block = self.growth.push(&delta);
-                block.map_or(Step::Nothing, |block| Step::Print(self.screen.show(&block, Links::Bare)))
+                block.map_or(ChatAction::Nothing, |block| ChatAction::Print(self.screen.show(&block, Links::Bare)))
             }
-            FromGateway::Restart if self.growth.restart() => Step::Print(self.screen.aside(words::RULE)),
+            FromGateway::Restart if self.growth.restart() => ChatAction::Print(self.screen.aside(words::RULE)),
             FromGateway::Typing => self.sign(),
             FromGateway::Message { markdown, trusted, .. } => self.message(&markdown, trusted),
-            FromGateway::Refused { why } => Step::Print(self.screen.aside(&why)),
-            FromGateway::Bye { why } => Step::GatewayGone(why),
+            FromGateway::Refused { why } => ChatAction::Print(self.screen.aside(&why)),
+            FromGateway::Bye { why } => ChatAction::GatewayGone(why),
             FromGateway::Restart
             | FromGateway::Welcome { .. }
             | FromGateway::Stored { .. }
-            | FromGateway::Answer { .. } => Step::Nothing,
+            | FromGateway::Answer { .. } => ChatAction::Nothing,
         }
     }
 
     /// The second sign without a word in between means that it takes longer than usual: say so, once.
-    fn sign(&mut self) -> Step {
+    fn sign(&mut self) -> ChatAction {
         self.in_work = true;
         self.signs += 1;
         match self.signs == 2 && self.growth.is_unseen() {
-            true => Step::Print(self.screen.aside(words::WRITING)),
-            false => Step::Nothing,
+            true => ChatAction::Print(self.screen.aside(words::WRITING)),
+            false => ChatAction::Nothing,
         }
     }
 
-    fn message(&mut self, markdown: &str, trusted: bool) -> Step {
+    fn message(&mut self, markdown: &str, trusted: bool) -> ChatAction {
         let links = links_of(trusted);
         let growing = !self.growth.is_unseen();
         if self.commands > 0 && !(growing && self.growth.continues_in(markdown)) {
             self.commands -= 1;
-            return Step::Print(self.screen.show(markdown, links));
+            return ChatAction::Print(self.screen.show(markdown, links));
         }
         (self.in_work, self.signs) = (false, 0);
         match self.growth.finish(markdown) {
-            Rest::More(rest) => Step::Print(self.screen.show(&rest, links)),
-            Rest::Whole(markdown) => Step::Print(self.screen.aside(words::RULE) + &self.screen.show(&markdown, links)),
+            Rest::More(rest) => ChatAction::Print(self.screen.show(&rest, links)),
+            Rest::Whole(markdown) => {
+                ChatAction::Print(self.screen.aside(words::RULE) + &self.screen.show(&markdown, links))
+            }
         }
     }
 }

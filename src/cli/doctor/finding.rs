@@ -9,7 +9,7 @@ use crate::wording::cli::doctor as says;
 /// How it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum State {
+pub(super) enum FindingState {
     /// As it should be.
     Ok,
     /// Worth knowing.
@@ -24,7 +24,7 @@ pub(super) enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) check: &'static str,
-    pub(super) state: State,
+    pub(super) state: FindingState,
     pub(super) what: String,
     /// Empty if there is nothing to do.
     pub(super) fix: String,
@@ -32,22 +32,22 @@ pub(super) struct Finding {
 
 impl Finding {
     pub(super) fn ok(check: &'static str, what: &str) -> Self {
-        Self::of(check, State::Ok, what, "")
+        Self::of(check, FindingState::Ok, what, "")
     }
 
     pub(super) fn note(check: &'static str, what: &str, fix: &str) -> Self {
-        Self::of(check, State::Note, what, fix)
+        Self::of(check, FindingState::Note, what, fix)
     }
 
     pub(super) fn mended(check: &'static str, what: &str) -> Self {
-        Self::of(check, State::Mended, what, "")
+        Self::of(check, FindingState::Mended, what, "")
     }
 
     pub(super) fn wrong(check: &'static str, what: &str, fix: &str) -> Self {
-        Self::of(check, State::Wrong, what, fix)
+        Self::of(check, FindingState::Wrong, what, fix)
     }
 
-    fn of(check: &'static str, state: State, what: &str, fix: &str) -> Self {
+    fn of(check: &'static str, state: FindingState, what: &str, fix: &str) -> Self {
         Self { check, state, what: what.to_owned(), fix: fix.to_owned() }
     }
 }
@@ -55,10 +55,10 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
-            State::Ok => says::OK,
-            State::Note => says::NOTE,
-            State::Mended => says::MENDED,
-            State::Wrong => says::WRONG,
+            FindingState::Ok => says::OK,
+            FindingState::Note => says::NOTE,
+            FindingState::Mended => says::MENDED,
+            FindingState::Wrong => says::WRONG,
         };
         let what = self.what.replace('\n', "\n                        ");
         write!(f, "{state:7} {:15} {what}", self.check)?;

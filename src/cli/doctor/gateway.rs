@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::finding::Finding;
-use crate::cli::ask;
-use crate::cli::place::Place;
+use crate::cli::client;
+use crate::cli::paths::CliPaths;
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli::doctor as says;
 
@@ -25,11 +25,11 @@ pub(super) enum Gateway {
 
 impl Gateway {
     /// Asks the gateway of that home. One that is stopped or hangs takes the question and says nothing.
-    pub(super) async fn ask(place: &Place) -> Self {
-        let line = ask::words(&["status"]);
+    pub(super) async fn ask(place: &CliPaths) -> Self {
+        let line = client::words(&["status"]);
         let clock = SystemClock::default();
         let answered = tokio::select! {
-            answered = ask::of_gateway(&line, &place.home, true) => answered,
+            answered = client::of_gateway(&line, &place.home, true) => answered,
             _busy = clock.wake_at(clock.now().plus(PATIENCE)) => return Self::Silent,
         };
         match answered {

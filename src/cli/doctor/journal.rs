@@ -9,13 +9,13 @@ use super::knowledge;
 use crate::admin::Touch;
 use crate::app::{BuildError, take_lock_as_it_is};
 use crate::cli::channel::Channel;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CliError;
 use crate::config::Config;
 use crate::id::ForgettingId;
 use crate::people::Role;
 use crate::schedule::Checked;
 use crate::store::{self, Db, Journal};
-use crate::time::{Clock, Moment, SystemClock};
+use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::cli::doctor as says;
 use crate::wording::upkeep as says_of_upkeep;
 
@@ -23,14 +23,14 @@ use crate::wording::upkeep as says_of_upkeep;
 const LONG_LOG: u64 = 64 << 20;
 
 /// What the journal says.
-struct Seen {
+struct JournalReport {
     check: Vec<String>,
     version: u32,
-    high_water: Option<Moment>,
+    high_water: Option<Timestamp>,
     owners: usize,
     /// The channels on which an owner is known.
     met_on: BTreeSet<String>,
-    strangers: Vec<(String, String, Moment, i64)>,
+    strangers: Vec<(String, String, Timestamp, i64)>,
     upkeep: Option<Checked>,
     /// Forgettings whose words cannot be read.
     unreadable: Vec<ForgettingId>,
@@ -69,13 +69,13 @@ pub(super) async fn look(config: &Config, gateway: &Gateway, fix: bool) -> Vec<F
     findings
 }
 
-fn see(db: Db<'_>) -> anyhow::Result<Seen> {
+fn see(db: Db<'_>) -> anyhow::Result<JournalReport> {
     let owners: Vec<_> = db.people().people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
     let mut met_on = BTreeSet::new();
     for owner in &owners {
         met_on.extend(db.addresses().addresses_of(owner.id)?.into_iter().map(|known| known.address.adapter));
     }
-    Ok(Seen {
+    Ok(JournalReport {
         check: db.settings().quick_check()?,
         version: db.settings().version()?,
         high_water: db.conversations().high_water()?,
@@ -87,7 +87,7 @@ fn see(db: Db<'_>) -> anyhow::Result<Seen> {
     })
 }
 
-fn judge(seen: &Seen, config: &Config, path: &Path, now: Moment) -> Vec<Finding> {
+fn judge(seen: &JournalReport, config: &Config, path: &Path, now: Timestamp) -> Vec<Finding> {
     let mut findings = vec![sound(seen, path), log(path), clock(seen, config, now), owner(seen, config)];
     findings.extend(seen.upkeep.as_ref().map(|checked| upkeep(checked, config)));
     for id in &seen.unreadable {
@@ -100,7 +100,7 @@ fn judge(seen: &Seen, config: &Config, path: &Path, now: Moment) -> Vec<Finding>
     findings
 }
 
-fn sound(seen: &Seen, path: &Path) -> Finding {
+fn sound(seen: &JournalReport, path: &Path) -> Finding {
     let size = std::fs::metadata(path).map_or(0, |found| found.len());
     match seen.check.as_slice() {
         [] => Finding::ok(says::JOURNAL, &says::journal(seen.version, size >> 10)),
@@ -129,7 +129,7 @@ fn upkeep(checked: &Checked, config: &Config) -> Finding {
     }
 }
 
-fn clock(seen: &Seen, config: &Config, now: Moment) -> Finding {
+fn clock(seen: &JournalReport, config: &Config, now: Timestamp) -> Finding {
     let shown = config.zone.show(now);
     match seen.high_water {
         Some(latest) if latest > now => {
@@ -139,7 +139,7 @@ fn clock(seen: &Seen, config: &Config, now: Moment) -> Finding {
     }
 }
 
-fn owner(seen: &Seen, config: &Config) -> Finding {
+fn owner(seen: &JournalReport, config: &Config) -> Finding {
     if seen.owners == 0 && !config.people.iter().any(|person| person.role == Role::Owner) {
         return Finding::wrong(says::OWNER, says::NO_OWNER, says::FIX_NO_OWNER);
     }
@@ -172,10 +172,10 @@ fn missing_files(config: &Config) -> Vec<&'static str> {
     says::WORKSPACE_FILES.into_iter().filter(|file| !config.workspace.join(file).exists()).collect()
 }
 
-fn told(failure: Failure) -> Finding {
+fn told(failure: CliError) -> Finding {
     let words = match failure {
-        Failure::Wrong(words) | Failure::Failed(words) => words,
-        Failure::Unread => String::new(),
+        CliError::Wrong(words) | CliError::Failed(words) => words,
+        CliError::Unread => String::new(),
     };
     let (what, fix) = words.split_once("\nfix: ").unwrap_or((&words, ""));
     Finding::wrong(says::JOURNAL, what, fix)

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::finding::Finding;
 use super::gateway::Gateway;
 use crate::admin::{Knowledge, Touch};
-use crate::cli::ask;
+use crate::cli::client;
 use crate::config::Config;
-use crate::memory::{Index, Tree, TreeHealth};
+use crate::memory::{Index, TreeHealth, Workspace};
 use crate::store::Journal;
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli::doctor as says;
@@ -22,7 +22,7 @@ const NEARLY_FULL: u64 = 80;
 /// Looks by itself, and mends what decides nothing. For who holds the home.
 pub(super) async fn look(config: &Config, journal: &Journal, touch: Touch) -> Vec<Finding> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
-    let tree = Tree::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone);
+    let tree = Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone);
     let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock));
     // As every start does: whose files lie where has to be settled before anybody looks.
     if let Err(error) = tree.folders().settle_folders().await {
@@ -37,12 +37,12 @@ pub(super) async fn look(config: &Config, journal: &Journal, touch: Touch) -> Ve
 /// Has the gateway that holds the home do the same.
 pub(super) async fn ask(config: &Config, gateway: &Gateway, touch: Touch) -> Vec<Finding> {
     let line = match touch {
-        Touch::Look => ask::words(&["knowledge"]),
-        Touch::Mend => ask::words(&["knowledge", "--mend"]),
+        Touch::Look => client::words(&["knowledge"]),
+        Touch::Mend => client::words(&["knowledge", "--mend"]),
     };
     let answered = match gateway {
         Gateway::Silent => None,
-        Gateway::Runs(_) | Gateway::Away => ask::of_gateway(&line, &config.home, true).await.ok().flatten(),
+        Gateway::Runs(_) | Gateway::Away => client::of_gateway(&line, &config.home, true).await.ok().flatten(),
     };
     let Some(answered) = answered else {
         return vec![Finding::note(says::KNOWLEDGE, says::NOBODY_LOOKED, says::FIX_NOBODY_LOOKED)];

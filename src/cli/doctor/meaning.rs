@@ -9,7 +9,7 @@ use crate::config::{self, Config};
 use crate::memory::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::model::embed;
 use crate::store;
-use crate::time::{Moment, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::wording::cli::doctor as of_doctor;
 use crate::wording::meaning as says;
 
@@ -34,7 +34,7 @@ pub(super) async fn look(config: &Config, gateway: &Gateway, offline: bool) -> F
 /// What the gateway says of itself.
 fn running(told: &Value, zone: Zone) -> Finding {
     let text = |key: &str| told.get(key).and_then(Value::as_str).unwrap_or_default();
-    let shown = |key| Moment::of_rfc3339(text(key)).map_or_else(|| text(key).to_owned(), |at| zone.show_short(at));
+    let shown = |key| Timestamp::of_rfc3339(text(key)).map_or_else(|| text(key).to_owned(), |at| zone.show_short(at));
     let count = |key: &str| told.get(key).and_then(Value::as_u64);
     let dimensions = count("dimensions").and_then(|length| usize::try_from(length).ok());
     let (kept, lacking) = (count("with_vector").unwrap_or_default(), count("without_vector").unwrap_or_default());
@@ -65,7 +65,7 @@ fn kept(config: &Config, embedding: &config::Embedding) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::finding::State;
+    use super::super::finding::FindingState;
     use super::*;
 
     #[test]
@@ -75,11 +75,11 @@ mod tests {
         });
         let zone = Zone::named("Europe/Vienna").unwrap();
         let well = running(&told, zone);
-        assert_eq!((well.state, well.what.contains("ollama/small, 8 numbers")), (State::Ok, true));
+        assert_eq!((well.state, well.what.contains("ollama/small, 8 numbers")), (FindingState::Ok, true));
         told["trouble"] = json!("The key is refused");
         told["next_at"] = json!("2026-11-21T10:00:00.000Z");
         let ill = running(&told, zone);
         assert!(ill.what.contains("The key is refused") && ill.what.contains("2026-11-21 11:00"), "{}", ill.what);
-        assert_eq!((ill.state, ill.fix.as_str()), (State::Wrong, says::FIX_AWAY));
+        assert_eq!((ill.state, ill.fix.as_str()), (FindingState::Wrong, says::FIX_AWAY));
     }
 }

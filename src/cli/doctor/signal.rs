@@ -11,7 +11,7 @@ mod program;
 
 use super::finding::Finding;
 use super::gateway::Gateway;
-use crate::adapter::signal::Look;
+use crate::adapter::signal::DaemonProbe;
 use crate::cli::probe;
 use crate::config::{self, SignalEndpoint};
 use crate::wording::cli::doctor::not_tried;
@@ -60,7 +60,7 @@ async fn daemon(config: &config::Signal, gateway: &Gateway) -> Vec<Finding> {
 }
 
 /// What its version means. How old a newer one is cannot be told from its number.
-fn age(look: &Look) -> Option<Finding> {
+fn age(look: &DaemonProbe) -> Option<Finding> {
     let version = look.numbers();
     if version < OLDEST {
         return Some(Finding::wrong(says::SIGNAL, &says::too_old(&look.version), says::FIX_OLD));
@@ -68,7 +68,7 @@ fn age(look: &Look) -> Option<Finding> {
     (version < CURRENT).then(|| Finding::note(says::SIGNAL, &says::old(&look.version), says::FIX_OLD))
 }
 
-fn account(config: &config::Signal, look: &Look) -> Option<Finding> {
+fn account(config: &config::Signal, look: &DaemonProbe) -> Option<Finding> {
     Some(match look.account(config.account.as_deref()) {
         Ok(_) => Finding::ok(says::SIGNAL, &says::answers(&look.version)),
         Err(sentence) => Finding::wrong(says::SIGNAL, sentence, ""),

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use super::finding::Finding;
 use crate::config::Config;
-use crate::skill::Shelf;
+use crate::skill::SkillCache;
 use crate::store::{self, Db};
-use crate::time::{Clock, Moment, SystemClock};
+use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::cli::doctor as says;
 
 /// Looks at every folder that is not used, and at whether there could be another.
 pub(super) fn look(config: &Config) -> Vec<Finding> {
     let dir = &config.skills.dir;
-    let catalogue = Shelf::new(dir.clone()).look();
+    let catalogue = SkillCache::new(dir.clone()).look();
     let mut findings: Vec<Finding> = catalogue
         .broken
         .iter()
@@ -39,7 +39,7 @@ pub(super) fn look(config: &Config) -> Vec<Finding> {
 
 /// The names of what is held, and how many proposals wait.
 fn see(db: Db<'_>) -> anyhow::Result<(Vec<String>, usize)> {
-    let now: Moment = SystemClock::default().now();
+    let now: Timestamp = SystemClock::default().now();
     let held = db.skills().skills()?.into_iter().filter(|row| row.state == "held").map(|row| row.name).collect();
     let waiting = db.proposals().pending_proposals()?.iter().filter(|row| !row.is_late(now)).count();
     Ok((held, waiting))

@@ -11,7 +11,7 @@ use rustyline::history::DefaultHistory;
 use rustyline::validate::Validator;
 use rustyline::{ColorMode, Editor, Helper};
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CliError;
 use crate::cli::print;
 use crate::wording::cli::init as says;
 
@@ -20,9 +20,9 @@ pub(super) struct Dialogue(Editor<Mask, DefaultHistory>);
 
 impl Dialogue {
     /// Begins one, if somebody sits there.
-    pub(super) fn open() -> Result<Self, Failure> {
+    pub(super) fn open() -> Result<Self, CliError> {
         if !print::is_dialogue() {
-            return Err(Failure::Wrong(says::NO_DIALOGUE.to_owned()));
+            return Err(CliError::Wrong(says::NO_DIALOGUE.to_owned()));
         }
         let mut editor = Editor::new().map_err(broken)?;
         editor.set_helper(Some(Mask { on: false }));
@@ -31,7 +31,7 @@ impl Dialogue {
     }
 
     /// One line; an empty one means `usual`.
-    pub(super) fn line(&mut self, question: &str, usual: &str) -> Result<String, Failure> {
+    pub(super) fn line(&mut self, question: &str, usual: &str) -> Result<String, CliError> {
         let prompt = if usual.is_empty() { format!("{question}: ") } else { format!("{question} [{usual}]: ") };
         let typed = self.0.readline(&prompt).map_err(broken)?;
         let typed = typed.trim();
@@ -39,7 +39,7 @@ impl Dialogue {
     }
 
     /// One line that is not shown.
-    pub(super) fn secret(&mut self, question: &str) -> Result<String, Failure> {
+    pub(super) fn secret(&mut self, question: &str) -> Result<String, CliError> {
         self.mask(true);
         let typed = self.0.readline(&format!("{question}: ")).map_err(broken);
         self.mask(false);
@@ -47,7 +47,7 @@ impl Dialogue {
     }
 
     /// Yes or no, and no if nothing is said.
-    pub(super) fn yes(&mut self, question: &str) -> Result<bool, Failure> {
+    pub(super) fn yes(&mut self, question: &str) -> Result<bool, CliError> {
         let typed = self.line(&format!("{question} (y/N)"), "")?.to_lowercase();
         Ok(matches!(typed.as_str(), "y" | "yes"))
     }
@@ -61,9 +61,9 @@ impl Dialogue {
     }
 }
 
-fn broken(error: ReadlineError) -> Failure {
+fn broken(error: ReadlineError) -> CliError {
     match error {
-        ReadlineError::Eof | ReadlineError::Interrupted => Failure::Failed(says::BROKEN_OFF.to_owned()),
+        ReadlineError::Eof | ReadlineError::Interrupted => CliError::Failed(says::BROKEN_OFF.to_owned()),
         other => anyhow::Error::new(other).into(),
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn replace(path: &Path, text: &str) -> anyhow::Result<Option<PathBuf>
 
 /// What was in a directory before anything was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ExistingFile {
     /// Nothing, or it was not there.
     Nothing,
     /// Something.
@@ -29,21 +29,21 @@ pub(super) enum Found {
 }
 
 /// Looks whether a directory holds anything.
-pub(super) fn look_into(folder: &Path) -> Found {
+pub(super) fn look_into(folder: &Path) -> ExistingFile {
     match std::fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
-        Ok(true) => Found::Nothing,
-        Ok(false) => Found::Something,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Found::Nothing,
-        Err(_) => Found::Something,
+        Ok(true) => ExistingFile::Nothing,
+        Ok(false) => ExistingFile::Something,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => ExistingFile::Nothing,
+        Err(_) => ExistingFile::Something,
     }
 }
 
 /// Closes a directory to others in which nothing lay. Its mode, if others can still look into it.
-pub(super) fn close(folder: &Path, found: Found) -> Option<u32> {
+pub(super) fn close(folder: &Path, found: ExistingFile) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(folder).ok()?.permissions().mode() & 0o7777;
     let is_closed = || std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).is_ok();
-    (mode & 0o077 != 0 && !(found == Found::Nothing && is_closed())).then_some(mode)
+    (mode & 0o077 != 0 && !(found == ExistingFile::Nothing && is_closed())).then_some(mode)
 }
 
 /// Writes a secret.

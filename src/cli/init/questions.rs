@@ -3,9 +3,9 @@
 use secrecy::SecretString;
 
 use super::dialogue::Dialogue;
-use super::{Gathered, Options, Typed, signal};
-use crate::cli::failure::Failure;
-use crate::cli::place::Place;
+use super::{Gathered, InitArgs, Typed, signal};
+use crate::cli::failure::CliError;
+use crate::cli::paths::CliPaths;
 use crate::cli::print;
 use crate::config::{Answers, Person, Provider, SecretFrom};
 use crate::people::Role;
@@ -18,10 +18,10 @@ pub(super) const KEY_FILE: &str = "model.key";
 const TOKEN_FILE: &str = "telegram.token";
 
 /// Everything from flags and environment.
-pub(super) fn given(options: &Options) -> Result<Gathered, Failure> {
+pub(super) fn given(options: &InitArgs) -> Result<Gathered, CliError> {
     let provider = match options.provider.as_deref() {
         None => Provider::Offline,
-        Some(word) => Provider::parse(word).ok_or_else(|| Failure::Wrong(says::no_provider(word)))?,
+        Some(word) => Provider::parse(word).ok_or_else(|| CliError::Wrong(says::no_provider(word)))?,
     };
     let answers = Answers {
         zone: options.timezone.clone().unwrap_or_else(|| usual_zone().to_owned()),
@@ -38,11 +38,11 @@ pub(super) fn given(options: &Options) -> Result<Gathered, Failure> {
 
 /// What is not given is asked; whoever is asked again finds their last answers in the brackets.
 pub(super) fn ask(
-    options: &Options,
+    options: &InitArgs,
     dialogue: &mut Dialogue,
-    place: &Place,
+    place: &CliPaths,
     last: Option<&Answers>,
-) -> Result<Gathered, Failure> {
+) -> Result<Gathered, CliError> {
     let mut typed = Vec::new();
     let last_name = last.and_then(|last| last.people.first()).map(|owner| owner.name.clone());
     let name = match &options.owner {
@@ -83,7 +83,7 @@ pub(super) fn ask(
     Ok(Gathered { answers, typed })
 }
 
-fn ask_zone(dialogue: &mut Dialogue, usual: &str) -> Result<String, Failure> {
+fn ask_zone(dialogue: &mut Dialogue, usual: &str) -> Result<String, CliError> {
     loop {
         let zone = dialogue.line(says::ASK_ZONE, usual)?;
         if Zone::named(&zone).is_some() {
@@ -93,7 +93,7 @@ fn ask_zone(dialogue: &mut Dialogue, usual: &str) -> Result<String, Failure> {
     }
 }
 
-fn ask_provider(dialogue: &mut Dialogue, usual: Provider) -> Result<Provider, Failure> {
+fn ask_provider(dialogue: &mut Dialogue, usual: Provider) -> Result<Provider, CliError> {
     print::aside(says::PROVIDERS);
     loop {
         let word = dialogue.line(says::ASK_PROVIDER, usual.as_str())?;
@@ -110,7 +110,7 @@ fn ask_model(
     dialogue: &mut Dialogue,
     last: Option<&Answers>,
     typed: &mut Vec<Typed>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     if answers.base_url.is_none() && matches!(answers.provider, Provider::OpenAi | Provider::Ollama) {
         let usual = last.and_then(|last| last.base_url.as_deref()).unwrap_or_default();
         let url = dialogue.line(&says::ask_base_url(answers.provider.as_str()), usual)?;
@@ -148,7 +148,7 @@ fn named(variable: &Option<String>, file: &Option<String>) -> Option<SecretFrom>
     variable.or_else(|| file.clone().map(SecretFrom::File))
 }
 
-fn owner(options: &Options, name: Option<String>) -> Person {
+fn owner(options: &InitArgs, name: Option<String>) -> Person {
     Person {
         name: name.unwrap_or_else(usual_name),
         role: Role::Owner,

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Options;
+use super::InitArgs;
 use super::dialogue::Dialogue;
-use crate::adapter::signal::Look;
-use crate::cli::failure::Failure;
-use crate::cli::place::Place;
+use crate::adapter::signal::DaemonProbe;
+use crate::cli::failure::CliError;
+use crate::cli::paths::CliPaths;
 use crate::cli::signal::{PROGRAM, daemon, daemon_at, installed_at, link};
 use crate::cli::{block_on, print, probe};
 use crate::config::{self, Answers, SignalAnswers, SignalEndpoint, commented};
@@ -21,7 +21,7 @@ const USUAL_ENDPOINT: &str = "unix:HOME/signal.sock";
 const DEVICE: &str = "Compline";
 
 /// What flags and environment say.
-pub(super) fn given(options: &Options) -> Option<SignalAnswers> {
+pub(super) fn given(options: &InitArgs) -> Option<SignalAnswers> {
     let is_given = options.signal_endpoint.is_some() || options.signal_account.is_some();
     is_given.then(|| SignalAnswers {
         endpoint: options.signal_endpoint.clone().unwrap_or_else(|| USUAL_ENDPOINT.to_owned()),
@@ -32,11 +32,11 @@ pub(super) fn given(options: &Options) -> Option<SignalAnswers> {
 
 /// What is not given is asked.
 pub(super) fn ask(
-    options: &Options,
+    options: &InitArgs,
     dialogue: &mut Dialogue,
-    place: &Place,
+    place: &CliPaths,
     last: Option<&SignalAnswers>,
-) -> Result<Option<SignalAnswers>, Failure> {
+) -> Result<Option<SignalAnswers>, CliError> {
     if let Some(given) = given(options) {
         return Ok(Some(given));
     }
@@ -51,10 +51,10 @@ pub(super) fn ask(
 
 /// The owner's own account, if they want to name it.
 pub(super) fn ask_owner(
-    options: &Options,
+    options: &InitArgs,
     dialogue: &mut Dialogue,
     last: Option<&str>,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, CliError> {
     match &options.owner_signal {
         Some(given) => Ok(Some(given.clone())),
         None => Ok(Some(dialogue.line(says::ASK_OWNER, last.unwrap_or_default())?).filter(|typed| !typed.is_empty())),
@@ -63,16 +63,16 @@ pub(super) fn ask_owner(
 
 fn ask_endpoint(
     dialogue: &mut Dialogue,
-    place: &Place,
+    place: &CliPaths,
     last: Option<&SignalAnswers>,
-) -> Result<(SignalAnswers, config::Signal), Failure> {
+) -> Result<(SignalAnswers, config::Signal), CliError> {
     let usual = last.map_or(USUAL_ENDPOINT, |last| &last.endpoint);
     loop {
         let endpoint = dialogue.line(says::ASK_ENDPOINT, usual)?;
         let answers = SignalAnswers { endpoint, account: None, command: Vec::new() };
         match meant(&answers, place) {
             Ok(config) => return Ok((answers, config)),
-            Err(Failure::Wrong(faults)) => print::aside(&faults),
+            Err(CliError::Wrong(faults)) => print::aside(&faults),
             Err(other) => return Err(other),
         }
     }
@@ -83,11 +83,11 @@ fn reach(
     answers: &mut SignalAnswers,
     mut config: config::Signal,
     dialogue: &mut Dialogue,
-    place: &Place,
-) -> Result<(), Failure> {
+    place: &CliPaths,
+) -> Result<(), CliError> {
     loop {
         let looked = block_on(daemon::with(&config, &place.home, async |signal| {
-            probe::of_signal(signal, &config).await.map_err(Failure::from)
+            probe::of_signal(signal, &config).await.map_err(CliError::from)
         }));
         match looked {
             Ok(look) => {
@@ -114,7 +114,7 @@ fn may_start(
     answers: &SignalAnswers,
     config: &config::Signal,
     dialogue: &mut Dialogue,
-) -> Result<Option<Vec<String>>, Failure> {
+) -> Result<Option<Vec<String>>, CliError> {
     let SignalEndpoint::Unix(_) = &config.endpoint else { return Ok(None) };
     let is_possible = answers.command.is_empty() && installed_at(PROGRAM).is_some();
     let socket = answers.endpoint.trim_start_matches("unix:");
@@ -123,12 +123,12 @@ fn may_start(
 
 /// Which account is the assistant's. Whether that is settled, or a daemon has to be looked at again.
 fn settle(
-    look: &Look,
+    look: &DaemonProbe,
     answers: &mut SignalAnswers,
     config: &config::Signal,
     dialogue: &mut Dialogue,
-    place: &Place,
-) -> Result<bool, Failure> {
+    place: &CliPaths,
+) -> Result<bool, CliError> {
     match look.accounts.as_deref() {
         Some([only]) => print::aside(&says::account(only)),
         Some([]) => {
@@ -155,7 +155,7 @@ fn settle(
 }
 
 /// What a `[signal]` with these answers means.
-fn meant(answers: &SignalAnswers, place: &Place) -> Result<config::Signal, Failure> {
+fn meant(answers: &SignalAnswers, place: &CliPaths) -> Result<config::Signal, CliError> {
     let text = commented(&Answers { signal: Some(answers.clone()), ..Answers::default() });
     let read = config::parse(&text, &place.config.to_string_lossy(), &BTreeMap::new(), place.home.clone())?;
     read.config.signal.ok_or_else(|| anyhow::anyhow!("The section for Signal was not understood").into())

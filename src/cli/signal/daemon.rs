@@ -11,12 +11,12 @@ use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::signal::Signal;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CliError;
 use crate::cli::print;
 use crate::cli::probe;
 use crate::config::{self, Home};
 use crate::time::SystemClock;
-use crate::time::clock::grace;
+use crate::time::clock::real_sleep;
 use crate::wording::cli::signal as says;
 
 /// How long a daemon may take until it answers: on a slow computer Java takes its time.
@@ -28,8 +28,8 @@ const ASK_EVERY: Duration = Duration::from_millis(500);
 pub async fn with<T>(
     config: &config::Signal,
     home: &Home,
-    work: impl AsyncFnOnce(&Signal) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl AsyncFnOnce(&Signal) -> Result<T, CliError>,
+) -> Result<T, CliError> {
     crate::model::install_tls();
     let signal = Signal::new(config, Arc::new(SystemClock::default()))?;
     let stop = CancellationToken::new();
@@ -56,23 +56,23 @@ pub async fn with<T>(
     done
 }
 
-async fn or_left<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+async fn or_left<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     tokio::select! {
         done = work => done,
-        _ = tokio::signal::ctrl_c() => Err(Failure::Failed(says::LEFT.to_owned())),
+        _ = tokio::signal::ctrl_c() => Err(CliError::Failed(says::LEFT.to_owned())),
     }
 }
 
 /// Waits until it answers.
-async fn answers(signal: &Signal, config: &config::Signal) -> Result<(), Failure> {
+async fn answers(signal: &Signal, config: &config::Signal) -> Result<(), CliError> {
     let asking = async {
         while signal.look().await.is_err() {
-            grace(ASK_EVERY).await;
+            real_sleep(ASK_EVERY).await;
         }
     };
     tokio::select! {
         () = asking => Ok(()),
-        () = grace(START_WITHIN) => match probe::of_signal(signal, config).await {
+        () = real_sleep(START_WITHIN) => match probe::of_signal(signal, config).await {
             Ok(_) => Ok(()),
             Err(trouble) => Err(trouble.into()),
         },

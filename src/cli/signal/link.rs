@@ -7,17 +7,17 @@ use std::io::IsTerminal;
 use super::{code, daemon};
 use crate::adapter::signal::Signal;
 use crate::cli::block_on;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CliError;
 use crate::cli::print;
 use crate::config::{self, Home};
 use crate::wording::cli::signal as says;
 
 /// Shows a link and waits until a phone has scanned it; the number of the account that the daemon has then.
-pub fn link(config: &config::Signal, home: &Home, name: &str) -> Result<String, Failure> {
+pub fn link(config: &config::Signal, home: &Home, name: &str) -> Result<String, CliError> {
     block_on(daemon::with(config, home, async |signal| scan(signal, name).await))
 }
 
-async fn scan(signal: &Signal, name: &str) -> Result<String, Failure> {
+async fn scan(signal: &Signal, name: &str) -> Result<String, CliError> {
     print::aside(says::ASKING_FOR_LINK);
     let link = signal.start_link().await.map_err(|error| not_linked(&error))?;
     print::aside(says::SCAN);
@@ -29,6 +29,6 @@ async fn scan(signal: &Signal, name: &str) -> Result<String, Failure> {
     signal.finish_link(&link, name).await.map_err(|error| not_linked(&error))
 }
 
-fn not_linked(error: &anyhow::Error) -> Failure {
-    Failure::Failed(crate::wording::cli::with_fix(&format!("{error:#}"), says::FIX_NOT_LINKED))
+fn not_linked(error: &anyhow::Error) -> CliError {
+    CliError::Failed(crate::wording::cli::with_fix(&format!("{error:#}"), says::FIX_NOT_LINKED))
 }

@@ -5,35 +5,35 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use serde_json::Value;
 
 use crate::cli::Exit;
-use crate::cli::ask::{self, Answered, words};
-use crate::cli::failure::Failure;
-use crate::cli::place::Place;
+use crate::cli::client::{self, Answered, words};
+use crate::cli::failure::CliError;
+use crate::cli::paths::CliPaths;
 use crate::cli::print::{Printer, aside};
 use crate::wording::cli::skills as says;
 
 /// Shows it, and accepts it after a yes at the terminal.
-pub(super) fn run(name: &str, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub(super) fn run(name: &str, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let line = words(&["skills", "accept", name]);
     if printer.json || !io::stdin().is_terminal() {
-        return ask::run(&line, ask::Look::Shown, place, printer);
+        return client::run(&line, client::MarkdownStyle::Shown, place, printer);
     }
     // One answer holds both the page and its hash, so the yes is to what was on the screen.
-    let answered = ask::ask(&line, place, Printer { json: true, ..printer })?;
+    let answered = client::ask(&line, place, Printer { json: true, ..printer })?;
     let shown: Value = serde_json::from_str(&answered.text).unwrap_or_default();
     let field = |name: &str| shown.get(name).and_then(Value::as_str);
     let (Some(page), Some(hash), false) = (field("page"), field("hash"), answered.failed) else {
         let why = field("error").unwrap_or(&answered.text).to_owned();
-        return ask::tell(&Answered { text: why, failed: true }, ask::Look::Shown, printer);
+        return client::tell(&Answered { text: why, failed: true }, client::MarkdownStyle::Shown, printer);
     };
     printer.markdown(page)?;
     if !is_confirmed(name)? {
         aside(says::NOT_ACCEPTED);
         return Ok(Exit::Failed);
     }
-    ask::run(&words(&["skills", "accept", name, hash]), ask::Look::Shown, place, printer)
+    client::run(&words(&["skills", "accept", name, hash]), client::MarkdownStyle::Shown, place, printer)
 }
 
-fn is_confirmed(name: &str) -> Result<bool, Failure> {
+fn is_confirmed(name: &str) -> Result<bool, CliError> {
     let mut out = io::stderr().lock();
     write!(out, "{}", says::accept(&super::check::plain(name)))?;
     out.flush()?;

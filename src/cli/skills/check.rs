@@ -10,13 +10,13 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::place::Place;
+use crate::cli::failure::CliError;
+use crate::cli::paths::CliPaths;
 use crate::cli::print::Printer;
 use crate::review::reveal::reveal;
 use crate::review::structure::{self, Bounds};
-use crate::review::{Change, Finding, scan};
-use crate::skill::{Folder, MAIN, Shelf};
+use crate::review::{Finding, ProposalChange, scan};
+use crate::skill::{MAIN, SkillCache, SkillFolder};
 use crate::store::{self, SkillRow};
 use crate::text::one_line;
 use crate::wording::cli::skills as says;
@@ -41,7 +41,7 @@ struct Checked {
 }
 
 /// Checks, and prints what was found.
-pub(super) fn run(dir: Option<&Path>, place: &Place, printer: Printer) -> Result<Exit, Failure> {
+pub(super) fn run(dir: Option<&Path>, place: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let checked = match dir {
         Some(dir) => named(dir)?,
         None => configured(place)?,
@@ -55,11 +55,11 @@ pub(super) fn run(dir: Option<&Path>, place: &Place, printer: Printer) -> Result
 }
 
 /// A folder that was named: one skill, or skills. One without any is not what was meant.
-fn named(dir: &Path) -> Result<Vec<Checked>, Failure> {
+fn named(dir: &Path) -> Result<Vec<Checked>, CliError> {
     let folder = super::skill_folder(dir)?;
     let checked = if folder.join(MAIN).exists() {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        vec![match Folder::read(&folder) {
+        vec![match SkillFolder::read(&folder) {
             Ok(content) => look(&name, &content, None),
             Err(error) => broken(&name, &error.to_string()),
         }]
@@ -67,12 +67,12 @@ fn named(dir: &Path) -> Result<Vec<Checked>, Failure> {
         all(&folder, &BTreeMap::new())
     };
     if checked.is_empty() {
-        return Err(Failure::Failed(says::no_skill_in(dir)));
+        return Err(CliError::Failed(says::no_skill_in(dir)));
     }
     Ok(checked)
 }
 
-fn configured(place: &Place) -> Result<Vec<Checked>, Failure> {
+fn configured(place: &CliPaths) -> Result<Vec<Checked>, CliError> {
     let config = place.load()?.config;
     // Without a journal that can be read nothing is known to be accepted.
     let known = store::examine(&config.home.journal(), |db| db.skills().skills()).unwrap_or_default();
@@ -82,7 +82,7 @@ fn configured(place: &Place) -> Result<Vec<Checked>, Failure> {
 
 /// Every folder in it, by name.
 fn all(dir: &Path, known: &BTreeMap<String, SkillRow>) -> Vec<Checked> {
-    let catalogue = Shelf::new(dir.to_owned()).look();
+    let catalogue = SkillCache::new(dir.to_owned()).look();
     let mut checked: Vec<Checked> =
         catalogue.skills.iter().map(|(name, skill)| look(name, &skill.content, known.get(name))).collect();
     checked.extend(catalogue.broken.iter().map(|one| broken(&one.folder, &one.why)));
@@ -90,10 +90,10 @@ fn all(dir: &Path, known: &BTreeMap<String, SkillRow>) -> Vec<Checked> {
     checked
 }
 
-fn look(name: &str, content: &Folder, known: Option<&SkillRow>) -> Checked {
+fn look(name: &str, content: &SkillFolder, known: Option<&SkillRow>) -> Checked {
     // What the journal knows is about the content that it saw.
     let known = known.filter(|row| row.digest == content.digest().as_str()).map(|row| row.state.as_str());
-    let form = structure::check(&Change::Create, name, None, Some(content), Bounds::import());
+    let form = structure::check(&ProposalChange::Create, name, None, Some(content), Bounds::import());
     let findings = scan::scan_skill(name, content);
     let (held, used) = (known == Some("held"), known == Some("live"));
     let accepted = used && !findings.is_empty();
@@ -149,9 +149,9 @@ pub(super) fn plain(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Moment;
+    use crate::time::Timestamp;
 
-    fn known(content: &Folder, state: &str) -> SkillRow {
+    fn known(content: &SkillFolder, state: &str) -> SkillRow {
         SkillRow {
             name: "tea".to_owned(),
             state: state.to_owned(),
@@ -160,7 +160,7 @@ mod tests {
             origin: "person".to_owned(),
             shipped: String::new(),
             installed: String::new(),
-            changed_at: Moment(0),
+            changed_at: Timestamp(0),
             version: None,
         }
     }
@@ -168,8 +168,8 @@ mod tests {
     #[test]
     fn what_the_journal_holds_back_is_wrong_as_long_as_it_lies_there() {
         let text = "---\nname: tea\ndescription: How to make tea.\n---\n\nBoil water.\n";
-        let content = Folder::new([(MAIN.to_owned(), text.as_bytes().into())]);
-        let other = Folder::new([(MAIN.to_owned(), b"x".as_slice().into())]);
+        let content = SkillFolder::new([(MAIN.to_owned(), text.as_bytes().into())]);
+        let other = SkillFolder::new([(MAIN.to_owned(), b"x".as_slice().into())]);
         for (row, ok) in [(None, true), (Some(known(&content, "live")), true), (Some(known(&content, "held")), false)] {
             assert_eq!(look("tea", &content, row.as_ref()).ok, ok, "{row:?}");
         }
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn nothing_hidden_reaches_the_terminal() {
-        let content = Folder::new([(MAIN.to_owned(), "---\nname: \u{1b}[2J\n---\n".as_bytes().into())]);
+        let content = SkillFolder::new([(MAIN.to_owned(), "---\nname: \u{1b}[2J\n---\n".as_bytes().into())]);
         let report = report(&[look("tea", &content, None), broken("a\u{202e}b", "\u{1b}[31m")]);
         assert!(!report.contains(['\u{1b}', '\u{202e}']), "{report:?}");
     }

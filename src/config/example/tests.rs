@@ -41,10 +41,10 @@ fn the_example_loads_as_it_is_and_with_every_key_brought_in() {
 #[test]
 fn every_key_stands_in_the_example_under_its_section() {
     let text = example();
-    for section in SECTIONS.iter().filter(|section| section.form != Form::Inline) {
+    for section in SECTIONS.iter().filter(|section| section.form != SectionSpelling::Inline) {
         let heading = match section.form {
             _ if section.path.is_empty() => "\n".to_owned(),
-            Form::Repeated => format!("\n#[[{}]]\n", section.path),
+            SectionSpelling::Repeated => format!("\n#[[{}]]\n", section.path),
             _ => format!("\n[{}]\n", section.path),
         };
         let (_, rest) = text.split_once(&heading).unwrap();

@@ -1,8 +1,8 @@
 //! The keys themselves, laid out in rows, as a table is read.
 
-use super::Kind::{Count, Decimal, Duration, Flag, List, Money, Path, Secret, SecretEnv, SecretFile, Text, Url};
+use super::ValueKind::{Count, Decimal, Duration, Flag, List, Money, Path, Secret, SecretEnv, SecretFile, Text, Url};
 use super::Unset::{Depends, Instead, Is, Nothing};
-use super::{Form, Key, Kind, Section, Unset};
+use super::{SectionSpelling, Key, ValueKind, Section, Unset};
 
 /// All sections, in the order of the example file.
 pub static SECTIONS: &[Section] = &[
@@ -214,23 +214,23 @@ const RETENTION: &[Key] = &[
     key("logs_days", Count, Depends("kept"), "30", "Days that log files are kept."),
 ];
 
-const fn key(name: &'static str, kind: Kind, unset: Unset, sample: &'static str, about: &'static str) -> Key {
+const fn key(name: &'static str, kind: ValueKind, unset: Unset, sample: &'static str, about: &'static str) -> Key {
     Key { name, kind, unset, sample, about }
 }
 
 const fn table(path: &'static str, about: &'static str, keys: &'static [Key]) -> Section {
-    Section { path, form: Form::Table, about, keys }
+    Section { path, form: SectionSpelling::Table, about, keys }
 }
 
 const fn again(path: &'static str, about: &'static str, keys: &'static [Key]) -> Section {
-    Section { path, form: Form::Again, about, keys }
+    Section { path, form: SectionSpelling::Again, about, keys }
 }
 
 const fn repeated(path: &'static str, about: &'static str, keys: &'static [Key]) -> Section {
-    Section { path, form: Form::Repeated, about, keys }
+    Section { path, form: SectionSpelling::Repeated, about, keys }
 }
 
 const fn price(path: &'static str) -> Section {
     let about = "Money for a million tokens; while it is not set, calls count in tokens.";
-    Section { path, form: Form::Inline, about, keys: PRICE }
+    Section { path, form: SectionSpelling::Inline, about, keys: PRICE }
 }

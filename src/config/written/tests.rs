@@ -1,7 +1,7 @@
 //! Configurations that are accepted: what they mean, where each value came from, and that nothing makes reading panic.
 
-use super::super::keys::{Form, SECTIONS, Unset, join, numbered};
-use super::super::{Origin, Provider};
+use super::super::keys::{SECTIONS, SectionSpelling, Unset, join, numbered};
+use super::super::{Provider, ValueSource};
 use super::*;
 use proptest::prelude::*;
 use secrecy::ExposeSecret;
@@ -195,7 +195,7 @@ fn every_key_is_read_and_shown() {
     });
     let secret = "a-long-random-word";
     let lines = |text: &str| show(&sound(text, &[("SOME_KEY", "1:x"), ("SOME_SECRET", secret)]));
-    let mut shown: Vec<_> = lines(&text).into_iter().filter(|line| line.origin != Origin::Default).collect();
+    let mut shown: Vec<_> = lines(&text).into_iter().filter(|line| line.origin != ValueSource::Default).collect();
     for (name, variable) in [("api_key", "SOME_KEY"), ("token", "SOME_KEY"), ("webhook_secret", "SOME_SECRET")] {
         text = text.replace(&format!("\n{name} = "), &format!("\n{name}_env = \"{variable}\" # "));
     }
@@ -211,7 +211,11 @@ fn every_key_is_read_and_shown() {
     shown.extend(lines(&text));
     for section in SECTIONS {
         for key in section.keys {
-            let at = if section.form == Form::Repeated { numbered(section.path, 1) } else { section.path.to_owned() };
+            let at = if section.form == SectionSpelling::Repeated {
+                numbered(section.path, 1)
+            } else {
+                section.path.to_owned()
+            };
             let path = join(&at, key.name);
             assert!(shown.iter().any(|line| line.key == path), "{path} is in the table but never read");
         }
@@ -226,7 +230,7 @@ fn every_fixed_default_is_sound() {
             let Unset::Is(default) = key.unset else { continue };
             let path = join(section.path, key.name);
             let line = shown.iter().find(|line| line.key == path);
-            let is_off = section.form == Form::Repeated || matches!(section.path, "telegram" | "signal");
+            let is_off = section.form == SectionSpelling::Repeated || matches!(section.path, "telegram" | "signal");
             assert!(is_off || line.is_some_and(|line| line.value == default), "{path}");
         }
     }

@@ -14,17 +14,17 @@ const MAX_FACTS: usize = 60;
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Answer {
+enum ExtractorAnswer {
     Both {
-        facts: Vec<Said>,
+        facts: Vec<ExtractedFact>,
         #[serde(default)]
         corrections: Vec<Righted>,
     },
-    Facts(Vec<Said>),
+    Facts(Vec<ExtractedFact>),
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ExtractedFact {
     key: String,
     value: String,
     #[serde(default)]
@@ -49,8 +49,8 @@ struct Righted {
 /// beginning is enough to know it again: it is cut, and never left out for being long.
 pub(super) fn parse(answer: &str, lines: &[Node]) -> Option<Taken> {
     let (facts, corrections) = match serde_json::from_str(unfenced(answer)).ok()? {
-        Answer::Both { facts, corrections } => (facts, corrections),
-        Answer::Facts(facts) => (facts, Vec::new()),
+        ExtractorAnswer::Both { facts, corrections } => (facts, corrections),
+        ExtractorAnswer::Facts(facts) => (facts, Vec::new()),
     };
     let said = facts.len() + corrections.len();
     let taken = Taken {
@@ -60,7 +60,7 @@ pub(super) fn parse(answer: &str, lines: &[Node]) -> Option<Taken> {
     (said == 0 || taken != Taken::default()).then_some(taken)
 }
 
-impl Said {
+impl ExtractedFact {
     fn read(self, lines: &[Node]) -> Option<Fact> {
         let (key, value) = (bare(&self.key), one_line(&self.value));
         let sources = sources(&self.sources, lines);

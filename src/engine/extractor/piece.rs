@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::summary::Line;
+use crate::engine::summary::SummaryLine;
 use crate::id::MessageId;
 use crate::store::Node;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -16,7 +16,7 @@ pub(super) const MOST: usize = 20_000;
 
 /// A part of a conversation.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(super) struct ConversationChunk {
     /// What is read, with a number before each line: one text, or several of one long message.
     pub texts: Vec<Text>,
     /// Where the lines come from: the one with number 1 first.
@@ -26,7 +26,7 @@ pub(super) struct Piece {
 }
 
 /// The first piece of these lines; `None` if there are none.
-pub(super) fn first(lines: &[Line], scope: Scope) -> Option<Piece> {
+pub(super) fn first(lines: &[SummaryLine], scope: Scope) -> Option<ConversationChunk> {
     let first = lines.first()?.message;
     let (mut taken, mut length, mut upto) = (0, 0, first);
     for said in lines.chunk_by(|one, other| one.message == other.message) {
@@ -38,12 +38,12 @@ pub(super) fn first(lines: &[Line], scope: Scope) -> Option<Piece> {
         length += more;
         upto = said.last().map_or(upto, |line| line.message);
     }
-    let taken: Vec<&Line> = lines.iter().take(taken).collect();
-    Some(Piece { texts: texts(&taken, scope), sources: taken.iter().map(|line| line.from).collect(), upto })
+    let taken: Vec<&SummaryLine> = lines.iter().take(taken).collect();
+    Some(ConversationChunk { texts: texts(&taken, scope), sources: taken.iter().map(|line| line.from).collect(), upto })
 }
 
 /// The lines as they are read, cut where a single one is too long.
-fn texts(lines: &[&Line], scope: Scope) -> Vec<Text> {
+fn texts(lines: &[&SummaryLine], scope: Scope) -> Vec<Text> {
     let mut texts: Vec<(String, usize, Label)> = Vec::new();
     for (number, line) in (1..).zip(lines) {
         let (words, label, _) = line.text.open();
@@ -78,17 +78,17 @@ mod tests {
 
     const ADA: Scope = Scope::Person(PersonId(1));
 
-    fn line(id: i64, words: &str) -> Line {
+    fn line(id: i64, words: &str) -> SummaryLine {
         let message = MessageId(id);
         let text = Labelled::new(Arc::from(words), Label::neutral(), ADA);
-        Line { by_person: id % 2 == 1, speaker: None, from: Node::Message(message), message, text }
+        SummaryLine { by_person: id % 2 == 1, speaker: None, from: Node::Message(message), message, text }
     }
 
     /// All pieces, as the extractor takes them one after the other.
-    fn all(lines: &[Line]) -> Vec<Piece> {
+    fn all(lines: &[SummaryLine]) -> Vec<ConversationChunk> {
         let (mut pieces, mut upto) = (Vec::new(), MessageId(0));
         loop {
-            let left: Vec<Line> = lines.iter().filter(|line| line.message > upto).cloned().collect();
+            let left: Vec<SummaryLine> = lines.iter().filter(|line| line.message > upto).cloned().collect();
             let Some(piece) = first(&left, ADA) else { return pieces };
             upto = piece.upto;
             pieces.push(piece);
@@ -106,7 +106,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_word_is_read_once_and_in_order(lengths in prop::collection::vec(0_usize..50_000, 0..10)) {
-            let lines: Vec<Line> = (1..).zip(&lengths).map(|(id, n)| line(id, &"é".repeat(*n))).collect();
+            let lines: Vec<SummaryLine> = (1..).zip(&lengths).map(|(id, n)| line(id, &"é".repeat(*n))).collect();
             let pieces = all(&lines);
             let read: usize =
                 pieces.iter().flat_map(|piece| &piece.texts).map(|text| text.open().0.matches('é').count()).sum();

@@ -19,7 +19,7 @@ const WESTERN: &str = "windows-1252";
 
 /// What a file holds.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DocumentKind {
     /// Words, in the file just as they are.
     Plain(String),
     /// Words, in another spelling than the one that everybody reads.
@@ -30,7 +30,7 @@ pub(super) enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl DocumentKind {
     /// What these bytes are, if they came under that type and name.
     pub(super) fn of(bytes: &[u8], mime: &str, name: &str) -> Self {
         let start = bytes.get(..MARK_WITHIN).unwrap_or(bytes);
@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn each_kind_is_told_by_its_bytes_before_its_name() {
-        let pdf = || Kind::Document(Document::Pdf);
-        let page = || Kind::Document(Document::Html);
-        let plain = |words: &str| Kind::Plain(words.to_owned());
-        let foreign = |words: &str| Kind::Foreign(words.to_owned());
+        let pdf = || DocumentKind::Document(Document::Pdf);
+        let page = || DocumentKind::Document(Document::Html);
+        let plain = |words: &str| DocumentKind::Plain(words.to_owned());
+        let foreign = |words: &str| DocumentKind::Foreign(words.to_owned());
         for (bytes, mime, name, kind) in [
             (&b"%PDF-1.7 x"[..], "text/plain", "a.txt", pdf()),
             (b"\n\n%PDF-1.4", "", "", pdf()),
@@ -117,39 +117,39 @@ mod tests {
             (b"a,b\n1,\"2\n3\"\n", "text/csv", "a.csv", plain("a,b\n1,\"2\n3\"\n")),
             (b"{\"a\": [1]}", "application/json", "a.json", plain("{\"a\": [1]}")),
             (b"# Title", "", "", plain("# Title")),
-            (b"\x7fELF\0\0\0", "text/plain", "a.txt", Kind::Unknown),
-            (b"a\0b", "text/plain", "", Kind::Unknown),
-            (b"\x89PNG\r\n\x1a\n", "", "a.png", Kind::Unknown),
+            (b"\x7fELF\0\0\0", "text/plain", "a.txt", DocumentKind::Unknown),
+            (b"a\0b", "text/plain", "", DocumentKind::Unknown),
+            (b"\x89PNG\r\n\x1a\n", "", "a.png", DocumentKind::Unknown),
             (b"caf\xe9 \x80 5", "text/plain", "", foreign("café € 5")),
-            (b"caf\xe9", "", "", Kind::Unknown),
+            (b"caf\xe9", "", "", DocumentKind::Unknown),
             (b"Z\xc3\xbcrich, Gr\xc3\xb6\xc3\x9fe \xff", "", "a.txt", foreign("Zürich, Größe \u{fffd}")),
         ] {
-            assert_eq!(Kind::of(bytes, mime, name), kind, "{mime} {name} {bytes:?}");
+            assert_eq!(DocumentKind::of(bytes, mime, name), kind, "{mime} {name} {bytes:?}");
         }
         for bytes in [utf16("Grüße, 世界", u16::to_le_bytes), utf16("Grüße, 世界", u16::to_be_bytes)] {
-            assert_eq!(Kind::of(&bytes, "", "x"), Kind::Foreign("Grüße, 世界".to_owned()));
+            assert_eq!(DocumentKind::of(&bytes, "", "x"), DocumentKind::Foreign("Grüße, 世界".to_owned()));
         }
     }
 
     #[test]
     fn text_of_any_depth_is_text() {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-        assert_eq!(Kind::of(deep.as_bytes(), "application/json", "a.json"), Kind::Plain(deep));
+        assert_eq!(DocumentKind::of(deep.as_bytes(), "application/json", "a.json"), DocumentKind::Plain(deep));
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_something(bytes in prop::collection::vec(any::<u8>(), 0..300), mime in "[a-z/;=-]{0,20}", name in ".{0,20}") {
-            match Kind::of(&bytes, &mime, &name) {
-                Kind::Plain(words) => prop_assert_eq!(words.as_bytes(), &bytes[..]),
-                Kind::Foreign(words) => prop_assert!(!words.contains('\0')),
-                Kind::Document(_) | Kind::Unknown => {}
+            match DocumentKind::of(&bytes, &mime, &name) {
+                DocumentKind::Plain(words) => prop_assert_eq!(words.as_bytes(), &bytes[..]),
+                DocumentKind::Foreign(words) => prop_assert!(!words.contains('\0')),
+                DocumentKind::Document(_) | DocumentKind::Unknown => {}
             }
         }
 
         #[test]
         fn what_was_written_in_utf_16_is_read(words in "[^\0\\p{Cc}]{1,40}") {
-            prop_assert_eq!(Kind::of(&utf16(&words, u16::to_le_bytes), "", ""), Kind::Foreign(words));
+            prop_assert_eq!(DocumentKind::of(&utf16(&words, u16::to_le_bytes), "", ""), DocumentKind::Foreign(words));
         }
     }
 }

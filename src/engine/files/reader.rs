@@ -57,7 +57,7 @@ impl Document {
 
 /// What a document holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum DocumentContent {
     /// Words, never blank.
     Words {
         /// The words.
@@ -75,27 +75,27 @@ pub enum Found {
 
 /// Reads documents. Cloning gives another handle on the same one.
 #[derive(Debug, Clone)]
-pub struct Reader {
+pub struct DocumentReader {
     program: PathBuf,
     turns: Arc<Semaphore>,
 }
 
-impl Reader {
+impl DocumentReader {
     /// A reader that starts that program, which must know [`COMMAND`].
     pub fn new(program: &Path) -> Self {
         Self { program: program.to_owned(), turns: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 
     /// The words of a document.
-    pub async fn read(&self, clock: &dyn Clock, kind: Document, bytes: &[u8]) -> Found {
-        let Ok(_turn) = self.turns.acquire().await else { return Found::Broken };
+    pub async fn read(&self, clock: &dyn Clock, kind: Document, bytes: &[u8]) -> DocumentContent {
+        let Ok(_turn) = self.turns.acquire().await else { return DocumentContent::Broken };
         self.ask(clock, kind, bytes).await.unwrap_or_else(|error| {
             tracing::warn!("No process to read a document in: {error:#}");
-            Found::Broken
+            DocumentContent::Broken
         })
     }
 
-    async fn ask(&self, clock: &dyn Clock, kind: Document, bytes: &[u8]) -> anyhow::Result<Found> {
+    async fn ask(&self, clock: &dyn Clock, kind: Document, bytes: &[u8]) -> anyhow::Result<DocumentContent> {
         let mut child = self.start(kind)?;
         let mut input = child.stdin.take().context("It has no input")?;
         let mut output = child.stdout.take().context("It has no output")?.take(u64::try_from(MAX_WORDS)? + 1);
@@ -135,46 +135,46 @@ impl Reader {
 }
 
 /// What was found, by the words that came and by how the child ended; `None` if it was ended.
-fn told(words: &[u8], end: Option<ExitStatus>) -> Found {
+fn told(words: &[u8], end: Option<ExitStatus>) -> DocumentContent {
     let code = end.and_then(|end| end.code());
     if code == Some(i32::from(LOCKED)) {
-        return Found::Locked;
+        return DocumentContent::Locked;
     }
     let words = words.get(..MAX_WORDS).unwrap_or(words);
     // The end may have fallen into the middle of a character.
     let text = String::from_utf8_lossy(words);
     let text = text.trim_end_matches(char::REPLACEMENT_CHARACTER).trim();
     match (text.is_empty(), code == Some(0)) {
-        (false, whole) => Found::Words { text: text.to_owned(), whole },
-        (true, true) => Found::Nothing,
-        (true, false) => Found::Broken,
+        (false, whole) => DocumentContent::Words { text: text.to_owned(), whole },
+        (true, true) => DocumentContent::Nothing,
+        (true, false) => DocumentContent::Broken,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::{Moment, SimulatedClock};
+    use crate::time::{SimulatedClock, Timestamp};
 
     /// A reader whose program does that.
-    fn reader(script: &str) -> (Reader, tempfile::TempDir) {
+    fn reader(script: &str) -> (DocumentReader, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
         // Written by somebody else: what this process has open for writing, a child that another test starts just then has too, and it cannot be started.
         let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 700 \"$0\"";
         let written = std::process::Command::new("/bin/sh").args(["-c", write]).arg(&program).arg(script).status();
         assert!(written.unwrap().success());
-        (Reader::new(&program), folder)
+        (DocumentReader::new(&program), folder)
     }
 
-    async fn read(script: &str, bytes: &[u8]) -> Found {
+    async fn read(script: &str, bytes: &[u8]) -> DocumentContent {
         let (reader, _folder) = reader(script);
-        let clock = SimulatedClock::new(Moment(0));
+        let clock = SimulatedClock::new(Timestamp(0));
         reader.read(&clock, Document::Pdf, bytes).await
     }
 
-    fn words(text: &str, whole: bool) -> Found {
-        Found::Words { text: text.to_owned(), whole }
+    fn words(text: &str, whole: bool) -> DocumentContent {
+        DocumentContent::Words { text: text.to_owned(), whole }
     }
 
     #[tokio::test]
@@ -189,11 +189,11 @@ mod tests {
             ("echo hello", words("hello", true)),
             ("echo hello; exit 1", words("hello", false)),
             ("echo hello; kill -SEGV $$", words("hello", false)),
-            ("exit 0", Found::Nothing),
-            ("echo '  '", Found::Nothing),
-            ("exit 1", Found::Broken),
-            ("kill -KILL $$", Found::Broken),
-            ("exit 3", Found::Locked),
+            ("exit 0", DocumentContent::Nothing),
+            ("echo '  '", DocumentContent::Nothing),
+            ("exit 1", DocumentContent::Broken),
+            ("kill -KILL $$", DocumentContent::Broken),
+            ("exit 3", DocumentContent::Locked),
             ("printf 'a\\303'; exit 1", words("a", false)),
         ] {
             assert_eq!(read(script, &[b'x'; 300_000]).await, found, "{script}");
@@ -202,13 +202,17 @@ mod tests {
 
     #[tokio::test]
     async fn a_program_that_is_not_there_reads_nothing() {
-        let reader = Reader::new(Path::new("/nowhere/at/all"));
-        assert_eq!(reader.read(&SimulatedClock::new(Moment(0)), Document::Html, b"x").await, Found::Broken);
+        let reader = DocumentReader::new(Path::new("/nowhere/at/all"));
+        assert_eq!(
+            reader.read(&SimulatedClock::new(Timestamp(0)), Document::Html, b"x").await,
+            DocumentContent::Broken
+        );
     }
 
     #[tokio::test]
     async fn more_words_than_are_kept_are_cut_and_the_program_is_ended() {
-        let Found::Words { text, whole } = read("while true; do echo 'ä and on and on it goes'; done", b"").await
+        let DocumentContent::Words { text, whole } =
+            read("while true; do echo 'ä and on and on it goes'; done", b"").await
         else {
             panic!("no words")
         };
@@ -218,7 +222,7 @@ mod tests {
     #[tokio::test]
     async fn a_program_that_never_ends_is_ended_and_what_it_said_is_kept() {
         let (reader, folder) = reader("echo \"page one\"; echo $$ > \"$(dirname $0)/pid\"; exec /bin/sleep 1000");
-        let clock = Arc::new(SimulatedClock::new(Moment(0)));
+        let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let reading = reader.read(&*clock, Document::Pdf, b"x");
         let waiting = async {
             while !folder.path().join("pid").exists() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 
-use super::{MAX_FILE, Words, fetch, keep, refuse};
+use super::{ExtractedText, MAX_FILE, fetch, keep, refuse};
 use crate::engine::Engine;
 use crate::model::ModelError;
 use crate::people::Party;
@@ -48,7 +48,7 @@ pub(super) async fn hear(
         Some(bytes) => bytes,
         None => match fetch(engine, turn, file, reserved.most).await? {
             Ok(bytes) => {
-                keep(engine, turn, party, file, &bytes, Words::default()).await?;
+                keep(engine, turn, party, file, &bytes, ExtractedText::default()).await?;
                 bytes
             }
             Err(trouble) => {

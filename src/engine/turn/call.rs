@@ -11,12 +11,12 @@ use std::time::Duration;
 use super::{End, Turn, answer};
 use crate::engine::addresses;
 use crate::engine::history::{self, Record};
-use crate::engine::work::Allowance;
+use crate::engine::system_run::Allowance;
 use crate::id::{MessageId, PersonId, QuestionId, StepId};
 use crate::model::ToolCall;
 use crate::store::{Covers, NewQuestion, NewStep, Node, TurnRow, Tx};
-use crate::time::Moment;
-use crate::tool::{Ask, Call, Given, Way, digest};
+use crate::time::Timestamp;
+use crate::tool::{Ask, AuthorizableCall, Decision, ToolResult, digest};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::tool as says;
 
@@ -39,7 +39,7 @@ impl Turn<'_> {
         let shown_hosts = self.shown_hosts(&label).await?;
         let typed = self.history.addresses.typed_with(record);
         let linked = addresses::linked_in(record, &typed);
-        let about = Call {
+        let about = AuthorizableCall {
             arguments: &serde_json::Value::Null,
             scope: self.row.scope,
             conversation: self.row.conversation,
@@ -56,20 +56,20 @@ impl Turn<'_> {
         let conversation = self.conversation.clone();
         let allowance = self.engine.journal.read(move |db| Allowance::of(db, &conversation)).await?;
         let way = if let Some(sentence) = allowance.refuses(toolbox, &call.name) {
-            Way::Closed(sentence)
+            Decision::Closed(sentence)
         } else if begun && !toolbox.repeatable(&call.name) {
-            Way::Closed(says::OUTCOME_UNKNOWN.to_owned())
+            Decision::Closed(says::OUTCOME_UNKNOWN.to_owned())
         } else {
             toolbox.way(&call.name, &call.arguments, &about)
         };
         let sentence = match (way, self.asks()) {
-            (Way::Ask(ask), Some(person)) => {
+            (Decision::Ask(ask), Some(person)) => {
                 let (row, calls, now) = (self.row.clone(), unmade(record, seq), self.engine.clock.now());
                 return self.ask_person(Asking { row, seq, calls, ask, person, label, now }).await.map(Some);
             }
-            (Way::Ask(ask), None) => says::way_out_refused(&label, &ask.to),
-            (Way::Closed(sentence), _) => sentence,
-            (Way::Open(cleared), _) => {
+            (Decision::Ask(ask), None) => says::way_out_refused(&label, &ask.to),
+            (Decision::Closed(sentence), _) => sentence,
+            (Decision::Open(cleared), _) => {
                 let step = self.begin_tool_step(seq, call, &label).await?;
                 let given = cleared.run(about).await;
                 let failed = given.failed;
@@ -82,7 +82,7 @@ impl Turn<'_> {
         };
         let step = self.begin_tool_step(seq, call, &label).await?;
         let text = Labelled::new(Arc::from(sentence), label, self.row.scope);
-        self.keep_tool_step(step, Given { text, from: Vec::new(), failed: Some("not made") }).await.map(|()| None)
+        self.keep_tool_step(step, ToolResult { text, from: Vec::new(), failed: Some("not made") }).await.map(|()| None)
     }
 
     /// The hosts that were shown when the skills behind that label were accepted.
@@ -105,7 +105,7 @@ impl Turn<'_> {
         journal.write("begin a tool step", move |tx| begin(tx, &row, seq, &call, &label, now)).await
     }
 
-    async fn keep_tool_step(&self, step: StepId, given: Given) -> anyhow::Result<()> {
+    async fn keep_tool_step(&self, step: StepId, given: ToolResult) -> anyhow::Result<()> {
         let (turn, now) = (self.row.id, self.engine.clock.now());
         self.engine
             .journal
@@ -149,7 +149,7 @@ struct Asking {
     person: PersonId,
     /// Where the words of the calls came from.
     label: Label,
-    now: Moment,
+    now: Timestamp,
 }
 
 impl Asking {
@@ -214,7 +214,14 @@ fn unmade(record: &Record, seq: u32) -> Vec<ToolCall> {
     history::calls_of(reply).into_iter().skip(made).collect()
 }
 
-fn begin(tx: Tx<'_>, row: &TurnRow, seq: u32, call: &ToolCall, label: &Label, now: Moment) -> anyhow::Result<StepId> {
+fn begin(
+    tx: Tx<'_>,
+    row: &TurnRow,
+    seq: u32,
+    call: &ToolCall,
+    label: &Label,
+    now: Timestamp,
+) -> anyhow::Result<StepId> {
     let stored = serde_json::to_string(call)?;
     tx.turns().begin_step(&NewStep {
         turn: row.id,
@@ -248,7 +255,7 @@ mod tests {
             address: AddressId(1),
             scope: Scope::Shared,
             state: "running".to_owned(),
-            claimed_at: Moment(0),
+            claimed_at: Timestamp(0),
             context: words(""),
             recalled: words(""),
             lives: 0,

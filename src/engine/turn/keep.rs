@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::store::{KEEP_WAITS, KeepRow, NewOutbox, OutboxKind, TurnRow, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled};
 use crate::wording::memory as says;
 use crate::wording::why::all_in_words;
@@ -20,7 +20,7 @@ const MOST: usize = 3;
 const LONGEST: usize = 3_000;
 
 /// Asks about everything that the turn wanted to keep.
-pub(super) fn ask(tx: Tx<'_>, row: &TurnRow, now: Moment) -> anyhow::Result<()> {
+pub(super) fn ask(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<()> {
     let Some(person) = row.person else { return Ok(()) };
     let wanted = tx.keep_requests().wanted_keeps(row.id)?;
     let (short, long): (Vec<_>, Vec<_>) =
@@ -33,7 +33,7 @@ pub(super) fn ask(tx: Tx<'_>, row: &TurnRow, now: Moment) -> anyhow::Result<()> 
 }
 
 /// One question with the exact words.
-fn put(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Moment) -> anyhow::Result<()> {
+fn put(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyhow::Result<()> {
     let number = tx.keep_requests().ask_to_keep(keep.id, row.address)?;
     let (words, label, scope) = keep.shown.open();
     let page =
@@ -46,7 +46,7 @@ fn put(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Moment) -> anyhow::Result
 }
 
 /// Where to look for what is too long, or too much.
-fn point_to(tx: Tx<'_>, row: &TurnRow, rest: &[&KeepRow], now: Moment) -> anyhow::Result<()> {
+fn point_to(tx: Tx<'_>, row: &TurnRow, rest: &[&KeepRow], now: Timestamp) -> anyhow::Result<()> {
     if rest.is_empty() {
         return Ok(());
     }

@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
-use super::super::desk::{Desks, Lane};
+use super::super::dispatcher::{DeliveryQueue, Dispatcher};
 use super::{Trial, Tried, deliver, fail, over};
 use crate::id::{AddressId, OutboxId};
 use crate::people::Role;
 use crate::store::{Db, NewOutbox, OutboxRow, PartState, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::{self, gate};
 
@@ -33,10 +33,14 @@ pub(super) enum Verdict {
 }
 
 /// Whether the server takes others; if nothing went out meanwhile, whether it takes the next delivery of this address.
-pub(super) async fn judge(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<Verdict> {
+pub(super) async fn judge(
+    desks: &Arc<Dispatcher>,
+    lane: &Arc<DeliveryQueue>,
+    row: &OutboxRow,
+) -> anyhow::Result<Verdict> {
     let failed = row.clone();
     let look = move |db: Db<'_>| {
-        let since = Some(failed.failed_at).filter(|at| *at > Moment(0));
+        let since = Some(failed.failed_at).filter(|at| *at > Timestamp(0));
         let is_taken = since.map_or(Ok(false), |since| db.outbox().others_sent_since(&failed, since))?;
         Ok((is_taken, db.outbox().next_behind(&failed)?))
     };
@@ -53,7 +57,7 @@ pub(super) async fn judge(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow)
 }
 
 /// The next try is due at once.
-pub(super) async fn try_again(desks: &Arc<Desks>, row: &OutboxRow, attempts: u32) -> anyhow::Result<()> {
+pub(super) async fn try_again(desks: &Arc<Dispatcher>, row: &OutboxRow, attempts: u32) -> anyhow::Result<()> {
     let (id, now) = (row.id, desks.clock.now());
     desks
         .journal
@@ -62,7 +66,7 @@ pub(super) async fn try_again(desks: &Arc<Desks>, row: &OutboxRow, attempts: u32
 }
 
 /// Sets a delivery aside and says so, in one transaction.
-pub(super) async fn put(desks: &Arc<Desks>, lane: &Arc<Lane>, row: &OutboxRow) -> anyhow::Result<()> {
+pub(super) async fn put(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &OutboxRow) -> anyhow::Result<()> {
     tracing::error!(outbox.id = %row.id, "Delivery {} to address {} was set aside: others get through", row.id, lane.id);
     let (row, now) = (row.clone(), desks.clock.now());
     let (counts, told) = desks
@@ -105,7 +109,7 @@ fn drop_parts(tx: Tx<'_>, row: &OutboxRow) -> anyhow::Result<()> {
 }
 
 /// Its own address hears of it behind what waits there, once for all that was set aside until then.
-fn tell_address(tx: Tx<'_>, row: &OutboxRow, now: Moment) -> anyhow::Result<()> {
+fn tell_address(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<()> {
     let scope = row.text.scope();
     let words = if matches!(scope, Scope::Group(_)) { gate::SET_ASIDE_IN_GROUP } else { gate::SET_ASIDE };
     let notice = wording::own(words, scope);
@@ -116,7 +120,7 @@ fn tell_address(tx: Tx<'_>, row: &OutboxRow, now: Moment) -> anyhow::Result<()> 
 }
 
 /// Every owner hears of it who can be reached elsewhere.
-fn tell_owners(tx: Tx<'_>, about: OutboxId, now: Moment) -> anyhow::Result<Vec<AddressId>> {
+fn tell_owners(tx: Tx<'_>, about: OutboxId, now: Timestamp) -> anyhow::Result<Vec<AddressId>> {
     let silent = tx.outbox().outbox_address(about)?;
     let Some(address) = tx.addresses().address(silent)? else { return Ok(Vec::new()) };
     let whose = tx.addresses().who_is(&address)?.map(|(_, person)| tx.people().person(person)).transpose()?.flatten();

@@ -3,15 +3,15 @@
 //! A note that was deleted is meant by its name or by a title that it had; a fact or a line by what stood in any file. A file that is still there is no note
 //! by a title of then: its lines of then are found all the same.
 
-use crate::memory::tree::WorkspaceErasure;
+use crate::memory::workspace::WorkspaceErasure;
 use crate::people::Party;
 use crate::store::{Forgotten, KeptWords};
-use crate::text::needle::Needles;
+use crate::text::needle::ErasureQuery;
 
 use super::Forgettable;
 use super::named::{is_note, is_same, note_named, stem, title_of};
-use crate::memory::belongings::OwnPath;
-use crate::memory::{memo, place};
+use crate::memory::owned_files::OwnPath;
+use crate::memory::{layout, memory_md};
 use crate::trust::Label;
 
 impl WorkspaceErasure<'_> {
@@ -43,7 +43,7 @@ impl WorkspaceErasure<'_> {
         if found.is_empty() {
             return Ok(None);
         }
-        let (mut needles, mut label) = (Needles::default(), Label::neutral());
+        let (mut needles, mut label) = (ErasureQuery::default(), Label::neutral());
         for (kept, of) in found {
             label.absorb(&kept.label);
             needles.join(of);
@@ -57,7 +57,7 @@ fn note_once(gone: &[&KeptWords], folder: &str, name: &str) -> Option<String> {
     let notes: Vec<(OwnPath, &str)> = gone
         .iter()
         .filter_map(|kept| {
-            let path = place::own(folder, &kept.path).filter(|path| is_note(path))?;
+            let path = layout::own(folder, &kept.path).filter(|path| is_note(path))?;
             Some((OwnPath { path, spot: kept.path.clone(), size: 0 }, kept.words.as_str()))
         })
         .collect();
@@ -66,20 +66,22 @@ fn note_once(gone: &[&KeptWords], folder: &str, name: &str) -> Option<String> {
     note_named(&paths, name).or_else(|| titled().map(|(file, _)| file)).map(|file| file.spot.clone())
 }
 
-fn lines_of_note(kept: &KeptWords) -> Needles {
+fn lines_of_note(kept: &KeptWords) -> ErasureQuery {
     let title = title_of(&kept.words).unwrap_or_else(|| stem(&kept.path).to_owned());
-    Needles::of_note(&title, &kept.words)
+    ErasureQuery::of_note(&title, &kept.words)
 }
 
 /// What a text says under that key, and the lines of it that say just that.
-fn said_once(text: &str, name: &str) -> Needles {
-    let mut needles = Needles::default();
+fn said_once(text: &str, name: &str) -> ErasureQuery {
+    let mut needles = ErasureQuery::default();
     for line in text.lines() {
-        let fact = memo::fact_of(line);
-        let whole = memo::said_in(line).is_some_and(|said| Needles::are_same_words(said, name));
+        let fact = memory_md::fact_of(line);
+        let whole = memory_md::said_in(line).is_some_and(|said| ErasureQuery::are_same_words(said, name));
         match fact {
-            Some(fact) if whole || is_same(&fact.key, name) => needles.join(Needles::of_fact(&fact.key, &fact.value)),
-            _ if whole || Needles::are_same_words(line, name) => needles.join(Needles::of_line(name)),
+            Some(fact) if whole || is_same(&fact.key, name) => {
+                needles.join(ErasureQuery::of_fact(&fact.key, &fact.value))
+            }
+            _ if whole || ErasureQuery::are_same_words(line, name) => needles.join(ErasureQuery::of_line(name)),
             _ => {}
         }
     }

@@ -2,20 +2,20 @@
 //!
 //! A file that is too large to be changed is still read, so that it is named for what stands in it and not for its size.
 
-use crate::memory::tree::WorkspaceErasure;
+use crate::memory::workspace::WorkspaceErasure;
 use crate::store::{ForgettingRow, Forgotten, Left};
 use crate::text::needle::Sought;
 
 use super::is_memory;
-use crate::memory::belongings::OwnPath;
 use crate::memory::disk;
-use crate::memory::tree::blocking;
+use crate::memory::owned_files::OwnPath;
+use crate::memory::workspace::blocking;
 
 /// A larger file is not looked into.
 const MOST: u64 = 16 * 1024 * 1024;
 
 /// How a file is found.
-enum Found {
+enum FileMatch {
     Holding,
     Also,
     Unread,
@@ -40,37 +40,37 @@ impl WorkspaceErasure<'_> {
         };
         for (found, path) in blocking(look).await? {
             match found {
-                Found::Holding => left.files.push(path),
-                Found::Also => left.also.files.push(path),
-                Found::Unread => left.unread.push(path),
-                Found::Without => {}
+                FileMatch::Holding => left.files.push(path),
+                FileMatch::Also => left.also.files.push(path),
+                FileMatch::Unread => left.unread.push(path),
+                FileMatch::Without => {}
             }
         }
         Ok(())
     }
 
     /// Blocks.
-    fn look_into(&self, file: &OwnPath, row: &ForgettingRow, sought: &Sought) -> Found {
+    fn look_into(&self, file: &OwnPath, row: &ForgettingRow, sought: &Sought) -> FileMatch {
         let (disk, inside) = self.disk_of(&file.spot);
         // A broken one that made way for a version is one of the memory all the same.
         let is_ours = is_memory(&file.path) || file.path.contains(".md.unreadable");
         let bytes = match disk.read(inside, MOST) {
             Ok(bytes) => bytes,
-            Err(error) if disk::is_missing(&error) => return Found::Without,
+            Err(error) if disk::is_missing(&error) => return FileMatch::Without,
             // What cannot be looked through may hold it.
-            Err(_) if is_ours => return Found::Unread,
-            Err(_) => return Found::Without,
+            Err(_) if is_ours => return FileMatch::Unread,
+            Err(_) => return FileMatch::Without,
         };
         let text = match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) if is_ours => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-            Err(_) => return Found::Without,
+            Err(_) => return FileMatch::Without,
         };
         match () {
-            () if is_memory(&file.path) && row.goes_from(&text) => Found::Holding,
-            () if !is_memory(&file.path) && row.needles.are_in(&text) => Found::Holding,
-            () if row.needles.are_in(&text) || sought.are_on_a_line(&text) => Found::Also,
-            () => Found::Without,
+            () if is_memory(&file.path) && row.goes_from(&text) => FileMatch::Holding,
+            () if !is_memory(&file.path) && row.needles.are_in(&text) => FileMatch::Holding,
+            () if row.needles.are_in(&text) || sought.are_on_a_line(&text) => FileMatch::Also,
+            () => FileMatch::Without,
         }
     }
 }

@@ -2,15 +2,15 @@
 //!
 //! What stands counts before what stood. A file that is still there is no note by a title that it had once; its lines of then are found all the same.
 
-use crate::memory::tree::WorkspaceErasure;
+use crate::memory::workspace::WorkspaceErasure;
 use crate::people::Party;
 use crate::store::Forgotten;
-use crate::text::needle::Needles;
+use crate::text::needle::ErasureQuery;
 use crate::trust::{Label, Scope};
 
 use super::{Forgettable, is_memory};
-use crate::memory::belongings::OwnPath;
-use crate::memory::{label, memo, note, page};
+use crate::memory::owned_files::OwnPath;
+use crate::memory::{label, memory_md, note, page};
 
 impl WorkspaceErasure<'_> {
     /// What a party means by a name: a note by its path, file or title, a fact by its key, or a line by all its words; first of what stands in files, then of what stood there once.
@@ -43,28 +43,28 @@ impl WorkspaceErasure<'_> {
         let title = title_of(&words).unwrap_or_else(|| stem(&file.path).to_owned());
         let (spot, digest) = (file.spot.clone(), page::digest(words.as_bytes()));
         let (_, label) = self.0.journal.read(move |db| label::of_content(db, &spot, &spot, &digest)).await?;
-        let needles = Needles::of_note(&title, &words);
+        let needles = ErasureQuery::of_note(&title, &words);
         Ok(Forgettable { what: Forgotten::Note, target: file.spot, needles, label })
     }
 
     /// A fact with every value that it ever had, as far as that is kept.
     async fn fact_to_forget(&self, who: &Party, files: &[OwnPath], key: &str) -> anyhow::Result<Option<Forgettable>> {
         let (scope, mut label) = (who.scope(), Label::neutral());
-        let mut found: Option<(String, Needles)> = None;
+        let mut found: Option<(String, ErasureQuery)> = None;
         for file in files.iter().filter(|file| holds_facts(&file.path)) {
             let words = self.folders().words_of(who.scope(), file).await?.unwrap_or_default();
-            for fact in words.lines().filter_map(memo::fact_of).filter(|fact| is_same(&fact.key, key)) {
+            for fact in words.lines().filter_map(memory_md::fact_of).filter(|fact| is_same(&fact.key, key)) {
                 let (spot, digest) = (file.spot.clone(), page::digest(words.as_bytes()));
                 let (_, from) = self.0.journal.read(move |db| label::of_content(db, &spot, &spot, &digest)).await?;
                 label.absorb(&from);
-                let (name, needles) = found.get_or_insert_with(|| (fact.key.clone(), Needles::default()));
-                needles.join(Needles::of_fact(name, &fact.value));
+                let (name, needles) = found.get_or_insert_with(|| (fact.key.clone(), ErasureQuery::default()));
+                needles.join(ErasureQuery::of_fact(name, &fact.value));
             }
         }
         let Some((target, mut needles)) = found else { return Ok(None) };
         for kept in self.0.journal.read(move |db| db.erasure().kept_contents(scope)).await? {
-            for fact in kept.words.lines().filter_map(memo::fact_of).filter(|fact| is_same(&fact.key, key)) {
-                needles.join(Needles::of_fact(&target, &fact.value));
+            for fact in kept.words.lines().filter_map(memory_md::fact_of).filter(|fact| is_same(&fact.key, key)) {
+                needles.join(ErasureQuery::of_fact(&target, &fact.value));
             }
         }
         Ok(Some(Forgettable { what: Forgotten::Fact, target, needles, label }))
@@ -76,11 +76,14 @@ impl WorkspaceErasure<'_> {
         let mut found = false;
         for file in files.iter().filter(|file| is_memory(&file.path)) {
             let text = self.folders().words_of(who.scope(), file).await?.unwrap_or_default();
-            let entry = |line: &&str| memo::said_in(line).is_some_and(|said| Needles::are_same_words(said, words));
-            if let Some(fact) = text.lines().find(entry).filter(|_| holds_facts(&file.path)).and_then(memo::fact_of) {
+            let entry =
+                |line: &&str| memory_md::said_in(line).is_some_and(|said| ErasureQuery::are_same_words(said, words));
+            if let Some(fact) =
+                text.lines().find(entry).filter(|_| holds_facts(&file.path)).and_then(memory_md::fact_of)
+            {
                 return self.fact_to_forget(who, files, &fact.key).await;
             }
-            let says = |line: &str| entry(&line) || Needles::are_same_words(line, words);
+            let says = |line: &str| entry(&line) || ErasureQuery::are_same_words(line, words);
             if !text.lines().any(says) {
                 continue;
             }
@@ -88,7 +91,7 @@ impl WorkspaceErasure<'_> {
             label.absorb(&self.0.journal.read(move |db| label::of_content(db, &spot, &spot, &digest)).await?.1);
             found = true;
         }
-        let needles = Needles::of_line(words);
+        let needles = ErasureQuery::of_line(words);
         let line = Forgettable { what: Forgotten::Fact, target: words.to_owned(), needles, label };
         Ok(Some(line).filter(|line| found && !line.needles.is_empty()))
     }

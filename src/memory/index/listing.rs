@@ -5,7 +5,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::super::place;
+use super::super::layout;
 
 /// Folders further down than this are not looked into.
 const DEEPEST: usize = 32;
@@ -38,8 +38,8 @@ impl Listing {
             let Ok(names) = fs::read_dir(&path) else { continue };
             for entry in names.flatten() {
                 let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
-                let inside = place::within(&inside, &name);
-                let theirs = folder.is_empty() && place::is_of_others(&inside);
+                let inside = layout::within(&inside, &name);
+                let theirs = folder.is_empty() && layout::is_of_others(&inside);
                 let Some(found) = entry.metadata().ok().filter(|_| !theirs && !name.starts_with('.')) else { continue };
                 if found.is_file() {
                     self.files.push(Listed { path: inside, stamp: stamp(&found) });

@@ -8,11 +8,11 @@
 
 use std::collections::HashMap;
 
-use super::super::{memo, note, section};
+use super::super::{memory_md, note, section};
 use super::passages::{Passage, passages};
 use super::shape::{Shape, day_of, shape_of};
 use crate::store::{EntryKind, NewEntry};
-use crate::time::{Moment, Period, Span, Zone};
+use crate::time::{Period, Span, Timestamp, Zone};
 use crate::wording;
 
 /// A note of at most so many characters is one entry.
@@ -32,7 +32,7 @@ pub(super) struct Parsed {
 /// The entries of the file at that path, which is as its owner sees it.
 pub(super) fn parse(own: &str, text: &str, zone: Zone) -> Parsed {
     let shape = shape_of(own);
-    let mut reader = Reader::new(own, shape, zone);
+    let mut reader = SectionParser::new(own, shape, zone);
     if shape.markdown {
         let (front, body, above) = front_matter(text);
         reader.markdown(text, body, above, front);
@@ -82,17 +82,17 @@ fn without_comments(text: &str) -> String {
     kept
 }
 
-struct Reader {
+struct SectionParser {
     shape: Shape,
     zone: Zone,
-    day: Option<Moment>,
+    day: Option<Timestamp>,
     name: String,
     category: String,
     entries: Vec<NewEntry>,
     ordinals: HashMap<(String, String), u32>,
 }
 
-impl Reader {
+impl SectionParser {
     fn new(own: &str, shape: Shape, zone: Zone) -> Self {
         let file = own.rsplit_once('/').map_or(own, |(_, file)| file);
         let day = day_of(file).filter(|_| shape.kind == EntryKind::Day).and_then(|day| begin_of(day, zone));
@@ -119,7 +119,7 @@ impl Reader {
             let numbered: Vec<(u32, &str)> = (first..).zip(part.own.lines()).collect();
             let rest = self.take_points(part.name, &numbered);
             let bare = rest.iter().all(|(_, line)| line.trim().is_empty());
-            let managed = [memo::RECENT, memo::INDEX, memo::INSIGHTS].contains(&part.name);
+            let managed = [memory_md::RECENT, memory_md::INDEX, memory_md::INSIGHTS].contains(&part.name);
             if !part.name.is_empty() && !(bare && (managed || rest.len() < numbered.len())) {
                 lines.push((heading, part.name));
                 lines.push((heading, ""));
@@ -175,7 +175,7 @@ impl Reader {
             fenced ^= is_fence(line);
             let point = if fenced { None } else { point(line) };
             let Some(words) = point.filter(|words| self.is_entry(section, words)) else {
-                if fenced || !(section == memo::INDEX && point.is_some_and(is_index_line)) {
+                if fenced || !(section == memory_md::INDEX && point.is_some_and(is_index_line)) {
                     left.push((*number, *line));
                 }
                 continue;
@@ -191,7 +191,7 @@ impl Reader {
 
     fn is_entry(&self, section: &str, words: &str) -> bool {
         let fact = self.shape.facts && fact(words).is_some();
-        fact || (self.shape.kind == EntryKind::Day && !(section == memo::INDEX && is_index_line(words)))
+        fact || (self.shape.kind == EntryKind::Day && !(section == memory_md::INDEX && is_index_line(words)))
     }
 
     fn point(&mut self, section: &str, line: u32, words: &str) {
@@ -293,7 +293,7 @@ fn ending(value: &str) -> (&str, &str, &str) {
     (before.trim_end(), category, day)
 }
 
-fn begin_of(day: &str, zone: Zone) -> Option<Moment> {
+fn begin_of(day: &str, zone: Zone) -> Option<Timestamp> {
     Period::named(Span::Day, day).map(|period| period.begins(zone))
 }
 

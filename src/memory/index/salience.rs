@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// It never grows beyond this.
 const MOST: f64 = 10.0;
@@ -20,7 +20,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// `min(10, 1 + ln(1 + n) × max(0.1, 1 − 0.05 d)) × max(0.01, 0.95^d)`, for `uses` and the days since the last one; what was never used counts from when
 /// it was written.
-pub(super) fn salience(uses: u32, last: Moment, now: Moment) -> f64 {
+pub(super) fn salience(uses: u32, last: Timestamp, now: Timestamp) -> f64 {
     let days = now.since(last).div_duration_f64(DAY);
     let weight = (1.0 - DAILY_LOSS * days).max(LEAST_WEIGHT);
     let grown = (1.0 + f64::from(uses).ln_1p() * weight).min(MOST);
@@ -37,9 +37,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const NOW: Moment = Moment(1_800_000_000_000);
+    const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
-    fn days_ago(days: u64) -> Moment {
+    fn days_ago(days: u64) -> Timestamp {
         NOW.minus(DAY * u32::try_from(days).unwrap())
     }
 

@@ -13,14 +13,14 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-use super::super::fuse;
+use super::super::hybrid_score;
 use super::super::vectors::category::{folded, has_category};
-use super::super::vectors::{BestCategories, Near, NearEntries, Vectors, Wanted};
+use super::super::vectors::{BestCategories, EntryFilter, Near, NearEntries, Vectors};
 use super::salience::{factor, salience};
-use super::{EntryHit, Found, Question};
+use super::{EntryHit, IndexMatches, IndexQuery};
 use crate::store::{Db, EntryRow, Journal, Lookup};
 use crate::text::question::Question as Words;
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// The fewest candidates that are weighed.
 const CANDIDATES: usize = 50;
@@ -44,7 +44,7 @@ enum Exact {
 }
 
 /// A candidate with all that decides where it stands.
-struct Candidate {
+struct HitCandidate {
     row: EntryRow,
     score: f64,
     /// What it would score by its meaning alone, on a scale on which the nearest of all has all of it, and whatever is as near as anything has none.
@@ -56,13 +56,13 @@ struct Candidate {
 pub(super) async fn search(
     journal: &Journal,
     vectors: Option<&Vectors>,
-    question: &Question,
-    now: Moment,
-) -> anyhow::Result<Found> {
+    question: &IndexQuery,
+    now: Timestamp,
+) -> anyhow::Result<IndexMatches> {
     // Names of people stay among the words here: what is known is often known of somebody.
     let words = Words::of(question.words.open().0, &[]);
     if words.is_empty() || question.limit == 0 {
-        return Ok(Found::default());
+        return Ok(IndexMatches::default());
     }
     let lookup = lookup(question);
     let near = match vectors {
@@ -77,7 +77,7 @@ pub(super) async fn search(
 }
 
 /// What was of use most and last, best first.
-pub(super) fn most_salient(rows: Vec<EntryRow>, limit: usize, now: Moment) -> Vec<EntryHit> {
+pub(super) fn most_salient(rows: Vec<EntryRow>, limit: usize, now: Timestamp) -> Vec<EntryHit> {
     let mut hits: Vec<EntryHit> = rows
         .into_iter()
         .map(|row| {
@@ -90,7 +90,7 @@ pub(super) fn most_salient(rows: Vec<EntryRow>, limit: usize, now: Moment) -> Ve
     hits
 }
 
-fn lookup(question: &Question) -> Lookup {
+fn lookup(question: &IndexQuery) -> Lookup {
     Lookup {
         scope: question.scope(),
         kinds: question.kinds.clone(),
@@ -102,14 +102,14 @@ fn lookup(question: &Question) -> Lookup {
 }
 
 /// How many candidates it takes.
-fn wanted(question: &Question) -> usize {
+fn wanted(question: &IndexQuery) -> usize {
     let usual = question.limit.saturating_mul(4).max(CANDIDATES);
     if question.case || question.before.is_some() { usual.max(MANY) } else { usual }
 }
 
 /// The same of what is near in meaning.
-fn wanted_near(question: &Question, only: Option<HashSet<String>>) -> Wanted {
-    Wanted {
+fn wanted_near(question: &IndexQuery, only: Option<HashSet<String>>) -> EntryFilter {
+    EntryFilter {
         untrusted_too: question.untrusted_too,
         kinds: question.kinds.clone(),
         category: question.category.clone(),
@@ -119,7 +119,7 @@ fn wanted_near(question: &Question, only: Option<HashSet<String>>) -> Wanted {
 }
 
 /// To what heading or agent an entry belongs is not known to the vectors, but to the index.
-async fn only(journal: &Journal, question: &Question, lookup: &Lookup) -> anyhow::Result<Option<HashSet<String>>> {
+async fn only(journal: &Journal, question: &IndexQuery, lookup: &Lookup) -> anyhow::Result<Option<HashSet<String>>> {
     if question.section.is_none() && question.agent.is_none() {
         return Ok(None);
     }
@@ -129,19 +129,20 @@ async fn only(journal: &Journal, question: &Question, lookup: &Lookup) -> anyhow
 
 fn look(
     db: Db<'_>,
-    question: &Question,
+    question: &IndexQuery,
     lookup: &Lookup,
     words: &Words,
     near: Option<&NearEntries>,
-    now: Moment,
-) -> anyhow::Result<Found> {
+    now: Timestamp,
+) -> anyhow::Result<IndexMatches> {
     let wanted = wanted(question);
     let matching = db.entries().entries_matching(lookup, words, wanted)?;
     let meant = near.map_or(Ok(Vec::new()), |near| meant(db, lookup, near, wanted))?;
     let mut rows: HashMap<i64, EntryRow> = meant.iter().map(|(row, _)| (row.id, row.clone())).collect();
     let by_meaning: Vec<(i64, f64)> = meant.iter().map(|(row, similarity)| (row.id, *similarity)).collect();
-    let share = if near.is_some() { fuse::MEANING } else { 0.0 };
-    let mut scores: HashMap<i64, f64> = fuse::weighted(&matching.ranked, &by_meaning, share).into_iter().collect();
+    let share = if near.is_some() { hybrid_score::MEANING } else { 0.0 };
+    let mut scores: HashMap<i64, f64> =
+        hybrid_score::weighted(&matching.ranked, &by_meaning, share).into_iter().collect();
     let mut phrase = matching.phrase;
     load(db, &mut rows, scores.keys().chain(&phrase))?;
     if matching.ranked.len() >= wanted {
@@ -164,7 +165,7 @@ fn look(
     found.sort_by(order);
     found.truncate(question.limit);
     let hits = found.into_iter().map(|candidate| hit(candidate.row, candidate.score)).collect();
-    Ok(Found { hits, untrusted: matching.untrusted })
+    Ok(IndexMatches { hits, untrusted: matching.untrusted })
 }
 
 /// The entries that mean something like the question, nearest first, and those that are nearest inside the best categories.
@@ -203,8 +204,8 @@ fn candidates(
     meanings: &HashMap<i64, f64>,
     phrase: &HashSet<i64>,
     words: &Words,
-    now: Moment,
-) -> Vec<Candidate> {
+    now: Timestamp,
+) -> Vec<HitCandidate> {
     rows.into_values()
         .map(|row| {
             let exact = match Words::of(row.name.open().0, &[]).all == words.all {
@@ -213,13 +214,13 @@ fn candidates(
                 false => Exact::Not,
             };
             let score = scores.get(&row.id).copied().unwrap_or(0.0) * factor(salience_of(&row, now));
-            let meaning = fuse::MEANING * meanings.get(&row.id).copied().unwrap_or(0.0);
-            Candidate { row, score, meaning, exact, tier: 1 }
+            let meaning = hybrid_score::MEANING * meanings.get(&row.id).copied().unwrap_or(0.0);
+            HitCandidate { row, score, meaning, exact, tier: 1 }
         })
         .collect()
 }
 
-fn fits(candidate: &Candidate, question: &Question) -> bool {
+fn fits(candidate: &HitCandidate, question: &IndexQuery) -> bool {
     let row = &candidate.row;
     let stands = |word: &str| row.text.open().0.contains(word) || row.name.open().0.contains(word);
     let as_written = !question.case || question.words.open().0.split_whitespace().all(stands);
@@ -250,7 +251,7 @@ fn best(members: impl Iterator<Item = (String, f64)>) -> Vec<String> {
     ranked.into_iter().take(CATEGORIES).map(|(category, _)| category).collect()
 }
 
-fn set_tiers(found: &mut [Candidate], nearest: Option<&BestCategories>) {
+fn set_tiers(found: &mut [HitCandidate], nearest: Option<&BestCategories>) {
     let by_label = best(found.iter().map(|candidate| (category_of(&candidate.row), candidate.score)));
     let is_inside = |row: &EntryRow| match nearest {
         Some(nearest) => belongs(row, nearest),
@@ -286,14 +287,14 @@ fn category_of(row: &EntryRow) -> String {
     if row.category.is_empty() { row.kind.as_str().to_owned() } else { row.category.clone() }
 }
 
-fn order(one: &Candidate, other: &Candidate) -> Ordering {
+fn order(one: &HitCandidate, other: &HitCandidate) -> Ordering {
     let by_score = || other.score.total_cmp(&one.score).then(other.row.at.cmp(&one.row.at));
     let by_place =
         || (&one.row.path, one.row.line, &one.row.key).cmp(&(&other.row.path, other.row.line, &other.row.key));
     other.exact.cmp(&one.exact).then(one.tier.cmp(&other.tier)).then_with(by_score).then_with(by_place)
 }
 
-fn salience_of(row: &EntryRow, now: Moment) -> f64 {
+fn salience_of(row: &EntryRow, now: Timestamp) -> f64 {
     salience(row.uses, row.used_at.unwrap_or(row.at), now)
 }
 

@@ -1,6 +1,6 @@
 //! What a file is by its place, and how it is read for that.
 
-use super::super::place;
+use super::super::layout;
 use crate::store::EntryKind;
 
 /// How a file is cut into entries.
@@ -25,7 +25,7 @@ pub(super) fn shape_of(own: &str) -> Shape {
         None if markdown && is_about_us(own) => EntryKind::Text,
         None => EntryKind::File,
     };
-    Shape { kind, markdown, facts: markdown && !place::is_inbox(own) }
+    Shape { kind, markdown, facts: markdown && !layout::is_inbox(own) }
 }
 
 /// The day of a daily note's file name, `2026-11-21`.
@@ -46,8 +46,8 @@ pub(super) fn should_be_text(own: &str) -> bool {
 
 /// Whether it is among the files that say who is who, how to work, and what was learned.
 fn is_about_us(own: &str) -> bool {
-    let folder = ["learnings/", "agents/", place::EXPERIENCE].iter().any(|folder| own.starts_with(folder));
-    folder || place::is_owners_hand(own) || own == "USER.md"
+    let folder = ["learnings/", "agents/", layout::EXPERIENCE].iter().any(|folder| own.starts_with(folder));
+    folder || layout::is_owners_hand(own) || own == "USER.md"
 }
 
 fn has_ending(own: &str, endings: &[&str]) -> bool {

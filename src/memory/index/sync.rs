@@ -11,18 +11,18 @@ use std::fs::Metadata;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::super::tree::blocking;
-use super::super::way::Lies;
+use super::super::path_walk::Lies;
+use super::super::workspace::blocking;
 use super::super::write::NotWritten;
-use super::super::{disk, label, place};
+use super::super::{disk, label, layout};
 use super::listing::{Listing, stamp};
 use super::parse::{Parsed, parse};
 use super::shape::should_be_text;
 use super::watch::Watch;
-use super::{EntryHit, Index, Inner, told};
+use super::{EntryHit, Index, IndexInner, journal_entries};
 use crate::people::Party;
 use crate::store::{EntryKind, Indexed, NewEntry, Node, Tx};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::index as says;
 
@@ -39,7 +39,7 @@ const SHARED: [&str; 2] = ["AGENTS.md", "SOUL.md"];
 
 /// Whose files are looked at, and where they lie.
 #[derive(Debug, Clone)]
-pub(super) struct Room {
+pub(super) struct SyncScope {
     pub(super) folder: String,
     pub(super) scope: Scope,
 }
@@ -49,7 +49,7 @@ pub(super) struct Room {
 pub(super) struct Noticed {
     watch: Watch,
     waiting: BTreeSet<String>,
-    walked: HashMap<String, (Moment, usize)>,
+    walked: HashMap<String, (Timestamp, usize)>,
 }
 
 /// One file as it was read just now.
@@ -70,17 +70,17 @@ impl Noticed {
         self.watch = Watch::deaf();
     }
 
-    fn walk_is_due(&self, folder: &str, now: Moment) -> bool {
+    fn walk_is_due(&self, folder: &str, now: Timestamp) -> bool {
         let Some((at, files)) = self.walked.get(folder) else { return true };
         let longer = u32::try_from(files / FEW_FILES).unwrap_or(u32::MAX).saturating_add(1);
         !self.watch.is_working() || now < *at || now.since(*at) >= WALK_EVERY.saturating_mul(longer)
     }
 }
 
-impl Room {
+impl SyncScope {
     /// The path as whose file it is sees it; `None` if it is not looked at for this party.
     fn own(&self, spot: &str) -> Option<String> {
-        if is_shared(spot) { Some(spot.to_owned()) } else { place::own(&self.folder, spot) }
+        if is_shared(spot) { Some(spot.to_owned()) } else { layout::own(&self.folder, spot) }
     }
 
     /// Gives a hit the path that its owner knows.
@@ -100,12 +100,12 @@ fn is_shared(spot: &str) -> bool {
 }
 
 impl Index {
-    pub(super) async fn room(&self, party: &Party) -> anyhow::Result<Room> {
-        Ok(Room { folder: self.0.tree.folder_of(party).await?, scope: party.scope() })
+    pub(super) async fn room(&self, party: &Party) -> anyhow::Result<SyncScope> {
+        Ok(SyncScope { folder: self.0.tree.folder_of(party).await?, scope: party.scope() })
     }
 
     /// Takes in what changed, at most `most` files of it.
-    pub(super) async fn sync(&self, room: &Room, most: usize) -> anyhow::Result<()> {
+    pub(super) async fn sync(&self, room: &SyncScope, most: usize) -> anyhow::Result<()> {
         {
             let _alone = self.0.reading.lock().await;
             self.notice(room).await?;
@@ -115,7 +115,7 @@ impl Index {
     }
 
     /// How many files of a party wait to be read.
-    pub(super) fn waiting_of(&self, room: &Room) -> usize {
+    pub(super) fn waiting_of(&self, room: &SyncScope) -> usize {
         self.0.noticed().waiting.iter().filter(|path| room.own(path).is_some()).count()
     }
 
@@ -124,12 +124,12 @@ impl Index {
         self.0.noticed().walked.clear();
     }
 
-    async fn notice(&self, room: &Room) -> anyhow::Result<()> {
+    async fn notice(&self, room: &SyncScope) -> anyhow::Result<()> {
         let (inner, room, now) = (Arc::clone(&self.0), room.clone(), self.0.clock.now());
         let walking = room.clone();
         let Some(listing) = blocking(move || Ok(inner.look(&walking, now))).await? else { return Ok(()) };
         let mut known = self.0.journal.read_much(|db| db.entries().indexed_stamps()).await?;
-        known.retain(|path, _| !told::is_told(path) && room.own(path).is_some());
+        known.retain(|path, _| !journal_entries::is_told(path) && room.own(path).is_some());
         let files = listing.files.len();
         let mut changed: Vec<String> = Vec::new();
         for file in listing.files {
@@ -145,7 +145,7 @@ impl Index {
         Ok(())
     }
 
-    async fn read_waiting(&self, room: &Room, most: usize) -> anyhow::Result<()> {
+    async fn read_waiting(&self, room: &SyncScope, most: usize) -> anyhow::Result<()> {
         let mut left = most;
         while left > 0 {
             // Whoever else reads at the moment has taken up some of what waits: it is not in the index before they are done.
@@ -163,7 +163,7 @@ impl Index {
         Ok(())
     }
 
-    async fn read_some(&self, room: &Room, paths: &[String]) -> anyhow::Result<()> {
+    async fn read_some(&self, room: &SyncScope, paths: &[String]) -> anyhow::Result<()> {
         let mut readings = Vec::new();
         for path in paths {
             readings.push(self.read_one(room, path).await?);
@@ -195,7 +195,7 @@ impl Index {
         Ok(())
     }
 
-    async fn read_one(&self, room: &Room, path: &str) -> anyhow::Result<Reading> {
+    async fn read_one(&self, room: &SyncScope, path: &str) -> anyhow::Result<Reading> {
         let Some(own) = room.own(path) else { return Ok(Reading::Gone { path: path.to_owned() }) };
         let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
         let found = blocking(move || Ok(inner.stat(&asked))).await?;
@@ -215,7 +215,7 @@ impl Index {
             file.trouble = if should_be_text(&own) { why.to_owned() } else { String::new() };
             Reading::NoText { file }
         };
-        if found.len() > place::MAX_TEXT_FILE {
+        if found.len() > layout::MAX_TEXT_FILE {
             return Ok(unlike(file, says::TOO_LARGE));
         }
         // Nobody writes between the look at the file and the row that says whose words they are.
@@ -250,9 +250,9 @@ impl Index {
     }
 
     /// It is not there any more. If we did not take it away ourselves, a person did; received files go when their time is over.
-    async fn gone(&self, room: &Room, path: &str) -> anyhow::Result<Reading> {
+    async fn gone(&self, room: &SyncScope, path: &str) -> anyhow::Result<Reading> {
         let gone = Reading::Gone { path: path.to_owned() };
-        if place::is_inbox(path) {
+        if layout::is_inbox(path) {
             return Ok(gone);
         }
         let _alone = Arc::clone(&self.0.tree.0.writing).lock_owned().await;
@@ -277,7 +277,7 @@ impl Index {
             }
             let job = move |tx: Tx<'_>| {
                 for path in tx.entries().unindexed(scope, TOLD)? {
-                    match told::told(*tx, &path)? {
+                    match journal_entries::told(*tx, &path)? {
                         Some((file, entries)) => drop(tx.entries().put_indexed(&file, &entries)?),
                         None => tx.entries().drop_indexed(&path)?,
                     }
@@ -290,9 +290,10 @@ impl Index {
     }
 
     /// Drops what belongs to nobody that is known any more.
-    pub(super) async fn drop_strays(&self, rooms: &[Room]) -> anyhow::Result<()> {
+    pub(super) async fn drop_strays(&self, rooms: &[SyncScope]) -> anyhow::Result<()> {
         let known = self.0.journal.read_much(|db| db.entries().indexed_stamps()).await?;
-        let stray = |path: &String| !told::is_told(path) && rooms.iter().all(|room| room.own(path).is_none());
+        let stray =
+            |path: &String| !journal_entries::is_told(path) && rooms.iter().all(|room| room.own(path).is_none());
         let strays: Vec<String> = known.into_keys().filter(stray).collect();
         for some in strays.chunks(BATCH) {
             let some = some.to_vec();
@@ -303,7 +304,7 @@ impl Index {
     }
 }
 
-impl Inner {
+impl IndexInner {
     pub(super) fn noticed(&self) -> MutexGuard<'_, Noticed> {
         self.noticed.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -315,7 +316,7 @@ impl Inner {
     }
 
     /// Takes up what was touched, and looks at every file if it is time for that. Without a workspace nothing is known to have gone. Blocks.
-    fn look(&self, room: &Room, now: Moment) -> Option<Listing> {
+    fn look(&self, room: &SyncScope, now: Timestamp) -> Option<Listing> {
         let root = self.tree.0.disk.root();
         if !root.is_dir() {
             return None;
@@ -334,7 +335,7 @@ impl Inner {
         let watch = &mut noticed.watch;
         listing.add(root, &room.folder, &mut |folder| watch.add(&root.join(folder), folder));
         let (beside, from) = (self.tree.0.experience.root(), listing.files.len());
-        let known = |inside: &str| format!("{}{inside}", place::EXPERIENCE);
+        let known = |inside: &str| format!("{}{inside}", layout::EXPERIENCE);
         listing.add(beside, &room.folder, &mut |folder| watch.add(&beside.join(folder), &known(folder)));
         listing.files.iter_mut().skip(from).for_each(|file| file.path = known(&file.path));
         if !room.folder.is_empty() {
@@ -346,7 +347,7 @@ impl Inner {
         Some(listing)
     }
 
-    fn take_waiting(&self, room: &Room, most: usize) -> Vec<String> {
+    fn take_waiting(&self, room: &SyncScope, most: usize) -> Vec<String> {
         let mut noticed = self.noticed();
         let some: Vec<String> =
             noticed.waiting.iter().filter(|path| room.own(path).is_some()).take(most).cloned().collect();
@@ -382,7 +383,7 @@ fn store(tx: Tx<'_>, reading: &Reading) -> anyhow::Result<()> {
     }
 }
 
-fn changed_at(of: &Metadata) -> Moment {
+fn changed_at(of: &Metadata) -> Timestamp {
     use std::os::unix::fs::MetadataExt;
-    Moment(of.mtime().saturating_mul(1000).saturating_add(of.mtime_nsec() / 1_000_000))
+    Timestamp(of.mtime().saturating_mul(1000).saturating_add(of.mtime_nsec() / 1_000_000))
 }

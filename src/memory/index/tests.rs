@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use super::*;
 use crate::people::{Person, Role};
-use crate::store::{NewConversation, SummaryContent, View};
+use crate::store::{NewConversation, SummaryContent, SummaryInputs};
 use crate::time::{SimulatedClock, Zone};
 use crate::trust::{Label, Labelled, Source};
 
 mod anew;
 mod meaning;
 
-const NOW: Moment = Moment(1_795_284_000_000); // 2026-11-21T18:00:00Z
+const NOW: Timestamp = Timestamp(1_795_284_000_000); // 2026-11-21T18:00:00Z
 
 struct Home {
     folder: tempfile::TempDir,
@@ -33,7 +33,8 @@ async fn home() -> Home {
         Ok((ada, tx.people().allow("Ben", Role::Member, "config", NOW)?))
     });
     let (ada, ben) = people.await.unwrap();
-    let tree = Tree::new(folder.path().join("workspace"), folder.path().join("experience"), journal.clone(), Zone::UTC);
+    let tree =
+        Workspace::new(folder.path().join("workspace"), folder.path().join("experience"), journal.clone(), Zone::UTC);
     fs::create_dir_all(folder.path().join("workspace")).unwrap();
     let clock = Arc::new(SimulatedClock::new(NOW));
     let index = Index::new(tree, journal.clone(), clock.clone());
@@ -54,11 +55,11 @@ impl Home {
         fs::write(self.path(inside), words).unwrap();
     }
 
-    fn asks(&self, who: &Party, words: &str) -> Question {
-        Question::of(who, Labelled::new(Arc::from(words), web(), who.scope()))
+    fn asks(&self, who: &Party, words: &str) -> IndexQuery {
+        IndexQuery::of(who, Labelled::new(Arc::from(words), web(), who.scope()))
     }
 
-    async fn finds(&self, question: &Question) -> Vec<String> {
+    async fn finds(&self, question: &IndexQuery) -> Vec<String> {
         let found = self.index.search(question).await.unwrap();
         found.hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
     }
@@ -279,7 +280,7 @@ async fn a_question_can_be_limited() {
         "## Rules\n\nsencha first\n\n## Insights\n\n- **tea**: Sencha at four (decision)\n",
     );
     home.write("agents/other/memory.md", "## Rules\n\nno sencha\n");
-    let with = |change: fn(&mut Question)| {
+    let with = |change: fn(&mut IndexQuery)| {
         let mut question = home.asks(&home.ada, "sencha");
         change(&mut question);
         question
@@ -330,8 +331,9 @@ async fn use_lifts_what_is_equal_and_never_buries_what_fits_better() {
         "memory/MEMORY.md",
         "## Recent facts\n\n- **x**: the harbour master is Jan\n- **y**: the harbour master is Piet\n- **z**: nothing about harbour here, only ropes and sails and more\n",
     );
-    let keys =
-        |found: Found| found.hits.into_iter().map(|hit| (hit.name.open().0.to_string(), hit.key)).collect::<Vec<_>>();
+    let keys = |found: IndexMatches| {
+        found.hits.into_iter().map(|hit| (hit.name.open().0.to_string(), hit.key)).collect::<Vec<_>>()
+    };
     let question = home.asks(&home.ada, "harbour master");
     let first = keys(home.index.search(&question).await.unwrap());
     let key = |name: &str| first.iter().find(|(known, _)| known == name).unwrap().1.clone();
@@ -402,11 +404,11 @@ async fn summaries_are_found_by_other_forms_of_their_words_and_go_when_they_chan
             let new = NewConversation { stream, kind: "chat", scope, because: "first", at: NOW };
             let id = tx.conversations().open_conversation(&new)?;
             let last = crate::id::MessageId(1);
-            for (view, label) in [(View::Trusted, Label::trusted()), (View::Full, web())] {
+            for (view, label) in [(SummaryInputs::Trusted, Label::trusted()), (SummaryInputs::Full, web())] {
                 tx.summaries().want_summary(id, last, view, &label, scope, NOW)?;
             }
-            let trusted = tx.summaries().wanted(id, last, View::Trusted)?.unwrap();
-            let full = tx.summaries().wanted(id, last, View::Full)?.unwrap();
+            let trusted = tx.summaries().wanted(id, last, SummaryInputs::Trusted)?.unwrap();
+            let full = tx.summaries().wanted(id, last, SummaryInputs::Full)?.unwrap();
             let says = |topic: &str, label: Label| {
                 Labelled::new(
                     SummaryContent {

@@ -24,7 +24,7 @@ mod system {
 
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 
-    use super::super::super::place;
+    use super::super::super::layout;
     use super::Changes;
 
     const WATCHED: WatchFlags = WatchFlags::CREATE
@@ -98,7 +98,7 @@ mod system {
                 } else if let (Some(folder), Some(name)) = (self.folders.get(&event.wd()), event.file_name()) {
                     let name = name.to_string_lossy();
                     let path =
-                        if folder.ends_with('/') { format!("{folder}{name}") } else { place::within(folder, &name) };
+                        if folder.ends_with('/') { format!("{folder}{name}") } else { layout::within(folder, &name) };
                     if !name.starts_with('.') && changes.paths.last() != Some(&path) {
                         changes.paths.push(path);
                     }

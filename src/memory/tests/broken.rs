@@ -5,9 +5,9 @@ use crate::store::{Category, Fact, Layer};
 
 const LISTS: [&str; 2] = ["memory/MEMORY.md", "agents/compline/memory.md"];
 
-fn ada(home: &Home) -> Origin {
+fn ada(home: &Home) -> ChangeOrigin {
     let label = Label::trusted();
-    Origin {
+    ChangeOrigin {
         who: Party::One(home.ada.clone()),
         label,
         author: Author::Program,

@@ -2,8 +2,15 @@
 
 use super::*;
 
-fn origin(who: &Person, label: Label) -> Origin {
-    Origin { who: Party::One(who.clone()), label, author: Author::Assistant, cause: "test", from: Vec::new(), now: NOW }
+fn origin(who: &Person, label: Label) -> ChangeOrigin {
+    ChangeOrigin {
+        who: Party::One(who.clone()),
+        label,
+        author: Author::Assistant,
+        cause: "test",
+        from: Vec::new(),
+        now: NOW,
+    }
 }
 
 impl Home {
@@ -132,7 +139,7 @@ async fn what_is_written_over_from_outside_comes_back_however_often_it_is() {
         let written = home.put(web(), "plans/garden.md", &format!("Nothing {n}.")).await.unwrap();
         assert_eq!(written.label, web(), "the label follows");
     }
-    while home.journal.write("upkeep", |tx| tx.erasure().sweep_knowledge(Moment(0), 10)).await.unwrap() > 0 {}
+    while home.journal.write("upkeep", |tx| tx.erasure().sweep_knowledge(Timestamp(0), 10)).await.unwrap() > 0 {}
     let ada = Party::One(home.ada.clone());
     let past = home.tree.versions().past(&ada, "plans/garden.md").await.unwrap();
     let theirs = past.last().unwrap();

@@ -28,9 +28,9 @@ async fn two_owners() -> (Home, Person) {
 
 impl Home {
     /// The same disk and journal after a power cut.
-    fn revived(&self) -> Tree {
+    fn revived(&self) -> Workspace {
         let at = |name: &str| self.folder.path().join(name);
-        Tree::new(at("workspace"), at("experience"), self.journal.clone(), Zone::UTC)
+        Workspace::new(at("workspace"), at("experience"), self.journal.clone(), Zone::UTC)
     }
 
     fn says(&self, inside: &str) -> String {
@@ -147,7 +147,7 @@ async fn words_of_another_are_neither_added_to_nor_taken_over() {
     };
     home.journal.write("a row of another", row).await.unwrap();
     let ada = Party::One(home.ada.clone());
-    let origin = Origin {
+    let origin = ChangeOrigin {
         who: ada.clone(),
         label: Label::trusted(),
         author: Author::Person,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::id::ForgettingId;
 use crate::store::{Forgotten, NewForgetting, Tx};
-use crate::text::needle::Needles;
+use crate::text::needle::ErasureQuery;
 
 impl Home {
     /// Ben is to be forgotten, with his folder.
@@ -14,7 +14,7 @@ impl Home {
                 person: Some(ben),
                 what: Forgotten::Person,
                 target: "people/2-ben",
-                needles: &Needles::default(),
+                needles: &ErasureQuery::default(),
                 messages: true,
                 label: &Label::trusted(),
                 scope: Scope::Person(ben),

@@ -7,16 +7,23 @@ use crate::id::{ExtractionId, FileId, MessageId};
 use crate::store::{NewConversation, Node, Taken};
 use crate::trust::Labelled;
 
-fn origin(who: &Person, label: Label) -> Origin {
-    Origin { who: Party::One(who.clone()), label, author: Author::Assistant, cause: "test", from: Vec::new(), now: NOW }
+fn origin(who: &Person, label: Label) -> ChangeOrigin {
+    ChangeOrigin {
+        who: Party::One(who.clone()),
+        label,
+        author: Author::Assistant,
+        cause: "test",
+        from: Vec::new(),
+        now: NOW,
+    }
 }
 
 impl Home {
-    fn ada(&self) -> Origin {
+    fn ada(&self) -> ChangeOrigin {
         origin(&self.ada, Label::trusted())
     }
 
-    fn tainted(&self) -> Origin {
+    fn tainted(&self) -> ChangeOrigin {
         origin(&self.ada, web())
     }
 
@@ -24,12 +31,12 @@ impl Home {
         fs::read_to_string(self.path(inside)).unwrap()
     }
 
-    async fn set(&self, origin: &Origin, path: &str, words: &str) -> Result<Written, NotWritten> {
+    async fn set(&self, origin: &ChangeOrigin, path: &str, words: &str) -> Result<Written, NotWritten> {
         let words = words.to_owned();
         self.tree.versions().change(origin, path, move |_| Ok(New::Text(words.clone()))).await.unwrap()
     }
 
-    async fn remember(&self, origin: &Origin, title: &str, content: &str) -> Kept {
+    async fn remember(&self, origin: &ChangeOrigin, title: &str, content: &str) -> Kept {
         let note = NoteDraft { title: title.to_owned(), content: content.to_owned(), kind: "user".to_owned() };
         self.tree.notes().remember(origin, &note).await.unwrap().unwrap()
     }
@@ -46,7 +53,7 @@ impl Home {
     }
 
     fn index(&self) -> Vec<String> {
-        memo::index_lines(&self.read("memory/MEMORY.md")).map(str::to_owned).collect()
+        memory_md::index_lines(&self.read("memory/MEMORY.md")).map(str::to_owned).collect()
     }
 
     /// Nothing that was begun lies around.
@@ -96,7 +103,7 @@ async fn of_an_answer_whose_words_went_nothing_is_made() {
         Ok((with, tx.extractions().answer_extraction(&job, job.upto, &says, "scripted", NOW)?, void))
     });
     let (with, asked, void) = jobs.await.unwrap();
-    let grown = |from| Origin { from: vec![Node::Extraction(from)], ..home.ada() };
+    let grown = |from| ChangeOrigin { from: vec![Node::Extraction(from)], ..home.ada() };
     let tea = |_: Option<&str>| Ok(New::Text("Tea\n".to_owned()));
     assert!(
         home.tree.versions().change(&grown(void), "plans/a.md", tea).await.is_err()
@@ -249,19 +256,20 @@ async fn titles_that_look_alike_never_share_a_file() {
 async fn an_index_that_grew_too_long_moves_by_kind_and_each_note_keeps_one_line() {
     let home = home().await;
     let title = |number: usize| format!("Note number {number} of very many notes");
-    let line =
-        |number| memo::line_of_note(&title(number), &format!("{}.md", note::slug(&title(number))), &"words ".repeat(6));
+    let line = |number| {
+        memory_md::line_of_note(&title(number), &format!("{}.md", note::slug(&title(number))), &"words ".repeat(6))
+    };
     let lines: Vec<String> = (0..400).map(line).collect();
     home.write("memory/MEMORY.md", &format!("## Recent facts\n\n## Index\n\n{}\n", lines.join("\n")));
     home.remember(&home.ada(), "Tea", "Green.").await;
     let moved = home.read("memory/index-project.md");
-    assert_eq!(memo::index_lines(&moved).count() + home.index().len(), 402, "One line for the moved ones");
+    assert_eq!(memory_md::index_lines(&moved).count() + home.index().len(), 402, "One line for the moved ones");
     assert!(home.index().contains(&format!(
         "- [More notes: project](index-project.md): {} more notes",
-        memo::index_lines(&moved).count()
+        memory_md::index_lines(&moved).count()
     )));
     assert!(home.read("memory/MEMORY.md").len() < 17_000);
-    let third = |text: &str| memo::index_lines(text).filter(|line| line.contains("(note-number-3-")).count();
+    let third = |text: &str| memory_md::index_lines(text).filter(|line| line.contains("(note-number-3-")).count();
     assert_eq!(third(&moved), 1);
     home.remember(&home.ada(), &title(3), "new").await;
     assert_eq!((third(&home.read("memory/index-project.md")), third(&home.read("memory/MEMORY.md"))), (0, 1));
@@ -325,7 +333,7 @@ async fn words_from_outside_never_reach_what_is_loaded_and_are_not_lost() {
 async fn a_yes_makes_exactly_what_was_shown_a_note_of_the_persons_own() {
     let home = home().await;
     let kept = home.remember(&home.tainted(), "Birthday", "Eve: 3 May").await;
-    let by_ada = Origin { author: Author::Person, cause: "promote", ..home.ada() };
+    let by_ada = ChangeOrigin { author: Author::Person, cause: "promote", ..home.ada() };
     let promote = |digest: &str| {
         let (tree, origin, path, digest) = (home.tree.clone(), by_ada.clone(), kept.path.clone(), digest.to_owned());
         async move { tree.versions().promote(&origin, &path, &digest).await.unwrap() }
@@ -355,7 +363,7 @@ async fn a_yes_makes_exactly_what_was_shown_a_note_of_the_persons_own() {
 async fn an_earlier_version_comes_back_with_the_label_that_it_had() {
     let home = home().await;
     let outside = home.set(&home.tainted(), "plans/a.md", "from a page").await.unwrap().version.unwrap();
-    let by_ada = Origin { author: Author::Person, ..home.ada() };
+    let by_ada = ChangeOrigin { author: Author::Person, ..home.ada() };
     home.tree.versions().promote(&by_ada, "plans/a.md", &page::digest(b"from a page")).await.unwrap().unwrap();
     home.set(&home.ada(), "plans/a.md", "mine").await.unwrap();
     let back = home.tree.versions().restore_version(&by_ada, "plans/a.md", outside).await.unwrap().unwrap();
@@ -559,7 +567,7 @@ async fn what_a_cut_off_change_left_beside_a_file_is_kept_as_a_persons_version()
 async fn a_version_grew_from_what_its_change_grew_from() {
     let home = home().await;
     let from = vec![Node::Turn(crate::id::TurnId(7))];
-    let origin = Origin { from: from.clone(), ..home.ada() };
+    let origin = ChangeOrigin { from: from.clone(), ..home.ada() };
     let version = home.set(&origin, "plans/a.md", "x").await.unwrap().version.unwrap();
     let parents = home.journal.read(move |db| db.derivations().parents(Node::File(version.0))).await.unwrap();
     assert_eq!(parents, from);

@@ -14,8 +14,8 @@ use super::health::known_length;
 use crate::memory::page::digest;
 use crate::model::ModelError;
 use crate::model::embed::BATCH;
-use crate::store::{Lacking, Pool};
-use crate::time::Moment;
+use crate::store::{Corpus, Lacking};
+use crate::time::Timestamp;
 use crate::time::task::guarded;
 use crate::trust::{Scope, Text};
 use crate::wording;
@@ -38,7 +38,7 @@ const SWEPT: u32 = 500;
 pub(super) struct Backlog {
     said: Rows,
     known: Rows,
-    swept_at: Option<Moment>,
+    swept_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Default)]
@@ -57,18 +57,18 @@ impl Backlog {
     }
 
     /// The rows that were not looked at yet, to the end and beyond.
-    pub(super) fn ahead(&self) -> Vec<(Pool, (i64, i64))> {
+    pub(super) fn ahead(&self) -> Vec<(Corpus, (i64, i64))> {
         let of = |pool, rows: &Rows| {
             let beyond = (rows.newest + 1, i64::MAX);
             rows.ranges.iter().copied().chain([beyond]).map(|range| (pool, range)).collect::<Vec<_>>()
         };
-        of(Pool::Known, &self.known).into_iter().chain(of(Pool::Said, &self.said)).collect()
+        of(Corpus::Known, &self.known).into_iter().chain(of(Corpus::Said, &self.said)).collect()
     }
 
-    fn rows(&mut self, pool: Pool) -> &mut Rows {
+    fn rows(&mut self, pool: Corpus) -> &mut Rows {
         match pool {
-            Pool::Said => &mut self.said,
-            Pool::Known => &mut self.known,
+            Corpus::Said => &mut self.said,
+            Corpus::Known => &mut self.known,
         }
     }
 }
@@ -131,12 +131,12 @@ impl Vectors {
 
     /// Works once, as if it had looked just now.
     #[cfg(test)]
-    pub async fn catch_up(&self) -> anyhow::Result<Moment> {
+    pub async fn catch_up(&self) -> anyhow::Result<Timestamp> {
         self.work().await
     }
 
     /// Works until nothing lacks, or until it has to wait; says for how long.
-    async fn work(&self) -> anyhow::Result<Moment> {
+    async fn work(&self) -> anyhow::Result<Timestamp> {
         self.take_up_key().await?;
         loop {
             let now = self.0.clock.now();
@@ -171,7 +171,7 @@ impl Vectors {
 
     /// Computes the vectors of some words that lack them: what is known before what was said.
     async fn batch(&self) -> anyhow::Result<Batch> {
-        for pool in [Pool::Known, Pool::Said] {
+        for pool in [Corpus::Known, Corpus::Said] {
             let newest = self.0.journal.read(move |db| db.embeddings().newest_words(pool)).await?;
             self.state().backlog.rows(pool).grow(newest);
             let Some(rows) = self.state().backlog.rows(pool).next() else { continue };
@@ -186,7 +186,7 @@ impl Vectors {
         Ok(Batch::Nothing)
     }
 
-    async fn fill(&self, pool: Pool, lacking: Vec<Lacking>) -> anyhow::Result<Batch> {
+    async fn fill(&self, pool: Corpus, lacking: Vec<Lacking>) -> anyhow::Result<Batch> {
         let Some(scope) = lacking.first().map(|one| one.text.scope()) else { return Ok(Batch::Nothing) };
         let mut words: BTreeMap<String, Text> = BTreeMap::new();
         let mut places = Vec::new();
@@ -215,7 +215,7 @@ impl Vectors {
         let Ok(vectors) = self.of_words(&texts, scope).await else { return Ok(Batch::Failed) };
         let key = self.key().unwrap_or_default();
         let keep = move |tx: crate::store::Tx<'_>| {
-            for (row, digest) in places.iter().filter(|_| pool == Pool::Said) {
+            for (row, digest) in places.iter().filter(|_| pool == Corpus::Said) {
                 tx.embeddings().keep_digest(*row, digest)?;
             }
             for (digest, vector) in digests.iter().zip(&vectors) {

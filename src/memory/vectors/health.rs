@@ -3,7 +3,7 @@
 use super::{KEY, Vectors};
 use crate::model::EmbedderCard;
 use crate::store::Db;
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 /// Counting what lacks stops here: beyond it only the order of magnitude matters.
 pub const COUNT_UP_TO: u64 = 100_000;
@@ -26,20 +26,20 @@ pub struct VectorHealth {
     /// Whether everything that is there was looked at.
     pub is_complete: bool,
     /// Why searches go by words alone at the moment.
-    pub away: Option<Trouble>,
+    pub away: Option<VectorFailure>,
     /// The last time that the server failed since the start, and why.
-    pub failed: Option<(String, Moment)>,
+    pub failed: Option<(String, Timestamp)>,
 }
 
 /// The server failed us.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct VectorFailure {
     /// Why, in a sentence.
     pub why: String,
     /// Since when.
-    pub since: Moment,
+    pub since: Timestamp,
     /// When it is asked again.
-    pub next: Moment,
+    pub next: Timestamp,
 }
 
 impl Vectors {
@@ -74,7 +74,7 @@ impl Vectors {
             lacking,
             loaded,
             is_complete: lacking == 0 && state.backlog.is_done(),
-            away: away.map(|away| Trouble { why: away.why.clone(), since: away.since, next: away.until }),
+            away: away.map(|away| VectorFailure { why: away.why.clone(), since: away.since, next: away.until }),
             failed: state.failed.clone(),
         })
     }
@@ -92,7 +92,7 @@ impl VectorHealth {
         };
         let key = dimensions.map(|length| key_of(card, length)).unwrap_or_default();
         let mut lacking = 0;
-        for pool in [super::Pool::Known, super::Pool::Said] {
+        for pool in [super::Corpus::Known, super::Corpus::Said] {
             let all = (1, db.embeddings().newest_words(pool)?);
             lacking += db.embeddings().count_lacking(pool, &key, all, COUNT_UP_TO.saturating_sub(lacking))?;
         }

@@ -6,10 +6,10 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::shelf::{Key, Step};
-use super::{Pool, Vectors};
+use super::vector_cache::{Key, LoadStep};
+use super::{Corpus, Vectors};
 use crate::store::Db;
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::time::task::guarded;
 use crate::trust::Scope;
 
@@ -33,7 +33,7 @@ impl Vectors {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub async fn read(&self, pool: Pool, scope: Scope) -> anyhow::Result<()> {
+    pub async fn read(&self, pool: Corpus, scope: Scope) -> anyhow::Result<()> {
         self.take_up_key().await?;
         while let Some((model, length)) = self.key().zip(self.length()) {
             let vectors = self.clone();
@@ -59,7 +59,7 @@ impl Vectors {
     /// Reads one step. Says whether everything is there that was when the reading began, and whether nothing came since.
     fn step(&self, db: Db<'_>, model: &str, key: Key, length: usize) -> anyhow::Result<(bool, bool)> {
         let from = self.shelves().read_upto(model, key);
-        let step = Step::read(db, model, key, length, from)?;
+        let step = LoadStep::read(db, model, key, length, from)?;
         Ok(self.shelves().put(model, key, length, step))
     }
 
@@ -70,7 +70,7 @@ impl Vectors {
             Err(error) => return tracing::error!("The vectors are read when they are asked for: {error:#}"),
         };
         for scope in scopes {
-            for pool in [Pool::Known, Pool::Said] {
+            for pool in [Corpus::Known, Corpus::Said] {
                 if !self.shelves().has_room() {
                     return;
                 }
@@ -107,7 +107,7 @@ fn by_last_talk(db: Db<'_>) -> anyhow::Result<Vec<Scope>> {
     let mut scopes = Vec::new();
     for (stream, _, scope) in db.conversations().streams()? {
         let last =
-            db.conversations().newest_conversation(stream)?.map_or(Moment(0), |conversation| conversation.last_at);
+            db.conversations().newest_conversation(stream)?.map_or(Timestamp(0), |conversation| conversation.last_at);
         scopes.push((last, scope));
     }
     scopes.sort_by_key(|(last, _)| std::cmp::Reverse(*last));

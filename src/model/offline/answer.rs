@@ -6,8 +6,8 @@
 
 use serde_json::json;
 
-use super::view::View;
-use super::{sums, words};
+use super::prompt_view::PromptView;
+use super::{arithmetic, words};
 use crate::model::ToolCall;
 use crate::text;
 use crate::wording::offline as phrases;
@@ -123,12 +123,12 @@ const ABOUT_TALK: &[&str] =
 
 /// An answer: words, or a wish to use tools.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct OfflineAnswer {
     pub(super) text: String,
     pub(super) calls: Vec<ToolCall>,
 }
 
-impl Answer {
+impl OfflineAnswer {
     /// Words alone, as they are.
     pub(super) fn text(text: String) -> Self {
         Self { text, calls: Vec::new() }
@@ -138,7 +138,7 @@ impl Answer {
         Self::text(format!("{words}\n\n{}", phrases::SIGNATURE))
     }
 
-    fn calling(view: &View<'_>, name: &str, arguments: &serde_json::Value) -> Self {
+    fn calling(view: &PromptView<'_>, name: &str, arguments: &serde_json::Value) -> Self {
         let call = ToolCall {
             id: format!("offline_{}", view.round),
             name: name.to_owned(),
@@ -150,38 +150,38 @@ impl Answer {
 }
 
 /// The answer to what is seen.
-pub(super) fn to(view: &View<'_>) -> Answer {
+pub(super) fn to(view: &PromptView<'_>) -> OfflineAnswer {
     if !view.results.is_empty() {
-        return Answer::signed(&results(view));
+        return OfflineAnswer::signed(&results(view));
     }
     if view.question.is_empty() {
-        return Answer::signed(&without_words(view));
+        return OfflineAnswer::signed(&without_words(view));
     }
     if let Some(address) = address(&view.question) {
         return match offers(view, "web_fetch") {
-            true => Answer::calling(view, "web_fetch", &json!({ "url": address })),
-            false => Answer::signed(phrases::NO_WEB),
+            true => OfflineAnswer::calling(view, "web_fetch", &json!({ "url": address })),
+            false => OfflineAnswer::signed(phrases::NO_WEB),
         };
     }
     let spaced = words::spaced(&view.question);
     let said = small_talk(&spaced, view).or_else(|| sum(&view.question));
     if let Some(said) = said {
-        return Answer::signed(&said);
+        return OfflineAnswer::signed(&said);
     }
     let wants_to_know = has(&spaced, PAST) || is_question(&view.question, &spaced);
     if !wants_to_know {
-        return Answer::signed(&with_picture(view, format!("{}\n{}", phrases::NOTED, quote(&view.question))));
+        return OfflineAnswer::signed(&with_picture(view, format!("{}\n{}", phrases::NOTED, quote(&view.question))));
     }
     if let Some(known) = known(view) {
-        return Answer::signed(&with_picture(view, known));
+        return OfflineAnswer::signed(&with_picture(view, known));
     }
     if offers(view, "recall") {
-        return Answer::calling(view, "recall", &json!({ "query": query(&view.question), "limit": MAX_QUOTES }));
+        return OfflineAnswer::calling(view, "recall", &json!({ "query": query(&view.question), "limit": MAX_QUOTES }));
     }
-    Answer::signed(&with_picture(view, phrases::UNKNOWN.to_owned()))
+    OfflineAnswer::signed(&with_picture(view, phrases::UNKNOWN.to_owned()))
 }
 
-fn without_words(view: &View<'_>) -> String {
+fn without_words(view: &PromptView<'_>) -> String {
     match view.material.first() {
         Some(material) => with_picture(view, extract(material, &[])),
         None if view.picture => phrases::NO_EYES.to_owned(),
@@ -189,11 +189,11 @@ fn without_words(view: &View<'_>) -> String {
     }
 }
 
-fn with_picture(view: &View<'_>, words: String) -> String {
+fn with_picture(view: &PromptView<'_>, words: String) -> String {
     if view.picture { format!("{} {words}", phrases::NO_EYES) } else { words }
 }
 
-fn small_talk(spaced: &str, view: &View<'_>) -> Option<String> {
+fn small_talk(spaced: &str, view: &PromptView<'_>) -> Option<String> {
     let short = spaced.split_whitespace().count() <= 5;
     let said = if has(spaced, CLOCK) && !has(spaced, PAST) {
         return Some(phrases::now(view.day, view.time));
@@ -216,12 +216,12 @@ fn small_talk(spaced: &str, view: &View<'_>) -> Option<String> {
 }
 
 fn sum(question: &str) -> Option<String> {
-    let (sum, result) = sums::find(question)?;
-    Some(result.map_or_else(|| phrases::NO_SUM.to_owned(), |result| phrases::sum(&sum, &sums::show(result))))
+    let (sum, result) = arithmetic::find(question)?;
+    Some(result.map_or_else(|| phrases::NO_SUM.to_owned(), |result| phrases::sum(&sum, &arithmetic::show(result))))
 }
 
 /// What the person or the notes say that answers to the question, the best first and the newer before the older.
-fn known(view: &View<'_>) -> Option<String> {
+fn known(view: &PromptView<'_>) -> Option<String> {
     let mut asked = words::stems(&view.question);
     asked.sort_unstable();
     asked.dedup();
@@ -231,7 +231,7 @@ fn known(view: &View<'_>) -> Option<String> {
     let covers = |stems: &[String]| asked.iter().filter(|word| stems.contains(word)).count() * 2 >= asked.len();
     let scored = scores.into_iter().zip(stems.iter().zip(&candidates));
     let fitting = scored.filter(|(score, (stems, _))| *score > 0.0 && covers(stems));
-    let mut hits: Vec<(f64, &Told<'_>)> = fitting.map(|(score, (_, told))| (score, told)).collect();
+    let mut hits: Vec<(f64, &QuotedSentence<'_>)> = fitting.map(|(score, (_, told))| (score, told)).collect();
     // Stable, so that of equals the newer stays first.
     hits.reverse();
     hits.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -244,13 +244,13 @@ fn known(view: &View<'_>) -> Option<String> {
 }
 
 /// A sentence, and what leads in a quote of it.
-struct Told<'a> {
+struct QuotedSentence<'a> {
     origin: &'static str,
     words: &'a str,
 }
 
 /// All that could be an answer, the oldest first. Questions answer nothing.
-fn candidates<'a>(view: &View<'a>) -> Vec<Told<'a>> {
+fn candidates<'a>(view: &PromptView<'a>) -> Vec<QuotedSentence<'a>> {
     let mut candidates = Vec::new();
     for (origin, texts) in [
         (phrases::NOTES_SAY, &view.notes),
@@ -260,13 +260,13 @@ fn candidates<'a>(view: &View<'a>) -> Vec<Told<'a>> {
     ] {
         let sentences = texts.iter().flat_map(|text| words::sentences(text));
         let telling = sentences.filter(|sentence| !sentence.ends_with('?'));
-        candidates.extend(telling.map(|words| Told { origin, words }));
+        candidates.extend(telling.map(|words| QuotedSentence { origin, words }));
     }
     candidates
 }
 
 /// What the tools gave, as quotes under the tool's name.
-fn results(view: &View<'_>) -> String {
+fn results(view: &PromptView<'_>) -> String {
     let asked = words::stems(&view.question);
     let shown = view.results.iter().map(|(tool, text)| {
         if text.trim().is_empty() {
@@ -330,6 +330,6 @@ fn has(spaced: &str, cues: &[&str]) -> bool {
     cues.iter().any(|cue| spaced.contains(cue))
 }
 
-fn offers(view: &View<'_>, tool: &str) -> bool {
+fn offers(view: &PromptView<'_>, tool: &str) -> bool {
     view.tools.contains(&tool)
 }

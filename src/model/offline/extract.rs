@@ -115,7 +115,7 @@ const PENDING: &[&str] = &[
 
 /// Who said a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaker {
+pub enum LineSpeaker {
     /// A person.
     Person,
     /// The assistant.
@@ -138,13 +138,13 @@ pub struct Extract {
 }
 
 /// The summary of a conversation, given line by line from the first to the last.
-pub fn summarise(lines: &[(Speaker, &str)]) -> Extract {
+pub fn summarise(lines: &[(LineSpeaker, &str)]) -> Extract {
     // What the offline model says of itself under each answer is no part of any conversation.
-    let own_words: Vec<(Speaker, String)> =
+    let own_words: Vec<(LineSpeaker, String)> =
         lines.iter().map(|(speaker, text)| (*speaker, text.replace(crate::wording::offline::SIGNATURE, ""))).collect();
-    let lines: Vec<(Speaker, &str)> = own_words.iter().map(|(speaker, text)| (*speaker, text.as_str())).collect();
+    let lines: Vec<(LineSpeaker, &str)> = own_words.iter().map(|(speaker, text)| (*speaker, text.as_str())).collect();
     let lines = lines.as_slice();
-    let by_persons = lines.iter().filter(|(speaker, _)| *speaker == Speaker::Person);
+    let by_persons = lines.iter().filter(|(speaker, _)| *speaker == LineSpeaker::Person);
     let sentences: Vec<&str> = by_persons.flat_map(|(_, text)| words::sentences(text)).collect();
     let mut extract = Extract { topics: topics(lines), ..Extract::default() };
     for sentence in &sentences {
@@ -198,7 +198,7 @@ fn add(list: &mut Vec<String>, entry: &str) {
 }
 
 /// The words that occur most, in the spelling in which they occurred first; persons' words count double.
-fn topics(lines: &[(Speaker, &str)]) -> Vec<String> {
+fn topics(lines: &[(LineSpeaker, &str)]) -> Vec<String> {
     let mut counted: HashMap<String, (usize, usize, &str)> = HashMap::new();
     for (speaker, text) in lines {
         for word in words::telling(text) {
@@ -207,7 +207,7 @@ fn topics(lines: &[(Speaker, &str)]) -> Vec<String> {
             }
             let order = counted.len();
             let (count, ..) = counted.entry(word.stem).or_insert((0, order, word.surface));
-            *count += if *speaker == Speaker::Person { 2 } else { 1 };
+            *count += if *speaker == LineSpeaker::Person { 2 } else { 1 };
         }
     }
     let mut counted: Vec<(usize, usize, &str)> = counted.into_values().collect();
@@ -227,15 +227,15 @@ fn title(sentences: &[&str], topics: &[String]) -> String {
 }
 
 /// The last thing said, if it is a person's question.
-fn left_unanswered<'a>(lines: &[(Speaker, &'a str)]) -> Option<&'a str> {
+fn left_unanswered<'a>(lines: &[(LineSpeaker, &'a str)]) -> Option<&'a str> {
     let (speaker, text) = lines.last()?;
     let last = words::sentences(text).last()?;
-    (*speaker == Speaker::Person && last.ends_with('?')).then_some(last)
+    (*speaker == LineSpeaker::Person && last.ends_with('?')).then_some(last)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Speaker::{Assistant, Person};
+    use super::LineSpeaker::{Assistant, Person};
     use super::*;
     use proptest::prelude::*;
 
@@ -285,7 +285,7 @@ mod tests {
         fn every_entry_stands_in_the_conversation_and_the_lists_are_bounded(
             lines in prop::collection::vec((any::<bool>(), "[a-zA-Z' .?!\n]{0,60}( i must | i like | let's )?[a-z.]{0,9}"), 0..12)
         ) {
-            let lines: Vec<(Speaker, &str)> =
+            let lines: Vec<(LineSpeaker, &str)> =
                 lines.iter().map(|(person, text)| (if *person { Person } else { Assistant }, text.as_str())).collect();
             let extract = summarise(&lines);
             let said: String = lines.iter().map(|(_, text)| text::one_line(text) + "\n").collect();

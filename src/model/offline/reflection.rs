@@ -5,9 +5,9 @@
 
 use serde_json::{Value, json};
 
-use super::extract::{self, Speaker};
-use super::view::after_time;
-use crate::model::request::{Part, Request, Role};
+use super::extract::{self, LineSpeaker};
+use super::prompt_view::after_time;
+use crate::model::request::{Request, RequestPart, Role};
 use crate::text::shorten;
 use crate::wording::{offline as phrases, prompt};
 
@@ -17,10 +17,10 @@ const REMEMBERED: usize = 3;
 
 /// The answer to a request to look back.
 pub(super) fn answer(request: &Request) -> String {
-    let mut seen = Seen::default();
+    let mut seen = PromptActivity::default();
     for message in request.messages().iter().filter(|message| message.role() == Role::User) {
         for part in message.parts() {
-            if let Part::Text(text) = part.open().0 {
+            if let RequestPart::Text(text) = part.open().0 {
                 seen.read(text);
             }
         }
@@ -30,12 +30,12 @@ pub(super) fn answer(request: &Request) -> String {
 
 /// What is put before it.
 #[derive(Default)]
-struct Seen<'a> {
-    lines: Vec<(Speaker, &'a str)>,
+struct PromptActivity<'a> {
+    lines: Vec<(LineSpeaker, &'a str)>,
     earlier: Vec<&'a str>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> PromptActivity<'a> {
     /// Only what stands in frames is material; the example in the instructions is not.
     fn read(&mut self, text: &'a str) {
         for (within, rest) in [("<transcript>\n", "</transcript>"), ("<reflection ", "</reflection>")] {
@@ -52,8 +52,8 @@ impl<'a> Seen<'a> {
         let (time, words) = after_time(line);
         let said = |who: &str| words.strip_prefix(who).and_then(|rest| rest.strip_prefix(": "));
         match (time, said(prompt::PERSON), said(prompt::ASSISTANT)) {
-            (Some(_), Some(words), _) => self.lines.push((Speaker::Person, words)),
-            (Some(_), _, Some(words)) => self.lines.push((Speaker::Assistant, words)),
+            (Some(_), Some(words), _) => self.lines.push((LineSpeaker::Person, words)),
+            (Some(_), _, Some(words)) => self.lines.push((LineSpeaker::Assistant, words)),
             _ => self.earlier.extend(line.strip_prefix("- ")),
         }
     }

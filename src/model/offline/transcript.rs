@@ -3,25 +3,25 @@
 //! A transcript comes as messages of both sides, as lines `name: words` in one message, or, when a long conversation is
 //! summarised in stretches, as the summaries of those.
 
-use super::extract::{self, Extract, Speaker};
-use super::view::after_time;
-use crate::model::request::{Part, Request, Role};
+use super::extract::{self, Extract, LineSpeaker};
+use super::prompt_view::after_time;
+use crate::model::request::{Request, RequestPart, Role};
 
 /// What the assistant is called in a transcript.
 const ASSISTANT: &[&str] = &["assistant", "the assistant", "compline", "bot", "model", "you"];
 
 /// The summary that the request asks for.
 pub(super) fn summary(request: &Request) -> String {
-    let mut lines: Vec<(Speaker, &str)> = Vec::new();
+    let mut lines: Vec<(LineSpeaker, &str)> = Vec::new();
     let mut parts: Vec<Extract> = Vec::new();
     for message in request.messages() {
         let speaker = match message.role() {
-            Role::User => Speaker::Person,
-            Role::Assistant => Speaker::Assistant,
+            Role::User => LineSpeaker::Person,
+            Role::Assistant => LineSpeaker::Assistant,
             Role::System | Role::Tool => continue,
         };
         for part in message.parts() {
-            let Part::Text(text) = part.open().0 else { continue };
+            let RequestPart::Text(text) = part.open().0 else { continue };
             read(speaker, text, &mut lines, &mut parts);
         }
     }
@@ -31,7 +31,7 @@ pub(super) fn summary(request: &Request) -> String {
     serde_json::to_string(&Extract::merged(parts)).unwrap_or_default()
 }
 
-fn read<'a>(speaker: Speaker, text: &'a str, lines: &mut Vec<(Speaker, &'a str)>, parts: &mut Vec<Extract>) {
+fn read<'a>(speaker: LineSpeaker, text: &'a str, lines: &mut Vec<(LineSpeaker, &'a str)>, parts: &mut Vec<Extract>) {
     let summaries: Vec<Extract> = text.lines().filter_map(|line| serde_json::from_str(line.trim()).ok()).collect();
     if !summaries.is_empty() {
         parts.extend(summaries);
@@ -52,12 +52,12 @@ fn read<'a>(speaker: Speaker, text: &'a str, lines: &mut Vec<(Speaker, &'a str)>
     }
 }
 
-fn named_or(line: &str, last: Speaker) -> (Speaker, &str) {
+fn named_or(line: &str, last: LineSpeaker) -> (LineSpeaker, &str) {
     let Some((name, words)) = named(line) else {
         return (last, line);
     };
     let is_assistant = ASSISTANT.contains(&name.to_lowercase().as_str());
-    (if is_assistant { Speaker::Assistant } else { Speaker::Person }, words)
+    (if is_assistant { LineSpeaker::Assistant } else { LineSpeaker::Person }, words)
 }
 
 fn named(line: &str) -> Option<(&str, &str)> {

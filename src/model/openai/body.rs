@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use crate::model::Card;
-use crate::model::request::{Part, Request, Role, ToolSpec};
+use crate::model::ModelInfo;
+use crate::model::request::{Request, RequestPart, Role, ToolSpec};
 use crate::model::turns::{self, Placed, Turn};
 
 /// What a server is known to want differently; every other server gets what all of them understand.
@@ -34,7 +34,7 @@ impl Dialect {
 }
 
 /// The body for one call.
-pub(super) fn of(request: &Request, card: &Card, dialect: Dialect, temperature: Option<f64>) -> Value {
+pub(super) fn of(request: &Request, card: &ModelInfo, dialect: Dialect, temperature: Option<f64>) -> Value {
     let limit = match dialect {
         Dialect::OpenAi => "max_completion_tokens",
         Dialect::OpenRouter | Dialect::Common => "max_tokens",
@@ -85,14 +85,14 @@ fn assistant(turn: &Turn<'_>, dialect: Dialect) -> Value {
 /// Plain text where that is enough, since every server takes it; parts for pictures and marks; null for nothing.
 fn content(parts: &[Placed<'_>], dialect: Dialect) -> Value {
     let marks = dialect == Dialect::OpenRouter && parts.iter().any(|placed| placed.marked);
-    let pictures = parts.iter().any(|placed| matches!(placed.part, Part::Image { .. }));
+    let pictures = parts.iter().any(|placed| matches!(placed.part, RequestPart::Image { .. }));
     if marks || pictures {
         return parts.iter().filter_map(|placed| content_part(placed, marks)).collect();
     }
     let texts: Vec<&str> = parts
         .iter()
         .filter_map(|placed| match placed.part {
-            Part::Text(text) => Some(&**text),
+            RequestPart::Text(text) => Some(&**text),
             _ => None,
         })
         .collect();
@@ -101,12 +101,12 @@ fn content(parts: &[Placed<'_>], dialect: Dialect) -> Value {
 
 fn content_part(placed: &Placed<'_>, marks: bool) -> Option<Value> {
     let mut part = match placed.part {
-        Part::Text(text) => json!({ "type": "text", "text": text }),
-        Part::Image { mime, bytes } => {
+        RequestPart::Text(text) => json!({ "type": "text", "text": text }),
+        RequestPart::Image { mime, bytes } => {
             let url = format!("data:{mime};base64,{}", STANDARD.encode(bytes));
             json!({ "type": "image_url", "image_url": { "url": url } })
         }
-        Part::Call { .. } | Part::Result { .. } => return None,
+        RequestPart::Call { .. } | RequestPart::Result { .. } => return None,
     };
     if marks && placed.marked {
         set(&mut part, "cache_control", json!({ "type": "ephemeral" }));
@@ -115,7 +115,7 @@ fn content_part(placed: &Placed<'_>, marks: bool) -> Option<Value> {
 }
 
 fn call(placed: &Placed<'_>, dialect: Dialect) -> Option<Value> {
-    let Part::Call { id, name, arguments, extra } = placed.part else {
+    let RequestPart::Call { id, name, arguments, extra } = placed.part else {
         return None;
     };
     let arguments = Value::Object(turns::arguments(arguments)).to_string();
@@ -130,7 +130,7 @@ fn call(placed: &Placed<'_>, dialect: Dialect) -> Option<Value> {
 }
 
 fn result(placed: &Placed<'_>) -> Option<Value> {
-    let Part::Result { id, text, .. } = placed.part else {
+    let RequestPart::Result { id, text, .. } = placed.part else {
         return None;
     };
     Some(json!({ "role": "tool", "tool_call_id": id, "content": text }))
@@ -177,11 +177,12 @@ mod tests {
         request.push(Arc::new(Message::of(Role::System, own("Rules")).cached())).unwrap();
         request.text(Role::System, own("More")).unwrap();
         let (id, name, arguments) = (Arc::from("a"), Arc::from("f"), Arc::from("{}"));
-        let call = Part::Call { id, name, arguments, extra: Arc::from(r#"{"google":{"thought_signature":"s"}}"#) };
+        let call =
+            RequestPart::Call { id, name, arguments, extra: Arc::from(r#"{"google":{"thought_signature":"s"}}"#) };
         let mut made = Message::new(Role::Assistant);
         made.push(Labelled::new(call, Label::trusted(), Scope::Shared));
         request.push(Arc::new(made)).unwrap();
-        let card = Card {
+        let card = ModelInfo {
             provider: "openai".to_owned(),
             name: "n".to_owned(),
             context_window: 100,

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::model::{Card, Live, ModelError, Reply, Request, Stop, ToolCall, Usage, wire};
+use crate::model::{ModelError, ModelInfo, Reply, Request, Stop, StreamSink, ToolCall, Usage, wire};
 
 /// The most tool calls of one answer.
 const MAX_CALLS: usize = 128;
 
 /// What was understood so far.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct ReplyDraft {
     text: String,
-    calls: BTreeMap<u64, Call>,
+    calls: BTreeMap<u64, CallDraft>,
     finish: Option<String>,
     usage: Usage,
     size: usize,
@@ -23,7 +23,7 @@ pub(super) struct Draft {
 
 /// Why a piece cannot be part of an answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum DraftError {
     /// The server says in the midst of the stream that it failed; its words.
     Said(String),
     /// Not what this protocol looks like, or more than any answer needs.
@@ -31,27 +31,27 @@ pub(super) enum Refusal {
 }
 
 #[derive(Debug, Default)]
-struct Call {
+struct CallDraft {
     id: String,
     name: String,
     arguments: String,
     extra: Option<Value>,
 }
 
-impl Draft {
+impl ReplyDraft {
     /// Takes one piece. New words are shown at once.
-    pub(super) fn take(&mut self, piece: &str, live: &dyn Live) -> Result<(), Refusal> {
+    pub(super) fn take(&mut self, piece: &str, live: &dyn StreamSink) -> Result<(), DraftError> {
         if piece.trim() == "[DONE]" {
             self.over = true;
             return Ok(());
         }
         self.size += piece.len();
         if self.size > wire::MAX_ANSWER {
-            return Err(Refusal::Unreadable);
+            return Err(DraftError::Unreadable);
         }
-        let chunk: Chunk = serde_json::from_str(piece).map_err(|_| Refusal::Unreadable)?;
+        let chunk: Chunk = serde_json::from_str(piece).map_err(|_| DraftError::Unreadable)?;
         if chunk.error.is_some_and(|error| !error.is_null()) {
-            return Err(Refusal::Said(piece.to_owned()));
+            return Err(DraftError::Said(piece.to_owned()));
         }
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
@@ -73,7 +73,7 @@ impl Draft {
     }
 
     /// The reply, if the answer is whole.
-    pub(super) fn finish(self, request: &Request, card: &Card) -> Result<Reply, ModelError> {
+    pub(super) fn finish(self, request: &Request, card: &ModelInfo) -> Result<Reply, ModelError> {
         if !self.is_whole() {
             return Err(ModelError::Cut);
         }
@@ -88,7 +88,7 @@ impl Draft {
         Ok(Reply::to(request, &self.text, calls, stop, self.usage, format!("{}/{}", card.provider, card.name)))
     }
 
-    fn take_choice(&mut self, choice: Choice, live: &dyn Live) -> Result<(), Refusal> {
+    fn take_choice(&mut self, choice: Choice, live: &dyn StreamSink) -> Result<(), DraftError> {
         let delta = choice.delta.or(choice.message).unwrap_or_default();
         for words in [delta.content.map(|content| content.into_text()), delta.refusal].into_iter().flatten() {
             if !words.is_empty() {
@@ -106,7 +106,7 @@ impl Draft {
     }
 
     /// Pieces of one call share an index. Where a server gives none, a new id begins a new call.
-    fn take_call(&mut self, piece: CallPiece) -> Result<(), Refusal> {
+    fn take_call(&mut self, piece: CallPiece) -> Result<(), DraftError> {
         let index = piece.index.unwrap_or_else(|| self.index_for(piece.id.as_deref()));
         let call = self.calls.entry(index).or_default();
         if let Some(id) = piece.id.filter(|_| call.id.is_empty()) {
@@ -125,7 +125,7 @@ impl Draft {
         if piece.extra_content.is_some() {
             call.extra = piece.extra_content;
         }
-        if self.calls.len() > MAX_CALLS { Err(Refusal::Unreadable) } else { Ok(()) }
+        if self.calls.len() > MAX_CALLS { Err(DraftError::Unreadable) } else { Ok(()) }
     }
 
     fn index_for(&self, id: Option<&str>) -> u64 {
@@ -138,7 +138,7 @@ impl Draft {
     }
 }
 
-impl Call {
+impl CallDraft {
     /// The call with an id that no other call of the conversation has, where the server gave none.
     fn named(self, round: usize, n: usize) -> ToolCall {
         let id = if self.id.is_empty() { format!("call_{round}_{n}") } else { self.id };
@@ -163,7 +163,7 @@ struct Choice {
 
 #[derive(Deserialize, Default)]
 struct Delta {
-    content: Option<Content>,
+    content: Option<ChunkContent>,
     refusal: Option<String>,
     tool_calls: Option<Vec<CallPiece>>,
 }
@@ -171,12 +171,12 @@ struct Delta {
 /// Text, or the list of parts that some servers make of it.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Content {
+enum ChunkContent {
     Text(String),
-    Parts(Vec<ContentPart>),
+    Parts(Vec<RequestPart>),
 }
 
-impl Content {
+impl ChunkContent {
     fn into_text(self) -> String {
         match self {
             Self::Text(text) => text,
@@ -186,7 +186,7 @@ impl Content {
 }
 
 #[derive(Deserialize)]
-struct ContentPart {
+struct RequestPart {
     text: Option<String>,
 }
 

@@ -9,7 +9,7 @@
 
 /// One of the three places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SwapDir {
     /// Where the skill lies.
     Target,
     /// Where its old content is held.
@@ -20,7 +20,7 @@ pub(super) enum Place {
 
 /// What lies in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum PathState {
     /// Nothing.
     Nothing,
     /// The content that the change was made from.
@@ -35,15 +35,15 @@ pub(super) enum Seen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scene {
     /// What lies in the target.
-    pub target: Seen,
+    pub target: PathState,
     /// What is held.
-    pub old: Seen,
+    pub old: PathState,
     /// What waits.
-    pub new: Seen,
-    /// What the target shall be at first: [`Seen::Base`], or [`Seen::Nothing`] for a new skill.
-    pub from: Seen,
-    /// What it shall be at last: [`Seen::Goal`], or [`Seen::Nothing`] where the skill goes.
-    pub to: Seen,
+    pub new: PathState,
+    /// What the target shall be at first: [`PathState::Base`], or [`PathState::Nothing`] for a new skill.
+    pub from: PathState,
+    /// What it shall be at last: [`PathState::Goal`], or [`PathState::Nothing`] where the skill goes.
+    pub to: PathState,
     /// Whether the filesystem can exchange two folders.
     pub exchange: bool,
 }
@@ -54,7 +54,7 @@ pub(super) enum Move {
     /// Write the new content to its place.
     Write,
     /// Rename from the one place to the other, where nothing lies.
-    Rename(Place, Place),
+    Rename(SwapDir, SwapDir),
     /// Exchange target and new, in one instant.
     Exchange,
     /// It is over: clear the two places of ours.
@@ -75,17 +75,17 @@ impl Scene {
     pub(super) fn next(self) -> Move {
         match self.taken_out() {
             None => self.begin(),
-            Some((_, Seen::Base)) => self.complete(),
+            Some((_, PathState::Base)) => self.complete(),
             Some((place, _)) => self.undo(place),
         }
     }
 
     /// What was taken out of the target and lies in a place of ours, if anything was.
-    fn taken_out(self) -> Option<(Place, Seen)> {
+    fn taken_out(self) -> Option<(SwapDir, PathState)> {
         match (self.old, self.new) {
-            (Seen::Nothing, Seen::Nothing | Seen::Goal) => None,
-            (Seen::Nothing, other) => Some((Place::New, other)),
-            (old, _) => Some((Place::Old, old)),
+            (PathState::Nothing, PathState::Nothing | PathState::Goal) => None,
+            (PathState::Nothing, other) => Some((SwapDir::New, other)),
+            (old, _) => Some((SwapDir::Old, old)),
         }
     }
 
@@ -97,32 +97,32 @@ impl Scene {
             return Move::End(Ending::Conflict);
         }
         match (self.to, self.new) {
-            (Seen::Nothing, _) => Move::Rename(Place::Target, Place::Old),
-            (_, Seen::Nothing) => Move::Write,
-            _ if self.from == Seen::Nothing => Move::Rename(Place::New, Place::Target),
+            (PathState::Nothing, _) => Move::Rename(SwapDir::Target, SwapDir::Old),
+            (_, PathState::Nothing) => Move::Write,
+            _ if self.from == PathState::Nothing => Move::Rename(SwapDir::New, SwapDir::Target),
             _ if self.exchange => Move::Exchange,
-            _ => Move::Rename(Place::Target, Place::Old),
+            _ => Move::Rename(SwapDir::Target, SwapDir::Old),
         }
     }
 
     /// The right content was taken out.
     fn complete(self) -> Move {
         match (self.target, self.new) {
-            (Seen::Nothing, Seen::Goal) => Move::Rename(Place::New, Place::Target),
+            (PathState::Nothing, PathState::Goal) => Move::Rename(SwapDir::New, SwapDir::Target),
             // A person put something there while nothing lay there.
-            (Seen::Base | Seen::Other, Seen::Goal) => Move::End(Ending::Conflict),
+            (PathState::Base | PathState::Other, PathState::Goal) => Move::End(Ending::Conflict),
             // The new content was there already, whatever a person has made of it since.
             _ => Move::End(Ending::Done),
         }
     }
 
     /// A person's work was taken out: it goes back, if nothing of a person's lies there by now.
-    fn undo(self, place: Place) -> Move {
+    fn undo(self, place: SwapDir) -> Move {
         match (self.target, place) {
-            (Seen::Nothing, _) => Move::Rename(place, Place::Target),
-            (Seen::Goal, Place::New) if self.exchange => Move::Exchange,
-            (Seen::Goal, Place::New) => Move::Rename(Place::New, Place::Old),
-            (Seen::Goal, _) if self.new == Seen::Nothing => Move::Rename(Place::Target, Place::New),
+            (PathState::Nothing, _) => Move::Rename(place, SwapDir::Target),
+            (PathState::Goal, SwapDir::New) if self.exchange => Move::Exchange,
+            (PathState::Goal, SwapDir::New) => Move::Rename(SwapDir::New, SwapDir::Old),
+            (PathState::Goal, _) if self.new == PathState::Nothing => Move::Rename(SwapDir::Target, SwapDir::New),
             _ => Move::End(Ending::Conflict),
         }
     }
@@ -130,8 +130,8 @@ impl Scene {
 
 impl Ending {
     /// Whether what lies in a place of ours can be thrown away: the new content is in the journal, and the old one once it is replaced.
-    pub(super) fn discards(self, seen: Seen) -> bool {
-        seen == Seen::Goal || (seen == Seen::Base && self == Self::Done)
+    pub(super) fn discards(self, seen: PathState) -> bool {
+        seen == PathState::Goal || (seen == PathState::Base && self == Self::Done)
     }
 }
 
@@ -139,11 +139,15 @@ impl Ending {
 mod tests {
     use super::*;
 
-    const ALL: [Seen; 4] = [Seen::Nothing, Seen::Base, Seen::Goal, Seen::Other];
+    const ALL: [PathState; 4] = [PathState::Nothing, PathState::Base, PathState::Goal, PathState::Other];
 
     /// Every scene that can be seen: what is not asked for cannot be recognised.
     fn scenes() -> impl Iterator<Item = Scene> {
-        let changes = [(Seen::Nothing, Seen::Goal), (Seen::Base, Seen::Goal), (Seen::Base, Seen::Nothing)];
+        let changes = [
+            (PathState::Nothing, PathState::Goal),
+            (PathState::Base, PathState::Goal),
+            (PathState::Base, PathState::Nothing),
+        ];
         let places = ALL.into_iter().flat_map(|a| ALL.into_iter().flat_map(move |b| ALL.map(move |c| (a, b, c))));
         places
             .flat_map(move |(target, old, new)| {
@@ -153,28 +157,28 @@ mod tests {
             })
             .filter(|scene| {
                 let seen = [scene.target, scene.old, scene.new];
-                (scene.from == Seen::Base || !seen.contains(&Seen::Base))
-                    && (scene.to == Seen::Goal || !seen.contains(&Seen::Goal))
+                (scene.from == PathState::Base || !seen.contains(&PathState::Base))
+                    && (scene.to == PathState::Goal || !seen.contains(&PathState::Goal))
             })
     }
 
-    fn slot(scene: &mut Scene, place: Place) -> &mut Seen {
+    fn slot(scene: &mut Scene, place: SwapDir) -> &mut PathState {
         match place {
-            Place::Target => &mut scene.target,
-            Place::Old => &mut scene.old,
-            Place::New => &mut scene.new,
+            SwapDir::Target => &mut scene.target,
+            SwapDir::Old => &mut scene.old,
+            SwapDir::New => &mut scene.new,
         }
     }
 
     /// What the disk does. `None` for a rename onto something.
     fn after(mut scene: Scene, made: Move) -> Option<Scene> {
         match made {
-            Move::Write => scene.new = Seen::Goal,
+            Move::Write => scene.new = PathState::Goal,
             Move::Exchange => std::mem::swap(&mut scene.target, &mut scene.new),
             Move::Rename(from, to) => {
-                let what = std::mem::replace(slot(&mut scene, from), Seen::Nothing);
+                let what = std::mem::replace(slot(&mut scene, from), PathState::Nothing);
                 let there = std::mem::replace(slot(&mut scene, to), what);
-                return (what != Seen::Nothing && there == Seen::Nothing).then_some(scene);
+                return (what != PathState::Nothing && there == PathState::Nothing).then_some(scene);
             }
             Move::End(_) => {}
         }
@@ -199,7 +203,7 @@ mod tests {
     }
 
     fn works(scene: &Scene) -> usize {
-        [scene.target, scene.old, scene.new].into_iter().filter(|seen| *seen == Seen::Other).count()
+        [scene.target, scene.old, scene.new].into_iter().filter(|seen| *seen == PathState::Other).count()
     }
 
     #[test]
@@ -215,7 +219,7 @@ mod tests {
 
     #[test]
     fn without_a_person_it_ends_as_asked_even_where_the_filesystem_changes_midway() {
-        let begun = |s: &Scene| s.old == Seen::Nothing && matches!(s.new, Seen::Nothing | Seen::Goal);
+        let begun = |s: &Scene| s.old == PathState::Nothing && matches!(s.new, PathState::Nothing | PathState::Goal);
         for scene in scenes().filter(|s| (s.target == s.from || s.target == s.to) && begun(s)) {
             let (way, ending) = live(scene);
             assert_eq!((last(&way).target, ending), (scene.to, Ending::Done), "{scene:?}");
@@ -230,12 +234,16 @@ mod tests {
 
     #[test]
     fn a_work_that_was_taken_out_goes_back() {
-        let taken = [(Seen::Other, Seen::Goal), (Seen::Other, Seen::Nothing), (Seen::Nothing, Seen::Other)];
-        for scene in scenes().filter(|s| s.target != Seen::Other && taken.contains(&(s.old, s.new))) {
+        let taken = [
+            (PathState::Other, PathState::Goal),
+            (PathState::Other, PathState::Nothing),
+            (PathState::Nothing, PathState::Other),
+        ];
+        for scene in scenes().filter(|s| s.target != PathState::Other && taken.contains(&(s.old, s.new))) {
             let (way, ending) = live(scene);
             // A copy of the new content that somebody else has put there stays.
-            if scene.target == Seen::Nothing || (scene.target == Seen::Goal && scene.new != Seen::Goal) {
-                assert_eq!(last(&way).target, Seen::Other, "{scene:?}");
+            if scene.target == PathState::Nothing || (scene.target == PathState::Goal && scene.new != PathState::Goal) {
+                assert_eq!(last(&way).target, PathState::Other, "{scene:?}");
             }
             assert_eq!(ending, Ending::Conflict, "{scene:?}");
         }

@@ -18,16 +18,16 @@ const CHANGES: [(Option<&str>, Option<&str>); 3] =
     [(None, Some("new")), (Some("old"), Some("new")), (Some("old"), None)];
 
 /// A skill with a file beside its main one, so that a mixture can be told.
-fn folder(words: &str) -> Folder {
+fn folder(words: &str) -> SkillFolder {
     let bytes = |text: String| Arc::from(text.into_bytes());
-    Folder::new([
+    SkillFolder::new([
         ("SKILL.md".to_owned(), bytes(format!("main {words}"))),
         (format!("parts/deep/{words}.md"), bytes(words.to_owned())),
         ("parts/both.md".to_owned(), bytes(format!("both {words}"))),
     ])
 }
 
-fn lay(root: &Path, content: &Folder) {
+fn lay(root: &Path, content: &SkillFolder) {
     fs::create_dir(root).unwrap();
     for (path, bytes) in content.files() {
         fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
@@ -69,7 +69,7 @@ fn disk(dir: &Path, plain: bool, watch: impl Fn(&'static str) -> io::Result<()> 
     Disk { plain, ..Disk::new(dir.to_owned(), Some(DiskFailpoint(Arc::new(watch)))) }
 }
 
-fn swap(disk: &Disk, change: (Option<&str>, Option<&str>)) -> Result<Outcome, Trouble> {
+fn swap(disk: &Disk, change: (Option<&str>, Option<&str>)) -> Result<SwapOutcome, SwapError> {
     let (base, content) = (change.0.map(|words| folder(words).digest()), change.1.map(folder));
     disk.swap(&Swap { id: ID, name: NAME, base: base.as_ref(), content: content.as_ref() })
 }
@@ -83,12 +83,12 @@ fn cuts(dir: &Path, plain: bool, change: (Option<&str>, Option<&str>)) -> Vec<(&
         Ok(())
     });
     disk.recover(&[ID]).unwrap();
-    assert_eq!(swap(&disk, change).unwrap(), Outcome::Done);
+    assert_eq!(swap(&disk, change).unwrap(), SwapOutcome::Done);
     drop(disk);
     Arc::into_inner(cuts).unwrap().into_inner().unwrap()
 }
 
-fn at(dir: &Path) -> Option<Folder> {
+fn at(dir: &Path) -> Option<SkillFolder> {
     Disk::new(dir.to_owned(), None).lying(NAME).unwrap()
 }
 
@@ -160,7 +160,7 @@ fn at_every_step_a_reader_sees_the_old_or_the_new_version_whole() {
 fn what_is_half_removed_is_nobodys_work() {
     let change = (Some("old"), Some("new"));
     let home = home(change.1);
-    for kind in [Kind::Gone, Kind::Part] {
+    for kind in [StagedKind::Gone, StagedKind::Part] {
         let half = home.path().join(".staging").join(kind.spot(ID, NAME).name);
         fs::create_dir_all(half.join("parts")).unwrap();
         fs::write(half.join("parts/both.md"), "both old").unwrap();
@@ -185,7 +185,7 @@ fn anything_but_the_base_is_a_conflict_and_stays() {
         for lying in [Some("hand"), None, Some("old")].into_iter().filter(|lying| *lying != base && *lying != content) {
             let home = home(lying);
             let disk = disk(home.path(), false, |_| Ok(()));
-            assert_eq!(swap(&disk, (base, content)).unwrap(), Outcome::Conflict, "{base:?} {content:?} {lying:?}");
+            assert_eq!(swap(&disk, (base, content)).unwrap(), SwapOutcome::Conflict, "{base:?} {content:?} {lying:?}");
             assert_clean(home.path(), (base, lying), "conflict");
         }
     }
@@ -206,7 +206,7 @@ fn a_file_saved_just_before_the_exchange_is_seen_and_goes_back() {
                 }
                 Ok(())
             });
-            assert_eq!(swap(&disk, change).unwrap(), Outcome::Conflict);
+            assert_eq!(swap(&disk, change).unwrap(), SwapOutcome::Conflict);
             let mut expected = folder("old");
             expected.put("hand", Arc::from(&b"hand"[..]));
             assert_eq!(at(home.path()), Some(expected));
@@ -229,9 +229,9 @@ fn a_full_disk_at_any_step_loses_nothing_and_goes_on_later() {
                     Ok(())
                 });
                 let ended = swap(&full, change);
-                assert!(matches!(ended, Err(Trouble::Full) | Ok(Outcome::Done)), "{ended:?}");
+                assert!(matches!(ended, Err(SwapError::Full) | Ok(SwapOutcome::Done)), "{ended:?}");
                 assert!(plain || [change.0.map(folder), change.1.map(folder)].contains(&at(home.path())));
-                assert_eq!(swap(&disk(home.path(), plain, |_| Ok(())), change).unwrap(), Outcome::Done);
+                assert_eq!(swap(&disk(home.path(), plain, |_| Ok(())), change).unwrap(), SwapOutcome::Done);
                 assert_clean(home.path(), change, &format!("{change:?} full from step {full_from}"));
             }
         }
@@ -239,7 +239,7 @@ fn a_full_disk_at_any_step_loses_nothing_and_goes_on_later() {
     for (kind, expected) in [(ErrorKind::ReadOnlyFilesystem, true), (ErrorKind::TimedOut, false)] {
         let home = home(None);
         let ended = swap(&disk(home.path(), false, move |_| Err(kind.into())), CHANGES[0]);
-        assert_eq!(matches!(ended, Err(Trouble::ReadOnly)), expected, "{ended:?}");
+        assert_eq!(matches!(ended, Err(SwapError::ReadOnly)), expected, "{ended:?}");
     }
 }
 
@@ -249,11 +249,11 @@ fn what_is_no_folder_is_a_conflict_and_never_followed() {
     for (change, plain) in CHANGES.into_iter().flat_map(|change| [(change, true), (change, false)]) {
         let home = tempfile::tempdir().unwrap();
         symlink(outside.path().join(NAME), home.path().join(NAME)).unwrap();
-        assert_eq!(swap(&disk(home.path(), plain, |_| Ok(())), change).unwrap(), Outcome::Conflict);
+        assert_eq!(swap(&disk(home.path(), plain, |_| Ok(())), change).unwrap(), SwapOutcome::Conflict);
         assert!(home.path().join(NAME).is_symlink());
         fs::remove_file(home.path().join(NAME)).unwrap();
         fs::write(home.path().join(NAME), "hand").unwrap();
-        assert_eq!(swap(&disk(home.path(), plain, |_| Ok(())), change).unwrap(), Outcome::Conflict);
+        assert_eq!(swap(&disk(home.path(), plain, |_| Ok(())), change).unwrap(), SwapOutcome::Conflict);
         assert_eq!(fs::read(home.path().join(NAME)).unwrap(), b"hand");
     }
     assert_clean(outside.path(), (None, Some("old")), "outside");
@@ -264,7 +264,7 @@ fn a_rename_replaces_nothing() {
     for plain in [false, true] {
         let home = home(None);
         let ground = Ground::open(home.path(), None, plain).unwrap();
-        let (from, to) = (Kind::New.spot(ID, NAME), Spot { room: Room::Skills, name: NAME.to_owned() });
+        let (from, to) = (StagedKind::New.spot(ID, NAME), Spot { room: SkillDir::Skills, name: NAME.to_owned() });
         lay(&home.path().join(".staging").join(&from.name), &folder("new"));
         let target = home.path().join(NAME);
         let refused = |what: &str| {
@@ -285,7 +285,7 @@ fn a_rename_replaces_nothing() {
 #[test]
 fn a_link_in_the_place_of_a_folder_of_ours_is_refused() {
     let outside = home(Some("old"));
-    let kept = outside.path().join(Kind::Gone.spot(ID, NAME).name);
+    let kept = outside.path().join(StagedKind::Gone.spot(ID, NAME).name);
     lay(&kept, &folder("kept"));
     let home = home(Some("old"));
     symlink(outside.path(), home.path().join(".staging")).unwrap();
@@ -296,24 +296,24 @@ fn a_link_in_the_place_of_a_folder_of_ours_is_refused() {
     symlink(outside.path(), &through).unwrap();
     assert!(swap(&disk(&through, false, |_| Ok(())), CHANGES[1]).is_err());
     assert_eq!((at(outside.path()), at(home.path())), (Some(folder("old")), Some(folder("old"))));
-    assert!(entries(outside.path()).len() == 2 && Folder::read(&kept).unwrap() == folder("kept"));
+    assert!(entries(outside.path()).len() == 2 && SkillFolder::read(&kept).unwrap() == folder("kept"));
 }
 
 #[test]
 fn a_work_that_cannot_be_set_aside_stays_in_staging() {
     let (home, outside) = (home(Some("other")), tempfile::tempdir().unwrap());
-    let left = home.path().join(".staging").join(Kind::Old.spot(3, NAME).name);
+    let left = home.path().join(".staging").join(StagedKind::Old.spot(3, NAME).name);
     fs::create_dir(home.path().join(".staging")).unwrap();
     lay(&left, &folder("left"));
     symlink(outside.path(), home.path().join(".kept")).unwrap();
     assert!(disk(home.path(), false, |_| Ok(())).recover(&[]).is_err());
-    assert!(entries(outside.path()).is_empty() && Folder::read(&left).unwrap() == folder("left"));
+    assert!(entries(outside.path()).is_empty() && SkillFolder::read(&left).unwrap() == folder("left"));
 }
 
 #[test]
 fn a_link_in_what_is_cleared_is_removed_and_not_what_it_leads_to() {
     let (home, outside) = (home(Some("old")), home(Some("kept")));
-    let part = home.path().join(".staging").join(Kind::Part.spot(3, NAME).name);
+    let part = home.path().join(".staging").join(StagedKind::Part.spot(3, NAME).name);
     fs::create_dir_all(&part).unwrap();
     symlink(outside.path(), part.join("link")).unwrap();
     disk(home.path(), false, |_| Ok(())).recover(&[]).unwrap();
@@ -331,7 +331,7 @@ fn names_and_paths_that_lead_out_are_refused() {
         assert!(disk.lying(name).is_err(), "{name}");
     }
     for path in ["../../../x", "/x", "a/../../x", "a//x", "./x", ""] {
-        let content = Folder::new([(path.to_owned(), Arc::from(&b"x"[..]))]);
+        let content = SkillFolder::new([(path.to_owned(), Arc::from(&b"x"[..]))]);
         assert!(disk.swap(&Swap { id: ID, name: "other", base: None, content: Some(&content) }).is_err(), "{path}");
     }
     assert_clean(home.path(), (None, Some("old")), "refused");
@@ -342,14 +342,14 @@ fn names_and_paths_that_lead_out_are_refused() {
 fn leftovers_go_but_never_the_only_copy() {
     // What is left, what lies there; then: what lies there, how many are set aside.
     for (kind, lying, then, kept) in [
-        (Kind::Part, None, None, 0),
-        (Kind::Gone, None, None, 0),
-        (Kind::Old, None, Some("left"), 0),
-        (Kind::Old, Some("left"), Some("left"), 0),
-        (Kind::Old, Some("other"), Some("other"), 1),
-        (Kind::New, None, None, 1),
-        (Kind::New, Some("left"), Some("left"), 0),
-        (Kind::New, Some("other"), Some("other"), 1),
+        (StagedKind::Part, None, None, 0),
+        (StagedKind::Gone, None, None, 0),
+        (StagedKind::Old, None, Some("left"), 0),
+        (StagedKind::Old, Some("left"), Some("left"), 0),
+        (StagedKind::Old, Some("other"), Some("other"), 1),
+        (StagedKind::New, None, None, 1),
+        (StagedKind::New, Some("left"), Some("left"), 0),
+        (StagedKind::New, Some("other"), Some("other"), 1),
     ] {
         let home = home(lying);
         let left = home.path().join(".staging").join(kind.spot(3, NAME).name);
@@ -372,7 +372,7 @@ fn a_home_without_skills_is_left_alone() {
     let disk = Disk::new(home.path().join("skills"), None);
     disk.recover(&[]).unwrap();
     assert!(disk.lying(NAME).unwrap().is_none() && entries(home.path()).is_empty());
-    assert_eq!(swap(&disk, CHANGES[0]).unwrap(), Outcome::Done);
+    assert_eq!(swap(&disk, CHANGES[0]).unwrap(), SwapOutcome::Done);
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &str| home.path().join(path).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("skills/tea-time/parts"), mode("skills/tea-time/SKILL.md")), (0o700, 0o600));

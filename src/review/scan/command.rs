@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::Hit;
 use super::context::Context;
-use super::words::View;
+use super::words::PlainText;
 
 const DOWNLOAD: &str = "It downloads something and runs it.";
 const DESTRUCTIVE: &str = "It destroys files or disks.";
@@ -177,7 +177,7 @@ static PATTERNS: LazyLock<Vec<(Pattern, Regex)>> = LazyLock::new(|| {
 });
 
 /// All such commands.
-pub(super) fn find(view: &View, context: &Context<'_>) -> Vec<Hit> {
+pub(super) fn find(view: &PlainText, context: &Context<'_>) -> Vec<Hit> {
     let mut hits = matches(&PATTERNS, view, context);
     hits.retain(|hit| !is_sign_in(view, hit));
     hits
@@ -192,7 +192,7 @@ pub(super) fn patterns(rows: &[(&'static str, &'static str, &str)]) -> Vec<(Patt
 }
 
 /// What the patterns find in a view, but for what is only quoted as a warning.
-pub(super) fn matches(patterns: &[(Pattern, Regex)], view: &View, context: &Context<'_>) -> Vec<Hit> {
+pub(super) fn matches(patterns: &[(Pattern, Regex)], view: &PlainText, context: &Context<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     for ((rule, says), pattern) in patterns {
         for found in pattern.find_iter(&view.text) {
@@ -208,7 +208,7 @@ pub(super) fn matches(patterns: &[(Pattern, Regex)], view: &View, context: &Cont
 }
 
 /// A call that reads its own key in order to sign in, which is how it should be done.
-fn is_sign_in(view: &View, hit: &Hit) -> bool {
+fn is_sign_in(view: &PlainText, hit: &Hit) -> bool {
     let from = view.seek(hit.at.start);
     let line = view.text.get(from..view.seek(hit.at.end)).unwrap_or_default();
     let first = line.find("$(").or_else(|| line.find('`'));
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     fn rules(text: &str) -> Vec<&'static str> {
-        let mut rules: Vec<_> = find(&View::of(text), &Context::of(text)).iter().map(|hit| hit.rule).collect();
+        let mut rules: Vec<_> = find(&PlainText::of(text), &Context::of(text)).iter().map(|hit| hit.rule).collect();
         rules.dedup();
         rules
     }

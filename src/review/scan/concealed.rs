@@ -10,7 +10,7 @@ use regex::Regex;
 
 use super::Hit;
 use super::context::Context;
-use super::words::View;
+use super::words::PlainText;
 
 const COMMENT: &str = "Text that is not shown speaks to the assistant.";
 const STYLED: &str = "Text is made invisible by its style.";
@@ -204,7 +204,7 @@ fn behind_gap(line: &str) -> Option<usize> {
 }
 
 fn says_something(body: &str) -> bool {
-    let view = View::of(body).text;
+    let view = PlainText::of(body).text;
     let words: Vec<&str> = view.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let speaks = |word: &&str| {
         SPEAKS.contains(word)

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::words::View;
+use super::words::PlainText;
 
 /// How much text before and after a place belongs to it, in bytes.
 const BEFORE: usize = 900;
@@ -127,7 +127,7 @@ impl<'a> Context<'a> {
     /// Whether what stands there is only shown in order to warn of it.
     pub(super) fn is_warning(&self, at: &Range<usize>) -> bool {
         self.is_set_off(at) && {
-            let section = View::of(self.section(at)).text;
+            let section = PlainText::of(self.section(at)).text;
             let has = |list: &[&str]| list.iter().any(|words| section.contains(words));
             has(WARNS) && !has(OBEYS)
         }

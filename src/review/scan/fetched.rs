@@ -5,7 +5,7 @@
 
 use super::Hit;
 use super::context::Context;
-use super::words::View;
+use super::words::PlainText;
 
 const SAYS: &str = "It downloads something and runs it.";
 
@@ -14,7 +14,7 @@ const REACH: usize = 600;
 const LINES: usize = 8;
 
 /// All downloads that are run afterwards.
-pub(super) fn find(view: &View, context: &Context<'_>) -> Vec<Hit> {
+pub(super) fn find(view: &PlainText, context: &Context<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     let starts = ["curl ", "wget ", "iwr ", "invoke-webrequest ", "fetch ", "aria2c "];
     for start in starts.iter().flat_map(|word| view.text.match_indices(word)).map(|(at, _)| at) {
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     fn count(text: &str) -> usize {
-        find(&View::of(text), &Context::of(text)).len()
+        find(&PlainText::of(text), &Context::of(text)).len()
     }
 
     #[test]

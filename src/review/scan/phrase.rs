@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::context::Context;
-use super::words::{View, Word, skeleton, split};
+use super::words::{PlainText, PlainWord, skeleton, split};
 use super::{Hit, phrases, tongues};
 
 /// Rows of one rule.
@@ -34,7 +34,7 @@ pub(super) enum Unless {
 }
 
 /// All matches that are not made harmless by what stands around them.
-pub(super) fn find(words: &[Word], context: &Context<'_>) -> Vec<Hit> {
+pub(super) fn find(words: &[PlainWord], context: &Context<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     for (at, word) in words.iter().enumerate() {
         hits.extend(spelled(word));
@@ -52,7 +52,7 @@ pub(super) fn find(words: &[Word], context: &Context<'_>) -> Vec<Hit> {
 }
 
 /// Letters set apart have no use but to hide a word.
-fn spelled(word: &Word) -> Option<Hit> {
+fn spelled(word: &PlainWord) -> Option<Hit> {
     const TELLING: &[&str] = &[
         "ignore",
         "instruct",
@@ -80,7 +80,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table::of(phrases::GROUPS.iter(
 
 /// All rows by the first two letters that they may begin with.
 struct Table {
-    rows: Vec<Row>,
+    rows: Vec<PhraseRow>,
     by_letters: HashMap<[Option<char>; 2], Vec<usize>>,
 }
 
@@ -89,9 +89,9 @@ impl Table {
         let mut table = Self { rows: Vec::new(), by_letters: HashMap::new() };
         for group in groups {
             for row in group.rows {
-                let row = Row::read(group, row);
+                let row = PhraseRow::read(group, row);
                 for choice in row.steps.first().map(|step| &step.choices).into_iter().flatten() {
-                    let Some(Piece::Word { text, .. }) = choice.first() else { continue };
+                    let Some(PhrasePiece::Word { text, .. }) = choice.first() else { continue };
                     let rows = table.by_letters.entry(letters(text)).or_default();
                     if rows.last() != Some(&table.rows.len()) {
                         rows.push(table.rows.len());
@@ -103,7 +103,7 @@ impl Table {
         table
     }
 
-    fn beginning_with(&self, word: &str) -> impl Iterator<Item = &Row> {
+    fn beginning_with(&self, word: &str) -> impl Iterator<Item = &PhraseRow> {
         let mut rows: Vec<usize> = self.by_letters.get(&letters(word)).cloned().unwrap_or_default();
         // A choice of one letter, as an ideograph, stands under that letter alone.
         let alone = [word.chars().next(), None];
@@ -119,24 +119,24 @@ fn letters(word: &str) -> [Option<char>; 2] {
     [letters.next(), letters.next()]
 }
 
-struct Row {
+struct PhraseRow {
     group: &'static Group,
-    steps: Vec<Step>,
+    steps: Vec<PhraseStep>,
 }
 
-struct Step {
+struct PhraseStep {
     /// How many other words may stand before it.
     gap: usize,
-    choices: Vec<Vec<Piece>>,
+    choices: Vec<Vec<PhrasePiece>>,
 }
 
-enum Piece {
+enum PhrasePiece {
     Word { text: String, prefix: bool },
     Url,
     End,
 }
 
-impl Row {
+impl PhraseRow {
     fn read(group: &'static Group, row: &str) -> Self {
         let mut gap = 0;
         let mut steps = Vec::new();
@@ -144,7 +144,7 @@ impl Row {
             match item.strip_prefix("..") {
                 Some(number) => gap = number.parse().unwrap_or(0),
                 None => {
-                    steps.push(Step { gap, choices: item.split('|').map(choice).collect() });
+                    steps.push(PhraseStep { gap, choices: item.split('|').map(choice).collect() });
                     gap = 0;
                 }
             }
@@ -153,29 +153,29 @@ impl Row {
     }
 
     /// The place behind the match that begins at `at`, if there is one.
-    fn matched(&self, words: &[Word], at: usize) -> Option<usize> {
+    fn matched(&self, words: &[PlainWord], at: usize) -> Option<usize> {
         let (first, rest) = self.steps.split_first()?;
         first.ends(words, at, words.get(at)?.block).find_map(|end| follow(rest, words, end, words.get(at)?.block))
     }
 }
 
 /// The place behind the rest of a row.
-fn follow(steps: &[Step], words: &[Word], at: usize, block: u32) -> Option<usize> {
+fn follow(steps: &[PhraseStep], words: &[PlainWord], at: usize, block: u32) -> Option<usize> {
     let Some((step, rest)) = steps.split_first() else { return Some(at) };
     (at..=at + step.gap).find_map(|from| step.ends(words, from, block).find_map(|end| follow(rest, words, end, block)))
 }
 
-impl Step {
+impl PhraseStep {
     /// The places behind each choice that stands at `at`.
-    fn ends<'a>(&'a self, words: &'a [Word], at: usize, block: u32) -> impl Iterator<Item = usize> + 'a {
+    fn ends<'a>(&'a self, words: &'a [PlainWord], at: usize, block: u32) -> impl Iterator<Item = usize> + 'a {
         self.choices
             .iter()
             .filter_map(move |choice| choice.iter().try_fold(at, |at, piece| piece.end(words, at, block)))
     }
 }
 
-impl Piece {
-    fn end(&self, words: &[Word], at: usize, block: u32) -> Option<usize> {
+impl PhrasePiece {
+    fn end(&self, words: &[PlainWord], at: usize, block: u32) -> Option<usize> {
         if let Self::End = self {
             let before = at.checked_sub(1).and_then(|before| words.get(before))?;
             return words.get(at).is_none_or(|word| word.sentence != before.sentence).then_some(at);
@@ -202,26 +202,26 @@ fn is_address(word: &str) -> bool {
     ["http", "https", "ftp", "www", "webhook", "pastebin"].contains(&word)
 }
 
-fn choice(choice: &str) -> Vec<Piece> {
+fn choice(choice: &str) -> Vec<PhrasePiece> {
     match choice {
-        "URL" => return vec![Piece::Url],
-        "END" => return vec![Piece::End],
+        "URL" => return vec![PhrasePiece::Url],
+        "END" => return vec![PhrasePiece::End],
         _ => {}
     }
     let mut pieces = Vec::new();
     for part in choice.split('_') {
         let prefix = part.ends_with('*');
-        let words = split(&View::of(part.trim_end_matches('*')));
+        let words = split(&PlainText::of(part.trim_end_matches('*')));
         let count = words.len();
         for (n, word) in words.into_iter().enumerate() {
-            pieces.push(Piece::Word { text: word.text, prefix: prefix && n + 1 == count });
+            pieces.push(PhrasePiece::Word { text: word.text, prefix: prefix && n + 1 == count });
         }
     }
     pieces
 }
 
 /// Whether the words before a match deny it, or make it a condition.
-fn is_harmless(unless: Unless, words: &[Word], at: usize) -> bool {
+fn is_harmless(unless: Unless, words: &[PlainWord], at: usize) -> bool {
     const REACH: usize = 6;
     let Some(first) = words.get(at) else { return false };
     let before = words.get(at.saturating_sub(REACH)..at).unwrap_or_default();
@@ -330,7 +330,8 @@ mod tests {
     use super::*;
 
     fn rules(text: &str) -> Vec<&'static str> {
-        let mut rules: Vec<_> = find(&split(&View::of(text)), &Context::of(text)).iter().map(|hit| hit.rule).collect();
+        let mut rules: Vec<_> =
+            find(&split(&PlainText::of(text)), &Context::of(text)).iter().map(|hit| hit.rule).collect();
         rules.dedup();
         rules
     }

@@ -7,7 +7,7 @@ use regex::Regex;
 use super::Hit;
 use super::command::{Pattern, matches, patterns};
 use super::context::Context;
-use super::words::View;
+use super::words::PlainText;
 
 const ROLE: &str = "It imitates the marks by which a model tells who speaks.";
 const APPROVAL: &str = "It imitates an approval or a verdict.";
@@ -58,7 +58,7 @@ static PATTERNS: LazyLock<Vec<(Pattern, Regex)>> = LazyLock::new(|| {
 });
 
 /// All imitations.
-pub(super) fn find(view: &View, context: &Context<'_>) -> Vec<Hit> {
+pub(super) fn find(view: &PlainText, context: &Context<'_>) -> Vec<Hit> {
     let mut hits = matches(&PATTERNS, view, context);
     hits.retain(|hit| !context.is_named(&hit.at));
     hits
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn count(text: &str) -> usize {
-        find(&View::of(text), &Context::of(text)).len()
+        find(&PlainText::of(text), &Context::of(text)).len()
     }
 
     #[test]

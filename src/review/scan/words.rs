@@ -8,12 +8,12 @@ use super::fold;
 use crate::review::reveal::is_hidden;
 
 /// A text without disguise, with the place of each byte in the original.
-pub(super) struct View {
+pub(super) struct PlainText {
     pub(super) text: String,
     at: Vec<u32>,
 }
 
-impl View {
+impl PlainText {
     pub(super) fn of(original: &str) -> Self {
         let mut view = Self { text: String::with_capacity(original.len()), at: Vec::with_capacity(original.len() + 1) };
         let mut skip_to = 0;
@@ -73,7 +73,7 @@ fn entity(text: &str) -> Option<(char, usize)> {
 
 /// A word, with where it stands.
 #[derive(Debug, Clone)]
-pub(super) struct Word {
+pub(super) struct PlainWord {
     /// The word with all disguises undone.
     pub(super) text: String,
     /// Where it stands in the original.
@@ -91,7 +91,7 @@ pub(super) struct Word {
 }
 
 /// The words of a view.
-pub(super) fn split(view: &View) -> Vec<Word> {
+pub(super) fn split(view: &PlainText) -> Vec<PlainWord> {
     join_spelled(raw(view))
 }
 
@@ -118,8 +118,8 @@ pub(super) fn skeleton(word: &str) -> String {
 }
 
 /// A run of letters and figures in a view, and whether it ends a block or sentence.
-fn raw(view: &View) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
+fn raw(view: &PlainText) -> Vec<PlainWord> {
+    let mut words: Vec<PlainWord> = Vec::new();
     let (mut sentence, mut block) = (0, 0);
     let mut between = String::new();
     let mut rest = view.text.char_indices().peekable();
@@ -152,7 +152,7 @@ fn raw(view: &View) -> Vec<Word> {
             rest.next();
         }
         let (start, end) = (view.origin(at), view.origin(end));
-        words.push(Word { text: skeleton(&run), start, end, glued: false, host, sentence, block, spelled: false });
+        words.push(PlainWord { text: skeleton(&run), start, end, glued: false, host, sentence, block, spelled: false });
     }
     words
 }
@@ -229,10 +229,10 @@ fn is_numbered(line: &str) -> bool {
 }
 
 /// Puts letters that stand apart (`i g n o r e`) together. Two words so written are parted by more than one character.
-fn join_spelled(words: Vec<Word>) -> Vec<Word> {
+fn join_spelled(words: Vec<PlainWord>) -> Vec<PlainWord> {
     const FEWEST: usize = 4;
-    let mut joined: Vec<Word> = Vec::with_capacity(words.len());
-    let mut run: Vec<Word> = Vec::new();
+    let mut joined: Vec<PlainWord> = Vec::with_capacity(words.len());
+    let mut run: Vec<PlainWord> = Vec::new();
     for word in words {
         let single = word.text.chars().count() == 1 && word.text.chars().all(|c| c.is_alphabetic() && !stands_alone(c));
         let goes_on = run.last().is_some_and(|last| word.start.saturating_sub(last.end) <= 3 && word.start > last.end);
@@ -250,11 +250,11 @@ fn join_spelled(words: Vec<Word>) -> Vec<Word> {
     joined
 }
 
-fn flush(joined: &mut Vec<Word>, run: &mut Vec<Word>, fewest: usize) {
+fn flush(joined: &mut Vec<PlainWord>, run: &mut Vec<PlainWord>, fewest: usize) {
     match (run.first(), run.last()) {
         (Some(first), Some(last)) if run.len() >= fewest => {
             let text = run.iter().map(|word| word.text.as_str()).collect();
-            joined.push(Word { text, end: last.end, spelled: true, glued: false, ..first.clone() });
+            joined.push(PlainWord { text, end: last.end, spelled: true, glued: false, ..first.clone() });
             run.clear();
         }
         _ => joined.append(run),
@@ -267,7 +267,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str) -> Vec<String> {
-        split(&View::of(text)).into_iter().map(|word| word.text).collect()
+        split(&PlainText::of(text)).into_iter().map(|word| word.text).collect()
     }
 
     #[test]
@@ -297,10 +297,10 @@ mod tests {
     #[test]
     fn a_word_knows_its_place() {
         let text = "é\u{200b} ｘyz evil.example a.md";
-        for word in split(&View::of(text)) {
+        for word in split(&PlainText::of(text)) {
             assert!(text.get(word.start..word.end).is_some_and(|part| !part.is_empty()));
         }
-        let words = split(&View::of(text));
+        let words = split(&PlainText::of(text));
         assert_eq!(text.get(words[1].start..words[1].end), Some("ｘyz"));
         assert!(words[2].host && words[3].host && !words[4].host);
     }
@@ -308,7 +308,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_words_within_it(text in "(?s).{0,80}") {
-            for word in split(&View::of(&text)) {
+            for word in split(&PlainText::of(&text)) {
                 prop_assert!(word.start <= word.end && word.end <= text.len());
                 prop_assert!(text.get(word.start..word.end).is_some());
             }

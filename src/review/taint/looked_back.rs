@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Judged, Standing, careful, is_owner, may_be_pasted, read_in, tainted};
+use super::{AutoApproval, Judged, careful, is_owner, may_be_pasted, read_in, tainted};
 use crate::id::{ActionId, MessageId, PersonId, TurnId};
 use crate::store::{Db, MessageKind, Node, ReflectionRow};
 use crate::trust::{Label, Scope, Source};
@@ -45,7 +45,7 @@ pub(super) fn judge(
     } else if pasted_among(db, reflection)? {
         careful(&label, row.scope, says::PASTED_AMONG)
     } else {
-        Judged { standing: Standing::Clean, label, scope: row.scope, note: String::new() }
+        Judged { standing: AutoApproval::Clean, label, scope: row.scope, note: String::new() }
     })
 }
 
@@ -73,13 +73,13 @@ fn pasted_among(db: Db<'_>, reflection: ReflectionRow) -> anyhow::Result<bool> {
 
 /// What was put before a reflection, and what it looked up itself.
 #[derive(Default)]
-struct Shown {
+struct ReflectionEvidence {
     said: Vec<MessageId>,
     earlier: Vec<ReflectionRow>,
 }
 
-fn shown_to(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Shown> {
-    let mut shown = Shown::default();
+fn shown_to(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<ReflectionEvidence> {
+    let mut shown = ReflectionEvidence::default();
     let Some(turn) = db.turns().turn(reflection.turn)? else { return Ok(shown) };
     for turn in db.turns().past_turns(turn.conversation)? {
         for found in db.derivations().parents(Node::Turn(turn.id))? {
@@ -94,7 +94,7 @@ fn shown_to(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Shown> {
     Ok(shown)
 }
 
-impl Shown {
+impl ReflectionEvidence {
     /// Of the last reflection of the same kind only the outcomes of its actions are put before the next one, in a line each: what that was made from
     /// counts no more. `than` says whose input it is; none for what was looked up, which is read whole.
     fn takes(&mut self, db: Db<'_>, node: Node, than: Option<&ReflectionRow>) -> anyhow::Result<()> {
@@ -120,21 +120,21 @@ fn length(reflection: &ReflectionRow) -> i64 {
 mod tests {
     use super::super::tests::{House, judged, text, typed};
     use super::*;
-    use crate::review::proposal::Origin;
+    use crate::review::proposal::ProposalOrigin;
     use crate::store::{ActionState, NewAction, NewMessage, NewReflection, NewSlot, NewStep, SlotState, TextKind, Tx};
-    use crate::time::Moment;
+    use crate::time::Timestamp;
 
     /// A reflection of Ada's with one action. The turn in which she typed stands for the one that was assigned.
     async fn looked_back(house: &House, label: Label) -> ActionId {
-        let (ada, at) = (house.ada, Moment(2));
+        let (ada, at) = (house.ada, Timestamp(2));
         let scope = Scope::Person(ada.person);
         let look = move |tx: Tx<'_>| {
             let slot = tx.slots().claim_slot(&NewSlot {
                 job: "daily",
                 scope,
                 period: "2026-11-20",
-                from: Moment(0),
-                to: Moment(1),
+                from: Timestamp(0),
+                to: Timestamp(1),
                 due_at: at,
                 state: SlotState::Claimed,
                 reason: "",
@@ -185,8 +185,8 @@ mod tests {
         house.journal.write("look back", look).await.unwrap()
     }
 
-    fn origin(action: ActionId, turn: TurnId, person: PersonId) -> Origin {
-        Origin::Reflection { action, turn, person, note: None }
+    fn origin(action: ActionId, turn: TurnId, person: PersonId) -> ProposalOrigin {
+        ProposalOrigin::Reflection { action, turn, person, note: None }
     }
 
     #[tokio::test]
@@ -194,7 +194,7 @@ mod tests {
         let house = typed("remember how I like my tea").await;
         let action = looked_back(&house, Label::neutral()).await;
         let judged = judged(&house, origin(action, house.ada.turn, house.ada.person)).await;
-        assert_eq!((judged.standing, judged.scope), (Standing::Clean, Scope::Person(house.ada.person)));
+        assert_eq!((judged.standing, judged.scope), (AutoApproval::Clean, Scope::Person(house.ada.person)));
     }
 
     #[tokio::test]
@@ -210,7 +210,11 @@ mod tests {
             origin(action, ada.turn, ben.person),
         ] {
             let judged = judged(&house, forged.clone()).await;
-            assert_eq!((judged.standing, judged.label.encode().as_str()), (Standing::Tainted, "unknown"), "{forged:?}");
+            assert_eq!(
+                (judged.standing, judged.label.encode().as_str()),
+                (AutoApproval::Tainted, "unknown"),
+                "{forged:?}"
+            );
         }
     }
 
@@ -224,10 +228,11 @@ mod tests {
         let action = looked_back(&house, Label::neutral()).await;
         let note = Some((page(), None));
         let of_note =
-            judged(&house, Origin::Reflection { action, turn: house.ada.turn, person: house.ada.person, note }).await;
+            judged(&house, ProposalOrigin::Reflection { action, turn: house.ada.turn, person: house.ada.person, note })
+                .await;
         let (ada, words) = (house.ada, text("a page", page(), house.ada.person));
         let read = move |tx: Tx<'_>| {
-            let (scope, at) = (Scope::Person(ada.person), Moment(3));
+            let (scope, at) = (Scope::Person(ada.person), Timestamp(3));
             let label = Label::neutral();
             let step =
                 NewStep { turn: ada.turn, seq: 0, kind: "tool", tool: "x", call: "{}", label: &label, scope, at };
@@ -237,14 +242,14 @@ mod tests {
         house.journal.write("read a page", read).await.unwrap();
         let of_step = judged(&house, origin(action, ada.turn, ada.person)).await;
         for judged in [of_row, of_note, of_step] {
-            assert_eq!((judged.standing, judged.label.encode().as_str()), (Standing::Tainted, "web:evil.example"));
+            assert_eq!((judged.standing, judged.label.encode().as_str()), (AutoApproval::Tainted, "web:evil.example"));
         }
     }
 
     #[tokio::test]
     async fn a_paste_among_what_was_looked_at_waits_and_so_does_what_was_forgotten() {
         for (words, standing) in
-            [("short", Standing::Clean), ("so:\n```\nx\n```", Standing::Careful), ("", Standing::Careful)]
+            [("short", AutoApproval::Clean), ("so:\n```\nx\n```", AutoApproval::Careful), ("", AutoApproval::Careful)]
         {
             let house = typed("look back").await;
             let action = looked_back(&house, Label::neutral()).await;
@@ -262,16 +267,16 @@ mod tests {
                     scope: turn.scope,
                     external_id: "",
                     album: "",
-                    received_at: Moment(1),
+                    received_at: Timestamp(1),
                     server_at: None,
-                    effective_at: Moment(1),
+                    effective_at: Timestamp(1),
                     turn: None,
                 })?;
                 if !words.is_empty() {
                     tx.messages().add_text(message, TextKind::Said, &text(words, Label::neutral(), ada.person))?;
                 }
                 let asked = tx.messages().messages_of_turn(ada.turn)?;
-                tx.turns().end_turn(ada.turn, "done", "", Moment(2))?;
+                tx.turns().end_turn(ada.turn, "done", "", Timestamp(2))?;
                 tx.derivations().derive(Node::Message(asked[0].id), Node::Message(message))
             };
             house.journal.write("see", saw).await.unwrap();

@@ -14,8 +14,8 @@ fn zone(name: &str) -> Zone {
     Zone::named(name).unwrap()
 }
 
-fn at(text: &str) -> Moment {
-    Moment(chrono::DateTime::parse_from_rfc3339(text).unwrap().timestamp_millis())
+fn at(text: &str) -> Timestamp {
+    Timestamp(chrono::DateTime::parse_from_rfc3339(text).unwrap().timestamp_millis())
 }
 
 fn cron(text: &str) -> Cron {
@@ -105,9 +105,9 @@ proptest! {
         let (mut since, mut now) = (Since::Known(start), start);
         let mut slots: Vec<Claim> = Vec::new();
         for (number, gap) in gaps.into_iter().enumerate() {
-            now = Moment(now.0 + gap * 3_600_000);
+            now = Timestamp(now.0 + gap * 3_600_000);
             // Every tenth time the clock is found to be behind: nothing is due then that was not before.
-            let seen = if number % 10 == 9 { Moment(now.0 - back * 3_600_000) } else { now };
+            let seen = if number % 10 == 9 { Timestamp(now.0 - back * 3_600_000) } else { now };
             for claim in plan(Job::Daily, &cron, &since, 7 * DAY, zone, seen).claims {
                 prop_assert!(claim.to <= claim.due_at && claim.due_at <= seen);
                 since = Since::Last(claim.period.to_string(), claim.to);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::times;
-use crate::engine::work::{Assignment, Kind, address_of, assign};
+use crate::engine::system_run::{Assignment, RunKind, address_of, assign};
 use crate::id::{AddressId, ReminderId, SlotId, StreamId};
 use crate::store::{NewOutbox, NewSlot, Node, ReminderKind, ReminderRow, ReminderState, SlotState, Tx};
-use crate::time::{Moment, Zone};
+use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::{self, reminder as says};
 
@@ -30,7 +30,7 @@ pub(super) enum Fired {
 ///
 /// # Errors
 /// If the journal cannot be written.
-pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Moment) -> anyhow::Result<Fired> {
+pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Timestamp) -> anyhow::Result<Fired> {
     let Some(row) = tx.reminders().reminder(id)?.filter(|row| row.state == ReminderState::Waiting) else {
         return Ok(Fired::Nothing);
     };
@@ -53,10 +53,10 @@ pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Moment) -> anyho
 fn tell(
     tx: Tx<'_>,
     row: &ReminderRow,
-    due: Moment,
+    due: Timestamp,
     address: AddressId,
     late: &str,
-    now: Moment,
+    now: Timestamp,
 ) -> anyhow::Result<Fired> {
     if claim(tx, row, due, SlotState::Done, "", now)?.is_none() {
         return Ok(Fired::Nothing);
@@ -72,7 +72,14 @@ fn notice(text: &Text, late: &str) -> Text {
     Labelled::new(Arc::from(says::told(words, &sources, late)), label.clone(), scope)
 }
 
-fn begin(tx: Tx<'_>, row: &ReminderRow, due: Moment, late: &str, zone: Zone, now: Moment) -> anyhow::Result<Fired> {
+fn begin(
+    tx: Tx<'_>,
+    row: &ReminderRow,
+    due: Timestamp,
+    late: &str,
+    zone: Zone,
+    now: Timestamp,
+) -> anyhow::Result<Fired> {
     let (scope, job) = (row.scope(), row.job());
     if tx.slots().open_slots()?.iter().any(|slot| slot.job == job && slot.scope == scope) {
         claim(tx, row, due, SlotState::Missed, STILL_RUNNING, now)?;
@@ -83,7 +90,7 @@ fn begin(tx: Tx<'_>, row: &ReminderRow, due: Moment, late: &str, zone: Zone, now
     let asked = says::to_do(&zone.show(row.created_at), &zone.show(due), late);
     let words = [wording::own(asked, scope), row.text.clone()];
     let from: Vec<Node> = row.turn.into_iter().map(Node::Turn).collect();
-    let task = Assignment { person: row.person, kind: Kind::Task, words: &words, from: &from, at: now };
+    let task = Assignment { person: row.person, kind: RunKind::Task, words: &words, from: &from, at: now };
     let run = assign(tx, &task)?.context("Somebody who could be reached cannot be any more")?;
     tx.slots().slot_works(slot, run.conversation)?;
     Ok(Fired::Begun(run.stream))
@@ -93,10 +100,10 @@ fn begin(tx: Tx<'_>, row: &ReminderRow, due: Moment, late: &str, zone: Zone, now
 fn claim(
     tx: Tx<'_>,
     row: &ReminderRow,
-    due: Moment,
+    due: Timestamp,
     state: SlotState,
     reason: &str,
-    now: Moment,
+    now: Timestamp,
 ) -> anyhow::Result<Option<SlotId>> {
     tx.slots().claim_slot(&NewSlot {
         job: &row.job(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::store::ReminderRow;
-use crate::time::{Cron, Moment, Zone};
+use crate::time::{Cron, Timestamp, Zone};
 use crate::wording::reminder as says;
 
 /// A delay up to this is none: nobody reads a message to the second.
@@ -11,12 +11,12 @@ const PUNCTUAL: Duration = Duration::from_secs(5 * 60);
 /// As many missed occurrences are counted.
 const COUNTED: usize = 100;
 /// The first time after `now`; `None` for what comes once, or never again.
-pub(super) fn next(row: &ReminderRow, zone: Zone, now: Moment) -> Option<Moment> {
+pub(super) fn next(row: &ReminderRow, zone: Zone, now: Timestamp) -> Option<Timestamp> {
     Cron::parse(&row.cron).ok()?.next_after(now, zone)
 }
 
 /// What is said of a delay; blank if there is none.
-pub(super) fn late(row: &ReminderRow, due: Moment, zone: Zone, now: Moment) -> String {
+pub(super) fn late(row: &ReminderRow, due: Timestamp, zone: Zone, now: Timestamp) -> String {
     let more = Cron::parse(&row.cron).map_or(0, |cron| {
         let times = std::iter::successors(cron.next_after(due, zone), |last| cron.next_after(*last, zone));
         times.take_while(|at| *at <= now).take(COUNTED).count()
@@ -43,14 +43,14 @@ mod tests {
             cron: cron.to_owned(),
             next_at: None,
             turn: None,
-            created_at: Moment(0),
+            created_at: Timestamp(0),
             state: ReminderState::Waiting,
         }
     }
 
     #[test]
     fn a_delay_is_named_when_it_is_one() {
-        let minutes = |minutes: u64| Moment(0).plus(Duration::from_secs(minutes * 60));
+        let minutes = |minutes: u64| Timestamp(0).plus(Duration::from_secs(minutes * 60));
         for (cron, after, says) in [
             ("", 0, ""),
             ("", 5, ""),
@@ -61,7 +61,7 @@ mod tests {
             ("*/15 * * * *", 61, "(UTC), and 4 times more since; it could not come sooner."),
             ("*/15 * * * *", 60_000, "(UTC), and 100 times or more since; it could not come sooner."),
         ] {
-            let late = late(&row(cron), Moment(0), Zone::UTC, minutes(after));
+            let late = late(&row(cron), Timestamp(0), Zone::UTC, minutes(after));
             assert!(late.ends_with(says) && late.is_empty() == says.is_empty(), "{cron} {after}: {late}");
         }
     }

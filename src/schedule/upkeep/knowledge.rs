@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::time::Moment;
+use crate::time::Timestamp;
 
 use super::super::Schedule;
-use super::steps::{Done, Step};
+use super::steps::{Done, MaintenanceStep};
 
 /// How many rows one transaction changes at most.
 const ROWS: u32 = 200;
@@ -14,7 +14,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 const KEEP_EXPORTS: Duration = Duration::from_secs(7 * 24 * 3600);
 
 impl Schedule {
-    pub(super) async fn sweep_knowledge(&self, now: Moment) -> anyhow::Result<Done> {
+    pub(super) async fn sweep_knowledge(&self, now: Timestamp) -> anyhow::Result<Done> {
         self.drop_exports(now.minus(KEEP_EXPORTS)).await?;
         let before = now.minus(DAY * 90);
         let swept = self.journal.write("sweep knowledge", move |tx| tx.erasure().sweep_knowledge(before, ROWS)).await?;
@@ -22,11 +22,11 @@ impl Schedule {
             self.finish_forgetting().await?;
             self.look_at_what_was_left(now).await?;
         }
-        Ok(Step::Knowledge.while_some(swept))
+        Ok(MaintenanceStep::Knowledge.while_some(swept))
     }
 
     /// The file goes first and its row after it.
-    async fn drop_exports(&self, before: Moment) -> anyhow::Result<()> {
+    async fn drop_exports(&self, before: Timestamp) -> anyhow::Result<()> {
         for (path, digest) in self.journal.read(move |db| db.erasure().old_exports(before)).await? {
             self.tree.files().drop_export(&path, &digest).await?;
             self.journal.write("drop an archive", move |tx| tx.erasure().export_dropped(&path, &digest)).await?;

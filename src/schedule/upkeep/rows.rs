@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::work;
+use crate::engine::system_run;
 use crate::people::Role;
 use crate::store::{Db, NewOutbox};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::{self, ProgramText, upkeep as says};
 
 use super::super::Schedule;
-use super::steps::{Done, Step};
+use super::steps::{Done, MaintenanceStep};
 
 /// The fact that holds what the last check found.
 pub const CHECKED: &str = "journal_checked";
@@ -33,7 +33,7 @@ const LITTLE_ROOM: u64 = 500 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
     /// When it was over.
-    pub at: Moment,
+    pub at: Timestamp,
     /// What is wrong; nothing if the journal is sound.
     pub found: Vec<String>,
 }
@@ -49,18 +49,18 @@ impl Checked {
 }
 
 impl Schedule {
-    pub(super) async fn sweep_rows(&self, now: Moment) -> anyhow::Result<Done> {
+    pub(super) async fn sweep_rows(&self, now: Timestamp) -> anyhow::Result<Done> {
         let days = |days: u32| now.minus(Duration::from_secs(24 * 3600) * days);
         let (month, quarter, year) = (days(30), days(90), days(365));
         let sweep = move |tx: crate::store::Tx<'_>| tx.maintenance().sweep(month, quarter, year, ROWS);
         let swept = self.journal.write("sweep rows", sweep).await?;
-        Ok(Step::Rows.while_some(swept))
+        Ok(MaintenanceStep::Rows.while_some(swept))
     }
 
     /// What is missing in the index or left over in it is mended at once: it is derived, so nobody has to be asked.
-    pub(super) async fn compare_index(&self, now: Moment) -> anyhow::Result<Done> {
+    pub(super) async fn compare_index(&self, now: Timestamp) -> anyhow::Result<Done> {
         let last = self.journal.read(|db| db.settings().fact(COMPARED)).await?;
-        if last.and_then(|at| at.parse().ok()).is_some_and(|at| now.since(Moment(at)) < WEEK) {
+        if last.and_then(|at| at.parse().ok()).is_some_and(|at| now.since(Timestamp(at)) < WEEK) {
             return Ok(Done::Next);
         }
         let astray = self.journal.read_much(|db| db.maintenance().astray(ROWS)).await?;
@@ -74,25 +74,25 @@ impl Schedule {
         let (missing, left_over) = (astray.missing.len(), astray.left_over.len());
         tracing::warn!("The search index is mended: {missing} texts were missing, {left_over} were left over");
         self.journal.write("mend the index", move |tx| tx.maintenance().mend_index(&astray)).await?;
-        Ok(Done::Again(Step::Index))
+        Ok(Done::Again(MaintenanceStep::Index))
     }
 
-    pub(super) async fn begin_check(&self, now: Moment) -> anyhow::Result<Done> {
+    pub(super) async fn begin_check(&self, now: Timestamp) -> anyhow::Result<Done> {
         let (last, tables) = self.journal.read(|db| Ok((Checked::last(db)?, db.maintenance().tables()?))).await?;
         if last.is_some_and(|last| now.since(last.at) < WEEK) {
             return Ok(Done::Next);
         }
-        Ok(Done::Again(Step::Tables { left: Some(tables), found: Vec::new() }))
+        Ok(Done::Again(MaintenanceStep::Tables { left: Some(tables), found: Vec::new() }))
     }
 
     /// Looks at one table. After the last one the owner is told if there is anything to tell.
-    pub(super) async fn check_tables(&self, left: &[String], found: &[String], now: Moment) -> anyhow::Result<Done> {
+    pub(super) async fn check_tables(&self, left: &[String], found: &[String], now: Timestamp) -> anyhow::Result<Done> {
         let (mut left, mut found) = (left.to_vec(), found.to_vec());
         if let Some(table) = left.pop() {
             // A table that cannot be read at all is a finding as well.
             let looked = self.journal.read_much(move |db| Ok(db.maintenance().check_table(&table))).await?;
             found.extend(looked.unwrap_or_else(|error| vec![format!("{error:#}")]));
-            return Ok(Done::Again(Step::Tables { left: Some(left), found }));
+            return Ok(Done::Again(MaintenanceStep::Tables { left: Some(left), found }));
         }
         let words = (!found.is_empty()).then(|| says::journal_damaged(found.len()));
         let checked = serde_json::to_string(&Checked { at: now, found })?;
@@ -101,7 +101,7 @@ impl Schedule {
         Ok(Done::Next)
     }
 
-    pub(super) async fn look_for_room(&self, now: Moment) -> anyhow::Result<Done> {
+    pub(super) async fn look_for_room(&self, now: Timestamp) -> anyhow::Result<Done> {
         let Some(free) = (self.free_space)().filter(|free| *free < LITTLE_ROOM) else { return Ok(Done::Next) };
         let today = self.zone.day(now);
         if self.journal.read(|db| db.settings().fact(TOLD_OF_DISK)).await?.as_ref() == Some(&today) {
@@ -119,7 +119,7 @@ impl Schedule {
         &self,
         name: &'static str,
         words: Option<ProgramText>,
-        now: Moment,
+        now: Timestamp,
         with: impl FnOnce(crate::store::Tx<'_>) -> anyhow::Result<()> + Send + 'static,
     ) -> anyhow::Result<()> {
         let tell = move |tx: crate::store::Tx<'_>| {
@@ -131,7 +131,7 @@ impl Schedule {
                 .filter(|person| person.role == Role::Owner)
                 .min_by_key(|person| person.id);
             let (Some(words), Some(owner)) = (words, owner) else { return Ok(None) };
-            let Some(address) = work::address_of(*tx, owner.id)? else { return Ok(None) };
+            let Some(address) = system_run::address_of(*tx, owner.id)? else { return Ok(None) };
             let text = wording::own(words, Scope::Person(owner.id));
             tx.outbox().post(&NewOutbox::notice(address, &text, now))?;
             Ok(Some(address))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::store::{Db, SlotState};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 
 use super::super::Schedule;
@@ -19,7 +19,7 @@ const MERGES: u32 = 2_000;
 
 /// A step, and how far it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum MaintenanceStep {
     /// Words of conversations.
     Conversations,
     /// Words of commands, and of what was sent besides answers.
@@ -59,12 +59,12 @@ pub(super) enum Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Done {
     /// There is more of it.
-    Again(Step),
+    Again(MaintenanceStep),
     /// Nothing of it is left today.
     Next,
 }
 
-impl Step {
+impl MaintenanceStep {
     pub(super) fn first() -> Self {
         Self::Conversations
     }
@@ -97,28 +97,28 @@ impl Step {
 }
 
 impl Schedule {
-    pub(super) async fn take(&self, step: &Step, now: Moment) -> anyhow::Result<Done> {
+    pub(super) async fn take(&self, step: &MaintenanceStep, now: Timestamp) -> anyhow::Result<Done> {
         if step.goes_by_age() && !self.was_kept_up_lately(now).await? {
             return Ok(Done::Next);
         }
         match step {
-            Step::Conversations => self.forget_conversations(now).await,
-            Step::Commands => self.forget_commands(now).await,
-            Step::Originals => self.purge_originals(now).await,
-            Step::Files { after } => self.drop_files(*after, now).await,
-            Step::Rows => self.sweep_rows(now).await,
-            Step::Knowledge => self.sweep_knowledge(now).await,
-            Step::Index => self.compare_index(now).await,
-            Step::Merge { times } => self.merge_index(*times).await,
-            Step::Tables { left: None, .. } => self.begin_check(now).await,
-            Step::Tables { left: Some(left), found } => self.check_tables(left, found, now).await,
-            Step::Log => self.cut_log().await,
-            Step::Room => self.look_for_room(now).await,
+            MaintenanceStep::Conversations => self.forget_conversations(now).await,
+            MaintenanceStep::Commands => self.forget_commands(now).await,
+            MaintenanceStep::Originals => self.purge_originals(now).await,
+            MaintenanceStep::Files { after } => self.drop_files(*after, now).await,
+            MaintenanceStep::Rows => self.sweep_rows(now).await,
+            MaintenanceStep::Knowledge => self.sweep_knowledge(now).await,
+            MaintenanceStep::Index => self.compare_index(now).await,
+            MaintenanceStep::Merge { times } => self.merge_index(*times).await,
+            MaintenanceStep::Tables { left: None, .. } => self.begin_check(now).await,
+            MaintenanceStep::Tables { left: Some(left), found } => self.check_tables(left, found, now).await,
+            MaintenanceStep::Log => self.cut_log().await,
+            MaintenanceStep::Room => self.look_for_room(now).await,
         }
     }
 
     /// Whether there was a round in the days before, so that the time can be believed.
-    async fn was_kept_up_lately(&self, now: Moment) -> anyhow::Result<bool> {
+    async fn was_kept_up_lately(&self, now: Timestamp) -> anyhow::Result<bool> {
         let since = now.minus(LATELY);
         let rounds = move |db: Db<'_>| db.slots().slots_within(Scope::Shared, super::JOB, since, now);
         Ok(self.journal.read(rounds).await?.iter().any(|round| round.state == SlotState::Done))
@@ -129,7 +129,7 @@ impl Schedule {
         let all = times == 0 && self.journal.read(|db| db.settings().fact(super::words::FORGOT)).await?.is_some();
         let more = self.journal.write("merge the index", move |tx| tx.maintenance().merge_index(PAGES, all)).await?;
         if more && times < MERGES {
-            return Ok(Done::Again(Step::Merge { times: times.saturating_add(1) }));
+            return Ok(Done::Again(MaintenanceStep::Merge { times: times.saturating_add(1) }));
         }
         if self.journal.read(|db| db.settings().fact(super::words::FORGOT)).await?.is_some() {
             self.journal.write("the index is whole", |tx| tx.settings().drop_fact(super::words::FORGOT)).await?;
@@ -152,7 +152,8 @@ mod tests {
 
     #[test]
     fn every_round_comes_to_an_end() {
-        let steps: Vec<Step> = std::iter::successors(Some(Step::first()), Step::next).take(50).collect();
-        assert_eq!((steps.len(), steps.last()), (11, Some(&Step::Room)));
+        let steps: Vec<MaintenanceStep> =
+            std::iter::successors(Some(MaintenanceStep::first()), MaintenanceStep::next).take(50).collect();
+        assert_eq!((steps.len(), steps.last()), (11, Some(&MaintenanceStep::Room)));
     }
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use crate::memory::Received;
 use crate::store::OldFile;
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::wording::upkeep as says;
 
 use super::super::Schedule;
-use super::steps::{Done, Step};
+use super::steps::{Done, MaintenanceStep};
 
 pub(super) use crate::store::FORGOT;
 /// How many rows one transaction changes at most.
@@ -20,7 +20,7 @@ const KEEP_ORIGINALS: Duration = Duration::from_secs(7 * 24 * 3600);
 
 impl Schedule {
     /// Words of a conversation that ended so many days ago; a setting of a day less than the gap cannot reach one that goes on.
-    pub(super) async fn forget_conversations(&self, now: Moment) -> anyhow::Result<Done> {
+    pub(super) async fn forget_conversations(&self, now: Timestamp) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.retention.messages_days) else { return Ok(Done::Next) };
         let before = before.min(now.minus(self.engine.conversation.gap));
         let journal = &self.journal;
@@ -34,10 +34,10 @@ impl Schedule {
         if journal.write("forget words", forget).await? == 0 {
             tracing::info!(conversation.id = id.0, "The words of conversation {id} are deleted because of their age");
         }
-        Ok(Done::Again(Step::Conversations))
+        Ok(Done::Again(MaintenanceStep::Conversations))
     }
 
-    pub(super) async fn forget_commands(&self, now: Moment) -> anyhow::Result<Done> {
+    pub(super) async fn forget_commands(&self, now: Timestamp) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.retention.messages_days) else { return Ok(Done::Next) };
         let forget = move |tx: crate::store::Tx<'_>| {
             let edited = tx.maintenance().remember_edited()?;
@@ -46,18 +46,18 @@ impl Schedule {
                 + tx.maintenance().forget_notices(before, ROWS)?)
         };
         let forgotten = self.journal.write("forget commands", forget).await?;
-        Ok(Step::Commands.while_some(forgotten))
+        Ok(MaintenanceStep::Commands.while_some(forgotten))
     }
 
-    pub(super) async fn purge_originals(&self, now: Moment) -> anyhow::Result<Done> {
+    pub(super) async fn purge_originals(&self, now: Timestamp) -> anyhow::Result<Done> {
         let before = now.minus(KEEP_ORIGINALS);
         let purge = move |tx: crate::store::Tx<'_>| tx.maintenance().purge_originals(before, ROWS);
         let purged = self.journal.write("purge originals", purge).await?;
-        Ok(Step::Originals.while_some(purged))
+        Ok(MaintenanceStep::Originals.while_some(purged))
     }
 
     /// The file goes first and its row is marked then: after a crash in between it is not there, and the row is marked the next time.
-    pub(super) async fn drop_files(&self, after: i64, now: Moment) -> anyhow::Result<Done> {
+    pub(super) async fn drop_files(&self, after: i64, now: Timestamp) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.retention.attachments_days) else { return Ok(Done::Next) };
         let old = self.journal.read(move |db| db.maintenance().old_files(before, after, FILES)).await?;
         let Some(last) = old.last().map(|file| file.id.0) else { return Ok(Done::Next) };
@@ -66,7 +66,7 @@ impl Schedule {
                 tracing::warn!("Received file {} is not deleted: {error:#}", file.id);
             }
         }
-        Ok(Done::Again(Step::Files { after: last }))
+        Ok(Done::Again(MaintenanceStep::Files { after: last }))
     }
 
     async fn drop_file(&self, file: &OldFile) -> anyhow::Result<()> {
@@ -82,6 +82,6 @@ impl Schedule {
     }
 }
 
-fn ago(now: Moment, days: Option<u32>) -> Option<Moment> {
+fn ago(now: Timestamp, days: Option<u32>) -> Option<Timestamp> {
     days.map(|days| now.minus(Duration::from_secs(24 * 3600).saturating_mul(days)))
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::skill::folder::MAIN;
 use crate::skill::index::{Available, applies, listing};
 use crate::skill::manifest::{self, Manifest};
-use crate::skill::{Shelf, name};
+use crate::skill::{SkillCache, name};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -71,7 +71,7 @@ fn each_follows_the_published_rules() {
 #[test]
 fn none_of_the_source_is_forgotten() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("skills");
-    let catalogue = Shelf::new(dir).look();
+    let catalogue = SkillCache::new(dir).look();
     assert_eq!(catalogue.broken, []);
     assert_eq!(catalogue.skills.len(), all().len());
     for builtin in all() {

@@ -4,7 +4,7 @@ use std::fs::{self, DirEntry, FileType};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use super::Broken;
+use super::UnloadableSkill;
 use crate::skill::name;
 use crate::wording;
 
@@ -13,15 +13,15 @@ const SHOWN: usize = 80;
 
 /// Something that may be a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(super) enum ListedFolder {
     /// A folder of that name.
     Folder(String),
     /// Something that looks like one and will not be looked into.
-    Broken(Broken),
+    Broken(UnloadableSkill),
 }
 
 /// What is there; nothing if there is no such folder.
-pub(super) fn list(dir: &Path) -> Result<Vec<Entry>, String> {
+pub(super) fn list(dir: &Path) -> Result<Vec<ListedFolder>, String> {
     match entries(dir) {
         Ok(entries) => Ok(entries),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -29,7 +29,7 @@ pub(super) fn list(dir: &Path) -> Result<Vec<Entry>, String> {
     }
 }
 
-fn entries(dir: &Path) -> io::Result<Vec<Entry>> {
+fn entries(dir: &Path) -> io::Result<Vec<ListedFolder>> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -39,10 +39,10 @@ fn entries(dir: &Path) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-fn judge(entry: &DirEntry, kind: FileType) -> Option<Entry> {
+fn judge(entry: &DirEntry, kind: FileType) -> Option<ListedFolder> {
     let raw = entry.file_name();
     let name = raw.to_string_lossy();
-    let broken = |why: &str| Entry::Broken(Broken { folder: shown(&name), why: why.to_owned() });
+    let broken = |why: &str| ListedFolder::Broken(UnloadableSkill { folder: shown(&name), why: why.to_owned() });
     if name.starts_with('.') {
         None
     } else if kind.is_symlink() {
@@ -53,7 +53,7 @@ fn judge(entry: &DirEntry, kind: FileType) -> Option<Entry> {
         None
     } else {
         let plain = raw.to_str().filter(|name| name::is_plain(name));
-        Some(plain.map_or_else(|| broken(wording::skill::ODD_NAME), |name| Entry::Folder(name.to_owned())))
+        Some(plain.map_or_else(|| broken(wording::skill::ODD_NAME), |name| ListedFolder::Folder(name.to_owned())))
     }
 }
 

@@ -23,8 +23,8 @@ impl Home {
         self.put(&format!("{folder}/SKILL.md"), format!("---\nname: {name}\ndescription: Does {name}\n---\n"));
     }
 
-    fn shelf(&self) -> Shelf {
-        Shelf::new(self.0.path().to_owned())
+    fn shelf(&self) -> SkillCache {
+        SkillCache::new(self.0.path().to_owned())
     }
 }
 
@@ -81,9 +81,9 @@ fn a_broken_folder_says_why() {
 #[test]
 fn no_folder_means_no_skills_and_one_that_cannot_be_listed_is_named() {
     let home = Home::new();
-    assert_eq!(*Shelf::new(home.0.path().join("missing")).look(), Catalogue::default());
+    assert_eq!(*SkillCache::new(home.0.path().join("missing")).look(), Catalogue::default());
     home.put("file", "x");
-    let catalogue = Shelf::new(home.0.path().join("file")).look();
+    let catalogue = SkillCache::new(home.0.path().join("file")).look();
     assert_eq!(found(&catalogue), (vec![], vec!["skills"]));
 }
 
@@ -129,8 +129,8 @@ fn a_failure_that_may_pass_is_tried_again() {
     home.skill("a", "a");
     let path = home.0.path().join("a");
     for may_pass in [true, false] {
-        let failure = Failure { why: "too many open files".to_owned(), may_pass };
-        let before = Seen { stamps: Stamps::of(&path), outcome: Err(failure) };
+        let failure = LoadFailure { why: "too many open files".to_owned(), may_pass };
+        let before = FolderStamp { stamps: Stamps::of(&path), outcome: Err(failure) };
         assert_eq!(again(&path, "a", Some(&before)).unwrap().outcome.is_ok(), may_pass);
     }
 }

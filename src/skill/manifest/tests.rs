@@ -13,12 +13,12 @@ fn said(text: &str) -> (String, String) {
     (manifest.name, manifest.description)
 }
 
-fn refused(text: &str) -> (usize, What) {
+fn refused(text: &str) -> (usize, ManifestProblem) {
     let problem = read(text, "here").unwrap_err();
     (problem.line, problem.what)
 }
 
-fn faults(text: &str) -> Vec<(usize, What)> {
+fn faults(text: &str) -> Vec<(usize, ManifestProblem)> {
     strict(text, "here").into_iter().map(|problem| (problem.line, problem.what)).collect()
 }
 
@@ -55,8 +55,8 @@ fn a_skill_is_read_in_whatever_way_it_is_written() {
 
 #[test]
 fn the_form_says_where_the_description_stood() {
-    assert_eq!(manifest("---\ndescription: b\n---\n").form, Form::FrontMatter);
-    assert_eq!(manifest("---\nname: a\n---\nb\n").form, Form::Legacy);
+    assert_eq!(manifest("---\ndescription: b\n---\n").form, ManifestFormat::FrontMatter);
+    assert_eq!(manifest("---\nname: a\n---\nb\n").form, ManifestFormat::Legacy);
 }
 
 #[test]
@@ -89,15 +89,15 @@ fn the_other_fields() {
 fn what_has_no_description_is_refused_with_its_line() {
     let long = format!("---\nname: a\nx: {}\n---\n", "y".repeat(LONGEST_FRONT));
     for (text, problem) in [
-        ("", (1, What::Blank)),
-        ("  \n\n", (1, What::Blank)),
-        ("\u{feff}", (1, What::Blank)),
-        ("---\nname: a\ndescription: b\n", (1, What::Unclosed)),
-        ("\n---\nname: a\n----\n", (2, What::Unclosed)),
-        ("---\nname: a\n---\n\n# Only a heading\n", (1, What::NoDescription)),
-        ("# Only a heading\n", (1, What::NoDescription)),
-        ("---\n---\n", (1, What::NoDescription)),
-        (long.as_str(), (1, What::LongFront)),
+        ("", (1, ManifestProblem::Blank)),
+        ("  \n\n", (1, ManifestProblem::Blank)),
+        ("\u{feff}", (1, ManifestProblem::Blank)),
+        ("---\nname: a\ndescription: b\n", (1, ManifestProblem::Unclosed)),
+        ("\n---\nname: a\n----\n", (2, ManifestProblem::Unclosed)),
+        ("---\nname: a\n---\n\n# Only a heading\n", (1, ManifestProblem::NoDescription)),
+        ("# Only a heading\n", (1, ManifestProblem::NoDescription)),
+        ("---\n---\n", (1, ManifestProblem::NoDescription)),
+        (long.as_str(), (1, ManifestProblem::LongFront)),
     ] {
         assert_eq!(refused(text), problem, "{:?}", crate::text::cut_bytes(text, 60));
     }
@@ -105,9 +105,12 @@ fn what_has_no_description_is_refused_with_its_line() {
 
 #[test]
 fn bytes_that_are_no_text_are_refused_with_their_line() {
-    let folder = |bytes: &[u8]| Folder::new([(MAIN.to_owned(), std::sync::Arc::from(bytes))]);
-    assert_eq!(Manifest::of("a", &folder(b"---\nname: \xff\n")), Err(Problem { line: 2, what: What::NotText }));
-    assert_eq!(Manifest::of("a", &Folder::default()), Err(Problem { line: 1, what: What::Missing }));
+    let folder = |bytes: &[u8]| SkillFolder::new([(MAIN.to_owned(), std::sync::Arc::from(bytes))]);
+    assert_eq!(
+        Manifest::of("a", &folder(b"---\nname: \xff\n")),
+        Err(Problem { line: 2, what: ManifestProblem::NotText })
+    );
+    assert_eq!(Manifest::of("a", &SkillFolder::default()), Err(Problem { line: 1, what: ManifestProblem::Missing }));
     let problem = Manifest::of("a", &folder(b"---\nname: a")).unwrap_err();
     let says = "line 1: the front matter begins here and does not end; put a line of three dashes after it";
     assert_eq!(problem.to_string(), says);
@@ -138,38 +141,44 @@ fn what_follows_the_rules_has_no_fault() {
 fn every_broken_rule_is_named_with_its_line() {
     let longest = "d".repeat(1024);
     assert_eq!(faults(&format!("---\nname: here\ndescription: {longest}\n---\n")), []);
-    let too_long = |key, length, most| What::TooLong { key, length, most };
+    let too_long = |key, length, most| ManifestProblem::TooLong { key, length, most };
     for (text, expected) in [
-        ("# T\n\nText\n", vec![(1, What::NoFront)]),
-        ("----\nname: here\n---\n", vec![(1, What::NoFront)]),
-        ("\u{feff}---\nname: here\ndescription: b\n---\n", vec![(1, What::NoFront)]),
-        ("---\nname: here\n", vec![(1, What::Unclosed)]),
-        ("---\nname: here\n---\nText\n", vec![(1, What::NoDescription)]),
-        ("---\ndescription: b\n---\n", vec![(1, What::NoName)]),
-        ("---\ndescription: b\nname: Here\n---\n", vec![(3, What::BadName("Here".to_owned()))]),
+        ("# T\n\nText\n", vec![(1, ManifestProblem::NoFront)]),
+        ("----\nname: here\n---\n", vec![(1, ManifestProblem::NoFront)]),
+        ("\u{feff}---\nname: here\ndescription: b\n---\n", vec![(1, ManifestProblem::NoFront)]),
+        ("---\nname: here\n", vec![(1, ManifestProblem::Unclosed)]),
+        ("---\nname: here\n---\nText\n", vec![(1, ManifestProblem::NoDescription)]),
+        ("---\ndescription: b\n---\n", vec![(1, ManifestProblem::NoName)]),
+        ("---\ndescription: b\nname: Here\n---\n", vec![(3, ManifestProblem::BadName("Here".to_owned()))]),
         (
             "---\nname: there\ndescription: b\n---\n",
-            vec![(2, What::OtherName { name: "there".to_owned(), folder: "here".to_owned() })],
+            vec![(2, ManifestProblem::OtherName { name: "there".to_owned(), folder: "here".to_owned() })],
         ),
-        ("---\nname: here\ndescription: '  '\n---\n", vec![(3, What::NoDescription)]),
-        ("---\nname: here\ndescription:\n  - b\n---\n", vec![(3, What::NotOneText("description"))]),
+        ("---\nname: here\ndescription: '  '\n---\n", vec![(3, ManifestProblem::NoDescription)]),
+        ("---\nname: here\ndescription:\n  - b\n---\n", vec![(3, ManifestProblem::NotOneText("description"))]),
         (&format!("---\nname: here\ndescription: {longest}d\n---\n"), vec![(3, too_long("description", 1025, 1024))]),
         (
             &format!("---\nname: here\ndescription: b\ncompatibility: {}\n---\n", "c".repeat(501)),
             vec![(4, too_long("compatibility", 501, 500))],
         ),
-        ("---\nname: here\ndescription: b\nversion: 1\n---\n", vec![(4, What::UnknownKey("version".to_owned()))]),
-        ("---\nname: here\ndescription: b\nallowed-tools: [c]\n---\n", vec![(4, What::Unusual("a value in brackets"))]),
-        ("---\nname: here\ndescription: !x b\n---\n", vec![(3, What::Unusual("a tag"))]),
+        (
+            "---\nname: here\ndescription: b\nversion: 1\n---\n",
+            vec![(4, ManifestProblem::UnknownKey("version".to_owned()))],
+        ),
+        (
+            "---\nname: here\ndescription: b\nallowed-tools: [c]\n---\n",
+            vec![(4, ManifestProblem::Unusual("a value in brackets"))],
+        ),
+        ("---\nname: here\ndescription: !x b\n---\n", vec![(3, ManifestProblem::Unusual("a tag"))]),
         (
             "---\nname: here\nname: here\ndescription: b\n---\n",
-            vec![(3, What::Unusual("a key that stands there twice"))],
+            vec![(3, ManifestProblem::Unusual("a key that stands there twice"))],
         ),
-        ("---\nname: here\ndescription: b --- c\n---\n", vec![(3, What::Dashes)]),
+        ("---\nname: here\ndescription: b --- c\n---\n", vec![(3, ManifestProblem::Dashes)]),
     ] {
         assert_eq!(faults(text), expected, "{text}");
     }
-    assert!(matches!(faults("---\nname: here\ndescription: b: c\n---\n").as_slice(), [(3, What::Yaml(_))]));
+    assert!(matches!(faults("---\nname: here\ndescription: b: c\n---\n").as_slice(), [(3, ManifestProblem::Yaml(_))]));
 }
 
 proptest! {
@@ -197,7 +206,7 @@ proptest! {
         if strict(&text, &name).is_empty() {
             let (manifest, _) = read(&text, "other").unwrap();
             prop_assert_eq!(manifest.name, name);
-            prop_assert_eq!(manifest.form, Form::FrontMatter);
+            prop_assert_eq!(manifest.form, ManifestFormat::FrontMatter);
         }
     }
 }

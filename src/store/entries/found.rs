@@ -10,7 +10,7 @@ use rusqlite::{Row, ToSql, params, params_from_iter};
 
 use super::super::EntryKind;
 use super::words::{agent_of, name_word};
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// So many of the newest answers of the extractor are asked for categories.
@@ -57,11 +57,11 @@ pub struct EntryRow {
     /// SHA-256 of the words.
     pub digest: String,
     /// When it was written.
-    pub at: Moment,
+    pub at: Timestamp,
     /// How often a trusted turn was given it.
     pub uses: u32,
     /// When the last time.
-    pub used_at: Option<Moment>,
+    pub used_at: Option<Timestamp>,
 }
 
 const COLUMNS: &str = "SELECT e.id, e.key, e.path, e.line, e.kind, e.category, e.section, e.name, e.text, e.digest, e.at, e.label, e.scope,

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::params;
 
-use super::super::recall::{COUNT_UP_TO, place};
+use super::super::message_search::{COUNT_UP_TO, place};
 use super::found::Lookup;
 use super::words::{kind_word, name_word};
 use crate::text::fold;
@@ -37,19 +37,19 @@ pub struct Matching {
 }
 
 /// A part of the index that is looked into: with what its words begin, and what a question is limited to there.
-struct Place {
+struct IndexColumn {
     prefix: String,
     limits: String,
 }
 
 /// A word of a question with the number of entries that hold it, in each place and in all.
-struct Word<'q> {
+struct QueryWord<'q> {
     word: &'q str,
     held: Vec<i64>,
     all: i64,
 }
 
-impl Place {
+impl IndexColumn {
     fn of(lookup: &Lookup, scope: Scope, is_trusted: bool) -> Self {
         let prefix = place(scope, is_trusted);
         let any = |words: &[String]| {
@@ -97,7 +97,7 @@ impl Place {
     }
 }
 
-fn anywhere(places: &[Place], words: &[&str], join: &str) -> String {
+fn anywhere(places: &[IndexColumn], words: &[&str], join: &str) -> String {
     places.iter().map(|place| place.holding(words, join)).collect::<Vec<_>>().join(" OR ")
 }
 
@@ -110,7 +110,7 @@ impl Entries<'_> {
         if question.is_empty() {
             return Ok(Matching::default());
         }
-        let places = Place::all(lookup, if lookup.untrusted_too { &[true, false] } else { &[true] });
+        let places = IndexColumn::all(lookup, if lookup.untrusted_too { &[true, false] } else { &[true] });
         let words: Vec<&str> = question.words.iter().map(String::as_str).collect();
         let weighing = self.weighing(&words, &places)?;
         let whole = || self.newest_entries(&anywhere(&places, &words, " AND "), limit);
@@ -129,7 +129,7 @@ impl Entries<'_> {
         if !lookup.untrusted_too {
             let weighed: Vec<&str> = weighing.iter().map(|word| word.word).collect();
             let any = if weighed.is_empty() { &words } else { &weighed };
-            let others = Place::all(lookup, &[false]);
+            let others = IndexColumn::all(lookup, &[false]);
             found.untrusted =
                 usize::try_from(self.count_entries(&anywhere(&others, any, " OR "), COUNT_UP_TO.try_into()?)?)?;
         }
@@ -141,8 +141,8 @@ impl Entries<'_> {
     /// # Errors
     /// If the journal cannot be read.
     pub fn entry_digests(&self, lookup: &Lookup, limit: usize) -> anyhow::Result<HashSet<String>> {
-        let places = Place::all(lookup, if lookup.untrusted_too { &[true, false] } else { &[true] });
-        let Some(within) = places.iter().map(Place::whole).collect::<Option<Vec<_>>>() else {
+        let places = IndexColumn::all(lookup, if lookup.untrusted_too { &[true, false] } else { &[true] });
+        let Some(within) = places.iter().map(IndexColumn::whole).collect::<Option<Vec<_>>>() else {
             return Ok(HashSet::new());
         };
         let mut query = self.db.prepare_cached(
@@ -155,14 +155,14 @@ impl Entries<'_> {
     }
 
     /// The words that weigh: the rarest, as long as they do not stand in too many entries together. None, if each stands in too many.
-    fn weighing<'q>(&self, words: &[&'q str], places: &[Place]) -> anyhow::Result<Vec<Word<'q>>> {
+    fn weighing<'q>(&self, words: &[&'q str], places: &[IndexColumn]) -> anyhow::Result<Vec<QueryWord<'q>>> {
         let mut counted = Vec::new();
         for word in words {
             let mut held = Vec::new();
             for place in places {
                 held.push(self.count_entries(&place.said(word), WEIGHED + 1)?);
             }
-            counted.push(Word { word, all: held.iter().sum(), held });
+            counted.push(QueryWord { word, all: held.iter().sum(), held });
         }
         counted.sort_by_key(|word| word.all);
         let mut room = WEIGHED;
@@ -176,7 +176,12 @@ impl Entries<'_> {
     }
 
     /// How well each entry within the limits matches any of those words.
-    fn entry_scores(&self, scope: Scope, weighing: &[Word<'_>], places: &[Place]) -> anyhow::Result<HashMap<i64, f64>> {
+    fn entry_scores(
+        &self,
+        scope: Scope,
+        weighing: &[QueryWord<'_>],
+        places: &[IndexColumn],
+    ) -> anyhow::Result<HashMap<i64, f64>> {
         let rows: i64 = self.db.query_row("SELECT count(*) FROM entries_fts_docsize", [], |row| row.get(0))?;
         let known = self.entries_known(scope)?;
         let mut scores = HashMap::new();
@@ -267,18 +272,18 @@ mod tests {
     use super::*;
     use crate::id::PersonId;
     use crate::store::Db;
-    use crate::time::Moment;
+    use crate::time::Timestamp;
     use crate::trust::{Label, Source};
 
     const ADA: Scope = Scope::Person(PersonId(1));
     const BEN: Scope = Scope::Person(PersonId(2));
 
-    struct Shelf {
+    struct MatchScope {
         journal: Journal,
         _folder: tempfile::TempDir,
     }
 
-    impl Shelf {
+    impl MatchScope {
         fn empty() -> Self {
             let folder = tempfile::tempdir().unwrap();
             Self { journal: Journal::open(&folder.path().join("journal.db"), None).unwrap(), _folder: folder }
@@ -293,7 +298,7 @@ mod tests {
                 label,
                 trouble: String::new(),
                 size: 0,
-                at: Moment(1),
+                at: Timestamp(1),
             };
             let entry = |(at, line): (usize, &&str)| NewEntry {
                 section: "Recent facts".to_owned(),
@@ -333,7 +338,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_others_know_changes_neither_what_is_rare_nor_what_is_counted() {
-        let shelf = Shelf::empty();
+        let shelf = MatchScope::empty();
         let known = ["the boat is red", "the boat is blue", "the boat leaks", "the red shed is at the harbour"];
         shelf.keeps("memory/a.md", ADA, Label::trusted(), &known).await;
         let before = shelf.ada_finds("boat red").await;
@@ -352,7 +357,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_word_is_not_rare_because_it_stands_in_few_shared_or_untrusted_entries() {
-        let shelf = Shelf::empty();
+        let shelf = MatchScope::empty();
         let mut known = vec!["garden work again today"; 60];
         known.push("the quince tree grows well");
         shelf.keeps("memory/a.md", ADA, Label::trusted(), &known).await;
@@ -367,7 +372,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_question_is_limited_to_is_decided_in_the_index() {
-        let shelf = Shelf::empty();
+        let shelf = MatchScope::empty();
         shelf.keeps("memory/a.md", ADA, Label::trusted(), &["the red boat"]).await;
         shelf.keeps("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
         shelf.keeps("inbox/x.md", ADA, web(), &["the red herring"]).await;
@@ -384,7 +389,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_stands_under_a_heading_or_with_an_agent_is_told_without_any_words() {
-        let shelf = Shelf::empty();
+        let shelf = MatchScope::empty();
         shelf.keeps("memory/a.md", ADA, Label::trusted(), &["the red boat", "a shed"]).await;
         shelf.keeps("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
         shelf.keeps("people/2-ben/agents/cook/memory.md", BEN, Label::trusted(), &["a secret dish"]).await;

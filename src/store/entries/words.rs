@@ -7,13 +7,13 @@
 use crate::store::handles::EntriesMut;
 use rusqlite::params;
 
-use super::super::recall::place;
+use super::super::message_search::place;
 use super::{EntryKind, hex_digest};
 use crate::text::fold;
 use crate::trust::{Label, Scope};
 
 /// What the words of an entry are made of.
-pub(super) struct Told<'a> {
+pub(super) struct IndexedText<'a> {
     pub path: &'a str,
     pub scope: Scope,
     pub label: &'a Label,
@@ -24,7 +24,7 @@ pub(super) struct Told<'a> {
     pub text: &'a str,
 }
 
-impl Told<'_> {
+impl IndexedText<'_> {
     /// Everything that a question may be limited to.
     fn places(&self) -> String {
         let names = [
@@ -59,7 +59,7 @@ pub(super) fn agent_of(path: &str) -> Option<&str> {
 
 impl EntriesMut<'_> {
     /// Puts the words of that row into the index.
-    pub(super) fn put_entry_words(&self, id: i64, told: &Told<'_>) -> anyhow::Result<()> {
+    pub(super) fn put_entry_words(&self, id: i64, told: &IndexedText<'_>) -> anyhow::Result<()> {
         let place = place(told.scope, told.label.is_trusted());
         self.db.prepare_cached("INSERT INTO entries_fts (rowid, name, body, place) VALUES (?1, ?2, ?3, ?4)")?.execute(
             params![

@@ -10,17 +10,17 @@ use std::collections::BTreeSet;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
-use super::places::{As, PLACES, Place, Stays, Way};
+use super::text_columns::{CountAs, PLACES, Redaction, Stays, TextColumn};
 use super::{Also, Counts, ForgettingRow};
 use crate::id::{ConversationId, ForgettingId, MessageId};
 use crate::store::Node;
-use crate::store::gone::{FORGOT, UNCUT};
-use crate::time::Moment;
+use crate::store::redact::{FORGOT, UNCUT};
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
 /// A row that holds something of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct MatchingRow {
     place: usize,
     row: i64,
 }
@@ -57,14 +57,14 @@ impl Left {
 }
 
 /// What is looked for, and where it is known to have come from.
-struct Wanted<'a> {
+struct ErasureTarget<'a> {
     row: &'a ForgettingRow,
     /// The conversations in which it was told.
     told_in: BTreeSet<ConversationId>,
 }
 
-impl Wanted<'_> {
-    fn is_in(&self, place: &Place, conversation: Option<ConversationId>, text: &str) -> bool {
+impl ErasureTarget<'_> {
+    fn is_in(&self, place: &TextColumn, conversation: Option<ConversationId>, text: &str) -> bool {
         match () {
             () if self.is_about(place, conversation) => self.row.needles.is_near(text),
             () if place.is_of_files() => self.row.goes_from(text),
@@ -73,8 +73,8 @@ impl Wanted<'_> {
     }
 
     /// Whether a row is a summary of where it was told.
-    fn is_about(&self, place: &Place, conversation: Option<ConversationId>) -> bool {
-        let Some(conversation) = conversation.filter(|_| place.counts == As::Summary) else { return false };
+    fn is_about(&self, place: &TextColumn, conversation: Option<ConversationId>) -> bool {
+        let Some(conversation) = conversation.filter(|_| place.counts == CountAs::Summary) else { return false };
         match place.table {
             "conversations" => self.told_in.iter().any(|told| *told < conversation),
             _ => self.told_in.contains(&conversation),
@@ -96,17 +96,17 @@ impl Erasure<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn held(&self, row: &ForgettingRow) -> anyhow::Result<Vec<Held>> {
+    pub fn held(&self, row: &ForgettingRow) -> anyhow::Result<Vec<MatchingRow>> {
         let wanted = self.wanted_of(row)?;
         let mut held = Vec::new();
         for (index, place) in PLACES.iter().enumerate() {
-            let Place { table, column, rows, conversation, .. } = place;
+            let TextColumn { table, column, rows, conversation, .. } = place;
             let sql = format!("SELECT rowid, {column}, {conversation} FROM {table} WHERE ({rows}) AND {column} <> ''");
             let mut query = self.db.prepare(&sql)?;
             let mut rows = query.query([row.scope])?;
             while let Some(found) = rows.next()? {
                 if wanted.is_in(place, found.get(2)?, &words(found.get_ref(1)?)) {
-                    held.push(Held { place: index, row: found.get(0)? });
+                    held.push(MatchingRow { place: index, row: found.get(0)? });
                 }
             }
         }
@@ -137,27 +137,29 @@ impl Erasure<'_> {
         Ok(left)
     }
 
-    fn wanted_of<'r>(&self, row: &'r ForgettingRow) -> anyhow::Result<Wanted<'r>> {
+    fn wanted_of<'r>(&self, row: &'r ForgettingRow) -> anyhow::Result<ErasureTarget<'r>> {
         let mut told_in = BTreeSet::new();
         for message in self.messages_it_grew_from(row.id)? {
             told_in.extend(self.db.messages().message(message)?.and_then(|message| message.conversation));
         }
-        Ok(Wanted { row, told_in })
+        Ok(ErasureTarget { row, told_in })
     }
 
     /// As what something stays if it is not asked for, with the message that it is a part of; `None` if it does not stay.
-    fn stays(&self, held: Held) -> anyhow::Result<Option<(Stays, Option<MessageId>)>> {
+    fn stays(&self, held: MatchingRow) -> anyhow::Result<Option<(Stays, Option<MessageId>)>> {
         let Some(place) = PLACES.get(held.place) else { return Ok(None) };
         let sql = match (place.way, place.table) {
-            (Way::Told(Stays::Message), table) => format!("SELECT message_id FROM {table} WHERE rowid = ?1"),
-            (Way::Told(stays), _) => return Ok(Some((stays, None))),
-            (Way::Text, _) => "SELECT m.id FROM texts t JOIN messages m ON m.id = t.message_id
+            (Redaction::Told(Stays::Message), table) => format!("SELECT message_id FROM {table} WHERE rowid = ?1"),
+            (Redaction::Told(stays), _) => return Ok(Some((stays, None))),
+            (Redaction::Text, _) => "SELECT m.id FROM texts t JOIN messages m ON m.id = t.message_id
                  WHERE t.id = ?1 AND m.kind IN ('said', 'reply')"
                 .to_owned(),
             // The last step of a turn is its reply once more.
-            (Way::Step, _) => "SELECT m.id FROM steps s JOIN messages m ON m.turn_id = s.turn_id AND m.kind = 'reply'
+            (Redaction::Step, _) => {
+                "SELECT m.id FROM steps s JOIN messages m ON m.turn_id = s.turn_id AND m.kind = 'reply'
                  WHERE s.id = ?1 AND s.kind = 'model' AND s.call = '[]' ORDER BY m.id DESC LIMIT 1"
-                .to_owned(),
+                    .to_owned()
+            }
             _ => return Ok(None),
         };
         let message = self.db.prepare_cached(&sql)?.query_row([held.row], |row| row.get(0)).optional()?;
@@ -170,7 +172,7 @@ impl ErasureMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn cut_out(&self, row: &ForgettingRow, held: &[Held]) -> anyhow::Result<Counts> {
+    pub fn cut_out(&self, row: &ForgettingRow, held: &[MatchingRow]) -> anyhow::Result<Counts> {
         let wanted = self.wanted_of(row)?;
         let mut counts = Counts::default();
         for one in held {
@@ -184,8 +186,8 @@ impl ErasureMut<'_> {
         Ok(counts)
     }
 
-    fn cut_out_of(&self, wanted: &Wanted<'_>, place: &Place, row: i64) -> anyhow::Result<bool> {
-        let Place { table, column, conversation, .. } = place;
+    fn cut_out_of(&self, wanted: &ErasureTarget<'_>, place: &TextColumn, row: i64) -> anyhow::Result<bool> {
+        let TextColumn { table, column, conversation, .. } = place;
         let sql = format!("SELECT {column}, {conversation} FROM {table} WHERE rowid = ?1");
         let mut query = self.db.prepare_cached(&sql)?;
         let found = query.query_row([row], |found| Ok((words(found.get_ref(0)?), found.get(1)?))).optional()?;
@@ -195,14 +197,14 @@ impl ErasureMut<'_> {
         }
         let holds = |text: &str| wanted.is_in(place, conversation, text);
         match place.way {
-            Way::Lines => self.put_words(place, row, &cut_lines(&text, holds))?,
-            Way::List => self.put_words(place, row, &cut_list(&text, holds))?,
-            Way::Whole(instead) => self.put_words(place, row, instead)?,
-            Way::Row if *table == "entries" => self.drop_entries_beside(row)?,
-            Way::Row => self.drop_row(table, row)?,
-            Way::Text => self.cut_text(row, &cut_lines(&text, holds))?,
-            Way::Step => self.blank_step(row)?,
-            Way::Told(_) => return Ok(false),
+            Redaction::Lines => self.put_words(place, row, &cut_lines(&text, holds))?,
+            Redaction::List => self.put_words(place, row, &cut_list(&text, holds))?,
+            Redaction::Whole(instead) => self.put_words(place, row, instead)?,
+            Redaction::Row if *table == "entries" => self.drop_entries_beside(row)?,
+            Redaction::Row => self.drop_row(table, row)?,
+            Redaction::Text => self.cut_text(row, &cut_lines(&text, holds))?,
+            Redaction::Step => self.blank_step(row)?,
+            Redaction::Told(_) => return Ok(false),
         }
         if let Some(conversation) = conversation {
             let sql = "UPDATE conversations SET revision = revision + 1 WHERE id = ?1";
@@ -222,7 +224,7 @@ impl ErasureMut<'_> {
         Ok(())
     }
 
-    fn put_words(&self, place: &Place, row: i64, text: &str) -> anyhow::Result<()> {
+    fn put_words(&self, place: &TextColumn, row: i64, text: &str) -> anyhow::Result<()> {
         let sql = format!("UPDATE {} SET {} = ?2 WHERE rowid = ?1", place.table, place.column);
         self.db.prepare_cached(&sql)?.execute(params![row, text])?;
         Ok(())
@@ -243,7 +245,7 @@ impl ErasureMut<'_> {
     }
 
     /// What cannot go on without the words that went.
-    fn after(&self, place: &Place, row: i64) -> anyhow::Result<()> {
+    fn after(&self, place: &TextColumn, row: i64) -> anyhow::Result<()> {
         let sql = match (place.table, place.column) {
             ("questions", "call") => "UPDATE questions SET state = 'refused' WHERE id = ?1 AND state = 'open'",
             ("actions", "payload") => {
@@ -269,7 +271,7 @@ impl ErasureMut<'_> {
         &self,
         row: &ForgettingRow,
         messages: &[MessageId],
-        now: Moment,
+        now: Timestamp,
     ) -> anyhow::Result<(Counts, Vec<super::super::Parting>)> {
         let (mut counts, mut partings) = (Counts::default(), Vec::new());
         let grew_from = self.messages_it_grew_from(row.id)?;
@@ -361,13 +363,13 @@ impl ErasureMut<'_> {
     }
 }
 
-fn counted(kind: As) -> Counts {
+fn counted(kind: CountAs) -> Counts {
     let mut counts = Counts::default();
     match kind {
-        As::Entry => counts.entries = 1,
-        As::Version => counts.versions = 1,
-        As::Summary => counts.summaries = 1,
-        As::Copy => counts.copies = 1,
+        CountAs::Entry => counts.entries = 1,
+        CountAs::Version => counts.versions = 1,
+        CountAs::Summary => counts.summaries = 1,
+        CountAs::Copy => counts.copies = 1,
     }
     counts
 }

@@ -6,7 +6,7 @@ use crate::store::handles::Erasure;
 use std::collections::BTreeSet;
 
 use super::cut::{Left, words};
-use super::places::{As, PLACES, Place};
+use super::text_columns::{CountAs, PLACES, TextColumn};
 use super::{ForgettingRow, Forgotten};
 use crate::id::MessageId;
 use crate::text::needle::Sought;
@@ -60,8 +60,10 @@ impl Erasure<'_> {
 
     fn also_in_summaries(&self, row: &ForgettingRow, sought: &Sought) -> anyhow::Result<usize> {
         let mut count = 0_usize;
-        let shown = |place: &&Place| place.counts == As::Summary && ["summaries", "compactions"].contains(&place.table);
-        for Place { table, column, rows, .. } in PLACES.iter().filter(shown) {
+        let shown = |place: &&TextColumn| {
+            place.counts == CountAs::Summary && ["summaries", "compactions"].contains(&place.table)
+        };
+        for TextColumn { table, column, rows, .. } in PLACES.iter().filter(shown) {
             let sql = format!("SELECT {column} FROM {table} WHERE ({rows}) AND {column} <> '' AND state <> 'void'");
             let mut query = self.db.prepare(&sql)?;
             let mut rows = query.query([row.scope])?;

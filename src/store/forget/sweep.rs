@@ -4,7 +4,7 @@ use crate::store::handles::{Erasure, ErasureMut};
 use rusqlite::params;
 
 use crate::store::VERSIONS_KEPT;
-use crate::time::Moment;
+use crate::time::Timestamp;
 use crate::trust::Label;
 
 impl ErasureMut<'_> {
@@ -12,7 +12,7 @@ impl ErasureMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn sweep_knowledge(&self, before: Moment, limit: u32) -> anyhow::Result<usize> {
+    pub fn sweep_knowledge(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
         // A file that is deleted can be brought back for as long.
         let deleted = "DELETE FROM file_contents WHERE file_id IN (SELECT c.file_id FROM file_contents c JOIN files f ON f.id = c.file_id
              WHERE EXISTS (SELECT 1 FROM files l WHERE l.path = f.path AND l.digest = '' AND l.written_at < ?1
@@ -26,7 +26,7 @@ impl ErasureMut<'_> {
         Ok(swept.saturating_add(self.sweep_of_no_entry(before, limit)?))
     }
 
-    fn sweep_of_no_entry(&self, before: Moment, limit: u32) -> anyhow::Result<usize> {
+    fn sweep_of_no_entry(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
         if !self.db.entries().entries_are_whole()? {
             return Ok(0);
         }
@@ -45,7 +45,7 @@ impl Erasure<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn old_exports(&self, before: Moment) -> anyhow::Result<Vec<(String, String)>> {
+    pub fn old_exports(&self, before: Timestamp) -> anyhow::Result<Vec<(String, String)>> {
         let sql = "SELECT path, digest FROM files WHERE (path LIKE 'exports/%' OR path LIKE '%/exports/%') AND path LIKE '%.tar'
              AND author = 'program' AND digest <> '' AND written_at < ?1 ORDER BY id";
         let mut query = self.db.prepare_cached(sql)?;
@@ -88,18 +88,18 @@ mod tests {
                         author: "person",
                         cause: "",
                         content: content.map(str::as_bytes),
-                        at: Moment(at),
+                        at: Timestamp(at),
                     })?;
                 }
                 tx.execute("INSERT INTO embeddings (model, digest, vector) VALUES ('m', 'nowhere', x'00')", [])?;
                 tx.execute("INSERT INTO entry_uses (key, uses, last_at) VALUES ('old', 1, 1), ('new', 1, 9)", [])?;
                 let one = |sql: &str| tx.query_row(sql, [], |row| row.get::<_, i64>(0));
-                while tx.erasure().sweep_knowledge(Moment(5), 1)? > 0 {}
+                while tx.erasure().sweep_knowledge(Timestamp(5), 1)? > 0 {}
                 let held = "SELECT (SELECT count(*) FROM embeddings) + (SELECT count(*) FROM entry_uses)";
                 assert_eq!(one(held)?, 3, "the index may still come to have them");
                 tx.entries().entries_begun()?;
                 tx.entries().entries_done()?;
-                while tx.erasure().sweep_knowledge(Moment(5), 1)? > 0 {}
+                while tx.erasure().sweep_knowledge(Timestamp(5), 1)? > 0 {}
                 let uses: String = tx.query_row("SELECT group_concat(key) FROM entry_uses", [], |row| row.get(0))?;
                 Ok((one("SELECT count(*) FROM file_contents")?, one("SELECT count(*) FROM embeddings")?, uses))
             })

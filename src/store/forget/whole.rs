@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use rusqlite::params;
 
-use super::places::{PLACES, Place, Way};
+use super::text_columns::{PLACES, Redaction, TextColumn};
 use super::{Counts, ForgettingRow};
 use crate::id::{ForgettingId, MessageId, PersonId};
-use crate::store::gone::{FORGOT, UNCUT};
+use crate::store::redact::{FORGOT, UNCUT};
 use crate::store::{Correction, Fact, Node};
-use crate::text::needle::Needles;
-use crate::time::Moment;
+use crate::text::needle::ErasureQuery;
+use crate::time::Timestamp;
 use crate::trust::Scope;
 
 /// How a table still holds words of somebody: its name and how many rows do.
@@ -45,7 +45,7 @@ impl Erasure<'_> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn taken_down_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<(Scope, Needles)>> {
+    pub fn taken_down_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<(Scope, ErasureQuery)>> {
         let said = self.said_there("person_id = ?1", person)?;
         let by_others = self.said_there("person_id IS NOT ?1 AND kind = 'said'", person)?;
         let any = |sources: &[Node], of: &BTreeSet<MessageId>| {
@@ -56,15 +56,15 @@ impl Erasure<'_> {
             "SELECT scope, facts, corrections FROM extractions WHERE scope LIKE 'group:%' AND (facts <> '[]' OR corrections <> '[]') ORDER BY id",
         )?;
         let rows = query.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)))?;
-        let mut taken: Vec<(Scope, Needles)> = Vec::new();
+        let mut taken: Vec<(Scope, ErasureQuery)> = Vec::new();
         for row in rows {
             let (scope, facts, corrections) = row?;
             let (facts, corrections): (Vec<Fact>, Vec<Correction>) =
                 (serde_json::from_str(&facts)?, serde_json::from_str(&corrections)?);
             let facts = facts.iter().filter(|fact| theirs(&fact.sources)).map(|fact| (&fact.key, &fact.value));
             let righted = corrections.iter().filter(|put| theirs(&put.sources)).map(|put| (&put.was, &put.now));
-            let mut needles = Needles::default();
-            facts.chain(righted).for_each(|(about, says)| needles.join(Needles::of_both(about, says)));
+            let mut needles = ErasureQuery::default();
+            facts.chain(righted).for_each(|(about, says)| needles.join(ErasureQuery::of_both(about, says)));
             if needles.is_empty() {
                 continue;
             }
@@ -169,21 +169,21 @@ impl ErasureMut<'_> {
         Ok(0)
     }
 
-    fn blank_some_in(&self, place: &Place, scope: Scope, limit: u32) -> anyhow::Result<usize> {
-        let Place { table, column, rows, .. } = place;
+    fn blank_some_in(&self, place: &TextColumn, scope: Scope, limit: u32) -> anyhow::Result<usize> {
+        let TextColumn { table, column, rows, .. } = place;
         let some = format!("SELECT rowid FROM {table} WHERE ({rows}) AND {} LIMIT ?2", says_something(place));
         let these = params![scope, limit];
         let sql = match place.way {
-            Way::Text => {
+            Redaction::Text => {
                 let texts = "SELECT id, text FROM texts WHERE scope = ?1 AND text <> '' LIMIT ?2";
                 return self.tx().maintenance().blank_texts(texts, these);
             }
-            Way::Step => {
+            Redaction::Step => {
                 let steps =
                     "SELECT id, text FROM steps WHERE scope = ?1 AND (text <> '' OR call NOT IN ('', '[]')) LIMIT ?2";
                 return self.tx().maintenance().blank_steps(steps, these);
             }
-            Way::Row if *table == "entries" => {
+            Redaction::Row if *table == "entries" => {
                 let mut count = self.db.prepare_cached("SELECT count(*) FROM entries WHERE scope = ?1")?;
                 let count: i64 = count.query_row([scope], |row| row.get(0))?;
                 self.db
@@ -192,8 +192,8 @@ impl ErasureMut<'_> {
                 self.drop_entries_of(scope)?;
                 return Ok(usize::try_from(count)?);
             }
-            Way::Row => format!("DELETE FROM {table} WHERE rowid IN ({some})"),
-            Way::Lines | Way::List | Way::Whole(_) | Way::Told(_) => {
+            Redaction::Row => format!("DELETE FROM {table} WHERE rowid IN ({some})"),
+            Redaction::Lines | Redaction::List | Redaction::Whole(_) | Redaction::Told(_) => {
                 format!("UPDATE {table} SET {column} = {} WHERE rowid IN ({some})", blank(place))
             }
         };
@@ -204,7 +204,7 @@ impl ErasureMut<'_> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn end_all_of(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
+    pub fn end_all_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let scope = Scope::Person(person);
         for sql in [
             "UPDATE messages SET state = 'closed', reason = 'deleted' WHERE scope = ?1 AND state IN ('queued', 'claimed') AND ?2 = ?2",
@@ -227,7 +227,7 @@ impl ErasureMut<'_> {
     }
 
     /// They and their addresses have no names any more.
-    fn disallow_wholly(&self, person: PersonId, now: Moment) -> anyhow::Result<()> {
+    fn disallow_wholly(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let whose = "(SELECT DISTINCT a.id FROM addresses a WHERE a.person_id = ?1 OR (a.person_id IS NULL
              AND a.id IN (SELECT address_id FROM messages WHERE person_id = ?1 AND scope = 'person:' || ?1)))";
         for sql in [
@@ -289,23 +289,23 @@ impl ErasureMut<'_> {
 }
 
 /// What stands in a column that says nothing.
-fn blank(place: &Place) -> &'static str {
+fn blank(place: &TextColumn) -> &'static str {
     match place.way {
-        Way::List => "'[]'",
-        Way::Whole("{}") => "'{}'",
-        Way::Whole("[]") => "'[]'",
-        Way::Told(_) if place.column == "findings" => "'[]'",
-        Way::Told(_) if place.column == "bytes" => "x''",
+        Redaction::List => "'[]'",
+        Redaction::Whole("{}") => "'{}'",
+        Redaction::Whole("[]") => "'[]'",
+        Redaction::Told(_) if place.column == "findings" => "'[]'",
+        Redaction::Told(_) if place.column == "bytes" => "x''",
         _ => "''",
     }
 }
 
-fn says_something(place: &Place) -> String {
-    let Place { column, .. } = place;
+fn says_something(place: &TextColumn) -> String {
+    let TextColumn { column, .. } = place;
     match place.way {
-        Way::Row if place.table == "file_contents" => "1".to_owned(),
-        Way::Row => format!("{column} <> ''"),
-        Way::Step if *column == "call" => "call NOT IN ('', '[]')".to_owned(),
+        Redaction::Row if place.table == "file_contents" => "1".to_owned(),
+        Redaction::Row => format!("{column} <> ''"),
+        Redaction::Step if *column == "call" => "call NOT IN ('', '[]')".to_owned(),
         _ => format!("{column} <> '' AND {column} <> {}", blank(place)),
     }
 }

@@ -62,11 +62,11 @@ fn is_rare(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Needles;
+    use super::super::ErasureQuery;
 
     #[test]
     fn a_search_for_its_words_finds_it_in_other_sentences() {
-        let sought = |key, value| Needles::of_fact(key, value).sought();
+        let sought = |key, value| ErasureQuery::of_fact(key, value).sought();
         for (key, value, text, found) in [
             ("cat: name", "Mitzi", "My cat is called Mitzi", true),
             ("cat: name", "Mitzi", "mitzi was at the vet", true),
@@ -81,6 +81,6 @@ mod tests {
             assert_eq!(sought(key, value).are_in(text), found, "{key}: {value} in {text}");
         }
         assert!(!sought("cat: name", "Mitzi").are_on_a_line("cats\nand dogs"));
-        assert!(!Needles::default().sought().are_in("anything"));
+        assert!(!ErasureQuery::default().sought().are_in("anything"));
     }
 }

@@ -7,8 +7,8 @@ use super::said;
 use crate::memory::{New, NotWritten, digest};
 use crate::model::ToolSpec;
 use crate::store::Db;
-use crate::tool::keeping::{Keeping, failed, no_skill, not_given, short, shown_path, text_of};
-use crate::tool::{Call, Effects, Output, Reach, Tool, ToolError};
+use crate::tool::knowledge_tools::{Keeping, failed, no_skill, not_given, short, shown_path, text_of};
+use crate::tool::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::wording::knowledge as says;
 
 /// The fewest digits of a hash that name a content.
@@ -26,7 +26,7 @@ impl EditFile {
     }
 
     /// The digest of what the turn knows to stand there.
-    async fn known(&self, call: &Call<'_>, path: &str) -> Result<String, ToolError> {
+    async fn known(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<String, ToolError> {
         let party = self.0.party(call).await?;
         let (_, _, now) = self.0.tree.files().read_text(&party, path).await.map_err(failed)?.map_err(not_given)?;
         let given = text_of(call, "expected").trim().to_lowercase();
@@ -73,11 +73,11 @@ impl Tool for EditFile {
         Effects::WRITES
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let path = shown_path(text_of(call, "path"));
         no_skill(&path)?;
         let (old, new) = (text_of(call, "old").to_owned(), text_of(call, "new").to_owned());

@@ -7,8 +7,8 @@ use super::skill;
 use crate::memory::Listed;
 use crate::model::ToolSpec;
 use crate::time::Zone;
-use crate::tool::keeping::{Keeping, failed, not_given, shown_path, text_of};
-use crate::tool::{Call, Effects, Output, Reach, Tool, ToolError};
+use crate::tool::knowledge_tools::{Keeping, failed, not_given, shown_path, text_of};
+use crate::tool::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
 use crate::wording::knowledge as says;
 
 /// The most entries that are listed.
@@ -45,11 +45,11 @@ impl Tool for ListFiles {
         Effects::READS
     }
 
-    fn reach(&self, _: &Value) -> Reach {
-        Reach::Inside
+    fn reach(&self, _: &Value) -> Egress {
+        Egress::Inside
     }
 
-    async fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let path = shown_path(text_of(call, "path"));
         if let Some(way) = skill::way(&path) {
             let skill::SkillList { lines, label, from } = skill::list(&self.0.review, way, call.label).await?;

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::memory::{NotGiven, digest};
-use crate::review::{Live, LiveSkill, Review};
+use crate::review::{ActiveSkills, LiveSkill, Review};
 use crate::store::Node;
 use crate::tool::ToolError;
-use crate::tool::keeping::{failed, not_given};
+use crate::tool::knowledge_tools::{failed, not_given};
 use crate::trust::Label;
 
 /// A file of a skill.
@@ -61,12 +61,12 @@ pub(super) async fn list(review: &Review, way: &str, label: &Label) -> Result<Sk
     Ok(SkillList { lines, label: label.join_with(&one.label), from: vec![Node::Version(one.version)] })
 }
 
-async fn look(review: &Review) -> Result<Arc<Live>, ToolError> {
+async fn look(review: &Review) -> Result<Arc<ActiveSkills>, ToolError> {
     review.live().await.map_err(failed)
 }
 
 /// The skill of that folder, and the way within it.
-fn of<'a, 'w>(live: &'a Live, way: &'w str) -> Result<(&'a LiveSkill, &'w str), ToolError> {
+fn of<'a, 'w>(live: &'a ActiveSkills, way: &'w str) -> Result<(&'a LiveSkill, &'w str), ToolError> {
     let (name, inside) = way.split_once('/').unwrap_or((way, ""));
     Ok((live.skills.get(name).ok_or_else(missing)?, inside))
 }

@@ -13,8 +13,8 @@ use super::address::{host_name, leads_to_same, normal, permitted_host, redirecte
 use super::charset::decode;
 use super::interfaces::SystemInterfaces;
 use super::names::{Names, Pinned, SystemNames, permitted_addresses};
-use super::readable::{Kind, Readable, readable};
-use super::{FetchError, Limits, Page, Rule};
+use super::readable::{BodyKind, Readable, readable};
+use super::{FetchError, Limits, Rule, WebPage};
 
 const USER_AGENT: &str = concat!("compline/", env!("CARGO_PKG_VERSION"), " (+personal assistant)");
 const ACCEPT: &str = "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.8, */*;q=0.1";
@@ -70,11 +70,11 @@ impl Fetcher {
     ///
     /// # Errors
     /// Why there is no page.
-    pub async fn fetch(&self, url: &Url, may_follow: &(dyn Fn(&Url) -> bool + Sync)) -> Result<Page, FetchError> {
+    pub async fn fetch(&self, url: &Url, may_follow: &(dyn Fn(&Url) -> bool + Sync)) -> Result<WebPage, FetchError> {
         timeout(self.limits.time, self.page(url.clone(), may_follow)).await.unwrap_or(Err(FetchError::TimedOut))
     }
 
-    async fn page(&self, url: Url, may_follow: &(dyn Fn(&Url) -> bool + Sync)) -> Result<Page, FetchError> {
+    async fn page(&self, url: Url, may_follow: &(dyn Fn(&Url) -> bool + Sync)) -> Result<WebPage, FetchError> {
         let (url, response) = self.follow(url, may_follow).await?;
         let body = self.body(url, response).await?;
         self.read(body).await
@@ -134,7 +134,7 @@ impl Fetcher {
         Ok(Body { url, content_type, charset, bytes, cut })
     }
 
-    async fn read(&self, body: Body) -> Result<Page, FetchError> {
+    async fn read(&self, body: Body) -> Result<WebPage, FetchError> {
         let permit = self.readers.clone().acquire_owned().await.map_err(|_| FetchError::Unreadable)?;
         let max_chars = self.limits.text_chars;
         let reading = tokio::task::spawn_blocking(move || {
@@ -145,14 +145,14 @@ impl Fetcher {
     }
 }
 
-fn page_of(body: Body, max_chars: usize) -> Result<Page, FetchError> {
+fn page_of(body: Body, max_chars: usize) -> Result<WebPage, FetchError> {
     let Body { url, content_type, charset, bytes, cut } = body;
     let text = decode(&bytes, charset.as_deref())
         .map_err(|set| FetchError::Unsupported { content_type: harmless(&format!("{content_type}; charset={set}")) })?;
     let content_type = if content_type.is_empty() { sniffed(&text)? } else { content_type };
-    let kind = kind_of(&content_type).unwrap_or(Kind::Plain);
+    let kind = kind_of(&content_type).unwrap_or(BodyKind::Plain);
     let Readable { title, text, truncated } = readable(&text, kind, &url, max_chars)?;
-    Ok(Page { host: host_name(&url), url, title, text, truncated: truncated || cut, content_type })
+    Ok(WebPage { host: host_name(&url), url, title, text, truncated: truncated || cut, content_type })
 }
 
 fn client(pinned: Pinned) -> reqwest::Result<Client> {
@@ -196,12 +196,12 @@ fn harmless(content_type: &str) -> String {
     content_type.trim().to_ascii_lowercase().chars().filter(allowed).take(MAX_TYPE_CHARS).collect()
 }
 
-fn kind_of(content_type: &str) -> Option<Kind> {
+fn kind_of(content_type: &str) -> Option<BodyKind> {
     match content_type {
-        "text/html" | "application/xhtml+xml" => Some(Kind::Html),
-        "application/json" | "application/xml" | "application/x-ndjson" | "application/yaml" => Some(Kind::Plain),
+        "text/html" | "application/xhtml+xml" => Some(BodyKind::Html),
+        "application/json" | "application/xml" | "application/x-ndjson" | "application/yaml" => Some(BodyKind::Plain),
         other if other.starts_with("text/") || other.ends_with("+json") || other.ends_with("+xml") => {
-            (!other.starts_with("image/")).then_some(Kind::Plain)
+            (!other.starts_with("image/")).then_some(BodyKind::Plain)
         }
         _ => None,
     }

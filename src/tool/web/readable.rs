@@ -15,7 +15,7 @@ const MIN_ARTICLE_CHARS: usize = 200;
 
 /// How a body is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BodyKind {
     Html,
     Plain,
 }
@@ -29,10 +29,10 @@ pub(super) struct Readable {
 }
 
 /// The text of a page that stood at `url`, at most `max_chars` long. Slow for large pages: not for async threads.
-pub(super) fn readable(body: &str, kind: Kind, url: &Url, max_chars: usize) -> Result<Readable, FetchError> {
+pub(super) fn readable(body: &str, kind: BodyKind, url: &Url, max_chars: usize) -> Result<Readable, FetchError> {
     let (title, text) = match kind {
-        Kind::Html => from_html(body, url)?,
-        Kind::Plain => (None, body.to_owned()),
+        BodyKind::Html => from_html(body, url)?,
+        BodyKind::Plain => (None, body.to_owned()),
     };
     let text = clean(&text);
     if text.is_empty() {
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     fn read(body: &str) -> Result<Readable, FetchError> {
-        readable(body, Kind::Html, &Url::parse("https://example.org/a/").unwrap(), 5_000)
+        readable(body, BodyKind::Html, &Url::parse("https://example.org/a/").unwrap(), 5_000)
     }
 
     fn article() -> String {
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn text_is_clean_and_bounded() {
         let url = Url::parse("https://example.org/").unwrap();
-        let plain = |body: &str, max| readable(body, Kind::Plain, &url, max);
+        let plain = |body: &str, max| readable(body, BodyKind::Plain, &url, max);
         let page = plain("\na\0\u{1b}[2Jb\r\n\tc\u{200b}\u{e0041}\n\n\n\nd\r\n", 100).unwrap();
         assert_eq!((page.text.as_str(), page.truncated), ("a[2Jb\n\tc\n\nd", false));
         let page = plain("ääää", 3).unwrap();

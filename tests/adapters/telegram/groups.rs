@@ -1,14 +1,14 @@
 //! Groups and topics, emoji, and files that go out.
 
-use compline::message::{FileKind, OutgoingFile, Place};
+use compline::message::{ChatKind, FileKind, OutgoingFile};
 
 use super::*;
 
 /// A group with topics in which Ada speaks.
 const CLUB: i64 = -100_200;
 
-fn group(addressed: bool) -> Place {
-    Place::Group { chat: CLUB.to_string(), addressed }
+fn group(addressed: bool) -> ChatKind {
+    ChatKind::Group { chat: CLUB.to_string(), addressed }
 }
 
 #[tokio::test]
@@ -16,7 +16,7 @@ async fn in_a_group_it_is_heard_who_is_meant() {
     let scene = Scene::new().await;
     scene.fake.forum(CLUB, "Club");
     scene.bot.connect().await.unwrap();
-    let ours = scene.bot.send(&CLUB.to_string(), &piece("Good evening"), Form::Rich).await.unwrap();
+    let ours = scene.bot.send(&CLUB.to_string(), &piece("Good evening"), PartFormat::Rich).await.unwrap();
     let number = scene.fake.sent(CLUB)[0].message_id;
     scene.fake.says_in(CLUB, ADA, "only talk");
     scene.fake.says_in(CLUB, ADA, "@Compline_test_bot hello");
@@ -26,10 +26,10 @@ async fn in_a_group_it_is_heard_who_is_meant() {
     scene.fake.from(ADA).in_chat(CLUB).in_topic(4).text("in a topic").send();
     let heard = scene.hears(None).await;
     let words = |inbound: &Inbound| match &inbound.event {
-        Event::Said(said) => said.text.clone(),
+        Event::Message(said) => said.text.clone(),
         other => format!("{other:?}"),
     };
-    let table: Vec<(String, Place)> = heard.iter().map(|inbound| (words(inbound), inbound.place.clone())).collect();
+    let table: Vec<(String, ChatKind)> = heard.iter().map(|inbound| (words(inbound), inbound.place.clone())).collect();
     let expected = [
         ("only talk", false),
         ("hello", true),
@@ -40,7 +40,7 @@ async fn in_a_group_it_is_heard_who_is_meant() {
     ];
     assert_eq!(table, expected.map(|(words, addressed)| (words.to_owned(), group(addressed))));
     assert_eq!((heard[0].peer.as_str(), heard[5].peer.as_str()), ("-100200", "-100200/4"));
-    let Event::Said(said) = &heard[4].event else { unreachable!() };
+    let Event::Message(said) = &heard[4].event else { unreachable!() };
     assert!(matches!(&said.quote, Some(Quote::Message { external_id, .. }) if *external_id == ours));
 }
 
@@ -60,16 +60,16 @@ async fn an_answer_goes_into_the_topic_and_names_its_question() {
     scene.fake.forum(CLUB, "Club");
     let asked = scene.fake.from(ADA).in_chat(CLUB).in_topic(4).text("when?").send();
     let heard = scene.hears(None).await.remove(0);
-    let answer = Piece { quotes: Some(heard.external_id), ..piece("now") };
-    let name = scene.bot.send(&heard.peer, &answer, Form::Rich).await.unwrap();
+    let answer = OutgoingPart { quotes: Some(heard.external_id), ..piece("now") };
+    let name = scene.bot.send(&heard.peer, &answer, PartFormat::Rich).await.unwrap();
     scene.bot.typing(&heard.peer, Typing::Begun).await;
-    scene.bot.edit(&heard.peer, &name, &piece("now!"), Form::Rich).await.unwrap();
+    scene.bot.edit(&heard.peer, &name, &piece("now!"), PartFormat::Rich).await.unwrap();
     let sent = scene.fake.sent(CLUB).remove(0);
     assert_eq!((sent.reply_to, sent.thread_id, sent.text.as_str()), (Some(asked), Some(4), "now!"));
     // What was asked may be gone, or may have been asked in another chat.
     for quotes in [format!("m{CLUB}:9999"), "m7:1".to_owned()] {
-        let stray = Piece { quotes: Some(quotes), ..piece("well") };
-        scene.bot.send(&heard.peer, &stray, Form::Rich).await.unwrap();
+        let stray = OutgoingPart { quotes: Some(quotes), ..piece("well") };
+        scene.bot.send(&heard.peer, &stray, PartFormat::Rich).await.unwrap();
         assert_eq!(scene.fake.sent(CLUB).last().unwrap().reply_to, None);
     }
 }
@@ -79,7 +79,7 @@ async fn a_pause_is_kept_by_the_whole_chat() {
     let scene = Scene::new().await;
     scene.fake.forum(CLUB, "Club");
     scene.fake.flood(CLUB, 7);
-    let send = async |peer: &str| scene.bot.send(peer, &piece("x"), Form::Rich).await;
+    let send = async |peer: &str| scene.bot.send(peer, &piece("x"), PartFormat::Rich).await;
     assert_eq!(send("-100200/4").await, Err(SendError::Wait(Duration::from_secs(7))));
     let calls = scene.fake.calls().len();
     assert_eq!(send("-100200").await, Err(SendError::Wait(Duration::from_secs(7))));
@@ -95,7 +95,7 @@ async fn a_group_that_was_upgraded_is_followed_from_both_sides() {
     assert_eq!((heard[0].peer.as_str(), &heard[0].event), ("-5", &Event::Moved { to: "-100500".to_owned() }));
     assert_eq!((heard[1].peer.as_str(), &heard[1].event), ("-100500", &Event::Nothing));
     let moved = Err(SendError::Moved("-100500".to_owned()));
-    assert_eq!(scene.bot.send("-5", &piece("x"), Form::Rich).await, moved);
+    assert_eq!(scene.bot.send("-5", &piece("x"), PartFormat::Rich).await, moved);
     assert_eq!(scene.bot.send_file("-5", &file(FileKind::Document, b"x")).await, moved);
 }
 

@@ -16,11 +16,11 @@ fn set(story: &Story, sql: &str) {
 async fn reflect(story: &Story, meanwhile: impl Fn()) {
     let id = claim(story, TODAY).await;
     let row = slot(story, id).await;
-    assert_eq!(story.app().schedule.reflector().take_up(&row).await.unwrap(), Next::Working);
+    assert_eq!(story.app().schedule.reflector().take_up(&row).await.unwrap(), SlotProgress::Working);
     story.answered().await;
     meanwhile();
     let row = slot(story, id).await;
-    assert_eq!(story.app().schedule.reflector().take_up(&row).await.unwrap(), Next::Over);
+    assert_eq!(story.app().schedule.reflector().take_up(&row).await.unwrap(), SlotProgress::Over);
 }
 
 #[tokio::test]

@@ -10,12 +10,12 @@ use std::iter::Peekable;
 
 use unicode_segmentation::{GraphemeIndices, UnicodeSegmentation};
 
-use super::{Flow, Look, Run, Stretch, plain};
+use super::{Flow, Markup, Run, Stretch, plain};
 use crate::adapter::markdown::is_blank;
 
 /// How good a place is to cut, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum BreakPoint {
     Forbidden,
     Grapheme,
     Word,
@@ -24,7 +24,7 @@ enum Place {
     Paragraph,
 }
 
-pub(super) fn split<L: Look>(flow: &Flow<L>, limit: usize) -> Vec<Vec<Stretch<'_, L>>> {
+pub(super) fn split<L: Markup>(flow: &Flow<L>, limit: usize) -> Vec<Vec<Stretch<'_, L>>> {
     let mut source = Stretches::new(flow, limit).peekable();
     let mut window = VecDeque::new();
     let mut parts = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn split<L: Look>(flow: &Flow<L>, limit: usize) -> Vec<Vec<Stretch<'_
 }
 
 /// Adds stretches while they fit; gives the first that does not.
-fn fill<'f, L: Look>(
+fn fill<'f, L: Markup>(
     window: &mut VecDeque<Stretch<'f, L>>,
     source: &mut Peekable<Stretches<'f, L>>,
     limit: usize,
@@ -67,16 +67,16 @@ fn fill<'f, L: Look>(
 }
 
 /// How many stretches of a full window go into the part, at least one.
-fn best_cut<L: Look>(flow: &Flow<L>, window: &VecDeque<Stretch<'_, L>>, outside: Stretch<'_, L>) -> usize {
+fn best_cut<L: Markup>(flow: &Flow<L>, window: &VecDeque<Stretch<'_, L>>, outside: Stretch<'_, L>) -> usize {
     let [mut grapheme, mut word, mut sentence, mut line, mut paragraph] = [0; 5];
     for (at, stretch) in window.iter().chain([&outside]).enumerate().skip(1) {
         match place(flow, stretch) {
-            Place::Forbidden => {}
-            Place::Grapheme => grapheme = at,
-            Place::Word => word = at,
-            Place::Sentence => sentence = at,
-            Place::Line => line = at,
-            Place::Paragraph => paragraph = at,
+            BreakPoint::Forbidden => {}
+            BreakPoint::Grapheme => grapheme = at,
+            BreakPoint::Word => word = at,
+            BreakPoint::Sentence => sentence = at,
+            BreakPoint::Line => line = at,
+            BreakPoint::Paragraph => paragraph = at,
         }
     }
     let enough = window.len() / 4;
@@ -86,21 +86,21 @@ fn best_cut<L: Look>(flow: &Flow<L>, window: &VecDeque<Stretch<'_, L>>, outside:
 }
 
 /// How good a cut in front of this stretch would be.
-fn place<L: Look>(flow: &Flow<L>, stretch: &Stretch<'_, L>) -> Place {
+fn place<L: Markup>(flow: &Flow<L>, stretch: &Stretch<'_, L>) -> BreakPoint {
     let (before, after) = flow.text.split_at_checked(stretch.start).unwrap_or_default();
     let code = stretch.look.is_preformatted();
     if stretch.glued {
-        Place::Forbidden
+        BreakPoint::Forbidden
     } else if !code && (before.ends_with("\n\n") || after.starts_with("\n\n")) {
-        Place::Paragraph
+        BreakPoint::Paragraph
     } else if before.ends_with('\n') || after.starts_with('\n') {
-        Place::Line
+        BreakPoint::Line
     } else if !code && ends_sentence(before, after) {
-        Place::Sentence
+        BreakPoint::Sentence
     } else if before.ends_with(char::is_whitespace) || after.starts_with(char::is_whitespace) {
-        Place::Word
+        BreakPoint::Word
     } else {
-        Place::Grapheme
+        BreakPoint::Grapheme
     }
 }
 
@@ -111,14 +111,14 @@ fn ends_sentence(before: &str, after: &str) -> bool {
 }
 
 /// Without white space at its end; nothing if there is nothing to see.
-fn part<L: Look>(mut stretches: Vec<Stretch<'_, L>>) -> Option<Vec<Stretch<'_, L>>> {
+fn part<L: Markup>(mut stretches: Vec<Stretch<'_, L>>) -> Option<Vec<Stretch<'_, L>>> {
     while stretches.last().is_some_and(Stretch::is_space) {
         stretches.pop();
     }
     Some(stretches).filter(|stretches| !is_blank(&plain(stretches)))
 }
 
-impl<L: Look> Stretch<'_, L> {
+impl<L: Markup> Stretch<'_, L> {
     fn is_space(&self) -> bool {
         self.text.chars().all(char::is_whitespace)
     }
@@ -137,7 +137,7 @@ struct Gauge<'f, L> {
     look: Option<&'f L>,
 }
 
-impl<'f, L: Look> Gauge<'f, L> {
+impl<'f, L: Markup> Gauge<'f, L> {
     fn with(&self, stretch: &Stretch<'f, L>) -> Self {
         let written = self.written + L::measure(stretch.text);
         match self.look {
@@ -176,7 +176,7 @@ struct Stretches<'f, L> {
     room: usize,
 }
 
-impl<'f, L: Look> Stretches<'f, L> {
+impl<'f, L: Markup> Stretches<'f, L> {
     fn new(flow: &'f Flow<L>, limit: usize) -> Self {
         let graphemes = flow.text.grapheme_indices(true);
         let mut stretches = Self { flow, limit, graphemes, rest: "", start: 0, glued: false, run: 0, room: 0 };
@@ -190,7 +190,7 @@ impl<'f, L: Look> Stretches<'f, L> {
     }
 }
 
-impl<'f, L: Look> Iterator for Stretches<'f, L> {
+impl<'f, L: Markup> Iterator for Stretches<'f, L> {
     type Item = Stretch<'f, L>;
 
     fn next(&mut self) -> Option<Stretch<'f, L>> {
@@ -215,7 +215,7 @@ impl<'f, L: Look> Iterator for Stretches<'f, L> {
 }
 
 /// As many characters as fit, at least one.
-fn fitting<L: Look>(text: &str, room: usize) -> &str {
+fn fitting<L: Markup>(text: &str, room: usize) -> &str {
     let mut used = 0;
     let mut ends = text.char_indices().map(|(at, c)| (at, c, at + c.len_utf8())).take_while(|(at, c, _)| {
         used += L::measure(c.encode_utf8(&mut [0; 4]));

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use pulldown_cmark::LinkType;
 
-use super::Reader;
+use super::MarkdownParser;
 use crate::adapter::markdown::{Links, Span, Style, address, strip_control};
 
 /// Words longer than this are no link's name.
@@ -18,7 +18,7 @@ pub(super) struct Anchor {
     first_span: usize,
 }
 
-impl Reader<'_> {
+impl MarkdownParser<'_> {
     pub(super) fn push(&mut self, text: &str) {
         self.push_styled(text, self.style());
     }

@@ -6,17 +6,17 @@
 use serde_json::Value;
 
 use crate::adapter::signal::envelope::{field, list, text};
-use crate::message::{Carried, Carrier};
+use crate::message::{Attached, Carrier};
 
 const NAME: [&str; 6] = ["prefix", "given", "middle", "family", "suffix", "nickname"];
 const ADDRESS: [&str; 7] = ["street", "pobox", "neighborhood", "postcode", "city", "region", "country"];
 
 /// Everything of the kind, in reading order; what says nothing is left out.
-pub(super) fn all(data: &Value) -> Vec<Carried> {
+pub(super) fn all(data: &Value) -> Vec<Attached> {
     let previews = list(data, "previews").iter().map(|page| (Carrier::Preview, preview(page)));
     let contacts = list(data, "contacts").iter().map(|card| (Carrier::Contact, contact(card)));
     let polls = field(data, "pollCreate").into_iter().map(|asked| (Carrier::Poll, poll(asked)));
-    let all = previews.chain(contacts).chain(polls).map(|(what, lines)| Carried { what, text: lines });
+    let all = previews.chain(contacts).chain(polls).map(|(what, lines)| Attached { what, text: lines });
     all.filter(|carried| !carried.text.is_empty()).collect()
 }
 

@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Talk, carried, mention};
+use super::{ParsedMessage, carried, mention};
 use crate::adapter::signal::envelope::{Party, field, is_set, list, stamp, text};
-use crate::message::{Event, FileKind, Origin, Quote, RemoteFile, Said};
+use crate::message::{Event, FileKind, Quote, RemoteFile, Said, TextOrigin};
 
 /// Reads the content of a message, and whether it is meant for us: names us, or answers what we said. `None` if there is none.
-pub(super) fn of(talk: &Talk<'_>) -> Option<(Event, bool)> {
+pub(super) fn of(talk: &ParsedMessage<'_>) -> Option<(Event, bool)> {
     let words = mention::read(text(talk.data, "message"), list(talk.data, "mentions"), &talk.us);
     let quote = quote(talk);
     let to_us = words.names_us || quote.as_ref().and_then(Quote::named).is_some_and(|name| name.starts_with("m:"));
     let said = Said {
         text: words.text,
-        origin: Origin::Typed,
+        origin: TextOrigin::Typed,
         quote,
         carried: carried::all(talk.data),
         files: list(talk.data, "attachments").iter().filter_map(|file| remote(file, &talk.peer())).collect(),
@@ -24,7 +24,7 @@ pub(super) fn of(talk: &Talk<'_>) -> Option<(Event, bool)> {
     };
     let holds = !said.text.trim().is_empty() || !said.files.is_empty() || !said.carried.is_empty() || words.names_us;
     if holds {
-        Some((Event::Said(said), to_us))
+        Some((Event::Message(said), to_us))
     } else {
         unsupported(talk.data).map(|what| (Event::Unsupported(what.to_owned()), false))
     }
@@ -38,7 +38,7 @@ fn unsupported(data: &Value) -> Option<&'static str> {
 }
 
 /// What it answers. A story is not a message of any chat, and a quote without author or stamp could be anything.
-fn quote(talk: &Talk<'_>) -> Option<Quote> {
+fn quote(talk: &ParsedMessage<'_>) -> Option<Quote> {
     let Some(quote) = field(talk.data, "quote") else {
         return field(talk.data, "storyContext").map(|_| Quote::Elsewhere { text: String::new() });
     };

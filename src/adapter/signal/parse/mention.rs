@@ -11,7 +11,7 @@ use crate::adapter::signal::envelope::Party;
 use crate::wording::signal::SOMEONE;
 
 /// A text without placeholders.
-pub(super) struct Words {
+pub(super) struct ResolvedText {
     pub text: String,
     /// Whether we are among those mentioned.
     pub names_us: bool,
@@ -24,17 +24,17 @@ struct Mention {
 }
 
 /// Reads a text with its mentions.
-pub(super) fn read(text: &str, mentions: &[Value], us: &Party) -> Words {
+pub(super) fn read(text: &str, mentions: &[Value], us: &Party) -> ResolvedText {
     let is_us = |mention: &Value| Party::of(mention, ["uuid", "number", "name"]).is(us);
     let names_us = mentions.iter().any(is_us);
     if mentions.is_empty() {
-        return Words { text: text.to_owned(), names_us };
+        return ResolvedText { text: text.to_owned(), names_us };
     }
     let borders = borders(text);
     let border = |units: u64| borders.get(usize::try_from(units).ok()?).copied().flatten();
     let mut found: Vec<Mention> = mentions.iter().filter_map(|mention| located(mention, border, is_us)).collect();
     found.sort_by_key(|mention| mention.start);
-    Words { text: replaced(text, &found), names_us }
+    ResolvedText { text: replaced(text, &found), names_us }
 }
 
 /// Where each UTF-16 unit of the text begins in bytes; `None` for the second half of a character.
@@ -77,7 +77,7 @@ mod tests {
 
     const US: &str = "+12025550100";
 
-    fn read_with(text: &str, ranges: &[(i64, i64, &str)]) -> Words {
+    fn read_with(text: &str, ranges: &[(i64, i64, &str)]) -> ResolvedText {
         let mentions: Vec<Value> = ranges
             .iter()
             .map(|(start, length, number)| json!({"number": number, "start": start, "length": length}))

@@ -8,8 +8,8 @@ use proptest::sample::Index;
 use serde_json::json;
 
 use super::*;
-use crate::message::{Carried, Carrier, FileKind, Origin, Quote, RemoteFile, Said};
-use crate::time::Moment;
+use crate::message::{Attached, Carrier, FileKind, Quote, RemoteFile, Said, TextOrigin};
+use crate::time::Timestamp;
 
 const US: &str = "+12025550100";
 const ADA: &str = "7c2b6a10-51de-4f0c-9a3e-2f6d0c1b00ad";
@@ -39,15 +39,15 @@ fn from_ada(name: &str, event: Event) -> Inbound {
         peer: ADA.to_owned(),
         sender: ADA.to_owned(),
         alias: Some(ADAS_NUMBER.to_owned()),
-        place: Place::Direct,
-        server_at: Some(Moment(SENT + 210)),
+        place: ChatKind::Direct,
+        server_at: Some(Timestamp(SENT + 210)),
         event,
     }
 }
 
 /// The same in the choir.
 fn in_choir(addressed: bool, inbound: Inbound) -> Inbound {
-    let place = Place::Group { chat: CHOIR.to_owned(), addressed };
+    let place = ChatKind::Group { chat: CHOIR.to_owned(), addressed };
     Inbound { peer: format!("group:{CHOIR}"), place, ..inbound }
 }
 
@@ -56,7 +56,7 @@ fn said(text: &str) -> Said {
 }
 
 fn told(said: Said) -> Inbound {
-    from_ada("m", Event::Said(said))
+    from_ada("m", Event::Message(said))
 }
 
 fn typed(text: &str) -> Inbound {
@@ -73,7 +73,7 @@ fn elsewhere(text: &str, said: Said) -> Said {
 }
 
 fn with(what: Carrier, text: &str, said: Said) -> Said {
-    Said { carried: vec![Carried { what, text: text.to_owned() }], ..said }
+    Said { carried: vec![Attached { what, text: text.to_owned() }], ..said }
 }
 
 fn file(kind: FileKind, id: &str, mime: &str, name: &str, size: Option<u64>) -> RemoteFile {
@@ -232,7 +232,7 @@ fn everything_that_concerns_no_conversation() {
         let inbound = parse(&corpus[name], US).unwrap();
         assert_eq!(inbound.event, Event::Nothing, "{name}");
         assert!(inbound.external_id.starts_with('u') && names.insert(inbound.external_id), "{name}");
-        let of_a_group = matches!(inbound.place, Place::Group { addressed: false, .. });
+        let of_a_group = matches!(inbound.place, ChatKind::Group { addressed: false, .. });
         let is_group =
             ["group-", "admin-", "poll-", "pin", "text-from-nobody"].iter().any(|kind| name.starts_with(kind));
         assert_eq!(of_a_group, is_group, "{name}");
@@ -268,8 +268,8 @@ fn we_go_by_number_and_by_identifier() {
     }
     let hidden = corpus["group-mention"].replace(&format!("\"number\": \"{US}\""), "\"number\": null");
     let hidden = hidden.replace(&format!("\"name\": \"{US}\""), &format!("\"name\": \"{own}\""));
-    assert_eq!(parse(&hidden, &own.to_uppercase()).unwrap().event, Event::Said(said("what does @someone sing?")));
-    assert_eq!(parse(&hidden, US).unwrap().event, Event::Said(said("@someone what does @someone sing?")));
+    assert_eq!(parse(&hidden, &own.to_uppercase()).unwrap().event, Event::Message(said("what does @someone sing?")));
+    assert_eq!(parse(&hidden, US).unwrap().event, Event::Message(said("@someone what does @someone sing?")));
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn a_message_without_a_stamp_is_still_heard() {
         *raw.pointer_mut(stamp).unwrap() = json!(-1);
     }
     let inbound = parse(&raw.to_string(), US).unwrap();
-    assert_eq!(inbound.event, Event::Said(said("When does the library open?")));
+    assert_eq!(inbound.event, Event::Message(said("When does the library open?")));
     assert!(inbound.external_id.starts_with('u'));
     assert_eq!(parse(&raw.to_string(), US).unwrap(), inbound, "not the same again");
 }
@@ -290,7 +290,7 @@ fn a_huge_text_is_kept_whole() {
     let mentions: Vec<Value> = (0..1 << 12).map(|at| json!({"uuid": BEN, "start": at * 3 + 2, "length": 1})).collect();
     let data = json!({"timestamp": SENT, "message": text, "mentions": mentions});
     let raw = json!({"account": US, "envelope": {"sourceUuid": ADA, "dataMessage": data}});
-    let Event::Said(said) = parse(&raw.to_string(), US).unwrap().event else { unreachable!() };
+    let Event::Message(said) = parse(&raw.to_string(), US).unwrap().event else { unreachable!() };
     assert_eq!(said.text.matches("@someone").count(), 1 << 12);
     assert_eq!(said.text.chars().filter(|c| *c == '\u{1f600}').count(), 1 << 18);
 }
@@ -378,12 +378,12 @@ proptest! {
         let result = parse(&text, US);
         prop_assert_eq!(&result, &parse(&text, US));
         let Ok(inbound) = result else { return Ok(()) };
-        if let Event::Said(said) | Event::Edited { said, .. } = inbound.event {
+        if let Event::Message(said) | Event::Edited { said, .. } = inbound.event {
             let written = written(&raw);
-            prop_assert!(said.origin == Origin::Typed);
+            prop_assert!(said.origin == TextOrigin::Typed);
             prop_assert!(said.text.is_empty() || written.iter().any(|message| is_part_of(&said.text, message)), "{:?} of {}", said, raw);
             prop_assert!(!inbound.sender.is_empty() && inbound.sender != US);
-            prop_assert_eq!(matches!(inbound.place, Place::Direct), inbound.peer == inbound.sender);
+            prop_assert_eq!(matches!(inbound.place, ChatKind::Direct), inbound.peer == inbound.sender);
         }
     }
 }

@@ -20,8 +20,8 @@ fn with(kind: &str, name: &str, value: Value) -> Value {
     result
 }
 
-fn refusal(code: i64, results: &[Value]) -> Failure {
-    Failure::Refused(Refusal { code, data: json!({"response": receipt(results)}) })
+fn refusal(code: i64, results: &[Value]) -> RpcError {
+    RpcError::Refused(RpcRefusal { code, data: json!({"response": receipt(results)}) })
 }
 
 fn person(results: &[Value]) -> Result<Sent, NotSent> {
@@ -84,7 +84,7 @@ fn a_code_counts_when_no_outcome_explains_it() {
         (-32601, SendError::Refused(words::refused(-32601)), Cause::Other),
     ] {
         assert_eq!(why(judge(To::Person, Err(refusal(code, &[])))), (error.clone(), cause.clone()), "{code}");
-        let bare = Failure::Refused(Refusal { code, data: Value::Null });
+        let bare = RpcError::Refused(RpcRefusal { code, data: Value::Null });
         assert_eq!(why(judge(To::Group, Err(bare))), (error, cause), "{code}");
     }
     let mixed = judge(To::Person, Err(refusal(-1, &[result("UNREGISTERED_FAILURE")])));
@@ -96,9 +96,9 @@ fn a_code_counts_when_no_outcome_explains_it() {
 #[test]
 fn what_was_not_written_comes_later_and_what_was_lost_is_unclear() {
     let person = |failure| why(judge(To::Person, Err(failure))).0;
-    assert_eq!(person(Failure::NotSent("x".to_owned())), SendError::Later("x".to_owned()));
-    assert_eq!(person(Failure::Lost("x".to_owned())), SendError::Unclear("x".to_owned()));
-    assert!(matches!(person(Failure::TooLong), SendError::Unclear(_)));
+    assert_eq!(person(RpcError::NotSent("x".to_owned())), SendError::Later("x".to_owned()));
+    assert_eq!(person(RpcError::Lost("x".to_owned())), SendError::Unclear("x".to_owned()));
+    assert!(matches!(person(RpcError::TooLong), SendError::Unclear(_)));
     for odd in [json!(null), json!({}), json!([]), json!({"results": 7})] {
         assert!(matches!(why(judge(To::Person, Ok(odd))).0, SendError::Unclear(_)));
     }

@@ -66,7 +66,7 @@ async fn stage(
         attachments_dir: None,
         command: Vec::new(),
     };
-    let clock = Arc::new(SimulatedClock::new(Moment(1_000_000)));
+    let clock = Arc::new(SimulatedClock::new(Timestamp(1_000_000)));
     (clock.clone(), Signal::new(&config, clock).unwrap(), opened, serving)
 }
 
@@ -123,7 +123,7 @@ async fn an_account_that_the_daemon_does_not_have_is_told() {
 #[tokio::test]
 async fn a_post_has_the_outcomes_of_any_request() {
     let (_clock, signal, _opened, serving) = stage(OURS).await;
-    let send = async |text: &str| signal.send(ADA, &piece(text, None), Form::Plain).await;
+    let send = async |text: &str| signal.send(ADA, &piece(text, None), PartFormat::Plain).await;
     assert_eq!(send("x").await.as_deref(), Ok("m:9"));
     assert!(matches!(send("host").await, Err(SendError::Later(_))));
     assert!(matches!(send("broken").await, Err(SendError::Unclear(_))));

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::adapter::markdown;
 use crate::adapter::markdown::flow::{self, Stretch};
-use crate::adapter::{Form, Piece};
+use crate::adapter::{OutgoingPart, PartFormat};
 
-/// A part as it goes to the daemon; the rich form of a [`Piece`] is its JSON.
+/// A part as it goes to the daemon; the rich form of a [`OutgoingPart`] is its JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Styled {
     /// What is said.
@@ -45,7 +45,7 @@ pub enum Style {
 
 /// All looks of a stretch of text.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct StyleSet {
     bold: bool,
     italic: bool,
     strike: bool,
@@ -55,10 +55,10 @@ pub(super) struct Look {
 
 impl Styled {
     /// What to send of a piece. A form that cannot be read is sent plain.
-    pub fn of(piece: &Piece, form: Form) -> Self {
+    pub fn of(piece: &OutgoingPart, form: PartFormat) -> Self {
         let rich = match form {
-            Form::Rich => serde_json::from_str(&piece.rich).ok(),
-            Form::Plain => None,
+            PartFormat::Rich => serde_json::from_str(&piece.rich).ok(),
+            PartFormat::Plain => None,
         };
         rich.unwrap_or_else(|| Self { text: piece.plain.clone(), styles: Vec::new() })
     }
@@ -95,7 +95,7 @@ impl Style {
     }
 }
 
-impl Look {
+impl StyleSet {
     /// Code and tables, where white space counts.
     pub const PREFORMATTED: Self = Self { bold: false, italic: false, strike: false, code: false, preformatted: true };
 
@@ -116,7 +116,7 @@ impl Look {
 }
 
 /// The daemon counts bytes, and looks take none.
-impl flow::Look for Look {
+impl flow::Markup for StyleSet {
     fn measure(text: &str) -> usize {
         text.len()
     }
@@ -135,11 +135,11 @@ impl flow::Look for Look {
 }
 
 /// The ranges of a part: per look in the order of the text, and never two that touch.
-pub(super) fn ranges(part: &[Stretch<'_, Look>]) -> Vec<Range> {
+pub(super) fn ranges(part: &[Stretch<'_, StyleSet>]) -> Vec<Range> {
     Style::ALL.into_iter().flat_map(|style| ranges_of(style, part)).collect()
 }
 
-fn ranges_of(style: Style, part: &[Stretch<'_, Look>]) -> Vec<Range> {
+fn ranges_of(style: Style, part: &[Stretch<'_, StyleSet>]) -> Vec<Range> {
     let mut found: Vec<Range> = Vec::new();
     let mut at = 0;
     for stretch in part {

@@ -107,21 +107,21 @@ fn a_piece_holds_both_forms_and_the_label_changes_nothing() {
     let pieces = render(&outbound("# A [b](https://e.org)", Label::trusted()));
     let [piece] = pieces.as_slice() else { unreachable!() };
     assert_eq!(piece.rich, r#"{"text":"A b (https://e.org)","styles":[{"start":0,"length":19,"style":"BOLD"}]}"#);
-    let rich = Styled::of(piece, Form::Rich);
+    let rich = Styled::of(piece, PartFormat::Rich);
     assert_eq!(serde_json::Value::from(rich.styles.clone()), serde_json::json!(["0:19:BOLD"]));
-    assert_eq!(Styled::of(piece, Form::Plain), Styled { text: rich.text, styles: Vec::new() });
-    let broken = Piece { rich: "{".to_owned(), ..piece.clone() };
-    assert_eq!(Styled::of(&broken, Form::Rich), Styled::of(piece, Form::Plain));
+    assert_eq!(Styled::of(piece, PartFormat::Plain), Styled { text: rich.text, styles: Vec::new() });
+    let broken = OutgoingPart { rich: "{".to_owned(), ..piece.clone() };
+    assert_eq!(Styled::of(&broken, PartFormat::Rich), Styled::of(piece, PartFormat::Plain));
     assert_eq!(render(&outbound("# A [b](https://e.org)", Label::untrusted(Source::unknown()))), pieces);
 }
 
 #[test]
 fn a_mark_shifts_what_it_stands_before() {
     let piece =
-        Piece { quotes: Some("m:1".to_owned()), ..render(&outbound("x **y** `z`", Label::trusted())).remove(0) };
+        OutgoingPart { quotes: Some("m:1".to_owned()), ..render(&outbound("x **y** `z`", Label::trusted())).remove(0) };
     let marked = marked(&piece, "(😀)");
     assert_eq!((marked.plain.as_str(), marked.quotes.as_deref()), ("(😀) x y z", Some("m:1")));
-    let rich = Styled::of(&marked, Form::Rich);
+    let rich = Styled::of(&marked, PartFormat::Rich);
     assert_eq!(rich.text, marked.plain);
     let covered: Vec<String> = rich.styles.iter().map(|range| covered(&rich.text, *range).unwrap()).collect();
     assert_eq!(covered, ["y", "z"]);
@@ -227,7 +227,7 @@ proptest! {
         prop_assert_eq!(checked(&bits.concat(), limit).err(), None);
         for piece in render(&outbound(&bits.concat(), Label::trusted())) {
             prop_assert!(piece.plain.len() <= LIMIT - MARK_ROOM);
-            prop_assert_eq!(&Styled::of(&piece, Form::Rich).text, &piece.plain);
+            prop_assert_eq!(&Styled::of(&piece, PartFormat::Rich).text, &piece.plain);
         }
     }
 

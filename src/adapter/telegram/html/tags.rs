@@ -7,7 +7,7 @@ use crate::adapter::markdown::flow;
 
 /// Everything that surrounds a stretch of text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct TagSet {
     /// Which quote; 0 is none.
     pub(super) quote: usize,
     /// Preformatted, with its language or an empty string.
@@ -31,7 +31,7 @@ pub(super) enum Tag<'a> {
     Code,
 }
 
-impl Look {
+impl TagSet {
     pub(super) fn in_quote(quote: usize) -> Self {
         Self { quote, ..Self::default() }
     }
@@ -68,7 +68,7 @@ impl Look {
     }
 }
 
-impl flow::Look for Look {
+impl flow::Markup for TagSet {
     fn measure(text: &str) -> usize {
         escaped_units(text)
     }

@@ -84,7 +84,7 @@ fn squeezed(text: &str) -> String {
 }
 
 /// Renders and checks everything that must hold for any text.
-fn checked(markdown: &str, links: Links, limit: usize) -> Result<Vec<Part>, String> {
+fn checked(markdown: &str, links: Links, limit: usize) -> Result<Vec<HtmlPart>, String> {
     let parts = render(markdown, links, limit);
     for part in &parts {
         let seen = parse(&part.html).map_err(|why| format!("{why} in {}", part.html))?;
@@ -113,7 +113,7 @@ fn checked(markdown: &str, links: Links, limit: usize) -> Result<Vec<Part>, Stri
     Ok(parts)
 }
 
-fn parts_follow_graphemes(parts: &[Part], uncut: &str, limit: usize) -> bool {
+fn parts_follow_graphemes(parts: &[HtmlPart], uncut: &str, limit: usize) -> bool {
     if uncut.graphemes(true).any(|grapheme| units(grapheme) * 6 > limit) {
         return true;
     }

@@ -3,17 +3,17 @@
 use serde_json::Value;
 
 use super::{field, is_there, number, text};
-use crate::message::{Carried, Carrier, FileKind, RemoteFile};
+use crate::message::{Attached, Carrier, FileKind, RemoteFile};
 
 /// The largest file that the Bot API hands out.
 const MAX_FILE: u64 = 20 << 20;
 
 /// What a message is made of.
-pub(super) enum Content {
+pub(super) enum MessageBody {
     /// Words, files, or what came along.
     Said {
         files: Vec<RemoteFile>,
-        carried: Vec<Carried>,
+        carried: Vec<Attached>,
     },
     Unsupported(&'static str),
     /// The group has another id now.
@@ -88,22 +88,22 @@ const ENVELOPE: &[&str] = &[
 ];
 
 /// Reads the content of a message.
-pub(super) fn of(message: &Value) -> Content {
+pub(super) fn of(message: &Value) -> MessageBody {
     let said = words(message);
     let files: Vec<RemoteFile> = photo(message).or_else(|| file(message)).into_iter().collect();
-    let carried: Vec<Carried> = contact(message).or_else(|| poll(message)).into_iter().collect();
+    let carried: Vec<Attached> = contact(message).or_else(|| poll(message)).into_iter().collect();
     if !said.is_empty() || !files.is_empty() || !carried.is_empty() {
-        return Content::Said { files, carried };
+        return MessageBody::Said { files, carried };
     }
     if let Some(to) = number(message, "migrate_to_chat_id") {
-        return Content::Moved(to);
+        return MessageBody::Moved(to);
     }
     let unsupported = UNSUPPORTED.iter().find(|(key, _)| field(message, key).is_some());
     match unsupported {
-        Some((_, word)) => Content::Unsupported(word),
+        Some((_, word)) => MessageBody::Unsupported(word),
         // What the Bot API cannot express at all comes as an envelope with nothing in it.
-        None if is_bare(message) => Content::Unsupported("something of a kind that bots cannot see"),
-        None => Content::Service,
+        None if is_bare(message) => MessageBody::Unsupported("something of a kind that bots cannot see"),
+        None => MessageBody::Service,
     }
 }
 
@@ -121,7 +121,7 @@ fn is_bare(message: &Value) -> bool {
 }
 
 /// Somebody's name and number, in one line.
-fn contact(message: &Value) -> Option<Carried> {
+fn contact(message: &Value) -> Option<Attached> {
     let contact = field(message, "contact")?;
     let part = |key| text(contact, key).filter(|part| !part.is_empty());
     let name: Vec<&str> = [part("first_name"), part("last_name")].into_iter().flatten().collect();
@@ -130,15 +130,15 @@ fn contact(message: &Value) -> Option<Carried> {
             .into_iter()
             .flatten()
             .collect();
-    (!known.is_empty()).then(|| Carried { what: Carrier::Contact, text: known.join(", ") })
+    (!known.is_empty()).then(|| Attached { what: Carrier::Contact, text: known.join(", ") })
 }
 
 /// A question, and below it what may be answered.
-fn poll(message: &Value) -> Option<Carried> {
+fn poll(message: &Value) -> Option<Attached> {
     let poll = field(message, "poll")?;
     let options = field(poll, "options").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let answers = options.iter().filter_map(|option| text(option, "text")).map(|answer| format!("\n- {answer}"));
-    Some(Carried { what: Carrier::Poll, text: text(poll, "question")?.to_owned() + &answers.collect::<String>() })
+    Some(Attached { what: Carrier::Poll, text: text(poll, "question")?.to_owned() + &answers.collect::<String>() })
 }
 
 /// The largest size of a photo that can be fetched.

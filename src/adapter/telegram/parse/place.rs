@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::{field, number, text};
-use crate::message::{Event, Inbound, Place};
-use crate::time::Moment;
+use crate::message::{ChatKind, Event, Inbound};
+use crate::time::Timestamp;
 
 /// The place of one message.
 pub(super) struct Where {
@@ -15,7 +15,7 @@ pub(super) struct Where {
     pub(super) message: i64,
     topic: Option<i64>,
     sender: i64,
-    place: Place,
+    place: ChatKind,
 }
 
 impl Where {
@@ -36,19 +36,19 @@ impl Where {
 
     /// Whether nobody else reads along.
     pub(super) fn is_direct(&self) -> bool {
-        self.place == Place::Direct
+        self.place == ChatKind::Direct
     }
 
     /// The same place, told whether we are meant; in a direct chat we always are.
     pub(super) fn addressed(mut self, is_addressed: bool) -> Self {
-        if let Place::Group { addressed, .. } = &mut self.place {
+        if let ChatKind::Group { addressed, .. } = &mut self.place {
             *addressed = is_addressed;
         }
         self
     }
 
     /// Something that happened here.
-    pub(super) fn inbound(&self, external_id: String, server_at: Option<Moment>, event: Event) -> Inbound {
+    pub(super) fn inbound(&self, external_id: String, server_at: Option<Timestamp>, event: Event) -> Inbound {
         Inbound {
             external_id,
             peer: self.topic.map_or_else(|| self.chat.to_string(), |topic| format!("{}/{topic}", self.chat)),
@@ -64,16 +64,16 @@ impl Where {
 /// The topic in which a message stands. The general one of a forum has no number, and a direct chat is one, whatever is marked in it.
 pub(super) fn topic(message: &Value) -> Option<i64> {
     let is_in_topic = message.get("is_topic_message").and_then(Value::as_bool) == Some(true);
-    let is_direct = field(message, "chat").is_some_and(|chat| kind(chat) == Place::Direct);
+    let is_direct = field(message, "chat").is_some_and(|chat| kind(chat) == ChatKind::Direct);
     number(message, "message_thread_id").filter(|topic| is_in_topic && !is_direct && *topic > 0)
 }
 
 /// What kind of place a chat is.
-pub(super) fn kind(chat: &Value) -> Place {
-    if text(chat, "type") == Some("private") { Place::Direct } else { group(number(chat, "id")) }
+pub(super) fn kind(chat: &Value) -> ChatKind {
+    if text(chat, "type") == Some("private") { ChatKind::Direct } else { group(number(chat, "id")) }
 }
 
 /// A group in which we are not known to be meant.
-pub(super) fn group(chat: Option<i64>) -> Place {
-    Place::Group { chat: chat.map(|id| id.to_string()).unwrap_or_default(), addressed: false }
+pub(super) fn group(chat: Option<i64>) -> ChatKind {
+    ChatKind::Group { chat: chat.map(|id| id.to_string()).unwrap_or_default(), addressed: false }
 }

@@ -1,7 +1,7 @@
 //! Every kind of update, well formed and hostile.
 
 use super::*;
-use crate::message::{Carried, Carrier, FileKind, Place, Quote};
+use crate::message::{Attached, Carrier, ChatKind, FileKind, Quote};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -29,8 +29,8 @@ fn parsed(kind: &str, body: Value) -> Inbound {
     parse(&json!({"update_id": 99, kind: body}).to_string(), &us()).unwrap()
 }
 
-fn group(chat: &str, addressed: bool) -> Place {
-    Place::Group { chat: chat.to_owned(), addressed }
+fn group(chat: &str, addressed: bool) -> ChatKind {
+    ChatKind::Group { chat: chat.to_owned(), addressed }
 }
 
 fn event(fields: Value) -> Event {
@@ -39,7 +39,7 @@ fn event(fields: Value) -> Event {
 
 fn said_with(fields: Value) -> Said {
     match event(fields) {
-        Event::Said(said) => said,
+        Event::Message(said) => said,
         other => unreachable!("{other:?}"),
     }
 }
@@ -60,9 +60,9 @@ fn a_text_with_all_that_belongs_to_it() {
         peer: "7".to_owned(),
         sender: "7".to_owned(),
         alias: None,
-        place: Place::Direct,
-        server_at: Some(Moment(1_795_000_000_000)),
-        event: Event::Said(Said { text: "Hello".to_owned(), ..Said::default() }),
+        place: ChatKind::Direct,
+        server_at: Some(Timestamp(1_795_000_000_000)),
+        event: Event::Message(Said { text: "Hello".to_owned(), ..Said::default() }),
     };
     assert_eq!(parsed("message", from_ada(json!({"text": "Hello"}))), expected);
 }
@@ -71,7 +71,7 @@ fn a_text_with_all_that_belongs_to_it() {
 fn an_edit_names_what_it_changes() {
     let inbound = parsed("edited_message", from_ada(json!({"text": "Hullo", "edit_date": 1_795_000_060})));
     assert_eq!(inbound.external_id, "e7:12:1795000060");
-    assert_eq!(inbound.server_at, Some(Moment(1_795_000_060_000)));
+    assert_eq!(inbound.server_at, Some(Timestamp(1_795_000_060_000)));
     let said = Said { text: "Hullo".to_owned(), ..Said::default() };
     assert_eq!(inbound.event, Event::Edited { of: "m7:12".to_owned(), said, also: None });
     let moving = parsed("edited_message", from_ada(json!({"location": {}, "edit_date": 1_795_000_061})));
@@ -130,16 +130,16 @@ fn marks_of_origin_fail_closed() {
     ];
     for mut fields in forwarded {
         merge(&mut fields, json!({"text": "x"}));
-        assert_eq!(said_with(fields.clone()).origin, Origin::Forwarded, "{fields}");
+        assert_eq!(said_with(fields.clone()).origin, TextOrigin::Forwarded, "{fields}");
     }
     for via in [json!({"via_bot": user}), json!({"via_bot": 1}), json!({"sender_business_bot": user})] {
         let mut fields = via;
         merge(&mut fields, json!({"text": "x"}));
-        assert_eq!(said_with(fields).origin, Origin::ViaBot);
+        assert_eq!(said_with(fields).origin, TextOrigin::ViaBot);
     }
     let plain =
         json!({"text": "x", "forward_origin": null, "is_automatic_forward": false, "has_protected_content": true});
-    assert_eq!(said_with(plain).origin, Origin::Typed);
+    assert_eq!(said_with(plain).origin, TextOrigin::Typed);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn what_we_cannot_take_and_what_is_only_news() {
         (json!({"sticker": {"file_id": "S"}}), unsupported("a sticker")),
         (
             json!({"sticker": {"file_id": "S", "emoji": "👍"}}),
-            Event::Said(Said { text: "👍".to_owned(), ..Said::default() }),
+            Event::Message(Said { text: "👍".to_owned(), ..Said::default() }),
         ),
         (json!({}), unsupported("something of a kind that bots cannot see")),
         (json!({"forward_origin": {}}), unsupported("something of a kind that bots cannot see")),
@@ -208,7 +208,7 @@ fn what_we_cannot_take_and_what_is_only_news() {
 #[test]
 fn only_a_plainly_private_chat_is_direct() {
     for (kind, place) in [
-        (json!("private"), Place::Direct),
+        (json!("private"), ChatKind::Direct),
         (json!("group"), group("-5", false)),
         (json!("supergroup"), group("-5", false)),
         (json!("channel"), group("-5", false)),
@@ -247,7 +247,7 @@ fn a_topic_is_part_of_the_address_and_not_of_the_group() {
     let said = json!({"text": "x", "message_thread_id": 3, "is_topic_message": true, "reply_to_message": root});
     let inbound = parsed("message", in_forum(said));
     assert_eq!(inbound.place, group("-1005", false), "everything there names the beginning of the topic");
-    let Event::Said(said) = inbound.event else { unreachable!() };
+    let Event::Message(said) = inbound.event else { unreachable!() };
     assert_eq!(said.quote, None);
 }
 
@@ -256,7 +256,7 @@ fn in_a_group_it_is_told_who_is_meant() {
     let named = json!([{"type": "mention", "offset": 0, "length": 8}]);
     let inbound = parsed("message", in_forum(json!({"text": "@our_bot hi", "entities": named})));
     assert_eq!(inbound.place, group("-1005", true));
-    assert_eq!(inbound.event, Event::Said(Said { text: "hi".to_owned(), ..Said::default() }));
+    assert_eq!(inbound.event, Event::Message(Said { text: "hi".to_owned(), ..Said::default() }));
     let edit = in_forum(json!({"text": "@our_bot ho", "entities": named, "edit_date": 5}));
     let said = Said { text: "ho".to_owned(), ..Said::default() };
     assert_eq!(parsed("edited_message", edit).event, Event::Edited { of: "m-1005:12".to_owned(), said, also: None });
@@ -265,7 +265,7 @@ fn in_a_group_it_is_told_who_is_meant() {
         "reply_to_message": {"message_id": 5, "from": {"id": 42}},
     });
     assert_eq!(parsed("message", in_forum(theirs.clone())).event, Event::Nothing);
-    assert!(matches!(event(theirs), Event::Said(_)), "nobody else is there");
+    assert!(matches!(event(theirs), Event::Message(_)), "nobody else is there");
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn a_contact_and_a_poll_are_carried_and_not_typed() {
         assert_eq!(said.text, "");
         said.carried
     };
-    let one = |what, text: &str| vec![Carried { what, text: text.to_owned() }];
+    let one = |what, text: &str| vec![Attached { what, text: text.to_owned() }];
     let ben = json!({"first_name": "Ben", "last_name": "Ott", "phone_number": "+43 1", "vcard": "BEGIN"});
     assert_eq!(carried(json!({"contact": ben})), one(Carrier::Contact, "Ben Ott, +43 1"));
     assert_eq!(carried(json!({"contact": {"phone_number": "1"}})), one(Carrier::Contact, "1"));
@@ -325,7 +325,7 @@ fn a_button_is_pressed_by_whoever_pressed_it() {
         peer: "7".to_owned(),
         sender: "7".to_owned(),
         alias: None,
-        place: Place::Direct,
+        place: ChatKind::Direct,
         server_at: None,
         event: Event::Button { data: "yes 4".to_owned(), callback: "CB".to_owned() },
     };
@@ -340,7 +340,7 @@ fn a_button_is_pressed_by_whoever_pressed_it() {
 #[test]
 fn kinds_that_do_not_concern_us_keep_their_number() {
     let member = parsed("my_chat_member", json!({"chat": {"id": 7, "type": "private"}, "from": {"id": 7}}));
-    assert_eq!((member.external_id.as_str(), member.peer.as_str(), member.place), ("u99", "7", Place::Direct));
+    assert_eq!((member.external_id.as_str(), member.peer.as_str(), member.place), ("u99", "7", ChatKind::Direct));
     for (kind, body) in [("poll_answer", json!({})), ("message", json!(null)), ("message", json!({"text": "x"}))] {
         let inbound = parsed(kind, body);
         assert_eq!((inbound.external_id.as_str(), inbound.event), ("u99", Event::Nothing));
@@ -460,9 +460,9 @@ proptest! {
         fields.as_object_mut().unwrap().remove("sender_chat");
         let marked = ["forward_origin", "via_bot"].iter().any(|mark| fields.get(mark).is_some_and(is_there));
         let inbound = parsed("message", fields);
-        let Event::Said(said) = inbound.event else { unreachable!() };
+        let Event::Message(said) = inbound.event else { unreachable!() };
         prop_assert_eq!(said.text, typed);
-        prop_assert_eq!(said.origin == Origin::Typed, !marked);
+        prop_assert_eq!(said.origin == TextOrigin::Typed, !marked);
         prop_assert_eq!((inbound.peer.as_str(), inbound.sender.as_str()), ("7", "7"));
     }
 }

@@ -14,14 +14,14 @@ pub(super) struct Wrapper {
     screen: Screen,
     hang: String,
     lines: Vec<String>,
-    line: Line,
+    line: WrappedLine,
     /// The word that is still growing, and the space before it.
     word: Vec<(String, Style)>,
     word_width: usize,
     space: String,
 }
 
-struct Line {
+struct WrappedLine {
     text: String,
     room: usize,
     used: usize,
@@ -30,7 +30,7 @@ struct Line {
 
 impl Wrapper {
     pub(super) fn new(lead: String, hang: String, screen: Screen) -> Self {
-        let line = Line::new(lead, screen);
+        let line = WrappedLine::new(lead, screen);
         Self { screen, hang, lines: Vec::new(), line, word: Vec::new(), word_width: 0, space: String::new() }
     }
 
@@ -92,7 +92,7 @@ impl Wrapper {
 
     fn break_line(&mut self) {
         self.end_line();
-        self.line = Line::new(self.hang.clone(), self.screen);
+        self.line = WrappedLine::new(self.hang.clone(), self.screen);
     }
 
     fn end_line(&mut self) {
@@ -101,7 +101,7 @@ impl Wrapper {
     }
 }
 
-impl Line {
+impl WrappedLine {
     fn new(prefix: String, screen: Screen) -> Self {
         let room = screen.width.saturating_sub(prefix.width()).max(LEAST_ROOM);
         Self { text: prefix, room, used: 0, style: Style::default() }

@@ -70,7 +70,7 @@ async fn asked<F: Future<Output = ()>>(
         script(Gateway(connection)).await;
     };
     let client = async {
-        let (link, welcome) = Link::greet(Connection::of_client(ours), None).await.unwrap();
+        let (link, welcome) = GatewayLink::greet(Connection::of_client(ours), None).await.unwrap();
         assert_eq!(welcome.person, "ada");
         let question = Question { typed: typed.map(Into::into), piped: piped.map(Into::into) };
         let (mut out, mut notes) = (Vec::new(), Vec::new());

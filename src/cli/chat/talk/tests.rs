@@ -6,20 +6,20 @@ use crate::adapter::terminal::{Connection, accept};
 
 const SCREEN: Screen = Screen { live: true, width: 80, color: false };
 
-fn begun() -> Talk {
-    Talk::new(SCREEN)
+fn begun() -> ChatSession {
+    ChatSession::new(SCREEN)
 }
 
 fn line(text: &str) -> Typed {
     Typed::Line(text.to_owned())
 }
 
-fn say(text: &str) -> Step {
-    Step::Say(text.to_owned())
+fn say(text: &str) -> ChatAction {
+    ChatAction::Say(text.to_owned())
 }
 
-fn print(text: &str) -> Step {
-    Step::Print(text.to_owned())
+fn print(text: &str) -> ChatAction {
+    ChatAction::Print(text.to_owned())
 }
 
 fn grow(delta: &str) -> FromGateway {
@@ -34,27 +34,27 @@ fn message(markdown: &str) -> FromGateway {
 #[test]
 fn ctrl_c_stops_what_is_in_work_and_then_leaves() {
     let mut talk = begun();
-    assert_eq!(talk.typed(Typed::Interrupt { empty: false }), Step::Nothing);
+    assert_eq!(talk.typed(Typed::Interrupt { empty: false }), ChatAction::Nothing);
     assert_eq!(talk.typed(line("hi")), say("hi"));
     assert_eq!(talk.typed(Typed::Interrupt { empty: true }), say("/stop"));
-    assert_eq!(talk.typed(Typed::Interrupt { empty: true }), Step::Leave);
+    assert_eq!(talk.typed(Typed::Interrupt { empty: true }), ChatAction::Leave);
     assert_eq!(talk.typed(line("hi")), say("hi"));
     assert_eq!(talk.heard(message("Stopped.")), print("Stopped.\n\n"));
     assert_eq!(talk.heard(message("Hello.")), print("Hello.\n\n"));
-    assert_eq!(talk.typed(Typed::Interrupt { empty: true }), Step::Leave);
+    assert_eq!(talk.typed(Typed::Interrupt { empty: true }), ChatAction::Leave);
 }
 
 #[test]
 fn leaving() {
     for typed in [Typed::End, line("/quit"), line(" /exit ")] {
-        assert_eq!(begun().typed(typed), Step::Leave);
+        assert_eq!(begun().typed(typed), ChatAction::Leave);
     }
-    assert_eq!(begun().typed(line("  ")), Step::Nothing);
+    assert_eq!(begun().typed(line("  ")), ChatAction::Nothing);
 }
 
 #[test]
 fn an_editor_is_no_message() {
-    let edit = |note: &str| Step::Edit(note.to_owned());
+    let edit = |note: &str| ChatAction::Edit(note.to_owned());
     for (typed, step) in [
         ("/memory edit", edit("")),
         (" /Memory  EDIT  deploy key ", edit("deploy key")),
@@ -71,7 +71,7 @@ fn a_growing_answer_is_completed_and_not_repeated() {
     let mut talk = begun();
     talk.typed(line("hi"));
     assert_eq!(talk.heard(grow("**One.**\n\nTw")), print("One.\n\n"));
-    assert_eq!(talk.heard(grow("o.")), Step::Nothing);
+    assert_eq!(talk.heard(grow("o.")), ChatAction::Nothing);
     assert_eq!(talk.heard(message("**One.**\n\nTwo.")), print("Two.\n\n"));
     assert_eq!(talk.heard(message("Unasked.")), print("Unasked.\n\n"));
 }
@@ -90,9 +90,9 @@ fn a_command_is_answered_in_the_middle_of_a_growing_answer() {
 fn another_answer_than_the_one_that_grew_comes_whole() {
     let mut talk = begun();
     talk.heard(grow("One.\n\nT"));
-    assert_eq!(talk.heard(message("Two.")), Step::Print(format!("{}\nTwo.\n\n", words::RULE)));
+    assert_eq!(talk.heard(message("Two.")), ChatAction::Print(format!("{}\nTwo.\n\n", words::RULE)));
     talk.heard(grow("One.\n\nT"));
-    assert_eq!(talk.heard(FromGateway::Restart), Step::Print(format!("{}\n", words::RULE)));
+    assert_eq!(talk.heard(FromGateway::Restart), ChatAction::Print(format!("{}\n", words::RULE)));
     assert_eq!(talk.heard(message("Two.")), print("Two.\n\n"));
 }
 
@@ -100,8 +100,16 @@ fn another_answer_than_the_one_that_grew_comes_whole() {
 fn a_long_wait_is_told_once() {
     let mut talk = begun();
     talk.typed(line("hi"));
-    let shown: Vec<Step> = (0..4).map(|_| talk.heard(FromGateway::Typing)).collect();
-    assert_eq!(shown, [Step::Nothing, Step::Print(format!("{}\n", words::WRITING)), Step::Nothing, Step::Nothing]);
+    let shown: Vec<ChatAction> = (0..4).map(|_| talk.heard(FromGateway::Typing)).collect();
+    assert_eq!(
+        shown,
+        [
+            ChatAction::Nothing,
+            ChatAction::Print(format!("{}\n", words::WRITING)),
+            ChatAction::Nothing,
+            ChatAction::Nothing
+        ]
+    );
 }
 
 #[tokio::test]
@@ -125,7 +133,7 @@ async fn when_the_gateway_goes_away_everything_unstored_is_given_back() {
     let (editor, keyboard, printed) = Editor::scripted(80);
     let errand: crate::cli::chat::Errand = Box::new(|_, _| Box::pin(async { None }));
     let client = async {
-        let (link, _) = Link::greet(Connection::of_client(ours), None).await.unwrap();
+        let (link, _) = GatewayLink::greet(Connection::of_client(ours), None).await.unwrap();
         let mut last = Vec::new();
         let by_hand = ByHand { whose: "Ada".to_owned(), errand: &errand };
         (talk(link, editor, &by_hand, SCREEN, &mut last).await, String::from_utf8(last).unwrap())

@@ -44,10 +44,10 @@ pub(super) fn receiving(words: &[String]) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::finding::State;
+    use super::super::super::finding::FindingState;
     use super::*;
 
-    fn states(line: &str) -> Vec<State> {
+    fn states(line: &str) -> Vec<FindingState> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         receiving(&words).iter().map(|finding| finding.state).collect()
     }
@@ -58,10 +58,10 @@ mod tests {
         assert_eq!(states(&format!("{quiet}=manual")), []);
         assert_eq!(states(&format!("java -cp x Main -c /d daemon {NO_STDOUT} {RECEIVE_MODE} manual --tcp h:1")), []);
         for mode in ["=on-start", " on-connection", "=", " "] {
-            assert_eq!(states(&format!("{quiet}{mode}")), [State::Wrong], "{mode}");
+            assert_eq!(states(&format!("{quiet}{mode}")), [FindingState::Wrong], "{mode}");
         }
-        assert_eq!(states("signal-cli daemon --socket /s"), [State::Wrong, State::Note]);
-        assert_eq!(states("signal-cli daemon --receive-mode=manual"), [State::Note]);
+        assert_eq!(states("signal-cli daemon --socket /s"), [FindingState::Wrong, FindingState::Note]);
+        assert_eq!(states("signal-cli daemon --receive-mode=manual"), [FindingState::Note]);
     }
 
     #[test]

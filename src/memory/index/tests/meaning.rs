@@ -177,7 +177,7 @@ async fn what_is_not_trusted_decides_nothing_about_what_is() {
     let after = home.index.search(&question).await.unwrap().hits;
     let order = |hits: &[EntryHit]| hits.iter().map(|hit| hit.key.clone()).collect::<Vec<_>>();
     assert_eq!(order(&before), order(&after));
-    let untrusted_too = Question { untrusted_too: true, limit: 20, ..question };
+    let untrusted_too = IndexQuery { untrusted_too: true, limit: 20, ..question };
     assert!(home.finds(&untrusted_too).await.iter().any(|text| text.starts_with("o1")));
 }
 
@@ -193,7 +193,7 @@ async fn made_anew_it_has_the_same_categories_and_gives_the_same_answers() {
         );
         home.is_known(&vectors).await;
     }
-    let mut questions: Vec<Question> =
+    let mut questions: Vec<IndexQuery> =
         ["dog", "vehicle and boat", "tea", "doctor"].iter().map(|words| home.asks(&home.ada, words)).collect();
     questions.iter_mut().for_each(|question| question.limit = 10);
     let mut before = Vec::new();
@@ -248,7 +248,7 @@ async fn vectors_that_are_not_in_memory_yet_leave_it_to_words_until_they_are() {
     assert_eq!(index.search(&question).await.unwrap().hits.len(), 0, "only a part of them is in memory");
     let by_words = home.asks(&home.ada, "number 8999");
     assert_eq!(&*index.search(&by_words).await.unwrap().hits[0].text.open().0.to_string(), "line 8999: number 8999");
-    anew.read(crate::store::Pool::Known, home.ada.scope()).await.unwrap();
+    anew.read(crate::store::Corpus::Known, home.ada.scope()).await.unwrap();
     assert_eq!(&*index.search(&question).await.unwrap().hits[0].text.open().0.to_string(), "pet: a hound");
 }
 

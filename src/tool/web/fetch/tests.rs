@@ -112,7 +112,7 @@ fn to(location: &str) -> Vec<u8> {
     reply(&format!("302 Found\r\nlocation: {location}"), b"")
 }
 
-async fn get(server: &Server, address: &str) -> Result<Page, FetchError> {
+async fn get(server: &Server, address: &str) -> Result<WebPage, FetchError> {
     fetcher(server, LIMITS).0.fetch(&Url::parse(address).unwrap(), &|_| true).await
 }
 

@@ -1,0 +1,193 @@
+//! Receiving: one line at a time, the next only when the journal has the last.
+//!
+//! The daemon hands over each message once and forgets it, so between it and the journal nothing may be kept but the one line
+//! that was read: it is handed over again and again until it is acknowledged, across every trouble with the connection.
+//! What belongs to another account of the same daemon is passed over unread.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::daemon_health::{Pulse, Sender};
+use super::subscription::{Ear, Lost, Notification, Side};
+use super::wait::pause;
+use super::wire::code;
+use crate::adapter::{Batch, PollError};
+use crate::time::{Clock, Timestamp};
+
+/// How often the journal learns that the stream is alive although nothing comes.
+const TELL_EVERY: Duration = Duration::from_secs(10 * 60);
+/// The daemon has no cursor. This one only lets the journal keep when we last could receive.
+const CURSOR: &str = "heard";
+
+/// The way in.
+pub(super) struct Listener {
+    clock: Arc<dyn Clock>,
+    side: Side,
+    pulse: Arc<Pulse>,
+    state: tokio::sync::Mutex<ReceiverState>,
+    unacknowledged: Mutex<Option<String>>,
+}
+
+#[derive(Default)]
+struct ReceiverState {
+    ear: Option<Ear>,
+    failures: u32,
+    told_at: Option<Timestamp>,
+}
+
+/// What is looked at in an item before the journal has it.
+#[derive(Deserialize)]
+struct ReceivedItem {
+    result: Option<Box<ReceivedItem>>,
+    account: Option<String>,
+    envelope: Option<Envelope>,
+    exception: Option<Exception>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope {
+    source_uuid: Option<String>,
+    source_number: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Exception {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+impl Listener {
+    /// Nothing is open yet.
+    pub(super) fn new(side: Side, clock: Arc<dyn Clock>, pulse: Arc<Pulse>) -> Self {
+        Self { clock, side, pulse, state: tokio::sync::Mutex::default(), unacknowledged: Mutex::default() }
+    }
+
+    /// The next item for that account; now and then an empty batch, as a sign of life.
+    pub(super) async fn next(&self, account: &str) -> Result<Batch, PollError> {
+        let mut state = self.state.lock().await;
+        loop {
+            if let Some(raw) = self.unacknowledged().clone() {
+                return Ok(Batch { items: vec![raw], cursor: None });
+            }
+            match self.hear(&mut state, account).await {
+                Ok(Notification::Item(raw)) => self.keep(raw, account),
+                Ok(Notification::Alive) => {
+                    self.pulse.heard(self.clock.now());
+                    if self.is_to_be_told(&mut state) {
+                        return Ok(Batch { items: Vec::new(), cursor: Some(CURSOR.to_owned()) });
+                    }
+                }
+                Err(lost) => {
+                    *state = ReceiverState { failures: state.failures.saturating_add(1), ..ReceiverState::default() };
+                    self.pulse.lost(&lost);
+                    return Err(trouble(lost));
+                }
+            }
+        }
+    }
+
+    /// The journal has what was handed over.
+    pub(super) fn acknowledge(&self) {
+        *self.unacknowledged() = None;
+    }
+
+    async fn hear(&self, state: &mut ReceiverState, account: &str) -> Result<Notification, Lost> {
+        if state.ear.is_none() {
+            if state.failures > 0 {
+                // The gateway pauses too, for ever longer; this part of it is by chance.
+                let rest = pause(state.failures, rand::random()) / 4;
+                drop(self.clock.wake_at(self.clock.now().plus(rest)).await);
+            }
+            state.ear = Some(self.side.open(&self.clock, account).await?);
+        }
+        let Some(ear) = &mut state.ear else { return Err(Lost::Deaf) };
+        let heard = ear.hear().await?;
+        state.failures = 0;
+        Ok(heard)
+    }
+
+    fn keep(&self, raw: String, account: &str) {
+        self.pulse.heard(self.clock.now());
+        let item = ReceivedItem::read(&raw);
+        if item.is_of_another(account) {
+            tracing::debug!("Something for another account of the Signal daemon is passed over");
+            return;
+        }
+        let envelope = item.envelope.unwrap_or_default();
+        let sender = Sender::named(envelope.source_uuid, envelope.source_number);
+        self.pulse.received(
+            self.clock.now(),
+            &sender,
+            item.exception.map(|exception| exception.kind.unwrap_or_default()).as_deref(),
+        );
+        *self.unacknowledged() = Some(raw);
+    }
+
+    fn is_to_be_told(&self, state: &mut ReceiverState) -> bool {
+        let now = self.clock.now();
+        let due = state.told_at.is_none_or(|at| now.since(at) >= TELL_EVERY);
+        if due {
+            state.told_at = Some(now);
+        }
+        due
+    }
+
+    fn unacknowledged(&self) -> MutexGuard<'_, Option<String>> {
+        self.unacknowledged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ReceivedItem {
+    /// Whatever can be read of it; of what cannot, nothing.
+    fn read(raw: &str) -> Self {
+        let item: Option<Self> = serde_json::from_str(raw).ok();
+        let item = item.map(|item| item.result.map_or(Self { result: None, ..item }, |inner| *inner));
+        item.unwrap_or(Self { result: None, account: None, envelope: None, exception: None })
+    }
+
+    /// Whether it is certainly for another account than ours. Only numbers can be compared: an account may be known to us by
+    /// its identifier and to the daemon by its number.
+    fn is_of_another(&self, account: &str) -> bool {
+        let is_number = |name: &str| name.starts_with('+');
+        self.account.as_deref().is_some_and(|other| is_number(other) && is_number(account) && other != account)
+    }
+}
+
+fn trouble(lost: Lost) -> PollError {
+    match lost {
+        Lost::Away(why) => PollError::Unreachable(why),
+        Lost::Deaf => PollError::Unreachable("nothing is heard any more".to_owned()),
+        Lost::Refused(code::ACCOUNT) => PollError::BadToken,
+        Lost::Refused(code) => PollError::Unreachable(format!("the daemon refused with code {code}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_an_item_are_read() {
+        let inner = r#"{"account":"+431","envelope":{"sourceUuid":"U"},"exception":{"type":"X","message":"m"}}"#;
+        for raw in [inner.to_owned(), format!(r#"{{"subscription":0,"result":{inner}}}"#)] {
+            let item = ReceivedItem::read(&raw);
+            assert_eq!(item.account.as_deref(), Some("+431"));
+            assert_eq!(item.envelope.unwrap().source_uuid.as_deref(), Some("U"));
+            assert_eq!(item.exception.unwrap().kind.as_deref(), Some("X"));
+        }
+    }
+
+    #[test]
+    fn only_what_is_certainly_for_another_account_is_passed_over() {
+        let of_another = |raw: &str, account: &str| ReceivedItem::read(raw).is_of_another(account);
+        assert!(of_another(r#"{"account":"+432"}"#, "+431"));
+        assert!(!of_another(r#"{"account":"+431"}"#, "+431"));
+        assert!(!of_another(r#"{"account":"+432"}"#, "f47ac10b-58cc-4372-a567-0e02b2c3d479"));
+        for odd in ["", "{}", "[]", r#"{"account":7}"#, r#"{"result":7}"#] {
+            assert!(!of_another(odd, "+431"), "{odd}");
+        }
+    }
+}

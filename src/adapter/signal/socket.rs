@@ -1,0 +1,143 @@
+//! Lines over a socket: bounded, and broken rather than guessed at.
+//!
+//! A line that is too long or no UTF-8 breaks the connection, because whatever follows it cannot be trusted to be the
+//! beginning of a line. Reading may be cancelled at any point and loses nothing; writing may not, so whoever writes owns the
+//! [`LineWriter`] and drops it when it was cut off.
+
+use std::io;
+use std::path::PathBuf;
+
+use futures::StreamExt;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
+
+/// The longest line. The answer that holds a file is the longest of all, and holds it in Base64.
+pub(super) const LONGEST: usize = 32 << 20;
+
+/// Where a daemon listens for lines.
+#[derive(Debug, Clone)]
+pub(super) enum DaemonAddress {
+    /// A Unix socket.
+    Unix(PathBuf),
+    /// A host and a port.
+    Tcp(String),
+}
+
+/// Why a connection is of no use any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ConnectionError {
+    /// The other side ended it, or the way to it broke.
+    Ended(String),
+    /// A line was longer than [`LONGEST`].
+    TooLong,
+    /// What came is no text.
+    Garbled,
+}
+
+/// The reading half of a connection.
+pub(super) struct LineReader(FramedRead<Box<dyn AsyncRead + Send + Sync + Unpin>, LinesCodec>);
+
+/// The writing half of a connection.
+pub(super) struct LineWriter(Box<dyn AsyncWrite + Send + Sync + Unpin>);
+
+impl DaemonAddress {
+    /// Opens a connection.
+    pub(super) async fn connect(&self) -> io::Result<(LineReader, LineWriter)> {
+        match self {
+            Self::Unix(path) => {
+                let (read, write) = UnixStream::connect(path).await?.into_split();
+                Ok(halves(read, write))
+            }
+            Self::Tcp(place) => {
+                let stream = TcpStream::connect(place).await?;
+                stream.set_nodelay(true)?;
+                let (read, write) = stream.into_split();
+                Ok(halves(read, write))
+            }
+        }
+    }
+}
+
+/// A connection over any two streams of bytes.
+pub(super) fn halves(
+    read: impl AsyncRead + Send + Sync + Unpin + 'static,
+    write: impl AsyncWrite + Send + Sync + Unpin + 'static,
+) -> (LineReader, LineWriter) {
+    let lines = FramedRead::new(Box::new(read) as Box<_>, LinesCodec::new_with_max_length(LONGEST));
+    (LineReader(lines), LineWriter(Box::new(write)))
+}
+
+impl LineReader {
+    /// The next line. May be cancelled at any point.
+    pub(super) async fn next(&mut self) -> Result<String, ConnectionError> {
+        match self.0.next().await {
+            Some(Ok(line)) => Ok(line),
+            Some(Err(LinesCodecError::MaxLineLengthExceeded)) => Err(ConnectionError::TooLong),
+            Some(Err(LinesCodecError::Io(error))) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(ConnectionError::Garbled)
+            }
+            Some(Err(LinesCodecError::Io(error))) => Err(ConnectionError::Ended(error.kind().to_string())),
+            None => Err(ConnectionError::Ended("it was closed by the daemon".to_owned())),
+        }
+    }
+}
+
+impl LineWriter {
+    /// Writes one line and flushes it. What was cut off in the middle breaks the connection.
+    pub(super) async fn write(&mut self, line: &str) -> io::Result<()> {
+        self.0.write_all(line.as_bytes()).await?;
+        self.0.write_all(b"\n").await?;
+        self.0.flush().await
+    }
+}
+
+impl ConnectionError {
+    /// The words for a log or an error.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::Ended(why) => why.clone(),
+            Self::TooLong => "a line is too long".to_owned(),
+            Self::Garbled => "what came is no text".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn lines_of(bytes: Vec<u8>) -> Vec<Result<String, ConnectionError>> {
+        let (mut reader, _) = halves(io::Cursor::new(bytes), tokio::io::sink());
+        let mut lines = Vec::new();
+        loop {
+            let line = reader.next().await;
+            let over = line.is_err();
+            lines.push(line);
+            if over {
+                return lines;
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn lines_end_with_or_without_a_carriage_return() {
+        let lines = lines_of(b"a\r\n\nb\nlast".to_vec()).await;
+        let ended = Err(ConnectionError::Ended("it was closed by the daemon".to_owned()));
+        assert_eq!(lines, [Ok("a".to_owned()), Ok(String::new()), Ok("b".to_owned()), Ok("last".to_owned()), ended]);
+    }
+
+    #[tokio::test]
+    async fn bytes_that_are_no_text_break_the_connection() {
+        assert_eq!(lines_of(b"a\n\xff\xfe\nb\n".to_vec()).await, [Ok("a".to_owned()), Err(ConnectionError::Garbled)]);
+    }
+
+    #[tokio::test]
+    async fn a_line_may_be_as_long_as_a_file_and_no_longer() {
+        let mut bytes = vec![b'x'; LONGEST];
+        bytes.push(b'\n');
+        assert_eq!(lines_of(bytes.clone()).await.first().map(|line| line.as_ref().map(String::len)), Some(Ok(LONGEST)));
+        bytes.insert(0, b'x');
+        assert_eq!(lines_of(bytes).await, [Err(ConnectionError::TooLong)]);
+    }
+}

@@ -1,0 +1,246 @@
+//! Whether a message is meant for us, and its words without our name.
+//!
+//! Telegram marks what stands in a text by entities, whose places count UTF-16 units. An entity counts only if the
+//! words at its place are what it says they are, so a wrong place takes nothing out of a text. Our name is
+//! taken out where others read along, since it was said to point at us; in a direct chat it is a word like others.
+//! A command is freed of our name everywhere.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::{Us, content, field, number, quote, text};
+
+/// What a message says to us.
+pub(super) struct Meant {
+    /// Its words as we take them.
+    pub(super) text: String,
+    /// It names us or answers us.
+    pub(super) is_addressed: bool,
+    /// It begins with a command for another bot.
+    pub(super) is_for_another: bool,
+}
+
+impl Meant {
+    /// Reads a message for it.
+    pub(super) fn of(message: &Value, us: &Us, is_direct: bool) -> Self {
+        let words = Utf16Text::of(message);
+        let found: Vec<FoundMention> = words.entities.iter().filter_map(|entity| words.find(entity, us)).collect();
+        let is_named = found.iter().any(|one| matches!(one.what, MentionKind::Mention | MentionKind::OurCommand));
+        Self {
+            text: words.without(&found, is_direct),
+            is_addressed: is_named || quote::is_of(message, us),
+            is_for_another: !is_direct
+                && found.iter().any(|one| one.what == MentionKind::TheirCommand && one.at.start == 0),
+        }
+    }
+}
+
+/// Something in a text that concerns us, and the place of the name in it.
+struct FoundMention {
+    what: MentionKind,
+    at: Range<usize>,
+    name: Range<usize>,
+}
+
+#[derive(PartialEq)]
+enum MentionKind {
+    Mention,
+    OurCommand,
+    TheirCommand,
+}
+
+/// The words of a message in the units in which Telegram counts.
+struct Utf16Text<'a> {
+    units: Vec<u16>,
+    entities: &'a [Value],
+}
+
+impl<'a> Utf16Text<'a> {
+    fn of(message: &'a Value) -> Self {
+        let key = if text(message, "text").is_some() { "entities" } else { "caption_entities" };
+        let entities = field(message, key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        Self { units: content::words(message).encode_utf16().collect(), entities }
+    }
+
+    /// What an entity is to us, if anything.
+    fn find(&self, entity: &Value, us: &Us) -> Option<FoundMention> {
+        let start = usize::try_from(number(entity, "offset")?).ok()?;
+        let end = start.checked_add(usize::try_from(number(entity, "length")?).ok()?)?;
+        let shown = String::from_utf16(self.units.get(start..end)?).ok()?;
+        let ours = |name: &str| !us.username.is_empty() && name.eq_ignore_ascii_case(&us.username);
+        match text(entity, "type")? {
+            "mention" if ours(shown.strip_prefix('@')?) => {
+                Some(FoundMention { what: MentionKind::Mention, at: start..end, name: start..end })
+            }
+            "text_mention" if number(field(entity, "user")?, "id") == Some(us.id) => {
+                Some(FoundMention { what: MentionKind::Mention, at: start..end, name: start..end })
+            }
+            "bot_command" => {
+                let (command, name) = shown.strip_prefix('/')?.split_once('@')?;
+                let name_at = start + 1 + command.encode_utf16().count();
+                let what = if ours(name) { MentionKind::OurCommand } else { MentionKind::TheirCommand };
+                Some(FoundMention { what, at: start..end, name: name_at..end })
+            }
+            _ => None,
+        }
+    }
+
+    /// The text without our name.
+    fn without(&self, found: &[FoundMention], is_direct: bool) -> String {
+        let is_taken = |one: &&FoundMention| match one.what {
+            MentionKind::OurCommand => true,
+            MentionKind::Mention => !is_direct,
+            MentionKind::TheirCommand => false,
+        };
+        let mut taken: Vec<&FoundMention> = found.iter().filter(is_taken).collect();
+        taken.sort_by_key(|one| one.name.start);
+        let (mut kept, mut from) = (String::new(), 0);
+        for one in taken.into_iter() {
+            if one.name.start < from {
+                continue;
+            }
+            kept.push_str(&self.piece(from..one.name.start));
+            from = one.name.end;
+            if one.what == MentionKind::Mention {
+                from = self.close_gap(&mut kept, from);
+            }
+        }
+        kept.push_str(&self.piece(from..self.units.len()));
+        kept
+    }
+
+    fn piece(&self, range: Range<usize>) -> String {
+        String::from_utf16_lossy(self.units.get(range).unwrap_or_default())
+    }
+
+    /// Leaves one space where a name stood between two, and nothing where it stood at an end. Returns where to go on.
+    fn close_gap(&self, kept: &mut String, from: usize) -> usize {
+        let next = |at: usize| self.units.get(at).and_then(|unit| char::from_u32(u32::from(*unit)));
+        if !kept.trim().is_empty() {
+            if next(from).is_none_or(|c| c == ' ' || ",.!?;:".contains(c)) {
+                kept.truncate(kept.trim_end_matches(' ').len());
+            }
+            return from;
+        }
+        kept.clear();
+        let comma = usize::from(next(from).is_some_and(|c| c == ',' || c == ':'));
+        let blank = (from + comma..).take_while(|at| next(*at).is_some_and(char::is_whitespace)).count();
+        from + comma + blank
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn us() -> Us {
+        Us { id: 42, username: "our_bot".to_owned() }
+    }
+
+    /// A text in which `[…]` marks an entity of that kind, and what it means to us in a group.
+    fn meant(kind: &str, marked: &str) -> (String, bool, bool) {
+        let (mut text, mut entities, mut start) = (String::new(), Vec::new(), 0);
+        for c in marked.chars() {
+            let at = text.encode_utf16().count();
+            match c {
+                '[' => start = at,
+                ']' => entities.push(json!({"type": kind, "offset": start, "length": at - start, "user": {"id": 42}})),
+                _ => text.push(c),
+            }
+        }
+        let meant = Meant::of(&json!({"text": text, "entities": entities}), &us(), false);
+        (meant.text, meant.is_addressed, meant.is_for_another)
+    }
+
+    #[test]
+    fn our_name_is_heard_and_taken_out() {
+        for (marked, left) in [
+            ("[@our_bot] what now?", "what now?"),
+            ("[@Our_BOT], what now?", "what now?"),
+            ("[@our_bot]:\nwhat now?", "what now?"),
+            ("what [@our_bot] now?", "what now?"),
+            ("what now [@our_bot]?", "what now?"),
+            ("what now [@our_bot]", "what now"),
+            ("what\n[@our_bot]\nnow?", "what\n\nnow?"),
+            ("\u{1f600}\u{1f600} [@our_bot] \u{1f600}", "\u{1f600}\u{1f600} \u{1f600}"),
+            ("[@our_bot] and [@our_bot] again", "and again"),
+            ("[@our_bot]", ""),
+        ] {
+            assert_eq!(meant("mention", marked), (left.to_owned(), true, false), "{marked}");
+        }
+        assert_eq!(meant("text_mention", "Well, [Compline] dear"), ("Well, dear".to_owned(), true, false));
+    }
+
+    #[test]
+    fn other_names_are_left_alone() {
+        for marked in ["[@our_bot_too] hi", "[@ada] hi", "hi [our_bot]", "[@] hi"] {
+            let text = marked.replace(['[', ']'], "");
+            assert_eq!(meant("mention", marked), (text, false, false), "{marked}");
+        }
+        assert!(!Meant::of(&json!({"text": "@our_bot hi"}), &us(), false).is_addressed, "nobody marked it");
+        let nameless = Us { id: 42, username: String::new() };
+        let blank = json!({"text": "@ hi", "entities": [{"type": "mention", "offset": 0, "length": 1}]});
+        assert!(!Meant::of(&blank, &nameless, false).is_addressed, "we do not know our name yet");
+    }
+
+    #[test]
+    fn a_command_is_ours_by_name() {
+        assert_eq!(meant("bot_command", "[/help@our_bot] now"), ("/help now".to_owned(), true, false));
+        assert_eq!(meant("bot_command", "[/help@OUR_BOT]"), ("/help".to_owned(), true, false));
+        assert_eq!(meant("bot_command", "[/help]"), ("/help".to_owned(), false, false));
+        assert_eq!(meant("bot_command", "[/help@their_bot] x"), ("/help@their_bot x".to_owned(), false, true));
+        assert_eq!(meant("bot_command", "try [/help@their_bot]"), ("try /help@their_bot".to_owned(), false, false));
+    }
+
+    #[test]
+    fn in_a_direct_chat_only_commands_lose_our_name() {
+        let entities =
+            json!([{"type": "mention", "offset": 0, "length": 8}, {"type": "bot_command", "offset": 9, "length": 13}]);
+        let meant = Meant::of(&json!({"text": "@our_bot /help@our_bot", "entities": entities}), &us(), true);
+        assert_eq!(meant.text, "@our_bot /help");
+    }
+
+    #[test]
+    fn an_answer_to_us_is_meant_for_us_unless_it_only_stands_in_a_topic() {
+        let of = |fields: Value| Meant::of(&fields, &us(), false).is_addressed;
+        let ours = json!({"message_id": 5, "from": {"id": 42}});
+        assert!(of(json!({"text": "why?", "reply_to_message": ours})));
+        assert!(of(json!({"text": "/help", "reply_to_message": ours})));
+        assert!(!of(json!({"text": "why?", "reply_to_message": {"message_id": 5, "from": {"id": 7}}})));
+        let in_topic = |topic| json!({"text": "why?", "reply_to_message": ours, "is_topic_message": true, "message_thread_id": topic});
+        assert!(!of(in_topic(5)));
+        assert!(of(in_topic(4)));
+        assert!(
+            of(json!({"text": "why?", "reply_to_message": ours, "message_thread_id": 5})),
+            "no forum: a thread of replies"
+        );
+    }
+
+    #[test]
+    fn a_caption_has_entities_of_its_own() {
+        let message = json!({
+            "caption": "@our_bot look", "caption_entities": [{"type": "mention", "offset": 0, "length": 8}], "photo": [],
+        });
+        let meant = Meant::of(&message, &us(), false);
+        assert_eq!((meant.text.as_str(), meant.is_addressed), ("look", true));
+    }
+
+    proptest! {
+        /// Wrong places take nothing out of a text.
+        #[test]
+        fn wrong_entities_change_nothing(
+            text in "(@our_bot|\u{1f600}|/help@our_bot|a| ){0,6}",
+            places in prop::collection::vec(prop_oneof![(any::<i64>(), any::<i64>()), (0_i64..30, 0_i64..30)], 0..4),
+        ) {
+            let entity = |(offset, length): &(i64, i64)| json!({"type": "mention", "offset": offset, "length": length});
+            let entities: Vec<Value> = places.iter().map(entity).collect();
+            let meant = Meant::of(&json!({"text": text, "entities": entities}), &us(), false);
+            prop_assert!(meant.is_addressed || meant.text == text);
+            let bare = |text: &str| text.replace("@our_bot", "").replace(' ', "");
+            prop_assert_eq!(bare(&meant.text), bare(&text));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! A file of the memory in a person's own editor: where it lies, and what to say afterwards.
+//!
+//! The editor runs where the person sits, on the real file. What they write is theirs by the rule that holds for every change by hand; here it only gets its
+//! version and its gauge.
+
+use serde_json::json;
+
+use super::name::{self, Name};
+use super::overview::INDEX;
+use super::{MemoryFile, bytes};
+use crate::admin::Admin;
+use crate::admin::answer::{Answer, plain};
+use crate::memory::{NotGiven, Workspace};
+use crate::people::{Party, Person};
+use crate::wording::memory as says;
+
+impl Admin {
+    /// Where the file lies that is meant, for an editor: that of the note, or where a new one of that name begins; `MEMORY.md` if none is named.
+    /// As Markdown, its full path; as JSON, with the digest of what stands there now.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used.
+    pub async fn place_of_note(&self, person: &Person, typed: &str) -> anyhow::Result<Answer> {
+        let who = Party::One(person.clone());
+        let (path, digest) = match self.chosen(&who, typed).await? {
+            Ok(chosen) => chosen,
+            Err(refusal) => return Ok(refusal),
+        };
+        Ok(match self.tree.versions().by_hand(&who, &path).await? {
+            Ok(place) => match place.to_str() {
+                Some(place) => Answer::ours(place, json!({ "file": place, "path": path, "digest": digest })),
+                None => Answer::refusal(says::UNREADABLE),
+            },
+            Err(_) => Answer::refusal(says::NO_SUCH_NOTE_HERE),
+        })
+    }
+
+    /// What to say when the editor is closed: what the file is now, and how full. `digest` is that of what stood there before.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used.
+    pub async fn note_edited(&self, person: &Person, path: &str, digest: &str) -> anyhow::Result<Answer> {
+        let origin = self.theirs(person, "hand");
+        if let Err(why) = self.tree.versions().take_note_of(&origin, path).await? {
+            return Ok(super::promote::refused(path, why));
+        }
+        Ok(match self.page(&origin.who, &[path.to_owned()]).await? {
+            Ok(page) => edited(&page, digest, self.reads_memory()),
+            Err(NotGiven::Missing) => Answer::ours(
+                says::not_made(&plain(name::seen(path))),
+                json!({ "path": path, "changed": !digest.is_empty() }),
+            ),
+            Err(_) => Answer::refusal(says::UNREADABLE),
+        })
+    }
+
+    async fn chosen(&self, who: &Party, typed: &str) -> anyhow::Result<Result<(String, String), Answer>> {
+        let (paths, new) = match (typed.trim(), Name::read(typed)) {
+            ("", _) => (vec![INDEX.to_owned()], INDEX.to_owned()),
+            (_, Some(name)) => (name.paths(), name.new_path()),
+            (_, None) => return Ok(Err(Answer::refusal(says::NO_NAME))),
+        };
+        Ok(match self.page(who, &paths).await? {
+            Ok(page) => Ok((page.path, page.digest)),
+            Err(NotGiven::Missing) => Ok((new, String::new())),
+            Err(_) => Err(Answer::refusal(says::UNREADABLE)),
+        })
+    }
+}
+
+fn edited(page: &MemoryFile, before: &str, read: bool) -> Answer {
+    let (size, most) = (page.size(), bytes(Workspace::room_for(&page.path)));
+    let (path, gauge) = (plain(name::seen(&page.path)), says::gauge(size, most));
+    let sentence = match (page.digest == before, size > most) {
+        (true, _) => says::unchanged(&path, &gauge),
+        (false, true) => says::overfull(&path, &gauge),
+        (false, false) => says::edited(&path, &gauge, read),
+    };
+    Answer::ours(sentence, json!({ "path": page.path, "changed": page.digest != before, "size": size, "limit": most }))
+}

@@ -1,0 +1,224 @@
+//! What a person makes theirs: a text that they type, or a note that came from outside and that they have read.
+//!
+//! This file may mint trust: whoever gives one of these commands in their own chat, or at the home's command line, says that the words are to count
+//! as theirs, wherever they first stood. Nobody can make theirs what they were not shown: under a text stands a code, and only with that code is it
+//! promoted. A secret of the home goes into the code, so that no text from outside can hold one that works.
+
+use serde_json::json;
+
+use super::name::{self, Name};
+use super::overview::INDEX;
+use super::{MemoryFile, bytes, no_such_note, not_there};
+use crate::admin::Admin;
+use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
+use crate::memory::{
+    self, Author, ChangeOrigin, Kept, New, NotWritten, NoteDraft, Workspace, Written, memory_md, section,
+};
+use crate::people::{Party, Person};
+use crate::review::diff::fenced;
+use crate::review::reveal::reveal;
+use crate::trust::Label;
+use crate::wording::memory as says;
+use crate::wording::review_command::Surface;
+
+/// A text that is longer in characters, or has several lines, becomes a note of its own.
+const LINE: usize = 500;
+/// Characters of the title of such a note.
+const TITLE: usize = 60;
+/// What is longer than this in bytes is not promoted from a chat.
+const IN_CHAT: usize = 12_000;
+/// Digits of a code.
+pub(in crate::admin) const CODE: usize = 10;
+/// The fact that holds the secret of the codes.
+const SECRET: &str = "promotion_secret";
+
+impl Admin {
+    /// Keeps a text as the person's own. The same text twice is kept once.
+    pub(super) async fn remember(&self, person: &Person, text: &str) -> anyhow::Result<Answer> {
+        if !self.reads_memory() {
+            return Ok(Answer::refusal(says::SWITCHED_OFF));
+        }
+        let origin = self.theirs(person, "remember");
+        // Whoever never spoke has no files yet.
+        let day = self.zone.day(origin.now);
+        self.tree.load(&origin.who, origin.now, &day).await?;
+        if text.contains('\n') || text.chars().count() > LINE {
+            return self.remember_note(&origin, text).await;
+        }
+        if let Some((key, value)) = memory_md::key_of(text) {
+            return self.remember_fact(&origin, key, value).await;
+        }
+        let line = text.to_owned();
+        let make = move |old: Option<&str>| Ok(New::Text(with_line(old.unwrap_or_default(), &line, &day)));
+        let written = match self.tree.versions().change(&origin, INDEX, make).await? {
+            Ok(written) => written,
+            Err(why) => return Ok(refused(INDEX, why)),
+        };
+        self.remembered(&origin.who, INDEX, &written).await
+    }
+
+    /// A fact goes where one of its key stands already, whoever put it there.
+    async fn remember_fact(&self, origin: &ChangeOrigin, key: &str, value: &str) -> anyhow::Result<Answer> {
+        match self.tree.notes().keep_told(origin, key, value).await? {
+            Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written).await,
+            Err(why) => Ok(refused(INDEX, why)),
+        }
+    }
+
+    async fn remembered(&self, who: &Party, path: &str, written: &Written) -> anyhow::Result<Answer> {
+        let name = if path == INDEX { "MEMORY.md" } else { name::seen(path) };
+        let gauge = match self.page(who, &[path.to_owned()]).await? {
+            Ok(page) => page.gauge(),
+            Err(_) => String::new(),
+        };
+        let json = json!({ "path": path, "changed": written.version.is_some() });
+        Ok(match (written.version.is_some(), written.label.is_trusted()) {
+            (false, _) => Answer::ours(says::known_already(name), json),
+            (true, true) => Answer::ours(says::remembered(name, &gauge), json),
+            (true, false) => Answer::ours(says::REMEMBERED_UNREAD, json),
+        })
+    }
+
+    async fn remember_note(&self, origin: &ChangeOrigin, text: &str) -> anyhow::Result<Answer> {
+        let first = text.lines().map(|line| line.trim_matches(['#', ' '])).find(|line| !line.is_empty());
+        let title = crate::text::shorten(first.unwrap_or_default(), TITLE);
+        let note = NoteDraft { title, content: text.to_owned(), kind: "user".to_owned() };
+        Ok(match self.tree.notes().remember(origin, &note).await? {
+            Ok(kept) => {
+                let json = json!({ "path": kept.path, "changed": kept.written.version.is_some() });
+                Answer::ours(says::remembered_as_note(&kept.path, bytes(text.len())), json)
+            }
+            Err(why) => refused(INDEX, why),
+        })
+    }
+
+    /// Shows a note that came from outside, with the code that makes it theirs; with the code, does it.
+    ///
+    /// # Errors
+    /// If the journal or the disk cannot be used.
+    pub async fn promote_note(&self, person: &Person, typed: &str, code: &str, way: Surface) -> anyhow::Result<Answer> {
+        let Some(name) = Name::read(typed) else { return Ok(no_such_note(way)) };
+        let origin = self.theirs(person, "promote");
+        let page = match self.page_from_outside(&origin.who, &name).await? {
+            Ok(page) => page,
+            Err(answer) => return Ok(answer(way)),
+        };
+        let right = self.code_of(&page).await?;
+        if code.is_empty() {
+            return Ok(to_be_promoted(&page, &right, way));
+        }
+        if code != right {
+            return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), way)));
+        }
+        Ok(match self.tree.versions().promote(&origin, &page.path, &page.digest).await? {
+            Ok(kept) => promoted(&kept, self.reads_memory()),
+            Err(why) => refused(&page.path, why),
+        })
+    }
+
+    /// The first file of that name that came from outside; how to say that there is none.
+    async fn page_from_outside(&self, who: &Party, name: &Name) -> anyhow::Result<Result<MemoryFile, NoPage>> {
+        let mut own = None;
+        for path in name.paths_from_outside() {
+            match self.page(who, &[path]).await? {
+                Ok(page) if !page.text.label().is_trusted() => return Ok(Ok(page)),
+                Ok(page) => own = own.or(Some(page.path)),
+                Err(memory::NotGiven::Missing) => {}
+                Err(why) => return Ok(Err(Box::new(move |way| not_there(why, way)))),
+            }
+        }
+        Ok(Err(match own {
+            Some(path) => Box::new(move |_| Answer::refusal(says::yours_already(&plain(name::seen(&path))))),
+            None => Box::new(no_such_note),
+        }))
+    }
+
+    /// The code under exactly that text at that place.
+    async fn code_of(&self, page: &MemoryFile) -> anyhow::Result<String> {
+        self.code_under(&format!("{}\n{}", page.path, page.digest)).await
+    }
+
+    /// The code under something that a person was shown, and that nobody else can make.
+    pub(in crate::admin) async fn code_under(&self, shown: &str) -> anyhow::Result<String> {
+        let secret = self.journal.read(|db| db.settings().fact(SECRET)).await?;
+        let secret = match secret {
+            Some(secret) => secret,
+            None => {
+                let fresh = format!("{:032x}", rand::random::<u128>());
+                let keep = move |tx: crate::store::Tx<'_>| match tx.settings().fact(SECRET)? {
+                    Some(known) => Ok(known),
+                    None => tx.settings().set_fact(SECRET, &fresh).map(|()| fresh),
+                };
+                self.journal.write("make a secret", keep).await?
+            }
+        };
+        let code = memory::digest(format!("{secret}\n{shown}").as_bytes());
+        Ok(code.chars().take(CODE).collect())
+    }
+
+    /// A change that a person tells us to make to what is theirs.
+    pub(in crate::admin) fn theirs(&self, person: &Person, cause: &'static str) -> ChangeOrigin {
+        ChangeOrigin {
+            who: Party::One(person.clone()),
+            label: Label::trusted(),
+            author: Author::Person,
+            cause,
+            from: Vec::new(),
+            now: self.clock.now(),
+        }
+    }
+}
+
+/// How to say that a note cannot be promoted.
+type NoPage = Box<dyn FnOnce(Surface) -> Answer + Send>;
+
+/// `MEMORY.md` with that text among its recent facts.
+fn with_line(old: &str, text: &str, day: &str) -> String {
+    let known = section::read(old, memory_md::RECENT).unwrap_or_default();
+    let same = |line: &str| {
+        let rest = line.strip_prefix("- ").and_then(|line| line.strip_prefix(text));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    };
+    if known.lines().any(same) {
+        return old.to_owned();
+    }
+    section::append(old, memory_md::RECENT, &format!("- {text} ({day})\n"))
+}
+
+fn to_be_promoted(page: &MemoryFile, code: &str, way: Surface) -> Answer {
+    let mut shown = ShownLabel::nothing();
+    let words = page.words(&mut shown);
+    let (label, short) = (page.text.label(), name::short(&page.path));
+    let mut lines = vec![says::note_head(&page.path, &page.gauge()), says::from_outside(&sources_in_words(label))];
+    let whole = way == Surface::CommandLine || words.len() <= IN_CHAT;
+    let mut buttons = Vec::new();
+    if whole {
+        lines.push(fenced(&reveal(words)));
+        lines.push(says::how_to_promote(&short, code, way));
+        buttons.push((says::PROMOTE_BUTTON.to_owned(), format!("/promote {short} {code}")));
+    } else {
+        lines.push(says::too_long_to_promote(&short));
+    }
+    let json = json!({
+        "note": short,
+        "path": page.path,
+        "sources": sources(label),
+        "text": words,
+        "code": whole.then_some(code),
+    });
+    let buttons = if way == Surface::Chat { buttons } else { Vec::new() };
+    Answer::showing(shown, lines.join("\n\n"), json).with_buttons(buttons)
+}
+
+fn promoted(kept: &Kept, read: bool) -> Answer {
+    Answer::ours(says::promoted(&plain(name::seen(&kept.path)), read), json!({ "path": kept.path, "promoted": true }))
+}
+
+/// Why nothing was written.
+pub(in crate::admin) fn refused(path: &str, why: NotWritten) -> Answer {
+    Answer::refusal(match why {
+        NotWritten::TooLarge(most) => says::full(&plain(name::seen(path)), most, Workspace::room_for(path)),
+        NotWritten::Unreadable(path) => says::broken(&plain(&path)),
+        why => says::not_kept(&plain(&why.to_string())),
+    })
+}

@@ -1,0 +1,446 @@
+//! A small house to try commands in: a journal, a clock that stands still, two people, two models that need nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{Admin, Caller, HealthSource};
+use crate::config::{Budget, Conversation, Home, Limit};
+use crate::engine::{Audience, Courier, Engine, Fetch, Watcher};
+use crate::id::{AddressId, ConversationId, MessageId, ProposalId, ReminderId, TurnId};
+use crate::memory::Workspace;
+use crate::message::Health;
+use crate::model::offline::Offline;
+use crate::model::{Model, ModelInfo};
+use crate::people::{Address, Person, Role};
+use crate::reflection::Reflector;
+use crate::review::{self, OutboxNotifier, Policy, ProposalOrigin, Review, Staged};
+use crate::skill::{MAIN, SkillFolder};
+use crate::spend::{Ledger, ModelPool};
+use crate::store::{
+    CodeUse, Journal, MessageKind, NewConversation, NewMessage, NewReminder, ReminderKind, Reservation, SummaryContent,
+    SummaryInputs, TextKind, Tx,
+};
+use crate::time::{Clock, SimulatedClock, Timestamp, Zone};
+use crate::tool::Toolbox;
+use crate::tool::mcp::{Limits, Servers};
+use crate::trust::{Label, Labelled, Scope, Source};
+
+/// 2026-11-21 09:00 UTC, a Saturday.
+pub(super) const START: Timestamp = Timestamp(1_795_251_600_000);
+
+/// The fields of an object in their order.
+pub(super) fn keys(json: &Value) -> Vec<&str> {
+    json.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+/// A `SKILL.md`.
+pub(super) fn skill(name: &str, words: &str) -> String {
+    format!("---\nname: {name}\ndescription: How to make {name}. Use when somebody wants some.\n---\n\n{words}\n")
+}
+
+/// Where something that was said stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PostedMessage {
+    pub(super) conversation: ConversationId,
+    pub(super) message: MessageId,
+}
+
+/// The house.
+pub(super) struct House {
+    pub(super) admin: Admin,
+    pub(super) clock: Arc<SimulatedClock>,
+    journal: Journal,
+    home: tempfile::TempDir,
+    people: Vec<Person>,
+}
+
+impl House {
+    /// With Ada, the owner of the configuration, and Ben, a member who was paired.
+    pub(super) async fn new() -> Self {
+        let mut house = Self::without_people().await;
+        house.declares("Ada", Role::Owner).await;
+        house.pairs("Ben", Role::Member).await;
+        house.links("Ada", "telegram", "101").await;
+        house.links("Ben", "telegram", "102").await;
+        house.people = house.journal.read(|db| db.people().people()).await.unwrap();
+        house
+    }
+
+    /// With nobody.
+    pub(super) async fn without_people() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&home.path().join("compline.db"), None).unwrap();
+        let clock = Arc::new(SimulatedClock::new(START));
+        let admin = admin(&journal, &clock, home.path()).await;
+        Self { admin, clock, journal, home, people: Vec::new() }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(super) fn ada(&self) -> Caller {
+        self.caller("Ada")
+    }
+
+    pub(super) fn ben(&self) -> Caller {
+        self.caller("Ben")
+    }
+
+    fn caller(&self, name: &str) -> Caller {
+        let person = self.people.iter().find(|person| person.name == name).unwrap().clone();
+        Caller { person, private: true, group: None }
+    }
+
+    pub(super) async fn declares(&self, name: &'static str, role: Role) {
+        self.write(move |tx| tx.people().allow(name, role, "config", START).map(drop)).await;
+    }
+
+    pub(super) async fn pairs(&self, name: &'static str, role: Role) {
+        self.write(move |tx| tx.people().allow(name, role, "pairing", START).map(drop)).await;
+    }
+
+    pub(super) async fn links(&self, name: &'static str, adapter: &'static str, peer: &'static str) {
+        self.write(move |tx| {
+            let person = tx.people().person_named(name)?.map(|person| person.id);
+            tx.addresses().link(&Address::new(adapter, "bot", peer), person, START).map(drop)
+        })
+        .await;
+    }
+
+    pub(super) async fn knocks(&self, adapter: &'static str, sender: &'static str) {
+        self.write(move |tx| {
+            tx.addresses().stranger_knocked(&Address::new(adapter, "bot", sender), START, "2026-11-21").map(drop)
+        })
+        .await;
+    }
+
+    /// A person says something that waits to be answered.
+    pub(super) async fn says(&self, name: &'static str, words: &'static str) -> PostedMessage {
+        self.write(move |tx| add(tx, name, MessageKind::Said, words, Label::trusted())).await
+    }
+
+    /// The assistant says something to a person after it read something from outside.
+    pub(super) async fn hears(&self, name: &'static str, words: &'static str, source: Source) -> PostedMessage {
+        self.write(move |tx| add(tx, name, MessageKind::Reply, words, Label::untrusted(source))).await
+    }
+
+    pub(super) async fn closes(&self, conversation: ConversationId) {
+        self.write(move |tx| tx.conversations().close_conversation(conversation, START)).await;
+    }
+
+    pub(super) async fn sums_up(&self, said: &PostedMessage, title: &'static str, decision: &'static str) {
+        let PostedMessage { conversation, message } = *said;
+        self.write(move |tx| {
+            let scope = tx.conversations().conversation(conversation)?.unwrap().scope;
+            tx.summaries().want_summary(
+                conversation,
+                message,
+                SummaryInputs::Trusted,
+                &Label::trusted(),
+                scope,
+                START,
+            )?;
+            let row = tx.summaries().wanted(conversation, message, SummaryInputs::Trusted)?.unwrap();
+            let content = SummaryContent {
+                title: title.to_owned(),
+                decisions: vec![decision.to_owned()],
+                ..SummaryContent::default()
+            };
+            tx.summaries().keep_summary(
+                row,
+                "made",
+                &Labelled::new(content, Label::trusted(), scope),
+                "offline/first",
+                START,
+            )
+        })
+        .await;
+    }
+
+    /// A call was made for a person, at that price if it has one.
+    pub(super) async fn spends(&self, name: &'static str, model: &'static str, micros: Option<u64>) {
+        self.write(move |tx| {
+            let person = tx.people().person_named(name)?.unwrap().id;
+            tx.spending()
+                .reserve(&Reservation {
+                    guessed: 0,
+                    turn: None,
+                    person: Some(person),
+                    scope: Scope::Person(person),
+                    purpose: "chat",
+                    model,
+                    day: "2026-11-21",
+                    at: START,
+                    priced: micros.is_some(),
+                    input: 100,
+                    output: 20,
+                    micros: micros.unwrap_or(0),
+                })
+                .map(drop)
+        })
+        .await;
+    }
+
+    /// Something is to be told to a person so many seconds from the start, and again and again if it has an expression.
+    pub(super) async fn reminds(
+        &self,
+        name: &'static str,
+        words: &'static str,
+        cron: &'static str,
+        seconds: u64,
+    ) -> ReminderId {
+        self.write(move |tx| {
+            let person = tx.people().person_named(name)?.unwrap().id;
+            let text = Labelled::new(Arc::from(words), Label::trusted(), Scope::Person(person));
+            tx.reminders().add_reminder(&NewReminder {
+                person,
+                kind: ReminderKind::Reminder,
+                text: &text,
+                cron,
+                next_at: START.plus(Duration::from_secs(seconds)),
+                turn: None,
+                at: START,
+            })
+        })
+        .await
+    }
+
+    /// What using that code would have done.
+    pub(super) async fn uses(&self, code: &str, at: Timestamp) -> CodeUse {
+        let code = code.to_owned();
+        self.write(move |tx| tx.pairing().use_code(&code, at)).await
+    }
+
+    /// How many codes were ever made.
+    pub(super) async fn pairing_codes(&self) -> i64 {
+        let path = self.home.path().join("compline.db");
+        let connection = rusqlite::Connection::open(path).unwrap();
+        connection.query_row("SELECT count(*) FROM pairing_codes", [], |row| row.get(0)).unwrap()
+    }
+
+    /// A file of the home, written by hand.
+    pub(super) fn writes(&self, path: &str, text: &str) -> PathBuf {
+        let file = self.home.path().join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        file
+    }
+
+    /// What stands in a file of the home.
+    pub(super) fn reads(&self, path: &str) -> Option<String> {
+        std::fs::read_to_string(self.home.path().join(path)).ok()
+    }
+
+    /// A skill of that name whose only file ends with those words, brought from elsewhere: the proposal and the first digits of its digest.
+    pub(super) async fn proposes(&self, name: &str, words: &str) -> (ProposalId, String) {
+        let content = SkillFolder::new([(MAIN.to_owned(), Arc::from(skill(name, words).into_bytes()))]);
+        let review = &self.admin.review;
+        let draft = review.draft(name, &content, ProposalOrigin::Import).await.unwrap();
+        let Ok(Staged::New(id, _)) = review.submit(draft).await.unwrap() else { panic!("it was refused") };
+        (id, review.proposal(id).await.unwrap().unwrap().digest().short().to_owned())
+    }
+
+    /// Changes the journal behind the program's back.
+    pub(super) fn tampers(&self, statement: &str) {
+        let connection = rusqlite::Connection::open(self.home.path().join("compline.db")).unwrap();
+        assert!(connection.execute(statement, []).unwrap() > 0, "{statement}");
+    }
+
+    pub(super) async fn fact(&self, key: &'static str) -> Option<String> {
+        self.journal.read(move |db| db.settings().fact(key)).await.unwrap()
+    }
+
+    async fn write<T: Send + 'static>(&self, job: impl FnOnce(Tx<'_>) -> anyhow::Result<T> + Send + 'static) -> T {
+        self.journal.write("prepare a test", job).await.unwrap()
+    }
+}
+
+fn add(tx: Tx<'_>, name: &str, kind: MessageKind, words: &str, label: Label) -> anyhow::Result<PostedMessage> {
+    let person = tx.people().person_named(name)?.unwrap();
+    let (stream, scope) = (tx.conversations().stream_for(person.id)?, Scope::Person(person.id));
+    let conversation = match tx.conversations().newest_conversation(stream)? {
+        Some(current) => current.id,
+        None => tx.conversations().open_conversation(&NewConversation {
+            stream,
+            kind: "chat",
+            scope,
+            because: "first",
+            at: START,
+        })?,
+    };
+    let message = tx.messages().add_message(&NewMessage {
+        stream,
+        conversation: Some(conversation),
+        inbox: None,
+        address: None,
+        person: (kind == MessageKind::Said).then_some(person.id),
+        guest: 0,
+        kind,
+        scope,
+        external_id: "",
+        album: "",
+        received_at: START,
+        server_at: None,
+        effective_at: START,
+        turn: None,
+    })?;
+    if kind == MessageKind::Said {
+        tx.conversations().conversation_grew(conversation, message, START)?;
+    }
+    tx.messages().add_text(message, TextKind::Said, &Labelled::new(Arc::from(words), label, scope))?;
+    Ok(PostedMessage { conversation, message })
+}
+
+async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> Admin {
+    let zone = Zone::named("Europe/Vienna").unwrap();
+    let limit = Limit { micros: 5_000_000, tokens: 2_000_000 };
+    let budget = Budget {
+        daily: limit,
+        per_person_daily: limit,
+        per_group_daily: limit,
+        background_daily: limit,
+        owner_reserve: 0,
+        tool_rounds: 12,
+    };
+    let dyn_clock: Arc<dyn Clock> = Arc::<SimulatedClock>::clone(clock);
+    let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&dyn_clock), zone, budget));
+    let purse = |names: &[&str]| ModelPool::new(names.iter().map(|name| offline(name)).collect(), Arc::clone(&ledger));
+    let background = Arc::new(purse(&["first"]));
+    let review = Review::new(review::ReviewParts {
+        journal: journal.clone(),
+        clock: Arc::clone(&dyn_clock),
+        dir: home.join("skills"),
+        builtins: &[],
+        policy: Policy { by_hand_is_live: true, ..Policy::default() },
+        reviewer: Arc::clone(&background),
+        herald: Arc::new(Nobody),
+        failpoint: None,
+    });
+    let config =
+        crate::config::parse("timezone = \"UTC\"", "fixture.toml", &Default::default(), Home::at(home)).unwrap().config;
+    let tree = Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
+    let engine = Arc::new(Engine {
+        journal: journal.clone(),
+        clock: Arc::clone(&dyn_clock),
+        zone,
+        conversation: Conversation {
+            gap: Duration::from_secs(6 * 3600),
+            join_within: Duration::from_millis(600),
+            max_turn: Duration::from_secs(600),
+        },
+        agent: "compline".to_owned(),
+        tool_rounds: 12,
+        memory: config.memory.clone(),
+        tree: tree.clone(),
+        index: crate::memory::Index::new(tree, journal.clone(), Arc::clone(&dyn_clock)),
+        review: review.clone(),
+        toolbox: Toolbox::new(Vec::new()),
+        chat: purse(&["first", "second"]),
+        background,
+        transcription: None,
+        audience: Arc::new(Nobody),
+        courier: Arc::new(Nobody),
+        reader: crate::engine::files::reader::DocumentReader::new(Path::new("/nowhere")),
+        runtime: crate::engine::Runtime::new(dyn_clock.now(), CancellationToken::new()),
+    });
+    let outside = Servers::open(&[], journal.clone(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
+    let schedule = Arc::new(crate::schedule::Schedule {
+        journal: journal.clone(),
+        clock: Arc::clone(&dyn_clock),
+        zone,
+        reflection: config.reflection.clone(),
+        heartbeat: config.heartbeat,
+        retention: config.retention,
+        tree: Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone),
+        engine: Arc::clone(&engine),
+        audience: Arc::new(Nobody),
+        reflector: Reflector {
+            journal: journal.clone(),
+            clock: Arc::clone(&dyn_clock),
+            zone,
+            config: config.reflection,
+            engine: Arc::clone(&engine),
+            review: review.clone(),
+        },
+        free_space: Arc::new(|| None),
+        ringer: crate::time::clock::wakeups().0,
+        looked: Default::default(),
+        rounds: Default::default(),
+    });
+    let index_clock = Arc::clone(&dyn_clock);
+    let index_tree = Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
+    Admin {
+        journal: journal.clone(),
+        schedule,
+        outside,
+        clock: dyn_clock,
+        zone,
+        engine,
+        ledger,
+        review,
+        tree: Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone),
+        index: crate::memory::Index::new(index_tree, journal.clone(), index_clock),
+        agent: "compline".to_owned(),
+        version: "0.1.0".to_owned(),
+        health: Arc::new(Nobody),
+        tries: Default::default(),
+    }
+}
+
+fn offline(name: &str) -> Arc<dyn Model> {
+    Arc::new(Offline::new(ModelInfo {
+        provider: "offline".to_owned(),
+        name: name.to_owned(),
+        context_window: 8_000,
+        max_output: 1_000,
+        images: false,
+        price: None,
+    }))
+}
+
+/// Watches nothing, fetches nothing, and knows two adapters.
+struct Nobody;
+
+impl Audience for Nobody {
+    fn watch(&self, _: TurnId, _: AddressId) -> Box<dyn Watcher> {
+        Box::new(Self)
+    }
+
+    fn posted(&self, _: AddressId) {}
+}
+
+impl crate::model::StreamSink for Nobody {
+    fn grow(&self, _: &str) {}
+
+    fn restart(&self) {}
+}
+
+impl Watcher for Nobody {
+    fn label(&self, _: &Label) {}
+
+    fn over(&self) {}
+}
+
+#[async_trait::async_trait]
+impl Courier for Nobody {
+    async fn fetch(&self, _: AddressId, _: &str, _: u64) -> Result<Vec<u8>, Fetch> {
+        Err(Fetch::Gone)
+    }
+}
+
+impl OutboxNotifier for Nobody {
+    fn posted(&self, _: AddressId) {}
+}
+
+impl HealthSource for Nobody {
+    fn adapters(&self) -> Vec<(String, Health)> {
+        let well = Health { last_event_at: Some(START), ..Health::default() };
+        let ill = Health { trouble: Some("The socket is gone.".to_owned()), ..Health::default() };
+        vec![("telegram".to_owned(), well), ("terminal".to_owned(), ill)]
+    }
+}

@@ -1,0 +1,219 @@
+//! The house of the demonstration: a home in a temporary folder, a clock that stands until it is wound, one person at the terminal.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+use tokio_util::task::TaskTracker;
+
+use crate::adapter::terminal::Connection;
+use crate::adapter::terminal::protocol::{FromClient, FromGateway};
+use crate::app::{App, Overrides};
+use crate::config::{self, Home};
+use crate::model::Model;
+use crate::store::SlotState;
+use crate::time::{Clock, SimulatedClock, Timestamp, Zone};
+use crate::wording::cli::demo as says;
+
+use super::demo_model::Player;
+
+/// Monday, 2 November 2026, 08:10 in Vienna.
+const START: Timestamp = Timestamp(1_793_603_400_000);
+/// What of START is later than the midnight before the first of the month.
+const INTO_THE_MONTH: Duration = Duration::from_mins((24 + 8) * 60 + 10);
+/// One step of the clock: short beside the time in which messages are joined.
+const STEP: Duration = Duration::from_millis(200);
+/// After so many steps nothing more comes by itself.
+const SILENCE: usize = 4;
+/// After so many steps without an answer none will come.
+const PATIENCE: usize = 1_000;
+const PIPE: usize = 64 * 1024;
+
+/// The house and the person's end of the line.
+pub struct Theatre {
+    /// Who sits at the terminal.
+    pub person: String,
+    /// Who answers.
+    pub agent: String,
+    /// The zone of the story.
+    pub zone: Zone,
+    app: App,
+    clock: Arc<SimulatedClock>,
+    line: Connection,
+    door: TaskTracker,
+    said: usize,
+    came: Vec<String>,
+}
+
+impl Theatre {
+    /// Builds the house in that folder and sits down at its terminal.
+    pub async fn open(home: &Path) -> anyhow::Result<Self> {
+        let config = config(home)?;
+        let (person, agent, zone) = ("you".to_owned(), config.agent.name.clone(), config.zone);
+        let clock = Arc::new(SimulatedClock::new(START));
+        let model: Arc<dyn Model> = Arc::new(Player::new());
+        let seams = Overrides {
+            clock: Some(Arc::clone(&clock) as Arc<dyn Clock>),
+            chat: vec![Arc::clone(&model)],
+            background: vec![model],
+            terminal_only: true,
+            ..Overrides::default()
+        };
+        let app = App::build(config, seams).await?;
+        app.start().await?;
+        let (near, far) = tokio::io::duplex(PIPE);
+        let (local, door) = (Arc::clone(&app.local), TaskTracker::new());
+        door.spawn(async move { local.client(far).await });
+        let mut theatre = Self {
+            person,
+            agent,
+            zone,
+            app,
+            clock,
+            line: Connection::of_client(near),
+            door,
+            said: 0,
+            came: Vec::new(),
+        };
+        theatre.line.writer.write(&FromClient::Hello { person: None }).await?;
+        match theatre.hear().await? {
+            FromGateway::Welcome { .. } => Ok(theatre),
+            _ => bail!("The demonstration was not let in"),
+        }
+    }
+
+    /// The time of the story.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Winds the clock.
+    pub async fn wait(&self, hours: u64, minutes: u64) {
+        self.clock.advance(Duration::from_secs((hours * 60 + minutes) * 60)).await;
+    }
+
+    /// Winds the clock to that day of November and that local time.
+    pub async fn until(&self, day: u32, hour: u32, minute: u32) {
+        let into = Duration::from_mins(u64::from((day.saturating_sub(1) * 24 + hour) * 60 + minute));
+        let at = START.minus(INTO_THE_MONTH).plus(into);
+        self.clock.advance(at.since(self.clock.now())).await;
+    }
+
+    /// What came by itself since this was asked last.
+    pub async fn came(&mut self) -> anyhow::Result<Vec<String>> {
+        self.listen().await?;
+        Ok(std::mem::take(&mut self.came))
+    }
+
+    /// How many days were passed over without asking a model.
+    pub async fn quiet_days(&self) -> anyhow::Result<usize> {
+        let slots = self.app.journal.read(|db| db.slots().newest_slots(1_000)).await?;
+        Ok(slots.iter().filter(|slot| slot.job == "daily" && slot.state == SlotState::Quiet).count())
+    }
+
+    /// What came by itself, but for the messages about days: they are much like those about weeks.
+    fn keep(&mut self, heard: String) {
+        if !heard.starts_with(says::ABOUT_A_DAY) {
+            self.came.push(heard);
+        }
+    }
+
+    /// Hears what is on its way.
+    async fn listen(&mut self) -> anyhow::Result<()> {
+        let mut silent = 0;
+        while silent < SILENCE {
+            let clock = Arc::clone(&self.clock);
+            tokio::select! {
+                biased;
+                heard = self.answer() => self.keep(heard?),
+                () = clock.advance(STEP) => silent += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Says something, passes a text on with it, and returns the answer.
+    pub async fn say(&mut self, text: &str, piped: Option<&str>) -> anyhow::Result<String> {
+        self.listen().await?;
+        let parts = [(Some(text), false), (piped, true)];
+        for (text, piped) in parts.into_iter().filter_map(|(text, piped)| Some((text?, piped))) {
+            self.said += 1;
+            let id = format!("demo-{}", self.said);
+            self.line.writer.write(&FromClient::Say { id: id.clone(), text: text.to_owned(), piped }).await?;
+            while !matches!(self.hear().await?, FromGateway::Stored { id: stored } if stored == id) {}
+        }
+        for _ in 0..PATIENCE {
+            let clock = Arc::clone(&self.clock);
+            tokio::select! {
+                biased;
+                heard = self.answer() => {
+                    let heard = heard?;
+                    // What came by itself meanwhile is no answer, unless it was asked for.
+                    if text.starts_with('/') || !heard.starts_with(says::ABOUT_A_PROPOSAL) {
+                        return Ok(heard);
+                    }
+                    self.keep(heard);
+                }
+                () = clock.advance(STEP) => {}
+            }
+        }
+        bail!("The demonstration got no answer")
+    }
+
+    /// The newest conversation as `compline conversations show --json` prints it.
+    pub async fn newest_conversation(&self) -> anyhow::Result<Value> {
+        let list = self.ask(&["conversations", "list", "--limit", "1"]).await?;
+        let id = list.pointer("/0/id").context("There is no conversation")?.to_string();
+        self.ask(&["conversations", "show", &id]).await
+    }
+
+    /// What was written down about the conversation before the newest.
+    pub async fn last_summary(&self) -> anyhow::Result<Value> {
+        let list = self.ask(&["conversations", "list", "--limit", "2"]).await?;
+        list.get(1).cloned().context("There is no conversation before this one")
+    }
+
+    /// Stops everything.
+    pub async fn close(self) {
+        drop(self.line);
+        self.door.close();
+        self.door.wait().await;
+        self.app.stop().await;
+    }
+
+    async fn ask(&self, line: &[&str]) -> anyhow::Result<Value> {
+        let line: Vec<String> = line.iter().map(|&word| word.to_owned()).collect();
+        let answer = self.app.admin.command_line(&line).await;
+        if answer.failed { bail!(answer.markdown) } else { Ok(answer.json) }
+    }
+
+    async fn answer(&mut self) -> anyhow::Result<String> {
+        loop {
+            if let FromGateway::Message { markdown, .. } = self.hear().await? {
+                return Ok(markdown);
+            }
+        }
+    }
+
+    async fn hear(&mut self) -> anyhow::Result<FromGateway> {
+        loop {
+            match self.line.reader.next().await?.context("The demonstration was cut off")? {
+                Ok(FromGateway::Refused { why } | FromGateway::Bye { why }) => bail!(why),
+                Ok(frame) => return Ok(frame),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// The configuration of the story, whatever the environment says.
+fn config(home: &Path) -> anyhow::Result<config::Config> {
+    let zone = says::ZONE;
+    let text = format!(
+        "timezone = \"{zone}\"\n[tools]\nweb_fetch = false\n[reflection]\nmin_messages = 1\n[[people]]\nname = \"you\"\nrole = \"owner\"\n"
+    );
+    Ok(config::parse(&text, "demo", &BTreeMap::new(), Home::at(home))?.config)
+}

@@ -1,0 +1,113 @@
+//! The model of the demonstration: the offline one, with a part to play where thinking would be needed.
+//!
+//! What it plays stands in `wording::cli::demo`, word for word. It is a model like any other to the rest of the house: it sees labelled requests, and
+//! what it says goes the same way as the words of any model. It has no other access.
+
+use async_trait::async_trait;
+use serde_json::json;
+
+use crate::model::offline::Offline;
+use crate::model::{
+    Model, ModelError, ModelInfo, Purpose, Reply, Request, RequestPart as Piece, Role, Stop, StreamSink, ToolCall,
+    Usage,
+};
+use crate::wording::cli::demo::{DemoReply, GRAZ_AGAIN, PARTS_PLAYED, PUT_FORWARD, Proposes, THOUGHTS};
+
+/// The offline model with a script.
+pub struct Player(Offline);
+
+impl Player {
+    /// The player of a demonstration.
+    pub fn new() -> Self {
+        Self(Offline::new(ModelInfo {
+            provider: "offline".to_owned(),
+            name: "offline".to_owned(),
+            context_window: 16_384,
+            max_output: 2_048,
+            images: false,
+            price: None,
+        }))
+    }
+}
+
+#[async_trait]
+impl Model for Player {
+    fn card(&self) -> &ModelInfo {
+        self.0.card()
+    }
+
+    async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
+        let played = match request.purpose() {
+            Purpose::Chat => chat(request),
+            Purpose::Reflection => reflection(request).map(|text| (text, None)),
+            _ => None,
+        };
+        let Some((text, call)) = played else { return self.0.call(request, live).await };
+        live.grow(&text);
+        let stop = if call.is_none() { Stop::End } else { Stop::Tools };
+        let usage = Usage { input: request.estimate_tokens(), cached: 0, output: crate::text::estimate_tokens(&text) };
+        Ok(Reply::to(request, &text, call.into_iter().collect(), stop, usage, "offline/script".to_owned()))
+    }
+}
+
+fn chat(request: &Request) -> Option<(String, Option<ToolCall>)> {
+    let asked = said(request, Role::User)?;
+    let (_, mut part) = *PARTS_PLAYED.iter().find(|(cue, _)| asked.contains(cue))?;
+    // Two scenes ask for the same; by then there is a skill for it.
+    if asked.contains("Graz") && skills(request).contains("packing") {
+        part = GRAZ_AGAIN;
+    }
+    let answered = request.messages().last().filter(|message| message.role() == Role::Tool);
+    let call = |name: &str, arguments: serde_json::Value| ToolCall {
+        id: "part".to_owned(),
+        name: name.to_owned(),
+        arguments: arguments.to_string(),
+        extra: String::new(),
+    };
+    Some(match (part, answered.is_some()) {
+        (DemoReply::Says(text) | DemoReply::Loads(text), true) | (DemoReply::Says(text), false) => {
+            (text.to_owned(), None)
+        }
+        (DemoReply::Loads(_), false) => (String::new(), Some(call("load_skill", json!({ "name": "packing" })))),
+        (DemoReply::Proposes(content), false) => {
+            let files = json!([{ "path": "SKILL.md", "content": content }]);
+            let wish = json!({ "name": "packing", "change": "edit", "files": files, "rationale": "You asked for it." });
+            (String::new(), Some(call("submit_skill", wish)))
+        }
+        (DemoReply::Proposes(_), true) => (PUT_FORWARD.to_owned(), None),
+    })
+}
+
+fn reflection(request: &Request) -> Option<String> {
+    let asked = said(request, Role::User)?;
+    let thought = THOUGHTS.iter().find(|thought| asked.contains(thought.of))?;
+    let action = |wish: &Proposes| {
+        let files = json!([{ "path": "SKILL.md", "content": wish.content }]);
+        json!({ "kind": wish.kind, "title": wish.title, "why": thought.pattern, "skill": "packing", "files": files })
+    };
+    let actions: Vec<_> = thought.proposes.iter().map(action).collect();
+    let (title, observation, pattern) = (thought.title, thought.observation, thought.pattern);
+    let said =
+        json!({ "title": title, "observations": [observation], "patterns": [pattern], "proposed_actions": actions });
+    Some(said.to_string())
+}
+
+/// What the newest message of that role says.
+fn said(request: &Request, role: Role) -> Option<String> {
+    let message = request.messages().iter().rev().find(|message| message.role() == role)?;
+    let texts = message.parts().iter().filter_map(|part| match part.open().0 {
+        Piece::Text(text) | Piece::Result { text, .. } => Some(text.to_string()),
+        _ => None,
+    });
+    Some(texts.collect::<Vec<_>>().join("\n"))
+}
+
+/// What stands before the conversation.
+fn skills(request: &Request) -> String {
+    let system = request.messages().iter().find(|message| message.role() == Role::System);
+    let texts = system.into_iter().flat_map(|message| message.parts()).filter_map(|part| match part.open().0 {
+        Piece::Text(text) => Some(text.to_string()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}

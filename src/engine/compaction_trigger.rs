@@ -1,0 +1,46 @@
+//! What happens when the window fills: a look after each turn, which asks for work and does none.
+//!
+//! How full it is says the provider's count of the turn's last call. From the first mark on facts are taken down once; from the second on the older part is to give way to its
+//! summary. Both are rows: the work is done in the background ([`super::closer`]), and until it is done the conversation simply goes on.
+
+use std::sync::Arc;
+
+use super::compact::{self, CompactionEnd};
+use super::context_budget::may_outgrow;
+use super::{Engine, extractor};
+use crate::id::TurnId;
+use crate::store::Tx;
+
+/// Looks how full the window was in that turn, and asks for what is due.
+///
+/// # Errors
+/// If the journal cannot be used.
+pub async fn after(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
+    let room = engine.room(&engine.chat);
+    let (takes_down, now) = (engine.memory.enabled, engine.clock.now());
+    let read = move |db: crate::store::Db<'_>| {
+        let Some(turn) = db.turns().turn(turn)? else { return Ok(None) };
+        let Some(conversation) = db.conversations().conversation(turn.conversation)? else { return Ok(None) };
+        if turn.counted < room.extract_at() || !may_outgrow(&conversation) {
+            return Ok(None);
+        }
+        let due =
+            (turn.counted >= room.compact_at() && !db.compactions().is_being_compacted(conversation.id)?).then_some(());
+        let told = due.map_or(Ok(None), |()| compact::older_part(db, &conversation, &room))?;
+        Ok(Some((conversation, told)))
+    };
+    let Some((conversation, told)) = engine.journal.read_much(read).await? else { return Ok(()) };
+    let job = move |tx: Tx<'_>| {
+        if let Some(CompactionEnd { turn, message }) = told {
+            tx.compactions().want_compaction(conversation.id, turn, message, conversation.scope, now)?;
+        } else if takes_down
+            && !tx.compactions().has_pressed(conversation.id)?
+            && let Some(upto) = tx.extractions().newest_message(conversation.id)?
+        {
+            extractor::want(tx, conversation.id, upto, "pressure", now)?;
+        }
+        Ok(())
+    };
+    engine.journal.write("look how full the window is", job).await?;
+    Ok(())
+}

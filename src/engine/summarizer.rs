@@ -1,0 +1,228 @@
+//! Writes down how conversations end, ahead of the person's return.
+//!
+//! A conversation that has been silent for longer than the gap, or was closed by `/new`, gets its summary rows: of the trusted view,
+//! and for one that read anything untrusted also of everything. Each row is a durable job. An extractive stand-in is stored at once, so the next
+//! conversation never begins empty-handed; the model's own summary replaces it when it succeeds, with retries in growing distances.
+//! Nothing is closed early by this: the boundary alone decides where a conversation ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::background_job::{TRIES, UNHURRIED};
+use super::{Engine, boundary, compact, extractor, summary};
+use crate::id::ConversationId;
+use crate::store::{Conversation, Db, Node, Summary, SummaryInputs, Tx};
+use crate::time::Timestamp;
+use crate::trust::{Label, Labelled, Scope, Text};
+use crate::wording;
+use crate::wording::agent as says;
+
+/// How many titles of earlier conversations the next one is told.
+const TITLES: u32 = 3;
+
+/// Starts the task.
+pub fn start(engine: &Arc<Engine>) {
+    let failed = "Writing down the end of a conversation failed";
+    engine.runtime.closer.start(engine, "The closer", failed, |engine| async move { work(&engine).await });
+}
+
+/// Does what is due, and says when to look again.
+async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
+    let gap = engine.conversation.gap;
+    let now = engine.clock.now();
+    for conversation in engine.journal.read(move |db| db.conversations().ended_without_summary(now.minus(gap))).await? {
+        let over = conversation.closed_at.is_some() || boundary::has_ended(conversation.last_at, gap, now);
+        if over && conversation.messages > 0 {
+            want(engine, &conversation).await?;
+        }
+    }
+    let due = |now| move |db: Db<'_>| db.summaries().due_summary(now, UNHURRIED.longest);
+    while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
+        make(engine, due).await?;
+    }
+    let next_part = compact::work(engine).await?;
+    let (silence, job) = engine
+        .journal
+        .read(|db| Ok((db.conversations().longest_silence()?, db.summaries().next_summary_at()?)))
+        .await?;
+    // One millisecond past the gap, because a silence must be strictly longer.
+    let ends = silence.map(|last| last.plus(gap).plus(Duration::from_millis(1)));
+    Ok(ends.into_iter().chain(job).chain(next_part).min().map(|at| at.max(now.plus(Duration::from_millis(1)))))
+}
+
+/// Stores the jobs of a conversation that is over, with their stand-ins.
+async fn want(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<()> {
+    while !want_what_stands(engine, conversation).await? {}
+    engine.ring_extractor();
+    Ok(())
+}
+
+/// False if words of the conversation went while it was read: then it has to be read again.
+async fn want_what_stands(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<bool> {
+    let of = conversation.clone();
+    let now = engine.clock.now();
+    let (trusted, full, revision) = engine
+        .journal
+        .read_much(move |db| {
+            let (trusted, full) =
+                (summary::lines(db, &of, SummaryInputs::Trusted)?, summary::lines(db, &of, SummaryInputs::Full)?);
+            Ok((trusted, full, db.redaction().revision_of(of.id)?))
+        })
+        .await?;
+    let tainted = full.len() > trusted.len();
+    let keeps = engine.memory.enabled;
+    let of = conversation.clone();
+    engine
+        .journal
+        .write("want a summary", move |tx| {
+            if tx.redaction().revision_of(of.id)? != revision {
+                return Ok(false);
+            }
+            let views = if tainted {
+                vec![(SummaryInputs::Trusted, trusted), (SummaryInputs::Full, full)]
+            } else {
+                vec![(SummaryInputs::Trusted, trusted)]
+            };
+            for (view, lines) in views {
+                let standin = summary::extractive(&lines, of.scope);
+                tx.summaries().want_summary(of.id, of.last_message, view, standin.label(), of.scope, now)?;
+                let Some(row) = tx.summaries().wanted(of.id, of.last_message, view)? else { continue };
+                for line in &lines {
+                    tx.derivations().derive(Node::Summary(row), line.from)?;
+                }
+                tx.summaries().keep_summary(row, "standin", &standin, "extract", now)?;
+            }
+            if keeps {
+                extractor::want_the_rest(tx, of.id, now)?;
+            }
+            Ok(true)
+        })
+        .await
+}
+
+/// Tries to make a summary.
+async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
+    let (id, view) = (wanted.id, wanted.view);
+    let found = engine
+        .journal
+        .read_much(move |db| {
+            let Some(conversation) = db.conversations().conversation(wanted.conversation)? else { return Ok(None) };
+            let lines = summary::lines(db, &conversation, view)?;
+            let revision = db.redaction().revision_of(conversation.id)?;
+            Ok(Some((conversation, lines, revision)))
+        })
+        .await?;
+    let Some((conversation, lines, revision)) = found else { return Ok(()) };
+    let now = engine.clock.now();
+    if lines.is_empty() {
+        let nothing = summary::extractive(&lines, conversation.scope);
+        return engine
+            .journal
+            .write("keep a summary", move |tx| tx.summaries().keep_summary(id, "made", &nothing, "extract", now))
+            .await;
+    }
+    match summary::ask(&engine.background, &lines, conversation.scope).await {
+        Ok((content, model)) => {
+            let of = conversation.id;
+            let kept = move |tx: Tx<'_>| match tx.redaction().revision_of(of)? == revision {
+                true => tx.summaries().keep_summary(id, "made", &content, &model, now),
+                // Words went while it was made: it is made again of what is left.
+                false => Ok(()),
+            };
+            engine.journal.write("keep a summary", kept).await
+        }
+        Err(error) => {
+            let attempts = wanted.attempts.saturating_add(1);
+            tracing::warn!(conversation.id = %conversation.id, "Conversation {}: no summary yet: {error}", conversation.id);
+            let retry_at = if attempts >= TRIES { Timestamp::NEVER } else { now.plus(UNHURRIED.pause(attempts)) };
+            engine
+                .journal
+                .write("postpone a summary", move |tx| tx.summaries().postpone_summary(id, attempts, retry_at))
+                .await
+        }
+    }
+}
+
+/// The conversation with what it begins with: fixed on its first turn, but for one swap when the real summary of the one
+/// before takes the place of the stand-in.
+///
+/// # Errors
+/// If the journal cannot be used.
+pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result<Conversation> {
+    let current = engine.journal.read(move |db| db.conversations().conversation(id)).await?;
+    let current = current.ok_or_else(|| anyhow::anyhow!("Conversation {id} is not there"))?;
+    if current.opening_state == "final" {
+        return Ok(current);
+    }
+    let of = current.clone();
+    let before = engine.journal.read(move |db| db.conversations().conversations_before(&of, 1)).await?;
+    if let Some(previous) = before.first().filter(|previous| previous.messages > 0) {
+        let previous = previous.clone();
+        let (id, last) = (previous.id, previous.last_message);
+        let known = engine.journal.read(move |db| db.summaries().has_summary(id, last)).await?;
+        if !known {
+            want(engine, &previous).await?;
+            engine.ring_closer();
+        }
+    }
+    let (of, zone) = (current.clone(), engine.zone);
+    let (summaries, state) = engine.journal.read(move |db| compose(db, &of, zone)).await?;
+    let learned = learned(engine, current.scope).await?;
+    let (summaries, mut label, scope) = (summaries.open().0, summaries.label().clone(), current.scope);
+    label.absorb(learned.label());
+    let words = [&**summaries, &**learned.open().0].join("\n\n");
+    let opening = Some(words.trim()).filter(|words| !words.is_empty());
+    let opening: Option<Text> = opening.map(|words| Labelled::new(Arc::from(words), label, scope));
+    if state == current.opening_state {
+        return Ok(current);
+    }
+    let (to_store, of) = (opening.clone(), current.id);
+    engine
+        .journal
+        .write("fix an opening", move |tx| tx.conversations().set_opening(of, to_store.as_ref(), state))
+        .await?;
+    Ok(Conversation { opening, opening_state: state.to_owned(), ..current })
+}
+
+/// What was learned from what went wrong, under its heading; blank if that is nothing.
+async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
+    let nothing = wording::own("", scope);
+    let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
+        return Ok(nothing);
+    };
+    let learnings = engine.tree.notes().learnings(&party).await?;
+    let (words, label, _) = learnings.open();
+    // Only what grew from trusted text alone is loaded by itself.
+    let shown = label.is_trusted() && !words.is_empty();
+    let block = || Labelled::new(Arc::from(format!("## {}\n\n{words}", says::LEARNINGS)), label.clone(), scope);
+    Ok(if shown { block() } else { nothing })
+}
+
+fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyhow::Result<(Text, &'static str)> {
+    let earlier = db.conversations().conversations_before(current, TITLES)?;
+    let (mut last, mut ended, mut state) = (None, String::new(), "final");
+    let (mut titles, mut label) = (Vec::new(), Label::neutral());
+    for (index, conversation) in earlier.iter().enumerate() {
+        let Some(summary) = db.summaries().summary_of(conversation.id, SummaryInputs::Trusted)? else { continue };
+        // Only what grew from trusted text alone is loaded by itself.
+        if !summary.content.label().is_trusted() {
+            continue;
+        }
+        label.absorb(summary.content.label());
+        let content = summary.content.open().0.clone();
+        if !content.title.is_empty() {
+            titles.push((zone.day(conversation.opened_at), content.title.clone()));
+        }
+        if index == 0 {
+            ended = zone.show_short(conversation.last_at);
+            // A stand-in that is still being worked on may be swapped once for the real one.
+            if summary.state == "standin" && summary.retry_at < Timestamp::NEVER {
+                state = "standin";
+            }
+            // Of a conversation in which nobody typed anything there is nothing to tell.
+            last = Some(content).filter(|content| !content.title.is_empty());
+        }
+    }
+    let words = summary::opening(last.as_ref(), &titles, &ended, zone);
+    Ok((Labelled::new(Arc::from(words), label, current.scope), state))
+}

@@ -1,0 +1,636 @@
+//! The door: who may come in, what becomes of what they sent, and what label it gets.
+//!
+//! Everything here runs inside the one transaction that also stores the raw item and moves the cursor. This is where trust is minted
+//! for what people type: the text or caption of a known person's own message, without forward or via marks, and a fresh voice note
+//! of theirs. A quote has the label of what it quotes, if that is ours to know; so has a paste that is known again. All else is untrusted.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::consent;
+use super::group::GroupContext;
+use crate::adapter::Adapter;
+use crate::admin::command::{self, ChatCommand};
+use crate::engine::boundary::Arrival;
+use crate::id::{AddressId, InboxId, MessageId, PersonId, StreamId};
+use crate::message::{ChatKind, Event, FileKind, Inbound, Quote, RemoteFile, Said, TextOrigin};
+use crate::people::{Address, Person};
+use crate::store::{
+    Fate, InboxItem, MessageKind, NewConversation, NewMessage, NewOutbox, Node, OutboxKind, StoredMessage, TextKind, Tx,
+};
+use crate::time::{Timestamp, Zone};
+use crate::trust::{Label, Labelled, Scope, Source, Text};
+use crate::wording::{self, ProgramText, gate};
+
+/// The most messages of one person that may wait.
+pub const MOST_WAITING: i64 = 100;
+/// The most messages of one guest of a group that may wait.
+pub const MOST_WAITING_OF_A_GUEST: i64 = 5;
+/// The most messages of all guests of a group that may wait: there is room left for who is known.
+pub const MOST_WAITING_OF_GUESTS: i64 = 30;
+/// The longest message that is answered, in characters: far more than any channel's own limit.
+pub const LONGEST: usize = 200_000;
+
+/// What holds for the whole batch.
+#[derive(Debug, Clone)]
+pub struct Admission {
+    /// Now.
+    pub now: Timestamp,
+    /// The zone in which "once a day" is counted.
+    pub zone: Zone,
+    /// `[conversation] gap`
+    pub gap: Duration,
+    /// The assistant's name.
+    pub agent: String,
+    /// Who received it.
+    pub adapter: &'static str,
+    /// For which account.
+    pub account: String,
+    /// `[groups] allowed`
+    pub groups: Arc<BTreeSet<String>>,
+}
+
+/// Whom to wake when the transaction is on the disk.
+#[derive(Debug, Default)]
+pub struct AfterCommit {
+    /// Streams with something new.
+    pub streams: Vec<StreamId>,
+    /// Addresses to which something was posted.
+    pub posted: Vec<AddressId>,
+    /// Messages whose senders may be told that they were read: the chat, and the message's external id.
+    pub seen: Vec<(String, String)>,
+    /// Streams whose running turn is to end.
+    pub stop: Vec<StreamId>,
+    /// Streams whose running turn ended, because there is nothing left that it could answer.
+    pub cut: Vec<StreamId>,
+    /// Whether words are to go.
+    pub schedule: bool,
+    /// Whether there is a command.
+    pub commands: bool,
+    /// Buttons whose press was heard.
+    pub buttons: Vec<String>,
+    /// Whether somebody was let in.
+    pub newcomer: bool,
+}
+
+/// One item of a batch, parsed.
+#[derive(Debug)]
+pub struct ParsedItem {
+    /// The original.
+    pub raw: String,
+    /// What it says; `None` if it makes no sense.
+    pub inbound: Option<Inbound>,
+}
+
+impl ParsedItem {
+    /// Whether it concerns no conversation.
+    pub fn is_nothing(&self) -> bool {
+        self.inbound.as_ref().is_some_and(|inbound| inbound.event == Event::Nothing)
+    }
+}
+
+/// Parses a batch.
+pub fn parse(adapter: &dyn Adapter, items: Vec<String>) -> Vec<ParsedItem> {
+    items.into_iter().map(|raw| ParsedItem { inbound: adapter.parse(&raw).ok(), raw }).collect()
+}
+
+impl Admission {
+    /// Lets one item in, or not.
+    ///
+    /// # Errors
+    /// If the journal cannot be written; then the whole batch is not stored, and will come again.
+    pub fn admit(&self, tx: Tx<'_>, item: &ParsedItem, wake: &mut AfterCommit) -> anyhow::Result<()> {
+        let Some(inbound) = &item.inbound else {
+            // Nothing identifies it but its content.
+            self.receive(tx, &digest(&item.raw), Fate::Unreadable, &item.raw)?;
+            return Ok(());
+        };
+        if let ChatKind::Group { chat, addressed } = &inbound.place {
+            let group = GroupContext { inbound, raw: &item.raw, chat, addressed: *addressed };
+            return self.in_group(tx, &group, wake);
+        }
+        match self.who_speaks(tx, inbound)? {
+            Some((address, person)) if self.becomes_one(tx, inbound, address, &person, wake)? => Ok(()),
+            Some((address, person)) => self.known(tx, item, inbound, address, &person, wake),
+            None => self.stranger(tx, inbound, &Address::new(self.adapter, &self.account, &inbound.sender), wake),
+        }
+    }
+
+    /// The known person who sent it, and their own address.
+    pub(super) fn who_speaks(&self, tx: Tx<'_>, inbound: &Inbound) -> anyhow::Result<Option<(AddressId, Person)>> {
+        let from = Address::new(self.adapter, &self.account, &inbound.sender);
+        let known = match tx.addresses().who_is(&from)? {
+            Some((address, person)) => {
+                if let Some(alias) = &inbound.alias {
+                    tx.addresses().use_up_alias(address, &from, alias)?;
+                }
+                Some((address, person))
+            }
+            None => match &inbound.alias {
+                Some(alias) => self.by_alias(tx, &from, alias)?,
+                None => None,
+            },
+        };
+        let Some((address, id)) = known else { return Ok(None) };
+        Ok(tx.people().person(id)?.map(|person| (address, person)))
+    }
+
+    /// An alias is good for the first who comes under it. Whoever comes later is a stranger who has it now.
+    fn by_alias(&self, tx: Tx<'_>, from: &Address, alias: &str) -> anyhow::Result<Option<(AddressId, PersonId)>> {
+        let known = tx.addresses().known_by_alias(from, alias)?;
+        if known.is_none()
+            && let Some(person) = tx.addresses().declared_for(&Address { peer: alias.to_owned(), ..from.clone() })?
+        {
+            tracing::warn!(person.id = %person, "Somebody else writes from the number of person {person}: they are a stranger");
+        }
+        Ok(known)
+    }
+
+    pub(super) fn receive(
+        &self,
+        tx: Tx<'_>,
+        external_id: &str,
+        fate: Fate,
+        raw: &str,
+    ) -> anyhow::Result<Option<InboxId>> {
+        tx.inbox().receive(&InboxItem {
+            adapter: self.adapter,
+            account: &self.account,
+            external_id,
+            received_at: self.now,
+            fate,
+            raw,
+        })
+    }
+
+    fn known(
+        &self,
+        tx: Tx<'_>,
+        item: &ParsedItem,
+        inbound: &Inbound,
+        address: AddressId,
+        person: &Person,
+        wake: &mut AfterCommit,
+    ) -> anyhow::Result<()> {
+        let fate = match &inbound.event {
+            Event::Message(said) if is_command(said) => Fate::Command,
+            Event::Message(_) => Fate::Admitted,
+            Event::Edited { .. } => Fate::Edit,
+            Event::Button { .. } => Fate::Button,
+            Event::Unsupported(_) => Fate::Unsupported,
+            Event::Reacted { .. } | Event::Deleted { .. } | Event::Moved { .. } | Event::Nothing => Fate::Nothing,
+        };
+        let raw = if fate == Fate::Nothing { "" } else { item.raw.as_str() };
+        let Some(inbox) = self.receive(tx, &inbound.external_id, fate, raw)? else { return Ok(()) };
+        let stream = tx.conversations().stream_for(person.id)?;
+        let scope = Scope::Person(person.id);
+        let guest = Sender { address, speaker: Speaker::Known(person), stream, scope, inbox, inbound };
+        match &inbound.event {
+            Event::Message(said) if fate == Fate::Command => self.command(tx, &guest, person, &said.text, wake),
+            Event::Message(said) => self.said(tx, &guest, said, wake),
+            Event::Edited { of, said, also } => {
+                self.edited(tx, &guest, &MessageChange { of, said, also: also.as_deref() })
+            }
+            Event::Button { data, callback } => {
+                wake.buttons.push(callback.clone());
+                if data.starts_with('/') { self.command(tx, &guest, person, data, wake) } else { Ok(()) }
+            }
+            Event::Unsupported(what) => self.tell(tx, address, scope, gate::unsupported(what), wake),
+            Event::Deleted { of } => self.deleted(tx, &guest, of, wake),
+            Event::Reacted { to, emoji } => self.reacted(tx, &guest, to, emoji),
+            Event::Moved { .. } | Event::Nothing => Ok(()),
+        }
+    }
+
+    /// A command is stored like a message, and never sent to a model. `/new` counts from here on, in the order of arrival, and so does an
+    /// answer to a question.
+    pub(super) fn command(
+        &self,
+        tx: Tx<'_>,
+        guest: &Sender<'_>,
+        person: &Person,
+        text: &str,
+        wake: &mut AfterCommit,
+    ) -> anyhow::Result<()> {
+        if self.is_taken_back(tx, guest)? {
+            return Ok(());
+        }
+        tx.addresses().heard_from(guest.address, self.now)?;
+        wake.seen.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
+        let command = command::parse(text).ok();
+        if command == Some(ChatCommand::New) {
+            self.begin_anew(tx, guest.stream, wake)?;
+        }
+        let id = self.add(tx, guest, None, MessageKind::Command, "", self.now)?;
+        if let Event::Message(said) = &guest.inbound.event {
+            self.timed(tx, id, said, wake)?;
+        }
+        // What was pasted into it may be quoted later on.
+        let words = self.words(tx, id, text, TextOrigin::Typed, guest)?;
+        tx.messages().add_unsearched_text(id, TextKind::Said, &words)?;
+        match consent::reply_in(command.as_ref()) {
+            Some(reply) => self.consent(tx, guest, person, id, reply, wake),
+            None => {
+                wake.commands = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// The next message of the stream begins a conversation.
+    pub(super) fn begin_anew(&self, tx: Tx<'_>, stream: StreamId, wake: &mut AfterCommit) -> anyhow::Result<()> {
+        tx.conversations().set_break(stream, Some(self.now))?;
+        tx.questions().refuse_questions(stream, self.now)?;
+        if let Some(current) = tx.conversations().newest_conversation(stream)? {
+            tx.conversations().close_conversation(current.id, self.now)?;
+        }
+        wake.streams.push(stream);
+        Ok(())
+    }
+
+    /// Lets a yes or no count, and says at once what came of it, unless that is still to be done.
+    fn consent(
+        &self,
+        tx: Tx<'_>,
+        guest: &Sender<'_>,
+        person: &Person,
+        command: MessageId,
+        reply: consent::ConsentReply,
+        wake: &mut AfterCommit,
+    ) -> anyhow::Result<()> {
+        let voice = consent::Responder { person: person.id, stream: guest.stream, address: guest.address };
+        let sentence = consent::decide(tx, reply, &voice, self.now)?;
+        tx.messages().settle_message(command, "answered", "")?;
+        let Some(sentence) = sentence else {
+            wake.commands = true;
+            return Ok(());
+        };
+        let text = wording::own(sentence, guest.scope);
+        let (kind, quotes) = (OutboxKind::Answer, guest.named());
+        tx.outbox().post(&NewOutbox { kind, quotes, ..NewOutbox::notice(guest.address, &text, self.now) })?;
+        wake.posted.push(guest.address);
+        wake.streams.push(guest.stream);
+        Ok(())
+    }
+
+    pub(super) fn said(
+        &self,
+        tx: Tx<'_>,
+        guest: &Sender<'_>,
+        said: &Said,
+        wake: &mut AfterCommit,
+    ) -> anyhow::Result<()> {
+        if self.is_taken_back(tx, guest)? {
+            return Ok(());
+        }
+        tx.addresses().heard_from(guest.address, self.now)?;
+        wake.seen.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
+        // Whoever says something else than yes does not say yes.
+        tx.questions().refuse_questions(guest.stream, self.now)?;
+        if !said.album.as_deref().unwrap_or_default().is_empty()
+            && let Some(earlier) = tx.messages().album(guest.address, said.album.as_deref().unwrap_or_default())?
+        {
+            wake.streams.push(guest.stream);
+            tx.redaction().is_part_of(guest.inbox, earlier)?;
+            self.timed(tx, earlier, said, wake)?;
+            return self.add_content(tx, guest, earlier, said);
+        }
+        let (waiting, most) = self.waiting(tx, guest)?;
+        let characters = said.text.chars().count();
+        let (conversation, effective) = self.place(tx, guest)?;
+        let id = self.add(
+            tx,
+            guest,
+            Some(conversation),
+            MessageKind::Said,
+            said.album.as_deref().unwrap_or_default(),
+            effective,
+        )?;
+        tx.conversations().conversation_grew(conversation, id, effective)?;
+        self.add_content(tx, guest, id, said)?;
+        self.timed(tx, id, said, wake)?;
+        if characters > LONGEST {
+            tx.messages().settle_message(id, "closed", "too_long")?;
+            return self.turn_away(tx, guest, gate::message_too_long(characters, LONGEST), wake);
+        }
+        if waiting >= most {
+            let has_begun = tx.messages().was_full_before(guest.stream, id)?;
+            tx.messages().settle_message(id, "closed", "queue_full")?;
+            // One sentence when it begins, not one for each.
+            if !has_begun {
+                return self.turn_away(tx, guest, gate::QUEUE_FULL.into(), wake);
+            }
+            return Ok(());
+        }
+        wake.streams.push(guest.stream);
+        Ok(())
+    }
+
+    /// How many messages of the same speaker wait, and how many may.
+    fn waiting(&self, tx: Tx<'_>, guest: &Sender<'_>) -> anyhow::Result<(i64, i64)> {
+        match guest.speaker {
+            Speaker::Known(_) => Ok((tx.messages().waiting_in(guest.stream)?, MOST_WAITING)),
+            Speaker::Guest(number) => {
+                let (theirs, all) = tx.messages().waiting_of_guests(guest.stream, number)?;
+                let too_many = all >= MOST_WAITING_OF_GUESTS;
+                Ok(if too_many { (all, MOST_WAITING_OF_GUESTS) } else { (theirs, MOST_WAITING_OF_A_GUEST) })
+            }
+        }
+    }
+
+    /// The conversation that a message belongs to, opened and the one before closed if need be, and the time that counts.
+    fn place(&self, tx: Tx<'_>, guest: &Sender<'_>) -> anyhow::Result<(crate::id::ConversationId, Timestamp)> {
+        let current = tx.conversations().newest_conversation(guest.stream)?;
+        let arrival = Arrival {
+            previous: current.as_ref().map(|conversation| conversation.last_at),
+            asked_for_new: tx.conversations().break_of(guest.stream)?.is_some(),
+            received: self.now,
+            stamped: guest.inbound.server_at,
+            gap: self.gap,
+        };
+        let effective = arrival.effective();
+        match (arrival.begins(), current) {
+            (None, Some(current)) => Ok((current.id, effective)),
+            (because, current) => {
+                if let Some(current) = current {
+                    tx.conversations().close_conversation(current.id, effective)?;
+                }
+                tx.conversations().set_break(guest.stream, None)?;
+                let because = because.unwrap_or(crate::engine::boundary::Because::First).as_str();
+                let id = tx.conversations().open_conversation(&NewConversation {
+                    stream: guest.stream,
+                    kind: "chat",
+                    scope: guest.scope,
+                    because,
+                    at: effective,
+                })?;
+                tracing::info!(conversation.id = %id, stream.id = %guest.stream, "Conversation {id} began: {because}");
+                Ok((id, effective))
+            }
+        }
+    }
+
+    fn add(
+        &self,
+        tx: Tx<'_>,
+        guest: &Sender<'_>,
+        conversation: Option<crate::id::ConversationId>,
+        kind: MessageKind,
+        album: &str,
+        effective: Timestamp,
+    ) -> anyhow::Result<MessageId> {
+        tx.messages().add_message(&NewMessage {
+            stream: guest.stream,
+            conversation,
+            inbox: Some(guest.inbox),
+            address: Some(guest.address),
+            person: guest.speaker.person(),
+            guest: guest.speaker.number(),
+            kind,
+            scope: guest.scope,
+            external_id: &guest.inbound.external_id,
+            album,
+            received_at: self.now,
+            server_at: guest.inbound.server_at,
+            effective_at: effective,
+            turn: None,
+        })
+    }
+
+    fn add_content(&self, tx: Tx<'_>, guest: &Sender<'_>, id: MessageId, said: &Said) -> anyhow::Result<()> {
+        let scope = guest.scope;
+        if let Some(quote) = &said.quote {
+            let (text, mut label) = self.quoted(tx, guest.address, quote)?;
+            // What a message is said to hold is the word of the sender's program.
+            if matches!(guest.speaker, Speaker::Guest(_)) {
+                label.absorb(&guest.label_of(said.origin));
+            }
+            if !text.trim().is_empty() {
+                tx.messages().add_unsearched_text(
+                    id,
+                    TextKind::Quote,
+                    &Labelled::new(Arc::from(text), label, scope),
+                )?;
+            }
+        }
+        if !said.text.is_empty() {
+            tx.messages().add_text(id, TextKind::Said, &self.words(tx, id, &said.text, said.origin, guest)?)?;
+        }
+        for carried in &said.carried {
+            let label = Label::untrusted(Source::new(carried.what.as_str(), &format!("in{}", guest.inbox)));
+            let text = Labelled::new(Arc::from(carried.text.as_str()), label, scope);
+            tx.messages().add_unsearched_text(id, TextKind::Carried, &text)?;
+        }
+        for file in &said.files {
+            tx.attachments().add_attachment(id, file, &file_label(said.origin, file, guest), scope)?;
+        }
+        Ok(())
+    }
+
+    /// The text or caption of a message. What was pasted from an untrusted text is no more trusted than that.
+    fn words(
+        &self,
+        tx: Tx<'_>,
+        id: MessageId,
+        text: &str,
+        origin: TextOrigin,
+        guest: &Sender<'_>,
+    ) -> anyhow::Result<Text> {
+        let (mut label, scope) = (guest.label_of(origin), guest.scope);
+        if label.is_trusted() {
+            for pasted in tx.fingerprints().pasted_from(text, scope)? {
+                label.absorb(&pasted.label);
+                if let Some(from) = pasted.from {
+                    tx.derivations().derive(Node::Message(id), from)?;
+                }
+            }
+        }
+        Ok(Labelled::new(Arc::from(text), label, scope))
+    }
+
+    /// What a message answers. A quote of one of our own messages, or of their own, has that message's label; if only the sender's program says what
+    /// stood there, it has to stand there.
+    fn quoted<'q>(&self, tx: Tx<'_>, address: AddressId, quote: &'q Quote) -> anyhow::Result<(&'q str, Label)> {
+        let (Quote::Message { text, .. } | Quote::Claimed { text, .. } | Quote::Elsewhere { text }) = quote;
+        let Some(name) = quote.named() else { return Ok((text, Label::untrusted(Source::quote()))) };
+        let texts = tx
+            .messages()
+            .by_external_id(address, name)?
+            .map(|message| tx.messages().texts_of(message.id))
+            .transpose()?;
+        let texts = texts.unwrap_or_default();
+        let is_claimed = matches!(quote, Quote::Claimed { .. });
+        if is_claimed && !texts.iter().any(|stored| stands_in(text, stored.text.open().0)) {
+            return Ok((text, Label::untrusted(Source::quote())));
+        }
+        if let Some(label) = tx.messages().label_of_ours(address, name)? {
+            return Ok((text, label));
+        }
+        if texts.is_empty() {
+            return Ok((text, Label::untrusted(Source::quote())));
+        }
+        Ok((text, Label::join_of(texts.iter().map(|stored| stored.text.label()))))
+    }
+
+    /// A change replaces what still waits; of what was claimed already it is only kept.
+    pub(super) fn edited(&self, tx: Tx<'_>, guest: &Sender<'_>, change: &MessageChange<'_>) -> anyhow::Result<()> {
+        let MessageChange { of, said, also } = change;
+        let Some(message) = tx.messages().by_external_id(guest.address, of)?.filter(|message| guest.said(message))
+        else {
+            return Ok(());
+        };
+        if let Some(also) = also {
+            tx.messages().goes_by(message.id, also)?;
+        }
+        tx.redaction().is_part_of(guest.inbox, message.id)?;
+        let text = self.words(tx, message.id, &said.text, said.origin, guest)?;
+        if !tx.messages().replace_said(message.id, &text, self.now)? {
+            tx.messages().add_unsearched_text(message.id, TextKind::Edit, &text)?;
+        }
+        Ok(())
+    }
+
+    /// Says why what was said is not answered.
+    fn turn_away(
+        &self,
+        tx: Tx<'_>,
+        guest: &Sender<'_>,
+        why: ProgramText,
+        wake: &mut AfterCommit,
+    ) -> anyhow::Result<()> {
+        let text = wording::own(why, guest.scope);
+        tx.outbox().post(&NewOutbox { quotes: guest.named(), ..NewOutbox::notice(guest.address, &text, self.now) })?;
+        wake.posted.push(guest.address);
+        Ok(())
+    }
+
+    pub(super) fn tell(
+        &self,
+        tx: Tx<'_>,
+        address: AddressId,
+        scope: Scope,
+        sentence: impl Into<ProgramText>,
+        wake: &mut AfterCommit,
+    ) -> anyhow::Result<()> {
+        self.post(tx, address, &wording::own(sentence, scope), wake)
+    }
+
+    pub(super) fn post(
+        &self,
+        tx: Tx<'_>,
+        address: AddressId,
+        text: &Text,
+        wake: &mut AfterCommit,
+    ) -> anyhow::Result<()> {
+        tx.outbox().post(&NewOutbox::notice(address, text, self.now))?;
+        wake.posted.push(address);
+        Ok(())
+    }
+}
+
+/// Whom an item came from and what it is, once it is let in.
+pub(super) struct Sender<'a> {
+    pub(super) address: AddressId,
+    pub(super) speaker: Speaker<'a>,
+    pub(super) stream: StreamId,
+    pub(super) scope: Scope,
+    pub(super) inbox: InboxId,
+    pub(super) inbound: &'a Inbound,
+}
+
+/// How somebody changed what they had said.
+pub(super) struct MessageChange<'a> {
+    pub(super) of: &'a str,
+    pub(super) said: &'a Said,
+    /// What the message goes by from now on too.
+    pub(super) also: Option<&'a str>,
+}
+
+/// Who speaks.
+#[derive(Clone, Copy)]
+pub(super) enum Speaker<'a> {
+    /// Somebody who is allowed in.
+    Known(&'a Person),
+    /// Somebody else in an allowed group, by their number there.
+    Guest(u32),
+}
+
+impl Speaker<'_> {
+    pub(super) fn person(&self) -> Option<PersonId> {
+        match self {
+            Self::Known(person) => Some(person.id),
+            Self::Guest(_) => None,
+        }
+    }
+
+    fn number(&self) -> u32 {
+        match self {
+            Self::Known(_) => 0,
+            Self::Guest(number) => *number,
+        }
+    }
+}
+
+impl Sender<'_> {
+    /// Where a text of this message came from that its sender wrote, or passed on.
+    fn label_of(&self, origin: TextOrigin) -> Label {
+        match self.speaker {
+            Speaker::Known(_) => label_of(origin),
+            Speaker::Guest(number) => Label::untrusted(Source::guest(self.stream, number)),
+        }
+    }
+
+    /// What an answer to it names: where many speak at once nothing, because that would be quoted.
+    fn named(&self) -> &str {
+        match self.scope {
+            Scope::Group(_) => "",
+            Scope::Person(_) | Scope::Shared => &self.inbound.external_id,
+        }
+    }
+
+    /// Whether the same speaker said that message.
+    pub(super) fn said(&self, message: &StoredMessage) -> bool {
+        message.kind != MessageKind::Reply
+            && message.person == self.speaker.person()
+            && message.guest == self.speaker.number()
+    }
+}
+
+/// Only what a person typed themselves can be a command: no forward, no quote, no caption, no pipe, no voice.
+pub(super) fn is_command(said: &Said) -> bool {
+    said.origin == TextOrigin::Typed && said.files.is_empty() && said.text.starts_with('/')
+}
+
+/// Where the text of a known person's message came from.
+fn label_of(origin: TextOrigin) -> Label {
+    match origin {
+        TextOrigin::Typed => Label::trusted(),
+        TextOrigin::Forwarded => Label::untrusted(Source::forward()),
+        TextOrigin::ViaBot => Label::untrusted(Source::new("via_bot", "")),
+        TextOrigin::Piped => Label::untrusted(Source::stdin()),
+    }
+}
+
+/// A fresh voice note is its sender's own voice; every other file is untrusted.
+fn file_label(origin: TextOrigin, file: &RemoteFile, guest: &Sender<'_>) -> Label {
+    let label = guest.label_of(origin);
+    if file.kind == FileKind::Voice && origin == TextOrigin::Typed {
+        return label;
+    }
+    label.join_with(&Label::untrusted(Source::file(format!("in{}", guest.inbox))))
+}
+
+/// Whether the words of a quote stand in a text, whatever became of its markup.
+fn stands_in(quote: &str, text: &str) -> bool {
+    let words = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let quoted = words(quote);
+    !quoted.is_empty() && words(text).contains(&quoted)
+}
+
+fn digest(raw: &str) -> String {
+    use sha2::Digest;
+    let hash = sha2::Sha256::digest(raw.as_bytes());
+    let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("x{hex}")
+}

@@ -1,0 +1,114 @@
+//! What a delivery sends besides text: its files, and an emoji under a message.
+//!
+//! A file is sent as it was when it was chosen, or not at all: then, and where a channel takes no files, a sentence stands in its place and the rest goes on.
+//! A reaction is best effort: whatever the channel makes of it, it is tried once.
+
+use std::sync::Arc;
+
+use super::dispatcher::{DeliveryQueue, Dispatcher};
+use crate::adapter::{OutgoingPart, PartFormat};
+use crate::message::{FileKind, OutgoingFile};
+use crate::store::{OutboxRow, PartRow, PartState};
+use crate::tool::send_file::MAX_FILE;
+use crate::wording::enclosed as says;
+
+/// The largest picture that is shown as one; a larger one is offered as a file.
+const MAX_PICTURE: usize = 5_000_000;
+
+/// What a part that is a file comes to.
+pub(super) enum Enclosed {
+    /// The file.
+    File(OutgoingFile),
+    /// A sentence in its place.
+    Words(String),
+}
+
+impl Enclosed {
+    /// Opens the file of a part; `None` if the part is text.
+    pub(super) async fn open(desks: &Dispatcher, part: &PartRow) -> anyhow::Result<Option<Self>> {
+        if part.file.is_empty() {
+            return Ok(None);
+        }
+        let bytes = desks.tree.files().chosen_file(&part.file, &part.digest, MAX_FILE).await?;
+        let name = name_of(&part.file);
+        Ok(Some(match bytes {
+            Some(bytes) => Self::File(outgoing(name, bytes)),
+            None => Self::Words(says::changed(name)),
+        }))
+    }
+
+    /// The sentence for a file that the channel does not take.
+    pub(super) fn not_taken(part: &PartRow) -> Self {
+        Self::Words(says::not_taken(name_of(&part.file), &part.file))
+    }
+}
+
+/// The sentence as a part.
+pub(super) fn piece(words: &str) -> OutgoingPart {
+    OutgoingPart { rich: words.to_owned(), plain: words.to_owned(), ..OutgoingPart::default() }
+}
+
+/// Says that the file which follows may have come before. Nothing hangs on whether that arrives.
+pub(super) async fn warn_of_repeat(lane: &DeliveryQueue, peer: &str, file: &OutgoingFile) {
+    if let Err(error) = lane.adapter.send(peer, &piece(&says::again(&file.name)), PartFormat::Plain).await {
+        tracing::debug!("Nobody was told that a file may be a repeat: {error}");
+    }
+}
+
+/// Puts an emoji under a message, once.
+pub(super) async fn react(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &OutboxRow) -> anyhow::Result<()> {
+    let peer = super::delivery::peer_of(desks, lane).await?;
+    let outcome = lane.adapter.react(&peer, &row.quotes, row.text.open().0).await;
+    let (id, now) = (row.id, desks.clock.now());
+    let (state, trouble) = match outcome {
+        Ok(()) => (PartState::Sent, String::new()),
+        Err(error) => (PartState::Failed, error.to_string()),
+    };
+    desks.journal.write("react", move |tx| tx.outbox().outbox_over(id, state, &trouble, now)).await
+}
+
+fn outgoing(name: &str, bytes: Vec<u8>) -> OutgoingFile {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default();
+    let mime = match extension.as_str() {
+        "jpg" | "jpeg" => "image/jpeg",
+        "png" => "image/png",
+        "webp" => "image/webp",
+        "gif" => "image/gif",
+        "ogg" | "oga" | "opus" => "audio/ogg",
+        "mp3" => "audio/mpeg",
+        "mp4" => "video/mp4",
+        "pdf" => "application/pdf",
+        "json" => "application/json",
+        "csv" => "text/csv",
+        "md" => "text/markdown",
+        "txt" => "text/plain",
+        _ => "application/octet-stream",
+    };
+    let kind = match mime {
+        "image/jpeg" | "image/png" | "image/webp" if bytes.len() <= MAX_PICTURE => FileKind::Photo,
+        "audio/ogg" => FileKind::Voice,
+        _ => FileKind::Document,
+    };
+    OutgoingFile { kind, name: name.to_owned(), mime: mime.to_owned(), bytes: Arc::from(bytes) }
+}
+
+/// The last part of a path.
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_what_its_name_says_and_a_huge_picture_is_a_file() {
+        let kind = |name, size| outgoing(name, vec![0; size]).kind;
+        assert_eq!(
+            [kind("a.JPG", 9), kind("a.png", MAX_PICTURE + 1), kind("a.opus", 9)],
+            [FileKind::Photo, FileKind::Document, FileKind::Voice]
+        );
+        assert_eq!([kind("a.pdf", 9), kind("a", 9), kind("jpg", 9)], [FileKind::Document; 3]);
+        assert_eq!(outgoing("notes.md", Vec::new()).mime, "text/markdown");
+    }
+}

@@ -1,0 +1,80 @@
+//! The words of a received file that are not in the file itself: kept beside it, under its name with `.txt` behind it, so that people, the file
+//! tools and the index find them like any other text. They are untrusted by their place and by their label, whoever edits them, and go with the file.
+
+use crate::memory::workspace::WorkspaceFiles;
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use super::disk::Existing;
+use super::layout;
+use super::page;
+use super::program_files::FileDraft;
+use super::received::Received;
+use super::workspace::blocking;
+use super::write::Author;
+use crate::time::Timestamp;
+use crate::trust::Text;
+
+/// What is put behind the name of a file for the name of its words.
+const ENDING: &str = ".txt";
+/// The folder of received files.
+const INBOX: &str = "inbox";
+/// The most of such a file that is read back: more than is ever written.
+const MAX_TEXT: u64 = 4 * 1024 * 1024;
+
+/// How many versions of such a file are looked at to see whether it is ours.
+const VERSIONS: u32 = 100;
+
+/// Where a received file lies, as its owner sees it; blank if it does not lie anywhere.
+pub fn received_path(path: &str) -> &str {
+    match path.rfind("inbox/") {
+        Some(at) if layout::is_inbox(path) => path.get(at..).unwrap_or_default(),
+        _ => "",
+    }
+}
+
+impl WorkspaceFiles<'_> {
+    /// Keeps the words of the received file at that path, which is relative to the workspace. Gives the path where they lie.
+    ///
+    /// # Errors
+    /// If the path leads anywhere else than to an inbox, or the workspace or the journal cannot be written.
+    pub async fn save_text_of(&self, path: &str, words: &Text, now: Timestamp) -> anyhow::Result<String> {
+        let (folder, name) = path.rsplit_once('/').context("A received file lies in a folder")?;
+        anyhow::ensure!(
+            layout::is_inbox(path) && folder.ends_with(INBOX),
+            "Only received files have words beside them"
+        );
+        let (text, label, scope) = words.open();
+        let draft = FileDraft {
+            folder: folder.to_owned(),
+            name: format!("{name}{ENDING}"),
+            bytes: text.as_bytes().to_vec(),
+            label: label.clone(),
+            scope,
+            existing: Existing::Replace,
+        };
+        let lies = format!("{path}{ENDING}");
+        self.versions().write(draft, now).await?;
+        self.touched(&lies);
+        Ok(lies)
+    }
+
+    /// Deletes the words that [`Tree::save_text_of`] kept at that path, if they are still what we wrote. No link is followed.
+    ///
+    /// # Errors
+    /// If the path leads anywhere else than to an inbox, or the file cannot be deleted.
+    pub async fn drop_text_of(&self, path: &str) -> anyhow::Result<Received> {
+        anyhow::ensure!(layout::is_inbox(path), "Only received files have words beside them");
+        let asked = path.to_owned();
+        let written = self.0.journal.read(move |db| db.file_versions().file_history(&asked, VERSIONS)).await?;
+        let ours = move |bytes: &[u8]| {
+            let digest = page::digest(bytes);
+            written.iter().any(|version| version.author == Author::Program.as_str() && version.digest == digest)
+        };
+        let (inner, asked) = (Arc::clone(&self.0), path.to_owned());
+        let dropped = blocking(move || inner.disk.remove(&asked, MAX_TEXT, ours)).await;
+        self.touched(path);
+        dropped.context("Cannot delete the words of a received file")
+    }
+}

@@ -1,0 +1,132 @@
+//! What the journal tells of conversations and reflections, as entries.
+//!
+//! A conversation is found by what was written down of it. What was written from the trusted projection is trusted; the whole of a conversation that
+//! read text from outside stands beside it with its label. Nothing of this is a file: it is put into words anew whenever the journal says that it changed.
+
+use super::super::label;
+use super::passages::passages;
+use crate::id::{ConversationId, ReflectionId};
+use crate::store::{Db, EntryKind, Indexed, NewEntry, Node, Summary, SummaryInputs};
+use crate::time::Timestamp;
+use crate::trust::{Label, Scope};
+
+const CONVERSATIONS: &str = "conversations/";
+const REFLECTIONS: &str = "reflections/";
+/// Stands as the heading over what was written from everything.
+const WHOLE: &str = "whole";
+
+/// Whether the path is none of a file.
+pub(super) fn is_told(path: &str) -> bool {
+    let number = path.strip_prefix(CONVERSATIONS).or_else(|| path.strip_prefix(REFLECTIONS));
+    number.is_some_and(|number| number.parse::<i64>().is_ok())
+}
+
+/// What is found of a conversation or a reflection; `None` if nothing was written down of it.
+pub(super) fn told(db: Db<'_>, path: &str) -> anyhow::Result<Option<(Indexed, Vec<NewEntry>)>> {
+    if let Some(id) = path.strip_prefix(CONVERSATIONS).and_then(|id| id.parse().ok()) {
+        return conversation(db, path, ConversationId(id));
+    }
+    match path.strip_prefix(REFLECTIONS).and_then(|id| id.parse().ok()) {
+        Some(id) => reflection(db, path, ReflectionId(id)),
+        None => Ok(None),
+    }
+}
+
+/// What in the journal the entries at that path and under that heading grew from.
+pub(super) fn origin(db: Db<'_>, path: &str, section: &str) -> anyhow::Result<Option<Node>> {
+    if let Some(id) = path.strip_prefix(CONVERSATIONS).and_then(|id| id.parse().ok()) {
+        let view = if section == WHOLE { SummaryInputs::Full } else { SummaryInputs::Trusted };
+        return Ok(db.summaries().summary_of(ConversationId(id), view)?.map(|summary| Node::Summary(summary.id)));
+    }
+    if let Some(id) = path.strip_prefix(REFLECTIONS).and_then(|id| id.parse().ok()) {
+        let row = db.reflections().reflection(ReflectionId(id))?;
+        return row.map(|row| db.derivations().node_of(row.message)).transpose();
+    }
+    let Some(file) = db.entries().indexed(path)? else { return Ok(None) };
+    Ok(db.file_versions().file_version(path, &file.digest)?.map(|(row, _)| Node::File(row)))
+}
+
+fn conversation(db: Db<'_>, path: &str, id: ConversationId) -> anyhow::Result<Option<(Indexed, Vec<NewEntry>)>> {
+    let Some(conversation) = db.conversations().conversation(id)? else { return Ok(None) };
+    let (trusted, whole) =
+        (db.summaries().summary_of(id, SummaryInputs::Trusted)?, db.summaries().summary_of(id, SummaryInputs::Full)?);
+    let mut entries = Vec::new();
+    let mut file = file(path, conversation.scope, conversation.last_at);
+    for (section, summary) in [("", trusted), (WHOLE, whole)] {
+        let Some(summary) = summary else { continue };
+        file.stamp.push_str(&format!("{}{} ", summary.id, summary.state));
+        let entry = summary_entry(section, &summary);
+        if !entry.text.trim().is_empty() {
+            entries.push(entry);
+        }
+    }
+    Ok(labelled(file, entries))
+}
+
+fn summary_entry(section: &str, summary: &Summary) -> NewEntry {
+    let (says, label, _) = summary.content.open();
+    let lists = [&says.topics, &says.decisions, &says.preferences, &says.pending];
+    let lines: Vec<&str> = std::iter::once(&says.title)
+        .chain(lines_of(&lists))
+        .map(String::as_str)
+        .filter(|line| !line.is_empty())
+        .collect();
+    entry(EntryKind::Conversation, section, &says.title, &lines.join("\n"), 0, 1, label)
+}
+
+fn lines_of<'s>(lists: &[&'s Vec<String>; 4]) -> impl Iterator<Item = &'s String> {
+    lists.iter().copied().flatten()
+}
+
+fn reflection(db: Db<'_>, path: &str, id: ReflectionId) -> anyhow::Result<Option<(Indexed, Vec<NewEntry>)>> {
+    let Some(row) = db.reflections().reflection(id)? else { return Ok(None) };
+    let mut file = file(path, row.scope, row.at);
+    file.stamp = row.message.to_string();
+    let title = format!("{} {}: {}", row.job, row.period, row.title);
+    let mut entries = Vec::new();
+    for text in db.messages().texts_of(row.message)? {
+        let (words, label, _) = text.text.open();
+        let lines: Vec<(u32, &str)> = (1..).zip(words.lines()).collect();
+        let label = label.join_with(&row.label);
+        for passage in passages(&lines) {
+            let ordinal = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+            entries.push(entry(EntryKind::Reflection, "", &title, &passage.text, ordinal, passage.line, &label));
+        }
+    }
+    Ok(labelled(file, entries))
+}
+
+/// With the label of all entries together; nothing, if there are none.
+fn labelled(mut file: Indexed, entries: Vec<NewEntry>) -> Option<(Indexed, Vec<NewEntry>)> {
+    let labels = entries.iter().filter_map(|entry| entry.label.clone());
+    file.label = labels.reduce(|all, label| all.join_with(&label))?;
+    Some((file, entries))
+}
+
+/// Of unknown origin until its entries are known.
+fn file(path: &str, scope: Scope, at: Timestamp) -> Indexed {
+    Indexed {
+        path: path.to_owned(),
+        scope,
+        stamp: String::new(),
+        digest: String::new(),
+        label: label::of_found_file(),
+        trouble: String::new(),
+        size: 0,
+        at,
+    }
+}
+
+fn entry(kind: EntryKind, section: &str, name: &str, text: &str, ordinal: u32, line: u32, label: &Label) -> NewEntry {
+    NewEntry {
+        section: section.to_owned(),
+        line,
+        name: name.to_owned(),
+        kind,
+        category: String::new(),
+        text: text.to_owned(),
+        ordinal,
+        at: None,
+        label: Some(label.clone()),
+    }
+}

@@ -1,0 +1,347 @@
+//! Where things lie in the tree, as paths relative to its root with `/` between their parts.
+//!
+//! Names that come from outside (a person's, a sender's file name) never become a part of a path before they are cleaned here. What a place *means* is asked of the
+//! path as the least exact disk reads it (`folded`): a file that does not exist yet has no spelling of its own, and one that is made under a second spelling of
+//! `HEARTBEAT.md` would be found under the first.
+
+use super::canonical_name;
+use crate::id::{AttachmentId, PersonId};
+use crate::skill::name;
+
+/// The longest cleaned name of a person or a file.
+const MAX_NAME: usize = 60;
+
+/// The folder that a person gets: `people/ID-name`. The id alone tells people apart; the name is for whoever looks at the disk, and stays when its person is
+/// called something else.
+pub(super) fn folder_name(id: PersonId, name: &str) -> String {
+    match clean(&name.to_ascii_lowercase(), |c| c.is_ascii_alphanumeric()).as_str() {
+        "" => format!("people/{id}-person"),
+        clean => format!("people/{id}-{clean}"),
+    }
+}
+
+/// The folder that a person had before folders were stored: it went by the name.
+pub(super) fn folder_by_name(id: PersonId, name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    let clean = clean(&lower, |c| c.is_ascii_alphanumeric());
+    let last = clean.rsplit_once('-').map(|(_, last)| last);
+    let looks_numbered = last.is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
+    match clean.as_str() {
+        "" => format!("people/person-{id}"),
+        same if same == lower && !looks_numbered => format!("people/{same}"),
+        changed => format!("people/{changed}-{id}"),
+    }
+}
+
+/// Whether it is a file of the root that is everybody's.
+pub(super) fn is_shared(inside: &str) -> bool {
+    ["AGENTS.md", "SOUL.md"].contains(&inside)
+}
+
+/// The path in the other folder of a path that lies in one; `None` if it lies elsewhere. Either may be the root, of which only what is its owner's counts.
+pub(super) fn moved(path: &str, from: &str, to: &str) -> Option<String> {
+    let (beside, inside) = match path.strip_prefix(EXPERIENCE) {
+        Some(inside) => (EXPERIENCE, inside),
+        None => ("", path),
+    };
+    if inside == from && !from.is_empty() {
+        return Some(format!("{beside}{to}"));
+    }
+    let own = if from.is_empty() { inside } else { inside.strip_prefix(from)?.strip_prefix('/')? };
+    let stays = from.is_empty() && (is_of_others(own) || beside.is_empty() && is_no_path_of_root(own));
+    (!own.is_empty() && !stays).then(|| format!("{beside}{}", within(to, own)))
+}
+
+/// What the journal keeps among paths of the root and what is none, and what is everybody's.
+fn is_no_path_of_root(own: &str) -> bool {
+    let numbered = |folder: &str| own.strip_prefix(folder).is_some_and(|number| number.parse::<i64>().is_ok());
+    is_shared(own) || ["conversations/", "reflections/", "forgotten/"].into_iter().any(numbered)
+}
+
+/// The name under which a file that came with a message is kept.
+pub(super) fn file_name(id: AttachmentId, hint: &str) -> String {
+    let (stem, extension) = hint.rsplit_once('.').unwrap_or((hint, ""));
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let (stem, extension) = (clean(stem, plain), clean(crate::text::cut_bytes(extension, 10), plain));
+    let stem = if stem.is_empty() { "file".to_owned() } else { stem };
+    if extension.is_empty() { format!("{id}-{stem}") } else { format!("{id}-{stem}.{extension}") }
+}
+
+/// A file of a folder, where the folder may be the root.
+pub(super) fn within(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// What a path begins with that lies not in the workspace but beside it, with what profiles have learned. No path of the workspace begins like this.
+pub const EXPERIENCE: &str = "//experience/";
+
+/// The most of one text file that is read for a change, in bytes.
+pub(super) const MAX_TEXT_FILE: u64 = 1024 * 1024;
+
+/// Where a path of a folder lies, relative to the workspace; `None` if it could lead anywhere else. `a/../b` is `b`.
+pub(super) fn spot(folder: &str, path: &str) -> Option<String> {
+    let (beside, path) = match path.strip_prefix(EXPERIENCE) {
+        Some(path) => (EXPERIENCE, path),
+        None => ("", path),
+    };
+    let path = normal(path)?;
+    let of_others = folder.is_empty() && is_of_others(&path);
+    let is_clear = is_plain(&path) && !is_hidden(&path) && path.split('/').all(canonical_name::is_usual);
+    (is_clear && !of_others).then(|| format!("{beside}{}", within(folder, &path)))
+}
+
+/// The path without its steps to the same folder and back up; `None` if it is absolute or leads above its beginning.
+pub fn normal(path: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    (!path.starts_with('/')).then(|| parts.join("/"))
+}
+
+/// The path where something really lies, spelt like the one that it was asked for by.
+pub(super) fn spelt(spot: &str, inside: &str) -> String {
+    if spot.starts_with(EXPERIENCE) { format!("{EXPERIENCE}{inside}") } else { inside.to_owned() }
+}
+
+/// The path as its owner sees it; `None` if it lies in no place that is theirs.
+pub(super) fn own(folder: &str, spot: &str) -> Option<String> {
+    let (beside, inside) = match spot.strip_prefix(EXPERIENCE) {
+        Some(inside) => (EXPERIENCE, inside),
+        None => ("", spot),
+    };
+    let own = if folder.is_empty() { inside } else { inside.strip_prefix(folder)?.strip_prefix('/')? };
+    let of_others = folder.is_empty() && is_of_others(own);
+    (!of_others && !is_hidden(own)).then(|| format!("{beside}{own}"))
+}
+
+/// Whether a part of the path begins with a dot: those are nobody's business.
+pub(super) fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|part| part.trim_start_matches(name::is_hidden).starts_with('.'))
+}
+
+/// Whether only the owner's own hand changes it; the path is as its owner sees it.
+pub(super) fn is_owners_hand(path: &str) -> bool {
+    ["agents.md", "soul.md", "heartbeat.md"].contains(&folded(path).as_str())
+}
+
+/// Whether it is loaded by itself, now or on some day; the path is as its owner sees it.
+pub(super) fn is_loaded(path: &str) -> bool {
+    let path = folded(path);
+    let memory = path.strip_prefix("memory/").is_some_and(|name| !name.contains('/'));
+    let agents = path.starts_with("agents/") || path.starts_with("learnings/") || path.starts_with(EXPERIENCE);
+    memory || agents || is_owners_hand(&path) || path == "user.md"
+}
+
+/// The most that a file may become by our doing, in bytes. What is loaded by itself may not become more than is loaded of it.
+pub(super) fn most_bytes(spot: &str) -> usize {
+    let own = folded(within_folder(spot));
+    match own.strip_prefix("memory/") {
+        Some(name) if name.starts_with("index-") => 1024 * 1024,
+        _ if own.starts_with("learnings/") => 48 * 1024,
+        _ if is_loaded(&own) => 64 * 1024,
+        _ => 256 * 1024,
+    }
+}
+
+/// Whether nothing at that place can be trusted, whoever wrote it.
+pub(super) fn is_untrusted(inside: &str) -> bool {
+    let own = folded(within_folder(inside));
+    is_inbox(inside) || own == "memory/untrusted" || own.starts_with("memory/untrusted/")
+}
+
+/// Whether the path is that of a note of the first owner.
+pub(super) fn is_note(inside: &str) -> bool {
+    let file = inside.strip_prefix("memory/").filter(|file| !file.contains('/'));
+    file.and_then(|file| file.strip_suffix(".md")).is_some_and(|stem| !stem.is_empty() && !stem.starts_with('.'))
+}
+
+/// Whether it is a folder that the program makes itself, so that nobody else chose its name.
+pub(super) fn is_ours(spot: &str) -> bool {
+    let ours = ["agents", "exports", "images", "inbox", "learnings", "memory", "memory/untrusted"];
+    ours.contains(&within_folder(spot))
+}
+
+/// Whether received files are kept at that place.
+pub(super) fn is_inbox(inside: &str) -> bool {
+    let own = folded(within_folder(inside));
+    own == "inbox" || own.starts_with("inbox/")
+}
+
+/// Whether that path of the root is in the folder of somebody who is not the first owner.
+pub(super) fn is_of_others(inside: &str) -> bool {
+    inside.split('/').next().is_some_and(is_for_others)
+}
+
+/// The path as its owner sees it, without the folder of a person or a group.
+fn within_folder(inside: &str) -> &str {
+    match inside.split_once('/') {
+        Some((first, rest)) if is_for_others(first) => rest.split_once('/').map_or("", |(_, own)| own),
+        _ => inside,
+    }
+}
+
+/// Whether a folder of that name holds the folders of others.
+fn is_for_others(name: &str) -> bool {
+    ["people", "groups"].contains(&folded(name).as_str())
+}
+
+/// The path as the least exact disk reads it: without capitals, characters that leave no mark, and dots or spaces at the end of a name.
+fn folded(path: &str) -> String {
+    let seen = path.chars().filter(|c| !name::is_hidden(*c));
+    let plain: String = seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    plain.split('/').map(|part| part.trim_end_matches(['.', ' '])).collect::<Vec<_>>().join("/")
+}
+
+/// Whether the path can only lead downwards.
+pub(super) fn is_plain(inside: &str) -> bool {
+    !inside.contains('\0') && inside.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+/// Every run of other characters than the allowed ones becomes one dash, none at either end.
+fn clean(name: &str, allowed: impl Fn(char) -> bool) -> String {
+    let dashed: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
+    let joined = dashed.split('-').filter(|run| !run.is_empty()).collect::<Vec<_>>().join("-");
+    crate::text::cut_bytes(&joined, MAX_NAME).trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn folders_are_told_apart_by_their_id() {
+        for (name, folder) in [
+            ("Ben", "people/7-ben"),
+            ("Ada Lovelace", "people/7-ada-lovelace"),
+            ("../../etc", "people/7-etc"),
+            ("ben-3", "people/7-ben-3"),
+            ("Анна", "people/7-person"),
+            ("", "people/7-person"),
+        ] {
+            assert_eq!(folder_name(PersonId(7), name), folder, "{name}");
+        }
+    }
+
+    #[test]
+    fn paths_follow_their_folder() {
+        for (path, from, to, expected) in [
+            ("people/ben/memory/tea.md", "people/ben", "people/2-ben", Some("people/2-ben/memory/tea.md")),
+            ("//experience/people/ben/a.md", "people/ben", "people/2-ben", Some("//experience/people/2-ben/a.md")),
+            ("people/ben", "people/ben", "people/2-ben", Some("people/2-ben")),
+            ("people/benno/a.md", "people/ben", "people/2-ben", None),
+            ("memory/tea.md", "people/ben", "people/2-ben", None),
+            ("memory/tea.md", "", "people/1-ada", Some("people/1-ada/memory/tea.md")),
+            ("//experience/default.md", "", "people/1-ada", Some("//experience/people/1-ada/default.md")),
+            ("//experience/people/ben/default.md", "", "people/1-ada", None),
+            ("AGENTS.md", "", "people/1-ada", None),
+            ("SOUL.md", "", "people/1-ada", None),
+            ("HEARTBEAT.md", "", "people/1-ada", Some("people/1-ada/HEARTBEAT.md")),
+            ("groups/4/USER.md", "", "people/1-ada", None),
+            ("conversations/12", "", "people/1-ada", None),
+            ("forgotten/3", "", "people/1-ada", None),
+            ("people/3-carl/USER.md", "people/3-carl", "", Some("USER.md")),
+        ] {
+            assert_eq!(moved(path, from, to).as_deref(), expected, "{path} from {from}");
+        }
+    }
+
+    #[test]
+    fn folders_by_name() {
+        for (name, folder) in [
+            ("Ben", "people/ben"),
+            ("anne-marie", "people/anne-marie"),
+            ("Ada Lovelace", "people/ada-lovelace-7"),
+            ("Ádám", "people/d-m-7"),
+            ("ben-3", "people/ben-3-7"),
+            ("../../etc", "people/etc-7"),
+            ("Анна", "people/person-7"),
+            ("", "people/person-7"),
+        ] {
+            assert_eq!(folder_by_name(PersonId(7), name), folder, "{name}");
+        }
+    }
+
+    #[test]
+    fn files_keep_their_kind_and_nothing_else_of_their_path() {
+        let id = AttachmentId(5);
+        for (hint, name) in [
+            ("Holiday photo (1).JPG", "5-Holiday-photo-1.JPG"),
+            ("../../.ssh/authorized_keys", "5-file.ssh-author"),
+            ("/etc/passwd", "5-etc-passwd"),
+            (".bashrc", "5-file.bashrc"),
+            ("", "5-file"),
+            ("..", "5-file"),
+            ("a\u{202e}gpj.exe", "5-a-gpj.exe"),
+        ] {
+            assert_eq!(file_name(id, hint), name, "{hint}");
+        }
+    }
+
+    #[test]
+    fn untrusted_places() {
+        for inside in ["inbox/1-a.txt", "memory/untrusted/x.md", "people/ben/inbox/a", "groups/4/memory/untrusted/a"] {
+            assert!(is_untrusted(inside), "{inside}");
+        }
+        for inside in ["USER.md", "memory/MEMORY.md", "people/ben/USER.md", "memory/inbox.md", "people/inbox/USER.md"] {
+            assert!(!is_untrusted(inside), "{inside}");
+        }
+    }
+
+    #[test]
+    fn a_second_spelling_of_a_place_means_the_same_place() {
+        for path in ["heartbeat.MD", "HEART\u{ad}BEAT.md", "HEARTBEAT.md. ", "AGENT\u{17f}.md", "\u{feff}SOUL.md"] {
+            assert!(is_owners_hand(path) && is_loaded(path), "{path:?}");
+        }
+        for path in ["Memory/x.md", "memory\u{200b}/x.md", "memory./x.md", "u\u{17f}er.md", "LEARNINGS/errors.md"] {
+            assert!(is_loaded(path), "{path:?}");
+        }
+        for path in ["Inbox/a", "inbox /a", "memory/un\u{2060}trusted/a.md", "groups/4/memory/UNTRUSTED/a"] {
+            assert!(is_untrusted(path), "{path:?}");
+        }
+        assert!(is_of_others("Peo\u{ad}ple/ben/USER.md") && is_hidden("a/\u{200b}.git"));
+        assert_eq!((spot("", "\u{212a}ey.md"), spot("", "caf\u{e9}.md")), (None, Some("caf\u{e9}.md".to_owned())));
+    }
+
+    #[test]
+    fn notes_are_plain_files_of_the_memory() {
+        for inside in ["memory/tea.md", "memory/2026-11-21.md", "memory/MEMORY.md", "memory/a b.md", "memory/a..md"] {
+            assert!(is_note(inside) && is_plain(inside), "{inside}");
+        }
+        for inside in [
+            "USER.md",
+            "memory/tea.txt",
+            "memory/.md",
+            "memory/.hidden.md",
+            "memory/../USER.md",
+            "memory/untrusted/a.md",
+            "people/ben/memory/tea.md",
+            "/memory/tea.md",
+            "memory/",
+        ] {
+            assert!(!is_note(inside), "{inside}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn cleaned_names_are_one_plain_part(name in ".{0,120}", id in 1_i64..100) {
+            let folder = folder_name(PersonId(id), &name);
+            prop_assert!(is_plain(&folder) && folder.split('/').count() == 2, "{}", folder);
+            let file = file_name(AttachmentId(id), &name);
+            prop_assert!(is_plain(&file) && !file.contains('/') && file.len() < 100, "{}", file);
+        }
+
+        #[test]
+        fn two_people_never_share_a_folder(
+            one in "[abAB1 -]{0,6}", other in "[abAB1 -]{0,6}", first in 1_i64..20, second in 20_i64..40,
+        ) {
+            prop_assert_ne!(folder_name(PersonId(first), &one), folder_name(PersonId(second), &other));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The pages read so far. An unchanged file costs one look at its metadata; a changed one is read again.
+
+use std::collections::HashMap;
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::default_files::DefaultFile;
+use super::disk::{self, Disk};
+use super::layout;
+use super::page::FileVersion;
+
+/// A larger file is not read at all: it is no text that a person keeps by hand.
+const MAX_FILE: u64 = 4 * 1024 * 1024;
+
+/// The most profiles that are looked at.
+const MOST_PROFILES: usize = 20;
+
+/// The pages that were read, one of each kind for each folder; so it grows with the people and not with the days.
+#[derive(Debug)]
+pub(super) struct PageCache {
+    disk: Disk,
+    /// What profiles have learned, beside the workspace.
+    experience: Disk,
+    pages: Mutex<HashMap<PageKey, Shelved>>,
+}
+
+/// Which page it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum PageKey {
+    /// One of that folder.
+    Own(String, DefaultFile),
+    /// Any other, by its path.
+    At(String),
+}
+
+/// What a look at a file gave.
+#[derive(Debug, Clone)]
+pub(super) enum PageLookup {
+    /// There is no such file.
+    Missing,
+    /// It cannot be loaded, and why.
+    Unreadable(String),
+    /// Its page.
+    Page(Arc<FileVersion>),
+}
+
+#[derive(Debug)]
+struct Shelved {
+    asked: String,
+    stamp: Stamp,
+    page: Arc<FileVersion>,
+}
+
+/// What changes when a file changes. The time of the last status change also sees a write that sets the old time back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    file: (u64, u64),
+    len: u64,
+    written: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(of: &Metadata) -> Self {
+        Self {
+            file: (of.dev(), of.ino()),
+            len: of.len(),
+            written: (of.mtime(), of.mtime_nsec()),
+            changed: (of.ctime(), of.ctime_nsec()),
+        }
+    }
+}
+
+impl PageCache {
+    pub(super) fn new(disk: Disk, experience: Disk) -> Self {
+        Self { disk, experience, pages: Mutex::default() }
+    }
+
+    /// The page of that kind for that folder. Blocks.
+    pub(super) fn look(&self, folder: &str, kind: DefaultFile, day: &str) -> PageLookup {
+        self.look_at(PageKey::Own(folder.to_owned(), kind), &kind.path(folder, day), &kind.name(day))
+    }
+
+    /// The page at that path, which its owner finds under that name. Blocks.
+    pub(super) fn look_there(&self, asked: &str, name: &str) -> PageLookup {
+        self.look_at(PageKey::At(asked.to_owned()), asked, name)
+    }
+
+    /// What profiles have learned with the person of that folder: the names of the files, sorted. Blocks.
+    pub(super) fn profiles(&self, folder: &str) -> Vec<String> {
+        let found = fs::read_dir(self.experience.unchecked(folder)).into_iter().flatten();
+        let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut profiles: Vec<String> = names.filter(|file| file.ends_with(".md") && !file.starts_with('.')).collect();
+        profiles.sort();
+        profiles.truncate(MOST_PROFILES);
+        profiles
+    }
+
+    fn look_at(&self, place: PageKey, asked: &str, name: &str) -> PageLookup {
+        let (disk, inside) = self.disk_of(asked);
+        let stamp = match fs::metadata(disk.unchecked(inside)) {
+            Ok(metadata) => Stamp::of(&metadata),
+            Err(error) if error.kind() == ErrorKind::NotFound => return PageLookup::Missing,
+            Err(error) => return PageLookup::Unreadable(format!("{name} cannot be read: {error}")),
+        };
+        let shelved = self
+            .lock()
+            .get(&place)
+            .filter(|old| old.asked == asked && old.stamp == stamp)
+            .map(|old| Arc::clone(&old.page));
+        if let Some(page) = shelved {
+            return PageLookup::Page(page);
+        }
+        match self.read(asked, name) {
+            Ok((stamp, page)) => {
+                let page = Arc::new(page);
+                let shelved = Shelved { asked: asked.to_owned(), stamp, page: Arc::clone(&page) };
+                self.lock().insert(place, shelved);
+                PageLookup::Page(page)
+            }
+            Err(error) => PageLookup::Unreadable(format!("{name} is left out: {error:#}")),
+        }
+    }
+
+    fn read(&self, asked: &str, name: &str) -> anyhow::Result<(Stamp, FileVersion)> {
+        let (disk, inside) = self.disk_of(asked);
+        let found = disk.find(inside)?;
+        let file = disk::open(&found)?;
+        let stamp = Stamp::of(&file.metadata()?);
+        let bytes = disk::read_up_to(file, MAX_FILE)?;
+        Ok((stamp, FileVersion::of(layout::spelt(asked, &found.inside()), name, &bytes)))
+    }
+
+    fn disk_of<'a>(&self, asked: &'a str) -> (&Disk, &'a str) {
+        match asked.strip_prefix(layout::EXPERIENCE) {
+            Some(inside) => (&self.experience, inside),
+            None => (&self.disk, asked),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PageKey, Shelved>> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

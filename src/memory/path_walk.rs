@@ -1,0 +1,196 @@
+//! The way to a file. Every part of a path is opened by itself, in the folder that is held open by then, and no call of the system follows a link.
+//!
+//! So what is found is what is used: whoever swaps a folder or a file for a link meanwhile changes where the next walk leads and not where this one has
+//! arrived. A link is followed here, part by part, as long as it stays inside; one that is written as an absolute path counts from the root that
+//! it names. The path that comes out is the one by which the thing is known in the journal, whatever links lay on the way and however its name was
+//! spelt (`spelling`).
+
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::canonical_name::{Lookup, own_name};
+
+/// The most links on one way; more are a circle.
+const MOST_LINKS: usize = 40;
+const LEADS_OUT: &str = "A link leads out of the workspace";
+
+/// A folder that is held open.
+#[derive(Debug, Clone)]
+pub(super) struct OpenFolder {
+    /// It.
+    pub fd: Arc<OwnedFd>,
+    /// Where it really is, relative to the root; blank for the root itself.
+    pub inside: String,
+}
+
+/// Where a walk arrived: a name in a folder that is held open.
+#[derive(Debug, Clone)]
+pub(super) struct Reached {
+    /// The folder.
+    pub folder: OpenFolder,
+    /// The name in it; blank if the folder itself is meant, and a path where even the folders on the way are not there.
+    pub name: String,
+    /// What lies there.
+    pub lies: Lies,
+}
+
+/// What lies somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lies {
+    /// Nothing.
+    Nothing,
+    /// An ordinary file.
+    File,
+    /// A folder.
+    Folder,
+    /// A pipe, a device, or something else that is never opened.
+    Other,
+}
+
+/// What becomes of a folder that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Absent {
+    /// The walk ends with an error.
+    Missing,
+    /// It is made.
+    Make,
+}
+
+impl Reached {
+    /// Where it really is, relative to the root.
+    pub(super) fn inside(&self) -> String {
+        if self.name.is_empty() {
+            self.folder.inside.clone()
+        } else {
+            super::layout::within(&self.folder.inside, &self.name)
+        }
+    }
+}
+
+/// Goes to that path below `root`, where names are looked up like that. With [`Absent::Make`] its last part is a folder too.
+pub(super) fn walk(root: &Path, lookup: Lookup, inside: &str, absent: Absent) -> anyhow::Result<Reached> {
+    let base =
+        rustix::fs::openat(CWD, root, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty()).map_err(io::Error::from)?;
+    let rest = inside.split('/').rev().map(str::to_owned).collect();
+    Walk { root, lookup, base: Arc::new(base), stack: Vec::new(), rest, links: 0, absent }.run()
+}
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+struct Walk<'r> {
+    root: &'r Path,
+    lookup: Lookup,
+    base: Arc<OwnedFd>,
+    stack: Vec<(String, Arc<OwnedFd>)>,
+    /// The parts that are still to go, the next one last.
+    rest: Vec<String>,
+    links: usize,
+    absent: Absent,
+}
+
+impl Walk<'_> {
+    fn run(mut self) -> anyhow::Result<Reached> {
+        while let Some(part) = self.rest.pop() {
+            match part.as_str() {
+                "" | "." => {}
+                ".." => drop(self.stack.pop().context(LEADS_OUT)?),
+                name => {
+                    if let Some((name, lies)) = self.step(name)? {
+                        return Ok(Reached { folder: self.here(), name: self.to_the_end(name), lies });
+                    }
+                }
+            }
+        }
+        Ok(Reached { folder: self.here(), name: String::new(), lies: Lies::Folder })
+    }
+
+    /// Goes on by one part; what lies at the end of the way and its own name, if this is it and no folder.
+    fn step(&mut self, name: &str) -> anyhow::Result<Option<(String, Lies)>> {
+        let here = self.here();
+        let is_last = self.rest.iter().all(String::is_empty);
+        let found = match (self.lookup)(&here.fd, name) {
+            Err(Errno::NOENT) if self.absent == Absent::Make => return self.make(&here, name).map(|()| None),
+            Err(Errno::NOENT) if self.rest.iter().all(|part| part != "..") => {
+                return Ok(Some((name.to_owned(), Lies::Nothing)));
+            }
+            found => found.map_err(io::Error::from)?,
+        };
+        let kind = FileType::from_raw_mode(found.st_mode);
+        if kind == FileType::Symlink {
+            return self.follow(&here, name).map(|()| None);
+        }
+        let name = own_name(&here.fd, name, &found, self.lookup)?;
+        match kind {
+            FileType::Directory => self.enter(&here, &name).map(|()| None),
+            _ if !is_last => Err(io::Error::from(ErrorKind::NotADirectory).into()),
+            FileType::RegularFile => Ok(Some((name, Lies::File))),
+            _ => Ok(Some((name, Lies::Other))),
+        }
+    }
+
+    /// From that part to the end of the way.
+    fn to_the_end(&self, part: String) -> String {
+        let more = self.rest.iter().rev().map(String::as_str).filter(|more| !matches!(*more, "" | "."));
+        std::iter::once(part.as_str()).chain(more).collect::<Vec<_>>().join("/")
+    }
+
+    fn enter(&mut self, here: &OpenFolder, name: &str) -> anyhow::Result<()> {
+        let fd = rustix::fs::openat(&here.fd, name, FOLDER, Mode::empty()).map_err(io::Error::from)?;
+        self.stack.push((name.to_owned(), Arc::new(fd)));
+        Ok(())
+    }
+
+    fn make(&mut self, here: &OpenFolder, name: &str) -> anyhow::Result<()> {
+        match rustix::fs::mkdirat(&here.fd, name, Mode::RWXU) {
+            Ok(()) => rustix::fs::fsync(&here.fd).map_err(io::Error::from)?,
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(io::Error::from(error).into()),
+        }
+        self.enter(here, name)
+    }
+
+    fn follow(&mut self, here: &OpenFolder, name: &str) -> anyhow::Result<()> {
+        self.links += 1;
+        anyhow::ensure!(self.links <= MOST_LINKS, "Links lead in a circle");
+        let target = rustix::fs::readlinkat(&here.fd, name, Vec::new()).map_err(io::Error::from)?;
+        let target = target.to_str().ok().context("A link leads to a name that is no text")?;
+        let inside = match Path::new(target).is_absolute() {
+            false => target.to_owned(),
+            true => {
+                self.stack.clear();
+                below(self.root, Path::new(target)).context(LEADS_OUT)?
+            }
+        };
+        self.rest.extend(inside.split('/').rev().map(str::to_owned));
+        Ok(())
+    }
+
+    fn here(&self) -> OpenFolder {
+        let names: Vec<&str> = self.stack.iter().map(|(name, _)| name.as_str()).collect();
+        let fd = self.stack.last().map_or(&self.base, |(_, fd)| fd);
+        OpenFolder { fd: Arc::clone(fd), inside: names.join("/") }
+    }
+}
+
+/// An absolute path as one below the root, by whatever name the root is called there.
+fn below(root: &Path, target: &Path) -> Option<String> {
+    let real = root.canonicalize().ok()?;
+    let plain = [root, real.as_path()].into_iter().find_map(|root| target.strip_prefix(root).ok());
+    let inside = plain.map(Path::to_owned).or_else(|| deepest(target, &real))?;
+    inside.to_str().map(str::to_owned)
+}
+
+/// The same where folders above the root are called by the names of links.
+fn deepest(target: &Path, real: &Path) -> Option<PathBuf> {
+    let names_up = target.components().any(|part| part == Component::ParentDir);
+    let mut above = target.ancestors().skip(1);
+    (!names_up)
+        .then(|| above.find(|above| above.canonicalize().is_ok_and(|above| above == real)))?
+        .and_then(|above| target.strip_prefix(above).ok().map(Path::to_owned))
+}

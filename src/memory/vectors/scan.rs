@@ -1,0 +1,327 @@
+//! The walk along a shelf: what is nearest to a question, and which categories are.
+//!
+//! Every vector is looked at; there is nothing to build, and nothing is overlooked. For entries the same walk gives the three categories whose centres are
+//! nearest to the question, and the members of each that are nearest, however far they are behind everything else: so a small category is not crowded out by
+//! a large one. A question that is limited to kinds, to a category or to some digests walks past the others.
+
+use std::collections::HashSet;
+
+use super::category::{Belongs, NEAR_ENOUGH, Name, dot};
+use super::vector_cache::{Digest, EntryRef, VectorCache, digest_of, hexadecimal, in_bytes};
+use crate::store::EntryKind;
+
+/// How many times as many as wanted are compared exactly.
+const CLOSER_LOOK: usize = 3;
+/// So many categories are looked into.
+const CATEGORIES: usize = 3;
+/// So many members of each.
+const INSIDE: usize = 20;
+
+/// What is wanted of the entries.
+#[derive(Debug, Clone, Default)]
+pub struct EntryFilter {
+    /// Untrusted ones as well.
+    pub untrusted_too: bool,
+    /// Only these kinds; all if empty.
+    pub kinds: Vec<EntryKind>,
+    /// Only those that state this category.
+    pub category: Option<String>,
+    /// Only those with one of these digests.
+    pub only: Option<HashSet<String>>,
+    /// At most so many, and what is inside the best categories besides.
+    pub limit: usize,
+}
+
+/// The categories nearest to a question, as what belongs to them can be told by.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BestCategories {
+    /// Those that entries state.
+    pub stated: HashSet<String>,
+    /// Those that are titles.
+    pub titled: HashSet<String>,
+    /// What is a category by itself, or is near to one of these: digests.
+    pub single: HashSet<String>,
+    /// The nearest members of each: digests.
+    pub members: HashSet<String>,
+    /// How near anything is on the average: what is not nearer than this has nothing to do with the question.
+    pub usual: f64,
+}
+
+/// One of the best.
+struct Best {
+    belongs: Belongs,
+    row: usize,
+    is_trusted: bool,
+    nearness: f32,
+    centre: Vec<f32>,
+}
+
+impl VectorCache {
+    /// The digests of those that are nearest by their bytes, in no order.
+    pub(super) fn nearest(&self, vector: &[f32], untrusted_too: bool, limit: usize) -> Vec<Digest> {
+        let mut scored = self.scored(vector, |row| untrusted_too || self.is_trusted(row));
+        nearest_first(&mut scored, limit.saturating_mul(CLOSER_LOOK));
+        self.digests_of(scored.iter().map(|(_, row)| *row))
+    }
+
+    /// The same of entries, with what is nearest inside the best categories.
+    pub(super) fn entries(&self, vector: &[f32], wanted: &EntryFilter) -> (Vec<Digest>, BestCategories) {
+        let within = wanted.category.as_deref().map(|name| [true, false].map(|trust| self.categories.of(name, trust)));
+        let only =
+            wanted.only.as_ref().map(|only| only.iter().filter_map(|one| digest_of(one)).collect::<HashSet<_>>());
+        let is_one = |row| only.as_ref().is_none_or(|only| self.digests.get(row).is_some_and(|one| only.contains(one)));
+        let mut scored = self.scored(vector, |row| {
+            let Some(place) = self.places.get(row) else { return false };
+            (wanted.untrusted_too || self.is_trusted(row))
+                && (wanted.kinds.is_empty() || wanted.kinds.contains(&place.kind))
+                && is_one(row)
+                && within.is_none_or(|any| place.belongs != Belongs::Nowhere && any.contains(&place.belongs))
+        });
+        let usual = scored.iter().map(|(nearness, _)| f64::from(*nearness)).sum::<f64>() / scored.len().max(1) as f64;
+        let best = self.best(&scored, vector);
+        let mut rows: Vec<usize> = best.iter().flat_map(|one| self.inside(one, &scored)).collect();
+        nearest_first(&mut scored, wanted.limit.saturating_mul(CLOSER_LOOK));
+        let near: Vec<usize> = scored.into_iter().map(|(_, row)| row).collect();
+        let joined = near.iter().copied().filter(|row| self.joins(*row, &best)).collect::<Vec<_>>();
+        let mut categories = BestCategories { usual, ..self.named(&best, &joined) };
+        categories.members = self.digests_of(rows.iter().copied()).iter().map(hexadecimal).collect();
+        rows.extend(near);
+        (self.digests_of(rows.into_iter()), categories)
+    }
+
+    /// Each row that is wanted, with how near it is, about.
+    fn scored(&self, vector: &[f32], is_wanted: impl Fn(usize) -> bool) -> Vec<(f32, usize)> {
+        let (scale, asked) = in_bytes(vector);
+        let rows = self.numbers.chunks_exact(self.length.max(1)).zip(&self.factors).enumerate();
+        let wanted = rows.filter(|(row, _)| is_wanted(*row));
+        wanted.map(|(at, (row, factor))| (product(row, &asked) * factor * scale, at)).collect()
+    }
+
+    /// The best categories among those that have a member in the walk, nearest first.
+    fn best(&self, scored: &[(f32, usize)], vector: &[f32]) -> Vec<Best> {
+        let mut best: Vec<Best> = Vec::new();
+        let mut met: HashSet<u32> = HashSet::new();
+        for (nearness, row) in scored {
+            let belongs = self.belongs(*row);
+            let nearness = match belongs {
+                Belongs::Nowhere => continue,
+                Belongs::Alone => *nearness,
+                Belongs::To(category) if met.insert(category) => {
+                    self.categories.nearness(category, vector).unwrap_or(*nearness)
+                }
+                Belongs::To(_) => continue,
+            };
+            if best.len() < CATEGORIES || best.last().is_some_and(|last| last.nearness < nearness) {
+                let one = Best { belongs, row: *row, is_trusted: self.is_trusted(*row), nearness, centre: Vec::new() };
+                best.push(one);
+                best.sort_by(|a, b| self.in_order(a, b));
+                best.truncate(CATEGORIES);
+            }
+        }
+        for one in &mut best {
+            let centre = if let Belongs::To(category) = one.belongs { self.categories.centre(category) } else { None };
+            one.centre = centre.unwrap_or_else(|| self.vector(one.row));
+        }
+        best
+    }
+
+    /// Nearest first; what is equally near in the order of names, then of words.
+    fn in_order(&self, one: &Best, other: &Best) -> std::cmp::Ordering {
+        let name = |best: &Best| if let Belongs::To(id) = best.belongs { self.categories.name_of(id) } else { None };
+        let digest = |best: &Best| self.digests.get(best.row);
+        let by_name = || name(one).cmp(&name(other)).then_with(|| digest(one).cmp(&digest(other)));
+        other.nearness.total_cmp(&one.nearness).then_with(by_name)
+    }
+
+    /// The nearest members of a category.
+    fn inside(&self, one: &Best, scored: &[(f32, usize)]) -> Vec<usize> {
+        if one.belongs == Belongs::Alone {
+            return vec![one.row];
+        }
+        let mut members: Vec<(f32, usize)> =
+            scored.iter().filter(|(_, row)| self.belongs(*row) == one.belongs).copied().collect();
+        nearest_first(&mut members, INSIDE);
+        members.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Whether something that states no category is near enough to one of the best, and nearer than to any other.
+    fn joins(&self, row: usize, best: &[Best]) -> bool {
+        let states_none = match self.belongs(row) {
+            Belongs::Nowhere => false,
+            Belongs::Alone => true,
+            Belongs::To(id) => matches!(self.categories.name_of(id), Some(Name::Titled(_))),
+        };
+        let others = best.iter().filter(|one| one.row != row && one.is_trusted == self.is_trusted(row));
+        if !states_none || others.clone().next().is_none() {
+            return false;
+        }
+        let vector = self.vector(row);
+        let nearest = others.map(|one| dot(&one.centre, &vector)).fold(f32::NEG_INFINITY, f32::max);
+        nearest >= NEAR_ENOUGH && !self.categories.is_nearer_elsewhere(&vector, self.is_trusted(row), nearest + 1e-4)
+    }
+
+    fn named(&self, best: &[Best], joined: &[usize]) -> BestCategories {
+        let mut named = BestCategories::default();
+        for one in best {
+            let name = if let Belongs::To(id) = one.belongs { self.categories.name_of(id) } else { None };
+            match name {
+                Some(Name::Stated(name)) => drop(named.stated.insert(name.clone())),
+                Some(Name::Titled(name)) => drop(named.titled.insert(name.clone())),
+                None => named.single.extend(self.digests.get(one.row).map(hexadecimal)),
+            }
+        }
+        named.single.extend(joined.iter().filter_map(|row| self.digests.get(*row)).map(hexadecimal));
+        named
+    }
+
+    fn belongs(&self, row: usize) -> Belongs {
+        self.places.get(row).map_or(Belongs::Nowhere, |EntryRef { belongs, .. }| *belongs)
+    }
+
+    fn is_trusted(&self, row: usize) -> bool {
+        self.trusted.get(row).copied().unwrap_or_default()
+    }
+
+    fn digests_of(&self, rows: impl Iterator<Item = usize>) -> Vec<Digest> {
+        let mut seen = HashSet::new();
+        rows.filter_map(|row| self.digests.get(row)).copied().filter(|digest| seen.insert(*digest)).collect()
+    }
+}
+
+/// Keeps the nearest `count`, in no order.
+fn nearest_first(scored: &mut Vec<(f32, usize)>, count: usize) {
+    if scored.len() > count {
+        if count > 0 {
+            scored.select_nth_unstable_by(count - 1, |a, b| b.0.total_cmp(&a.0));
+        }
+        scored.truncate(count);
+    }
+}
+
+/// The sum of products. In strips of a fixed length, which the compiler turns into vector instructions.
+fn product(one: &[i8], other: &[i8]) -> f32 {
+    const STRIP: usize = 32;
+    let strips = one.as_chunks::<STRIP>();
+    let others = other.as_chunks::<STRIP>();
+    let mut sum = 0_i32;
+    for (a, b) in strips.0.iter().zip(others.0) {
+        sum += a.iter().zip(b).map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b))).sum::<i32>();
+    }
+    sum += strips.1.iter().zip(others.1).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>();
+    #[allow(clippy::cast_precision_loss, reason = "it is an estimate; the exact figure follows")]
+    let sum = sum as f32;
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn unit(numbers: &[f32]) -> Vec<f32> {
+        let length = numbers.iter().map(|number| number * number).sum::<f32>().sqrt();
+        numbers.iter().map(|number| number / length).collect()
+    }
+
+    fn vectors() -> impl Strategy<Value = (Vec<f32>, Vec<f32>)> {
+        (1_usize..100).prop_flat_map(|length| {
+            let vector = || prop::collection::vec(-1.0_f32..1.0, length);
+            (vector(), vector())
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_are_near_enough_to_floats((one, other) in vectors()) {
+            prop_assume!(one.iter().any(|number| number.abs() > 0.01) && other.iter().any(|number| number.abs() > 0.01));
+            let (one, other) = (unit(&one), unit(&other));
+            let shelf = VectorCache::of(&[(1, true, None, one.clone())]);
+            let estimate = shelf.scored(&other, |_| true)[0].0;
+            prop_assert!((dot(&one, &other) - estimate).abs() < 0.05);
+        }
+    }
+
+    #[test]
+    fn the_walk_finds_the_nearest_and_passes_over_what_is_not_trusted() {
+        let rows = [(0, vec![1.0, 0.0, 0.0]), (1, vec![0.0, 1.0, 0.0]), (2, vec![0.6, 0.8, 0.0])];
+        let shelf = VectorCache::of(&rows.map(|(digest, vector)| (digest, digest != 1, None, vector)));
+        let nearest = |untrusted_too, limit| shelf.nearest(&[0.0, 1.0, 0.0], untrusted_too, limit);
+        assert_eq!((nearest(true, 1).len(), nearest(true, 0).len()), (3, 0));
+        assert!(!nearest(false, 9).contains(&[1; 32]));
+        let mut scored = shelf.scored(&[0.0, 1.0, 0.0], |_| true);
+        nearest_first(&mut scored, 1);
+        assert_eq!(scored[0].1, 1);
+    }
+
+    fn fact<'a>(category: &'a str, title: &'a str) -> Option<(EntryKind, &'a str, &'a str)> {
+        Some((EntryKind::Fact, category, title))
+    }
+
+    #[test]
+    fn the_best_categories_are_the_ones_whose_centres_are_near() {
+        // The best member of `mixed` is the nearest of all; the centre of `home` is nearer than the centre of `mixed`.
+        let shelf = VectorCache::of(&[
+            (1, true, fact("mixed", "a"), unit(&[1.0, 0.0, 0.0])),
+            (2, true, fact("mixed", "b"), unit(&[-1.0, 0.3, 0.0])),
+            (3, true, fact("home", "c"), unit(&[0.8, 0.0, 0.6])),
+            (4, true, fact("home", "d"), unit(&[0.8, 0.0, 0.5])),
+            (5, true, fact("far", "e"), unit(&[0.0, 1.0, 0.0])),
+            (6, true, fact("far", "f"), unit(&[0.0, 1.0, 0.1])),
+            (7, true, fact("further", "g"), unit(&[-0.9, 0.0, 0.1])),
+            (8, true, Some((EntryKind::File, "", "")), unit(&[1.0, 0.01, 0.0])),
+        ]);
+        let wanted = EntryFilter { limit: 1, ..EntryFilter::default() };
+        let (digests, best) = shelf.entries(&[1.0, 0.0, 0.0], &wanted);
+        assert_eq!(best.stated, ["home", "mixed", "far"].map(str::to_owned).into());
+        assert_eq!((best.titled.len(), best.single.len()), (0, 0));
+        assert!(!best.members.contains(&hexadecimal(&[8; 32])));
+        assert!(digests.contains(&[2; 32]), "a member of one of the best, though others are nearer");
+        assert!(!digests.contains(&[7; 32]));
+    }
+
+    #[test]
+    fn what_has_no_category_joins_a_near_one_or_is_one() {
+        let shelf = VectorCache::of(&[
+            (1, true, fact("tea", "a"), unit(&[1.0, 0.0, 0.1])),
+            (2, true, fact("tea", "b"), unit(&[1.0, 0.0, -0.1])),
+            (3, true, fact("", "near"), unit(&[1.0, 0.1, 0.0])),
+            (4, true, fact("", "by itself"), unit(&[0.6, 0.8, 0.0])),
+            (5, true, fact("other", "c"), unit(&[0.0, 0.0, 1.0])),
+            (6, true, fact("", ""), unit(&[-1.0, 0.0, 0.0])),
+            (7, false, fact("", ""), unit(&[1.0, 0.0, 0.0])),
+        ]);
+        let (_, best) = shelf.entries(&[1.0, 0.0, 0.0], &EntryFilter { limit: 9, ..EntryFilter::default() });
+        assert!(best.stated.contains("tea") && best.titled.contains("near") && best.titled.contains("by itself"));
+        assert_eq!(
+            best.single,
+            [hexadecimal(&[3; 32])].into(),
+            "it is near to tea as well, and what is not trusted is not met"
+        );
+        let untrusted_too = EntryFilter { limit: 9, untrusted_too: true, ..EntryFilter::default() };
+        let (_, best) = shelf.entries(&[1.0, 0.0, 0.0], &untrusted_too);
+        assert!(best.single.contains(&hexadecimal(&[7; 32])), "it is a category by itself");
+    }
+
+    #[test]
+    fn a_question_that_is_limited_finds_what_is_behind_everything_else() {
+        let mut rows: Vec<_> =
+            (0..100_u8).map(|n| (n, true, fact("large", ""), unit(&[1.0, f32::from(n) / 1e4, 0.0]))).collect();
+        rows.push((200, true, fact("small", ""), unit(&[-1.0, 0.0, 0.0])));
+        rows.push((201, true, Some((EntryKind::Note, "", "n")), unit(&[-1.0, 0.1, 0.0])));
+        let shelf = VectorCache::of(&rows);
+        let find = |wanted: EntryFilter| shelf.entries(&[1.0, 0.0, 0.0], &wanted).0;
+        assert_eq!(
+            find(EntryFilter { category: Some("SMALL".to_owned()), limit: 5, ..EntryFilter::default() }),
+            [[200; 32]]
+        );
+        assert_eq!(
+            find(EntryFilter { category: Some("none".to_owned()), limit: 5, ..EntryFilter::default() }),
+            [[0; 32]; 0]
+        );
+        assert_eq!(find(EntryFilter { kinds: vec![EntryKind::Note], limit: 5, ..EntryFilter::default() }), [[201; 32]]);
+        assert!(
+            find(EntryFilter { limit: 5, ..EntryFilter::default() }).contains(&[200; 32]),
+            "the second best category"
+        );
+    }
+}

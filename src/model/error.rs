@@ -1,0 +1,258 @@
+//! What a server's refusal means: status, headers and body of an answer turned into the one [`ModelError`] that says what
+//! to do next.
+//!
+//! Providers disagree about codes and agree roughly about words, so the words are looked at before the status. Only a
+//! rejection carries the server's own sentence, since nobody could mend the configuration without it; it is cleaned,
+//! short, and left out altogether when it repeats the key or a piece of the conversation.
+
+use std::time::Duration;
+
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+use serde_json::Value;
+
+use super::request::{Request, RequestPart};
+use super::retry::LONGEST_WAIT;
+use super::{ModelError, wire};
+use crate::text;
+
+/// The longest sentence of a server that is passed on, in characters.
+const MAX_SENTENCE: usize = 200;
+
+/// As many characters in a row that also stand in the request count as a quote of it.
+const QUOTE: usize = 20;
+
+const REFUSED: &[&str] = &[
+    "content_filter",
+    "content_policy",
+    "content management policy",
+    "responsibleaipolicy",
+    "flagged",
+    "prohibited_content",
+];
+const NO_CREDIT: &[&str] = &["insufficient_quota", "billing_hard_limit", "credit balance", "insufficient_balance"];
+const TOO_LONG: &[&str] = &[
+    "context_length_exceeded",
+    "maximum context length",
+    "prompt is too long",
+    "exceed_context_size",
+    "exceeds the available context",
+    "input token count",
+    "request_too_large",
+    "string_above_max_length",
+];
+const BAD_KEY: &[&str] =
+    &["invalid_api_key", "api_key_invalid", "api key not valid", "authentication_error", "permission_error"];
+const LATER: &[&str] = &["overloaded", "rate_limit", "resource_exhausted", "server_error", "api_error", "unavailable"];
+
+/// A failed answer, before it is known what it means.
+pub(super) struct Fault<'a> {
+    /// The HTTP status; 200 for an error inside a stream that had begun well.
+    pub status: u16,
+    /// Its headers.
+    pub headers: Option<&'a HeaderMap>,
+    /// Its body.
+    pub body: &'a str,
+}
+
+impl Fault<'_> {
+    /// What to do about it. `key` and `request` are what must not be repeated.
+    pub(super) fn classify(&self, key: &str, request: Option<&Request>) -> ModelError {
+        let body: Value = serde_json::from_str(self.body).unwrap_or(Value::Null);
+        let said = ErrorBody::of(&body);
+        let says = |words: &[&str]| words.iter().any(|word| said.words.contains(word));
+        let status = if self.status == 200 { said.status.unwrap_or(200) } else { self.status };
+        if says(REFUSED) {
+            return ModelError::Refused;
+        }
+        if status == 402 || says(NO_CREDIT) {
+            return ModelError::NoCredit;
+        }
+        if status == 413 || says(TOO_LONG) {
+            return ModelError::TooLong;
+        }
+        if matches!(status, 401 | 403) || says(BAD_KEY) {
+            return ModelError::BadKey;
+        }
+        // An error inside a stream: the request itself was accepted, so what went wrong may go well the next time.
+        if matches!(status, 200 | 408 | 409 | 425 | 429 | 500..) || says(LATER) {
+            return self.later(status);
+        }
+        ModelError::Rejected(sentence(status, &said.sentence, key, request))
+    }
+
+    fn later(&self, status: u16) -> ModelError {
+        let what = if status == 200 { "an error inside the answer".to_owned() } else { format!("HTTP {status}") };
+        ModelError::Later { after: self.headers.and_then(retry_after), what }
+    }
+}
+
+/// How long the server asks to be left alone: seconds, or a date compared with the server's own clock.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = value.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let until = chrono::DateTime::parse_from_rfc2822(value).ok()?;
+    let now = headers.get(DATE).and_then(|date| chrono::DateTime::parse_from_rfc2822(date.to_str().ok()?).ok());
+    // Without the server's clock the date cannot be compared with anything: the longest wait is the safe guess.
+    Some(now.map_or(LONGEST_WAIT, |now| (until - now).to_std().unwrap_or_default()))
+}
+
+/// The error that stands for an answer of 200 that is no answer, as a web page.
+pub(super) fn no_answer(content_type: &str) -> ModelError {
+    let kind = content_type.split(';').next().unwrap_or_default().trim();
+    let kind = if kind.is_empty() { "nothing" } else { kind };
+    ModelError::Rejected(format!("it answers with {}, not with a model's answer", text::shorten(kind, 40)))
+}
+
+struct ErrorBody {
+    /// All codes and words, in lower case, to look for known ones.
+    words: String,
+    /// The sentence for a person.
+    sentence: String,
+    /// A status given inside the body.
+    status: Option<u16>,
+}
+
+impl ErrorBody {
+    fn of(body: &Value) -> Self {
+        // Gemini wraps its error in a list when it streams.
+        let body = body.get(0).unwrap_or(body);
+        let error = body.get("error").filter(|error| !error.is_null()).unwrap_or(body);
+        let word = |field: &str| error.get(field).and_then(Value::as_str).unwrap_or_default();
+        let message = error
+            .as_str()
+            .or_else(|| error.get("message").and_then(Value::as_str))
+            .or_else(|| error.get("detail").and_then(Value::as_str))
+            .unwrap_or_default();
+        let words = [word("code"), word("type"), word("status"), message].join(" ").to_lowercase();
+        let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        Self { words, sentence: message.to_owned(), status: status.filter(|code| (400..600).contains(code)) }
+    }
+}
+
+/// The server's sentence, made fit to be shown.
+fn sentence(status: u16, said: &str, key: &str, request: Option<&Request>) -> String {
+    let visible: String = said.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let whole = text::one_line(&visible);
+    let said = text::shorten(&whole, MAX_SENTENCE - "HTTP 400: ".len());
+    let leaks = (!key.is_empty() && whole.contains(key)) || request.is_some_and(|request| quotes(&said, request));
+    if said.is_empty() || leaks { format!("HTTP {status}") } else { format!("HTTP {status}: {said}") }
+}
+
+/// Whether a stretch of the sentence stands in the conversation as well.
+fn quotes(said: &str, request: &Request) -> bool {
+    let chars: Vec<char> = said.chars().collect();
+    let windows: Vec<String> = chars.windows(QUOTE).map(|window| window.iter().collect()).collect();
+    let messages = request.messages().iter().flat_map(|message| message.parts());
+    messages.map(|part| part.open().0).any(|part| match part {
+        RequestPart::Text(text) | RequestPart::Result { text, .. } | RequestPart::Call { arguments: text, .. } => {
+            let text = text::one_line(text);
+            windows.iter().any(|window| text.contains(window))
+        }
+        RequestPart::Image { .. } => false,
+    })
+}
+
+/// What a response that is not a success means.
+pub(super) async fn of_response(response: reqwest::Response, key: &str, request: Option<&Request>) -> ModelError {
+    const MAX_BODY: usize = 64 << 10;
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let body = wire::read_text(response, MAX_BODY).await.ok().flatten().unwrap_or_default();
+    Fault { status, headers: Some(&headers), body: &body }.classify(key, request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Purpose, Role};
+    use crate::trust::{Label, Labelled, Scope};
+
+    fn classify(status: u16, body: &str) -> ModelError {
+        Fault { status, headers: None, body }.classify("sk-secret", None)
+    }
+
+    fn later(what: &str) -> ModelError {
+        ModelError::Later { after: None, what: what.to_owned() }
+    }
+
+    #[test]
+    fn a_table_of_refusals() {
+        use ModelError::{BadKey, NoCredit, Refused, Rejected, TooLong};
+        let rejected = |text: &str| Rejected(text.to_owned());
+        let table = [
+            (401, "", BadKey),
+            (403, "{}", BadKey),
+            (403, r#"{"error":{"message":"Your input was flagged","code":403}}"#, Refused),
+            (400, r#"{"error":{"message":"API key not valid. Please pass","status":"INVALID_ARGUMENT"}}"#, BadKey),
+            (402, "", NoCredit),
+            (429, r#"{"error":{"message":"You exceeded","code":"insufficient_quota"}}"#, NoCredit),
+            (400, r#"{"type":"error","error":{"message":"Your credit balance is too low"}}"#, NoCredit),
+            (413, "", TooLong),
+            (400, r#"{"error":{"code":"context_length_exceeded"}}"#, TooLong),
+            (
+                400,
+                r#"{"error":{"message":"prompt is too long: 9 tokens > 8","type":"invalid_request_error"}}"#,
+                TooLong,
+            ),
+            (400, r#"[{"error":{"message":"The input token count (9) exceeds the maximum","code":400}}]"#, TooLong),
+            (400, r#"{"error":{"code":"content_filter"}}"#, Refused),
+            (408, "", later("HTTP 408")),
+            (409, "", later("HTTP 409")),
+            (425, "", later("HTTP 425")),
+            (429, "", later("HTTP 429")),
+            (500, "<html>", later("HTTP 500")),
+            (529, r#"{"error":{"type":"overloaded_error"}}"#, later("HTTP 529")),
+            (200, r#"{"error":{"message":"whatever"}}"#, later("an error inside the answer")),
+            (200, r#"{"error":{"message":"Provider returned error","code":402}}"#, NoCredit),
+            (200, r#"{"error":{"message":"No such model","code":404}}"#, rejected("HTTP 404: No such model")),
+            (404, r#"{"error":"model \"x\" not found"}"#, rejected("HTTP 404: model \"x\" not found")),
+            (404, r#"{"detail":"Not Found"}"#, rejected("HTTP 404: Not Found")),
+            (422, r#"{"detail":[{"msg":"x"}]}"#, rejected("HTTP 422")),
+            (301, "", rejected("HTTP 301")),
+            (400, "not json", rejected("HTTP 400")),
+        ];
+        for (status, body, expected) in table {
+            assert_eq!(classify(status, body), expected, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_is_one_short_line_without_secrets() {
+        let said = |message: &str| {
+            let body = serde_json::json!({ "error": { "message": message } }).to_string();
+            let mut request = Request::new(Scope::Shared, Purpose::Chat);
+            let words = "my very private diary entry about tea".into();
+            request.text(Role::User, Labelled::new(words, Label::trusted(), Scope::Shared)).unwrap();
+            match (Fault { status: 400, headers: None, body: &body }).classify("sk-secret", Some(&request)) {
+                ModelError::Rejected(text) => text,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(said("a\n\tb\u{1b}[31m"), "HTTP 400: a b [31m");
+        assert_eq!(said("bad key sk-secret here"), "HTTP 400");
+        assert_eq!(said("cannot parse 'my very private diary entry'"), "HTTP 400");
+        assert_eq!(said(&"ä".repeat(500)).chars().count(), 200);
+    }
+
+    #[test]
+    fn retry_after_in_both_shapes() {
+        let after = |value: &str, date: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, value.parse().unwrap());
+            if let Some(date) = date {
+                headers.insert(DATE, date.parse().unwrap());
+            }
+            retry_after(&headers)
+        };
+        let date = Some("Fri, 20 Nov 2026 18:05:00 GMT");
+        assert_eq!(after("7", None), Some(Duration::from_secs(7)));
+        assert_eq!(after("1.5", None), Some(Duration::from_millis(1500)));
+        assert_eq!(after("Fri, 20 Nov 2026 18:05:09 GMT", date), Some(Duration::from_secs(9)));
+        assert_eq!(after("Fri, 20 Nov 2026 18:04:00 GMT", date), Some(Duration::ZERO));
+        assert_eq!(after("Fri, 20 Nov 2026 18:05:09 GMT", None), Some(LONGEST_WAIT));
+        assert_eq!(after("soon", date), None);
+        assert_eq!(after("-3", None), None);
+        assert_eq!(after("1e300", None), None);
+    }
+}

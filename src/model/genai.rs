@@ -1,0 +1,181 @@
+//! Anthropic and Gemini, whose wire formats the `genai` library knows.
+//!
+//! The library only translates; what it leaves open is closed here. It takes an ending such as `-high` off a model's
+//! name unless an effort is given, so one is always given or the name is refused. It ends a broken-off stream in silence
+//! (Anthropic) or with an end that lacks a reason (Gemini), and goes on after an error: an answer is whole only with a
+//! reason to stop, and the first error ends it. Its errors print the conversation, and it writes such errors to the log by
+//! itself: they are taken apart, never shown, and it runs without a log.
+
+mod ask;
+mod failure;
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use futures::StreamExt;
+use genai::adapter::AdapterKind;
+use genai::chat::{ChatOptions, ChatStreamEvent, ReasoningEffort, StopReason, StreamEnd};
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Client, ModelIden, ServiceTarget};
+use secrecy::SecretString;
+use serde_json::Value;
+use tracing::instrument::WithSubscriber;
+use tracing::subscriber::NoSubscriber;
+use url::Url;
+
+use super::{Model, ModelError, ModelInfo, Reply, Request, Stop, StreamSink, ToolCall, Usage, wire};
+use crate::config;
+
+/// The endings that the library takes for an effort.
+const EFFORTS: &[&str] = &["-none", "-zero", "-minimal", "-low", "-medium", "-high", "-xhigh", "-max"];
+
+/// A model behind one of the library's wires.
+pub(super) struct Other {
+    card: ModelInfo,
+    client: Client,
+    kind: AdapterKind,
+    base: Url,
+    key: Option<SecretString>,
+    options: ChatOptions,
+}
+
+impl Other {
+    /// A model of Anthropic.
+    pub(super) fn anthropic(config: &config::Model) -> anyhow::Result<Self> {
+        let mut other = Self::new(config, "anthropic", AdapterKind::Anthropic, "https://api.anthropic.com/v1/")?;
+        // No effort at all leaves the name alone. It also keeps thinking off, whose signed blocks would have to be sent back.
+        other.options = other.options.with_reasoning_effort(ReasoningEffort::Zero);
+        Ok(other)
+    }
+
+    /// A model of Google.
+    pub(super) fn gemini(config: &config::Model) -> anyhow::Result<Self> {
+        const USUAL: &str = "https://generativelanguage.googleapis.com/v1beta/";
+        let mut other = Self::new(config, "gemini", AdapterKind::Gemini, USUAL)?;
+        if EFFORTS.iter().any(|effort| config.name.ends_with(effort)) {
+            // Only for these families the library sends nothing when the effort is a budget.
+            anyhow::ensure!(
+                ["gemini-3", "gemma-4"].iter().any(|family| config.name.contains(family)),
+                "The model name `{}` ends in a word that this wire takes for an effort; use provider `openai` with Gemini's \
+                 OpenAI-compatible address for it",
+                config.name
+            );
+            other.options = other.options.with_reasoning_effort(ReasoningEffort::Budget(0));
+        }
+        Ok(other)
+    }
+
+    fn new(config: &config::Model, provider: &str, kind: AdapterKind, usual: &str) -> anyhow::Result<Self> {
+        anyhow::ensure!(
+            !config.name.contains("::"),
+            "The model name `{}` holds `::`, which this wire takes for another provider's name",
+            config.name
+        );
+        let mut options =
+            ChatOptions::default().with_capture_usage(true).with_capture_tool_calls(true).with_capture_content(false);
+        if let Some(temperature) = config.temperature {
+            options = options.with_temperature(temperature);
+        }
+        Ok(Self {
+            card: wire::card(config, provider),
+            client: Client::builder().with_reqwest(wire::client(config.patience)?).build()?,
+            kind,
+            base: wire::base(config.base_url.as_deref(), usual)?,
+            key: config.api_key.clone(),
+            options,
+        })
+    }
+
+    fn target(&self) -> ServiceTarget {
+        ServiceTarget {
+            endpoint: Endpoint::from_owned(self.base.as_str()),
+            auth: AuthData::from_single(wire::key(self.key.as_ref())),
+            model: ModelIden::new(self.kind, self.card.name.as_str()),
+        }
+    }
+
+    fn options(&self, request: &Request) -> ChatOptions {
+        let max_output = request.max_output().unwrap_or(self.card.max_output).min(self.card.max_output);
+        self.options.clone().with_max_tokens(u32::try_from(max_output).unwrap_or(u32::MAX))
+    }
+
+    fn finish(&self, request: &Request, text: &str, end: StreamEnd) -> Result<Reply, ModelError> {
+        let usage = end.captured_usage.as_ref().map(usage).unwrap_or_default();
+        let reason = end.captured_stop_reason.clone();
+        let calls = calls(end, request.messages().len());
+        let stop = match reason {
+            None => return Err(ModelError::Cut),
+            Some(StopReason::ContentFilter(_)) => return Err(ModelError::Refused),
+            // The model meant to call a tool and failed to write the call down.
+            Some(StopReason::Other(reason)) if reason == "MALFORMED_FUNCTION_CALL" => {
+                return Err(ModelError::Cut);
+            }
+            Some(StopReason::MaxTokens(_)) => Stop::Length,
+            Some(_) if calls.is_empty() => Stop::End,
+            Some(_) => Stop::Tools,
+        };
+        let model = format!("{}/{}", self.card.provider, self.card.name);
+        Ok(Reply::to(request, text, calls, stop, usage, model))
+    }
+}
+
+#[async_trait]
+impl Model for Other {
+    fn card(&self) -> &ModelInfo {
+        &self.card
+    }
+
+    async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
+        let failure =
+            |error: &genai::Error, begun: bool| failure::meaning(error, begun, wire::key(self.key.as_ref()), request);
+        let options = self.options(request);
+        let begin = self.client.exec_chat_stream(self.target(), ask::of(request), Some(&options));
+        let begin = begin.with_subscriber(NoSubscriber::new());
+        let mut stream = begin.await.map_err(|error| failure(&error, false))?.stream;
+        let mut text = String::new();
+        while let Some(event) = stream.next().with_subscriber(NoSubscriber::new()).await {
+            match event.map_err(|error| failure(&error, !text.is_empty()))? {
+                ChatStreamEvent::Chunk(chunk) if !chunk.content.is_empty() => {
+                    live.grow(&chunk.content);
+                    text.push_str(&chunk.content);
+                }
+                ChatStreamEvent::End(end) => return self.finish(request, &text, end),
+                _ => {}
+            }
+            if text.len() > wire::MAX_ANSWER {
+                return Err(ModelError::Cut);
+            }
+        }
+        Err(ModelError::Cut)
+    }
+}
+
+fn usage(counted: &genai::chat::Usage) -> Usage {
+    let tokens = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
+    let input = tokens(counted.prompt_tokens);
+    let cached = tokens(counted.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens));
+    Usage { input, cached: cached.min(input), output: tokens(counted.completion_tokens) }
+}
+
+/// The calls, each with an id of its own: where Gemini gives none the library counts anew in every piece of a stream.
+fn calls(end: StreamEnd, round: usize) -> Vec<ToolCall> {
+    let mut seen = BTreeSet::new();
+    let calls = end.captured_into_tool_calls().unwrap_or_default();
+    let named = calls.into_iter().enumerate().map(|(n, call)| {
+        let made_up = call.call_id.is_empty() || call.call_id.starts_with("call#");
+        let id = if made_up || !seen.insert(call.call_id.clone()) {
+            // The library's own shape for it, so that it knows not to send the id back.
+            format!("call#{}#{}", call.fn_name, round * 1000 + n)
+        } else {
+            call.call_id
+        };
+        let arguments = match call.fn_arguments {
+            Value::String(written) => written,
+            Value::Null => String::new(),
+            object => object.to_string(),
+        };
+        let extra = call.thought_signatures.and_then(|signatures| serde_json::to_string(&signatures).ok());
+        ToolCall { id, name: call.fn_name, arguments, extra: extra.unwrap_or_default() }
+    });
+    named.collect()
+}

@@ -1,0 +1,220 @@
+//! The end of a slot: a good answer with everything that it says, or that there is none.
+//!
+//! Each is one transaction: the reflection, its text, its actions, the notice to the owner, the slot. So nobody is told twice, and there is never a
+//! reflection without its actions. An answer is kept under the join of everything that its turn had read.
+
+use std::sync::Arc;
+
+use super::answer_schema::{self, ActionKind, Proposed, ReflectionForm};
+use super::{Reflector, SlotProgress, render};
+use crate::engine::system_run;
+use crate::id::{AddressId, ConversationId, MessageId, PersonId, ReflectionId, TurnId};
+use crate::people::Role;
+use crate::store::{
+    ActionState, Db, MessageKind, NewAction, NewMessage, NewOutbox, NewReflection, Node, SlotRow, SlotState, TextKind,
+    Tx,
+};
+use crate::time::Timestamp;
+use crate::trust::{Label, Labelled, Scope, Text};
+use crate::wording::{self, reflection as says};
+
+/// The reflection in an answer, if there is one.
+pub fn read(answer: &Text) -> Option<ReflectionForm> {
+    answer_schema::read(answer.open().0)
+}
+
+/// A good answer, on its way into the journal.
+struct Keeping {
+    slot: SlotRow,
+    conversation: ConversationId,
+    turn: TurnId,
+    form: ReflectionForm,
+    label: Label,
+    /// How many changes of skills are taken from it; none if that is no question.
+    most: Option<u32>,
+    tell_owner: bool,
+    now: Timestamp,
+}
+
+impl Reflector {
+    /// Keeps a good answer.
+    pub(super) async fn keep(
+        &self,
+        slot: &SlotRow,
+        conversation: ConversationId,
+        turn: TurnId,
+        form: ReflectionForm,
+        label: &Label,
+    ) -> anyhow::Result<SlotProgress> {
+        let config = &self.config;
+        let keeping = Keeping {
+            slot: slot.clone(),
+            conversation,
+            turn,
+            form,
+            label: label.clone(),
+            most: config.auto_action.then_some(config.max_actions_per_reflection),
+            tell_owner: config.tell_owner,
+            now: self.clock.now(),
+        };
+        if let Some(address) = self.journal.write("keep a reflection", move |tx| keeping.keep(tx)).await? {
+            self.engine.audience.posted(address);
+        }
+        Ok(SlotProgress::Over)
+    }
+
+    /// There is no reflection on that period, and the owner is told why.
+    pub(super) async fn give_up(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<SlotProgress> {
+        let (slot, reason, now) = (slot.clone(), reason.to_owned(), self.clock.now());
+        let told = self.journal.write("give a reflection up", move |tx| fail(tx, &slot, &reason, now)).await?;
+        if let Some(address) = told {
+            self.engine.audience.posted(address);
+        }
+        Ok(SlotProgress::Over)
+    }
+}
+
+impl Keeping {
+    /// Where somebody is told.
+    fn keep(mut self, tx: Tx<'_>) -> anyhow::Result<Option<AddressId>> {
+        if tx.slots().slot(self.slot.id)?.is_none_or(|slot| slot.state != SlotState::Working) {
+            return Ok(None);
+        }
+        if let Some(turn) = tx.turns().turn(self.turn)? {
+            self.label.absorb(&turn.label);
+        }
+        let message = self.add_message(tx)?;
+        let reflection = tx.reflections().keep_reflection(&NewReflection {
+            slot: self.slot.id,
+            turn: self.turn,
+            message,
+            title: &self.form.title,
+            label: &self.label,
+            scope: self.slot.scope,
+            at: self.now,
+        })?;
+        let of_owner = is_owners(*tx, self.slot.scope)?;
+        self.add_actions(tx, reflection, of_owner)?;
+        tx.slots().end_slot(self.slot.id, SlotState::Done, "", self.now)?;
+        tx.conversations().close_conversation(self.conversation, self.now)?;
+        let Scope::Person(person) = self.slot.scope else { return Ok(None) };
+        // Where they are reached now: the run may have begun long ago.
+        let address = system_run::address_of(*tx, person)?.filter(|_| of_owner && self.tell_owner);
+        if let Some(address) = address {
+            let notice = self.text(render::notice(&self.slot, &self.form));
+            tx.outbox().post(&NewOutbox::notice(address, &notice, self.now))?;
+        }
+        Ok(address)
+    }
+
+    fn add_message(&self, tx: Tx<'_>) -> anyhow::Result<MessageId> {
+        let stream = tx.turns().turn(self.turn)?.map(|turn| turn.stream);
+        let message = tx.messages().add_message(&NewMessage {
+            stream: stream.ok_or_else(|| anyhow::anyhow!("Turn {} vanished", self.turn))?,
+            conversation: Some(self.conversation),
+            inbox: None,
+            address: None,
+            person: None,
+            guest: 0,
+            kind: MessageKind::Reflection,
+            scope: self.slot.scope,
+            external_id: "",
+            album: "",
+            received_at: self.now,
+            server_at: None,
+            effective_at: self.now,
+            turn: Some(self.turn),
+        })?;
+        tx.messages().add_text(message, TextKind::Said, &self.text(render::markdown(&self.slot, &self.form)))?;
+        tx.derivations().derive(Node::Message(message), Node::Turn(self.turn))?;
+        Ok(message)
+    }
+
+    fn add_actions(&self, tx: Tx<'_>, reflection: ReflectionId, of_owner: bool) -> anyhow::Result<()> {
+        let most = self.most.filter(|_| of_owner);
+        let mut to_do = 0;
+        for (seq, proposed) in (0_u32..).zip(&self.form.actions) {
+            to_do += u32::from(is_done(proposed));
+            let too_many = most.filter(|most| is_done(proposed) && to_do > *most);
+            self.add_action(tx, reflection, seq, proposed, too_many)?;
+        }
+        Ok(())
+    }
+
+    fn add_action(
+        &self,
+        tx: Tx<'_>,
+        reflection: ReflectionId,
+        seq: u32,
+        proposed: &Proposed,
+        too_many: Option<u32>,
+    ) -> anyhow::Result<()> {
+        let (kind, title, payload, mut state, mut reason) = match proposed {
+            Proposed::Good(action) => {
+                let payload = serde_json::to_string(&action.payload)?;
+                (action.kind, action.title.as_str(), payload, ActionState::New, String::new())
+            }
+            Proposed::Bad { kind, title, given, error } => {
+                let (kind, payload) = (kind.unwrap_or(ActionKind::Other), serde_json::to_string(given)?);
+                (kind, title.as_str(), payload, ActionState::Malformed, error.clone())
+            }
+        };
+        if let Some(most) = too_many {
+            (state, reason) = (ActionState::OverLimit, says::too_many_at_once(most));
+        }
+        tx.reflections().add_action(&NewAction {
+            reflection,
+            seq,
+            kind: kind.as_str(),
+            title,
+            payload: &payload,
+            state,
+            reason: &reason,
+            label: &self.label,
+            scope: self.slot.scope,
+            at: self.now,
+        })?;
+        Ok(())
+    }
+
+    fn text(&self, words: String) -> Text {
+        Labelled::new(Arc::from(words), self.label.clone(), self.slot.scope)
+    }
+}
+
+fn is_done(proposed: &Proposed) -> bool {
+    matches!(proposed, Proposed::Good(action) if action.kind.is_done())
+}
+
+/// Whether the journal says, now, that it is an owner's.
+pub fn is_owners(db: Db<'_>, scope: Scope) -> anyhow::Result<bool> {
+    let Scope::Person(person) = scope else { return Ok(false) };
+    Ok(db.people().person(person)?.is_some_and(|person| person.role == Role::Owner))
+}
+
+/// Where somebody is to be told.
+fn fail(tx: Tx<'_>, slot: &SlotRow, reason: &str, now: Timestamp) -> anyhow::Result<Option<AddressId>> {
+    if !tx.slots().end_slot(slot.id, SlotState::Failed, reason, now)? {
+        return Ok(None);
+    }
+    if let Some(conversation) = slot.conversation {
+        tx.conversations().close_conversation(conversation, now)?;
+    }
+    let Some(owner) = whom_to_tell(*tx, slot.scope)? else { return Ok(None) };
+    let Some(address) = system_run::address_of(*tx, owner)? else { return Ok(None) };
+    let Scope::Person(person) = slot.scope else { return Ok(None) };
+    let Some(person) = tx.people().person(person)? else { return Ok(None) };
+    let words = wording::own(says::failed(&slot.job, &slot.period, &person.name, reason), Scope::Person(owner));
+    tx.outbox().post(&NewOutbox::notice(address, &words, now))?;
+    Ok(Some(address))
+}
+
+/// The owner whose it is, else the first one.
+fn whom_to_tell(db: Db<'_>, scope: Scope) -> anyhow::Result<Option<PersonId>> {
+    if let Scope::Person(person) = scope
+        && is_owners(db, scope)?
+    {
+        return Ok(Some(person));
+    }
+    Ok(db.people().people()?.into_iter().filter(|person| person.role == Role::Owner).map(|person| person.id).min())
+}

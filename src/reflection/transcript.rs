@@ -1,0 +1,198 @@
+//! What was said in a time, as far as nothing from outside had a part in it, and how much of that fits.
+//!
+//! A message belongs to the time in which it was received, whenever its conversation began, and an answer belongs to the message that it answers. What
+//! does not fit is cut from the beginning of each conversation, what was said last being worth most, and the cut is named.
+
+use std::fmt::Write as _;
+
+use super::activity::Window;
+use super::labelled_builder::{ReflectionText, tokens};
+use crate::id::{ConversationId, TurnId};
+use crate::store::{Db, MessageKind, Node, StoredMessage, SummaryInputs, TextKind};
+use crate::text::shorten;
+use crate::time::{Timestamp, Zone};
+use crate::trust::Text;
+use crate::wording::{prompt, reflection as says};
+
+/// The most characters of one line.
+const LINE: usize = 2_000;
+/// The least tokens that a conversation is given, however many there are.
+const LEAST: u64 = 100;
+/// The most tokens of what a summary says.
+const SUMMARY: u64 = 600;
+
+/// What was said in one conversation.
+#[derive(Debug)]
+pub struct ConversationTranscript {
+    conversation: Option<ConversationId>,
+    began: Timestamp,
+    messages: usize,
+    lines: Vec<DialogueLine>,
+    withheld: usize,
+    from: Vec<Node>,
+}
+
+#[derive(Debug)]
+struct DialogueLine {
+    by_person: bool,
+    at: Timestamp,
+    text: Text,
+}
+
+/// What was said in that time but for the given stretches of it, one conversation after the other.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn between(
+    db: Db<'_>,
+    window: Window,
+    but_for: &[(Timestamp, Timestamp)],
+) -> anyhow::Result<Vec<ConversationTranscript>> {
+    let mut talks: Vec<ConversationTranscript> = Vec::new();
+    let mut answering: Option<TurnId> = None;
+    for id in db.activity().said_between(window.person, window.from, window.to)? {
+        let Some(message) = db.messages().message(id)? else { continue };
+        if but_for.iter().any(|(from, to)| *from <= message.received_at && message.received_at < *to) {
+            continue;
+        }
+        if message.turn != answering {
+            answer(db, talks.last_mut(), answering)?;
+            answering = message.turn;
+        }
+        if talks.last().is_none_or(|talk| talk.conversation != message.conversation) {
+            talks.push(ConversationTranscript::of(&message));
+        }
+        if let Some(talk) = talks.last_mut() {
+            talk.hears(db, &message)?;
+        }
+    }
+    answer(db, talks.last_mut(), answering)?;
+    Ok(talks)
+}
+
+/// The answer to what was said last.
+fn answer(db: Db<'_>, talk: Option<&mut ConversationTranscript>, turn: Option<TurnId>) -> anyhow::Result<()> {
+    let (Some(talk), Some(turn)) = (talk, turn) else { return Ok(()) };
+    let reply = db.activity().reply_of(turn)?.map(|id| db.messages().message(id)).transpose()?.flatten();
+    reply.map_or(Ok(()), |reply| talk.hears(db, &reply))
+}
+
+/// As many of their lines as fit.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn tell(
+    db: Db<'_>,
+    page: &mut ReflectionText,
+    talks: &[ConversationTranscript],
+    zone: Zone,
+    budget: u64,
+) -> anyhow::Result<()> {
+    let all: u64 = talks.iter().map(|talk| talk.tokens(zone)).sum();
+    let count = u64::try_from(talks.len().max(1)).unwrap_or(u64::MAX);
+    let each = if all <= budget { u64::MAX } else { (budget / count).max(LEAST) };
+    for talk in talks {
+        talk.tell(db, page, zone, each)?;
+    }
+    Ok(())
+}
+
+impl ConversationTranscript {
+    fn of(first: &StoredMessage) -> Self {
+        Self {
+            conversation: first.conversation,
+            began: first.received_at,
+            messages: 0,
+            lines: Vec::new(),
+            withheld: 0,
+            from: Vec::new(),
+        }
+    }
+
+    /// Takes in what a message says, as far as it is trusted.
+    fn hears(&mut self, db: Db<'_>, message: &StoredMessage) -> anyhow::Result<()> {
+        let by_person = message.kind == MessageKind::Said;
+        self.messages += usize::from(by_person);
+        let texts = db.messages().texts_of(message.id)?;
+        let texts = texts.into_iter().filter(|text| !matches!(text.kind, TextKind::Quote | TextKind::Edit));
+        // Words that are gone are no line.
+        let texts = texts.filter(|text| !text.text.open().0.is_empty());
+        let (trusted, others): (Vec<_>, Vec<_>) = texts.partition(|text| text.text.label().is_trusted());
+        self.withheld += others.len();
+        if !trusted.is_empty() {
+            self.from.push(db.derivations().node_of(message.id)?);
+        }
+        let line =
+            |text: crate::store::StoredText| DialogueLine { by_person, at: message.received_at, text: text.text };
+        self.lines.extend(trusted.into_iter().map(line));
+        Ok(())
+    }
+
+    fn tokens(&self, zone: Zone) -> u64 {
+        self.lines.iter().map(|line| tokens(&line.words(zone))).sum()
+    }
+
+    fn tell(&self, db: Db<'_>, page: &mut ReflectionText, zone: Zone, most: u64) -> anyhow::Result<()> {
+        page.says(&says::conversation(&zone.show_short(self.began), self.messages));
+        page.grew_from(&self.from);
+        let mut most = most;
+        if self.tokens(zone) > most {
+            most = most.saturating_sub(self.tell_in_short(db, page, most / 2)?);
+        }
+        let mut shown = 0;
+        for line in self.lines.iter().rev() {
+            let costs = tokens(&line.words(zone));
+            if costs > most {
+                break;
+            }
+            most -= costs;
+            shown += 1;
+        }
+        let left_out = self.lines.len() - shown;
+        if left_out > 0 {
+            page.says(&says::lines_left_out(left_out));
+        }
+        let mut words = String::new();
+        for line in self.lines.iter().skip(left_out) {
+            let _ = writeln!(words, "{}", line.words(zone));
+            page.takes(line.text.label());
+        }
+        if !words.is_empty() {
+            page.says(&prompt::transcript(words.trim_end()));
+            page.says("\n");
+        }
+        if self.withheld > 0 {
+            page.says(&says::withheld(self.withheld));
+        }
+        Ok(())
+    }
+
+    /// What is written down of the whole conversation, from what is trusted of it. Gives how much that is.
+    fn tell_in_short(&self, db: Db<'_>, page: &mut ReflectionText, most: u64) -> anyhow::Result<u64> {
+        let summary =
+            self.conversation.map(|id| db.summaries().summary_of(id, SummaryInputs::Trusted)).transpose()?.flatten();
+        let Some(summary) = summary.filter(|summary| summary.content.label().is_trusted()) else { return Ok(0) };
+        let (content, label, _) = summary.content.open();
+        let words = says::in_short(
+            &content.title,
+            &[
+                (prompt::TOPICS, &content.topics),
+                (prompt::DECISIONS, &content.decisions),
+                (prompt::PREFERENCES, &content.preferences),
+                (prompt::PENDING, &content.pending),
+            ],
+        );
+        let words = super::labelled_builder::fit(&words, most.min(SUMMARY));
+        page.quotes(&prompt::transcript(&words), label);
+        page.says("\n");
+        page.grew_from(&[Node::Summary(summary.id)]);
+        Ok(tokens(&words))
+    }
+}
+
+impl DialogueLine {
+    fn words(&self, zone: Zone) -> String {
+        let who = if self.by_person { prompt::PERSON } else { prompt::ASSISTANT };
+        format!("[{}] {who}: {}", zone.show_short(self.at), shorten(self.text.open().0.trim(), LINE))
+    }
+}

@@ -1,0 +1,368 @@
+//! The skills that may be used now, and the only way to look at them.
+//!
+//! A look compares the folder with the journal. A content that was accepted before is live. A folder that the gate did not write and nobody accepted is
+//! held, and waits for the owner like a proposal; with `[skills] by_hand = "live"` it is a person's work and live at once, unless the scan finds something in it.
+//! A change in place of an accepted skill is live at once as well, unless the scan finds something: then the change is held, and the version that was
+//! accepted last stays in use, out of the journal. A folder that is not there any more is remembered as gone. While nothing changes on the disk a look costs a walk over the metadata and nothing else.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::proposal::{self, ProposalDraft, ProposalOrigin};
+use super::{ProposalChange, Refused, Review, Staged, label, scan};
+use crate::id::{ProposalId, VersionId};
+use crate::skill::builtin::Builtin;
+use crate::skill::manifest::Manifest;
+use crate::skill::{self, Available, Catalogue, Digest, Skill, SkillFolder, UnloadableSkill};
+use crate::store::{NewVersion, Node, SeenSkill, SkillRow, Tx, VersionRow};
+use crate::time::Timestamp;
+use crate::trust::{Label, Labelled, Scope, Text};
+
+/// A skill that may be used.
+#[derive(Debug, Clone)]
+pub struct LiveSkill {
+    /// Its format, its files.
+    pub skill: Arc<Skill>,
+    /// Which version it is.
+    pub version: VersionId,
+    /// Who wrote it: `shipped`, `person`, `proposal`, `rollback`.
+    pub origin: String,
+    /// Where its words came from.
+    pub label: Label,
+}
+
+impl LiveSkill {
+    /// The label of its line in the index: of its name and its description alone.
+    pub fn index_label(&self) -> Label {
+        label::of_index_line(&self.label)
+    }
+}
+
+/// What a look saw.
+#[derive(Debug, Clone, Default)]
+pub struct ActiveSkills {
+    /// What may be used, by folder.
+    pub skills: BTreeMap<String, LiveSkill>,
+    /// Folders that wait for the owner. Of one that was accepted before, the accepted version is among `skills`.
+    pub held: Vec<String>,
+    /// Folders that cannot be read as skills.
+    pub broken: Vec<UnloadableSkill>,
+}
+
+impl ActiveSkills {
+    /// The skill of that name: of its folder, or else of its front matter.
+    pub fn find(&self, name: &str) -> Option<&LiveSkill> {
+        self.skills.get(name).or_else(|| self.skills.values().find(|live| live.skill.manifest.name == name))
+    }
+
+    /// Stage one: every skill that can be used with these tools, in a line each. Blank if there is none.
+    pub fn listing(&self, tools: &[String], budget: u64) -> Text {
+        let available = Available { tools, platform: std::env::consts::OS };
+        let usable = || self.skills.values().filter(|live| skill::applies(&live.skill.manifest, &available));
+        let words = skill::listing(usable().map(|live| (live.skill.folder.as_str(), &live.skill.manifest)), budget);
+        let labels: Vec<Label> = usable().map(LiveSkill::index_label).collect();
+        let label = Label::join_of(&labels);
+        Labelled::new(Arc::from(words), label, Scope::Shared)
+    }
+
+    /// What a prompt with the listing grew from, besides what ships with the program and what a person wrote by hand.
+    pub fn nodes(&self) -> Vec<Node> {
+        let is_grown = |live: &&LiveSkill| {
+            matches!(live.origin.as_str(), "proposal" | "rollback") || live.label.asks_before_leaving()
+        };
+        let grown = self.skills.values().filter(is_grown);
+        grown.map(|live| Node::Version(live.version)).collect()
+    }
+}
+
+/// Whether a folder is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FolderLock {
+    /// It is not, or there is none.
+    No,
+    /// It waits for the owner, as that proposal.
+    Waits(ProposalId),
+    /// It cannot be proposed: most likely the owner refused it.
+    Refused(Refused),
+}
+
+/// The last look.
+#[derive(Debug, Default)]
+pub(super) struct FolderSnapshot {
+    catalogue: Option<Arc<Catalogue>>,
+    live: Arc<ActiveSkills>,
+}
+
+impl Review {
+    /// Looks at the skills.
+    ///
+    /// # Errors
+    /// If the journal cannot be read or written.
+    pub async fn live(&self) -> anyhow::Result<Arc<ActiveSkills>> {
+        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        if self.0.untold.swap(false, Ordering::Relaxed) {
+            // Somebody talks: there may be a place now to tell the owner.
+            self.ring();
+        }
+        self.look().await
+    }
+
+    /// The same for who holds the lock already.
+    pub(super) async fn look(&self) -> anyhow::Result<Arc<ActiveSkills>> {
+        if self.0.unfinished.load(Ordering::Relaxed)
+            && let Err(error) = self.carry_out().await
+        {
+            tracing::error!("A change of a skill cannot be made yet: {error:#}");
+        }
+        let inner = Arc::clone(&self.0);
+        let catalogue = tokio::task::spawn_blocking(move || inner.shelf.look()).await?;
+        {
+            let seen = self.seen();
+            if seen.catalogue.as_ref().is_some_and(|known| Arc::ptr_eq(known, &catalogue)) {
+                return Ok(Arc::clone(&seen.live));
+            }
+        }
+        let (live, held) = self.compare(&catalogue).await?;
+        let held = held.into_iter().filter_map(|name| catalogue.skills.get(&name).map(|skill| (name, skill)));
+        for (name, skill) in held {
+            // Refused before: it stays held, and nobody is asked again.
+            if let Err(refused) = self.hold(&name, &skill.content).await? {
+                tracing::debug!("A held skill is not proposed again: {refused}");
+            }
+        }
+        let live = Arc::new(live);
+        *self.seen() = FolderSnapshot { catalogue: Some(catalogue), live: Arc::clone(&live) };
+        Ok(live)
+    }
+
+    /// The next look compares anew: something was decided.
+    pub(super) fn forget_look(&self) {
+        self.seen().catalogue = None;
+    }
+
+    /// What lies in the folder of that skill; `None` if nothing does.
+    pub(super) async fn lying(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
+        let (inner, name) = (Arc::clone(&self.0), name.to_owned());
+        tokio::task::spawn_blocking(move || inner.disk.lying(&name)).await?
+    }
+
+    /// What lies in the folder of that skill and is about to be replaced, kept as a version first. A look keeps only what can be read as a skill, and a
+    /// person may have left one half written.
+    pub(super) async fn kept(&self, name: &str) -> anyhow::Result<Option<SkillFolder>> {
+        let Some(content) = self.lying(name).await? else { return Ok(None) };
+        let (skill, digest, now) = (name.to_owned(), content.digest(), self.0.clock.now());
+        let (known, looked_for) = (digest.clone(), skill.clone());
+        let is_known =
+            move |db: crate::store::Db<'_>| Ok(db.skills().version_with(&looked_for, known.as_str())?.is_some());
+        if !self.0.journal.read(is_known).await? {
+            let (folder, rules) = (content.clone(), self.rules());
+            let keep = move |tx: Tx<'_>| version_of(tx, rules, &skill, &folder, &digest, now).map(drop);
+            self.0.journal.write("keep what lies there", keep).await?;
+        }
+        Ok(Some(content))
+    }
+
+    async fn compare(&self, catalogue: &Arc<Catalogue>) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
+        let (now, seen) = (self.0.clock.now(), Arc::clone(catalogue));
+        let news = self.0.journal.read(|db| is_news(db, &seen)).await?;
+        let rules = self.rules();
+        let look = move |tx: Tx<'_>| compare(tx, rules, &seen, now);
+        if news {
+            return self.0.journal.write("look at the skills", look).await;
+        }
+        let seen = Arc::clone(catalogue);
+        self.0.journal.read(|db| known(db, &seen)).await
+    }
+
+    /// Returns the proposal about the folder of that skill, if it is held. One that nobody decided about in time is made again.
+    ///
+    /// # Errors
+    /// If the journal cannot be read or written.
+    pub async fn held(&self, name: &str) -> anyhow::Result<FolderLock> {
+        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        let live = self.look().await?;
+        let lying = self.seen().catalogue.as_ref().and_then(|seen| seen.skills.get(name).cloned());
+        let Some(lying) = lying.filter(|_| live.held.iter().any(|held| held == name)) else {
+            return Ok(FolderLock::No);
+        };
+        Ok(match self.hold(name, &lying.content).await? {
+            Ok(Staged::New(id, _) | Staged::Known(id)) => FolderLock::Waits(id),
+            Err(refused) => FolderLock::Refused(refused),
+        })
+    }
+
+    fn rules(&self) -> Rules {
+        Rules { by_hand_is_live: self.0.policy.by_hand_is_live, builtins: self.0.builtins }
+    }
+
+    /// A held folder waits for the owner, with everything that a proposal has.
+    async fn hold(&self, name: &str, content: &SkillFolder) -> anyhow::Result<Result<Staged, Refused>> {
+        let draft = ProposalDraft {
+            skill: name.to_owned(),
+            change: ProposalChange::Edit,
+            files: proposal::rows(content).into_iter().map(|(path, bytes)| (path, Some(bytes))).collect(),
+            rationale: String::new(),
+            origin: ProposalOrigin::Folder,
+        };
+        let staged = self.stage(draft).await?;
+        if staged.is_ok() {
+            self.ring();
+        }
+        Ok(staged)
+    }
+}
+
+/// What decides about a content that the journal does not know.
+#[derive(Clone, Copy)]
+struct Rules {
+    by_hand_is_live: bool,
+    builtins: &'static [Builtin],
+}
+
+/// Whether the journal has to learn anything from a look.
+fn is_news(db: crate::store::Db<'_>, seen: &Catalogue) -> anyhow::Result<bool> {
+    let rows = db.skills().skills()?;
+    let missing =
+        rows.iter().any(|row| !seen.skills.contains_key(&row.name) && row.state != without_a_skill(seen, row));
+    Ok(missing || seen.skills.values().any(|skill| !rows.iter().any(|row| is_known(row, skill))))
+}
+
+fn is_known(row: &SkillRow, skill: &Skill) -> bool {
+    row.name == skill.folder && row.digest == skill.digest.as_str() && matches!(row.state.as_str(), "live" | "held")
+}
+
+/// The state of a skill of which no content is seen. What somebody is writing is not gone: what it will be is a change in place.
+fn without_a_skill(seen: &Catalogue, row: &SkillRow) -> &'static str {
+    if seen.broken.iter().any(|broken| broken.folder == row.name) { "broken" } else { "gone" }
+}
+
+fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Timestamp) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
+    let rows = tx.skills().skills()?;
+    for row in rows.iter().filter(|row| !seen.skills.contains_key(&row.name)) {
+        let state = without_a_skill(seen, row);
+        if row.state == state {
+            continue;
+        }
+        tx.skills().saw_skill(&SeenSkill {
+            name: &row.name,
+            state,
+            digest: "",
+            version: row.version.filter(|_| state == "broken"),
+            title: "",
+            description: "",
+            origin: &row.origin,
+            label: &label::of_a_person(),
+            at: now,
+        })?;
+    }
+    for skill in seen.skills.values().filter(|skill| !rows.iter().any(|row| is_known(row, skill))) {
+        learn(tx, rules, skill, now)?;
+    }
+    // A hold is about a content that lies there; it is over when another one does.
+    for row in tx.proposals().pending_proposals()?.into_iter().filter(|row| row.origin == "folder") {
+        let lies = seen.skills.get(&row.skill).is_some_and(|skill| skill.digest.as_str() == row.content);
+        if !lies {
+            tx.proposals().settle_proposal(row.id, "expired", "", now)?;
+        }
+    }
+    known(*tx, seen)
+}
+
+/// A content is seen for the first time, or again.
+fn learn(tx: Tx<'_>, rules: Rules, skill: &Skill, now: Timestamp) -> anyhow::Result<()> {
+    let digest = skill.digest.as_str();
+    let version = version_of(tx, rules, &skill.folder, &skill.content, &skill.digest, now)?;
+    let used =
+        if version.accepted { Some(version.id) } else { tx.skills().skill(&skill.folder)?.and_then(|row| row.version) };
+    tx.skills().saw_skill(&SeenSkill {
+        name: &skill.folder,
+        state: if version.accepted { "live" } else { "held" },
+        digest,
+        version: used,
+        title: &skill.manifest.name,
+        description: &skill.manifest.description,
+        origin: &version.origin,
+        label: &version.label,
+        at: now,
+    })
+}
+
+/// The version with that content; one of a person if the journal does not know it yet.
+fn version_of(
+    tx: Tx<'_>,
+    rules: Rules,
+    skill: &str,
+    content: &SkillFolder,
+    digest: &Digest,
+    now: Timestamp,
+) -> anyhow::Result<VersionRow> {
+    if let Some(known) = tx.skills().version_with(skill, digest.as_str())? {
+        return Ok(known);
+    }
+    let is_builtin = rules.builtins.iter().any(|builtin| builtin.name == skill && builtin.folder().digest() == *digest);
+    let label = if is_builtin { Some(label::of_the_program()) } else { accepted_unasked(tx, rules, skill, content)? };
+    let id = tx.skills().add_version(&NewVersion {
+        skill,
+        digest: digest.as_str(),
+        origin: if is_builtin { "shipped" } else { "person" },
+        proposal: None,
+        accepted: label.is_some(),
+        label: &label.unwrap_or_else(label::of_a_held_folder),
+        files: &proposal::rows(content),
+        at: now,
+    })?;
+    tx.skills().version_row(id)?.ok_or_else(|| anyhow::anyhow!("A version vanished"))
+}
+
+/// The label of a content that a person wrote and that is live without a question; `None` if it is held. A change in place keeps the label of the version
+/// that it changes: what a third party's skill says is no less theirs after an edit.
+fn accepted_unasked(tx: Tx<'_>, rules: Rules, skill: &str, content: &SkillFolder) -> anyhow::Result<Option<Label>> {
+    if !scan::scan_skill(skill, content).is_empty() {
+        return Ok(None);
+    }
+    let used = tx.skills().skill(skill)?.and_then(|row| row.version);
+    let used =
+        used.map(|version| tx.skills().version_row(version)).transpose()?.flatten().filter(|version| version.accepted);
+    Ok(used.map(|version| version.label).or_else(|| rules.by_hand_is_live.then(label::of_a_person)))
+}
+
+/// What the journal says of what is seen. Whatever it does not know to be accepted is held.
+fn known(db: crate::store::Db<'_>, seen: &Catalogue) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
+    let mut live = ActiveSkills { broken: seen.broken.clone(), ..ActiveSkills::default() };
+    let rows = db.skills().skills()?;
+    for (name, skill) in &seen.skills {
+        let lying = db.skills().version_with(name, skill.digest.as_str())?.filter(|version| version.accepted);
+        let one = match lying {
+            Some(version) => Some(used(Arc::clone(skill), version)),
+            None => {
+                live.held.push(name.clone());
+                let accepted = rows.iter().find(|row| row.name == *name).and_then(|row| row.version);
+                accepted.map(|version| last_accepted(db, seen, version)).transpose()?.flatten()
+            }
+        };
+        live.skills.extend(one.map(|one| (name.clone(), one)));
+    }
+    let held = live.held.clone();
+    Ok((live, held))
+}
+
+fn used(skill: Arc<Skill>, version: VersionRow) -> LiveSkill {
+    LiveSkill { skill, version: version.id, origin: version.origin, label: version.label }
+}
+
+/// The version that stays in use while a change of its folder is held, as the journal keeps it.
+fn last_accepted(db: crate::store::Db<'_>, seen: &Catalogue, id: VersionId) -> anyhow::Result<Option<LiveSkill>> {
+    let Some(version) = db.skills().version_row(id)?.filter(|version| version.accepted) else { return Ok(None) };
+    let content = SkillFolder::new(db.skills().files_of_version(id)?);
+    let digest = content.digest();
+    let Ok(mut manifest) = Manifest::of(&version.skill, &content) else { return Ok(None) };
+    if digest.as_str() != version.digest {
+        return Ok(None);
+    }
+    let takes = |other: &&Arc<Skill>| other.folder != version.skill && other.manifest.name == manifest.name;
+    let wanted = seen.skills.values().any(|other| takes(&other));
+    let wanted = wanted.then(|| std::mem::replace(&mut manifest.name, version.skill.clone()));
+    let skill = Skill { folder: version.skill.clone(), manifest, wanted, content: Arc::new(content), digest };
+    Ok(Some(used(Arc::new(skill), version)))
+}

@@ -1,0 +1,268 @@
+//! The folders that changes are made in, held open, and the system calls in them.
+//!
+//! The skills folder and the staging folder in it are opened without following a link, and everything is written, renamed and removed relative to
+//! those two: whatever becomes of the names meanwhile, nothing outside is touched. Staging lies in the skills folder because only within one
+//! filesystem a rename is one instant; the catalogue does not look at names with a dot. Files and folders are readable for the program's user only.
+//!
+//! After everything that must have happened before the next thing the folders are synced, so that a power cut finds the calls in their order.
+
+use std::collections::BTreeSet;
+use std::fs::{DirBuilder, File};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use rustix::path::Arg;
+
+use super::{DiskFailpoint, SwapError};
+use crate::skill::SkillFolder;
+use crate::skill::folder::Unreadable;
+
+/// Where changes are prepared.
+const STAGING: &str = ".staging";
+
+/// Where a person's work goes that cannot stay where it lay. Nothing is ever removed from here.
+const KEPT: &str = ".kept";
+
+/// How often a folder is read again that changes while it is read.
+const LOOKS: usize = 3;
+
+/// The most works of one name that are set aside for one change.
+const MOST_KEPT: u32 = 100;
+
+/// The open folders.
+pub(super) struct Ground<'a> {
+    dir: &'a Path,
+    skills: OwnedFd,
+    staging: OwnedFd,
+    failpoint: Option<&'a DiskFailpoint>,
+    plain: bool,
+}
+
+/// A folder of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SkillDir {
+    /// Where skills lie.
+    Skills,
+    /// Where changes are prepared.
+    Staging,
+}
+
+/// A name in one of the two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub room: SkillDir,
+    pub name: String,
+}
+
+/// What lies somewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Lies {
+    Nothing,
+    Folder(SkillFolder),
+    /// A link, a file, or a folder with such things in it that no skill can have.
+    Foreign(Unreadable),
+}
+
+impl<'a> Ground<'a> {
+    /// Opens the folders, and makes those that are missing. `plain` is for a filesystem that has nothing but the plain rename.
+    pub(super) fn open(dir: &'a Path, failpoint: Option<&'a DiskFailpoint>, plain: bool) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        let skills = open_folder(rustix::fs::CWD, dir)?;
+        let staging = made_folder(&skills, STAGING)?;
+        Ok(Self { dir, skills, staging, failpoint, plain })
+    }
+
+    /// Whether there is anything that was prepared. Makes nothing.
+    pub(super) fn is_used(dir: &Path) -> bool {
+        dir.join(STAGING).symlink_metadata().is_ok()
+    }
+
+    /// What lies there.
+    pub(super) fn look(&self, spot: &Spot) -> Result<Lies, SwapError> {
+        look(&self.path(spot))
+    }
+
+    /// The names in the staging folder that are text.
+    pub(super) fn staged(&self) -> io::Result<Vec<String>> {
+        let entries = Dir::read_from(&self.staging)?.collect::<Result<Vec<_>, _>>()?;
+        Ok(entries.iter().filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned)).collect())
+    }
+
+    /// Writes a whole folder into staging, down to the disk.
+    pub(super) fn write(&self, content: &SkillFolder, name: &str) -> io::Result<()> {
+        self.reached("write a folder")?;
+        rustix::fs::mkdirat(&self.staging, name, Mode::RWXU)?;
+        let root = open_folder(&self.staging, name)?;
+        let mut inner = BTreeSet::new();
+        for (path, bytes) in content.files() {
+            if !is_inside(path) {
+                return Err(io::Error::new(ErrorKind::InvalidInput, "A file would lie outside of its skill"));
+            }
+            for (end, _) in path.match_indices('/') {
+                let parent = path.get(..end).unwrap_or_default();
+                if inner.insert(parent) {
+                    rustix::fs::mkdirat(&root, parent, Mode::RWXU)?;
+                }
+            }
+            self.reached("write a file")?;
+            write_file(&root, path, bytes)?;
+        }
+        for path in inner.into_iter().rev() {
+            rustix::fs::fsync(open_folder(&root, path)?)?;
+        }
+        Ok(rustix::fs::fsync(&root)?)
+    }
+
+    /// Renames to where nothing lies. Where the filesystem cannot promise that, it is looked at just before, and then nothing but an empty folder, made
+    /// in that instant, can be replaced by a folder.
+    pub(super) fn rename(&self, step: &'static str, from: &Spot, to: &Spot) -> io::Result<()> {
+        self.reached(step)?;
+        match self.rename_with(from, to, RenameFlags::NOREPLACE) {
+            Err(error) if is_unsupported(&error) => {
+                if self.path(to).symlink_metadata().is_ok() {
+                    return Err(ErrorKind::AlreadyExists.into());
+                }
+                rustix::fs::renameat(self.room(from.room), &from.name, self.room(to.room), &to.name)?;
+            }
+            other => other?,
+        }
+        self.sync()
+    }
+
+    /// Exchanges the two in one instant. An error that [`is_unsupported`] says that this filesystem cannot.
+    pub(super) fn exchange(&self, one: &Spot, other: &Spot) -> io::Result<()> {
+        self.reached("exchange")?;
+        self.rename_with(one, other, RenameFlags::EXCHANGE)?;
+        self.sync()
+    }
+
+    /// Moves something out of staging to where nobody removes it.
+    pub(super) fn set_aside(&self, spot: &Spot, name: &str) -> io::Result<()> {
+        let kept = made_folder(&self.skills, KEPT)?;
+        self.reached("set aside")?;
+        for number in 1..=MOST_KEPT {
+            let name = format!("{name}-{number}");
+            if rustix::fs::statat(&kept, &name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                continue;
+            }
+            rustix::fs::renameat(self.room(spot.room), &spot.name, &kept, &name)?;
+            rustix::fs::fsync(&kept)?;
+            return self.sync();
+        }
+        Err(ErrorKind::AlreadyExists.into())
+    }
+
+    /// Removes something in staging with all that is in it. A link is removed, not what it leads to.
+    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+        self.reached("remove")?;
+        remove(&self.staging, name)
+    }
+
+    /// A step that somebody may watch, or let fail.
+    pub(super) fn reached(&self, step: &'static str) -> io::Result<()> {
+        self.failpoint.map_or(Ok(()), |DiskFailpoint(watch)| watch(step))
+    }
+
+    fn rename_with(&self, from: &Spot, to: &Spot, flags: RenameFlags) -> io::Result<()> {
+        if self.plain {
+            return Err(Errno::INVAL.into());
+        }
+        Ok(rustix::fs::renameat_with(self.room(from.room), &from.name, self.room(to.room), &to.name, flags)?)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        rustix::fs::fsync(&self.staging)?;
+        Ok(rustix::fs::fsync(&self.skills)?)
+    }
+
+    fn room(&self, room: SkillDir) -> &OwnedFd {
+        match room {
+            SkillDir::Skills => &self.skills,
+            SkillDir::Staging => &self.staging,
+        }
+    }
+
+    fn path(&self, spot: &Spot) -> PathBuf {
+        match spot.room {
+            SkillDir::Skills => self.dir.join(&spot.name),
+            SkillDir::Staging => self.dir.join(STAGING).join(&spot.name),
+        }
+    }
+}
+
+/// What lies at a path. Editors replace files while we read, so what vanishes under our eyes is looked at again.
+pub(super) fn look(path: &Path) -> Result<Lies, SwapError> {
+    let mut last = None;
+    for _ in 0..LOOKS {
+        match path.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Lies::Nothing),
+            Err(error) => return Err(error.into()),
+            Ok(found) if !found.is_dir() => {
+                return Ok(Lies::Foreign(Unreadable::NotPlain("the folder itself".to_owned())));
+            }
+            Ok(_) => {}
+        }
+        match SkillFolder::read(path) {
+            Ok(folder) => return Ok(Lies::Folder(folder)),
+            Err(failed @ Unreadable::Failed { .. }) => last = Some(failed),
+            Err(foreign) => return Ok(Lies::Foreign(foreign)),
+        }
+    }
+    Err(SwapError::Other(
+        anyhow::Error::new(last.unwrap_or(Unreadable::TooLarge)).context("Cannot read the folder of a skill"),
+    ))
+}
+
+/// Whether the error says that the filesystem has no such rename.
+pub(super) fn is_unsupported(error: &io::Error) -> bool {
+    let known = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
+    known.iter().any(|known| error.raw_os_error() == Some(known.raw_os_error()))
+}
+
+fn open_folder(parent: impl AsFd, path: impl Arg) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(parent, path, flags, Mode::empty())?)
+}
+
+fn made_folder(parent: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
+    match rustix::fs::mkdirat(parent, name, Mode::RWXU) {
+        Ok(()) => rustix::fs::fsync(parent)?,
+        Err(Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    open_folder(parent, name)
+}
+
+fn write_file(root: &OwnedFd, path: &str, bytes: &[u8]) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(root, path, flags, Mode::RUSR | Mode::WUSR)?);
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn is_inside(path: &str) -> bool {
+    !path.contains('\0') && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+fn remove(parent: &OwnedFd, name: impl Arg + Copy) -> io::Result<()> {
+    match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => return Ok(()),
+        Err(error) => return Err(error.into()),
+        Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::Directory => {
+            return Ok(rustix::fs::unlinkat(parent, name, AtFlags::empty())?);
+        }
+        Ok(_) => {}
+    }
+    let here = open_folder(parent, name)?;
+    for entry in Dir::read_from(&here)? {
+        let entry = entry?;
+        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+            remove(&here, entry.file_name())?;
+        }
+    }
+    Ok(rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)?)
+}

@@ -1,0 +1,174 @@
+//! Second stage: is it a change at all, made from what lies there, and not one that was decided already?
+
+use super::proposal::{ProposalDraft, ProposalOrigin};
+use super::{ProposalChange, Refused};
+use crate::id::ProposalId;
+use crate::skill::{Digest, SkillFolder};
+use crate::store::{Db, ProposalRow};
+use crate::wording::proposal as says;
+
+/// What the stage says of a draft that it does not refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DuplicateState {
+    /// It is new.
+    New,
+    /// The same waits already: asking twice makes no second one, so a call that was cut off may be made again.
+    Waits(ProposalId),
+}
+
+/// Compares a draft with what lies there and with what was decided before.
+pub(super) fn check(
+    db: Db<'_>,
+    draft: &ProposalDraft,
+    base: Option<&Digest>,
+    result: Option<&SkillFolder>,
+) -> anyhow::Result<Result<DuplicateState, Refused>> {
+    let content = result.map(SkillFolder::digest);
+    // What lies there and is held is proposed as it is.
+    let held = matches!(draft.origin, ProposalOrigin::Folder);
+    if !held && draft.change == ProposalChange::Edit && base.is_some() && base == content.as_ref() {
+        return Ok(Err(Refused::because(says::NO_CHANGE)));
+    }
+    let (base, content) = (base.map_or("", Digest::as_str), content.as_ref().map_or("", Digest::as_str));
+    let alike = db.proposals().proposals_like(&draft.skill, draft.change.as_str(), draft.change.new_name(), content)?;
+    if let Some(same) = alike.iter().find(|row| row.state == "pending" && row.base == base) {
+        return Ok(Ok(DuplicateState::Waits(same.id)));
+    }
+    // To delete something is proposed without a content: what was refused is the deletion of this very content.
+    match alike.iter().find(|row| row.state == "rejected" && (!content.is_empty() || row.base == base)) {
+        Some(row) => Ok(Err(Refused::because(&says::rejected_before(row.id, &reason(db, draft, row)?)))),
+        None => Ok(Ok(DuplicateState::New)),
+    }
+}
+
+/// Why the owner refused it, for whoever proposed it. Blank for anybody else: it may say what is not theirs to know; and blank if it repeats
+/// untrusted text, which must not come back as the owner's word.
+fn reason(db: Db<'_>, draft: &ProposalDraft, row: &ProposalRow) -> anyhow::Result<String> {
+    let person = draft.origin.turn().and_then(|(_, person)| person);
+    let tells = person == row.person && db.fingerprints().pasted_from(&row.reason, row.scope)?.is_empty();
+    Ok(if tells { row.reason.clone() } else { String::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::store::{Journal, NewProposal};
+    use crate::time::Timestamp;
+    use crate::trust::{Label, Scope, Source};
+
+    fn folder(text: &str) -> SkillFolder {
+        SkillFolder::new([("SKILL.md".to_owned(), Arc::from(text.as_bytes()))])
+    }
+
+    fn draft(change: ProposalChange, origin: ProposalOrigin) -> ProposalDraft {
+        ProposalDraft { skill: "tea".to_owned(), change, files: Vec::new(), rationale: String::new(), origin }
+    }
+
+    /// A journal that knows one proposal in that state: of `content`, made from `base`.
+    async fn known(
+        change: &'static str,
+        base: Option<SkillFolder>,
+        content: Option<SkillFolder>,
+        state: &'static str,
+    ) -> (Journal, tempfile::TempDir) {
+        let home = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&home.path().join("j.db"), None).unwrap();
+        journal
+            .write("stage", move |tx| {
+                let digest = |folder: &Option<SkillFolder>| folder.as_ref().map(SkillFolder::digest);
+                let (base, content) = (digest(&base), digest(&content));
+                let id = tx.proposals().stage(&NewProposal {
+                    skill: "tea",
+                    change,
+                    new_name: "",
+                    base: base.as_ref().map_or("", Digest::as_str),
+                    content: content.as_ref().map_or("", Digest::as_str),
+                    nonce: "n",
+                    digest: "d",
+                    rationale: "",
+                    origin: "turn",
+                    turn: None,
+                    person: None,
+                    standing: "tainted",
+                    label: &Label::untrusted(Source::unknown()),
+                    scope: Scope::Shared,
+                    files: &[],
+                    at: Timestamp(1),
+                })?;
+                if state != "pending" {
+                    tx.proposals().settle_proposal(id, state, "no", Timestamp(1))?;
+                }
+                Ok(())
+            })
+            .await
+            .unwrap();
+        (journal, home)
+    }
+
+    async fn say(
+        journal: &Journal,
+        draft: ProposalDraft,
+        base: Option<SkillFolder>,
+        result: Option<SkillFolder>,
+    ) -> Result<DuplicateState, Refused> {
+        let base = base.as_ref().map(SkillFolder::digest);
+        journal.read(|db| check(db, &draft, base.as_ref(), result.as_ref())).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_change_that_changes_nothing_is_refused_but_what_is_held_lies_there_already() {
+        let (journal, _home) = known("create", None, Some(folder("x")), "expired").await;
+        let (same, other) = (folder("a"), folder("b"));
+        let edit = |origin| draft(ProposalChange::Edit, origin);
+        assert!(say(&journal, edit(ProposalOrigin::Import), Some(same.clone()), Some(same.clone())).await.is_err());
+        assert_eq!(
+            say(&journal, edit(ProposalOrigin::Import), Some(same.clone()), Some(other)).await,
+            Ok(DuplicateState::New)
+        );
+        assert_eq!(
+            say(&journal, edit(ProposalOrigin::Folder), Some(same.clone()), Some(same)).await,
+            Ok(DuplicateState::New)
+        );
+    }
+
+    #[tokio::test]
+    async fn the_same_waits_once_and_only_for_the_same_base() {
+        let (journal, _home) = known("edit", Some(folder("a")), Some(folder("b")), "pending").await;
+        let again = |base: &str| {
+            say(&journal, draft(ProposalChange::Edit, ProposalOrigin::Import), Some(folder(base)), Some(folder("b")))
+        };
+        assert_eq!(again("a").await, Ok(DuplicateState::Waits(ProposalId(1))));
+        assert_eq!(again("c").await, Ok(DuplicateState::New));
+    }
+
+    #[tokio::test]
+    async fn what_was_refused_is_refused_whatever_it_is_made_from() {
+        let (journal, _home) = known("edit", Some(folder("a")), Some(folder("b")), "rejected").await;
+        for base in ["a", "c"] {
+            let said = say(
+                &journal,
+                draft(ProposalChange::Edit, ProposalOrigin::Import),
+                Some(folder(base)),
+                Some(folder("b")),
+            )
+            .await;
+            assert_eq!(said, Err(Refused::because(&says::rejected_before(ProposalId(1), "no"))));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_deletion_that_was_refused_may_be_asked_for_again_when_the_skill_is_another() {
+        let (journal, _home) = known("delete", Some(folder("a")), None, "rejected").await;
+        assert!(
+            say(&journal, draft(ProposalChange::Delete, ProposalOrigin::Import), Some(folder("a")), None)
+                .await
+                .is_err()
+        );
+        assert_eq!(
+            say(&journal, draft(ProposalChange::Delete, ProposalOrigin::Import), Some(folder("b")), None).await,
+            Ok(DuplicateState::New)
+        );
+    }
+}

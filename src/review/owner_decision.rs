@@ -1,0 +1,309 @@
+//! The last stage: the owner, who decides about exactly what was shown.
+//!
+//! A decision names the proposal and at least eight digits of its digest, which stands at the end of what is shown and nowhere else. It counts once, until the
+//! proposal expires, and only from an owner: in a direct chat as a typed command or a button, or on the command line of the home. That it was typed is
+//! the gateway's to know; who is an owner is asked of the journal here. Every attempt is stored, whether it counted or not.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use super::Review;
+use super::apply::{self, Applied};
+use super::approval::{Approval, Decider};
+use super::proposal::Proposal;
+use crate::id::{PersonId, ProposalId, VersionId};
+use crate::people::Role;
+use crate::skill::{Digest, SkillFolder};
+use crate::store::{NewDecision, Tx};
+use crate::time::Timestamp;
+
+/// Who decides, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// A person, in a chat that nobody else reads.
+    Chat(PersonId),
+    /// Whoever can open the home.
+    CommandLine,
+}
+
+/// What became of a decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decided {
+    /// It is live.
+    Live(String),
+    /// The skill is gone.
+    Deleted(String),
+    /// It was refused.
+    Rejected,
+    /// Something else lies there now; nothing was changed.
+    Conflict,
+    /// It counts, and cannot be written now.
+    Later,
+    /// It did not count.
+    Not(DecisionError),
+}
+
+/// Why a decision did not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DecisionError {
+    /// There is no such proposal or version.
+    Unknown,
+    /// Only an owner decides.
+    NotAllowed,
+    /// The digest is not the one that was shown, or too short.
+    WrongHash,
+    /// It was decided already; how.
+    Over(String),
+    /// It waited too long.
+    Expired,
+    /// The version was never accepted.
+    NeverAccepted,
+    /// The skill has exactly this content.
+    NoChange,
+}
+
+impl DecisionError {
+    /// The stored word.
+    fn as_str(&self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::NotAllowed => "not allowed",
+            Self::WrongHash => "wrong hash",
+            Self::Over(_) => "over",
+            Self::Expired => "expired",
+            Self::NeverAccepted => "never accepted",
+            Self::NoChange => "no change",
+        }
+    }
+}
+
+impl By {
+    fn way(self) -> &'static str {
+        match self {
+            Self::Chat(_) => "chat",
+            Self::CommandLine => "command line",
+        }
+    }
+
+    fn person(self) -> Option<PersonId> {
+        if let Self::Chat(person) = self { Some(person) } else { None }
+    }
+
+    /// The journal says who is an owner, now.
+    fn is_owner(self, tx: Tx<'_>) -> anyhow::Result<bool> {
+        match self {
+            Self::Chat(id) => Ok(tx.people().person(id)?.is_some_and(|person| person.role == Role::Owner)),
+            Self::CommandLine => Ok(true),
+        }
+    }
+}
+
+impl Review {
+    /// Approves a proposal, and applies it.
+    ///
+    /// # Errors
+    /// If the journal or the folder cannot be used.
+    pub async fn approve(&self, id: ProposalId, typed: &str, by: By) -> anyhow::Result<Decided> {
+        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        self.look().await?;
+        let Some(row) = self.0.journal.read(|db| db.proposals().proposal(id)).await? else {
+            return Ok(Decided::Not(DecisionError::Unknown));
+        };
+        let lying = self.lying(&row.skill).await?.as_ref().map(SkillFolder::digest);
+        let (typed, now) = (typed.to_owned(), self.0.clock.now());
+        let begun = self
+            .0
+            .journal
+            .write("approve a proposal", move |tx| {
+                let judged = judge(tx, id, Some(&typed), by, now)?;
+                let approval = match judged {
+                    Ok(approval) => approval,
+                    Err(refusal) => return Ok(Err(Decided::Not(refusal))),
+                };
+                take(tx, approval, lying.as_ref(), now)
+            })
+            .await?;
+        match begun {
+            Err(decided) => Ok(decided),
+            Ok(done) => self.finish(done).await,
+        }
+    }
+
+    /// Refuses a proposal. It is not proposed again.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub async fn reject(&self, id: ProposalId, reason: &str, by: By) -> anyhow::Result<Decided> {
+        let (reason, now) = (reason.to_owned(), self.0.clock.now());
+        self.0
+            .journal
+            .write("reject a proposal", move |tx| match judge_open(tx, id, "reject", by, now)? {
+                Err(refusal) => Ok(Decided::Not(refusal)),
+                Ok(proposal) => {
+                    tx.proposals().settle_proposal(id, "rejected", &reason, now)?;
+                    note(tx, Some(id), &proposal.row.skill, "reject", "done", by, now)?;
+                    Ok(Decided::Rejected)
+                }
+            })
+            .await
+    }
+
+    /// Puts an earlier version of a skill in the place of the present one.
+    ///
+    /// # Errors
+    /// If the journal or the folder cannot be used.
+    pub async fn roll_back(&self, skill: &str, version: VersionId, by: By) -> anyhow::Result<Decided> {
+        let _alone = Arc::clone(&self.0.writing).lock_owned().await;
+        self.look().await?;
+        let lying = self.kept(skill).await?.as_ref().map(SkillFolder::digest);
+        let (skill, now) = (skill.to_owned(), self.0.clock.now());
+        let name = skill.clone();
+        let refusal = self
+            .0
+            .journal
+            .write("roll a skill back", move |tx| {
+                let refusal = begin_roll_back(tx, &skill, version, lying.as_ref(), by, now)?;
+                let outcome = refusal.as_ref().map_or("done", DecisionError::as_str);
+                note(tx, None, &skill, "rollback", outcome, by, now)?;
+                Ok(refusal)
+            })
+            .await?;
+        match refusal {
+            Some(refusal) => Ok(Decided::Not(refusal)),
+            None => self.finish(Decided::Live(name)).await,
+        }
+    }
+
+    /// What was begun is carried out.
+    pub(super) async fn finish(&self, done: Decided) -> anyhow::Result<Decided> {
+        let applied = self.carry_out().await?;
+        self.look().await?;
+        Ok(match applied {
+            Applied::Done => done,
+            Applied::Conflict => Decided::Conflict,
+            Applied::Later => Decided::Later,
+        })
+    }
+}
+
+/// Whether a decision counts. What it gives names what was decided about, and can be used once.
+fn judge(
+    tx: Tx<'_>,
+    id: ProposalId,
+    typed: Option<&str>,
+    by: By,
+    now: Timestamp,
+) -> anyhow::Result<Result<Approval, DecisionError>> {
+    let proposal = match judge_open(tx, id, "approve", by, now)? {
+        Ok(proposal) => proposal,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    // The digest of what the rows hold now, not what a column says that it was.
+    let digest = proposal.digest();
+    let meant = typed.is_some_and(|typed| digest.is_meant_by(typed)) && digest.as_str() == proposal.row.digest;
+    if !meant {
+        note(tx, Some(id), &proposal.row.skill, "approve", DecisionError::WrongHash.as_str(), by, now)?;
+        return Ok(Err(DecisionError::WrongHash));
+    }
+    note(tx, Some(id), &proposal.row.skill, "approve", "done", by, now)?;
+    Ok(Ok(Approval::new(id, digest, Decider::Owner { person: by.person() })))
+}
+
+/// The proposal, if that owner can still decide about it.
+fn judge_open(
+    tx: Tx<'_>,
+    id: ProposalId,
+    act: &str,
+    by: By,
+    now: Timestamp,
+) -> anyhow::Result<Result<Proposal, DecisionError>> {
+    let Some(proposal) = Proposal::load(*tx, id)? else { return Ok(Err(DecisionError::Unknown)) };
+    let refusal = if !by.is_owner(tx)? {
+        DecisionError::NotAllowed
+    } else if proposal.row.state != "pending" {
+        DecisionError::Over(proposal.row.state.clone())
+    } else if proposal.row.is_late(now) {
+        tx.proposals().settle_proposal(id, "expired", "", now)?;
+        DecisionError::Expired
+    } else {
+        return Ok(Ok(proposal));
+    };
+    note(tx, Some(id), &proposal.row.skill, act, refusal.as_str(), by, now)?;
+    Ok(Err(refusal))
+}
+
+/// Uses an approval: a held folder becomes accepted as it lies there, everything else is written down as an intended change.
+pub(super) fn take(
+    tx: Tx<'_>,
+    approval: Approval,
+    lying: Option<&Digest>,
+    now: Timestamp,
+) -> anyhow::Result<Result<Decided, Decided>> {
+    let id = approval.proposal();
+    let Some(row) = tx.proposals().proposal(id)? else { return Ok(Err(Decided::Not(DecisionError::Unknown))) };
+    if lying.map_or("", Digest::as_str) != row.base {
+        tx.proposals().settle_proposal(id, "conflict", "", now)?;
+        return Ok(Err(Decided::Conflict));
+    }
+    tx.proposals().settle_proposal(id, "approved", "", now)?;
+    if row.origin == "folder" {
+        if let Some(version) = tx.skills().version_with(&row.skill, &row.content)? {
+            let proposal = Proposal::load(*tx, id)?.context("An approved proposal vanished")?;
+            apply::accept(tx, &approval, &proposal, version.id)?;
+            tx.skills().skill_is_live(&version)?;
+        }
+        return Ok(Ok(Decided::Live(row.skill)));
+    }
+    let name = if row.change == "rename" { row.new_name } else { row.skill };
+    apply::begin(tx, approval, now)?;
+    Ok(Ok(if row.change == "delete" { Decided::Deleted(name) } else { Decided::Live(name) }))
+}
+
+fn begin_roll_back(
+    tx: Tx<'_>,
+    skill: &str,
+    version: VersionId,
+    lying: Option<&Digest>,
+    by: By,
+    now: Timestamp,
+) -> anyhow::Result<Option<DecisionError>> {
+    if !by.is_owner(tx)? {
+        return Ok(Some(DecisionError::NotAllowed));
+    }
+    let Some(row) = tx.skills().version_row(version)?.filter(|row| row.skill == skill) else {
+        return Ok(Some(DecisionError::Unknown));
+    };
+    if !row.accepted {
+        return Ok(Some(DecisionError::NeverAccepted));
+    }
+    if lying.is_some_and(|digest| digest.as_str() == row.digest) {
+        return Ok(Some(DecisionError::NoChange));
+    }
+    let files = tx.skills().files_of_version(version)?;
+    let base = lying.map_or("", Digest::as_str);
+    let new = apply::begin_accepted(tx, skill, base, "rollback", &files, &row.label, now)?;
+    tx.derivations().derive(crate::store::Node::Version(new), crate::store::Node::Version(version))?;
+    Ok(None)
+}
+
+fn note(
+    tx: Tx<'_>,
+    proposal: Option<ProposalId>,
+    skill: &str,
+    act: &str,
+    outcome: &str,
+    by: By,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    tx.proposals().add_decision(&NewDecision {
+        proposal,
+        skill,
+        act,
+        outcome,
+        decider: "owner",
+        person: by.person(),
+        way: by.way(),
+        at: now,
+    })
+}

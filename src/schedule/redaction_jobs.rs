@@ -1,0 +1,105 @@
+//! Words that go at their instant: when a timer has run out, and what lies outside of the journal when its sender deleted it.
+//!
+//! What is due is read off the rows, so a restart or an absence makes no difference but delay; before the program begins anything it does what is due
+//! ([`Schedule::let_go`]). Words go from the journal in one transaction for each few messages, the files of the workspace after it: their rows say until then
+//! that they are still to be deleted. The journal's log is cut behind it, because the words stand there as well. The search index, which finds them no more,
+//! is put together anew in the night.
+
+use std::time::Duration;
+
+use super::Schedule;
+use crate::memory::Received;
+use crate::store::{Db, OldFile, Parting, Tx, UNCUT};
+use crate::time::Timestamp;
+
+/// How many messages go in one transaction.
+const MESSAGES: u32 = 50;
+/// How many files are looked at together.
+const FILES: u32 = 20;
+/// When what did not work is tried again.
+const AGAIN: Duration = Duration::from_secs(60);
+
+impl Schedule {
+    /// Does what is due now, before anything begins that could show it.
+    ///
+    /// # Errors
+    /// If the journal cannot be used.
+    pub async fn let_go(&self) -> anyhow::Result<()> {
+        self.finish_forgetting().await?;
+        self.gone().await.map(drop)
+    }
+
+    /// Lets go what is due, and says when something will be.
+    pub(super) async fn gone(&self) -> anyhow::Result<Option<Timestamp>> {
+        let now = self.clock.now();
+        while self.words_run_out(now).await? {}
+        let whole = self.drop_files_of_the_gone().await? & self.log_is_cut().await?;
+        let next = self.journal.read(|db| db.timers().runs_out_next()).await?;
+        let again = (!whole).then(|| now.plus(AGAIN));
+        Ok(next.into_iter().chain(again).min())
+    }
+
+    /// Some of the messages whose timer has run out. False if there are none.
+    async fn words_run_out(&self, now: Timestamp) -> anyhow::Result<bool> {
+        let due = self.journal.read(move |db| db.timers().run_out(now, MESSAGES)).await?;
+        if due.is_empty() {
+            return Ok(false);
+        }
+        let go = move |tx: Tx<'_>| {
+            let partings =
+                due.into_iter().map(|id| tx.redaction().words_gone(id, now)).collect::<anyhow::Result<Vec<_>>>()?;
+            Ok(partings.into_iter().flatten().collect::<Vec<Parting>>())
+        };
+        for parting in self.journal.write("let words go", go).await? {
+            if parting.cut {
+                self.engine.cut(parting.stream).await?;
+            }
+            self.engine.ring_closer();
+        }
+        Ok(true)
+    }
+
+    /// The file goes first and its row after it: after a crash in between it is not there, and the row is marked the next time. False if one is left.
+    async fn drop_files_of_the_gone(&self) -> anyhow::Result<bool> {
+        let (mut after, mut whole) = (0, true);
+        loop {
+            let files = self.journal.read(move |db: Db<'_>| db.redaction().files_of_the_gone(after, FILES)).await?;
+            let Some(last) = files.last() else { return Ok(whole) };
+            after = last.id.0;
+            for file in &files {
+                if let Err(error) = self.drop_file_of_the_gone(file).await {
+                    tracing::warn!("File {} of a message that is gone is not deleted yet: {error:#}", file.id);
+                    whole = false;
+                }
+            }
+        }
+    }
+
+    async fn drop_file_of_the_gone(&self, file: &OldFile) -> anyhow::Result<()> {
+        let id = file.id;
+        if self.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
+            tracing::warn!("Where file {id} of a message that is gone was, something else lies now; it stays");
+        }
+        if !file.text_path.is_empty() && self.tree.files().drop_text_of(&file.text_path).await? == Received::Changed {
+            tracing::warn!(
+                "Where the words of file {id} of a message that is gone were, something else lies now; it stays"
+            );
+        }
+        self.journal.write("let a file go", move |tx| tx.redaction().file_gone(id)).await
+    }
+
+    /// The words of what went stand in the log until it is cut. False if somebody reads just now.
+    async fn log_is_cut(&self) -> anyhow::Result<bool> {
+        let Some(last) = self.journal.read(|db| db.settings().fact(UNCUT)).await? else { return Ok(true) };
+        let cut = self.journal.cut_log().await?;
+        if cut {
+            let drop = move |tx: Tx<'_>| {
+                // Others may have gone meanwhile.
+                let is_all = tx.settings().fact(UNCUT)?.as_ref() == Some(&last);
+                if is_all { tx.settings().drop_fact(UNCUT) } else { Ok(()) }
+            };
+            self.journal.write("the log holds no words", drop).await?;
+        }
+        Ok(cut)
+    }
+}

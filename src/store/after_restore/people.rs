@@ -1,0 +1,334 @@
+//! People of a journal that came out of a backup: the present home says which of them are let in.
+//!
+//! An old backup knows people, roles and addresses that the home has changed since. So a restored journal lets in only those whom the present home knows,
+//! in the role and at the addresses that they have there; everybody else is removed in it until an owner lets them in. Only a home in which nothing ever
+//! happened has nothing to say about that.
+
+use crate::store::handles::{AfterRestore, AfterRestoreMut};
+use rusqlite::params;
+use serde::Serialize;
+
+use crate::people::Role;
+use crate::time::Timestamp;
+
+/// The terminal, which only who has the home reaches.
+const TERMINAL: &str = "terminal";
+
+/// A person of a journal, let in or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonRecord {
+    /// Their row.
+    pub id: i64,
+    /// Their name.
+    pub name: String,
+    /// What they may do.
+    pub role: Role,
+    /// `config` or `pairing`.
+    pub declared: String,
+    /// When they were first let in.
+    pub created_at: Timestamp,
+    /// Whether they are let in no longer.
+    pub is_removed: bool,
+    /// Where they are reached.
+    pub addresses: Vec<AddressRecord>,
+}
+
+/// An address of a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddressRecord {
+    id: i64,
+    adapter: String,
+    account: String,
+    peer: String,
+    alias: String,
+}
+
+impl AddressRecord {
+    /// The address as it is shown: `telegram 1001`.
+    pub fn shown(&self) -> String {
+        if self.adapter == TERMINAL { self.adapter.clone() } else { format!("{} {}", self.adapter, self.peer) }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        (&self.adapter, &self.account, &self.peer) == (&other.adapter, &other.account, &other.peer)
+    }
+}
+
+/// The people of the present home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PresentPeople {
+    /// Everybody who is or was let in.
+    pub records: Vec<PersonRecord>,
+    /// Whether a row that was made at the same moment is the same person, whatever their name is now. Of an archive that nothing authenticates it may be anybody.
+    pub share_rows: bool,
+}
+
+/// Outcome of a restore for a person of the archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Readmission {
+    /// Known in the present home, and let in.
+    Known,
+    /// Let in again, because the present home holds nothing.
+    Returns,
+    /// Removed in the present home, and not let in.
+    Removed,
+    /// Unknown in the present home, and not let in.
+    Unknown,
+}
+
+/// A person of the archive, as they are after the restore.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RestoredPerson {
+    /// Their name.
+    pub name: String,
+    /// Their role in the archive.
+    pub was: Role,
+    /// Their role afterwards.
+    pub role: Role,
+    /// Whether the configuration, and not pairing, let them in.
+    pub declared: bool,
+    /// Whether they are let in.
+    pub fate: Readmission,
+    /// Addresses that are theirs afterwards.
+    pub addresses: Vec<String>,
+    /// Addresses that the archive says are theirs, and the present home does not.
+    pub refused: Vec<String>,
+}
+
+impl RestoredPerson {
+    /// Whether they are let in.
+    pub fn is_in(&self) -> bool {
+        matches!(self.fate, Readmission::Known | Readmission::Returns)
+    }
+
+    /// Whether the restore changed what the archive says of them.
+    pub fn is_changed(&self) -> bool {
+        !self.is_in() || self.was != self.role || !self.refused.is_empty()
+    }
+}
+
+impl AfterRestore<'_> {
+    /// Everybody who is or was let in, oldest first. Reads journals of every version.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn members(&self) -> anyhow::Result<Vec<PersonRecord>> {
+        let mut query = self
+            .db
+            .prepare("SELECT id, name, role, declared, created_at, removed_at IS NOT NULL FROM people ORDER BY id")?;
+        let mut members: Vec<PersonRecord> = query
+            .query_map([], |row| {
+                let role: String = row.get(2)?;
+                Ok(PersonRecord {
+                    id: row.get(0)?,
+                    name: row.get(1)?,
+                    role: Role::parse(&role).unwrap_or(Role::Guest),
+                    declared: row.get(3)?,
+                    created_at: row.get(4)?,
+                    is_removed: row.get(5)?,
+                    addresses: Vec::new(),
+                })
+            })?
+            .collect::<Result<_, _>>()?;
+        for member in &mut members {
+            member.addresses = self.places_of(member.id)?;
+        }
+        Ok(members)
+    }
+
+    fn places_of(&self, person: i64) -> anyhow::Result<Vec<AddressRecord>> {
+        let has_alias =
+            self.db.prepare("SELECT 1 FROM pragma_table_info('addresses') WHERE name = 'alias'")?.exists([])?;
+        let alias = if has_alias { "alias" } else { "''" };
+        let mut query = self.db.prepare(&format!(
+            "SELECT id, adapter, account, peer, {alias} FROM addresses WHERE person_id = ?1 ORDER BY id"
+        ))?;
+        let place = |row: &rusqlite::Row<'_>| {
+            Ok(AddressRecord {
+                id: row.get(0)?,
+                adapter: row.get(1)?,
+                account: row.get(2)?,
+                peer: row.get(3)?,
+                alias: row.get(4)?,
+            })
+        };
+        Ok(query.query_map([person], place)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether nothing has happened in this journal yet: nothing was said, and nobody was removed or let in by pairing.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn is_unused(&self) -> anyhow::Result<bool> {
+        let mut query = self.db.prepare(
+            "SELECT 1 FROM messages UNION ALL SELECT 1 FROM people WHERE removed_at IS NOT NULL OR declared <> 'config'",
+        )?;
+        Ok(!query.exists([])?)
+    }
+}
+
+impl AfterRestoreMut<'_> {
+    /// Lets in only whom the present home knows; `None` lets everybody in as they were. Returns who was in, in the archive.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn let_in_only(&self, present: Option<&PresentPeople>, now: Timestamp) -> anyhow::Result<Vec<RestoredPerson>> {
+        let mut standings = Vec::new();
+        for member in self.members()?.into_iter().filter(|member| !member.is_removed) {
+            standings.push(match present {
+                None => as_it_was(member),
+                Some(present) => self.judge(&member, present, now)?,
+            });
+        }
+        if present.is_some() {
+            // An alias of nobody's address opens nothing.
+            self.db.execute("UPDATE addresses SET alias = '' WHERE person_id IS NULL", [])?;
+        }
+        Ok(standings)
+    }
+
+    fn judge(&self, member: &PersonRecord, present: &PresentPeople, now: Timestamp) -> anyhow::Result<RestoredPerson> {
+        let (fate, known) = present.find(member);
+        let (addresses, refused) = self.judge_addresses(member, known)?;
+        let role = known.map_or(member.role, |known| known.role);
+        if let Some(known) = known {
+            self.db.execute(
+                "UPDATE people SET role = ?2, declared = ?3 WHERE id = ?1",
+                params![member.id, role.as_str(), known.declared],
+            )?;
+            // Under the name that they have now, unless another person of the archive has it.
+            self.db.execute("UPDATE OR IGNORE people SET name = ?2 WHERE id = ?1", params![member.id, known.name])?;
+        } else {
+            self.db.execute("UPDATE people SET removed_at = ?2 WHERE id = ?1", params![member.id, now])?;
+        }
+        Ok(RestoredPerson {
+            name: known.map_or(&member.name, |known| &known.name).clone(),
+            was: member.role,
+            role,
+            declared: known.map_or(&member.declared, |known| &known.declared) == "config",
+            fate,
+            addresses,
+            refused,
+        })
+    }
+
+    /// Leaves them the addresses that are theirs in the present home. Those, and the others.
+    fn judge_addresses(
+        &self,
+        member: &PersonRecord,
+        known: Option<&PersonRecord>,
+    ) -> anyhow::Result<(Vec<String>, Vec<String>)> {
+        let (mut kept, mut refused) = (Vec::new(), Vec::new());
+        for place in &member.addresses {
+            let same = known.and_then(|known| known.addresses.iter().find(|one| one.is_same(place)));
+            // Whoever sits at this computer's terminal has the home anyway.
+            if same.is_some() || (known.is_some() && place.adapter == TERMINAL) {
+                let alias = same.map_or("", |same| same.alias.as_str());
+                self.db.execute("UPDATE addresses SET alias = ?2 WHERE id = ?1", params![place.id, alias])?;
+                kept.push(place.shown());
+            } else {
+                self.db.execute("UPDATE addresses SET person_id = NULL, alias = '' WHERE id = ?1", [place.id])?;
+                refused.push(place.shown());
+            }
+        }
+        Ok((kept, refused))
+    }
+}
+
+impl PresentPeople {
+    /// The person of the present home who that is.
+    fn find(&self, member: &PersonRecord) -> (Readmission, Option<&PersonRecord>) {
+        let is_named = |one: &&PersonRecord| one.name.to_lowercase() == member.name.to_lowercase();
+        let same = self.records.iter().find(|one| (one.id, one.created_at) == (member.id, member.created_at));
+        let named = || self.records.iter().filter(is_named).max_by_key(|one| (!one.is_removed, one.id));
+        match same.filter(|one| self.share_rows || is_named(one)).or_else(named) {
+            Some(known) if known.is_removed => (Readmission::Removed, None),
+            Some(known) => (Readmission::Known, Some(known)),
+            None => (Readmission::Unknown, None),
+        }
+    }
+}
+
+fn as_it_was(member: PersonRecord) -> RestoredPerson {
+    RestoredPerson {
+        addresses: member.addresses.iter().map(AddressRecord::shown).collect(),
+        declared: member.declared == "config",
+        name: member.name,
+        was: member.role,
+        role: member.role,
+        fate: Readmission::Returns,
+        refused: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::people::Address;
+    use crate::store::Journal;
+    use crate::store::Tx;
+
+    fn at(peer: &str) -> Address {
+        Address::new("telegram", "bot", peer)
+    }
+
+    fn member(id: i64, name: &str, role: Role, is_removed: bool, peers: &[&str]) -> PersonRecord {
+        let place = |peer: &&str| AddressRecord {
+            id: 0,
+            adapter: "telegram".to_owned(),
+            account: "bot".to_owned(),
+            peer: (*peer).to_owned(),
+            alias: String::new(),
+        };
+        let addresses = peers.iter().map(place).collect();
+        let (name, declared) = (name.to_owned(), "pairing".to_owned());
+        PersonRecord { id, name, role, declared, created_at: Timestamp(1), is_removed, addresses }
+    }
+
+    /// An archive with Ada (owner), Ben (member) and Mallory (owner), each at an address of their own.
+    async fn judged(present: Option<Vec<PersonRecord>>) -> Vec<String> {
+        judged_by(present.map(|records| PresentPeople { records, share_rows: false })).await
+    }
+
+    async fn judged_by(present: Option<PresentPeople>) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let job = move |tx: Tx<'_>| {
+            for (name, role, peer) in
+                [("Ada", Role::Owner, "1"), ("Ben", Role::Member, "2"), ("Mallory", Role::Owner, "6")]
+            {
+                let known = tx.people().allow(name, role, "pairing", Timestamp(1))?;
+                tx.addresses().link(&at(peer), Some(known.id), Timestamp(1))?;
+            }
+            tx.after_restore().let_in_only(present.as_ref(), Timestamp(9))?;
+            let shown = |person: crate::people::Person| {
+                let places: Vec<String> =
+                    tx.addresses().addresses_of(person.id)?.into_iter().map(|known| known.address.peer).collect();
+                Ok(format!("{} {} {}", person.name, person.role, places.join(" ")))
+            };
+            tx.people().people()?.into_iter().map(shown).collect::<anyhow::Result<Vec<_>>>()
+        };
+        journal.write("a story", job).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn only_who_is_known_here_is_let_in_and_as_they_are_here() {
+        assert_eq!(judged(None).await, ["Ada owner 1", "Mallory owner 6", "Ben member 2"]);
+        assert_eq!(judged(Some(Vec::new())).await, [""; 0]);
+        let ada = member(1, "Ada", Role::Owner, false, &["1"]);
+        let here = vec![ada.clone(), member(2, "Ben", Role::Member, true, &[])];
+        assert_eq!(judged(Some(here)).await, ["Ada owner 1"], "who was removed here stays out");
+        let here = vec![ada.clone(), member(7, "ben", Role::Owner, false, &["3"])];
+        assert_eq!(judged(Some(here)).await, ["Ada owner 1", "ben owner "], "by name: the role here, no address");
+        let here = vec![member(1, "Ada", Role::Member, false, &["1"]), member(2, "Zoe", Role::Member, false, &["2"])];
+        assert_eq!(judged(Some(here)).await, ["Ada member 1"], "a row with another name is somebody else");
+        let renamed =
+            vec![ada.clone(), member(2, "Bob", Role::Owner, false, &["2"]), member(3, "Eve", Role::Owner, true, &[])];
+        assert_eq!(judged(Some(renamed.clone())).await, ["Ada owner 1"]);
+        let authentic = PresentPeople { records: renamed, share_rows: true };
+        assert_eq!(judged_by(Some(authentic)).await, ["Ada owner 1", "Bob owner 2"]);
+        let removed = vec![ada, member(3, "Mallory", Role::Guest, true, &[])];
+        assert_eq!(judged(Some(removed)).await, ["Ada owner 1"]);
+    }
+}

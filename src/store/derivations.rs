@@ -1,0 +1,156 @@
+//! What grew from what. A turn points to the messages it answers, the files and summaries placed in it and to the turn before
+//! it, whose text is its history; so the whole origin of a reply is the closure of these edges, and a turn adds only a few.
+
+use crate::store::handles::{Derivations, DerivationsMut};
+use std::fmt;
+
+use rusqlite::OptionalExtension;
+
+use crate::id::{
+    AttachmentId, CompactionId, ExtractionId, ForgettingId, MessageId, ProposalId, SummaryId, TurnId, VersionId,
+};
+use crate::time::Timestamp;
+use crate::trust::Label;
+
+/// An end of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Node {
+    /// A message.
+    Message(MessageId),
+    /// A turn: its steps and its reply.
+    Turn(TurnId),
+    /// A summary.
+    Summary(SummaryId),
+    /// A version of a file that we wrote.
+    File(i64),
+    /// A file that came with a message.
+    Attachment(AttachmentId),
+    /// A proposal.
+    Proposal(ProposalId),
+    /// A version of a skill.
+    Version(VersionId),
+    /// A taking down of facts.
+    Extraction(ExtractionId),
+    /// A summary in the place of the older part of a conversation.
+    Compaction(CompactionId),
+    /// Something that is forgotten: its parents are the messages that it grew from.
+    Forgetting(ForgettingId),
+}
+
+impl fmt::Display for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(id) => write!(f, "message:{id}"),
+            Self::Turn(id) => write!(f, "turn:{id}"),
+            Self::Summary(id) => write!(f, "summary:{id}"),
+            Self::File(id) => write!(f, "file:{id}"),
+            Self::Attachment(id) => write!(f, "attachment:{id}"),
+            Self::Proposal(id) => write!(f, "proposal:{id}"),
+            Self::Version(id) => write!(f, "version:{id}"),
+            Self::Extraction(id) => write!(f, "extraction:{id}"),
+            Self::Compaction(id) => write!(f, "compaction:{id}"),
+            Self::Forgetting(id) => write!(f, "forgetting:{id}"),
+        }
+    }
+}
+
+impl Node {
+    /// The node of that stored word; `None` if it is none.
+    pub fn parse(word: &str) -> Option<Self> {
+        let (kind, id) = word.split_once(':')?;
+        let id = id.parse().ok()?;
+        match kind {
+            "message" => Some(Self::Message(MessageId(id))),
+            "turn" => Some(Self::Turn(TurnId(id))),
+            "summary" => Some(Self::Summary(SummaryId(id))),
+            "file" => Some(Self::File(id)),
+            "attachment" => Some(Self::Attachment(AttachmentId(id))),
+            "proposal" => Some(Self::Proposal(ProposalId(id))),
+            "version" => Some(Self::Version(VersionId(id))),
+            "extraction" => Some(Self::Extraction(ExtractionId(id))),
+            "compaction" => Some(Self::Compaction(CompactionId(id))),
+            "forgetting" => Some(Self::Forgetting(ForgettingId(id))),
+            _ => None,
+        }
+    }
+}
+
+impl DerivationsMut<'_> {
+    /// `child` grew from `parent`.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn derive(&self, child: Node, parent: Node) -> anyhow::Result<()> {
+        self.db
+            .prepare_cached("INSERT OR IGNORE INTO derived_from (child, parent) VALUES (?1, ?2)")?
+            .execute([child.to_string(), parent.to_string()])?;
+        Ok(())
+    }
+}
+
+impl Derivations<'_> {
+    /// Where the words of a message grew: in the message itself, or, if it is a reply, in its turn.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn node_of(&self, message: MessageId) -> anyhow::Result<Node> {
+        let mut query = self.db.prepare_cached("SELECT turn_id FROM messages WHERE id = ?1 AND kind = 'reply'")?;
+        let turn: Option<Option<TurnId>> = query.query_row([message], |row| row.get(0)).optional()?;
+        Ok(turn.flatten().map_or(Node::Message(message), Node::Turn))
+    }
+
+    /// What `child` grew from at first hand.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn parents(&self, child: Node) -> anyhow::Result<Vec<Node>> {
+        let mut query = self.db.prepare_cached("SELECT parent FROM derived_from WHERE child = ?1 ORDER BY parent")?;
+        let words: Vec<String> = query.query_map([child.to_string()], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(words.iter().filter_map(|word| Node::parse(word)).collect())
+    }
+
+    /// When something came to be, and where its words came from; `None` if it is not there any more.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn birth(&self, node: Node) -> anyhow::Result<Option<(Timestamp, Label)>> {
+        let (sql, id) = match node {
+            Node::Message(id) => return self.birth_of_message(id),
+            Node::Turn(id) => ("SELECT claimed_at, label FROM turns WHERE id = ?1", id.0),
+            Node::Summary(id) => ("SELECT coalesce(made_at, wanted_at), label FROM summaries WHERE id = ?1", id.0),
+            Node::File(id) => ("SELECT written_at, label FROM files WHERE id = ?1", id),
+            Node::Attachment(id) => (
+                "SELECT m.received_at, a.label FROM attachments a JOIN messages m ON m.id = a.message_id WHERE a.id = ?1",
+                id.0,
+            ),
+            Node::Proposal(id) => ("SELECT created_at, label FROM proposals WHERE id = ?1", id.0),
+            Node::Version(id) => ("SELECT made_at, label FROM skill_versions WHERE id = ?1", id.0),
+            Node::Extraction(id) => ("SELECT wanted_at, label FROM extractions WHERE id = ?1", id.0),
+            Node::Compaction(id) => ("SELECT wanted_at, label FROM compactions WHERE id = ?1", id.0),
+            Node::Forgetting(id) => ("SELECT wanted_at, label FROM forgettings WHERE id = ?1", id.0),
+        };
+        Ok(self.db.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    }
+
+    fn birth_of_message(&self, id: MessageId) -> anyhow::Result<Option<(Timestamp, Label)>> {
+        let Some(message) = self.db.messages().message(id)? else { return Ok(None) };
+        let texts = self.db.messages().texts_of(id)?;
+        let files = self.db.attachments().attachments_of(id)?;
+        let labels = texts.iter().map(|text| text.text.label()).chain(files.iter().map(|file| &file.label));
+        Ok(Some((message.received_at, Label::join_of(labels))))
+    }
+
+    /// Everything that `child` grew from, near and far.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn origins(&self, child: Node) -> anyhow::Result<Vec<String>> {
+        let mut query = self.db.prepare_cached(
+            "WITH RECURSIVE origin (node) AS (
+                 SELECT parent FROM derived_from WHERE child = ?1
+                 UNION SELECT d.parent FROM derived_from d JOIN origin o ON d.child = o.node
+             ) SELECT node FROM origin ORDER BY node",
+        )?;
+        Ok(query.query_map([child.to_string()], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+}

@@ -1,0 +1,296 @@
+//! The versions of files that we wrote, or that we found changed. A row is committed before the file is renamed into place, so a file whose
+//! content matches no row was written by a person's hand.
+//!
+//! Beside the row stands what the version held, so a change can be looked at and taken back. Of each path only the newest versions keep
+//! their content, and the newest trusted one: however often text from outside has a file written anew, what a person had there comes back. Who wrote them and when stays.
+
+use crate::store::handles::{FileVersions, FileVersionsMut};
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::Node;
+use crate::id::FileId;
+use crate::time::Timestamp;
+use crate::trust::{Label, Scope};
+
+/// The label of a file that stood in a restored workspace and matched no row. It is about that content alone: what a person makes of it is theirs.
+pub const FOUND: &str = "restored";
+
+/// So many versions of one path keep their content.
+pub const VERSIONS_KEPT: i64 = 100;
+
+/// A version of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct NewFile<'a> {
+    /// Relative to the workspace.
+    pub path: &'a str,
+    /// SHA-256 of its content; blank when the file is deleted.
+    pub digest: &'a str,
+    /// Where the content came from.
+    pub label: &'a Label,
+    /// Whose it is.
+    pub scope: Scope,
+    /// `program`, `assistant`, `person`, `hand` or `found`.
+    pub author: &'a str,
+    /// What changed it, in a word.
+    pub cause: &'a str,
+    /// What it holds, if that is to be kept.
+    pub content: Option<&'a [u8]>,
+    /// Now.
+    pub at: Timestamp,
+}
+
+/// A stored version of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRow {
+    /// Its row.
+    pub id: FileId,
+    /// Relative to the workspace.
+    pub path: String,
+    /// SHA-256 of its content; blank when the file was deleted.
+    pub digest: String,
+    /// Where the content came from.
+    pub label: Label,
+    /// Whose it is.
+    pub scope: Scope,
+    /// Who wrote it.
+    pub author: String,
+    /// What changed it.
+    pub cause: String,
+    /// When.
+    pub at: Timestamp,
+    /// Whether its content is still kept.
+    pub has_content: bool,
+    /// How many bytes it is, if it is kept; else 0.
+    pub size: u64,
+}
+
+const COLUMNS: &str =
+    "SELECT f.id, f.path, f.digest, f.label, f.scope, f.author, f.cause, f.written_at, c.file_id IS NOT NULL,
+        coalesce(length(c.content), 0)
+    FROM files f LEFT JOIN file_contents c ON c.file_id = f.id";
+
+fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
+    Ok(FileRow {
+        id: row.get(0)?,
+        path: row.get(1)?,
+        digest: row.get(2)?,
+        label: row.get(3)?,
+        scope: row.get(4)?,
+        author: row.get(5)?,
+        cause: row.get(6)?,
+        at: row.get(7)?,
+        has_content: row.get(8)?,
+        size: u64::from(row.get::<_, u32>(9)?),
+    })
+}
+
+/// A version that was announced and perhaps does not stand in its place yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unplaced {
+    /// Its row.
+    pub id: FileId,
+    /// Relative to the workspace.
+    pub path: String,
+    /// SHA-256 of its content; blank when the file is to go.
+    pub digest: String,
+    /// SHA-256 of what it takes the place of; blank for nothing.
+    pub replaces: String,
+    /// What it holds, if it is no deletion.
+    pub content: Option<Vec<u8>>,
+}
+
+impl FileVersionsMut<'_> {
+    /// A version of a file is about to be written, or was found.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn file_version_of(&self, new: &NewFile<'_>) -> anyhow::Result<FileId> {
+        self.db
+            .prepare_cached(
+                "INSERT INTO files (path, digest, label, scope, written_at, author, cause) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![new.path, new.digest, new.label, new.scope, new.at, new.author, new.cause])?;
+        let id = FileId(self.db.last_insert_rowid());
+        if let Some(content) = new.content {
+            self.db
+                .prepare_cached("INSERT INTO file_contents (file_id, content) VALUES (?1, ?2)")?
+                .execute(params![id, content])?;
+            self.drop_old_contents(new.path)?;
+        }
+        Ok(id)
+    }
+
+    /// A version of a file is about to take the place of one with that digest, which is blank for nothing. Until [`Tx::file_placed`] says that it stands
+    /// there, it is one of [`Db::files_to_place`].
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn file_announced(&self, new: &NewFile<'_>, replaces: &str) -> anyhow::Result<FileId> {
+        let id = self.file_version_of(new)?;
+        self.db.prepare_cached("UPDATE files SET replaces = ?2 WHERE id = ?1")?.execute(params![id, replaces])?;
+        Ok(id)
+    }
+
+    /// That version stands in its place, or was overtaken.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn file_placed(&self, id: FileId) -> anyhow::Result<()> {
+        self.db.prepare_cached("UPDATE files SET replaces = NULL WHERE id = ?1")?.execute([id])?;
+        Ok(())
+    }
+
+    /// An announced version never stood anywhere: a person was quicker, and another one is made of what they wrote.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn file_taken_back(&self, id: FileId) -> anyhow::Result<()> {
+        self.db.prepare_cached("DELETE FROM derived_from WHERE child = ?1")?.execute([Node::File(id.0).to_string()])?;
+        self.db.prepare_cached("DELETE FROM file_contents WHERE file_id = ?1")?.execute([id])?;
+        self.db.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([id])?;
+        Ok(())
+    }
+
+    /// A version of a file whose content is not kept is about to be written.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn file_written(
+        &self,
+        path: &str,
+        digest: &str,
+        label: &Label,
+        scope: Scope,
+        at: Timestamp,
+    ) -> anyhow::Result<i64> {
+        let new = NewFile { path, digest, label, scope, author: "program", cause: "", content: None, at };
+        Ok(self.file_version_of(&new)?.0)
+    }
+
+    /// That version grew from these.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn file_grew_from(&self, id: FileId, from: &[Node]) -> anyhow::Result<()> {
+        from.iter().try_for_each(|parent| self.tx().derivations().derive(Node::File(id.0), *parent))
+    }
+
+    fn drop_old_contents(&self, path: &str) -> anyhow::Result<()> {
+        self.db
+            .prepare_cached(&format!(
+                "DELETE FROM file_contents WHERE file_id IN (
+                     SELECT f.id FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.path = ?1
+                     AND f.id <> coalesce((SELECT max(t.id) FROM files t JOIN file_contents d ON d.file_id = t.id
+                         WHERE t.path = ?1 AND {}), 0)
+                     ORDER BY f.id DESC LIMIT -1 OFFSET ?2)",
+                Label::is_trusted_sql("t.label")
+            ))?
+            .execute(params![path, VERSIONS_KEPT])?;
+        Ok(())
+    }
+}
+
+impl FileVersions<'_> {
+    /// The row and label of the newest version of that path with that content; `None` if we did not write it.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn file_version(&self, path: &str, digest: &str) -> anyhow::Result<Option<(i64, Label)>> {
+        let mut query = self
+            .db
+            .prepare_cached("SELECT id, label FROM files WHERE path = ?1 AND digest = ?2 ORDER BY id DESC LIMIT 1")?;
+        Ok(query.query_row([path, digest], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    }
+
+    /// The digest of the newest version of that path.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn last_digest_of(&self, path: &str) -> anyhow::Result<Option<String>> {
+        let mut query = self.db.prepare_cached("SELECT digest FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1")?;
+        Ok(query.query_row([path], |row| row.get(0)).optional()?)
+    }
+
+    /// The versions that were announced and of which nobody knows yet whether they stand in their places, oldest first.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn files_to_place(&self) -> anyhow::Result<Vec<Unplaced>> {
+        let mut query = self.db.prepare_cached(
+            "SELECT f.id, f.path, f.digest, f.replaces, c.content FROM files f LEFT JOIN file_contents c ON c.file_id = f.id
+             WHERE f.replaces IS NOT NULL ORDER BY f.id",
+        )?;
+        let rows = query.query_map([], |row| {
+            Ok(Unplaced {
+                id: row.get(0)?,
+                path: row.get(1)?,
+                digest: row.get(2)?,
+                replaces: row.get(3)?,
+                content: row.get(4)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The label of the newest version of that path that we wrote, whatever it holds now. What was merely found there after a restore says nothing.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn last_label_of(&self, path: &str) -> anyhow::Result<Option<Label>> {
+        let mut query = self
+            .db
+            .prepare_cached("SELECT label FROM files WHERE path = ?1 AND label <> ?2 ORDER BY id DESC LIMIT 1")?;
+        Ok(query.query_row([path, FOUND], |row| row.get(0)).optional()?)
+    }
+
+    /// Where all that was ever written below that folder came from, but for labels that add nothing: neither a source nor an origin.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn labels_below(&self, folder: &str) -> anyhow::Result<Vec<Label>> {
+        // All paths that begin with the folder and a slash; a naught is the character after it.
+        let mut query = self.db.prepare_cached(
+            "SELECT DISTINCT label FROM files WHERE path >= ?1 || '/' AND path < ?1 || '0' AND label <> 'trusted'",
+        )?;
+        Ok(query.query_map([folder], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// The versions of a path, newest first.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn file_history(&self, path: &str, limit: u32) -> anyhow::Result<Vec<FileRow>> {
+        let mut query = self.db.prepare_cached(&format!("{COLUMNS} WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2"))?;
+        Ok(query.query_map(params![path, limit], file_row)?.collect::<Result<_, _>>()?)
+    }
+
+    /// The newest version of a path that is trusted and of which it is known what it held.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn last_trusted(&self, path: &str) -> anyhow::Result<Option<FileRow>> {
+        let mut query = self.db.prepare_cached(&format!(
+            "{COLUMNS} WHERE f.path = ?1 AND {} AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1",
+            Label::is_trusted_sql("f.label")
+        ))?;
+        Ok(query.query_row([path], file_row).optional()?)
+    }
+
+    /// The version of that id.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn file_row(&self, id: FileId) -> anyhow::Result<Option<FileRow>> {
+        let mut query = self.db.prepare_cached(&format!("{COLUMNS} WHERE f.id = ?1"))?;
+        Ok(query.query_row([id], file_row).optional()?)
+    }
+
+    /// What a version held; `None` if that is not kept any more.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn file_content(&self, id: FileId) -> anyhow::Result<Option<Vec<u8>>> {
+        let mut query = self.db.prepare_cached("SELECT content FROM file_contents WHERE file_id = ?1")?;
+        Ok(query.query_row([id], |row| row.get(0)).optional()?)
+    }
+}

@@ -1,0 +1,317 @@
+//! Every column of the journal that holds words, whose they are, and what becomes of it when some of them are forgotten.
+//!
+//! A test reads the schema: a new column that can hold text is in this list, or in the test's list of those that hold none.
+
+/// What becomes of a column that holds forgotten words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Redaction {
+    /// The lines that hold them are cut.
+    Lines,
+    /// The entries of a JSON list that hold them are cut.
+    List,
+    /// All of it goes; this stands there instead.
+    Whole(&'static str),
+    /// The row goes.
+    Row,
+    /// What was said, what was answered, what the program asked or wrote down as a message.
+    Text,
+    /// A step of a turn.
+    Step,
+    /// It stays if it is not asked for, and the person is told.
+    Told(Stays),
+}
+
+/// What stays if it is not asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stays {
+    /// A part of a message.
+    Message,
+    /// What somebody wants to be told.
+    Reminder,
+    /// What is proposed for a skill.
+    Proposal,
+}
+
+/// As what it counts for the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CountAs {
+    Entry,
+    Version,
+    Summary,
+    Copy,
+}
+
+/// One column.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TextColumn {
+    pub(super) table: &'static str,
+    pub(super) column: &'static str,
+    /// Which rows are of the scope `?1`.
+    pub(super) rows: &'static str,
+    pub(super) way: Redaction,
+    pub(super) counts: CountAs,
+    /// An expression for the conversation that a row is about; `NULL` if it is about none.
+    pub(super) conversation: &'static str,
+}
+
+// Its own brackets tell it apart from every other check of scope.
+const OWN: &str = "(scope = ?1)";
+/// Entries of lines that stand in files of the memory go with their lines.
+const FILE_ENTRY: &str = "scope = ?1 AND kind IN ('fact', 'note', 'day', 'text')";
+const TOLD_ENTRY: &str = "scope = ?1 AND kind NOT IN ('fact', 'note', 'day', 'text')";
+const OF_OUTBOX: &str = "outbox_id IN (SELECT id FROM outbox WHERE scope = ?1)";
+const OF_TURN: &str = "turn_id IN (SELECT id FROM turns WHERE scope = ?1)";
+const OF_MESSAGE: &str = "id IN (SELECT inbox_id FROM messages WHERE scope = ?1) OR message_id IN (SELECT id FROM messages WHERE scope = ?1)";
+const OF_FILE: &str = "file_id IN (SELECT id FROM files WHERE scope = ?1)";
+const NONE: &str = "NULL";
+const ITS: &str = "conversation_id";
+const OF_ITS_TURN: &str = "(SELECT u.conversation_id FROM turns u WHERE u.id = turn_id)";
+
+impl TextColumn {
+    /// Whether it holds lines of files: of those only the ones go that say it and little else.
+    pub(super) fn is_of_files(&self) -> bool {
+        self.counts == CountAs::Version || self.rows == FILE_ENTRY
+    }
+}
+
+const fn own(
+    table: &'static str,
+    column: &'static str,
+    way: Redaction,
+    counts: CountAs,
+    conversation: &'static str,
+) -> TextColumn {
+    TextColumn { table, column, rows: OWN, way, counts, conversation }
+}
+
+const fn of(
+    table: &'static str,
+    column: &'static str,
+    rows: &'static str,
+    way: Redaction,
+    counts: CountAs,
+) -> TextColumn {
+    TextColumn { table, column, rows, way, counts, conversation: NONE }
+}
+
+/// All of them. What points to others comes before what it points to; contents of files come last, because they say what grew from what.
+pub(super) const PLACES: &[TextColumn] = &[
+    own(
+        "texts",
+        "text",
+        Redaction::Text,
+        CountAs::Copy,
+        "(SELECT m.conversation_id FROM messages m WHERE m.id = message_id)",
+    ),
+    own("attachments", "name", Redaction::Told(Stays::Message), CountAs::Copy, NONE),
+    own("steps", "text", Redaction::Step, CountAs::Copy, OF_ITS_TURN),
+    own("steps", "call", Redaction::Step, CountAs::Copy, OF_ITS_TURN),
+    own("turns", "context", Redaction::Lines, CountAs::Copy, ITS),
+    own("turns", "recalled", Redaction::Lines, CountAs::Copy, ITS),
+    own("turns", "reacted", Redaction::Lines, CountAs::Copy, ITS),
+    own("questions", "call", Redaction::Whole("{}"), CountAs::Copy, ITS),
+    own("summaries", "title", Redaction::Whole("…"), CountAs::Summary, ITS),
+    own("summaries", "topics", Redaction::List, CountAs::Summary, ITS),
+    own("summaries", "decisions", Redaction::List, CountAs::Summary, ITS),
+    own("summaries", "preferences", Redaction::List, CountAs::Summary, ITS),
+    own("summaries", "pending", Redaction::List, CountAs::Summary, ITS),
+    own("compactions", "summary", Redaction::Lines, CountAs::Summary, ITS),
+    own("extractions", "facts", Redaction::List, CountAs::Summary, ITS),
+    own("extractions", "corrections", Redaction::List, CountAs::Summary, ITS),
+    own("conversations", "opening", Redaction::Lines, CountAs::Summary, "id"),
+    own("reflections", "title", Redaction::Whole("…"), CountAs::Summary, NONE),
+    own("actions", "title", Redaction::Whole("…"), CountAs::Summary, NONE),
+    own("actions", "payload", Redaction::Whole("{}"), CountAs::Summary, NONE),
+    own("keeps", "shown", Redaction::Row, CountAs::Copy, NONE),
+    own("keeps", "path", Redaction::Row, CountAs::Copy, NONE),
+    own("reminders", "text", Redaction::Told(Stays::Reminder), CountAs::Copy, NONE),
+    own("proposals", "rationale", Redaction::Told(Stays::Proposal), CountAs::Copy, NONE),
+    own("verdicts", "note", Redaction::Told(Stays::Proposal), CountAs::Copy, NONE),
+    own("verdicts", "findings", Redaction::Told(Stays::Proposal), CountAs::Copy, NONE),
+    of(
+        "skill_files",
+        "bytes",
+        "proposal_id IN (SELECT id FROM proposals WHERE scope = ?1)",
+        Redaction::Told(Stays::Proposal),
+        CountAs::Copy,
+    ),
+    own("outbox", "text", Redaction::Lines, CountAs::Copy, NONE),
+    own("outbox", "buttons", Redaction::Whole("[]"), CountAs::Copy, NONE),
+    of("parts", "rich", OF_OUTBOX, Redaction::Lines, CountAs::Copy),
+    of("parts", "plain", OF_OUTBOX, Redaction::Lines, CountAs::Copy),
+    of("parts", "buttons", OF_OUTBOX, Redaction::Whole("[]"), CountAs::Copy),
+    of("parts", "file", OF_OUTBOX, Redaction::Whole("gone"), CountAs::Copy),
+    of("enclosures", "what", OF_TURN, Redaction::Row, CountAs::Copy),
+    of("inbox", "raw", OF_MESSAGE, Redaction::Whole(""), CountAs::Copy),
+    of("entries", "name", TOLD_ENTRY, Redaction::Row, CountAs::Entry),
+    of("entries", "text", TOLD_ENTRY, Redaction::Row, CountAs::Entry),
+    of("entries", "name", FILE_ENTRY, Redaction::Row, CountAs::Entry),
+    of("entries", "text", FILE_ENTRY, Redaction::Row, CountAs::Entry),
+    of("file_contents", "content", OF_FILE, Redaction::Row, CountAs::Version),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::store::Journal;
+
+    /// Columns that hold no words of anybody: states, ids, digests, labels, what adapters and our own program call things. Those whose name says so
+    /// are left out by [`is_plain`].
+    const NO_WORDS: &[&str] = &[
+        "addresses.account",
+        "addresses.adapter",
+        "addresses.alias",
+        "addresses.peer",
+        "attachments.mime",
+        "attachments.path",
+        "attachments.reference",
+        "attachments.text_path",
+        "compactions.model",
+        "conversations.began_because",
+        "conversations.opening_label",
+        "conversations.opening_state",
+        "cursors.account",
+        "cursors.adapter",
+        "cursors.cursor",
+        "decisions.act",
+        "decisions.decider",
+        "decisions.outcome",
+        "decisions.skill",
+        "decisions.way",
+        "declared_addresses.adapter",
+        "declared_addresses.peer",
+        "deleted_ahead.sender",
+        "embeddings.model",
+        "embeddings.vector",
+        "entries.category",
+        "entries.path",
+        "entries.section",
+        "entry_uses.key",
+        "extractions.model",
+        "files.author",
+        "files.path",
+        "files.replaces",
+        "forgettings.counts",
+        "forgettings.needles",
+        "forgettings.target",
+        "groups.account",
+        "groups.adapter",
+        "groups.allowed_as",
+        "groups.chat",
+        "guests.sender",
+        "inbox.account",
+        "inbox.adapter",
+        "inbox.fate",
+        "indexed.path",
+        "indexed.stamp",
+        "messages.album",
+        "messages.also",
+        "meta.key",
+        "folder_moves.source",
+        "folder_moves.target",
+        "meta.value",
+        "outbox.quotes",
+        "outside_tools.description",
+        "outside_tools.name",
+        "outside_tools.schema",
+        "outside_tools.server",
+        "pairing_codes.name",
+        "parts.form",
+        "people.declared",
+        "people.ended",
+        "people.folder",
+        "people.name",
+        "people.prefer",
+        "proposals.base",
+        "proposals.change",
+        "proposals.content",
+        "proposals.new_name",
+        "proposals.nonce",
+        "proposals.skill",
+        "proposals.standing",
+        "questions.covers",
+        "reactions.emoji",
+        "reactions.told",
+        "reminders.cron",
+        "skill_changes.base",
+        "skill_changes.skill",
+        "skill_files.path",
+        "skill_versions.hosts",
+        "skill_versions.skill",
+        "skills.description",
+        "skills.installed",
+        "skills.name",
+        "skills.shipped",
+        "skills.title",
+        "slots.job",
+        "slots.period",
+        "spending.day",
+        "spending.model",
+        "spending.purpose",
+        "steps.model",
+        "steps.tool",
+        "strangers.adapter",
+        "strangers.account",
+        "strangers.sender",
+        "strangers.guess_day",
+        "strangers.told_day",
+        "summaries.model",
+        "summaries.view",
+        "turns.context_label",
+        "unindexed.path",
+        "verdicts.outcome",
+        "verdicts.stage",
+    ];
+
+    fn is_plain(column: &str) -> bool {
+        matches!(
+            column,
+            "state"
+                | "kind"
+                | "label"
+                | "scope"
+                | "digest"
+                | "trouble"
+                | "reason"
+                | "cause"
+                | "external_id"
+                | "origin"
+                | "role"
+                | "day"
+                | "key"
+                | "child"
+                | "parent"
+                | "node"
+                | "accepted_digest"
+        )
+    }
+
+    #[tokio::test]
+    async fn every_column_that_can_hold_words_is_thought_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let columns = journal.read(|db| {
+            let mut query = db.prepare(
+                "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'
+                 AND c.type IN ('TEXT', 'BLOB') AND m.name NOT LIKE '%\\_fts%' ESCAPE '\\' AND m.name <> 'refinery_schema_history'",
+            )?;
+            let rows = query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+            Ok(rows.collect::<Result<Vec<_>, _>>()?)
+        });
+        let known = |table: &str, column: &str| {
+            PLACES.iter().any(|place| place.table == table && place.column == column)
+                || NO_WORDS.contains(&format!("{table}.{column}").as_str())
+                || is_plain(column)
+        };
+        let columns = columns.await.unwrap();
+        let unknown: Vec<_> = columns.iter().filter(|(table, column)| !known(table, column)).collect();
+        assert_eq!(unknown, Vec::<&(String, String)>::new());
+        let all: BTreeSet<String> = columns.iter().map(|(table, column)| format!("{table}.{column}")).collect();
+        let listed = PLACES.iter().map(|place| format!("{}.{}", place.table, place.column));
+        let gone: Vec<String> =
+            listed.chain(NO_WORDS.iter().map(|name| (*name).to_owned())).filter(|name| !all.contains(name)).collect();
+        assert_eq!(gone, Vec::<String>::new(), "These are listed and do not exist");
+    }
+}

@@ -1,0 +1,372 @@
+//! What tainted turns wanted to keep, and what their person says to each of it.
+//!
+//! `new` → `open` (asked) → `yes` → `kept`, or `no`, `expired`, `changed` (what was shown is not what lies there any more). A yes is stored before anything is
+//! done; whoever does it reads the rows in `yes`, so a crash loses none and repeats none that is over. The number under which a person is asked comes
+//! from the same counter as those of the other questions, so `/yes 7` can only mean one thing. Its time runs from when it was delivered, or given up.
+
+use crate::store::handles::{KeepRequests, KeepRequestsMut};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::id::{AddressId, KeepId, PersonId, QuestionId, TurnId};
+use crate::time::Timestamp;
+use crate::trust::{Labelled, Scope, Text};
+
+/// How long such a question waits for its answer. Other messages do not end it.
+pub const KEEP_WAITS: Duration = Duration::from_secs(24 * 3600);
+
+/// How it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeepState {
+    /// Nobody was asked.
+    New,
+    /// Nobody has answered.
+    Open,
+    /// They said yes, and it is about to be done.
+    Yes,
+    /// It is theirs now.
+    Kept,
+    /// They said no.
+    No,
+    /// They said nothing in time.
+    Expired,
+    /// Something else lies there now, or nothing.
+    Changed,
+}
+
+impl KeepState {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Open => "open",
+            Self::Yes => "yes",
+            Self::Kept => "kept",
+            Self::No => "no",
+            Self::Expired => "expired",
+            Self::Changed => "changed",
+        }
+    }
+
+    fn parse(word: &str) -> Self {
+        match word {
+            "new" => Self::New,
+            "open" => Self::Open,
+            "yes" => Self::Yes,
+            "kept" => Self::Kept,
+            "expired" => Self::Expired,
+            "changed" => Self::Changed,
+            _ => Self::No,
+        }
+    }
+}
+
+/// A text that may be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeepRow {
+    /// Its row.
+    pub id: KeepId,
+    /// The number under which it is asked about.
+    pub number: Option<QuestionId>,
+    /// Which turn wanted it.
+    pub turn: TurnId,
+    /// Who is asked.
+    pub person: PersonId,
+    /// Where the question was put.
+    pub address: Option<AddressId>,
+    /// Where it lies, as its owner sees it.
+    pub path: String,
+    /// SHA-256 of the file; a yes is for just that.
+    pub digest: String,
+    /// The exact words.
+    pub shown: Text,
+    /// How it stands.
+    pub state: KeepState,
+    /// It means no from then on; `None` before it was delivered.
+    pub expires_at: Option<Timestamp>,
+    /// When it was answered, or was over.
+    pub decided_at: Option<Timestamp>,
+}
+
+impl KeepRow {
+    /// Whether an answer still counts.
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        self.state == KeepState::Open && self.expires_at.is_none_or(|end| now < end)
+    }
+}
+
+const COLUMNS: &str =
+    "id, number, turn_id, person_id, address_id, path, digest, shown, label, scope, state, expires_at, decided_at";
+
+fn keep(row: &Row<'_>) -> rusqlite::Result<KeepRow> {
+    let (shown, scope): (Arc<str>, Scope) = (row.get(7)?, row.get(9)?);
+    let state: String = row.get(10)?;
+    Ok(KeepRow {
+        id: row.get(0)?,
+        number: row.get(1)?,
+        turn: row.get(2)?,
+        person: row.get(3)?,
+        address: row.get(4)?,
+        path: row.get(5)?,
+        digest: row.get(6)?,
+        shown: Labelled::new(shown, row.get(8)?, scope),
+        state: KeepState::parse(&state),
+        expires_at: row.get(11)?,
+        decided_at: row.get(12)?,
+    })
+}
+
+/// Commands stand in no conversation, and by their time.
+pub(super) const YES_TO: &str = "SELECT m.external_id FROM messages m JOIN texts t ON t.message_id = m.id
+    WHERE m.conversation_id IS NULL AND m.kind = 'command' AND m.person_id = ?1 AND m.address_id = ?2 AND m.received_at = ?3
+        AND replace(lower(t.text), ' ', '') = '/yes' || ?4 ORDER BY m.id LIMIT 1";
+
+impl KeepRequests<'_> {
+    /// What that turn wanted to keep and nobody was asked about yet.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn wanted_keeps(&self, turn: TurnId) -> anyhow::Result<Vec<KeepRow>> {
+        self.keeps("turn_id = ?1 AND state = 'new'", turn)
+    }
+
+    /// The question of that number, if it is one about keeping.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn keep_asked(&self, number: QuestionId) -> anyhow::Result<Option<KeepRow>> {
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE number = ?1"))?;
+        Ok(query.query_row([number], keep).optional()?)
+    }
+
+    /// The first one behind that one that a person said yes to and that is not done.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn keep_to_do(&self, after: KeepId) -> anyhow::Result<Option<KeepRow>> {
+        let sql = format!("SELECT {COLUMNS} FROM keeps WHERE state = 'yes' AND id > ?1 ORDER BY id LIMIT 1");
+        Ok(self.db.prepare_cached(&sql)?.query_row([after], keep).optional()?)
+    }
+
+    /// Where a person's yes of that moment led: the first file that was written by it.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn promoted_at(&self, scope: Scope, at: Timestamp) -> anyhow::Result<Option<String>> {
+        let mut query = self.db.prepare_cached(
+            "SELECT path FROM files WHERE written_at = ?2 AND scope = ?1 AND cause = 'promote' AND digest <> ''
+             ORDER BY id LIMIT 1",
+        )?;
+        Ok(query.query_row(params![scope, at], |row| row.get(0)).optional()?)
+    }
+
+    fn keeps(&self, whose: &str, id: impl rusqlite::ToSql) -> anyhow::Result<Vec<KeepRow>> {
+        let mut query = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM keeps WHERE {whose} ORDER BY id"))?;
+        Ok(query.query_map([id], keep)?.collect::<Result<_, _>>()?)
+    }
+}
+
+impl KeepRequestsMut<'_> {
+    /// A turn of that person wanted to keep what now lies there under `memory/untrusted/`; `path` is as its owner sees it, `digest` that of the
+    /// file, `shown` its exact words. What the same turn had put there before is not asked about any more.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn want_to_keep(
+        &self,
+        turn: TurnId,
+        person: PersonId,
+        path: &str,
+        digest: &str,
+        shown: &Text,
+        now: Timestamp,
+    ) -> anyhow::Result<()> {
+        self.db
+            .prepare_cached(
+                "UPDATE keeps SET state = 'changed', decided_at = ?4
+                 WHERE turn_id = ?1 AND path = ?2 AND digest <> ?3 AND state = 'new'",
+            )?
+            .execute(params![turn, path, digest, now])?;
+        let (words, label, scope) = shown.open();
+        self.db
+            .prepare_cached(
+                "INSERT INTO keeps (turn_id, person_id, path, digest, shown, label, scope, state, wanted_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'new', ?8)
+                 ON CONFLICT (turn_id, path, digest) DO UPDATE SET state = 'new', decided_at = NULL WHERE state = 'changed'",
+            )?
+            .execute(params![turn, person, path, digest, &**words, label, scope, now])?;
+        Ok(())
+    }
+
+    /// Somebody is asked about it, at that address, under a number that no other question has.
+    ///
+    /// # Errors
+    /// If it was asked about before, or the journal cannot be written.
+    pub fn ask_to_keep(&self, id: KeepId, address: AddressId) -> anyhow::Result<QuestionId> {
+        let number = self.next_question_number()?;
+        let asked = self
+            .db
+            .prepare_cached(
+                "UPDATE keeps SET state = 'open', number = ?2, address_id = ?3 WHERE id = ?1 AND state = 'new'",
+            )?
+            .execute(params![id, number, address])?;
+        anyhow::ensure!(asked == 1, "A person was asked twice about text {id}");
+        Ok(number)
+    }
+
+    /// A question of that number was delivered, or given up: if it is one about keeping, its time runs from now.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn keep_was_put(&self, number: QuestionId, now: Timestamp) -> anyhow::Result<()> {
+        self.db
+            .prepare_cached("UPDATE keeps SET expires_at = ?2 WHERE number = ?1 AND state = 'open'")?
+            .execute(params![number, now.plus(KEEP_WAITS)])?;
+        Ok(())
+    }
+
+    /// It stands differently now. `false` if it did not stand as `before` any more: then nothing is changed.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn decide_keep(
+        &self,
+        id: KeepId,
+        before: KeepState,
+        state: KeepState,
+        address: Option<AddressId>,
+        now: Timestamp,
+    ) -> anyhow::Result<bool> {
+        let decided = self
+            .db
+            .prepare_cached(
+                "UPDATE keeps SET state = ?3, decided_at = ?5, address_id = coalesce(?4, address_id)
+                 WHERE id = ?1 AND state = ?2",
+            )?
+            .execute(params![id, before.as_str(), state.as_str(), address, now])?;
+        Ok(decided == 1)
+    }
+
+    /// External id of the command that was the yes, which is answered by what came of it; blank if it is not known.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn yes_to(&self, keep: &KeepRow) -> anyhow::Result<String> {
+        let mut query = self.db.prepare_cached(YES_TO)?;
+        let found = query.query_row(params![keep.person, keep.address, keep.decided_at, keep.number], |row| row.get(0));
+        Ok(found.optional()?.unwrap_or_default())
+    }
+
+    /// The next number of the questions' counter; no row of theirs will have it.
+    fn next_question_number(&self) -> anyhow::Result<QuestionId> {
+        self.db
+            .prepare_cached(
+                "INSERT INTO sqlite_sequence (name, seq) SELECT 'questions', 0
+                 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'questions')",
+            )?
+            .execute([])?;
+        let mut query = self
+            .db
+            .prepare_cached("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'questions' RETURNING seq")?;
+        Ok(query.query_row([], |row| row.get(0))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::ConversationId;
+    use crate::people::{Address, Role};
+    use crate::store::Tx;
+    use crate::store::{Journal, NewConversation, NewTurn};
+    use crate::trust::{Label, Source};
+
+    const NOW: Timestamp = Timestamp(1_000);
+
+    fn text(words: &str) -> Text {
+        Labelled::new(Arc::from(words), Label::untrusted(Source::forward()), Scope::Person(PersonId(1)))
+    }
+
+    /// A journal with Ada, an address of hers and a turn.
+    async fn journal(folder: &std::path::Path) -> Journal {
+        let journal = Journal::open(&folder.join("j.db"), None).unwrap();
+        let begin = |tx: Tx<'_>| {
+            let ada = tx.people().allow("Ada", Role::Owner, "config", NOW)?;
+            tx.addresses().link(&Address::new("telegram", "1", "2"), Some(ada.id), NOW)?;
+            let (stream, scope) = (tx.conversations().stream_for(ada.id)?, Scope::Person(ada.id));
+            let begun = NewConversation { stream, kind: "chat", scope, because: "first", at: NOW };
+            tx.conversations().open_conversation(&begun)?;
+            tx.turns().begin_turn(&NewTurn {
+                stream,
+                conversation: ConversationId(1),
+                person: Some(ada.id),
+                address: AddressId(1),
+                scope,
+                at: NOW,
+                context: &text(""),
+                label: text("").label(),
+                recalled: &text(""),
+            })
+        };
+        journal.write("begin", begin).await.unwrap();
+        journal
+    }
+
+    #[tokio::test]
+    async fn numbers_are_those_of_the_questions_and_each_is_given_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let job = |tx: Tx<'_>| {
+            let mut numbers = Vec::new();
+            for path in ["a", "b"] {
+                tx.keep_requests().want_to_keep(TurnId(1), PersonId(1), path, "d", &text("words"), NOW)?;
+                let wanted = tx.keep_requests().wanted_keeps(TurnId(1))?;
+                numbers.push(tx.keep_requests().ask_to_keep(wanted[0].id, AddressId(1))?);
+            }
+            assert_eq!(tx.keep_requests().keep_asked(QuestionId(2))?.unwrap().path, "b");
+            assert_eq!(tx.keep_requests().keep_asked(QuestionId(3))?, None);
+            // The one before this was the last of both kinds.
+            numbers.push(tx.keep_requests().next_question_number()?);
+            assert!(tx.keep_requests().ask_to_keep(KeepId(1), AddressId(1)).is_err(), "it was asked about");
+            Ok(numbers)
+        };
+        let numbers = journal(folder.path()).await.write("ask", job).await.unwrap();
+        assert_eq!(numbers, [1, 2, 3].map(QuestionId));
+    }
+
+    #[tokio::test]
+    async fn what_a_turn_writes_over_is_not_asked_about() {
+        let folder = tempfile::tempdir().unwrap();
+        let job = |tx: Tx<'_>| {
+            for (digest, words) in [("1", "first"), ("2", "second"), ("2", "second"), ("1", "first")] {
+                tx.keep_requests().want_to_keep(TurnId(1), PersonId(1), "a", digest, &text(words), NOW)?;
+            }
+            Ok(tx.keep_requests().wanted_keeps(TurnId(1))?.into_iter().map(|keep| keep.digest).collect::<Vec<_>>())
+        };
+        assert_eq!(journal(folder.path()).await.write("want", job).await.unwrap(), ["1"]);
+    }
+
+    #[tokio::test]
+    async fn an_answer_counts_once_and_in_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let job = |tx: Tx<'_>| {
+            tx.keep_requests().want_to_keep(TurnId(1), PersonId(1), "a", "d", &text("words"), NOW)?;
+            let id = tx.keep_requests().wanted_keeps(TurnId(1))?[0].id;
+            let number = tx.keep_requests().ask_to_keep(id, AddressId(1))?;
+            let open = tx.keep_requests().keep_asked(number)?.expect("it was asked");
+            assert!(open.is_open(NOW.plus(KEEP_WAITS * 9)), "nobody was shown it yet");
+            tx.keep_requests().keep_was_put(number, Timestamp(2_000))?;
+            let put = tx.keep_requests().keep_asked(number)?.unwrap();
+            assert!(put.is_open(Timestamp(1_999).plus(KEEP_WAITS)) && !put.is_open(Timestamp(2_000).plus(KEEP_WAITS)));
+            assert!(tx.keep_requests().decide_keep(id, KeepState::Open, KeepState::Yes, None, NOW)?);
+            assert!(!tx.keep_requests().decide_keep(id, KeepState::Open, KeepState::No, None, NOW)?, "it was answered");
+            assert_eq!(
+                tx.keep_requests().keep_to_do(KeepId(0))?.map(|keep| (keep.id, keep.address)),
+                Some((id, Some(AddressId(1))))
+            );
+            assert!(tx.keep_requests().decide_keep(id, KeepState::Yes, KeepState::Kept, None, NOW)?);
+            tx.keep_requests().keep_to_do(KeepId(0))
+        };
+        assert_eq!(journal(folder.path()).await.write("answer", job).await.unwrap(), None);
+    }
+}

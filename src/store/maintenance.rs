@@ -1,0 +1,338 @@
+//! Retention and small repairs, in pieces that hold the writer for milliseconds.
+//!
+//! The words of old messages go, their rows stay: a conversation keeps its times, its summaries and whatever was derived from it, and what was said in
+//! it is blank. The unit is a conversation that is over and in which nothing is left to do, so an answer never loses the beginning of what it
+//! answers. What a reflection thought of a period is kept; it is a summary too.
+//!
+//! Each method does at most `limit` rows and says how many there were; none of them decides when, or how often.
+
+use crate::store::handles::{Maintenance, MaintenanceMut};
+use rusqlite::{OptionalExtension, params};
+
+use super::fingerprints::Keeper;
+use crate::id::{AttachmentId, ConversationId};
+use crate::time::Timestamp;
+
+/// Which texts are in the search index: not commands, not what the program asked for or was given by itself, not what stands elsewhere.
+pub(super) const SEARCHED: &str = "m.kind NOT IN ('command', 'task') AND t.kind NOT IN ('quote', 'edit', 'carried')
+     AND NOT (m.kind = 'reply' AND EXISTS (SELECT 1 FROM streams s WHERE s.id = m.stream_id AND s.work_of IS NOT NULL))";
+
+/// A received file that is old.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldFile {
+    /// Its row.
+    pub id: AttachmentId,
+    /// Where it lies, relative to the workspace.
+    pub path: String,
+    /// SHA-256 of what we wrote there.
+    pub digest: String,
+    /// Where its words lie, if not in itself.
+    pub text_path: String,
+}
+
+/// Rows of the search index that do not go with the texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Astray {
+    /// Texts that cannot be found.
+    pub missing: Vec<i64>,
+    /// Entries of texts that are not there.
+    pub left_over: Vec<i64>,
+}
+
+impl Astray {
+    /// Whether the index is whole.
+    pub fn is_empty(&self) -> bool {
+        self.missing.is_empty() && self.left_over.is_empty()
+    }
+}
+
+impl Maintenance<'_> {
+    /// The oldest conversation that ended before `before`, in which nothing is left to do, and whose words are still there.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn conversation_to_forget(&self, before: Timestamp) -> anyhow::Result<Option<ConversationId>> {
+        let mut query = self.db.prepare_cached(
+            "SELECT c.id FROM conversations c WHERE c.forgotten_at IS NULL AND c.last_at < ?1
+             AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'claimed'))
+             AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id AND m.received_at >= ?1)
+             AND NOT EXISTS (SELECT 1 FROM turns u WHERE u.conversation_id = c.id AND u.state IN ('running', 'waiting'))
+             AND NOT EXISTS (SELECT 1 FROM questions q WHERE q.conversation_id = c.id AND q.state = 'open')
+             AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.conversation_id = c.id AND s.state IN ('claimed', 'working'))
+             AND NOT EXISTS (SELECT 1 FROM summaries y WHERE y.conversation_id = c.id AND y.state = 'wanted')
+             AND NOT EXISTS (SELECT 1 FROM outbox o JOIN messages m ON m.id = o.message_id
+                             WHERE m.conversation_id = c.id AND o.state = 'pending')
+             ORDER BY c.last_at LIMIT 1",
+        )?;
+        Ok(query.query_row([before], |row| row.get(0)).optional()?)
+    }
+
+    /// Received files of messages from before `before` that lie in the workspace and belong to nothing that is left to do; those of
+    /// rows after `after`.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn old_files(&self, before: Timestamp, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
+        let mut query = self.db.prepare_cached(
+            "SELECT a.id, a.path, a.digest, a.text_path FROM attachments a JOIN messages m ON m.id = a.message_id
+             WHERE a.state IN ('here', 'failed') AND a.path <> '' AND a.id > ?2 AND m.received_at < ?1 AND m.state NOT IN ('queued', 'claimed')
+             ORDER BY a.id LIMIT ?3",
+        )?;
+        let rows = query.query_map(params![before, after, limit], |row| {
+            Ok(OldFile { id: row.get(0)?, path: row.get(1)?, digest: row.get(2)?, text_path: row.get(3)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// What of the search index does not go with the texts, at most `limit` of each. Reads all of both, and none of their words.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn astray(&self, limit: u32) -> anyhow::Result<Astray> {
+        let list = |sql: &str| -> anyhow::Result<Vec<i64>> {
+            Ok(self.db.prepare(sql)?.query_map([limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        };
+        Ok(Astray {
+            missing: list(&format!(
+                "SELECT t.id FROM texts t JOIN messages m ON m.id = t.message_id
+                 WHERE {SEARCHED} AND t.text <> '' AND NOT EXISTS (SELECT 1 FROM texts_fts_docsize d WHERE d.id = t.id) LIMIT ?1"
+            ))?,
+            left_over: list(
+                "SELECT d.id FROM texts_fts_docsize d LEFT JOIN texts t ON t.id = d.id WHERE t.id IS NULL OR t.text = '' LIMIT ?1",
+            )?,
+        })
+    }
+
+    /// The tables that [`Db::check_table`] can look at, one after the other.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn tables(&self) -> anyhow::Result<Vec<String>> {
+        let mut query = self.db.prepare(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
+        )?;
+        Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// What is wrong with one table and its indexes; nothing if it is sound.
+    ///
+    /// # Errors
+    /// If it cannot even be read.
+    pub fn check_table(&self, name: &str) -> anyhow::Result<Vec<String>> {
+        let sql = format!("PRAGMA quick_check('{}')", name.replace('\'', "''"));
+        let lines: Vec<String> = self.db.prepare(&sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(lines.into_iter().filter(|line| line != "ok").take(5).collect())
+    }
+
+    /// When the first person was let in, which is when this journal began to be used.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn used_since(&self) -> anyhow::Result<Option<Timestamp>> {
+        Ok(self.db.prepare_cached("SELECT min(created_at) FROM people")?.query_row([], |row| row.get(0))?)
+    }
+}
+
+impl MaintenanceMut<'_> {
+    /// Deletes words of a conversation. Zero when none are left, and then it counts as forgotten.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn forget_words(&self, id: ConversationId, limit: u32, now: Timestamp) -> anyhow::Result<usize> {
+        let texts = "SELECT t.id, t.text FROM messages m JOIN texts t ON t.message_id = m.id
+             WHERE m.conversation_id = ?1 AND t.text <> '' AND m.kind <> 'reflection' LIMIT ?2";
+        let forgotten = self.blank_texts(texts, params![id, limit])?;
+        if forgotten > 0 {
+            return Ok(forgotten);
+        }
+        let steps = "SELECT s.id, s.text FROM turns u JOIN steps s ON s.turn_id = u.id
+             WHERE u.conversation_id = ?1 AND (s.text <> '' OR s.call NOT IN ('', '[]')) LIMIT ?2";
+        let steps = self.blank_steps(steps, params![id, limit])?;
+        if steps > 0 {
+            return Ok(steps);
+        }
+        for sql in [
+            "UPDATE turns SET context = '', reacted = '' WHERE conversation_id = ?1 AND (context <> '' OR reacted <> '')",
+            "UPDATE questions SET call = '{}' WHERE conversation_id = ?1",
+            "UPDATE keeps SET shown = '' WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1)",
+            // Of what was sent the pieces are blank already; what was given up still has them.
+            "UPDATE parts SET rich = '', plain = '' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
+                 (SELECT o.id FROM messages m JOIN outbox o ON o.message_id = m.id WHERE m.conversation_id = ?1)",
+        ] {
+            self.db.prepare_cached(sql)?.execute([id])?;
+        }
+        self.db
+            .prepare_cached("UPDATE conversations SET forgotten_at = ?2 WHERE id = ?1")?
+            .execute(params![id, now])?;
+        Ok(0)
+    }
+
+    /// Conversations that were forgotten and of which something was edited since are looked at again.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn remember_edited(&self) -> anyhow::Result<usize> {
+        Ok(self
+            .db
+            .prepare_cached(
+                "UPDATE conversations SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND id IN
+                     (SELECT m.conversation_id FROM messages m JOIN conversations c ON c.id = m.conversation_id
+                      WHERE m.edited_at IS NOT NULL AND m.edited_at >= c.forgotten_at
+                      AND EXISTS (SELECT 1 FROM texts t WHERE t.message_id = m.id AND t.text <> ''))",
+            )?
+            .execute([])?)
+    }
+
+    /// Deletes the words of commands from before `before`.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn forget_commands(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
+        let texts = "SELECT t.id, t.text FROM messages m JOIN texts t ON t.message_id = m.id
+             WHERE m.conversation_id IS NULL AND m.received_at < ?1 AND m.state NOT IN ('queued', 'claimed') AND t.text <> '' LIMIT ?2";
+        self.blank_texts(texts, params![before, limit])
+    }
+
+    /// Deletes the words of notices and answers from before `before` that were delivered or given up.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn forget_notices(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
+        self.db.prepare_cached(
+            "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
+                 (SELECT id FROM outbox WHERE text <> '' AND created_at < ?1 AND state <> 'pending' LIMIT ?2)",
+        )?
+        .execute(params![before, limit])?;
+        Ok(self
+            .db
+            .prepare_cached(
+                "UPDATE outbox SET text = '', buttons = '[]' WHERE id IN
+                     (SELECT id FROM outbox WHERE text <> '' AND created_at < ?1 AND state <> 'pending' LIMIT ?2)",
+            )?
+            .execute(params![before, limit])?)
+    }
+
+    /// Blanks originals that were received before `before`.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn purge_originals(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
+        let sql = "UPDATE inbox SET raw = '' WHERE id IN
+             (SELECT id FROM inbox WHERE raw <> '' AND received_at < ?1 LIMIT ?2)";
+        Ok(self.db.prepare_cached(sql)?.execute(params![before, limit])?)
+    }
+
+    /// A received file is not here any more, because of its age.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn file_dropped(&self, id: AttachmentId, why: &str) -> anyhow::Result<()> {
+        self.db
+            .prepare_cached("UPDATE attachments SET state = 'failed', trouble = ?2, path = '', text_path = '', is_part = 0 WHERE id = ?1")?
+            .execute(params![id, why])?;
+        Ok(())
+    }
+
+    /// Deletes small rows that nobody asks for any more: what came from strangers, slots of what comes back often, codes that are over.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn sweep(&self, month: Timestamp, quarter: Timestamp, year: Timestamp, limit: u32) -> anyhow::Result<usize> {
+        let mut swept = 0;
+        for (sql, before) in [
+            (
+                "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE fate IN ('stranger', 'nothing', 'unreadable') AND received_at < ?1 LIMIT ?2)",
+                month,
+            ),
+            (
+                "DELETE FROM slots WHERE id IN (SELECT id FROM slots WHERE (job IN ('heartbeat', 'upkeep') OR job LIKE 'task:%' OR job LIKE 'reminder:%') AND ended_at < ?1 LIMIT ?2)",
+                quarter,
+            ),
+            (
+                "DELETE FROM pairing_codes WHERE id IN (SELECT id FROM pairing_codes WHERE expires_at < ?1 LIMIT ?2)",
+                quarter,
+            ),
+            (
+                "DELETE FROM reminders WHERE id IN (SELECT id FROM reminders WHERE state <> 'waiting' AND ended_at < ?1 LIMIT ?2)",
+                quarter,
+            ),
+            ("DELETE FROM strangers WHERE id IN (SELECT id FROM strangers WHERE last_at < ?1 LIMIT ?2)", year),
+        ] {
+            swept += self.db.prepare_cached(sql)?.execute(params![before, limit])?;
+        }
+        Ok(swept)
+    }
+
+    /// Mends what [`Db::astray`] found.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn mend_index(&self, astray: &Astray) -> anyhow::Result<()> {
+        for id in &astray.left_over {
+            self.db.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([id])?;
+        }
+        for id in &astray.missing {
+            self.tx().message_search().index_text(*id)?;
+        }
+        Ok(())
+    }
+
+    /// Merges some of the search index, so that a question looks into few pieces. True if there is more to merge. With `all` everything
+    /// becomes one piece in the end, and what was deleted is gone from the file too.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn merge_index(&self, pages: i64, all: bool) -> anyhow::Result<bool> {
+        let pages = if all { -pages } else { pages };
+        let mut more = false;
+        for sql in [
+            "INSERT INTO texts_fts (texts_fts, rank) VALUES ('merge', ?1)",
+            "INSERT INTO entries_fts (entries_fts, rank) VALUES ('merge', ?1)",
+        ] {
+            let before = self.db.total_changes();
+            self.db.prepare_cached(sql)?.execute([pages])?;
+            // The insert itself counts as one.
+            more |= self.db.total_changes().saturating_sub(before) >= 2;
+        }
+        Ok(more)
+    }
+
+    /// Lets the database look whether its notion of how many rows there are of what is out of date. It reads a few hundred rows of each index.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn optimize(&self) -> anyhow::Result<()> {
+        Ok(self.db.execute_batch("PRAGMA analysis_limit = 400; PRAGMA optimize;")?)
+    }
+
+    pub(super) fn blank_texts(&self, sql: &str, of: impl rusqlite::Params) -> anyhow::Result<usize> {
+        let texts: Vec<(i64, String)> = self
+            .db
+            .prepare_cached(sql)?
+            .query_map(of, |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        for (id, words) in &texts {
+            self.tx().fingerprints().drop_fingerprints(Keeper::Text(*id), words)?;
+            self.tx().message_search().unindex_text(*id)?;
+            self.db.prepare_cached("UPDATE texts SET text = '' WHERE id = ?1")?.execute([id])?;
+        }
+        Ok(texts.len())
+    }
+
+    pub(super) fn blank_steps(&self, sql: &str, of: impl rusqlite::Params) -> anyhow::Result<usize> {
+        let steps: Vec<(i64, String)> = self
+            .db
+            .prepare_cached(sql)?
+            .query_map(of, |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        for (id, words) in &steps {
+            self.tx().fingerprints().drop_fingerprints(Keeper::Step(*id), words)?;
+            self.db
+                .prepare_cached(
+                    "UPDATE steps SET text = '', call = CASE kind WHEN 'model' THEN '[]' ELSE '' END WHERE id = ?1",
+                )?
+                .execute([id])?;
+        }
+        Ok(steps.len())
+    }
+}

@@ -1,0 +1,136 @@
+//! Tools of other programs as they were last seen, and what the owner accepted of each.
+//!
+//! Acceptance is a digest beside the digest of what was seen last; nothing else says that a tool may be offered. A tool that was never accepted
+//! and is not listed any more is forgotten, so that a server which invents names cannot fill the journal.
+
+use crate::store::handles::{McpTools, McpToolsMut};
+use rusqlite::{Row, params};
+
+use crate::id::PersonId;
+use crate::time::Timestamp;
+use crate::trust::{Label, Scope};
+
+/// A tool as its server described it just now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenTool {
+    /// Its name there.
+    pub name: String,
+    /// What the server says of it.
+    pub description: String,
+    /// JSON schema of its arguments.
+    pub schema: String,
+    /// Over the three.
+    pub digest: String,
+    /// Where they came from.
+    pub label: Label,
+}
+
+/// A stored tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutsideToolRow {
+    /// The configured name of its server.
+    pub server: String,
+    /// What was seen last.
+    pub seen: SeenTool,
+    /// When.
+    pub seen_at: Timestamp,
+    /// What the owner accepted; blank if nothing.
+    pub accepted_digest: String,
+    /// Whose it is.
+    pub scope: Scope,
+}
+
+impl OutsideToolRow {
+    /// Whether what was seen last is what the owner accepted.
+    pub fn is_accepted(&self) -> bool {
+        !self.accepted_digest.is_empty() && self.accepted_digest == self.seen.digest
+    }
+}
+
+const COLUMNS: &str =
+    "SELECT server, name, description, schema, digest, label, scope, seen_at, accepted_digest FROM outside_tools";
+
+impl McpTools<'_> {
+    /// All tools, by server and name.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn outside_tools(&self) -> anyhow::Result<Vec<OutsideToolRow>> {
+        let mut query = self.db.prepare_cached(&format!("{COLUMNS} ORDER BY server, name"))?;
+        Ok(query.query_map([], tool)?.collect::<Result<_, _>>()?)
+    }
+}
+
+impl McpToolsMut<'_> {
+    /// A server listed these tools and no others.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn saw_tools(&self, server: &str, tools: &[SeenTool], now: Timestamp) -> anyhow::Result<()> {
+        for tool in tools {
+            self.db
+                .prepare_cached(
+                    "INSERT INTO outside_tools (server, name, description, schema, digest, label, scope, seen_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                     ON CONFLICT (server, name) DO UPDATE
+                     SET description = ?3, schema = ?4, digest = ?5, label = ?6, scope = ?7, seen_at = ?8",
+                )?
+                .execute(params![
+                    server,
+                    tool.name,
+                    tool.description,
+                    tool.schema,
+                    tool.digest,
+                    tool.label,
+                    Scope::Shared,
+                    now
+                ])?;
+        }
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        self.db
+            .prepare_cached(
+                "DELETE FROM outside_tools WHERE server = ?1 AND accepted_digest = ''
+                 AND name NOT IN (SELECT value FROM json_each(?2))",
+            )?
+            .execute(params![server, serde_json::Value::from(names).to_string()])?;
+        Ok(())
+    }
+
+    /// The owner accepts a tool as it is under that digest. False if that is not what was seen last.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn accept_tool(
+        &self,
+        server: &str,
+        name: &str,
+        digest: &str,
+        by: Option<PersonId>,
+        now: Timestamp,
+    ) -> anyhow::Result<bool> {
+        let changed = self
+            .db
+            .prepare_cached(
+                "UPDATE outside_tools SET accepted_digest = digest, accepted_at = ?4, accepted_by = ?5
+                 WHERE server = ?1 AND name = ?2 AND digest = ?3",
+            )?
+            .execute(params![server, name, digest, now, by])?;
+        Ok(changed == 1)
+    }
+}
+
+fn tool(row: &Row<'_>) -> rusqlite::Result<OutsideToolRow> {
+    Ok(OutsideToolRow {
+        server: row.get(0)?,
+        seen: SeenTool {
+            name: row.get(1)?,
+            description: row.get(2)?,
+            schema: row.get(3)?,
+            digest: row.get(4)?,
+            label: row.get(5)?,
+        },
+        scope: row.get(6)?,
+        seen_at: row.get(7)?,
+        accepted_digest: row.get(8)?,
+    })
+}

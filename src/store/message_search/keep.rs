@@ -1,0 +1,108 @@
+//! Keeping the index: each text that is searched stands in it once, with the day on which it was said, and can be put there again at any time.
+
+use crate::store::handles::MessageSearchMut;
+use chrono::Datelike;
+use rusqlite::{OptionalExtension, params};
+
+use super::place;
+use crate::store::maintenance::SEARCHED;
+use crate::text::{fold, question};
+use crate::time::Timestamp;
+use crate::trust::{Label, Scope};
+
+/// How far the clocks of the world are behind UTC at most, and ahead of it, in milliseconds.
+const BEHIND: i64 = 12 * 3_600_000;
+const AHEAD: i64 = 14 * 3_600_000;
+
+impl MessageSearchMut<'_> {
+    /// Puts a text into the index.
+    pub(in crate::store) fn index_text(&self, row: i64) -> anyhow::Result<()> {
+        let mut query = self.db.prepare_cached(
+            "SELECT t.text, t.label, t.scope, m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = ?1",
+        )?;
+        let found = query
+            .query_row([row], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Label>(1)?, row.get(2)?, row.get(3)?)))
+            .optional()?;
+        let Some((words, label, scope, at)) = found else { return Ok(()) };
+        self.put_text(row, &words, place(scope, label.is_trusted()), at)
+    }
+
+    /// Takes a text out of the index, and forgets what its words mean.
+    pub(in crate::store) fn unindex_text(&self, row: i64) -> anyhow::Result<()> {
+        self.db.prepare_cached("DELETE FROM texts_fts WHERE rowid = ?1")?.execute([row])?;
+        self.tx().embeddings().drop_digest(row)
+    }
+
+    /// Throws the index away and builds it again from the texts.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn rebuild_index(&self) -> anyhow::Result<()> {
+        self.db.execute("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
+        let mut query = self.db.prepare(&format!(
+            "SELECT t.id, t.text, t.label, t.scope, m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id
+             WHERE {SEARCHED} AND t.text <> '' ORDER BY t.id"
+        ))?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let (label, scope): (Label, Scope) = (row.get(2)?, row.get(3)?);
+            self.put_text(row.get(0)?, &row.get::<_, String>(1)?, place(scope, label.is_trusted()), row.get(4)?)?;
+        }
+        Ok(())
+    }
+
+    /// Fills an index that is empty, as after a change of its shape, while there is something to find.
+    pub(in crate::store) fn catch_up_index(&self) -> anyhow::Result<()> {
+        let is_empty = !self.db.prepare("SELECT 1 FROM texts_fts_docsize LIMIT 1")?.exists([])?;
+        if is_empty && self.db.prepare("SELECT 1 FROM texts WHERE text <> '' LIMIT 1")?.exists([])? {
+            self.rebuild_index()?;
+        }
+        Ok(())
+    }
+
+    fn put_text(&self, row: i64, words: &str, place: String, at: Timestamp) -> anyhow::Result<()> {
+        self.db.prepare_cached("INSERT INTO texts_fts (rowid, body, day) VALUES (?1, ?2, ?3)")?.execute(params![
+            row,
+            fold::under(&place, words),
+            fold::under(&place, &day(at))
+        ])?;
+        Ok(())
+    }
+}
+
+/// The day as words to look for: `2026 november 21`. In UTC, so that it is the same wherever the index is built; where a month begins or ends, with the month that it
+/// is elsewhere. Which of them counts is decided in the zone of whoever asks.
+fn day(at: Timestamp) -> String {
+    let day_at = |at: i64| chrono::DateTime::from_timestamp_millis(at);
+    let month =
+        |day: chrono::DateTime<chrono::Utc>| (day.year(), question::month_word(day.month()).unwrap_or_default());
+    let Some(day) = day_at(at.0) else { return String::new() };
+    let (year, name) = month(day);
+    let mut words = format!("{year} {name} {}", day.day());
+    let elsewhere = [at.0.saturating_sub(BEHIND), at.0.saturating_add(AHEAD)].into_iter().filter_map(day_at).map(month);
+    for (other_year, other) in elsewhere.filter(|(_, other)| *other != name) {
+        let other_year = if other_year == year { String::new() } else { format!(" {other_year}") };
+        words.push_str(&format!(" {other}{other_year}"));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_at_the_border_of_a_month_is_found_by_both() {
+        let hour = 3_600_000;
+        // Midnight of the first of January 2026, UTC.
+        let midnight = 1_767_225_600_000;
+        for (at, words) in [
+            (midnight - hour, "2025 december 31 january 2026"),
+            (midnight + hour, "2026 january 1 december 2025"),
+            (midnight + 13 * hour, "2026 january 1"),
+            (midnight + 31 * 24 * hour + hour, "2026 february 1 january"),
+        ] {
+            assert_eq!(day(Timestamp(at)), words);
+        }
+    }
+}

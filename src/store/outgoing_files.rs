@@ -1,0 +1,101 @@
+//! What goes out with a reply besides its text: files, and an emoji under what it answers.
+//!
+//! A row is written while the turn works and belongs to the turn. It becomes part of the delivery when the reply is posted, so a turn without a reply
+//! sends nothing.
+
+use crate::store::handles::{OutgoingFiles, OutgoingFilesMut};
+use rusqlite::{OptionalExtension, params};
+
+use crate::id::TurnId;
+
+/// What an enclosure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OutgoingFileKind {
+    File,
+    Reaction,
+}
+
+impl OutgoingFileKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Reaction => "reaction",
+        }
+    }
+}
+
+/// Something that goes out with a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Enclosure {
+    kind: OutgoingFileKind,
+    what: String,
+    digest: String,
+}
+
+impl Enclosure {
+    /// A file by its path relative to the workspace, and the SHA-256 of the bytes that are meant.
+    pub fn file(path: String, digest: String) -> Self {
+        Self { kind: OutgoingFileKind::File, what: path, digest }
+    }
+
+    /// An emoji.
+    pub fn reaction(emoji: &str) -> Self {
+        Self { kind: OutgoingFileKind::Reaction, what: emoji.to_owned(), digest: String::new() }
+    }
+}
+
+/// A file that goes out with a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnclosedFile {
+    /// Where it lies, relative to the workspace.
+    pub path: String,
+    /// SHA-256 of the bytes that are meant.
+    pub digest: String,
+}
+
+impl OutgoingFiles<'_> {
+    /// The files that go out with the reply of a turn, in the order in which they were chosen.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn enclosed_files(&self, turn: TurnId) -> anyhow::Result<Vec<EnclosedFile>> {
+        let mut query = self
+            .db
+            .prepare_cached("SELECT what, digest FROM enclosures WHERE turn_id = ?1 AND kind = 'file' ORDER BY id")?;
+        let rows = query.query_map([turn], |row| Ok(EnclosedFile { path: row.get(0)?, digest: row.get(1)? }))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The emoji that goes out with the reply of a turn.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn enclosed_reaction(&self, turn: TurnId) -> anyhow::Result<Option<String>> {
+        let mut query = self.db.prepare_cached(
+            "SELECT what FROM enclosures WHERE turn_id = ?1 AND kind = 'reaction' ORDER BY id DESC LIMIT 1",
+        )?;
+        Ok(query.query_row([turn], |row| row.get(0)).optional()?)
+    }
+}
+
+impl OutgoingFilesMut<'_> {
+    /// Something is to go out with the reply of that turn. The same once more takes its place; false if there would be more than `most`.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn enclose(&self, turn: TurnId, new: &Enclosure, most: usize) -> anyhow::Result<bool> {
+        let kind = new.kind.as_str();
+        self.db
+            .prepare_cached("DELETE FROM enclosures WHERE turn_id = ?1 AND kind = ?2 AND what = ?3")?
+            .execute(params![turn, kind, new.what])?;
+        let mut count = self.db.prepare_cached("SELECT count(*) FROM enclosures WHERE turn_id = ?1 AND kind = ?2")?;
+        let so_far: i64 = count.query_row(params![turn, kind], |row| row.get(0))?;
+        if usize::try_from(so_far).unwrap_or(usize::MAX) >= most {
+            return Ok(false);
+        }
+        self.db
+            .prepare_cached("INSERT INTO enclosures (turn_id, kind, what, digest) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![turn, kind, new.what, new.digest])?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,278 @@
+//! Words that go before their time: their sender deleted them, or set a timer that ran out.
+//!
+//! The row of a message and its place stay, so an exchange keeps its order, and what grew from it its origin. Its texts are blank, and with them
+//! whatever repeats them: the search index and the fingerprints, the original, the names of its files, the calls and results of a turn all
+//! of whose messages are gone, and the line in which the assistant was told what somebody put under it. What was *made* of them before
+//! (summaries, reflections, notes, reminders) stays. A stand-in is not made yet: it goes, and is written anew from what is left.
+//!
+//! When a timer runs out is in [`super::timers`]. A file lies outside of the journal: its row says `gone` at once, and whoever reaches the disk deletes it and then says so.
+
+use crate::store::handles::{Redaction, RedactionMut};
+use rusqlite::{OptionalExtension, params};
+
+use super::{MessageKind, OldFile, StoredMessage};
+use crate::id::{AddressId, AttachmentId, ConversationId, InboxId, MessageId, StreamId, TurnId};
+use crate::time::Timestamp;
+
+/// The fact that words were deleted which the search index still has to let go.
+pub const FORGOT: &str = "forgot";
+/// The fact that words were deleted which still stand in the log: the last message that they were of.
+pub const UNCUT: &str = "uncut";
+/// The reason of what was closed because its sender took it back.
+pub const DELETED: &str = "deleted";
+/// So many deletions of one address are remembered whose messages have not come.
+const AHEAD: i64 = 100;
+
+/// What is to be done beside the journal when words are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parting {
+    /// The stream that they stood in.
+    pub stream: StreamId,
+    /// Whether its turn ended with them: there is nothing left to answer.
+    pub cut: bool,
+}
+
+impl Redaction<'_> {
+    /// Files of messages that are gone, which still lie in the workspace; those of rows after `after`.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn files_of_the_gone(&self, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
+        let mut query = self.db.prepare_cached(
+            "SELECT id, path, digest, text_path FROM attachments WHERE state = 'gone' AND path <> '' AND id > ?1 ORDER BY id LIMIT ?2",
+        )?;
+        let rows = query.query_map(params![after, limit], |row| {
+            Ok(OldFile { id: row.get(0)?, path: row.get(1)?, digest: row.get(2)?, text_path: row.get(3)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// How often words of that conversation went: what was read before the last time is out of date.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn revision_of(&self, conversation: ConversationId) -> anyhow::Result<i64> {
+        let mut query = self.db.prepare_cached("SELECT revision FROM conversations WHERE id = ?1")?;
+        Ok(query.query_row([conversation], |row| row.get(0)).optional()?.unwrap_or_default())
+    }
+
+    /// The message from that address that an item became a part of: a later picture of an album, or a change.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn by_part(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
+        let mut query = self.db.prepare_cached(
+            "SELECT m.id FROM addresses a JOIN inbox i ON i.adapter = a.adapter AND i.account = a.account AND i.external_id = ?2
+             JOIN messages m ON m.id = i.message_id WHERE a.id = ?1 AND m.address_id = a.id",
+        )?;
+        let of: Option<MessageId> = query.query_row(params![address, external_id], |row| row.get(0)).optional()?;
+        of.map_or(Ok(None), |id| self.db.messages().message(id))
+    }
+
+    /// Whether nothing of what a turn answers is there any more.
+    pub(super) fn is_without_words(&self, turn: TurnId) -> anyhow::Result<bool> {
+        let mut query = self.db.prepare_cached(
+            "SELECT 1 FROM turns u WHERE u.id = ?1 AND (u.reason = 'deleted' OR (
+                 EXISTS (SELECT 1 FROM messages m WHERE m.turn_id = u.id AND m.kind IN ('said', 'task'))
+                 AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.turn_id = u.id AND m.kind IN ('said', 'task') AND m.gone_at IS NULL)))",
+        )?;
+        Ok(query.exists([turn])?)
+    }
+
+    /// Whether the words of that message are gone.
+    pub(super) fn is_gone(&self, id: MessageId) -> anyhow::Result<bool> {
+        Ok(self.db.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND gone_at IS NOT NULL")?.exists([id])?)
+    }
+}
+
+impl RedactionMut<'_> {
+    /// The words of a message go; if it still waits it is not answered. `None` if they went before.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn words_gone(&self, id: MessageId, now: Timestamp) -> anyhow::Result<Option<Parting>> {
+        let marked = self
+            .db
+            .prepare_cached(
+                "UPDATE messages SET gone_at = ?2, reason = CASE state WHEN 'queued' THEN ?3 ELSE reason END,
+                     state = CASE state WHEN 'queued' THEN 'closed' ELSE state END WHERE id = ?1 AND gone_at IS NULL",
+            )?
+            .execute(params![id, now, DELETED])?;
+        if marked == 0 {
+            return Ok(None);
+        }
+        let mut query = self.db.prepare_cached("SELECT stream_id FROM messages WHERE id = ?1")?;
+        let stream = query.query_row([id], |row| row.get(0))?;
+        let Some(message) = self.db.messages().message(id)? else { return Ok(None) };
+        self.tx().reactions().unquote(id)?;
+        self.tx().maintenance().blank_texts("SELECT id, text FROM texts WHERE message_id = ?1 AND text <> ''", [id])?;
+        self.blank_beside(id)?;
+        let cut = match message.turn {
+            Some(turn) if message.kind == MessageKind::Reply => self.blank_last_step(turn).map(|_| false)?,
+            Some(turn) if self.is_without_words(turn)? => self.turn_gone(turn, now)?,
+            _ => false,
+        };
+        if let Some(conversation) = message.conversation {
+            self.words_left(conversation)?;
+        }
+        self.tx().settings().set_fact(FORGOT, "1")?;
+        self.tx().settings().set_fact(UNCUT, &id.to_string())?;
+        Ok(Some(Parting { stream, cut }))
+    }
+
+    /// What came with the message besides its texts.
+    fn blank_beside(&self, id: MessageId) -> anyhow::Result<()> {
+        for sql in [
+            "UPDATE attachments SET state = 'gone', reference = '', mime = '', name = '', trouble = '' WHERE message_id = ?1",
+            "UPDATE inbox SET raw = '' WHERE raw <> '' AND (message_id = ?1 OR id = (SELECT inbox_id FROM messages WHERE id = ?1))",
+            "DELETE FROM reactions WHERE message_id = ?1",
+            // A reply that was set aside still has the words of what was not sent.
+            "UPDATE parts SET rich = '', plain = '', buttons = '[]' WHERE outbox_id IN (SELECT id FROM outbox WHERE message_id = ?1)",
+        ] {
+            self.db.prepare_cached(sql)?.execute([id])?;
+        }
+        Ok(())
+    }
+
+    /// What repeats the words in a turn that has none left to answer, and in those that a yes went on with. True if one of them was not over.
+    fn turn_gone(&self, turn: TurnId, now: Timestamp) -> anyhow::Result<bool> {
+        let (mut left, mut cut) = (vec![turn], false);
+        while let Some(turn) = left.pop() {
+            if self.db.turns().turn(turn)?.is_some_and(|row| row.is_open()) {
+                self.tx().outbox().drop_preview(turn)?;
+                self.tx().messages().settle_turn(turn, "closed", DELETED)?;
+                self.tx().turns().end_turn(turn, "stopped", DELETED, now)?;
+                cut = true;
+            }
+            self.tx().maintenance().blank_steps(
+                "SELECT s.id, s.text FROM steps s WHERE s.turn_id = ?1 AND (s.text <> '' OR s.call NOT IN ('', '[]'))
+                 AND NOT (s.kind = 'model' AND s.call = '[]' AND EXISTS (
+                     SELECT 1 FROM messages m WHERE m.turn_id = ?1 AND m.kind = 'reply' AND m.gone_at IS NULL))",
+                [turn],
+            )?;
+            let mut next = self
+                .db
+                .prepare_cached("SELECT continued_by FROM questions WHERE turn_id = ?1 AND continued_by IS NOT NULL")?;
+            left.extend(next.query_map([turn], |row| row.get::<_, TurnId>(0))?.collect::<Result<Vec<_>, _>>()?);
+            self.db
+                .prepare_cached(
+                    "UPDATE questions SET call = '{}', decided_at = coalesce(decided_at, ?2),
+                         state = CASE state WHEN 'open' THEN 'refused' ELSE state END WHERE turn_id = ?1",
+                )?
+                .execute(params![turn, now])?;
+            self.db
+                .prepare_cached(
+                    "UPDATE keeps SET shown = '', decided_at = coalesce(decided_at, ?2),
+                         state = CASE state WHEN 'new' THEN 'no' WHEN 'open' THEN 'no' ELSE state END WHERE turn_id = ?1",
+                )?
+                .execute(params![turn, now])?;
+        }
+        Ok(cut)
+    }
+
+    /// The step that holds the same words as a turn's reply.
+    fn blank_last_step(&self, turn: TurnId) -> anyhow::Result<usize> {
+        let last = "SELECT id, text FROM steps WHERE turn_id = ?1 AND kind = 'model' AND call = '[]' AND text <> ''";
+        self.tx().maintenance().blank_steps(last, [turn])
+    }
+
+    /// Whoever read the conversation has to read it again; what was not made of it yet is made of what is left.
+    fn words_left(&self, id: ConversationId) -> anyhow::Result<()> {
+        self.db.prepare_cached("UPDATE conversations SET revision = revision + 1 WHERE id = ?1")?.execute([id])?;
+        self.tx().extractions().answers_void(id)?;
+        self.tx().compactions().void_compactions(id)?;
+        let dropped = self
+            .db
+            .prepare_cached(
+                "DELETE FROM summaries WHERE conversation_id = ?1 AND state IN ('wanted', 'standin', 'void')",
+            )?
+            .execute([id])?;
+        if dropped > 0 {
+            self.db.prepare_cached("UPDATE conversations SET written_down = 0 WHERE id = ?1")?.execute([id])?;
+            self.db
+                .prepare_cached(
+                    "UPDATE conversations SET opening = '', opening_state = 'none' WHERE opening_state = 'standin' AND id > ?1
+                     AND stream_id = (SELECT stream_id FROM conversations WHERE id = ?1)",
+                )?
+                .execute([id])?;
+        }
+        Ok(())
+    }
+
+    /// An item became a part of a message, or changed it. If the message is gone the item's words go too.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn is_part_of(&self, item: InboxId, message: MessageId) -> anyhow::Result<()> {
+        self.db
+            .prepare_cached(
+                "UPDATE inbox SET message_id = ?2,
+                     raw = CASE WHEN EXISTS (SELECT 1 FROM messages WHERE id = ?2 AND gone_at IS NOT NULL) THEN '' ELSE raw END
+                 WHERE id = ?1",
+            )?
+            .execute(params![item, message])?;
+        Ok(())
+    }
+
+    /// A message was deleted that has not come. Only the newest of such deletions are remembered.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn deleted_ahead(&self, address: AddressId, sender: &str, of: &str, now: Timestamp) -> anyhow::Result<()> {
+        self.db
+            .prepare_cached(
+                "INSERT INTO deleted_ahead (address_id, sender, external_id, at) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (address_id, sender, external_id) DO NOTHING",
+            )?
+            .execute(params![address, sender, of, now])?;
+        self.db
+            .prepare_cached(
+                "DELETE FROM deleted_ahead WHERE address_id = ?1 AND id NOT IN
+                     (SELECT id FROM deleted_ahead WHERE address_id = ?1 ORDER BY id DESC LIMIT ?2)",
+            )?
+            .execute(params![address, AHEAD])?;
+        Ok(())
+    }
+
+    /// Whether that message was deleted before it came: then nothing of its item is kept.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn came_too_late(&self, item: InboxId, address: AddressId, sender: &str, of: &str) -> anyhow::Result<bool> {
+        let mut query = self
+            .db
+            .prepare_cached("SELECT 1 FROM deleted_ahead WHERE address_id = ?1 AND sender = ?2 AND external_id = ?3")?;
+        let late = query.exists(params![address, sender, of])?;
+        if late {
+            self.db.prepare_cached("UPDATE inbox SET raw = '', fate = 'nothing' WHERE id = ?1")?.execute([item])?;
+        }
+        Ok(late)
+    }
+
+    /// The file of a message that is gone, and the one with its words, do not lie in the workspace any more: their paths, which hold its name, go too.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub fn file_gone(&self, id: AttachmentId) -> anyhow::Result<()> {
+        let mut query = self.db.prepare_cached("SELECT path, text_path FROM attachments WHERE id = ?1")?;
+        let lay: Option<[String; 2]> = query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?])).optional()?;
+        lay.iter()
+            .flatten()
+            .filter(|path| !path.is_empty())
+            .try_for_each(|path| self.tx().entries().drop_indexed(path))?;
+        for sql in [
+            "DELETE FROM file_contents WHERE file_id IN (SELECT f.id FROM files f JOIN attachments a ON f.path IN (a.path, a.text_path)
+             WHERE a.id = ?1 AND f.path <> '')",
+            "DELETE FROM files WHERE path <> '' AND path IN (
+                 SELECT path FROM attachments WHERE id = ?1 UNION SELECT text_path FROM attachments WHERE id = ?1)",
+            "UPDATE parts SET file = 'gone' WHERE file <> '' AND file IN (SELECT path FROM attachments WHERE id = ?1 AND path <> ''
+                 UNION SELECT text_path FROM attachments WHERE id = ?1 AND text_path <> '')",
+            "DELETE FROM enclosures WHERE what IN (SELECT path FROM attachments WHERE id = ?1 AND path <> ''
+                 UNION SELECT text_path FROM attachments WHERE id = ?1 AND text_path <> '')",
+            "UPDATE attachments SET path = '', text_path = '', digest = '', size = NULL WHERE id = ?1",
+        ] {
+            self.db.prepare_cached(sql)?.execute([id])?;
+        }
+        Ok(())
+    }
+}

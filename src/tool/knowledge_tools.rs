@@ -1,0 +1,195 @@
+//! What the tools have in common that keep and change knowledge: whose folder it is, where new words come from, and what is said of what came of it.
+//!
+//! A tainted turn's words go where nothing is loaded by itself, and their person is asked whether they want to keep them; in a group, and where nobody reads
+//! along, nobody is asked. Everybody reaches their own folder and no other.
+
+use std::sync::Arc;
+
+use super::files::{EditFile, ListFiles, ReadFile, WriteFile, skill_way};
+use super::memory_save::MemorySave;
+use super::memory_section::MemorySection;
+use super::remember::Remember;
+use super::{AuthorizableCall, Output, Tool, ToolError, argument};
+use crate::config;
+use crate::memory::{Author, ChangeOrigin, Kept, NotGiven, NotWritten, Workspace, Written};
+use crate::people::Party;
+use crate::review::Review;
+use crate::store::{Db, Journal, Node};
+use crate::time::{Clock, Timestamp, Zone};
+use crate::trust::{Labelled, Scope, Text};
+use crate::wording::knowledge as says;
+
+/// Digits of a hash that are shown.
+const SHOWN: usize = 12;
+
+/// The knowledge of all people, as tools change it.
+#[derive(Clone)]
+pub struct Keeping {
+    pub(super) journal: Journal,
+    pub(super) tree: Workspace,
+    pub(super) review: Review,
+    pub(super) zone: Zone,
+    clock: Arc<dyn Clock>,
+}
+
+impl Keeping {
+    /// The knowledge in that tree, and the skills that gate says are live; times are shown in `zone`.
+    pub fn new(journal: Journal, tree: Workspace, review: Review, clock: Arc<dyn Clock>, zone: Zone) -> Self {
+        Self { journal, tree, review, zone, clock }
+    }
+
+    /// The tools. Files are always a person's to have kept; what is remembered besides can be switched off.
+    pub fn tools(&self, memory: &config::Memory) -> Vec<Arc<dyn Tool>> {
+        let mut tools: Vec<Arc<dyn Tool>> = vec![
+            Arc::new(ReadFile::new(self.clone())),
+            Arc::new(WriteFile::new(self.clone())),
+            Arc::new(EditFile::new(self.clone())),
+            Arc::new(ListFiles::new(self.clone())),
+        ];
+        if memory.enabled {
+            tools.push(Arc::new(Remember::new(self.clone())));
+            tools.push(Arc::new(MemorySave::new(self.clone())));
+            tools.push(Arc::new(MemorySection::new(self.clone())));
+        }
+        tools
+    }
+
+    /// Whose folder it is.
+    pub(super) async fn party(&self, call: &AuthorizableCall<'_>) -> Result<Party, ToolError> {
+        match call.scope {
+            Scope::Group(stream) => Ok(Party::Group(stream)),
+            Scope::Person(id) => {
+                let person = self.journal.read(move |db| db.people().person(id)).await.map_err(failed)?;
+                person.map(Party::One).ok_or_else(|| ToolError::Refused(says::NOBODY.to_owned()))
+            }
+            Scope::Shared => Err(ToolError::Refused(says::NOBODY.to_owned())),
+        }
+    }
+
+    /// That a turn changes something.
+    pub(super) async fn origin(
+        &self,
+        call: &AuthorizableCall<'_>,
+        cause: &'static str,
+    ) -> Result<ChangeOrigin, ToolError> {
+        Ok(ChangeOrigin {
+            who: self.party(call).await?,
+            label: call.label.clone(),
+            author: Author::Assistant,
+            cause,
+            from: vec![Node::Turn(call.turn)],
+            now: self.now(),
+        })
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// What is said of what was kept; `words` are what a person is asked about if it was redirected.
+    pub(super) async fn answer(
+        &self,
+        call: &AuthorizableCall<'_>,
+        kept: anyhow::Result<Result<Kept, NotWritten>>,
+        words: &str,
+    ) -> Result<Output, ToolError> {
+        let kept = kept.map_err(failed)?.map_err(refused)?;
+        if kept.redirected {
+            self.want_to_keep(call, &kept, words).await.map_err(failed)?;
+        }
+        let text = match (kept.redirected, kept.written.version) {
+            (true, _) => says::redirected(&kept.path),
+            (false, Some(_)) => says::kept(&kept.path),
+            (false, None) => says::kept_already(&kept.path),
+        };
+        Ok(self.output(call, text, &kept.written))
+    }
+
+    /// What a call gives that changed a file.
+    pub(super) fn output(&self, call: &AuthorizableCall<'_>, text: String, written: &Written) -> Output {
+        let from = written.version.map(|version| Node::File(version.0)).into_iter().collect();
+        Output { text, label: call.label.clone(), from }
+    }
+
+    async fn want_to_keep(&self, call: &AuthorizableCall<'_>, kept: &Kept, words: &str) -> anyhow::Result<()> {
+        let (turn, conversation, now) = (call.turn, call.conversation, self.now());
+        let Scope::Person(person) = call.scope else { return Ok(()) };
+        let reads_along = move |db: Db<'_>| {
+            Ok(db.conversations().conversation(conversation)?.is_some_and(|talk| talk.kind == "chat"))
+        };
+        if !self.journal.read(reads_along).await? {
+            return Ok(());
+        }
+        let (path, digest) = (kept.path.clone(), kept.written.digest.clone());
+        let words = self.as_filed(call, &path).await?.unwrap_or_else(|| words.to_owned());
+        let shown: Text = Labelled::new(Arc::from(words), kept.written.label.clone(), call.scope);
+        self.journal
+            .write("want to keep something", move |tx| {
+                tx.keep_requests().want_to_keep(turn, person, &path, &digest, &shown, now)
+            })
+            .await
+    }
+}
+
+impl Keeping {
+    /// What a yes would make theirs, whole: the title that the index would name, and the words.
+    async fn as_filed(&self, call: &AuthorizableCall<'_>, path: &str) -> anyhow::Result<Option<String>> {
+        let Ok(party) = self.party(call).await else { return Ok(None) };
+        let Ok((text, _, _)) = self.tree.files().read_text(&party, path).await? else { return Ok(None) };
+        let note = crate::memory::note::read(text.open().0);
+        let titled = note.name.is_empty() || note.body.trim_start().starts_with(&note.name);
+        Ok(Some(if titled { note.body } else { format!("{}\n\n{}", note.name, note.body) }))
+    }
+}
+
+/// A path as it is shown again: without steps back and forth.
+pub(super) fn shown_path(path: &str) -> String {
+    crate::memory::normal_path(path.trim()).unwrap_or_else(|| path.trim().to_owned())
+}
+
+/// The digits of a hash that stand before a file.
+pub(super) fn short(digest: &str) -> &str {
+    digest.get(..SHOWN).unwrap_or(digest)
+}
+
+/// Skills lie beside the workspace, and only their gate changes them.
+pub(super) fn no_skill(path: &str) -> Result<(), ToolError> {
+    let is_skill = skill_way(path).is_some();
+    if is_skill { Err(ToolError::Refused(says::SKILLS_ARE_ONLY_READ.to_owned())) } else { Ok(()) }
+}
+
+/// One argument that is text.
+pub(super) fn text_of<'c>(call: &'c AuthorizableCall<'_>, name: &str) -> &'c str {
+    argument::text(call.arguments, name)
+}
+
+pub(super) fn not_given(why: NotGiven) -> ToolError {
+    ToolError::Arguments(
+        match why {
+            NotGiven::BadPath => says::BAD_PATH,
+            NotGiven::Missing => says::NO_SUCH_FILE,
+            NotGiven::Elsewhere => says::NOT_THEIRS,
+            NotGiven::NoText => says::NO_TEXT,
+            NotGiven::TooLarge => says::TOO_LARGE_TO_READ,
+        }
+        .to_owned(),
+    )
+}
+
+pub(super) fn refused(why: NotWritten) -> ToolError {
+    ToolError::Refused(match why {
+        NotWritten::Elsewhere => says::BAD_PATH.to_owned(),
+        NotWritten::Foreign => says::NOT_THEIRS.to_owned(),
+        NotWritten::OwnersHand => says::OWNERS_HAND.to_owned(),
+        NotWritten::Untrusted => says::NOT_FROM_OUTSIDE.to_owned(),
+        NotWritten::TooLarge(most) => says::too_large(most),
+        NotWritten::NoText => says::NO_TEXT.to_owned(),
+        NotWritten::Unreadable(path) => says::broken_file(&path),
+        NotWritten::Impossible(why) => why,
+    })
+}
+
+pub(super) fn failed(error: anyhow::Error) -> ToolError {
+    tracing::error!("A file of the workspace cannot be used: {error:#}");
+    ToolError::Failed(says::FAILED.to_owned())
+}

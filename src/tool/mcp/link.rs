@@ -1,0 +1,193 @@
+//! The connection to a server: the official SDK, held to our bounds.
+//!
+//! A message may be 8 MiB long (an answer of an HTTP server that is plain JSON: the SDK's own 16). What makes no sense is passed over by the SDK. A server may ask
+//! nothing of us: no completions, no directories, no questions to a person. What it says about itself is not read, and no error of
+//! the SDK is shown or logged, because it may quote the server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig, ClientResult, ErrorCode,
+    ErrorData, Implementation, JsonObject, PaginatedRequestParams, ServerNotification, ServerRequest, Tool,
+};
+use rmcp::service::{
+    NotificationContext, Peer, RequestContext, RoleClient, RunningServiceCancellationToken, Service, ServiceError,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use tokio::sync::Notify;
+use url::Url;
+
+use super::describe::MOST_TOOLS;
+use super::program::Program;
+use crate::config::{Mcp, McpReach};
+use crate::time::clock::real_sleep;
+use crate::wording::outside as says;
+
+/// The longest message of a server.
+const MESSAGE: usize = 8 * 1024 * 1024;
+/// The most pages of a list of tools.
+const PAGES: usize = 64;
+/// What is on the wire when the connection is closed gets this long.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// Why a server gave nothing. What is said is ours.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum McpError {
+    /// Its program cannot be started.
+    #[error("{}", says::CANNOT_START)]
+    Start,
+    /// It did not answer in time.
+    #[error("{}", says::silent(.0.as_secs()))]
+    Silent(Duration),
+    /// The connection broke, or what came over it makes no sense.
+    #[error("{}", says::BROKEN)]
+    Broken,
+    /// It says that the request is wrong, in its own words.
+    #[error("{}", says::OBJECTS)]
+    Objects(String),
+}
+
+/// A connection.
+pub struct McpConnection {
+    peer: Peer<RoleClient>,
+    closing: RunningServiceCancellationToken,
+    end: Shared<BoxFuture<'static, ()>>,
+    program: Option<Program>,
+}
+
+impl McpConnection {
+    /// Connects. `changed` is told when the server says that its tools have changed.
+    pub async fn open(config: &Mcp, changed: Arc<Notify>, limit: Duration) -> Result<Self, McpError> {
+        let client = Client { changed };
+        let (service, program) = match &config.reach {
+            McpReach::Command(words) => {
+                let (program, output, input) = Program::start(config, words).map_err(|_| McpError::Start)?;
+                let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(MESSAGE);
+                (within(limit, rmcp::serve_client(client, transport)).await, Some(program))
+            }
+            McpReach::Url(url) => {
+                let transport = http(url).map_err(|_| McpError::Start)?;
+                (within(limit, rmcp::serve_client(client, transport)).await, None)
+            }
+        };
+        let service = service?.map_err(|_| McpError::Broken)?;
+        let (peer, closing) = (service.peer().clone(), service.cancellation_token());
+        let end = service.waiting().map(drop).boxed().shared();
+        Ok(Self { peer, closing, end, program })
+    }
+
+    /// The way to ask the server something.
+    pub fn line(&self) -> McpHandle {
+        McpHandle(self.peer.clone())
+    }
+
+    /// Completes when the connection has ended by itself.
+    pub fn ended(&self) -> impl Future<Output = ()> + use<> {
+        self.end.clone()
+    }
+
+    /// Ends the connection, and the program if one was started for it.
+    pub async fn close(self) {
+        self.closing.cancel();
+        let _ = within(CLOSING, self.end).await;
+        if let Some(program) = self.program {
+            program.end().await;
+        }
+    }
+}
+
+/// The way to ask a server something. Cheap to clone.
+#[derive(Clone)]
+pub struct McpHandle(Peer<RoleClient>);
+
+impl McpHandle {
+    /// Its tools, no more than are of use.
+    pub async fn list(&self) -> Result<Vec<Tool>, McpError> {
+        let (mut tools, mut cursor) = (Vec::new(), None);
+        for _ in 0..PAGES {
+            let page = PaginatedRequestParams::default().with_cursor(cursor);
+            let page = self.0.list_tools(Some(page)).await.map_err(trouble)?;
+            tools.extend(page.tools);
+            cursor = page.next_cursor;
+            if cursor.is_none() || tools.len() > MOST_TOOLS {
+                break;
+            }
+        }
+        Ok(tools)
+    }
+
+    /// Makes a call.
+    pub async fn call(&self, tool: &str, arguments: JsonObject) -> Result<CallToolResult, McpError> {
+        let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        match self.0.call_tool_once(request).await.map_err(trouble)? {
+            CallToolResponse::Complete(result) => Ok(result),
+            // It wants to be asked again, later or with something more: nobody does that.
+            _ => Err(McpError::Broken),
+        }
+    }
+}
+
+/// The work's result, or that it took longer than it may.
+pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T, McpError> {
+    tokio::select! {
+        result = work => Ok(result),
+        () = real_sleep(limit) => Err(McpError::Silent(limit)),
+    }
+}
+
+fn trouble(error: ServiceError) -> McpError {
+    match error {
+        ServiceError::McpError(error) => McpError::Objects(error.message.into_owned()),
+        _ => McpError::Broken,
+    }
+}
+
+fn http(url: &Url) -> reqwest::Result<StreamableHttpClientTransport<reqwest::Client>> {
+    let client = reqwest::Client::builder()
+        .user_agent(concat!("compline/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .connect_timeout(Duration::from_secs(10))
+        .build()?;
+    let config = StreamableHttpClientTransportConfig::with_uri(url.as_str()).max_sse_event_size(MESSAGE);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// Our side of the connection: it has nothing to give.
+struct Client {
+    changed: Arc<Notify>,
+}
+
+impl Service<RoleClient> for Client {
+    async fn handle_request(
+        &self,
+        request: ServerRequest,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ClientResult, ErrorData> {
+        match request {
+            ServerRequest::PingRequest(_) => Ok(ClientResult::empty(())),
+            _ => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "This client gives nothing", None)),
+        }
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: ServerNotification,
+        _: NotificationContext<RoleClient>,
+    ) -> Result<(), ErrorData> {
+        if matches!(notification, ServerNotification::ToolListChangedNotification(_)) {
+            self.changed.notify_one();
+        }
+        Ok(())
+    }
+
+    fn get_info(&self) -> ClientConfig {
+        let name = Implementation::new("compline", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), name)
+    }
+}

@@ -1,0 +1,228 @@
+//! One server: the task that keeps it connected, and the calls that go over the connection.
+//!
+//! The task counts as working while it connects and lists, so that a simulated clock waits for it, and rests otherwise. A connection that ends, or a list that
+//! cannot be read, leads to a new start after a pause that doubles up to five minutes; one that lasted that long begins again with the
+//! shortest. A server that says "my tools have changed" without end is listed again once a second at most.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use rmcp::model::{CallToolResult, JsonObject};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::describe::Listing;
+use super::link::{McpConnection, McpError, McpHandle, within};
+use super::register::{Accepted, Register};
+use super::{Condition, Limits};
+use crate::config::Mcp;
+use crate::time::clock::ActivityGuard;
+use crate::time::task::guarded;
+
+/// The first pause before a new start, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(300));
+/// Between two lists that the server itself asked for.
+const BETWEEN_LISTS: Duration = Duration::from_secs(1);
+
+/// Why there was no call, or no answer to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoCall {
+    /// The server is not connected, or has no such tool any more.
+    Away,
+    /// What it says of the tool is not what was accepted.
+    Changed,
+    /// It went wrong on the way.
+    Trouble(McpError),
+}
+
+/// A server.
+pub struct Server {
+    config: Mcp,
+    limits: Limits,
+    register: Arc<Register>,
+    changed: Arc<Notify>,
+    state: Mutex<ServerState>,
+}
+
+struct ServerState {
+    line: Option<McpHandle>,
+    condition: Condition,
+}
+
+impl Server {
+    /// Not connected yet.
+    pub fn new(config: Mcp, limits: Limits, register: Arc<Register>) -> Self {
+        let condition = Condition { listed: BTreeMap::new(), since: None, restarts: 0, trouble: None, refused: 0 };
+        let state = Mutex::new(ServerState { line: None, condition });
+        Self { config, limits, register, changed: Arc::default(), state }
+    }
+
+    /// How it is.
+    pub fn condition(&self) -> Condition {
+        self.look(|state| state.condition.clone())
+    }
+
+    /// Whether that tool may be used without a yes, whatever was read before.
+    pub fn trusts_to_read(&self, tool: &str) -> bool {
+        self.config.trusted_read_only.contains(tool)
+    }
+
+    /// Whether a tool could be called, as far as is known without asking.
+    pub fn judge(&self, tool: &Accepted) -> Result<(), NoCall> {
+        match self.look(|state| state.condition.listed.get(&tool.name).cloned()) {
+            None => Err(NoCall::Away),
+            Some(digest) if digest != tool.digest => Err(NoCall::Changed),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Calls a tool that is described right now as it was accepted.
+    pub async fn call(&self, tool: &Accepted, arguments: JsonObject) -> Result<CallToolResult, NoCall> {
+        let line = self.look(|state| state.line.clone()).ok_or(NoCall::Away)?;
+        let call = async {
+            let listing = self.list(&line).await.map_err(NoCall::Trouble)?;
+            match listing.tools.iter().find(|listed| listed.name == tool.name) {
+                None => Err(NoCall::Away),
+                Some(listed) if listed.digest != tool.digest => Err(NoCall::Changed),
+                Some(_) => line.call(&tool.name, arguments).await.map_err(NoCall::Trouble),
+            }
+        };
+        let result = within(self.limits.call, call).await.map_err(NoCall::Trouble).flatten();
+        if result == Err(NoCall::Trouble(McpError::Broken)) {
+            // A connection over HTTP does not end by itself: the task finds out when it lists.
+            self.changed.notify_one();
+        }
+        result
+    }
+
+    /// Keeps it connected until `stop`.
+    pub fn work(self: Arc<Self>, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        let busy = self.register.clock().busy();
+        async move { self.keep_up(busy, &stop).await }.boxed()
+    }
+}
+
+impl Server {
+    async fn keep_up(&self, mut busy: ActivityGuard, stop: &CancellationToken) {
+        let clock = self.register.clock();
+        let mut pause = PAUSES.0;
+        loop {
+            let began = clock.now();
+            busy = guarded("An outside server's task", self.session(busy, stop)).await.unwrap_or_else(|error| {
+                tracing::error!("Outside server {}: {error:#}", self.config.name);
+                clock.busy()
+            });
+            self.leave();
+            if clock.now().since(began) >= PAUSES.1 {
+                pause = PAUSES.0;
+            }
+            tokio::select! {
+                rested = busy.rest(clock, pause) => busy = rested,
+                () = stop.cancelled() => return,
+            }
+            pause = PAUSES.1.min(pause.saturating_mul(2));
+            self.note(|condition| condition.restarts = condition.restarts.saturating_add(1));
+        }
+    }
+
+    /// From one connection to its end.
+    async fn session(&self, busy: ActivityGuard, stop: &CancellationToken) -> anyhow::Result<ActivityGuard> {
+        let opening = McpConnection::open(&self.config, Arc::clone(&self.changed), self.limits.connect);
+        let opened = tokio::select! {
+            opened = opening => opened,
+            () = stop.cancelled() => return Ok(busy),
+        };
+        let link = match opened {
+            Ok(link) => link,
+            Err(trouble) => {
+                self.fail(&trouble);
+                return Ok(busy);
+            }
+        };
+        let busy = self.serve(&link, busy, stop).await;
+        self.leave();
+        link.close().await;
+        Ok(busy)
+    }
+
+    /// Lists, and lists again whenever there is a reason to, until the connection ends.
+    async fn serve(&self, link: &McpConnection, mut busy: ActivityGuard, stop: &CancellationToken) -> ActivityGuard {
+        let clock = self.register.clock();
+        loop {
+            let line = link.line();
+            let listed = tokio::select! {
+                listed = within(self.limits.connect, self.list(&line)) => listed.flatten(),
+                () = stop.cancelled() => return busy,
+            };
+            if let Err(trouble) = listed {
+                self.fail(&trouble);
+                return busy;
+            }
+            self.enter(line);
+            let next = clock.now().plus(BETWEEN_LISTS);
+            drop(busy);
+            tokio::select! {
+                () = self.changed.notified() => {}
+                () = link.ended() => {
+                    self.fail(&McpError::Broken);
+                    return clock.busy();
+                }
+                () = stop.cancelled() => return clock.busy(),
+            }
+            busy = tokio::select! {
+                rested = clock.busy().rest_until(clock, next) => rested,
+                () = stop.cancelled() => return clock.busy(),
+            };
+        }
+    }
+
+    /// What it lists now; if that is not what it listed before, the journal learns of it first.
+    async fn list(&self, line: &McpHandle) -> Result<Listing, McpError> {
+        let listing = Listing::of(&self.config.name, &line.list().await?);
+        let listed = listing.tools.iter().map(|tool| (tool.name.clone(), tool.digest.clone())).collect();
+        if self.look(|state| state.line.is_none() || state.condition.listed != listed) {
+            if let Err(error) = self.register.saw(&self.config.name, &listing).await {
+                tracing::error!("What outside server {} lists cannot be stored: {error:#}", self.config.name);
+            }
+            self.note(|condition| (condition.listed, condition.refused) = (listed, listing.refused));
+        }
+        Ok(listing)
+    }
+
+    /// It is connected, and can be called.
+    fn enter(&self, line: McpHandle) {
+        let now = self.register.clock().now();
+        let is_new = self.look(|state| state.line.replace(line).is_none());
+        self.note(|condition| {
+            condition.since.get_or_insert(now);
+            condition.trouble = None;
+        });
+        if is_new {
+            tracing::info!("Outside server {} is connected", self.config.name);
+        }
+    }
+
+    /// It cannot be called any more.
+    fn leave(&self) {
+        self.look(|state| state.line = None);
+        self.note(|condition| (condition.listed, condition.since) = (BTreeMap::new(), None));
+    }
+
+    fn fail(&self, trouble: &McpError) {
+        let sentence = trouble.to_string();
+        tracing::warn!("Outside server {}: {sentence}", self.config.name);
+        self.note(|condition| condition.trouble = Some(sentence));
+    }
+
+    fn note(&self, change: impl FnOnce(&mut Condition)) {
+        self.look(|state| change(&mut state.condition));
+        self.register.changed();
+    }
+
+    fn look<T>(&self, look: impl FnOnce(&mut ServerState) -> T) -> T {
+        look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,83 @@
+//! One outside tool as a model may call it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use super::describe::source;
+use super::link::McpError;
+use super::register::Accepted;
+use super::result;
+use super::server::{NoCall, Server};
+use crate::model::ToolSpec;
+use crate::tool::{AuthorizableCall, Effects, Egress, Output, Tool, ToolError};
+use crate::wording::outside as says;
+
+/// The tool.
+pub struct OutsideTool {
+    server: Arc<Server>,
+    accepted: Accepted,
+}
+
+impl OutsideTool {
+    /// As it was accepted, called at that server.
+    pub fn new(server: Arc<Server>, accepted: Accepted) -> Self {
+        Self { server, accepted }
+    }
+
+    /// In our own words.
+    fn error(&self, no: &NoCall) -> ToolError {
+        let name = &self.accepted.spec.name;
+        match no {
+            NoCall::Away => ToolError::Failed(says::unavailable(name)),
+            NoCall::Changed => ToolError::Refused(says::changed(name)),
+            NoCall::Trouble(McpError::Silent(limit)) => ToolError::Failed(says::no_answer(name, limit.as_secs())),
+            NoCall::Trouble(_) => ToolError::Failed(says::broke_off(name)),
+        }
+    }
+
+    fn output(&self, text: String) -> Output {
+        Output { text, label: source(&self.accepted.server, &self.accepted.name), from: Vec::new() }
+    }
+}
+
+#[async_trait]
+impl Tool for OutsideTool {
+    fn spec(&self) -> ToolSpec {
+        self.accepted.spec.clone()
+    }
+
+    /// Nobody can say what it does.
+    fn repeatable(&self) -> bool {
+        false
+    }
+
+    /// What the owner trusts to read is believed; of the others nobody can say what they do.
+    fn effects(&self) -> Effects {
+        if self.server.trusts_to_read(&self.accepted.name) { Effects::READS } else { Effects::LEAVES }
+    }
+
+    fn reach(&self, _: &Value) -> Egress {
+        if self.server.trusts_to_read(&self.accepted.name) {
+            return Egress::Inside;
+        }
+        Egress::Outside { server: self.accepted.server.clone(), tool: self.accepted.name.clone() }
+    }
+
+    fn judge(&self, _: &Value) -> Result<(), ToolError> {
+        self.server.judge(&self.accepted).map_err(|no| self.error(&no))
+    }
+
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+        let Value::Object(arguments) = call.arguments else {
+            return Err(ToolError::Arguments(crate::wording::tool::BAD_ARGUMENTS.to_owned()));
+        };
+        let name = &self.accepted.spec.name;
+        match self.server.call(&self.accepted, arguments.clone()).await {
+            Ok(given) => Ok(self.output(result::framed(name, &given))),
+            Err(NoCall::Trouble(McpError::Objects(words))) => Ok(self.output(result::objection(name, &words))),
+            Err(no) => Err(self.error(&no)),
+        }
+    }
+}
