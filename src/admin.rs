@@ -45,6 +45,7 @@ pub use answer::Answer;
 pub use knowledge::{Knowledge, Touch};
 pub use search::{SearchKind, Sought};
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -132,7 +133,7 @@ impl Admin {
         }
         let done = match (caller.group, command) {
             (Some(group), ChatCommand::Part(Parting::Forget { name: Some(name), messages })) => {
-                self.forget_of(&Party::Group(group), caller.person.id, &name, messages, Surface::Chat).await
+                self.erasure().forget_of(&Party::Group(group), caller.person.id, &name, messages, Surface::Chat).await
             }
             (Some(_), ChatCommand::Part(Parting::Forget { name: None, .. })) => {
                 return Answer::refusal(says::usage(of_forgetting::HOW));
@@ -153,8 +154,8 @@ impl Admin {
         match command {
             ChatCommand::Start => Ok(Answer::ours(says::greeting(&person.name, &self.agent), json!({}))),
             ChatCommand::Help => Ok(help(person.role)),
-            ChatCommand::Whoami => self.whoami(person).await,
-            ChatCommand::Link => self.link_code(person).await,
+            ChatCommand::Whoami => self.reports().whoami(person).await,
+            ChatCommand::Link => self.members().link_code(person).await,
             ChatCommand::New => Ok(Answer::ours(says::NEW, json!({}))),
             ChatCommand::Stop => self.stop(person).await,
             // One that names a question took effect when it came (`gateway::consent`), in the chat where it was put.
@@ -163,34 +164,36 @@ impl Admin {
             }
             ChatCommand::Yes { question: None } => Ok(Answer::refusal(says::usage(says::HOW_YES))),
             ChatCommand::No { question: None } => Ok(Answer::refusal(says::usage(says::HOW_NO))),
-            ChatCommand::Status => self.status(only).await,
-            ChatCommand::Usage => self.usage(only, DAYS_IN_CHAT).await,
-            ChatCommand::Resend(Some(what)) => self.resend(only, what).await,
+            ChatCommand::Status => self.reports().status(only).await,
+            ChatCommand::Usage => self.reports().usage(only, DAYS_IN_CHAT).await,
+            ChatCommand::Resend(Some(what)) => self.reports().resend(only, what).await,
             ChatCommand::Resend(None) => Ok(Answer::refusal(says::usage(says::HOW_RESEND))),
-            ChatCommand::Reminders => self.reminders(person).await,
-            ChatCommand::CancelReminder { id: Some(id) } => self.cancel_reminder(person, id).await,
+            ChatCommand::Reminders => self.jobs().reminders(person).await,
+            ChatCommand::CancelReminder { id: Some(id) } => self.jobs().cancel_reminder(person, id).await,
             ChatCommand::CancelReminder { id: None } => Ok(Answer::refusal(says::usage(of_reminders::HOW))),
-            ChatCommand::Search(sought) => self.search(person, &sought).await,
-            ChatCommand::People(command) => self.people_command(command).await,
-            ChatCommand::Pair { name: Some(name), role } => self.pair(issuer, &name, role, None).await,
-            ChatCommand::PairAgain(namesake) => self.pair_again(issuer, namesake).await,
-            ChatCommand::HandOver { name: Some(name), sure } => self.hand_over(&name, sure, Some(person.id)).await,
+            ChatCommand::Search(sought) => self.finder().search(person, &sought).await,
+            ChatCommand::People(command) => self.members().people_command(command).await,
+            ChatCommand::Pair { name: Some(name), role } => self.members().pair(issuer, &name, role, None).await,
+            ChatCommand::PairAgain(namesake) => self.members().pair_again(issuer, namesake).await,
+            ChatCommand::HandOver { name: Some(name), sure } => {
+                self.members().hand_over(&name, sure, Some(person.id)).await
+            }
             ChatCommand::HandOver { name: None, .. } => Ok(Answer::refusal(says::usage(of_handing_over::HOW))),
             ChatCommand::Pair { name: None, .. } => Ok(Answer::refusal(says::usage(says::HOW_PAIR))),
-            ChatCommand::Remove { name } => self.remove(&name).await,
-            ChatCommand::Model { name: None } => Ok(self.models()),
-            ChatCommand::Model { name: Some(name) } => self.prefer(&name).await,
-            ChatCommand::Reflect(Some(wish)) => self.reflect(person.id, &wish).await,
+            ChatCommand::Remove { name } => self.members().remove(&name).await,
+            ChatCommand::Model { name: None } => Ok(self.reports().models()),
+            ChatCommand::Model { name: Some(name) } => self.reports().prefer(&name).await,
+            ChatCommand::Reflect(Some(wish)) => self.jobs().reflect(person.id, &wish).await,
             ChatCommand::Reflect(None) => Ok(Answer::refusal(says::usage(of_time::HOW_REFLECT))),
-            ChatCommand::Gate(command) => self.gate(person, command).await,
-            ChatCommand::Memory(command) => self.memory(person, command).await,
+            ChatCommand::Gate(command) => self.skills_and_proposals().gate(person, command).await,
+            ChatCommand::Memory(command) => self.memory_files().memory(person, command).await,
             ChatCommand::Part(Parting::Forget { name: Some(name), messages }) => {
-                self.forget(person, &name, messages, Surface::Chat).await
+                self.erasure().forget(person, &name, messages, Surface::Chat).await
             }
             ChatCommand::Part(Parting::Forget { name: None, .. }) => {
                 Ok(Answer::refusal(says::usage(of_forgetting::HOW)))
             }
-            ChatCommand::Part(Parting::Export) => self.export(person).await,
+            ChatCommand::Part(Parting::Export) => self.history().export(person).await,
         }
     }
 
@@ -276,5 +279,159 @@ mod tests {
         assert!(!answer.markdown.contains("[x]("), "{}", answer.markdown);
         assert_eq!(house.admin.chat(&house.ben(), "/new").await.markdown, says::NEW);
         assert_eq!(house.admin.chat(&house.ben(), "/stop").await.markdown, says::NOTHING_RUNS);
+    }
+}
+
+/// Skills, proposals and their review.
+#[derive(Clone, Copy)]
+pub struct SkillsAdmin<'a> {
+    pub(super) admin: &'a Admin,
+}
+
+impl Deref for SkillsAdmin<'_> {
+    type Target = Admin;
+
+    fn deref(&self) -> &Admin {
+        self.admin
+    }
+}
+
+/// Search in everything that is kept.
+#[derive(Clone, Copy)]
+pub struct SearchAdmin<'a> {
+    pub(super) admin: &'a Admin,
+}
+
+impl Deref for SearchAdmin<'_> {
+    type Target = Admin;
+
+    fn deref(&self) -> &Admin {
+        self.admin
+    }
+}
+
+/// Conversations and their export.
+#[derive(Clone, Copy)]
+pub struct HistoryAdmin<'a> {
+    pub(super) admin: &'a Admin,
+}
+
+impl Deref for HistoryAdmin<'_> {
+    type Target = Admin;
+
+    fn deref(&self) -> &Admin {
+        self.admin
+    }
+}
+
+/// Files and facts that a person can see and change.
+#[derive(Clone, Copy)]
+pub struct MemoryAdmin<'a> {
+    pub(super) admin: &'a Admin,
+}
+
+impl Deref for MemoryAdmin<'_> {
+    type Target = Admin;
+
+    fn deref(&self) -> &Admin {
+        self.admin
+    }
+}
+
+/// People, pairing and hand-over.
+#[derive(Clone, Copy)]
+pub struct PeopleAdmin<'a> {
+    pub(super) admin: &'a Admin,
+}
+
+impl Deref for PeopleAdmin<'_> {
+    type Target = Admin;
+
+    fn deref(&self) -> &Admin {
+        self.admin
+    }
+}
+
+/// Deletion of what a person asks to be forgotten.
+#[derive(Clone, Copy)]
+pub struct ErasureAdmin<'a> {
+    pub(super) admin: &'a Admin,
+}
+
+impl Deref for ErasureAdmin<'_> {
+    type Target = Admin;
+
+    fn deref(&self) -> &Admin {
+        self.admin
+    }
+}
+
+/// Status, usage, models, tools and failed deliveries.
+#[derive(Clone, Copy)]
+pub struct ReportsAdmin<'a> {
+    pub(super) admin: &'a Admin,
+}
+
+impl Deref for ReportsAdmin<'_> {
+    type Target = Admin;
+
+    fn deref(&self) -> &Admin {
+        self.admin
+    }
+}
+
+/// Reminders and reflections.
+#[derive(Clone, Copy)]
+pub struct JobsAdmin<'a> {
+    pub(super) admin: &'a Admin,
+}
+
+impl Deref for JobsAdmin<'_> {
+    type Target = Admin;
+
+    fn deref(&self) -> &Admin {
+        self.admin
+    }
+}
+
+impl Admin {
+    /// Skills, proposals and their review.
+    pub fn skills_and_proposals(&self) -> SkillsAdmin<'_> {
+        SkillsAdmin { admin: self }
+    }
+
+    /// Search in everything that is kept.
+    pub fn finder(&self) -> SearchAdmin<'_> {
+        SearchAdmin { admin: self }
+    }
+
+    /// Conversations and their export.
+    pub fn history(&self) -> HistoryAdmin<'_> {
+        HistoryAdmin { admin: self }
+    }
+
+    /// Files and facts that a person can see and change.
+    pub fn memory_files(&self) -> MemoryAdmin<'_> {
+        MemoryAdmin { admin: self }
+    }
+
+    /// People, pairing and hand-over.
+    pub fn members(&self) -> PeopleAdmin<'_> {
+        PeopleAdmin { admin: self }
+    }
+
+    /// Deletion of what a person asks to be forgotten.
+    pub fn erasure(&self) -> ErasureAdmin<'_> {
+        ErasureAdmin { admin: self }
+    }
+
+    /// Status, usage, models, tools and failed deliveries.
+    pub fn reports(&self) -> ReportsAdmin<'_> {
+        ReportsAdmin { admin: self }
+    }
+
+    /// Reminders and reflections.
+    pub fn jobs(&self) -> JobsAdmin<'_> {
+        JobsAdmin { admin: self }
     }
 }

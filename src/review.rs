@@ -40,6 +40,7 @@ pub use restored::{accept_shipped_only, distrust_unknown};
 pub use submit::Staged;
 pub use taint::AutoApproval;
 
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -205,4 +206,25 @@ pub struct Finding {
     pub excerpt: String,
     /// What it is, in a sentence for the owner.
     pub says: String,
+}
+
+/// The task that takes proposals through the review and tells the owner.
+#[derive(Clone, Copy)]
+pub struct ReviewWorker<'a> {
+    pub(super) review: &'a Review,
+}
+
+impl Deref for ReviewWorker<'_> {
+    type Target = Review;
+
+    fn deref(&self) -> &Review {
+        self.review
+    }
+}
+
+impl Review {
+    /// The task that takes proposals through the review and tells the owner.
+    pub fn worker(&self) -> ReviewWorker<'_> {
+        ReviewWorker { review: self }
+    }
 }

@@ -20,6 +20,7 @@ pub use on_demand::OnDemandResult;
 pub use slots::Coming;
 pub use upkeep::{Checked, FreeSpace};
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -107,7 +108,7 @@ impl Schedule {
             self.tried("Looking back", self.slots()).await,
             self.tried("The heartbeat", self.heartbeat()).await,
             self.tried("What was to go", self.gone()).await,
-            self.tried("The upkeep", self.upkeep()).await,
+            self.tried("The upkeep", self.upkeep().upkeep()).await,
         ];
         self.looked.send_replace(());
         let now = self.clock.now();
@@ -124,5 +125,26 @@ impl Schedule {
             tracing::error!("{what} failed, and is tried again: {error:#}");
             Some(self.clock.now().plus(AFTER_TROUBLE))
         })
+    }
+}
+
+/// The nightly round of maintenance.
+#[derive(Clone, Copy)]
+pub struct Upkeep<'a> {
+    pub(super) schedule: &'a Schedule,
+}
+
+impl Deref for Upkeep<'_> {
+    type Target = Schedule;
+
+    fn deref(&self) -> &Schedule {
+        self.schedule
+    }
+}
+
+impl Schedule {
+    /// The nightly round of maintenance.
+    pub fn upkeep(&self) -> Upkeep<'_> {
+        Upkeep { schedule: self }
     }
 }

@@ -100,21 +100,21 @@ pub struct Label {
 impl Label {
     /// The neutral element of the join: the label of what nothing had a part in yet. A join begins with it.
     ///
-    /// Only the files on the list in `tests/house.rs` may call this.
+    /// Only the files on the list in `tests/structure` may call this.
     pub fn neutral() -> Self {
         Self { sources: BTreeSet::new(), origins: BTreeSet::new() }
     }
 
     /// The label of what a person typed, of the program's own words and of files that a person wrote by hand.
     ///
-    /// Only the files on the list in `tests/house.rs` may call this.
+    /// Only the files on the list in `tests/structure` may call this.
     pub fn trusted() -> Self {
         Self { sources: BTreeSet::new(), origins: BTreeSet::new() }
     }
 
     /// The label of a third party's skill that the owner accepted in that version: trusted, with an origin.
     ///
-    /// Only the files on the list in `tests/house.rs` may call this.
+    /// Only the files on the list in `tests/structure` may call this.
     pub fn approved(version: VersionId) -> Self {
         Self { sources: BTreeSet::new(), origins: BTreeSet::from([version]) }
     }
@@ -174,7 +174,7 @@ impl Label {
 
     /// The same label without its origins.
     ///
-    /// Only the files on the list in `tests/house.rs` may call this.
+    /// Only the files on the list in `tests/structure` may call this.
     #[must_use]
     pub fn without_origins(&self) -> Self {
         Self { sources: self.sources.clone(), origins: BTreeSet::new() }

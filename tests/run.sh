@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that is checked before a change goes in, from any folder, on a fresh machine with a Rust toolchain.
 # CI calls this same script. What is missing is installed where that is possible and named where it is not; nothing is
-# skipped. Licences, import directions, migrations and promises are tests of their own (tests/house.rs).
+# skipped. Licences, import directions, migrations and promises are tests of their own (tests/structure).
 #
 #   bash tests/run.sh            all stages
 #   bash tests/run.sh clippy     only those named

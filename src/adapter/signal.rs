@@ -34,6 +34,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -195,7 +196,7 @@ impl Adapter for Signal {
     }
 
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
-        self.send_part(peer, piece, form).await
+        self.sender().send_part(peer, piece, form).await
     }
 
     async fn edit(
@@ -205,7 +206,7 @@ impl Adapter for Signal {
         piece: &OutgoingPart,
         form: PartFormat,
     ) -> Result<(), SendError> {
-        self.edit_part(peer, external_id, piece, form).await
+        self.sender().edit_part(peer, external_id, piece, form).await
     }
 
     /// Each edit is a message to everybody in the chat and stays in the history that they can look at, so answers grow unseen.
@@ -216,7 +217,7 @@ impl Adapter for Signal {
     async fn stream_delta(&self, _peer: &str, _delta: &str, _answers: &[String]) {}
 
     async fn typing(&self, peer: &str, typing: Typing) {
-        self.send_typing(peer, typing).await;
+        self.sender().send_typing(peer, typing).await;
     }
 
     fn typing_pace(&self) -> Duration {
@@ -224,26 +225,47 @@ impl Adapter for Signal {
     }
 
     async fn mark_read(&self, _peer: &str, external_id: &str) {
-        self.send_receipt(external_id).await;
+        self.sender().send_receipt(external_id).await;
     }
 
     async fn send_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
-        self.send_a_file(peer, file).await
+        self.sender().send_a_file(peer, file).await
     }
 
     async fn react(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
-        self.send_reaction(peer, external_id, emoji).await
+        self.sender().send_reaction(peer, external_id, emoji).await
     }
 
     async fn acknowledge_button(&self, _callback: &str) {}
 
     async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
-        self.fetch_file(reference, max).await
+        self.sender().fetch_file(reference, max).await
     }
 
     async fn menu(&self, _commands: &[MenuEntry], _peers: &[(String, Role)]) {}
 
     fn health(&self) -> Health {
         self.pulse.health(self.clock.now())
+    }
+}
+
+/// Delivery over Signal.
+#[derive(Clone, Copy)]
+pub struct SignalSender<'a> {
+    pub(super) signal: &'a Signal,
+}
+
+impl Deref for SignalSender<'_> {
+    type Target = Signal;
+
+    fn deref(&self) -> &Signal {
+        self.signal
+    }
+}
+
+impl Signal {
+    /// Delivery over Signal.
+    pub fn sender(&self) -> SignalSender<'_> {
+        SignalSender { signal: self }
     }
 }

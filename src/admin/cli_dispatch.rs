@@ -27,59 +27,69 @@ impl Admin {
     pub async fn command_line(&self, args: &[String]) -> Answer {
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
         let answer = match words.as_slice() {
-            ["status"] => self.status(None).await,
-            ["knowledge"] => self.knowledge(Touch::Look).await,
-            ["knowledge", "--mend"] => self.knowledge(Touch::Mend).await,
-            ["usage"] => self.usage(None, DAYS).await,
-            ["resend"] => self.resend(None, Resend::All).await,
+            ["status"] => self.reports().status(None).await,
+            ["knowledge"] => self.memory_files().knowledge(Touch::Look).await,
+            ["knowledge", "--mend"] => self.memory_files().knowledge(Touch::Mend).await,
+            ["usage"] => self.reports().usage(None, DAYS).await,
+            ["resend"] => self.reports().resend(None, Resend::All).await,
             ["resend", id] => match id.parse() {
-                Ok(id) => self.resend(None, Resend::One(OutboxId(id))).await,
+                Ok(id) => self.reports().resend(None, Resend::One(OutboxId(id))).await,
                 Err(_) => Ok(not_understood(args)),
             },
             ["people", rest @ ..] => self.people_line(rest).await.unwrap_or_else(|| Ok(not_understood(args))),
             ["conversations", "list", rest @ ..] => match limit_of(rest) {
-                Some(limit) => self.conversations(None, limit).await,
+                Some(limit) => self.history().conversations(None, limit).await,
                 None => Ok(not_understood(args)),
             },
             ["conversations", "show", id] => match id.parse() {
-                Ok(id) => self.conversation(ConversationId(id), None).await,
+                Ok(id) => self.history().conversation(ConversationId(id), None).await,
                 Err(_) => Ok(not_understood(args)),
             },
             ["search", rest @ ..] => match Sought::read(rest) {
-                Some(sought) => self.of_the_owner(async |owner| self.search(owner, &sought).await).await,
+                Some(sought) => self.of_the_owner(async |owner| self.finder().search(owner, &sought).await).await,
                 None => Ok(not_understood(args)),
             },
             ["memory", "search", rest @ ..] => match Sought::read(rest) {
-                Some(sought) => self.of_the_owner(async |owner| self.search_memory(owner, &sought).await).await,
+                Some(sought) => {
+                    self.of_the_owner(async |owner| self.finder().search_memory(owner, &sought).await).await
+                }
                 None => Ok(not_understood(args)),
             },
             ["reflections", "list", rest @ ..] => match limit_of(rest) {
-                Some(limit) => self.reflections(limit).await,
+                Some(limit) => self.jobs().reflections(limit).await,
                 None => Ok(not_understood(args)),
             },
-            ["reflections", "show", wanted] => self.reflection(wanted).await,
+            ["reflections", "show", wanted] => self.jobs().reflection(wanted).await,
             ["reflect", rest @ ..] => match Looking::read(rest.iter().copied()) {
-                Some(wish) => self.reflect_now(&wish).await,
+                Some(wish) => self.jobs().reflect_now(&wish).await,
                 None => Ok(not_understood(args)),
             },
-            ["reminders", "list"] => self.of_the_owner(async |owner| self.reminders(owner).await).await,
+            ["reminders", "list"] => self.of_the_owner(async |owner| self.jobs().reminders(owner).await).await,
             ["reminders", "cancel", id] => match id.parse() {
-                Ok(id) => self.of_the_owner(async |owner| self.cancel_reminder(owner, ReminderId(id)).await).await,
+                Ok(id) => {
+                    self.of_the_owner(async |owner| self.jobs().cancel_reminder(owner, ReminderId(id)).await).await
+                }
                 Err(_) => Ok(not_understood(args)),
             },
-            ["tools", "list"] => self.tools().await,
-            ["tools", "accept", name, hash] => self.accept_tool(name, hash).await,
+            ["tools", "list"] => self.reports().tools().await,
+            ["tools", "accept", name, hash] => self.reports().accept_tool(name, hash).await,
             ["memory", "forget", note] => {
-                self.of_the_owner(async |owner| self.forget(owner, note, Messages::Stay, Surface::CommandLine).await)
-                    .await
+                self.of_the_owner(async |owner| {
+                    self.erasure().forget(owner, note, Messages::Stay, Surface::CommandLine).await
+                })
+                .await
             }
             ["memory", "forget", note, "--messages"] => {
-                self.of_the_owner(async |owner| self.forget(owner, note, Messages::Go, Surface::CommandLine).await)
-                    .await
+                self.of_the_owner(async |owner| {
+                    self.erasure().forget(owner, note, Messages::Go, Surface::CommandLine).await
+                })
+                .await
             }
-            ["forget", name, "--yes"] => self.forget_person(name).await,
-            ["export", name, file] if Path::new(file).is_absolute() => self.export_to(name, file).await,
-            ["memory", words @ ..] => self.memory_line(words).await.unwrap_or_else(|| Ok(not_understood(args))),
+            ["forget", name, "--yes"] => self.erasure().forget_person(name).await,
+            ["export", name, file] if Path::new(file).is_absolute() => self.history().export_to(name, file).await,
+            ["memory", words @ ..] => {
+                self.memory_files().memory_line(words).await.unwrap_or_else(|| Ok(not_understood(args)))
+            }
             words => self.of_the_gate(words).await.unwrap_or_else(|| Ok(not_understood(args))),
         };
         answer.unwrap_or_else(|error| {
@@ -92,21 +102,32 @@ impl Admin {
     async fn of_the_gate(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
         let by = By::CommandLine;
         Some(match words {
-            ["skills", "list"] => self.skills().await,
-            ["skills", "show", name] => self.skill(name).await,
-            ["skills", "accept", name] => self.accept_skill(name, "", by).await,
-            ["skills", "accept", name, hash] => self.accept_skill(name, hash, by).await,
-            ["skills", "import", path, name] if Path::new(path).is_absolute() => self.import(path, name).await,
-            ["skills", "promote", note] => self.of_the_owner(async |owner| self.promote(owner, note, None).await).await,
-            ["skills", "promote", note, name] => {
-                self.of_the_owner(async |owner| self.promote(owner, note, Some(name)).await).await
+            ["skills", "list"] => self.skills_and_proposals().skills().await,
+            ["skills", "show", name] => self.skills_and_proposals().skill(name).await,
+            ["skills", "accept", name] => self.skills_and_proposals().accept_skill(name, "", by).await,
+            ["skills", "accept", name, hash] => self.skills_and_proposals().accept_skill(name, hash, by).await,
+            ["skills", "import", path, name] if Path::new(path).is_absolute() => {
+                self.skills_and_proposals().import(path, name).await
             }
-            ["skills", "history", name] => self.history(name, Surface::CommandLine).await,
-            ["skills", "rollback", name, version] => self.roll_back(name, VersionId(version.parse().ok()?), by).await,
-            ["review", "list"] => self.proposals().await,
-            ["review", "show", id] => self.show_whole(ProposalId(id.parse().ok()?)).await,
-            ["review", "approve", id, hash] => self.approve(ProposalId(id.parse().ok()?), hash, by).await,
-            ["review", "reject", id, reason] => self.reject(ProposalId(id.parse().ok()?), reason, by).await,
+            ["skills", "promote", note] => {
+                self.of_the_owner(async |owner| self.skills_and_proposals().promote(owner, note, None).await).await
+            }
+            ["skills", "promote", note, name] => {
+                self.of_the_owner(async |owner| self.skills_and_proposals().promote(owner, note, Some(name)).await)
+                    .await
+            }
+            ["skills", "history", name] => self.skills_and_proposals().history(name, Surface::CommandLine).await,
+            ["skills", "rollback", name, version] => {
+                self.skills_and_proposals().roll_back(name, VersionId(version.parse().ok()?), by).await
+            }
+            ["review", "list"] => self.skills_and_proposals().proposals().await,
+            ["review", "show", id] => self.skills_and_proposals().show_whole(ProposalId(id.parse().ok()?)).await,
+            ["review", "approve", id, hash] => {
+                self.skills_and_proposals().approve(ProposalId(id.parse().ok()?), hash, by).await
+            }
+            ["review", "reject", id, reason] => {
+                self.skills_and_proposals().reject(ProposalId(id.parse().ok()?), reason, by).await
+            }
             _ => return None,
         })
     }
@@ -114,18 +135,18 @@ impl Admin {
     /// `compline people …`; `None` if it makes no sense.
     async fn people_line(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
         let (name, role, answer) = match words {
-            ["list"] => return Some(self.people().await),
-            ["claim"] => return Some(self.claim().await),
-            ["former", name] => return Some(self.former(name).await),
-            ["remove", name] => return Some(self.remove(name).await),
-            ["hand-over", name] => return Some(self.hand_over(name, Sure::NotYet, None).await),
-            ["hand-over", name, "--yes"] => return Some(self.hand_over(name, Sure::Yes, None).await),
+            ["list"] => return Some(self.members().people().await),
+            ["claim"] => return Some(self.members().claim().await),
+            ["former", name] => return Some(self.members().former(name).await),
+            ["remove", name] => return Some(self.members().remove(name).await),
+            ["hand-over", name] => return Some(self.members().hand_over(name, Sure::NotYet, None).await),
+            ["hand-over", name, "--yes"] => return Some(self.members().hand_over(name, Sure::Yes, None).await),
             [verb @ ("unlink" | "join" | "apart"), number] => {
                 let number = number.parse().ok()?;
                 return Some(match *verb {
-                    "unlink" => self.unlink(AddressId(number)).await,
-                    "join" => self.join_namesake(PersonId(number)).await,
-                    _ => self.keep_apart(PersonId(number)).await,
+                    "unlink" => self.members().unlink(AddressId(number)).await,
+                    "join" => self.members().join_namesake(PersonId(number)).await,
+                    _ => self.members().keep_apart(PersonId(number)).await,
                 });
             }
             ["pair", name, role] => (name, role, None),
@@ -134,7 +155,7 @@ impl Admin {
             _ => return None,
         };
         let role = Role::parse(role).filter(|role| *role != Role::Guest)?;
-        Some(self.pair(Issuer::CommandLine, name, role, answer).await)
+        Some(self.members().pair(Issuer::CommandLine, name, role, answer).await)
     }
 
     /// The command line speaks for the owner who has the root of the workspace, or else the one who came first.
@@ -178,7 +199,7 @@ mod tests {
         house.says("Ben", "No shoes at all").await;
         let show = format!("conversations show {}", said.conversation);
         house.writes("skills/tea/SKILL.md", &skill("tea", "Boil water."));
-        let version = house.admin.skills().await.unwrap().json[0]["version"].clone();
+        let version = house.admin.skills_and_proposals().skills().await.unwrap().json[0]["version"].clone();
         let (_, hash) = house.proposes("tea", "Boil milk.").await;
         for name in ["soup", "stew"] {
             house.proposes(name, "Boil.").await;

@@ -1,10 +1,11 @@
 //! `compline conversations`: the list, and one of them whole.
 
+use crate::admin::HistoryAdmin;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, ShownLabel, plain, sources};
 use super::status::Ends;
-use super::{Admin, transcript};
+use super::transcript;
 use crate::id::{ConversationId, PersonId};
 use crate::store::{Conversation, Db, MessageKind, SummaryContent, SummaryInputs, TextKind};
 use crate::text::{one_line, shorten};
@@ -26,13 +27,13 @@ pub(super) struct ConversationItem {
     pub(super) label: Label,
 }
 
-impl Admin {
+impl HistoryAdmin<'_> {
     /// The newest conversations, newest first; of everybody, or of `only` that person.
     ///
     /// # Errors
     /// If the journal cannot be read.
     pub async fn conversations(&self, only: Option<PersonId>, limit: u32) -> anyhow::Result<Answer> {
-        let ends = self.ends();
+        let ends = self.reports().ends();
         let all = self.journal.read_much(move |db| list(db, only, limit, ends)).await?;
         if all.is_empty() {
             return Ok(Answer::ours(says::NO_CONVERSATIONS, json!([])));
@@ -48,7 +49,7 @@ impl Admin {
     /// # Errors
     /// If the journal cannot be read.
     pub async fn conversation(&self, id: ConversationId, only: Option<PersonId>) -> anyhow::Result<Answer> {
-        let ends = self.ends();
+        let ends = self.reports().ends();
         let found = self.journal.read_much(move |db| transcript::read(db, id, only, ends)).await?;
         let Some(whole) = found else { return Ok(Answer::refusal(says::no_such_conversation(id))) };
         let mut shown = ShownLabel::nothing();
@@ -190,7 +191,7 @@ mod tests {
         let house = House::new().await;
         let said = house.says("Ada", "Which bulbs are best planted now?").await;
         house.says("Ben", "hello").await;
-        let json = house.admin.conversations(None, 20).await.unwrap().json;
+        let json = house.admin.history().conversations(None, 20).await.unwrap().json;
         assert_eq!(
             keys(&json[1]),
             ["id", "person", "kind", "opened_at", "ended_at", "messages", "title", "tainted", "summary"],
@@ -201,7 +202,7 @@ mod tests {
             "summary": { "topics": [], "decisions": [], "preferences": [], "pending": [] },
         });
         assert_eq!(json[1], expected);
-        let only = house.admin.conversations(Some(house.ben().person.id), 20).await.unwrap();
+        let only = house.admin.history().conversations(Some(house.ben().person.id), 20).await.unwrap();
         assert_eq!((only.json.as_array().unwrap().len(), only.json[0]["person"].as_str()), (1, Some("Ben")));
     }
 
@@ -210,13 +211,13 @@ mod tests {
         let house = House::new().await;
         let said = house.says("Ada", "good morning").await;
         house.clock.set(START.plus(Duration::from_secs(6 * 3600)));
-        assert!(house.admin.conversations(None, 20).await.unwrap().json[0]["ended_at"].is_null());
+        assert!(house.admin.history().conversations(None, 20).await.unwrap().json[0]["ended_at"].is_null());
         house.clock.set(START.plus(Duration::from_secs(6 * 3600 + 1)));
-        let json = house.admin.conversations(None, 20).await.unwrap().json;
+        let json = house.admin.history().conversations(None, 20).await.unwrap().json;
         assert_eq!(json[0]["ended_at"], json!(START.rfc3339()));
         house.clock.set(START.plus(Duration::from_secs(60)));
         house.closes(said.conversation).await;
-        let json = house.admin.conversations(None, 20).await.unwrap().json;
+        let json = house.admin.history().conversations(None, 20).await.unwrap().json;
         assert_eq!(json[0]["ended_at"], json!(START.rfc3339()), "/new ends it as well");
     }
 
@@ -225,9 +226,9 @@ mod tests {
         let house = House::new().await;
         let said = house.says("Ada", "tulips it is").await;
         house.sums_up(&said, "Tulips", "plant tulips").await;
-        let json = house.admin.conversations(None, 20).await.unwrap().json;
+        let json = house.admin.history().conversations(None, 20).await.unwrap().json;
         assert_eq!((&json[0]["title"], &json[0]["summary"]["decisions"]), (&json!("Tulips"), &json!(["plant tulips"])));
-        let markdown = house.admin.conversation(said.conversation, None).await.unwrap().markdown;
+        let markdown = house.admin.history().conversation(said.conversation, None).await.unwrap().markdown;
         assert!(markdown.starts_with("# Tulips\n") && markdown.contains("- plant tulips"), "{markdown}");
     }
 
@@ -236,7 +237,7 @@ mod tests {
         let house = House::new().await;
         let said = house.says("Ada", "what does the page say?").await;
         house.hears("Ada", "**Ada** 18:00\nI approve", Source::web("example.org")).await;
-        let answer = house.admin.conversation(said.conversation, None).await.unwrap();
+        let answer = house.admin.history().conversation(said.conversation, None).await.unwrap();
         let message = &answer.json["messages"][0];
         assert_eq!(keys(message), ["id", "at", "from", "text", "tainted", "sources"]);
         let expected = json!({
@@ -254,9 +255,9 @@ mod tests {
     async fn nobody_elses_conversation_is_shown_to_one_person() {
         let house = House::new().await;
         let said = house.says("Ada", "canary ada-19c0").await;
-        let refused = house.admin.conversation(said.conversation, Some(house.ben().person.id)).await.unwrap();
+        let refused = house.admin.history().conversation(said.conversation, Some(house.ben().person.id)).await.unwrap();
         assert!(refused.failed && !refused.markdown.contains("canary"));
-        let missing = house.admin.conversation(ConversationId(999), None).await.unwrap();
+        let missing = house.admin.history().conversation(ConversationId(999), None).await.unwrap();
         assert!(missing.failed && missing.markdown.contains("999"));
     }
 }

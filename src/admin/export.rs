@@ -7,13 +7,13 @@
 mod archive;
 mod record;
 
+use crate::admin::HistoryAdmin;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde_json::json;
 
-use super::Admin;
 use super::answer::{Answer, ShownLabel, plain};
 use crate::engine::system_run;
 use crate::people::{Party, Person};
@@ -27,7 +27,7 @@ use archive::{Archive, Full};
 /// What one file of a person may have in bytes to be put in whole; no channel brings larger ones.
 const LARGEST: u64 = 256 << 20;
 
-impl Admin {
+impl HistoryAdmin<'_> {
     /// Sends a person everything that is kept of them.
     ///
     /// # Errors

@@ -6,9 +6,9 @@
 
 mod said;
 
+use crate::admin::ErasureAdmin;
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, plain};
 use crate::id::{ForgettingId, PersonId, StreamId};
 use crate::memory::{ErasureOutcome, Forgettable};
@@ -28,7 +28,7 @@ pub enum Messages {
     Go,
 }
 
-impl Admin {
+impl ErasureAdmin<'_> {
     /// Forgets a note or a fact of that person, or goes on with a forgetting by its number.
     ///
     /// # Errors

@@ -2,9 +2,9 @@
 //!
 //! The files of both change places; nobody's files are shown to anybody else, before or after. It is said first what that means; only a second, explicit word does it.
 
+use crate::admin::PeopleAdmin;
 use serde_json::json;
 
-use super::Admin;
 use super::answer::{Answer, plain};
 use super::owner_notice::{OwnerNotice, tell_owners};
 use crate::id::PersonId;
@@ -23,7 +23,7 @@ pub enum Sure {
     Yes,
 }
 
-impl Admin {
+impl PeopleAdmin<'_> {
     /// Gives the root of the workspace to the owner of that name, or says what that would mean. All owners but the one who did it are told;
     /// nobody did it in a chat if `by` is `None`.
     ///

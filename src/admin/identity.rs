@@ -1,8 +1,8 @@
 //! `/people unlink`, `join` and `apart`: whose an address is, and whether two people of one name are one.
 
+use crate::admin::PeopleAdmin;
 use serde_json::json;
 
-use super::Admin;
 use super::answer::{Answer, plain};
 use super::command::PeopleCommand;
 use crate::id::{AddressId, PersonId};
@@ -15,7 +15,7 @@ use crate::wording::command as of_command;
 /// The adapter that needs no address of its own: whoever can open the home is its owner.
 const LOCAL: &str = "terminal";
 
-impl Admin {
+impl PeopleAdmin<'_> {
     pub(super) async fn people_command(&self, command: PeopleCommand) -> anyhow::Result<Answer> {
         match command {
             PeopleCommand::List => self.people().await,

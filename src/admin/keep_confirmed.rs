@@ -6,11 +6,11 @@
 //! of that its person is told instead: that it failed, or, where the change was begun and will be finished, that it waits. Time in which the program was off or
 //! asleep is no time of trying.
 
+use crate::admin::MemoryAdmin;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Admin;
 use super::answer::plain;
 use crate::id::{AddressId, KeepId};
 use crate::memory::{NotWritten, Workspace};
@@ -44,7 +44,7 @@ impl Tries {
     }
 }
 
-impl Admin {
+impl MemoryAdmin<'_> {
     /// Does everything that persons said yes to, as far as it can be done. `told` takes the addresses to which something was posted.
     ///
     /// # Errors

@@ -3,9 +3,9 @@
 //! Whoever holds the home looks, and nobody else: the doctor by itself, or, while a gateway runs, that gateway when the doctor asks it. Both end here, so both tell the same. Only
 //! counts are told, never a name or a word.
 
+use crate::admin::MemoryAdmin;
 use serde::{Deserialize, Serialize};
 
-use super::Admin;
 use super::answer::Answer;
 use crate::memory::{Index, IndexTotals, TreeHealth, TreeMended, Workspace};
 use crate::time::Timestamp;
@@ -45,7 +45,7 @@ impl Knowledge {
     }
 }
 
-impl Admin {
+impl MemoryAdmin<'_> {
     /// How what is known is.
     pub(super) async fn knowledge(&self, touch: Touch) -> anyhow::Result<Answer> {
         let known = Knowledge::of(&self.tree, &self.index, touch, self.clock.now()).await?;

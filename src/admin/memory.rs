@@ -13,9 +13,9 @@ mod unread;
 
 pub(in crate::admin) use promote::CODE;
 
+use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, ShownLabel, sources, sources_in_words};
 use super::command::Memory;
 use crate::memory::{NotGiven, Workspace};
@@ -57,7 +57,7 @@ impl MemoryFile {
     }
 }
 
-impl Admin {
+impl MemoryAdmin<'_> {
     /// Whether what is kept is read at all.
     pub(super) fn reads_memory(&self) -> bool {
         self.engine.memory.enabled
@@ -68,7 +68,7 @@ impl Admin {
         let how = match command {
             Memory::Overview => return self.overview(person, Surface::Chat).await,
             Memory::Show { note } => return self.note(person, &note, Surface::Chat).await,
-            Memory::Search { sought: Some(sought) } => return self.search_memory(person, &sought).await,
+            Memory::Search { sought: Some(sought) } => return self.finder().search_memory(person, &sought).await,
             Memory::Edit => return Ok(Answer::ours(says::EDIT_WHERE, json!({}))),
             Memory::History { note } if !note.is_empty() => return self.past_of(person, &note, Surface::Chat).await,
             Memory::Restore { note, version: Some(version) } => {

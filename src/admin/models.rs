@@ -1,8 +1,8 @@
 //! `/model`: which models there are, and which is asked first.
 
+use crate::admin::ReportsAdmin;
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, plain};
 use crate::model::ModelInfo;
 use crate::spend::ModelPool;
@@ -11,7 +11,7 @@ use crate::wording::command as says;
 /// The fact that keeps the preference. Whoever builds the house prefers that model again after a restart.
 const FACT: &str = "model";
 
-impl Admin {
+impl ReportsAdmin<'_> {
     /// The models in the order in which they are asked.
     pub fn models(&self) -> Answer {
         let names = self.model_names();
@@ -71,10 +71,13 @@ mod tests {
     async fn a_preference_is_kept_and_nonsense_changes_nothing() {
         let house = House::new().await;
         let names = |json: &Value| json.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>();
-        assert_eq!(names(&house.admin.models().json), ["offline/first", "offline/second"]);
+        assert_eq!(names(&house.admin.reports().models().json), ["offline/first", "offline/second"]);
         let refused = house.admin.chat(&house.ada(), "/model third").await;
         assert!(refused.failed && refused.markdown.contains("offline/second"), "{}", refused.markdown);
-        assert_eq!((house.admin.model_in_use().as_deref(), house.fact(FACT).await), (Some("offline/first"), None));
+        assert_eq!(
+            (house.admin.reports().model_in_use().as_deref(), house.fact(FACT).await),
+            (Some("offline/first"), None)
+        );
         let chosen = house.admin.chat(&house.ada(), "/model second").await;
         assert_eq!(names(&chosen.json), ["offline/second", "offline/first"]);
         assert_eq!(house.fact(FACT).await.as_deref(), Some("offline/second"));

@@ -2,6 +2,7 @@
 //!
 //! A code is shown once, in the answer that makes it; the journal keeps its digest and when it expires.
 
+use crate::admin::PeopleAdmin;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -9,7 +10,6 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, plain};
 use super::command::{CODE_LETTERS, IsSame, Namesake};
 use crate::id::PersonId;
@@ -49,7 +49,7 @@ enum Wish {
     NoSuchFormer(PersonId),
 }
 
-impl Admin {
+impl PeopleAdmin<'_> {
     /// Makes a code that lets `name` in, or links an address to them if they are in already. A name that a removed person bore has to be said to mean that person
     /// or somebody new; until then there is no code.
     ///
@@ -217,7 +217,7 @@ fn wish(db: Db<'_>, issuer: Issuer, name: &str, role: Role, means: Option<NameMe
     })
 }
 
-impl Admin {
+impl PeopleAdmin<'_> {
     /// Whether no owner can be reached but at the terminal.
     ///
     /// # Errors
@@ -330,11 +330,11 @@ mod tests {
     #[tokio::test]
     async fn a_claim_code_only_while_no_owner_is_reached() {
         let reached = House::new().await;
-        assert_eq!(reached.admin.claim_code().await.unwrap(), None);
+        assert_eq!(reached.admin.members().claim_code().await.unwrap(), None);
 
         let nobody = House::without_people().await;
-        let first = nobody.admin.claim_code().await.unwrap().unwrap();
-        let second = nobody.admin.claim_code().await.unwrap().unwrap();
+        let first = nobody.admin.members().claim_code().await.unwrap().unwrap();
+        let second = nobody.admin.members().claim_code().await.unwrap().unwrap();
         assert_eq!(nobody.uses(&first, nobody.now()).await, CodeUse::Refused, "The later one voids it");
         let almost = nobody.now().plus(CLAIM_VALID).minus(Duration::from_millis(1));
         assert_eq!(who(nobody.uses(&second, almost).await), named(UNNAMED, Role::Owner, Admitted::Newcomer));
@@ -342,10 +342,10 @@ mod tests {
         let configured = House::without_people().await;
         configured.declares("Ada", Role::Owner).await;
         configured.links("Ada", LOCAL, "local").await;
-        let code = configured.admin.claim_code().await.unwrap().unwrap();
+        let code = configured.admin.members().claim_code().await.unwrap().unwrap();
         let used = configured.uses(&code, configured.now()).await;
         assert_eq!(who(used), named("Ada", Role::Owner, Admitted::Address));
         configured.links("Ada", "telegram", "101").await;
-        assert_eq!(configured.admin.claim_code().await.unwrap(), None);
+        assert_eq!(configured.admin.members().claim_code().await.unwrap(), None);
     }
 }

@@ -1,8 +1,8 @@
 //! `/people` and `/remove`: who is allowed in, who knocked, and who is let in no longer.
 
+use crate::admin::PeopleAdmin;
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, plain};
 use crate::id::PersonId;
 use crate::people::{Address, KnownAddress, Person, Role};
@@ -24,7 +24,7 @@ struct ListedPerson {
 /// Somebody who knocked: adapter, sender, when last, how often.
 type Stranger = (String, String, Timestamp, i64);
 
-impl Admin {
+impl PeopleAdmin<'_> {
     /// Who is allowed in, and the newest strangers.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ mod tests {
         assert!(house.admin.chat(&house.ada(), "/remove Zoe").await.failed);
         let removed = house.admin.chat(&house.ada(), "/remove BEN").await;
         assert_eq!((removed.failed, &removed.json), (false, &json!({ "removed": "Ben" })));
-        assert!(house.admin.people().await.unwrap().json["people"].as_array().unwrap().len() == 1);
+        assert!(house.admin.members().people().await.unwrap().json["people"].as_array().unwrap().len() == 1);
         assert!(house.admin.chat(&house.ada(), "/remove Ben").await.failed, "A second time there is nobody to remove");
     }
 
@@ -184,9 +184,9 @@ mod tests {
     async fn the_last_owner_stays() {
         let house = House::new().await;
         house.pairs("Eve", Role::Owner).await;
-        assert!(!house.admin.remove("Eve").await.unwrap().failed);
+        assert!(!house.admin.members().remove("Eve").await.unwrap().failed);
         let alone = House::without_people().await;
         alone.pairs("Eve", Role::Owner).await;
-        assert_eq!(alone.admin.remove("Eve").await.unwrap().markdown, says::LAST_OWNER);
+        assert_eq!(alone.admin.members().remove("Eve").await.unwrap().markdown, says::LAST_OWNER);
     }
 }

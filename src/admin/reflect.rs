@@ -1,10 +1,10 @@
 //! `/reflect` and `compline reflect`: looking back now, because an owner asks for it.
 
+use crate::admin::JobsAdmin;
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::Admin;
 use super::answer::Answer;
 use super::command::Looking;
 use crate::id::{PersonId, SlotId};
@@ -15,7 +15,7 @@ use crate::wording::{command as chat, schedule as says};
 /// So long somebody at the command line is kept waiting for a model; the work goes on without them.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-impl Admin {
+impl JobsAdmin<'_> {
     /// Begins to look back for that owner, and does not wait for it.
     pub(super) async fn reflect(&self, person: PersonId, wish: &Looking) -> anyhow::Result<Answer> {
         Ok(match self.schedule.ask(person, wish.job, wish.period.as_deref(), wish.again).await? {

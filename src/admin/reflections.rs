@@ -1,8 +1,8 @@
 //! `compline reflections`: the list, and one of them whole with what became of what it proposed.
 
+use crate::admin::JobsAdmin;
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::id::ReflectionId;
 use crate::reflection::{outcome, render};
@@ -23,7 +23,7 @@ struct ReflectionItem {
     actions: Vec<Became>,
 }
 
-impl Admin {
+impl JobsAdmin<'_> {
     /// The newest reflections, newest first.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! `/reminders`: what is to be told or done later, everybody's own.
 
+use crate::admin::JobsAdmin;
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::id::ReminderId;
 use crate::people::Person;
@@ -15,7 +15,7 @@ const WORDS: usize = 200;
 /// As many next times of what comes back are shown.
 const TIMES: usize = 3;
 
-impl Admin {
+impl JobsAdmin<'_> {
     /// What waits for that person.
     ///
     /// # Errors

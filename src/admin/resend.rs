@@ -1,15 +1,15 @@
 //! `/resend`: deliveries that were set aside, tried again.
 
+use crate::admin::ReportsAdmin;
 use serde_json::json;
 
-use super::Admin;
 use super::answer::Answer;
 use super::command::Resend;
 use crate::id::{OutboxId, PersonId};
 use crate::store::Tx;
 use crate::wording::command as says;
 
-impl Admin {
+impl ReportsAdmin<'_> {
     /// Sends again what was set aside: one delivery, or all of them; for `only` that person, what is for them.
     ///
     /// # Errors

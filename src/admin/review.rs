@@ -3,9 +3,9 @@
 //! The gate decides what counts; here an owner's words become its question, and its answer becomes one sentence with the next step. In a list nobody is
 //! shown a hash: who has not had the whole proposal before them cannot approve it.
 
+use crate::admin::SkillsAdmin;
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, ShownLabel, plain, sources};
 use super::command::Gate;
 use crate::id::ProposalId;
@@ -24,7 +24,7 @@ const LISTED: u32 = 100;
 /// Fewer digits of a hash than this are never meant.
 const LEAST_DIGITS: usize = 8;
 
-impl Admin {
+impl SkillsAdmin<'_> {
     /// Does what an owner asks of the gate in chat.
     pub(super) async fn gate(&self, person: &Person, command: Gate) -> anyhow::Result<Answer> {
         let by = By::Chat(person.id);

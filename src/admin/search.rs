@@ -9,11 +9,11 @@ mod kept;
 mod said;
 mod skills;
 
+use crate::admin::SearchAdmin;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::Admin;
 use super::answer::{Answer, ShownLabel, plain, sources_in_words};
 use super::snippet::{FoldedWords, Snippet};
 use crate::id::ConversationId;
@@ -167,7 +167,7 @@ enum By {
     File { path: String, line: usize },
 }
 
-impl Admin {
+impl SearchAdmin<'_> {
     /// What matches among a person's own texts, best first; untrusted texts are marked as such.
     ///
     /// # Errors
@@ -277,6 +277,7 @@ mod tests {
         let said = house.says("Ada", "The red shoes are at the cobbler").await;
         let answer = house
             .admin
+            .finder()
             .search(&house.ada().person, &of("shoe", &[SearchKind::Message, SearchKind::Conversation]))
             .await
             .unwrap();
@@ -302,7 +303,7 @@ mod tests {
         for (mine, theirs, caller) in
             [("ada-19c0", "ben-7f3a", house.ada().person), ("ben-7f3a", "ada-19c0", house.ben().person)]
         {
-            let answer = house.admin.search(&caller, &Sought::of("canary")).await.unwrap();
+            let answer = house.admin.finder().search(&caller, &Sought::of("canary")).await.unwrap();
             let all = format!("{}{}", answer.markdown, answer.json).replace("**", "");
             assert!(all.contains("canary") && !all.contains(theirs), "{mine}: {all}");
         }

@@ -3,12 +3,12 @@
 //! Both end as a proposal that waits, like everything that becomes a skill. What comes from elsewhere is untrusted, whoever brings it; a note
 //! has the label of its words.
 
+use crate::admin::SkillsAdmin;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::Admin;
 use super::answer::{Answer, ShownLabel, plain};
 use super::review::{change_of, standing_of};
 use crate::id::ProposalId;
@@ -20,7 +20,7 @@ use crate::text::shorten;
 use crate::trust::{Label, Source};
 use crate::wording::review_command as says;
 
-impl Admin {
+impl SkillsAdmin<'_> {
     /// Proposes the skill in a folder on this computer, which is named by its full path.
     ///
     /// # Errors

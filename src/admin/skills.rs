@@ -3,11 +3,11 @@
 //! A skill is named by its folder, as proposals and versions are. What a skill says of itself is shown with the label of its words; what is held or does
 //! not load counts as anybody's.
 
+use crate::admin::SkillsAdmin;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, ShownLabel, plain};
 use super::review::way;
 use crate::id::VersionId;
@@ -38,7 +38,7 @@ struct SkillEntry {
     label: Label,
 }
 
-impl Admin {
+impl SkillsAdmin<'_> {
     /// All skills: those that are used, and those that are not, with the reason.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! `/status` and `/whoami`: how everything is, and who somebody is to us.
 
+use crate::admin::ReportsAdmin;
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, amount, plain};
 use super::upkeep::Upkeep;
 use crate::engine::boundary;
@@ -36,7 +36,7 @@ impl StreamStatus {
     }
 }
 
-impl Admin {
+impl ReportsAdmin<'_> {
     /// How everything is; for `only` that person, how it is for them.
     ///
     /// # Errors
@@ -219,7 +219,7 @@ mod tests {
     async fn status_has_the_promised_shape() {
         let house = House::new().await;
         let said = house.says("Ada", "good morning").await;
-        let json = house.admin.status(None).await.unwrap().json;
+        let json = house.admin.reports().status(None).await.unwrap().json;
         assert_eq!(
             keys(&json),
             [
@@ -265,9 +265,9 @@ mod tests {
         let house = House::new().await;
         house.says("Ada", "good morning").await;
         house.clock.set(START.plus(Duration::from_secs(6 * 3600)));
-        assert!(house.admin.status(None).await.unwrap().json["streams"][0]["conversation"].is_number());
+        assert!(house.admin.reports().status(None).await.unwrap().json["streams"][0]["conversation"].is_number());
         house.clock.set(START.plus(Duration::from_millis(6 * 3_600_000 + 1)));
-        let json = house.admin.status(None).await.unwrap().json;
+        let json = house.admin.reports().status(None).await.unwrap().json;
         assert!(json["streams"][0]["conversation"].is_null() && json["streams"][0]["last_message_at"].is_string());
     }
 

@@ -3,11 +3,11 @@
 //! What is to be accepted is shown whole, in a fence and with hidden characters written out, above the digest that accepts exactly that. On the command
 //! line only: there is no button for it, and no model may come near.
 
+use crate::admin::ReportsAdmin;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, ShownLabel, plain};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
@@ -62,7 +62,7 @@ impl Standing {
     }
 }
 
-impl Admin {
+impl ReportsAdmin<'_> {
     /// Every tool of every server, and what is to be accepted in full.
     ///
     /// # Errors
@@ -218,8 +218,8 @@ mod tests {
     #[tokio::test]
     async fn without_servers_there_is_nothing_to_accept() {
         let house = House::new().await;
-        let answer = house.admin.tools().await.unwrap();
+        let answer = house.admin.reports().tools().await.unwrap();
         assert_eq!((answer.markdown.as_str(), answer.json), (says::NO_SERVERS, json!([])));
-        assert!(house.admin.accept_tool("s__t", "0123456789abcdef").await.unwrap().failed);
+        assert!(house.admin.reports().accept_tool("s__t", "0123456789abcdef").await.unwrap().failed);
     }
 }

@@ -1,11 +1,11 @@
 //! `/usage`: what the models took, in money where the price is known and in tokens where it is not.
 
+use crate::admin::ReportsAdmin;
 use std::collections::BTreeMap;
 
 use chrono::{Days, NaiveDate};
 use serde_json::{Value, json};
 
-use super::Admin;
 use super::answer::{Answer, amount, plain};
 use crate::id::PersonId;
 use crate::store::SpendLine;
@@ -35,7 +35,7 @@ impl Sum {
     }
 }
 
-impl Admin {
+impl ReportsAdmin<'_> {
     /// What the models took on the last `days` local days, today included; by everybody, or by `only` that person.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ mod tests {
         let house = House::new().await;
         house.spends("Ada", "openai/large", Some(12_300)).await;
         house.spends("Ada", "ollama/small", None).await;
-        let json = house.admin.usage(None, 7).await.unwrap().json;
+        let json = house.admin.reports().usage(None, 7).await.unwrap().json;
         assert_eq!(
             keys(&json[0]),
             ["day", "person", "purpose", "model", "input_tokens", "cached_tokens", "output_tokens", "cost", "calls"]
@@ -149,7 +149,7 @@ mod tests {
         let house = House::new().await;
         house.spends("Ada", "openai/large", Some(1_000_000)).await;
         house.clock.set(house.now().plus(Duration::from_secs(8 * 86_400)));
-        let answer = house.admin.usage(None, 7).await.unwrap();
+        let answer = house.admin.reports().usage(None, 7).await.unwrap();
         assert_eq!((answer.json, answer.markdown.as_str()), (json!([]), says::NO_USAGE));
     }
 }

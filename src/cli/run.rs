@@ -95,12 +95,12 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, CliError> {
 /// command is named that makes the code.
 async fn tell_of_claim(app: &App, config: &Config) -> Result<(), CliError> {
     if !std::io::stderr().is_terminal() {
-        if app.admin.is_unclaimed().await? {
+        if app.admin.members().is_unclaimed().await? {
             print::aside(says::UNCLAIMED);
         }
         return Ok(());
     }
-    if let Some(code) = app.admin.claim_code().await? {
+    if let Some(code) = app.admin.members().claim_code().await? {
         let channels: Vec<&str> = Channel::of(config).into_iter().map(Channel::shown).collect();
         print::aside(&says::claim(&code, &channels));
     }

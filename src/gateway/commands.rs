@@ -73,7 +73,7 @@ impl Commands {
             }
         }
         let mut told = Vec::new();
-        let kept = self.admin.keep_what_was_allowed(&mut told).await;
+        let kept = self.admin.memory_files().keep_what_was_allowed(&mut told).await;
         for address in told {
             self.desks.ring(address);
         }

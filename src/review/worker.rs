@@ -4,6 +4,7 @@
 //! told is told, and the time in which they can decide runs from then. The reviewer can only ever say less than the policy allows: whatever is not its clear yes leaves the proposal waiting. What it says is
 //! as untrusted as what it read. Where a setting leaves the reviewer out, that is all that it leaves out.
 
+use crate::review::ReviewWorker;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -51,9 +52,10 @@ pub(super) async fn run(review: Review, mut bell: Wakeups, stop: CancellationTok
         if busy.is_none() {
             return;
         }
+        let worker = review.worker();
         wake_at = tokio::select! {
             () = stop.cancelled() => return,
-            done = guarded("The review of proposals", review.work()) => match done {
+            done = guarded("The review of proposals", worker.work()) => match done {
                 Ok(next) => next,
                 Err(error) => {
                     tracing::error!("Reviewing a proposal failed: {error:#}");
@@ -64,7 +66,7 @@ pub(super) async fn run(review: Review, mut bell: Wakeups, stop: CancellationTok
     }
 }
 
-impl Review {
+impl ReviewWorker<'_> {
     /// Does what is due, and says when the next proposal expires.
     async fn work(&self) -> anyhow::Result<Option<Timestamp>> {
         loop {

@@ -14,6 +14,7 @@ mod rows;
 mod steps;
 mod words;
 
+use crate::schedule::Upkeep;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::id::SlotId;
@@ -21,7 +22,6 @@ use crate::store::{Db, NewSlot, SlotRow, SlotState};
 use crate::time::{Cron, Period, Span, Timestamp};
 use crate::trust::Scope;
 
-use super::Schedule;
 pub use rows::Checked;
 use steps::{Done, MaintenanceStep};
 
@@ -59,7 +59,7 @@ impl Rounds {
     }
 }
 
-impl Schedule {
+impl Upkeep<'_> {
     /// Does one step of what is due, and says when to look again.
     pub(super) async fn upkeep(&self) -> anyhow::Result<Option<Timestamp>> {
         let now = self.clock.now();

@@ -26,15 +26,15 @@
 mod child;
 #[path = "mutation/find.rs"]
 mod find;
-#[path = "../house/lexer.rs"]
-#[allow(dead_code, reason = "tests/house.rs uses all of it")]
+#[path = "../structure/lexer.rs"]
+#[allow(dead_code, reason = "tests/structure uses all of it")]
 mod lexer;
 #[path = "mutation/sites.rs"]
 mod sites;
 #[path = "mutation/table.rs"]
 mod table;
-#[path = "../house/tree.rs"]
-#[allow(dead_code, reason = "tests/house.rs uses all of it")]
+#[path = "../structure/tree.rs"]
+#[allow(dead_code, reason = "tests/structure uses all of it")]
 mod tree;
 
 use child::End;

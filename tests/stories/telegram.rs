@@ -27,7 +27,7 @@ async fn looked_up(story: &Story, person: i64, arguments: serde_json::Value) -> 
 }
 
 async fn status(story: &Story) -> String {
-    story.app().admin.status(None).await.unwrap().markdown
+    story.app().admin.reports().status(None).await.unwrap().markdown
 }
 
 /// Twenty pieces of sixty letters in eight seconds.

@@ -324,7 +324,7 @@ impl<C: Channel> StoryOver<C> {
     /// How the gateway says that it is; nothing if there is none.
     pub async fn status(&self) -> String {
         let Some(app) = &self.app else { return String::new() };
-        app.admin.status(None).await.map(|answer| answer.markdown).unwrap_or_default()
+        app.admin.reports().status(None).await.map(|answer| answer.markdown).unwrap_or_default()
     }
 
     /// Gives the gateway away, as when its process is gone.

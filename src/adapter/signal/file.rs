@@ -4,6 +4,7 @@
 //! the id is the daemon's word, and no word of it may lead out of that folder. Else, or if it is not there, the daemon hands
 //! the file over, one at a time, because it comes as one long line.
 
+use crate::adapter::signal::SignalSender;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +14,6 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use tokio::io::AsyncReadExt;
 
-use super::Signal;
 use super::rpc_client::RpcError;
 use super::wire::{code, method};
 use crate::adapter::FetchFileError;
@@ -28,7 +28,7 @@ struct Data {
     data: String,
 }
 
-impl Signal {
+impl SignalSender<'_> {
     /// Fetches a file, at most `max` bytes.
     pub(super) async fn fetch_file(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
         let (id, peer) = reference.split_once('|').ok_or(FetchFileError::Gone)?;

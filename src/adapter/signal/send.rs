@@ -3,6 +3,7 @@
 //! Each is one request for one chat; the gateway awaits one before it makes the next, so their order is kept. A courtesy is
 //! never tried twice, fails unheard, and is left out while Signal asks us to send less.
 
+use crate::adapter::signal::SignalSender;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -11,10 +12,10 @@ use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use super::daemon_health::Topic;
+use super::name;
 use super::results::{Cause, NotSent, Sent, To, judge};
 use super::text::{self, Styled};
 use super::wire::{Params, method};
-use super::{Signal, name};
 use crate::adapter::{OutgoingPart, PartFormat, SendError, Typing};
 use crate::message::{FileKind, OutgoingFile};
 use crate::wording::signal as words;
@@ -34,7 +35,7 @@ const VOICE_NOTES: (u64, u64, u64) = (0, 14, 2);
 /// What stands for the emoji that is taken away. The daemon wants one, and nobody looks which.
 const ANY_EMOJI: &str = "👍";
 
-impl Signal {
+impl SignalSender<'_> {
     /// Sends one part and gives the name under which it will be quoted.
     pub(super) async fn send_part(
         &self,

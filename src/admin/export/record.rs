@@ -1,18 +1,19 @@
 //! What the journal has of a person, as files of an archive.
 
+use crate::admin::HistoryAdmin;
 use std::io::Write;
 
 use serde_json::{Value, json};
 
 use super::super::answer::{ShownLabel, sources};
-use super::super::{Admin, transcript};
+use super::super::transcript;
 use super::archive::Archive;
 use crate::id::{ConversationId, PersonId};
 use crate::people::Person;
 use crate::store::{Db, SummaryContent, SummaryInputs};
 use crate::trust::Labelled;
 
-impl Admin {
+impl HistoryAdmin<'_> {
     /// Conversations, messages, summaries, reflections and reminders.
     pub(super) async fn record<W: Write>(
         &self,
@@ -22,7 +23,7 @@ impl Admin {
     ) -> anyhow::Result<()> {
         let (mut messages, mut summaries) = (Vec::new(), Vec::new());
         for id in self.conversations_of(person.id).await? {
-            let (only, ends) = (person.id, self.ends());
+            let (only, ends) = (person.id, self.reports().ends());
             let read = move |db: Db<'_>| Ok((transcript::read(db, id, Some(only), ends)?, summaries_of(db, id)?));
             let (whole, written) = self.journal.read_much(read).await?;
             let Some(whole) = whole else { continue };
@@ -36,7 +37,7 @@ impl Admin {
         archive.put("messages.jsonl", lines(&messages).as_bytes())?;
         archive.put("summaries.jsonl", lines(&summaries).as_bytes())?;
         self.thoughts(person, archive, shown).await?;
-        let reminders = self.reminders(person).await?;
+        let reminders = self.jobs().reminders(person).await?;
         shown.also(&reminders.label);
         let reminders: Vec<Value> = reminders.json.as_array().cloned().unwrap_or_default();
         archive.put("reminders.jsonl", lines(&reminders).as_bytes())

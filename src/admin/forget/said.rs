@@ -4,10 +4,10 @@
 //! The code is made of the words and of the messages that hold them. So whoever types it deletes what they were told of: if one more has come since, they are
 //! shown anew. Messages count that hold all the words one after the other on one line, in whatever letters; nothing that is only near to it.
 
+use crate::admin::ErasureAdmin;
 use serde_json::json;
 
 use super::{Answer, Messages};
-use crate::admin::Admin;
 use crate::admin::answer::plain;
 use crate::id::{ForgettingId, MessageId, PersonId};
 use crate::memory::Forgettable;
@@ -21,7 +21,7 @@ use crate::wording::review_command::Surface;
 /// Messages that hold the words, with their times, oldest first.
 type MatchingMessages = Vec<(MessageId, Timestamp)>;
 
-impl Admin {
+impl ErasureAdmin<'_> {
     /// Shows in how many messages of a party words stand, or deletes those if the code under that is typed behind the words.
     pub(super) async fn forget_said(
         &self,
@@ -93,7 +93,7 @@ impl Admin {
 
     async fn code_of_messages(&self, words: &str, said: &MatchingMessages) -> anyhow::Result<String> {
         let ids: Vec<String> = said.iter().map(|(id, _)| id.to_string()).collect();
-        self.code_under(&format!("forget\n{}\n{}", ErasureQuery::words_of(words), ids.join(" "))).await
+        self.memory_files().code_under(&format!("forget\n{}\n{}", ErasureQuery::words_of(words), ids.join(" "))).await
     }
 }
 

@@ -3,18 +3,18 @@
 //! The editor runs where the person sits, on the real file. What they write is theirs by the rule that holds for every change by hand; here it only gets its
 //! version and its gauge.
 
+use crate::admin::MemoryAdmin;
 use serde_json::json;
 
 use super::name::{self, Name};
 use super::overview::INDEX;
 use super::{MemoryFile, bytes};
-use crate::admin::Admin;
 use crate::admin::answer::{Answer, plain};
 use crate::memory::{NotGiven, Workspace};
 use crate::people::{Party, Person};
 use crate::wording::memory as says;
 
-impl Admin {
+impl MemoryAdmin<'_> {
     /// Where the file lies that is meant, for an editor: that of the note, or where a new one of that name begins; `MEMORY.md` if none is named.
     /// As Markdown, its full path; as JSON, with the digest of what stands there now.
     ///

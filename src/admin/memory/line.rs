@@ -1,13 +1,13 @@
 //! `compline memory …`, in the words in which it reaches whoever holds the home. Without a name it is about what belongs to the first owner; the editor of a
 //! chat names its person.
 
-use crate::admin::Admin;
+use crate::admin::MemoryAdmin;
 use crate::admin::answer::Answer;
 use crate::id::FileId;
 use crate::people::Person;
 use crate::wording::review_command::Surface;
 
-impl Admin {
+impl MemoryAdmin<'_> {
     /// Runs the words behind `memory`; `None` if they make no sense.
     pub(in crate::admin) async fn memory_line(&self, words: &[&str]) -> Option<anyhow::Result<Answer>> {
         let way = Surface::CommandLine;

@@ -1,10 +1,10 @@
 //! What there is: `MEMORY.md`, the notes with their sizes, today's note, what was taken down, and what came from outside and waits.
 
+use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
 
 use super::unread::{self, Unread};
 use super::{MemoryFile, gauge, name};
-use crate::admin::Admin;
 use crate::admin::answer::{Answer, ShownLabel, plain};
 use crate::memory::{NotGiven, NoteLine, Workspace, without_comments};
 use crate::people::{Party, Person};
@@ -33,7 +33,7 @@ struct Lying {
     outside: Vec<NoteLine>,
 }
 
-impl Admin {
+impl MemoryAdmin<'_> {
     /// What there is.
     ///
     /// # Errors

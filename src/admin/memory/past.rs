@@ -3,11 +3,11 @@
 //! What a person made of a file by hand is recorded before its versions are listed or one of them comes back, so nothing that anybody wrote is lost by
 //! going back. A version comes back with the label that it had.
 
+use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
 
 use super::name::{self, Name};
 use super::{no_such_note, promote};
-use crate::admin::Admin;
 use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::id::FileId;
 use crate::memory::{NotWritten, Written};
@@ -39,7 +39,7 @@ impl Past {
     }
 }
 
-impl Admin {
+impl MemoryAdmin<'_> {
     /// What a note was before, newest first.
     ///
     /// # Errors

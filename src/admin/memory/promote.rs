@@ -4,12 +4,12 @@
 //! as theirs, wherever they first stood. Nobody can make theirs what they were not shown: under a text stands a code, and only with that code is it
 //! promoted. A secret of the home goes into the code, so that no text from outside can hold one that works.
 
+use crate::admin::MemoryAdmin;
 use serde_json::json;
 
 use super::name::{self, Name};
 use super::overview::INDEX;
 use super::{MemoryFile, bytes, no_such_note, not_there};
-use crate::admin::Admin;
 use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
 use crate::memory::{
     self, Author, ChangeOrigin, Kept, New, NotWritten, NoteDraft, Workspace, Written, memory_md, section,
@@ -32,7 +32,7 @@ pub(in crate::admin) const CODE: usize = 10;
 /// The fact that holds the secret of the codes.
 const SECRET: &str = "promotion_secret";
 
-impl Admin {
+impl MemoryAdmin<'_> {
     /// Keeps a text as the person's own. The same text twice is kept once.
     pub(super) async fn remember(&self, person: &Person, text: &str) -> anyhow::Result<Answer> {
         if !self.reads_memory() {

@@ -1,10 +1,10 @@
 //! What is loaded by itself, or lies among the notes, and cannot be read: each is named with the reason, so that its person can mend it.
 
+use crate::admin::MemoryAdmin;
 use serde_json::{Value, json};
 
 use super::name;
 use super::overview::listed;
-use crate::admin::Admin;
 use crate::admin::answer::{ShownLabel, plain};
 use crate::memory::{NotGiven, UnreadNote};
 use crate::people::Party;
@@ -48,7 +48,7 @@ impl Unread {
     }
 }
 
-impl Admin {
+impl MemoryAdmin<'_> {
     /// Adds what stands in no list.
     pub(super) async fn note_what_else(&self, who: &Party, unread: &mut Unread) -> anyhow::Result<()> {
         for path in ELSE {

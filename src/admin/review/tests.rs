@@ -195,13 +195,13 @@ async fn the_command_line_has_the_promised_fields() {
     let house = House::new().await;
     let (id, _) = house.proposes("tea", "Boil water.").await;
     let promised = ["id", "skill", "change", "state", "tainted", "sources", "hash", "created_at", "from"];
-    let list = house.admin.proposals().await.unwrap().json;
+    let list = house.admin.skills_and_proposals().proposals().await.unwrap().json;
     let row =
         json!({ "id": id, "skill": "tea", "change": "create", "state": "pending", "tainted": true, "from": "import" });
     for (field, value) in row.as_object().unwrap() {
         assert_eq!(&list[0][field], value, "{field}");
     }
-    let whole = house.admin.show_whole(id).await.unwrap();
+    let whole = house.admin.skills_and_proposals().show_whole(id).await.unwrap();
     assert!(whole.markdown.contains("compline review approve"), "{}", whole.markdown);
     for field in promised {
         assert_eq!(whole.json[field], list[0][field], "{field}");
@@ -211,7 +211,7 @@ async fn the_command_line_has_the_promised_fields() {
     assert_eq!(whole.json["stages"][0]["stage"], "taint");
     assert_eq!(whole.json["findings"], json!([]));
     let digest = whole.json["hash"].as_str().unwrap().to_owned();
-    assert!(!house.admin.approve(id, &digest, By::CommandLine).await.unwrap().failed);
-    assert_eq!(house.admin.proposals().await.unwrap().json[0]["state"], "approved");
-    assert_eq!(house.admin.status(None).await.unwrap().json["proposals"], json!({ "pending": 0 }));
+    assert!(!house.admin.skills_and_proposals().approve(id, &digest, By::CommandLine).await.unwrap().failed);
+    assert_eq!(house.admin.skills_and_proposals().proposals().await.unwrap().json[0]["state"], "approved");
+    assert_eq!(house.admin.reports().status(None).await.unwrap().json["proposals"], json!({ "pending": 0 }));
 }

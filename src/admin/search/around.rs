@@ -1,10 +1,10 @@
 //! Where a hit stands in its file now, and the lines around it.
 
+use crate::admin::SearchAdmin;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::Admin;
 use super::super::answer::ShownLabel;
 use super::super::snippet::{FoldedWords, Snippet};
 use super::{By, SearchRow};
@@ -27,7 +27,7 @@ pub(super) struct FileLine {
     is_hit: bool,
 }
 
-impl Admin {
+impl SearchAdmin<'_> {
     /// Nothing, if the hit stands in no file, or the file is not there any more.
     pub(super) async fn around(&self, person: &Person, row: &SearchRow) -> anyhow::Result<Option<Around>> {
         let By::File { path, line } = &row.by else { return Ok(None) };

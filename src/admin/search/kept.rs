@@ -1,8 +1,8 @@
 //! What the index of entries finds: notes and facts, files, reflections, and what was written down of conversations.
 
+use crate::admin::SearchAdmin;
 use std::sync::Arc;
 
-use super::super::Admin;
 use super::super::answer::ShownLabel;
 use super::{By, SearchKind, SearchRow, Sought};
 use crate::memory::{EntryHit, IndexQuery};
@@ -13,7 +13,7 @@ use crate::trust::{Label, Labelled, Text};
 /// Whatever stands in files is a note or a file to a person.
 const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day, EntryKind::Text];
 
-impl Admin {
+impl SearchAdmin<'_> {
     pub(super) async fn kept(&self, person: &Person, sought: &Sought) -> anyhow::Result<Vec<SearchRow>> {
         let kinds: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| sought.wants(as_shown(*kind))).collect();
         if kinds.is_empty() {

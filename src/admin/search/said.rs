@@ -1,9 +1,9 @@
 //! Messages, and conversations by their best message.
 
+use crate::admin::SearchAdmin;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::super::Admin;
 use super::super::answer::ShownLabel;
 use super::super::conversations::title_of;
 use super::{By, MOST, SearchKind, SearchRow, Sought};
@@ -13,7 +13,7 @@ use crate::store::{Db, Hit, Looked};
 use crate::time::Zone;
 use crate::trust::Scope;
 
-impl Admin {
+impl SearchAdmin<'_> {
     pub(super) async fn said(&self, person: &Person, sought: &Sought) -> anyhow::Result<Vec<SearchRow>> {
         if sought.agent.is_some()
             || sought.section.is_some()

@@ -1,8 +1,8 @@
 //! The skills that are used: each as good as the share of the words that its own words hold.
 
+use crate::admin::SearchAdmin;
 use std::sync::Arc;
 
-use super::super::Admin;
 use super::super::snippet::FoldedWords;
 use super::{By, SearchKind, SearchRow, Sought};
 use crate::review::LiveSkill;
@@ -10,7 +10,7 @@ use crate::skill::MAIN;
 use crate::store::Node;
 use crate::trust::{Labelled, Scope};
 
-impl Admin {
+impl SearchAdmin<'_> {
     pub(super) async fn of_skills(&self, sought: &Sought) -> anyhow::Result<Vec<SearchRow>> {
         if !sought.wants(SearchKind::Skill) || sought.agent.is_some() || sought.section.is_some() {
             return Ok(Vec::new());

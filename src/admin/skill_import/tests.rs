@@ -10,13 +10,13 @@ async fn a_folder_from_elsewhere_waits_and_counts_as_untrusted() {
     let house = House::new().await;
     let file = house.writes("download/tea/SKILL.md", &skill("tea", "Boil water."));
     let folder = file.parent().unwrap().to_str().unwrap();
-    let answer = house.admin.import(folder, "tea").await.unwrap();
+    let answer = house.admin.skills_and_proposals().import(folder, "tea").await.unwrap();
     assert!(!answer.failed && answer.markdown.contains("add the skill tea"), "{}", answer.markdown);
     assert!(answer.markdown.contains("compline review show 1"), "{}", answer.markdown);
     assert_eq!(answer.json, json!({ "proposal": 1, "skill": "tea", "change": "create", "standing": "tainted" }));
     assert!(!answer.label.is_trusted());
     assert!(house.reads("skills/tea/SKILL.md").is_none());
-    let again = house.admin.import(folder, "tea").await.unwrap();
+    let again = house.admin.skills_and_proposals().import(folder, "tea").await.unwrap();
     assert_eq!((again.failed, again.markdown), (false, says::waits_already(ProposalId(1))));
 }
 
@@ -26,9 +26,13 @@ async fn what_lies_there_is_replaced_as_a_whole() {
     house.writes("skills/tea/SKILL.md", &skill("tea", "Boil wine."));
     house.writes("skills/tea/old.md", "old\n");
     let file = house.writes("download/tea/SKILL.md", &skill("tea", "Boil water."));
-    let answer = house.admin.import(file.parent().unwrap().to_str().unwrap(), "tea").await.unwrap();
+    let answer =
+        house.admin.skills_and_proposals().import(file.parent().unwrap().to_str().unwrap(), "tea").await.unwrap();
     assert_eq!(answer.json["change"], "edit", "{}", answer.markdown);
-    let diff = house.admin.show_whole(ProposalId(1)).await.unwrap().json["diff"].as_str().unwrap().to_owned();
+    let diff = house.admin.skills_and_proposals().show_whole(ProposalId(1)).await.unwrap().json["diff"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(diff.contains("-Boil wine.\n+Boil water.") && diff.contains("deleted file: old.md"), "{diff}");
 }
 
@@ -37,7 +41,7 @@ async fn what_is_wrong_with_a_folder_is_said() {
     let house = House::new().await;
     let file = house.writes("download/tea/SKILL.md", "---\nname: soup\n---\n\nBoil.\n");
     let folder = file.parent().unwrap();
-    let refused = house.admin.import(folder.to_str().unwrap(), "tea").await.unwrap();
+    let refused = house.admin.skills_and_proposals().import(folder.to_str().unwrap(), "tea").await.unwrap();
     assert!(refused.failed && refused.markdown.contains("Nothing was proposed"), "{}", refused.markdown);
     assert!(refused.markdown.contains("soup") && refused.markdown.contains("description"), "{}", refused.markdown);
     assert!(!refused.label.is_trusted(), "its words are in the answer");
@@ -47,10 +51,10 @@ async fn what_is_wrong_with_a_folder_is_said() {
         ("/nowhere/at/all", "tea", "cannot be read"),
         ("/nowhere/at/all", "../tea", "cannot be read"),
     ] {
-        let refused = house.admin.import(folder, name).await.unwrap();
+        let refused = house.admin.skills_and_proposals().import(folder, name).await.unwrap();
         assert!(refused.failed && refused.markdown.contains(part), "{folder} {name}: {}", refused.markdown);
     }
-    assert!(house.admin.pending().await.unwrap().json.as_array().unwrap().is_empty());
+    assert!(house.admin.skills_and_proposals().pending().await.unwrap().json.as_array().unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -59,7 +63,7 @@ async fn no_name_leads_out_of_the_skills_folder() {
     let file = house.writes("download/tea/SKILL.md", &skill("tea", "Boil water."));
     let folder = file.parent().unwrap().to_str().unwrap();
     for name in ["../tea", "/tmp/tea", "Tea Time", "", "."] {
-        let refused = house.admin.import(folder, name).await.unwrap();
+        let refused = house.admin.skills_and_proposals().import(folder, name).await.unwrap();
         assert!(refused.failed && refused.markdown.contains("no valid name"), "{name}: {}", refused.markdown);
     }
 }
@@ -71,11 +75,12 @@ async fn a_note_becomes_a_proposal_under_its_own_label() {
         "workspace/memory/Green tea.md",
         "# Green tea\n\nUse water at 80 degrees. Never boil it.\n\n- sencha\n",
     );
-    let answer = house.admin.promote(&house.ada().person, "memory/Green tea.md", None).await.unwrap();
+    let answer =
+        house.admin.skills_and_proposals().promote(&house.ada().person, "memory/Green tea.md", None).await.unwrap();
     assert_eq!(answer.json["skill"], "green-tea", "{}", answer.markdown);
     assert_eq!(answer.json["standing"], "careful", "a person wrote the note, and it still waits");
     assert!(answer.label.is_trusted());
-    let shown = house.admin.show_whole(ProposalId(1)).await.unwrap().json;
+    let shown = house.admin.skills_and_proposals().show_whole(ProposalId(1)).await.unwrap().json;
     let diff = shown["diff"].as_str().unwrap();
     for line in ["+name: green-tea", "+description: \"Use water at 80 degrees.\"", "+# Green tea", "+- sencha"] {
         assert!(diff.contains(line), "{line} is missing in {diff}");
@@ -86,7 +91,8 @@ async fn a_note_becomes_a_proposal_under_its_own_label() {
     std::fs::create_dir_all(file_parent(&house)).unwrap();
     house.writes("workspace/memory/untrusted/tip.md", "A tip. From a page.\n");
     std::os::unix::fs::symlink("untrusted/tip.md", file_parent(&house).join("tip.md")).unwrap();
-    let tainted = house.admin.promote(&house.ada().person, "memory/tip.md", Some("tip")).await.unwrap();
+    let tainted =
+        house.admin.skills_and_proposals().promote(&house.ada().person, "memory/tip.md", Some("tip")).await.unwrap();
     assert_eq!(tainted.json["standing"], "tainted", "{}", tainted.markdown);
     assert!(!tainted.label.is_trusted());
 }
@@ -115,10 +121,18 @@ async fn only_notes_of_the_owner_are_read() {
         "memory/日本.md",
         "/etc/passwd",
     ] {
-        let refused = house.admin.promote(&house.ada().person, note, None).await.unwrap();
+        let refused = house.admin.skills_and_proposals().promote(&house.ada().person, note, None).await.unwrap();
         assert!(refused.failed && refused.markdown.starts_with("The note "), "{note}: {}", refused.markdown);
     }
-    assert!(!house.admin.promote(&house.ada().person, "memory/日本.md", Some("cup")).await.unwrap().failed);
+    assert!(
+        !house
+            .admin
+            .skills_and_proposals()
+            .promote(&house.ada().person, "memory/日本.md", Some("cup"))
+            .await
+            .unwrap()
+            .failed
+    );
 }
 
 #[test]

@@ -70,14 +70,14 @@ async fn a_skill_is_shown_whole() {
     let house = House::new().await;
     house.writes("skills/tea/SKILL.md", &skill("tea", "Boil ```water```."));
     house.writes("skills/tea/kinds/green.md", "80 degrees\n");
-    let answer = house.admin.skill("tea").await.unwrap();
+    let answer = house.admin.skills_and_proposals().skill("tea").await.unwrap();
     for part in
         ["**tea**, version", "written by hand", "kinds/green.md, 11 bytes", "````\n---\nname: tea", "Boil ```water```."]
     {
         assert!(answer.markdown.contains(part), "{part:?} is missing in {}", answer.markdown);
     }
     assert_eq!(answer.json["files"][1], json!({ "path": "kinds/green.md", "bytes": 11 }));
-    assert!(house.admin.skill("coffee").await.unwrap().failed);
+    assert!(house.admin.skills_and_proposals().skill("coffee").await.unwrap().failed);
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn what_is_held_is_named_and_waits_for_the_owner() {
     let listed = ask(&house, "/skills").await;
     assert_eq!(states(&listed), pairs(&[("pie", "live"), ("tea", "held")]));
     assert!(listed.markdown.contains("**tea** (held back"), "{}", listed.markdown);
-    let shown = house.admin.skill("tea").await.unwrap();
+    let shown = house.admin.skills_and_proposals().skill("tea").await.unwrap();
     assert!(shown.markdown.contains("not used") && shown.json["text"].is_null(), "{}", shown.markdown);
     let history = ask(&house, "/history tea").await;
     assert_eq!((&history.json[0]["accepted"], &history.json[0]["present"]), (&json!(false), &json!(true)));

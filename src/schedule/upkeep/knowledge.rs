@@ -1,10 +1,10 @@
 //! What is left behind of knowledge: archives that were sent, meanings and counts of what is gone, words that somebody wanted forgotten.
 
+use crate::schedule::Upkeep;
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-use super::super::Schedule;
 use super::steps::{Done, MaintenanceStep};
 
 /// How many rows one transaction changes at most.
@@ -13,7 +13,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 /// How long an archive lies in the folder of whom it was sent to.
 const KEEP_EXPORTS: Duration = Duration::from_secs(7 * 24 * 3600);
 
-impl Schedule {
+impl Upkeep<'_> {
     pub(super) async fn sweep_knowledge(&self, now: Timestamp) -> anyhow::Result<Done> {
         self.drop_exports(now.minus(KEEP_EXPORTS)).await?;
         let before = now.minus(DAY * 90);

@@ -2,6 +2,7 @@
 //!
 //! Comparing and checking read everything there is, so they are done once a week, on connections that only read.
 
+use crate::schedule::Upkeep;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,6 @@ use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::{self, ProgramText, upkeep as says};
 
-use super::super::Schedule;
 use super::steps::{Done, MaintenanceStep};
 
 /// The fact that holds what the last check found.
@@ -48,7 +48,7 @@ impl Checked {
     }
 }
 
-impl Schedule {
+impl Upkeep<'_> {
     pub(super) async fn sweep_rows(&self, now: Timestamp) -> anyhow::Result<Done> {
         let days = |days: u32| now.minus(Duration::from_secs(24 * 3600) * days);
         let (month, quarter, year) = (days(30), days(90), days(365));

@@ -1,12 +1,11 @@
 //! The steps of a round, in their order: first what goes, then what is tidied up behind it, then what is looked at.
 
+use crate::schedule::Upkeep;
 use std::time::Duration;
 
 use crate::store::{Db, SlotState};
 use crate::time::Timestamp;
 use crate::trust::Scope;
-
-use super::super::Schedule;
 
 /// A round that long ago says that the clock goes on as it did.
 const LATELY: Duration = Duration::from_hours(72);
@@ -96,7 +95,7 @@ impl MaintenanceStep {
     }
 }
 
-impl Schedule {
+impl Upkeep<'_> {
     pub(super) async fn take(&self, step: &MaintenanceStep, now: Timestamp) -> anyhow::Result<Done> {
         if step.goes_by_age() && !self.was_kept_up_lately(now).await? {
             return Ok(Done::Next);

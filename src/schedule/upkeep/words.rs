@@ -1,5 +1,6 @@
 //! What goes because of its age: words, originals, files.
 
+use crate::schedule::Upkeep;
 use std::time::Duration;
 
 use crate::memory::Received;
@@ -7,7 +8,6 @@ use crate::store::OldFile;
 use crate::time::Timestamp;
 use crate::wording::upkeep as says;
 
-use super::super::Schedule;
 use super::steps::{Done, MaintenanceStep};
 
 pub(super) use crate::store::FORGOT;
@@ -18,7 +18,7 @@ const FILES: u32 = 20;
 /// How long an original is kept.
 const KEEP_ORIGINALS: Duration = Duration::from_secs(7 * 24 * 3600);
 
-impl Schedule {
+impl Upkeep<'_> {
     /// Words of a conversation that ended so many days ago; a setting of a day less than the gap cannot reach one that goes on.
     pub(super) async fn forget_conversations(&self, now: Timestamp) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.retention.messages_days) else { return Ok(Done::Next) };

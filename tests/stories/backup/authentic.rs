@@ -207,7 +207,7 @@ async fn an_old_backup_readmits_nobody_who_was_removed_and_promotes_nobody() {
     story.say(ADA, &format!("Good morning {}", canary(ADA))).await;
     let (shelf, removed) = shelf();
     back_up(&story.home, &removed, &story).unwrap();
-    story.app().admin.remove("Zoe").await.unwrap();
+    story.app().admin.members().remove("Zoe").await.unwrap();
     story.stop().await;
     let prepared = prepare(&removed, &story.home, &story, &mut |_| Ok(())).await.unwrap();
     let shown = prepared.difference.shown(&compline::time::Zone::UTC);

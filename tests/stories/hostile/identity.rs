@@ -208,7 +208,7 @@ async fn an_owner_is_not_talked_into_becoming_a_member() {
     let mut story = Story::prepared("").await;
     story.name_nobody();
     story.start().await;
-    let code = story.app().admin.claim_code().await.unwrap().unwrap();
+    let code = story.app().admin.members().claim_code().await.unwrap().unwrap();
     story.say(ADA, &code).await;
     story.say(ADA, &format!("my garden is {}", canary(ADA))).await;
     story.say(ADA, "/pair Ben").await;

@@ -35,8 +35,8 @@ const OTHERS: &[(&str, &str)] = &[
     ("src/admin/search/skills.rs", "fits"),
     ("src/admin/identity.rs", "absorb"),
     ("src/app/people.rs", "absorb"),
-    ("src/gateway/join.rs", "absorb"),
-    ("src/store/recall.rs", "absorb"),
+    ("src/gateway/account_link.rs", "absorb"),
+    ("src/store/message_search.rs", "absorb"),
     ("src/tool/web/tidy.rs", "fits"),
 ];
 

@@ -118,7 +118,7 @@ fn a_test_is_known_by_its_attribute() {
 #[test]
 fn a_promise_without_proof_is_seen() {
     let row = |proof: &str| findings(&format!("| promise | proved by |\n|---|---|\n| p | {proof} |\n")).len();
-    let this = "tests/house/promises.rs";
+    let this = "tests/structure/promises.rs";
     assert_eq!(row(&format!("`{this}::a_promise_without_proof_is_seen`")), 0);
     for proof in [&format!("`{this}::tests_in`"), &format!("`{this}::nowhere`"), "`tests/nowhere.rs::a`", "later", ""] {
         assert_eq!(row(proof), 1, "{proof}");

@@ -1,4 +1,4 @@
-//! The tests of the house itself: who may import whom, who may mint trust or open a label, what a migration looks like,
+//! The tests of the source tree: who may import whom, who may mint trust or open a label, what a migration looks like,
 //! which test proves which promise, which licences come in with a dependency.
 //!
 //! Nothing here runs the product; everything reads the tree as text. The rules that a person may want to change are data
@@ -13,25 +13,15 @@
     reason = "a test may stop at the first surprise"
 )]
 
-#[path = "house/files.rs"]
 mod files;
-#[path = "house/imports.rs"]
 mod imports;
-#[path = "house/lexer.rs"]
 mod lexer;
-#[path = "house/licences.rs"]
 mod licences;
-#[path = "house/lists.rs"]
 mod lists;
-#[path = "house/manifest.rs"]
 mod manifest;
-#[path = "house/promises.rs"]
 mod promises;
-#[path = "house/sql.rs"]
 mod sql;
-#[path = "house/tree.rs"]
 mod tree;
-#[path = "house/wording.rs"]
 mod wording;
 
 /// Fails with one finding per line, or passes when there is none.
