@@ -1,9 +1,10 @@
-//! The only place where an adapter meets the engine.
+//! The only place where adapters meet the engine.
 //!
-//! Inwards ([`intake`], [`admit`]): a batch is parsed, its senders looked up, labels minted, and messages, raw items and cursor are
-//! committed in one transaction; only then is it acknowledged. Outwards ([`delivery`]): one task per address sends what the outbox holds,
-//! in order. [`live`] shows answers as they grow. [`commands`] hands commands to `admin`; [`socket`] lets the rest of
-//! the program in.
+//! Inwards ([`intake`], [`admit`]): a batch is parsed, its senders are looked up, labels are
+//! assigned, and messages, raw items and cursor are committed in one transaction; only then is the
+//! batch acknowledged. Outwards ([`delivery`]): one task per address sends the outbox in order.
+//! [`live`] streams replies, [`commands`] passes commands to `admin`, and [`socket`] serves local
+//! clients.
 
 pub mod admission;
 pub mod commands;

@@ -1,8 +1,8 @@
-//! What travels between an adapter and the gateway: what came in ([`Inbound`]), what goes out ([`Outbound`]), and how an
-//! adapter is ([`Health`]).
+//! Data that adapters and the gateway exchange: incoming items ([`Inbound`]), outgoing messages
+//! ([`Outbound`]) and the state of a channel ([`Health`]).
 //!
-//! An adapter's `parse` knows no persons and no trust: it hands over *marks* (forwarded, sent through another bot, quoted
-//! from a stranger), and the gateway makes labels of them on admission.
+//! An adapter's `parse` knows neither people nor trust: it passes on *marks* (forwarded, sent
+//! through another bot, quoted from elsewhere), from which the gateway derives labels on admission.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,124 +10,126 @@ use std::time::Duration;
 use crate::time::Timestamp;
 use crate::trust::Text;
 
-/// One item as an adapter understood it.
+/// One incoming item, as parsed by an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inbound {
-    /// Unique among all items of one account, also across restarts and redelivery.
+    /// Unique among all items of one account, across restarts and redeliveries.
     pub external_id: String,
-    /// Where an answer would go, as the adapter spells it.
+    /// Address for the reply, in the adapter's format.
     pub peer: String,
-    /// Who sent it, as the adapter spells it; equal to `peer` in a direct chat.
+    /// Address of the sender, in the adapter's format; equal to `peer` in a direct chat.
     pub sender: String,
-    /// Another name under which the sender may have been declared, as a number beside an account identifier.
+    /// Second address under which the sender may have been declared: a phone number besides an
+    /// account identifier.
     pub alias: Option<String>,
-    /// A direct chat, or not.
+    /// Kind of chat.
     pub place: ChatKind,
-    /// The server's stamp, if it sets one.
+    /// The server's timestamp, if it sends one.
     pub server_at: Option<Timestamp>,
-    /// What happened.
+    /// The event itself.
     pub event: Event,
 }
 
-/// In what kind of chat something was said.
+/// Kind of chat in which an item was received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChatKind {
-    /// Between the sender and us alone.
+    /// A chat between the sender and us alone.
     Direct,
-    /// Before others.
+    /// A chat with other members.
     Group {
-        /// The group's id, the same for all of its topics; `peer` holds the topic too.
+        /// Id of the group, the same for all of its topics; `peer` also holds the topic.
         chat: String,
-        /// Whether it names us, or answers one of our messages.
+        /// True if it mentions us or replies to one of our messages.
         addressed: bool,
     },
 }
 
-/// What happened.
+/// Kinds of incoming events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// Somebody said something.
+    /// New message.
     Message(Said),
-    /// Somebody changed what they had said.
+    /// Edit of an earlier message.
     Edited {
-        /// The external id of the message that was changed.
+        /// External id of the edited message.
         of: String,
-        /// What it says now.
+        /// The new content.
         said: Said,
-        /// The external id that it goes by from now on too, where a change has one of its own.
+        /// Additional external id of the message from now on, where an edit has an id of its own.
         also: Option<String>,
     },
-    /// Somebody pressed a button under one of our messages.
+    /// Press of a button under one of our messages.
     Button {
-        /// What the button carries.
+        /// Callback data of the button.
         data: String,
-        /// To be told to the server, so that the button stops waiting.
+        /// Id for acknowledging the press, so that the client stops waiting.
         callback: String,
     },
-    /// Somebody put an emoji under a message, or took it away.
+    /// Emoji reaction added or removed.
     Reacted {
-        /// The external id of that message.
+        /// External id of the message.
         to: String,
-        /// Which; blank when it was taken away.
+        /// The emoji; blank if the reaction was removed.
         emoji: String,
     },
-    /// Somebody deleted for everyone what they had said.
+    /// Deletion of a message for everyone, by its sender.
     Deleted {
-        /// The external id of that message.
+        /// External id of the deleted message.
         of: String,
     },
-    /// The group goes on under another id.
+    /// Migration of the group to another id.
     Moved {
-        /// Which.
+        /// The new id.
         to: String,
     },
-    /// Something that we cannot take, in a word for a person: `a poll`, `a contact`.
+    /// Unsupported content, described in a phrase for people: `a poll`, `a contact`.
     Unsupported(String),
-    /// Nothing that concerns a conversation: somebody joined, the bot was unblocked, a kind that we do not know.
+    /// Event that concerns no conversation: a member joined, the bot was unblocked, an unknown
+    /// kind.
     Nothing,
 }
 
-/// What somebody said, in all its parts.
+/// Complete content of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Said {
-    /// Text or caption; empty when there is none.
+    /// Text or caption; empty if there is none.
     pub text: String,
-    /// How the text came to be.
+    /// Origin of the text.
     pub origin: TextOrigin,
-    /// What it answers, if it answers something.
+    /// The quoted message, if it is a reply.
     pub quote: Option<Quote>,
-    /// Texts that came along and that nobody typed.
+    /// Attached texts that the sender did not type.
     pub carried: Vec<Attached>,
-    /// Photos, voice notes, documents.
+    /// Photos, voice notes and documents.
     pub files: Vec<RemoteFile>,
-    /// The sender wants it gone so long after it was read; at once if it was to be viewed once.
+    /// Delay between reading and deletion, as wished by the sender; zero for view-once messages.
     pub expires_after: Option<Duration>,
-    /// Items with the same album belong to one message.
+    /// Album id: items with the same id form one message.
     pub album: Option<String>,
 }
 
-/// A text that came along with a message, and that its sender did not type.
+/// Text that arrived with a message and was not typed by its sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attached {
-    /// What it is.
+    /// Kind of the attached text.
     pub what: Carrier,
-    /// Its words.
+    /// The text.
     pub text: String,
 }
 
-/// In what a text came along.
+/// Kinds of attached text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carrier {
-    /// What a page says of itself, shown under a link.
+    /// Description of a linked page.
     Preview,
-    /// A card with somebody's name and numbers.
+    /// Contact card with a name and numbers.
     Contact,
-    /// A poll and its answers.
+    /// Poll with its answers.
     Poll,
 }
 
 impl Carrier {
-    /// The word for it, in labels and before the text.
+    /// Stored word, used in labels and in front of the text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Preview => "preview",
@@ -137,46 +139,46 @@ impl Carrier {
     }
 }
 
-/// How a text came to stand in a message.
+/// Origin of the text of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TextOrigin {
-    /// The sender wrote it.
+    /// Written by the sender.
     #[default]
     Typed,
-    /// The sender passed on what somebody else wrote.
+    /// Written by someone else and forwarded by the sender.
     Forwarded,
-    /// Another bot wrote it on the sender's behalf.
+    /// Written by another bot on the sender's behalf.
     ViaBot,
-    /// It came through a pipe.
+    /// Read from a pipe.
     Piped,
 }
 
-/// What a message answers.
+/// The message that a reply quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Quote {
-    /// A message of this chat, by its external id; `text` is what the server says it holds.
+    /// A message of this chat; `text` is reported by the server.
     Message {
         /// External id of the quoted message.
         external_id: String,
-        /// Its text, or the quoted piece of it.
+        /// The text, or the quoted part of it.
         text: String,
     },
-    /// A message of this chat, with its text as the sender's own program tells it: nobody vouches for that.
+    /// A message of this chat; `text` is reported by the sender's client and therefore unverified.
     Claimed {
         /// External id of the quoted message.
         external_id: String,
-        /// What it is said to hold.
+        /// The alleged text.
         text: String,
     },
-    /// Something from elsewhere.
+    /// A message from elsewhere.
     Elsewhere {
-        /// Its text, or the quoted piece of it.
+        /// The text, or the quoted part of it.
         text: String,
     },
 }
 
 impl Quote {
-    /// The external id of the quoted message, if it is one of this chat.
+    /// External id of the quoted message, if it belongs to this chat.
     pub fn named(&self) -> Option<&str> {
         match self {
             Self::Message { external_id, .. } | Self::Claimed { external_id, .. } => Some(external_id),
@@ -185,36 +187,36 @@ impl Quote {
     }
 }
 
-/// A file that still lies with the adapter's server.
+/// File stored by the adapter's server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteFile {
-    /// What it is.
+    /// Kind of file.
     pub kind: FileKind,
-    /// How the adapter finds it again.
+    /// Handle by which the adapter fetches it.
     pub reference: String,
-    /// The type that the sender's program claims, or an empty text.
+    /// MIME type claimed by the sender's client, or empty.
     pub mime: String,
-    /// The name that the sender gave it, or an empty text. Never a path for us.
+    /// File name given by the sender, or empty; never used as a path.
     pub name: String,
-    /// In bytes, if known.
+    /// Size in bytes, if known.
     pub size: Option<u64>,
 }
 
-/// What kind of file came.
+/// Kinds of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// A picture.
+    /// Picture.
     Photo,
-    /// A spoken message recorded just now.
+    /// Voice message just recorded by the sender.
     Voice,
-    /// Something that sounds, whoever may speak in it.
+    /// Audio whose speaker is unknown.
     Sound,
     /// Any other file.
     Document,
 }
 
 impl FileKind {
-    /// The stored word.
+    /// Stored word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Photo => "photo",
@@ -224,7 +226,7 @@ impl FileKind {
         }
     }
 
-    /// The kind of that word; anything else is a document.
+    /// Parses the stored word; unknown words become `Document`.
     pub fn parse(word: &str) -> Self {
         match word {
             "photo" => Self::Photo,
@@ -235,37 +237,37 @@ impl FileKind {
     }
 }
 
-/// Something to be delivered to one address, as Markdown.
+/// Markdown message for one address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outbound {
     /// The Markdown.
     pub text: Text,
-    /// Buttons under the last part, each with a title and what it carries.
+    /// Buttons under the last part: title and callback data.
     pub buttons: Vec<(String, String)>,
 }
 
-/// A file that goes out.
+/// File to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutgoingFile {
-    /// What it is: a picture is shown, a voice note played, a document offered.
+    /// Kind of file: a photo is displayed, a voice note played, a document offered for download.
     pub kind: FileKind,
-    /// The name that the other side sees.
+    /// Visible file name.
     pub name: String,
-    /// Its type.
+    /// MIME type.
     pub mime: String,
-    /// Its bytes.
+    /// The content.
     pub bytes: Arc<[u8]>,
 }
 
-/// How an adapter is, as `status` and the health page show it.
+/// State of a channel, for `status` and the health page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
-    /// Working, or a plain sentence on what is wrong and what to do.
+    /// Sentence that names the problem and the fix; `None` if the channel works.
     pub trouble: Option<String>,
-    /// When something was last heard: a successful poll, a sign of life, an event.
+    /// Time of the last sign of life: a successful poll, a keep-alive, an event.
     pub last_event_at: Option<Timestamp>,
-    /// When something last came from somebody, where that is another thing than a sign of life.
+    /// Time of the last message, where signs of life are counted apart.
     pub last_message_at: Option<Timestamp>,
-    /// What concerns one chat and not the channel: a plain sentence.
+    /// Sentence about a problem with one chat only.
     pub remark: Option<String>,
 }

@@ -1,11 +1,11 @@
-//! What every channel shares when it shows the assistant's Markdown: reading it into a flat list of
-//! blocks, deciding how links appear, and taking out characters that act instead of being seen.
+//! Shared handling of the assistant's Markdown for all channels: parsing it into a flat list of
+//! blocks, deciding how links appear, and removing characters that act instead of being displayed.
 //!
-//! Invariants: no block holds a control, escape or invisible character; a [`Style::link`] is a valid
-//! address whose words do not pretend to be another one; with [`Links::Bare`] there is no `link` at all and
-//! every address stands in the text. Text that Markdown would swallow (a reply that is only a link
-//! definition, `2*3*4`, `__init__`) stays as it was typed. Reading is linear in the input and uses no
-//! recursion, whatever the nesting.
+//! Invariants: no block holds a control, escape or invisible character; a [`Style::link`] is a
+//! valid address whose text does not imitate another one; with [`Links::Bare`] there is no `link`
+//! at all and every address is spelled out. Text that Markdown would swallow (a reply that is only
+//! a link definition, `2*3*4`, `__init__`) stays as typed. Parsing is linear in the input and uses
+//! no recursion, at any depth of nesting.
 
 mod address;
 mod clean;
@@ -19,16 +19,16 @@ use std::rc::Rc;
 pub use clean::strip_control;
 pub use table::Table;
 
-/// How links appear.
+/// Display of links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// Behind their words, where the channel can do that.
+    /// Hidden behind their text, where the channel supports it.
     Named,
-    /// As `words (https://full.address)`: for replies that grew from untrusted text.
+    /// Spelled out as `text (https://full.address)`, for replies derived from untrusted text.
     Bare,
 }
 
-/// The inline look of a run of text.
+/// Inline style of a run of text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Style {
     /// Bold.
@@ -37,62 +37,62 @@ pub struct Style {
     pub italic: bool,
     /// Struck through.
     pub strike: bool,
-    /// In a typewriter face.
+    /// Monospaced.
     pub code: bool,
-    /// The address behind the words; only ever set with [`Links::Named`].
+    /// Address behind the text; only set with [`Links::Named`].
     pub link: Option<Rc<str>>,
 }
 
 /// A run of text in one style. `\n` is a line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// How they look.
+    /// Style of the text.
     pub style: Style,
 }
 
-/// What a block shows.
+/// Content of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Body {
-    /// A paragraph, or a heading of level 1 to 6 (0: none), already bold.
+    /// A paragraph, or a heading (already bold).
     Text {
-        /// The level.
+        /// Heading level 1 to 6; 0 for a paragraph.
         heading: usize,
-        /// What it says.
+        /// Styled text.
         spans: Vec<Span>,
     },
-    /// Preformatted text without its last newline; `language` is empty or a plain word.
+    /// Preformatted text without its final newline.
     Code {
-        /// The language, or empty.
+        /// Language, a plain word, or empty.
         language: String,
-        /// The lines.
+        /// The code.
         text: String,
     },
     /// A table.
     Table(Table),
-    /// A line across.
+    /// A horizontal rule.
     Rule,
 }
 
-/// One block with the place it stands in.
+/// One block and its position in quotes and lists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
-    /// Which outermost quote this belongs to; 0 is none.
+    /// Number of the outermost quote it belongs to; 0 for none.
     pub quote: usize,
-    /// How many quotes deep, capped for display.
+    /// Quote depth, capped for display.
     pub depth: usize,
     /// List indentation and marker of the first line.
     pub lead: String,
     /// Indentation of the following lines.
     pub hang: String,
-    /// Whether a blank line separates it from the block before.
+    /// True if a blank line separates it from the previous block.
     pub gap: bool,
-    /// What it shows.
+    /// Content.
     pub body: Body,
 }
 
-/// Reads Markdown into blocks. Empty exactly when nothing visible was written.
+/// Parses Markdown into blocks. Empty exactly if nothing visible was written.
 pub fn read(markdown: &str, links: Links) -> Vec<Block> {
     let source = guard::tame(&strip_control(markdown));
     let blocks = reader::read(&source, links);
@@ -102,8 +102,8 @@ pub fn read(markdown: &str, links: Links) -> Vec<Block> {
     vec![as_typed(source.trim())]
 }
 
-/// Puts ` (address)` behind the words of every link that `chosen` picks: for channels, or addresses, that
-/// cannot stand behind words.
+/// Appends ` (address)` to the text of every link that `chosen` selects, for channels or addresses
+/// that do not support hidden links.
 pub fn spell_out(spans: &[Span], chosen: impl Fn(&str) -> bool) -> Vec<Span> {
     let mut out = Vec::with_capacity(spans.len());
     let mut spans = spans.iter().peekable();
@@ -118,7 +118,7 @@ pub fn spell_out(spans: &[Span], chosen: impl Fn(&str) -> bool) -> Vec<Span> {
     out
 }
 
-/// Whether a reader would see nothing.
+/// Returns true if nothing visible is in the text.
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || c == '\u{2800}')
 }

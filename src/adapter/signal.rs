@@ -1,15 +1,15 @@
-//! Signal, through the JSON-RPC interface of the daemon of signal-cli.
+//! Signal, through the JSON-RPC interface of the signal-cli daemon.
 //!
-//! Two ways lead to the daemon: one only receives ([`hear`]), the other only asks ([`ask`]), so that neither waits for the
-//! other. What was received is handed over one line at a time, and the next line stays with the daemon until the journal has
-//! the last; what is asked is answered in any order and matched by id. Both ways are opened when they are needed and made anew
-//! when they break. `parse`, `envelope` and `text` are pure; what we and the daemon say to each other stands in
-//! `docs/signal-wire.md`.
+//! There are two connections to the daemon: one only receives ([`hear`]), the other only carries
+//! requests ([`ask`]), so that neither waits for the other. Received messages are handed over one
+//! line at a time, and the next line stays with the daemon until the last one is in the journal;
+//! responses come in any order and are matched by id. Both connections are opened on demand and
+//! reopened when they break. `parse`, `envelope` and `text` are pure; `docs/signal-wire.md`
+//! describes the protocol.
 //!
-//! The daemon hands over each message once and keeps no copy. What is lost between it and the journal when the power fails is
-//! one line at most, plus what the system holds of the socket.
-//!
-//! Kept in memory alone: which account is ours, how the channel is ([`pulse::Pulse`]), and the line that waits for the journal.
+//! The daemon delivers each message once and keeps no copy. A power failure can therefore lose one
+//! line at most, plus the contents of the socket buffers. Kept in memory only: our account, the
+//! state of the channel ([`daemon_health::HealthView`]), and the line that waits for the journal.
 
 mod rpc_client;
 mod daemon;
@@ -62,12 +62,12 @@ use socket::DaemonAddress;
 use subscription::Side;
 use wire::Params;
 
-/// The channel's name in addresses.
+/// Name of the channel in addresses.
 const NAME: &str = "signal";
-/// Signal shows for fifteen seconds that somebody is typing.
+/// Signal displays a typing indicator for fifteen seconds.
 const TYPING_PACE: Duration = Duration::from_secs(10);
 
-/// One account on Signal.
+/// One Signal account.
 pub struct Signal {
     clock: Arc<dyn Clock>,
     asker: Asker,
@@ -81,7 +81,7 @@ pub struct Signal {
     fetching: tokio::sync::Mutex<()>,
 }
 
-/// What the daemon told when it was reached.
+/// Facts learned from the daemon on connecting.
 #[derive(Default)]
 struct DaemonInfo {
     account: Option<String>,
@@ -89,10 +89,11 @@ struct DaemonInfo {
 }
 
 impl Signal {
-    /// An account whose daemon has not been reached yet.
+    /// Creates an account whose daemon has not been reached yet.
     ///
     /// # Errors
-    /// If the daemon is to be reached by HTTP and no client for that can be built.
+    ///
+    /// If the daemon is reached by HTTP and its address is invalid, or no HTTP client can be built.
     pub fn new(config: &config::Signal, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let place = match &config.endpoint {
             SignalEndpoint::Unix(path) => Ok(DaemonAddress::Unix(path.clone())),
@@ -122,8 +123,8 @@ impl Signal {
         })
     }
 
-    /// The work of keeping the daemon running until `stop`, if it is ours to start; to be run as a task. When it is dropped, the
-    /// daemon is killed.
+    /// Returns the task that keeps our own daemon running until `stop`; `None` if the daemon is
+    /// started by other means. Dropping the task kills the daemon.
     pub fn daemon(&self, stop: CancellationToken) -> Option<BoxFuture<'static, ()>> {
         let (words, socket) = (self.command.clone(), self.socket.clone());
         let daemon = Daemon { words, socket, clock: Arc::clone(&self.clock), pulse: Arc::clone(&self.pulse) };
@@ -142,7 +143,7 @@ impl Signal {
         self.known().version >= version
     }
 
-    /// What every request begins with that is made for our account.
+    /// Common parameters of all requests for our account.
     fn params(&self) -> Params {
         let account = Some(self.our_account()).filter(|account| !account.is_empty());
         account.into_iter().map(|account| ("account".to_owned(), account.into())).collect()
@@ -209,7 +210,8 @@ impl Adapter for Signal {
         self.sender().edit_part(peer, external_id, piece, form).await
     }
 
-    /// Each edit is a message to everybody in the chat and stays in the history that they can look at, so answers grow unseen.
+    /// Every edit notifies everybody in the chat and stays in the visible edit history, so replies
+    /// are not streamed.
     fn preview_pace(&self) -> Option<Duration> {
         None
     }

@@ -1,11 +1,12 @@
 //! Telegram, as a bot.
 //!
-//! `parse` and `html` are pure; `wire` is the one way to the network and the only file that holds the token;
-//! `poll`, `send`, `upload`, `file` and `menu` say what each failure of it means to the gateway. Kept in memory alone:
-//! how the channel is, who we are, and which chats asked to be left alone ([`pause::Pauses`]). All else is the journal's.
+//! `parse` and `html` are pure; `wire` is the only access to the network and the only file that
+//! holds the token; `poll`, `send`, `upload`, `file` and `menu` translate its errors for the
+//! gateway. Kept in memory only: the state of the channel, our identity, and rate limits per chat
+//! ([`pause::Pauses`]). Everything else is in the journal.
 //!
-//! By long polling, unless the configuration wants Telegram to call ([`webhook`]): polling needs no open port, and
-//! either way Telegram keeps for a day what nobody has taken.
+//! Updates are received by long polling, unless the configuration asks for a webhook ([`webhook`]):
+//! polling needs no open port, and either way Telegram keeps unconfirmed updates for a day.
 
 mod file;
 mod html;
@@ -47,11 +48,11 @@ use send::SendTarget;
 use webhook::Webhook;
 use wire::Wire;
 
-/// The channel's name in addresses.
+/// Name of the channel in addresses.
 const NAME: &str = "telegram";
-/// Telegram bans for minutes whoever edits much faster.
+/// Telegram bans bots that edit much faster for minutes.
 const PREVIEW_PACE: Duration = Duration::from_millis(1500);
-/// Telegram shows for five seconds that somebody is typing.
+/// Telegram displays a typing indicator for five seconds.
 const TYPING_PACE: Duration = Duration::from_secs(4);
 
 /// One Telegram bot.
@@ -59,14 +60,14 @@ pub struct Telegram {
     wire: Wire,
     clock: Arc<dyn Clock>,
     pauses: Pauses,
-    /// The way in, where Telegram calls.
+    /// Receives the updates, if a webhook is configured.
     webhook: Option<Webhook>,
     state: Mutex<TelegramState>,
 }
 
 #[derive(Default)]
 struct TelegramState {
-    /// Who we are, once Telegram was asked.
+    /// Our identity, known once Telegram was asked.
     us: Option<Us>,
     last_poll_at: Option<Timestamp>,
     trouble: Option<&'static str>,
@@ -80,7 +81,7 @@ struct Me {
 }
 
 impl Telegram {
-    /// A bot that has not been reached yet.
+    /// Creates a bot that has not been reached yet.
     pub fn new(config: &config::Telegram, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let wire = Wire::new(&config.api_url, config.token.clone())?;
         let webhook = match &config.way_in {
@@ -94,7 +95,7 @@ impl Telegram {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps what `health` tells.
+    /// Records a result for `health`.
     fn heard<T>(&self, result: Result<T, TelegramProblem>) -> Result<T, PollError> {
         let mut state = self.state();
         match result {
@@ -109,7 +110,8 @@ impl Telegram {
         }
     }
 
-    /// Who we are; and Telegram calls us, or nobody, or every poll would be a conflict. What waits for us is kept.
+    /// Learns our identity, and sets the webhook or removes it, since polling with a webhook is a
+    /// conflict. Pending updates are kept.
     async fn introduce(&self) -> Result<Me, TelegramProblem> {
         let me = self.wire.ask(&GetMe::new()).await.map_err(poll::trouble)?;
         match &self.webhook {
@@ -122,7 +124,7 @@ impl Telegram {
         Ok(me)
     }
 
-    /// Who we are. The id is part of the token, so it is known from the start.
+    /// Our identity. The id is part of the token, so it is known from the start.
     fn us(&self) -> Us {
         let known = self.state().us.clone();
         known.unwrap_or_else(|| Us { id: self.wire.account().parse().unwrap_or_default(), ..Us::default() })
@@ -132,7 +134,7 @@ impl Telegram {
         self.pauses.rest(chat_of(peer), self.clock.now())
     }
 
-    /// Lets something go to a chat unless the chat is to be left alone, and learns when it is.
+    /// Sends unless the chat is rate limited, and records a new rate limit.
     async fn unless_paused<T>(
         &self,
         peer: &str,
@@ -149,12 +151,12 @@ impl Telegram {
     }
 }
 
-/// Telegram counts what goes to a chat, whatever the topic.
+/// Telegram limits rates per chat, across topics.
 fn chat_of(peer: &str) -> &str {
     peer.split_once('/').map_or(peer, |(chat, _)| chat)
 }
 
-/// Room in each part for a few words before it, as when it may be a repeat.
+/// Space reserved in each part for a prefix such as the repeat notice.
 const MARK_ROOM: usize = 40;
 
 #[async_trait]
@@ -225,7 +227,7 @@ impl Adapter for Telegram {
     async fn stream_delta(&self, _peer: &str, _delta: &str, _answers: &[String]) {}
 
     async fn typing(&self, peer: &str, typing: Typing) {
-        // Telegram's sign ends by itself, within seconds or with the answer.
+        // Telegram's indicator ends by itself, within seconds or with the reply.
         if typing == Typing::Over {
             return;
         }

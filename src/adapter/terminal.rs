@@ -1,13 +1,14 @@
-//! The terminal as a channel like any other: clients talk JSON lines with the gateway over any byte stream.
+//! The terminal as a channel: clients exchange JSON lines with the gateway over any byte stream.
 //!
-//! The socket reads a greeting ([`accept`]), decides who speaks, and hands the rest to [`Terminal::attach`].
-//! What a client says waits in a short queue until the journal has it, and only then it is confirmed; a
-//! client that floods is slowed down, not dropped. A part counts as delivered once one client of the peer
-//! has taken its whole line, one who asked for it if such a client is there; with nobody there it stays in the
-//! outbox until somebody comes ([`Terminal::on_attach`]). Everybody hears everything and is told what it answers:
-//! who wants one answer alone picks it out.
+//! The socket reads a greeting ([`accept`]), determines the person, and passes the rest to
+//! [`Terminal::attach`]. A message waits in a short queue until it is in the journal, and only then
+//! is it confirmed; a flooding client is slowed down, not dropped. A part counts as delivered once
+//! one client of the peer has received its whole line, and a client that awaits the answer if there
+//! is one; without a client it stays in the outbox until one attaches ([`Terminal::on_attach`]).
+//! All clients of a peer receive every message with the ids of what it answers, and a client
+//! awaiting one answer selects it.
 //!
-//! Kept in memory alone: who is attached. Nothing here knows persons or commands.
+//! Kept in memory only: the attached clients. This module knows neither people nor commands.
 
 pub mod ansi;
 mod clients;
@@ -37,21 +38,21 @@ pub use connection::{ClientReader, ClientWriter, Connection, Greeting, Unusable,
 use item::{RichPart, TerminalItem};
 use protocol::{FromClient, FromGateway};
 
-/// The channel's name in addresses.
+/// Name of the channel in addresses.
 const NAME: &str = "terminal";
-/// Our one account: this home.
+/// Our only account: this home.
 const ACCOUNT: &str = "local";
-/// How many messages may wait for the journal, each up to the longest line.
+/// Number of messages that may wait for the journal, each up to the longest line.
 const WAITING: usize = 16;
-/// How long a client may take for one message before it counts as asleep.
+/// Time allowed for a client to take one message.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST_ID: usize = 128;
-/// How often a client is told that an answer is on its way.
+/// Interval at which the typing indicator is renewed.
 const TYPING_PACE: Duration = Duration::from_secs(4);
 
 type OnAttach = Box<dyn Fn(&str) + Send + Sync>;
 
-/// All terminals of this home.
+/// All terminal clients of this home.
 pub struct Terminal {
     clock: Arc<dyn Clock>,
     clients: Clients,
@@ -60,12 +61,12 @@ pub struct Terminal {
     unconfirmed: Mutex<VecDeque<PendingMessage>>,
     on_attach: OnceLock<OnAttach>,
     closing: CancellationToken,
-    /// Tells this run's message ids from those of all other runs.
+    /// Distinguishes the message ids of this run from those of all others.
     run: u64,
     sent: AtomicU64,
 }
 
-/// Something that was said and is not in the journal yet.
+/// A message that is not in the journal yet.
 struct PendingMessage {
     id: String,
     raw: String,
@@ -73,7 +74,7 @@ struct PendingMessage {
 }
 
 impl Terminal {
-    /// With nobody attached.
+    /// Creates a terminal without clients.
     pub fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
         let (said, inbox) = mpsc::channel(WAITING);
         Arc::new(Self {
@@ -89,17 +90,17 @@ impl Terminal {
         })
     }
 
-    /// What to do whenever a client of some peer comes: whatever waits for that peer can be delivered now.
-    /// Set once.
+    /// Sets the callback for a newly attached client of a peer, whose pending messages can then be
+    /// delivered. Set once.
     pub fn on_attach(&self, callback: impl Fn(&str) + Send + Sync + 'static) {
         let _ = self.on_attach.set(Box::new(callback));
     }
 
-    /// Serves one client that was greeted and welcomed, until it leaves or is sent away. May be cancelled.
+    /// Serves one greeted client until it disconnects or is disconnected. May be cancelled.
     pub async fn attach(&self, peer: String, connection: Connection) {
         let Connection { mut reader, mut writer } = connection;
         let (seat, mut queue) = self.clients.enter(peer.clone());
-        // Whoever comes during `close` was perhaps not in its list.
+        // A client that attached during `close` may have been missed.
         if self.closing.is_cancelled() {
             seat.reply().tell(&farewell());
         } else if let Some(callback) = self.on_attach.get() {
@@ -112,15 +113,15 @@ impl Terminal {
         }
     }
 
-    /// Says goodbye to everybody and ends receiving. What was not stored is not confirmed, so its client
-    /// gives it back.
+    /// Says goodbye to all clients and ends receiving. A message that was not stored is not
+    /// confirmed, so its client reports it.
     pub async fn close(&self) {
         self.closing.cancel();
         self.any_written(self.clients.post_to_all(&farewell())).await;
     }
 
-    /// Tells everybody who waits for an answer why it does not come now, once for each thing that they said. Whoever is still to learn whether it was
-    /// stored hears of that alone.
+    /// Tells every client that waits for an answer why none can come now, once per message. A
+    /// client whose message is not yet stored or returned is told of that instead.
     pub fn cannot_go_on(&self, why: &str) {
         self.clients.warn(&FromGateway::Refused { why: why.to_owned() });
     }
@@ -144,7 +145,7 @@ impl Terminal {
         }
     }
 
-    /// Waits for room; `None` when nobody will ever make some.
+    /// Waits for a free slot; `None` if the receiver is gone.
     async fn take(&self, item: TerminalItem, from: ClientReply) -> Option<()> {
         let raw = serde_json::to_string(&item).ok()?;
         self.said.send(PendingMessage { id: item.id, raw, from }).await.ok()
@@ -188,7 +189,7 @@ impl Adapter for Terminal {
         Ok(())
     }
 
-    /// What was handed over and never confirmed is handed over again.
+    /// Unconfirmed items are returned again.
     async fn next(&self, _cursor: Option<&str>) -> Result<Batch, PollError> {
         let mut inbox = self.inbox.lock().await;
         if !self.unconfirmed().is_empty() {
@@ -221,7 +222,8 @@ impl Adapter for Terminal {
         }
     }
 
-    /// Each sender is told, and nothing is kept: what they were told not to be stored never will be.
+    /// Returns the messages to their senders and drops them: a message reported as not stored must
+    /// not be stored later.
     async fn not_stored(&self, why: &str) {
         for PendingMessage { from, .. } in self.unconfirmed().drain(..) {
             from.give_back(&FromGateway::Refused { why: why.to_owned() });
@@ -246,11 +248,13 @@ impl Adapter for Terminal {
         };
         let Answering { asked, others } = self.clients.post(peer, &piece.answers, message);
         let is_awaited = !asked.is_empty();
-        // A line without its end is no message, so whoever did not take all of it got nothing.
+        // An incomplete line is no message, so a client that did not take all of it received
+        // nothing.
         match tokio::join!(self.any_written(asked), self.any_written(others)) {
             (true, _) => Ok(id),
             (false, true) if !is_awaited => Ok(id),
-            // The others know that somebody else waited for it, and may have left it at that.
+            // The other clients know that the answer was awaited elsewhere, and may have ignored
+            // it.
             (false, true) => Err(SendError::Unclear(words::ASKER_LEFT.to_owned())),
             (false, false) => Err(SendError::Absent),
         }
@@ -270,7 +274,7 @@ impl Adapter for Terminal {
         None
     }
 
-    /// An empty piece says that the answer begins again.
+    /// An empty delta restarts the reply.
     async fn stream_delta(&self, peer: &str, delta: &str, answers: &[String]) {
         let frame = match delta {
             "" => FromGateway::Restart,

@@ -1,8 +1,10 @@
-//! Somebody who is in under one address turns out to be somebody who is in under another: they send the code that the other was given.
+//! Linking of two accounts: a known person sends the pairing code issued for another person. Their
+//! address moves to that person; if it was their only one, the two are merged.
 //!
-//! Only who came in by pairing can become somebody else, only while nothing of theirs is open, and only with a code that is good. What the
-//! configuration says is changed in the configuration. An owner does not become a member: whoever talked them into sending a code
-//! would have all that they ever said.
+//! Only a person admitted by pairing can be merged, only while none of their work is open, and only
+//! with a valid code. People declared in the configuration are changed there. An owner never
+//! becomes a member: a member who talked an owner into sending a code would gain access to
+//! everything the owner ever said.
 
 use super::admission::{Admission, AfterCommit};
 use super::unknown_sender::Used;
@@ -16,10 +18,8 @@ use crate::wording::access as of_access;
 use crate::wording::gate;
 
 impl Admission {
-    /// Joins the sender's address to whom their code names. False if the message is none of that.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Links the sender's address to the person whom their code names. Returns false if the message
+    /// is no such code.
     pub(super) fn becomes_one(
         &self,
         tx: Tx<'_>,
@@ -55,7 +55,7 @@ impl Admission {
         if is_only && !tx.people().is_at_rest(person.id)? {
             return self.tell(tx, address, Scope::Person(person.id), gate::JOIN_LATER, wake).map(|()| true);
         }
-        // Whoever was talked into typing somebody else's code learns first who will read what they said.
+        // A sender tricked into typing a code first learns who will read their messages.
         if !tx.pairing().code_asked_at(&good, address)? {
             let question = gate::join_means(&other.name);
             return self.tell(tx, address, Scope::Person(person.id), question, wake).map(|()| true);
@@ -76,7 +76,8 @@ impl Admission {
         self.tell(tx, address, Scope::Person(other.id), gate::joined(&other.name), wake).map(|()| true)
     }
 
-    /// Somebody sent a code for themselves from an address of theirs. It does something only if it gives them a higher role. False if the message is none of that.
+    /// Applies a code that a person sent for themselves, if it gives them a higher role. Returns
+    /// false otherwise.
     fn is_promoted(
         &self,
         tx: Tx<'_>,

@@ -1,8 +1,10 @@
-//! The door: who may come in, what becomes of what they sent, and what label it gets.
+//! Admission: who may send, what becomes of an item, and which label it gets.
 //!
-//! Everything here runs inside the one transaction that also stores the raw item and moves the cursor. This is where trust is minted
-//! for what people type: the text or caption of a known person's own message, without forward or via marks, and a fresh voice note
-//! of theirs. A quote has the label of what it quotes, if that is ours to know; so has a paste that is known again. All else is untrusted.
+//! Everything here runs inside the one transaction that also stores the raw item and advances the
+//! cursor. Only here does typed text become trusted: the text or caption of a known person's own
+//! message without forward or via marks, and a fresh voice note of theirs. A quote gets the label
+//! of the quoted message if we know it, and a recognised paste the label of its source. All else is
+//! untrusted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,68 +25,68 @@ use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
 use crate::wording::{self, ProgramText, gate};
 
-/// The most messages of one person that may wait.
+/// Maximum number of waiting messages per person.
 pub const MOST_WAITING: i64 = 100;
-/// The most messages of one guest of a group that may wait.
+/// Maximum number of waiting messages per guest of a group.
 pub const MOST_WAITING_OF_A_GUEST: i64 = 5;
-/// The most messages of all guests of a group that may wait: there is room left for who is known.
+/// Maximum number of waiting messages of all guests of a group, which leaves room for known people.
 pub const MOST_WAITING_OF_GUESTS: i64 = 30;
-/// The longest message that is answered, in characters: far more than any channel's own limit.
+/// Maximum length of an answered message in characters, far above the limit of any channel.
 pub const LONGEST: usize = 200_000;
 
-/// What holds for the whole batch.
+/// Settings for admitting one batch.
 #[derive(Debug, Clone)]
 pub struct Admission {
-    /// Now.
+    /// Time of receipt.
     pub now: Timestamp,
-    /// The zone in which "once a day" is counted.
+    /// Time zone in which "once a day" is counted.
     pub zone: Zone,
-    /// `[conversation] gap`
+    /// Setting `[conversation] gap`.
     pub gap: Duration,
     /// The assistant's name.
     pub agent: String,
-    /// Who received it.
+    /// Name of the receiving adapter.
     pub adapter: &'static str,
-    /// For which account.
+    /// Account of that adapter.
     pub account: String,
-    /// `[groups] allowed`
+    /// Setting `[groups] allowed`.
     pub groups: Arc<BTreeSet<String>>,
 }
 
-/// Whom to wake when the transaction is on the disk.
+/// Notifications to send after the commit.
 #[derive(Debug, Default)]
 pub struct AfterCommit {
-    /// Streams with something new.
+    /// Streams with new work.
     pub streams: Vec<StreamId>,
-    /// Addresses to which something was posted.
+    /// Addresses with new outbox rows.
     pub posted: Vec<AddressId>,
-    /// Messages whose senders may be told that they were read: the chat, and the message's external id.
+    /// Messages to acknowledge as read: chat and external id.
     pub seen: Vec<(String, String)>,
-    /// Streams whose running turn is to end.
+    /// Streams whose running turn is to be stopped.
     pub stop: Vec<StreamId>,
-    /// Streams whose running turn ended, because there is nothing left that it could answer.
+    /// Streams whose running turn ended because its messages were deleted.
     pub cut: Vec<StreamId>,
-    /// Whether words are to go.
+    /// True if deletions or deletion timers are pending.
     pub schedule: bool,
-    /// Whether there is a command.
+    /// True if a command is queued.
     pub commands: bool,
-    /// Buttons whose press was heard.
+    /// Callback ids of button presses to acknowledge.
     pub buttons: Vec<String>,
-    /// Whether somebody was let in.
+    /// True if somebody gained access.
     pub newcomer: bool,
 }
 
-/// One item of a batch, parsed.
+/// One parsed item of a batch.
 #[derive(Debug)]
 pub struct ParsedItem {
-    /// The original.
+    /// The raw item.
     pub raw: String,
-    /// What it says; `None` if it makes no sense.
+    /// The parsed item; `None` if it is unreadable.
     pub inbound: Option<Inbound>,
 }
 
 impl ParsedItem {
-    /// Whether it concerns no conversation.
+    /// Returns true if it concerns no conversation.
     pub fn is_nothing(&self) -> bool {
         self.inbound.as_ref().is_some_and(|inbound| inbound.event == Event::Nothing)
     }
@@ -96,13 +98,11 @@ pub fn parse(adapter: &dyn Adapter, items: Vec<String>) -> Vec<ParsedItem> {
 }
 
 impl Admission {
-    /// Lets one item in, or not.
-    ///
-    /// # Errors
-    /// If the journal cannot be written; then the whole batch is not stored, and will come again.
+    /// Admits one item, or records why it was not admitted. An error rolls the whole batch back; it
+    /// is then delivered again.
     pub fn admit(&self, tx: Tx<'_>, item: &ParsedItem, wake: &mut AfterCommit) -> anyhow::Result<()> {
         let Some(inbound) = &item.inbound else {
-            // Nothing identifies it but its content.
+            // An unreadable item has no id but its content.
             self.receive(tx, &digest(&item.raw), Fate::Unreadable, &item.raw)?;
             return Ok(());
         };
@@ -117,7 +117,7 @@ impl Admission {
         }
     }
 
-    /// The known person who sent it, and their own address.
+    /// Returns the known person who sent it, and their own address.
     pub(super) fn who_speaks(&self, tx: Tx<'_>, inbound: &Inbound) -> anyhow::Result<Option<(AddressId, Person)>> {
         let from = Address::new(self.adapter, &self.account, &inbound.sender);
         let known = match tx.addresses().who_is(&from)? {
@@ -136,7 +136,8 @@ impl Admission {
         Ok(tx.people().person(id)?.map(|person| (address, person)))
     }
 
-    /// An alias is good for the first who comes under it. Whoever comes later is a stranger who has it now.
+    /// Resolves an alias, which is valid for the first sender only. A later sender under the same
+    /// alias is a stranger to whom the number has passed.
     fn by_alias(&self, tx: Tx<'_>, from: &Address, alias: &str) -> anyhow::Result<Option<(AddressId, PersonId)>> {
         let known = tx.addresses().known_by_alias(from, alias)?;
         if known.is_none()
@@ -203,8 +204,8 @@ impl Admission {
         }
     }
 
-    /// A command is stored like a message, and never sent to a model. `/new` counts from here on, in the order of arrival, and so does an
-    /// answer to a question.
+    /// Stores a command like a message, but never sends it to a model. `/new` and answers to
+    /// questions take effect here, in the order of arrival.
     pub(super) fn command(
         &self,
         tx: Tx<'_>,
@@ -226,7 +227,7 @@ impl Admission {
         if let Event::Message(said) = &guest.inbound.event {
             self.timed(tx, id, said, wake)?;
         }
-        // What was pasted into it may be quoted later on.
+        // Text pasted into a command may be quoted later.
         let words = self.words(tx, id, text, TextOrigin::Typed, guest)?;
         tx.messages().add_unsearched_text(id, TextKind::Said, &words)?;
         match consent::reply_in(command.as_ref()) {
@@ -238,7 +239,7 @@ impl Admission {
         }
     }
 
-    /// The next message of the stream begins a conversation.
+    /// Makes the next message of the stream begin a new conversation.
     pub(super) fn begin_anew(&self, tx: Tx<'_>, stream: StreamId, wake: &mut AfterCommit) -> anyhow::Result<()> {
         tx.conversations().set_break(stream, Some(self.now))?;
         tx.questions().refuse_questions(stream, self.now)?;
@@ -249,7 +250,7 @@ impl Admission {
         Ok(())
     }
 
-    /// Lets a yes or no count, and says at once what came of it, unless that is still to be done.
+    /// Applies a yes or no, and posts the result at once unless it is still to be carried out.
     fn consent(
         &self,
         tx: Tx<'_>,
@@ -286,7 +287,7 @@ impl Admission {
         }
         tx.addresses().heard_from(guest.address, self.now)?;
         wake.seen.push((guest.inbound.peer.clone(), guest.inbound.external_id.clone()));
-        // Whoever says something else than yes does not say yes.
+        // Any other message counts as a no.
         tx.questions().refuse_questions(guest.stream, self.now)?;
         if !said.album.as_deref().unwrap_or_default().is_empty()
             && let Some(earlier) = tx.messages().album(guest.address, said.album.as_deref().unwrap_or_default())?
@@ -317,7 +318,7 @@ impl Admission {
         if waiting >= most {
             let has_begun = tx.messages().was_full_before(guest.stream, id)?;
             tx.messages().settle_message(id, "closed", "queue_full")?;
-            // One sentence when it begins, not one for each.
+            // One notice when it begins, not one per message.
             if !has_begun {
                 return self.turn_away(tx, guest, gate::QUEUE_FULL.into(), wake);
             }
@@ -327,7 +328,7 @@ impl Admission {
         Ok(())
     }
 
-    /// How many messages of the same speaker wait, and how many may.
+    /// Number of waiting messages of the same speaker, and the limit.
     fn waiting(&self, tx: Tx<'_>, guest: &Sender<'_>) -> anyhow::Result<(i64, i64)> {
         match guest.speaker {
             Speaker::Known(_) => Ok((tx.messages().waiting_in(guest.stream)?, MOST_WAITING)),
@@ -339,7 +340,8 @@ impl Admission {
         }
     }
 
-    /// The conversation that a message belongs to, opened and the one before closed if need be, and the time that counts.
+    /// Returns the conversation of a message and its effective time. Opens a conversation and
+    /// closes the previous one if needed.
     fn place(&self, tx: Tx<'_>, guest: &Sender<'_>) -> anyhow::Result<(crate::id::ConversationId, Timestamp)> {
         let current = tx.conversations().newest_conversation(guest.stream)?;
         let arrival = Arrival {
@@ -402,7 +404,7 @@ impl Admission {
         let scope = guest.scope;
         if let Some(quote) = &said.quote {
             let (text, mut label) = self.quoted(tx, guest.address, quote)?;
-            // What a message is said to hold is the word of the sender's program.
+            // A guest's client vouches for the quoted text.
             if matches!(guest.speaker, Speaker::Guest(_)) {
                 label.absorb(&guest.label_of(said.origin));
             }
@@ -428,7 +430,8 @@ impl Admission {
         Ok(())
     }
 
-    /// The text or caption of a message. What was pasted from an untrusted text is no more trusted than that.
+    /// Labels the text or caption of a message. Text pasted from an untrusted source is no more
+    /// trusted than its source.
     fn words(
         &self,
         tx: Tx<'_>,
@@ -449,8 +452,8 @@ impl Admission {
         Ok(Labelled::new(Arc::from(text), label, scope))
     }
 
-    /// What a message answers. A quote of one of our own messages, or of their own, has that message's label; if only the sender's program says what
-    /// stood there, it has to stand there.
+    /// Returns the text and label of a quote. A quote of a message we know has that message's
+    /// label; if the text is only claimed by the sender's client, it must occur in that message.
     fn quoted<'q>(&self, tx: Tx<'_>, address: AddressId, quote: &'q Quote) -> anyhow::Result<(&'q str, Label)> {
         let (Quote::Message { text, .. } | Quote::Claimed { text, .. } | Quote::Elsewhere { text }) = quote;
         let Some(name) = quote.named() else { return Ok((text, Label::untrusted(Source::quote()))) };
@@ -473,7 +476,8 @@ impl Admission {
         Ok((text, Label::join_of(texts.iter().map(|stored| stored.text.label()))))
     }
 
-    /// A change replaces what still waits; of what was claimed already it is only kept.
+    /// Applies an edit: replaces a message that still waits; of a claimed message the edit is only
+    /// stored.
     pub(super) fn edited(&self, tx: Tx<'_>, guest: &Sender<'_>, change: &MessageChange<'_>) -> anyhow::Result<()> {
         let MessageChange { of, said, also } = change;
         let Some(message) = tx.messages().by_external_id(guest.address, of)?.filter(|message| guest.said(message))
@@ -491,7 +495,7 @@ impl Admission {
         Ok(())
     }
 
-    /// Says why what was said is not answered.
+    /// Posts the reason why a message is not answered.
     fn turn_away(
         &self,
         tx: Tx<'_>,
@@ -529,7 +533,7 @@ impl Admission {
     }
 }
 
-/// Whom an item came from and what it is, once it is let in.
+/// Sender and context of an admitted item.
 pub(super) struct Sender<'a> {
     pub(super) address: AddressId,
     pub(super) speaker: Speaker<'a>,
@@ -539,20 +543,20 @@ pub(super) struct Sender<'a> {
     pub(super) inbound: &'a Inbound,
 }
 
-/// How somebody changed what they had said.
+/// Edit of an earlier message.
 pub(super) struct MessageChange<'a> {
     pub(super) of: &'a str,
     pub(super) said: &'a Said,
-    /// What the message goes by from now on too.
+    /// Additional external id of the message from now on.
     pub(super) also: Option<&'a str>,
 }
 
-/// Who speaks.
+/// Speaker of an admitted item.
 #[derive(Clone, Copy)]
 pub(super) enum Speaker<'a> {
-    /// Somebody who is allowed in.
+    /// A known person.
     Known(&'a Person),
-    /// Somebody else in an allowed group, by their number there.
+    /// An unknown member of an allowed group, by their number in it.
     Guest(u32),
 }
 
@@ -573,7 +577,7 @@ impl Speaker<'_> {
 }
 
 impl Sender<'_> {
-    /// Where a text of this message came from that its sender wrote, or passed on.
+    /// Label of text written or passed on by the sender.
     fn label_of(&self, origin: TextOrigin) -> Label {
         match self.speaker {
             Speaker::Known(_) => label_of(origin),
@@ -581,7 +585,7 @@ impl Sender<'_> {
         }
     }
 
-    /// What an answer to it names: where many speak at once nothing, because that would be quoted.
+    /// External id for a reply to quote; none in groups, where it would visibly quote a notice.
     fn named(&self) -> &str {
         match self.scope {
             Scope::Group(_) => "",
@@ -589,7 +593,7 @@ impl Sender<'_> {
         }
     }
 
-    /// Whether the same speaker said that message.
+    /// Returns true if the same speaker sent that message.
     pub(super) fn said(&self, message: &StoredMessage) -> bool {
         message.kind != MessageKind::Reply
             && message.person == self.speaker.person()
@@ -597,12 +601,13 @@ impl Sender<'_> {
     }
 }
 
-/// Only what a person typed themselves can be a command: no forward, no quote, no caption, no pipe, no voice.
+/// Returns true for a command. Only typed text can be one: no forward, quote, caption, pipe or
+/// voice.
 pub(super) fn is_command(said: &Said) -> bool {
     said.origin == TextOrigin::Typed && said.files.is_empty() && said.text.starts_with('/')
 }
 
-/// Where the text of a known person's message came from.
+/// Label of a known person's text.
 fn label_of(origin: TextOrigin) -> Label {
     match origin {
         TextOrigin::Typed => Label::trusted(),
@@ -612,7 +617,8 @@ fn label_of(origin: TextOrigin) -> Label {
     }
 }
 
-/// A fresh voice note is its sender's own voice; every other file is untrusted.
+/// Label of a file: a fresh voice note counts as the sender's own words; every other file is
+/// untrusted.
 fn file_label(origin: TextOrigin, file: &RemoteFile, guest: &Sender<'_>) -> Label {
     let label = guest.label_of(origin);
     if file.kind == FileKind::Voice && origin == TextOrigin::Typed {
@@ -621,7 +627,7 @@ fn file_label(origin: TextOrigin, file: &RemoteFile, guest: &Sender<'_>) -> Labe
     label.join_with(&Label::untrusted(Source::file(format!("in{}", guest.inbox))))
 }
 
-/// Whether the words of a quote stand in a text, whatever became of its markup.
+/// Returns true if the letters and digits of a quote occur in a text, regardless of markup.
 fn stands_in(quote: &str, text: &str) -> bool {
     let words = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let quoted = words(quote);

@@ -1,7 +1,7 @@
-//! What a delivery sends besides text: its files, and an emoji under a message.
+//! Outgoing content other than text: files and emoji reactions.
 //!
-//! A file is sent as it was when it was chosen, or not at all: then, and where a channel takes no files, a sentence stands in its place and the rest goes on.
-//! A reaction is best effort: whatever the channel makes of it, it is tried once.
+//! A file is sent as it was when chosen, or not at all: if it changed, or the channel takes no
+//! files, a sentence replaces it and the rest goes on. A reaction is best effort and tried once.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::store::{OutboxRow, PartRow, PartState};
 use crate::tool::send_file::MAX_FILE;
 use crate::wording::enclosed as says;
 
-/// The largest picture that is shown as one; a larger one is offered as a file.
+/// Largest picture that is displayed; a larger one is offered as a file.
 const MAX_PICTURE: usize = 5_000_000;
 
-/// What a part that is a file comes to.
+/// Content of a part that is a file.
 pub(super) enum Enclosed {
     /// The file.
     File(OutgoingFile),
@@ -37,7 +37,7 @@ impl Enclosed {
         }))
     }
 
-    /// The sentence for a file that the channel does not take.
+    /// The sentence for a file that the channel does not accept.
     pub(super) fn not_taken(part: &PartRow) -> Self {
         Self::Words(says::not_taken(name_of(&part.file), &part.file))
     }
@@ -48,14 +48,14 @@ pub(super) fn piece(words: &str) -> OutgoingPart {
     OutgoingPart { rich: words.to_owned(), plain: words.to_owned(), ..OutgoingPart::default() }
 }
 
-/// Says that the file which follows may have come before. Nothing hangs on whether that arrives.
+/// Warns that the next file may be a repeat. Best effort.
 pub(super) async fn warn_of_repeat(lane: &DeliveryQueue, peer: &str, file: &OutgoingFile) {
     if let Err(error) = lane.adapter.send(peer, &piece(&says::again(&file.name)), PartFormat::Plain).await {
         tracing::debug!("Nobody was told that a file may be a repeat: {error}");
     }
 }
 
-/// Puts an emoji under a message, once.
+/// Sends a reaction, once.
 pub(super) async fn react(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &OutboxRow) -> anyhow::Result<()> {
     let peer = super::delivery::peer_of(desks, lane).await?;
     let outcome = lane.adapter.react(&peer, &row.quotes, row.text.open().0).await;
@@ -92,7 +92,6 @@ fn outgoing(name: &str, bytes: Vec<u8>) -> OutgoingFile {
     OutgoingFile { kind, name: name.to_owned(), mime: mime.to_owned(), bytes: Arc::from(bytes) }
 }
 
-/// The last part of a path.
 fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

@@ -1,5 +1,6 @@
-//! Commands: taken in the order in which they came, run by `admin`, answered through the outbox. They never wait for a turn and
-//! never reach a model. One that was cut off is run again; each of them may be, three times at most.
+//! Command queue: commands run in order of arrival by `admin` and are answered through the outbox.
+//! They never wait for a turn and never reach a model. An interrupted command is run again, three
+//! times at most.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,25 +19,25 @@ use crate::trust::{Labelled, Scope};
 use crate::wording;
 use crate::wording::command as says;
 
-/// A command is begun at most so often.
+/// Maximum number of starts of one command.
 const MOST_TRIES: u32 = 3;
-/// How long it rests after something failed.
+/// Pause after a failure.
 const REST: Duration = Duration::from_secs(60);
 
-/// The task that runs commands.
+/// Worker of the command queue.
 pub struct Commands {
     /// The journal.
     pub journal: Journal,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Who knows how.
+    /// Implementation of the commands.
     pub admin: Arc<Admin>,
-    /// Who delivers.
+    /// Delivery of the answers.
     pub desks: Arc<Dispatcher>,
 }
 
 impl Commands {
-    /// Runs what comes until the program stops.
+    /// Runs queued commands until the program stops.
     pub async fn run(self, mut bell: Wakeups, stop: CancellationToken) {
         let (mut again_at, mut busy) = (None, None);
         loop {
@@ -67,7 +68,8 @@ impl Commands {
                 continue;
             }
             match guarded("A command", self.run_one(command)).await {
-                // It was counted, and is taken up again or closed at once: nobody else waits for it.
+                // The attempt was counted; the command is retried or closed at once, and others
+                // need not wait for it.
                 Err(error) if error.is::<Panicked>() => tracing::error!(message.id = %id, "Command {id} panicked"),
                 done => done?,
             }
@@ -80,7 +82,7 @@ impl Commands {
         kept
     }
 
-    /// Closes a command that panicked, or ended the program, each time that it was begun; whoever gave it is told.
+    /// Closes a command that failed at every start, and tells its sender.
     async fn quarantine(&self, command: StoredMessage) -> anyhow::Result<()> {
         let (id, now) = (command.id, self.clock.now());
         tracing::error!(message.id = %id, "Command {id} was begun {MOST_TRIES} times and never ended; it is closed");
@@ -118,7 +120,7 @@ impl Commands {
                 })
                 .await;
         };
-        // What is about a group was said there, and is answered there.
+        // A command about a group is answered in the group.
         let scope = text.text.scope();
         let group = if let Scope::Group(stream) = scope { Some(stream) } else { None };
         let caller = Caller { person, private: group.is_none(), group };
@@ -148,7 +150,8 @@ impl Commands {
     }
 }
 
-/// What a command's answer names: the command, and what nothing else will answer because the command stopped it.
+/// External ids that a command's answer answers: the command, and the messages whose turn it
+/// stopped.
 fn answered(tx: Tx<'_>, command: &StoredMessage, address: AddressId, stops: bool) -> anyhow::Result<String> {
     let stopped = if stops { tx.outbox().stopped_since(address, command.received_at)? } else { Vec::new() };
     let named: Vec<&str> = std::iter::once(&command.external_id).chain(&stopped).map(String::as_str).collect();

@@ -1,9 +1,12 @@
-//! A yes or no to a question: it counts when it is admitted, in the order of arrival, and in the transaction that stores it.
+//! Answers to questions. A yes or no takes effect on admission, in order of arrival, within the
+//! transaction that stores it.
 //!
-//! It counts only from the person who was asked, while the question is open and its conversation too, and once. What comes here was
-//! typed by them in their direct chat, or is the button under the question; the door lets no forward, quote, voice or edit be a command.
-//! Whatever else they say means no, but to a question about keeping something: that waits for its day, and its yes is carried out by the task that runs commands.
-//! The time of a question runs from when it arrived, and so does that of a proposal: that is learned here too, off the buttons under it.
+//! It is valid once, from the person who was asked, while the question and its conversation are
+//! open. It was typed in their direct chat or is the button under the question; admission accepts
+//! no forward, quote, voice note or edit as a command. Any other message means no, except to a
+//! question about keeping a memory: that one stays open, and a yes is carried out by the command
+//! worker. The time of a question, and of a proposal, starts with its delivery, which is recognised
+//! here by its buttons.
 
 use crate::admin::command::ChatCommand;
 use crate::engine::continuation;
@@ -13,21 +16,21 @@ use crate::time::Timestamp;
 use crate::wording::command as says;
 use crate::wording::memory as of_memory;
 
-/// Whose answer it is, and where it came from.
+/// Person who answers, and from where.
 pub(super) struct Responder {
     pub(super) person: PersonId,
     pub(super) stream: StreamId,
     pub(super) address: AddressId,
 }
 
-/// What an answer says.
+/// A yes or no with its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConsentReply {
     Yes(QuestionId),
     No(QuestionId),
 }
 
-/// The answer that a command is, if it is one.
+/// Returns the answer that a command expresses, if any.
 pub(super) fn reply_in(command: Option<&ChatCommand>) -> Option<ConsentReply> {
     match command? {
         ChatCommand::Yes { question } => question.map(ConsentReply::Yes),
@@ -36,16 +39,14 @@ pub(super) fn reply_in(command: Option<&ChatCommand>) -> Option<ConsentReply> {
     }
 }
 
-/// Something was delivered, or given up: if it put a question, the time of that runs from now. In which stream one waits that was the answer of a turn.
-///
-/// # Errors
-/// If the journal cannot be written.
+/// Starts the time limit of a question or proposal when its message was delivered or given up.
+/// Returns the stream in which the question waits, if it was the reply of a turn.
 pub(super) fn put(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<Option<StreamId>> {
     let number = |command: &str| {
         let said = row.buttons.iter().find_map(|(_, data)| data.strip_prefix(command));
         said.and_then(|said| said.split(' ').next()?.parse().ok())
     };
-    // Whoever has it shown once more was told before.
+    // Only the first notice starts the limit; a proposal displayed again keeps it.
     if let (OutboxKind::Notice, Some(proposal)) = (row.kind, number("/approve ")) {
         tx.proposals().proposal_was_put(ProposalId(proposal), now)?;
     }
@@ -54,10 +55,8 @@ pub(super) fn put(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result
     tx.questions().asked_with(row.id)
 }
 
-/// Lets an answer count, or not. What comes of it is told in the sentence; there is none yet if it is still to be carried out.
-///
-/// # Errors
-/// If the journal cannot be written.
+/// Applies an answer. Returns the sentence for the person; `None` if the answer is still to be
+/// carried out.
 pub(super) fn decide(
     tx: Tx<'_>,
     reply: ConsentReply,
@@ -71,7 +70,7 @@ pub(super) fn decide(
     }
 }
 
-/// An answer to the question whether something is to be kept.
+/// Applies an answer to the question whether to keep a memory.
 fn keep(
     tx: Tx<'_>,
     asked: &KeepRow,
@@ -126,7 +125,7 @@ fn go_on(tx: Tx<'_>, asked: &QuestionRow, voice: &Responder, now: Timestamp) -> 
     Ok(says::QUESTION_OVER)
 }
 
-/// Whether the conversation that the question belongs to was left meanwhile.
+/// Returns true if the conversation of the question was closed meanwhile.
 fn is_left(tx: Tx<'_>, asked: &QuestionRow) -> anyhow::Result<bool> {
     let conversation = tx.conversations().conversation(asked.conversation)?;
     Ok(conversation.is_none_or(|conversation| conversation.closed_at.is_some()))

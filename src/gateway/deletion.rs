@@ -1,7 +1,8 @@
-//! What becomes of a message afterwards, at the door: its sender deletes it, or somebody puts an emoji under it.
+//! Later events about a message: deletion by its sender, and emoji reactions.
 //!
-//! Only who said a message can take it back; of whatever else they name nothing is done. A deletion that comes before its message is remembered, so
-//! that the message is not let in afterwards. A reaction is kept for the next turn: it opens no conversation and asks no model.
+//! Only its sender can delete a message. A deletion that arrives before its message is stored, so
+//! that the message is not admitted afterwards. A reaction is kept for the next turn: it neither
+//! opens a conversation nor calls a model.
 
 use super::admission::{Admission, AfterCommit, Sender};
 use crate::id::MessageId;
@@ -10,7 +11,7 @@ use crate::store::{MessageKind, Tx};
 use crate::text::is_emoji;
 
 impl Admission {
-    /// The sender deletes a message, or a part of one: then all of it goes.
+    /// Deletes a message by the id of the message or of any part of it.
     pub(super) fn deleted(
         &self,
         tx: Tx<'_>,
@@ -39,20 +40,20 @@ impl Admission {
         Ok(())
     }
 
-    /// Whether the sender deleted what comes now before it came.
+    /// Returns true if the message was deleted before it arrived.
     pub(super) fn is_taken_back(&self, tx: Tx<'_>, guest: &Sender<'_>) -> anyhow::Result<bool> {
         let inbound = guest.inbound;
         tx.redaction().came_too_late(guest.inbox, guest.address, &inbound.sender, &inbound.external_id)
     }
 
-    /// Sets the timer that came with a message.
+    /// Sets the deletion timer that came with a message.
     pub(super) fn timed(&self, tx: Tx<'_>, id: MessageId, said: &Said, wake: &mut AfterCommit) -> anyhow::Result<()> {
         let Some(after) = said.expires_after else { return Ok(()) };
         wake.schedule = true;
         tx.timers().set_timer(id, after)
     }
 
-    /// A person puts an emoji under one of our messages or one of their own.
+    /// Stores a person's reaction to one of our messages or one of their own.
     pub(super) fn reacted(&self, tx: Tx<'_>, guest: &Sender<'_>, to: &str, emoji: &str) -> anyhow::Result<()> {
         let Some(person) = guest.speaker.person().filter(|_| is_emoji(emoji)) else { return Ok(()) };
         let Some(message) = tx.messages().by_external_id(guest.address, to)? else { return Ok(()) };

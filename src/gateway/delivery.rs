@@ -1,13 +1,14 @@
-//! The way out to one address: what the outbox holds, part by part, in order.
+//! Delivery of the outbox to one address, part by part and in order.
 //!
-//! A part is rendered once and stored before it is tried; it is marked `sending` before the wire sees it. A part found in that state after a
-//! start, or one whose answer was lost, is sent again and says that it may be a repeat: the wire is at least once, the journal
-//! exactly once. The answer that grew in a preview takes the preview's place.
+//! A part is rendered and stored before the first attempt, and marked `sending` before it is sent.
+//! A part found in that state after a start, or whose response was lost, is sent again and marked
+//! as a possible repeat: the wire is at-least-once, the journal exactly-once. A streamed reply is
+//! completed by editing its preview.
 //!
-//! What a server does not take although it takes others is [set aside](set_aside), and the queue goes on. Nothing is given
-//! up because time went by: a computer that was off for a month has tried nothing. What is old and was tried for a day is, and
-//! the address is told once, by whatever comes through next. What waits for somebody to come, or because the server asks for it,
-//! waits as long as it takes.
+//! A message that keeps failing although others get through is [set aside](set_aside), and the
+//! queue goes on. A message is never given up for its age alone, since a computer that was off has
+//! tried nothing: it must also have been tried for about a day, and the address is then told once.
+//! A message waits without limit for a client to attach, or because the server asks to wait.
 
 mod set_aside;
 
@@ -29,13 +30,13 @@ use crate::time::task::guarded;
 use crate::trust::{Scope, Text};
 use crate::wording::{self, gate};
 
-/// What could not be delivered for so long is given up,
+/// Age after which an undeliverable message may be given up.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(7 * 24 * 3600);
-/// if it was tried so often: for about a day.
+/// Minimum number of attempts before that: about a day of them.
 const LEAST_TRIES: u32 = 288;
-/// The longest pause between two tries.
+/// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
-/// A server that asks for more is asked again after that.
+/// Longest wait that a server may ask for.
 const LONGEST_WISH: Duration = Duration::from_secs(24 * 3600);
 
 /// Delivers to one address until the program stops.
@@ -51,7 +52,8 @@ pub async fn run(desks: Arc<Dispatcher>, lane: Arc<DeliveryQueue>, mut bell: Wak
             return;
         }
         let delivered = tokio::select! {
-            // A part that is cut off here is in state `sending`, and told as possibly repeated after the next start.
+            // A part interrupted here is in state `sending` and marked as a possible repeat after
+            // the next start.
             () = grace(&stop) => return,
             delivered = guarded("A delivery", deliver_all(&desks, &lane)) => delivered,
         };
@@ -62,17 +64,17 @@ pub async fn run(desks: Arc<Dispatcher>, lane: Arc<DeliveryQueue>, mut bell: Wak
     }
 }
 
-/// When the program stops, what is on the wire gets a moment to arrive.
+/// Gives a request in progress a moment to complete when the program stops.
 async fn grace(stop: &tokio_util::sync::CancellationToken) {
     stop.cancelled().await;
     crate::time::clock::real_sleep(Duration::from_secs(5)).await;
 }
 
-/// What came of trying a part.
+/// Result of an attempt.
 enum Tried {
     Over,
     NotBefore(Timestamp),
-    /// The server did not take it now.
+    /// A temporary failure.
     Later {
         at: Timestamp,
         attempts: u32,
@@ -82,7 +84,7 @@ enum Tried {
     GivenUp,
 }
 
-/// Delivers what waits, and says when to try again if something has to wait.
+/// Delivers pending messages; returns the time of the next attempt if one has to wait.
 async fn deliver_all(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>) -> anyhow::Result<Option<Timestamp>> {
     loop {
         if desks.stop.is_cancelled() {
@@ -121,16 +123,16 @@ async fn deliver_all(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>) -> anyh
     }
 }
 
-/// Why a delivery is tried.
+/// Reason for an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trial {
-    /// It is the first in the queue.
+    /// The message is the first in the queue.
     InTurn,
-    /// To see whether anything at all gets through; a failure does not count.
+    /// Probe whether anything gets through; a failure does not count.
     Probe,
 }
 
-/// Delivers one thing as far as it goes now.
+/// Delivers one message as far as possible.
 async fn deliver(
     desks: &Arc<Dispatcher>,
     lane: &Arc<DeliveryQueue>,
@@ -161,7 +163,7 @@ async fn deliver(
     Ok(Tried::Over)
 }
 
-/// The stored parts; on the first look they are rendered and stored.
+/// Returns the stored parts, rendering and storing them first if there are none.
 async fn parts_of(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &OutboxRow) -> anyhow::Result<Vec<PartRow>> {
     let id = row.id;
     let known = desks.journal.read(move |db| db.outbox().parts(id)).await?;
@@ -194,17 +196,17 @@ async fn parts_of(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &Outb
         .await
 }
 
-/// Why a part is tried, and whether it is the last one.
+/// Reason for the attempt, and position of the part.
 #[derive(Clone, Copy)]
 struct AttemptContext {
     trial: Trial,
     is_last: bool,
 }
 
-/// A failed try.
+/// A failed attempt.
 struct FailedAttempt {
     error: SendError,
-    /// Whether it was to change a message that is there.
+    /// True if the attempt was an edit of an existing message.
     edited: bool,
     trial: Trial,
 }
@@ -217,12 +219,13 @@ async fn deliver_part(
     preview: Option<(TurnId, String)>,
     place: AttemptContext,
 ) -> anyhow::Result<Tried> {
-    // Found in `sending`: somebody tried it and never learned the outcome. An unknown preview is the same doubt.
+    // Found in `sending`: an earlier attempt never learned its outcome. A preview without an id is
+    // equally in doubt.
     let in_doubt = part.state == PartState::Sending;
     let target =
         preview.as_ref().map(|(_, external_id)| external_id.clone()).filter(|external_id| !external_id.is_empty());
     let lost_preview = preview.is_some() && target.is_none();
-    // Editing the same message again shows nothing twice.
+    // Editing the same message again displays nothing twice.
     let repeated = part.repeated || lost_preview || (in_doubt && target.is_none());
     let (peer, enclosed) = (peer_of(desks, lane).await?, Enclosed::open(desks, part).await?);
     let mut way = Attempt { peer, target, plain_only: part.plain_only, repeated, enclosed };
@@ -246,14 +249,14 @@ async fn deliver_part(
     }
 }
 
-/// How a part is tried.
+/// Form and target of an attempt.
 struct Attempt {
     peer: String,
-    /// The message that it takes the place of.
+    /// Message to be edited.
     target: Option<String>,
     plain_only: bool,
     repeated: bool,
-    /// What it is besides text.
+    /// Content that is not text.
     enclosed: Option<Enclosed>,
 }
 
@@ -281,7 +284,7 @@ impl Attempt {
         }
     }
 
-    /// Whether there is another way after that failure; then it is taken next.
+    /// Switches to a fallback after that failure; returns false if there is none.
     fn try_fallback(&mut self, part: &PartRow, error: &SendError) -> bool {
         let is_file = matches!(self.enclosed, Some(Enclosed::File(_)));
         match error {
@@ -296,14 +299,15 @@ impl Attempt {
     }
 }
 
-/// Where a lane leads now: a group may go by another id than when it was opened.
+/// Current peer of a queue: the id of a group may have changed since it was opened.
 pub(super) async fn peer_of(desks: &Dispatcher, lane: &DeliveryQueue) -> anyhow::Result<String> {
     let id = lane.id;
     let address = desks.journal.read(move |db| db.addresses().address(id)).await?;
     Ok(address.map_or_else(|| lane.address.peer.clone(), |address| address.peer))
 }
 
-/// What a part is shown to answer: the first one, where many speak at once. Between two it is clear.
+/// Message that a part visibly replies to: in groups, and for the first part only. Between two
+/// people it is obvious.
 fn quoted(row: &OutboxRow, part: &PartRow) -> Option<String> {
     let is_shown = part.seq == 0 && matches!(row.text.scope(), Scope::Group(_));
     row.answers().next().filter(|_| is_shown).map(str::to_owned)
@@ -368,7 +372,8 @@ async fn not_sent(
             Ok(Tried::Absent)
         }
         SendError::Later(_) | SendError::Unclear(_) => {
-            // Unclear leaves the part in `sending`: the next try knows that it may be a repeat. An edit cannot be one.
+            // An unclear result leaves the part in `sending`, so that the next attempt knows it may
+            // be a repeat. An edit cannot be one.
             let certain = edited || matches!(error, SendError::Later(_));
             let retry_at = now.plus(pause_after(attempts));
             let trouble = error.to_string();
@@ -405,13 +410,13 @@ async fn not_sent(
     }
 }
 
-/// Whether it was tried for long enough. Whoever is absent or asks to wait has refused nothing.
+/// Returns true if the message was tried for long enough. An absent client or a wait is no failure.
 fn is_hopeless(row: &OutboxRow, attempts: u32, error: &SendError, now: Timestamp) -> bool {
     let failed = matches!(error, SendError::Later(_) | SendError::Unclear(_));
     failed && attempts >= LEAST_TRIES && now.since(row.created_at) > GIVE_UP_AFTER
 }
 
-/// Says so in the log if it is news. That nobody is attached to a terminal is nothing to warn of.
+/// Logs a new cause of waiting. An unattached terminal is no reason to warn.
 fn tell_that_it_waits(lane: &DeliveryQueue, row: &OutboxRow, error: &SendError) {
     match error {
         error if !lane.held.by(error) => {}
@@ -424,13 +429,13 @@ fn tell_that_it_waits(lane: &DeliveryQueue, row: &OutboxRow, error: &SendError) 
     }
 }
 
-/// The group of an address, without its topic.
+/// Group of a peer, without the topic.
 fn chat_of(peer: &str) -> &str {
     peer.split_once('/').map_or(peer, |(chat, _topic)| chat)
 }
 
-/// It will never arrive: the rest of it is not tried either, and the reason is kept. What the address is to hear of it waits there once, however much
-/// is given up before it is heard.
+/// Gives a message up with its remaining parts and stores the reason. `notice` is posted once, even
+/// if more messages are given up before it is delivered.
 async fn fail(desks: &Arc<Dispatcher>, row: &OutboxRow, why: String, notice: Option<Text>) -> anyhow::Result<()> {
     tracing::error!(outbox.id = %row.id, "Delivery {} was given up: {why}", row.id);
     let (row, now) = (row.clone(), desks.clock.now());
@@ -446,7 +451,7 @@ async fn fail(desks: &Arc<Dispatcher>, row: &OutboxRow, why: String, notice: Opt
                 tx.outbox().drop_preview(turn)?;
             }
             let counts = over(tx, &row, PartState::Failed, &why, now)?;
-            // Only now: it may be this notice itself that has waited too long, and then it waits anew.
+            // Posted only now: the row given up may be this very notice, which then waits again.
             if let Some(notice) = notice
                 && !tx.outbox().says_soon(row.address, &notice)?
             {
@@ -459,16 +464,16 @@ async fn fail(desks: &Arc<Dispatcher>, row: &OutboxRow, why: String, notice: Opt
     Ok(())
 }
 
-/// What counts from the moment at which something was delivered, or given up.
+/// Follow-up work once a message was delivered or given up.
 #[derive(Default)]
 struct Counts {
     timer: bool,
-    /// The stream of an open question.
+    /// Stream of an open question.
     question: Option<StreamId>,
 }
 
 impl Counts {
-    /// Whoever waits for the end of it is told when that is.
+    /// Wakes the tasks that depend on it.
     fn ring(&self, desks: &Dispatcher) {
         if self.timer {
             desks.ring_timers();
@@ -479,14 +484,14 @@ impl Counts {
     }
 }
 
-/// It is over, and what counts from then on counts.
+/// Closes an outbox row and starts the timers that depend on it.
 fn over(tx: Tx<'_>, row: &OutboxRow, state: PartState, trouble: &str, now: Timestamp) -> anyhow::Result<Counts> {
     tx.outbox().outbox_over(row.id, state, trouble, now)?;
     let question = consent::put(tx, row, now)?;
     Ok(Counts { timer: tx.timers().has_timer(row.id)?, question })
 }
 
-/// Two seconds, doubling up to five minutes.
+/// Backoff: two seconds, doubling up to five minutes.
 fn pause_after(attempts: u32) -> Duration {
     Duration::from_secs(1 << attempts.min(9)).min(LONGEST_PAUSE)
 }

@@ -1,4 +1,5 @@
-//! One desk per adapter: what the intake, the delivery and the live view of that adapter share.
+//! Registry shared by intake, delivery and live view: the connected adapters and one delivery queue
+//! per address.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,10 +18,10 @@ use crate::store::Journal;
 use crate::time::Clock;
 use crate::time::clock::WakeupSender;
 
-/// Told of a stream.
+/// Callback with a stream.
 type StreamCallback = Box<dyn Fn(StreamId) + Send + Sync>;
 
-/// All desks, by the adapter's name.
+/// Adapters by name, and delivery queues by address.
 pub struct Dispatcher {
     pub(super) journal: Journal,
     pub(super) clock: Arc<dyn Clock>,
@@ -29,41 +30,42 @@ pub struct Dispatcher {
     pub(super) stop: CancellationToken,
     adapters: Mutex<HashMap<&'static str, Arc<dyn Adapter>>>,
     lanes: Mutex<HashMap<AddressId, Arc<DeliveryQueue>>>,
-    /// Rung when something was delivered whose timer runs from then on.
+    /// Woken when a message with a deletion timer was delivered.
     timers: Mutex<Option<WakeupSender>>,
-    /// Told in which stream a question was delivered whose time runs from then on.
+    /// Called with the stream in which a question was delivered.
     questions: Mutex<Option<StreamCallback>>,
     /// Adapters whose messages cannot be stored at the moment.
     blocked: Mutex<HashSet<&'static str>>,
 }
 
-/// Whether the journal takes what comes in.
+/// State of storing incoming messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storing {
-    /// It does.
+    /// Messages are stored.
     Works,
-    /// It does not.
+    /// Messages cannot be stored.
     Fails,
 }
 
-/// The way to one address. Whoever sends there holds `sending`, so a growing answer and a finished one never cross.
+/// Queue of one address. Every sender locks `sending`, so a streamed reply and a finished one never
+/// cross.
 pub struct DeliveryQueue {
-    /// Where it is.
+    /// Id of the address.
     pub id: AddressId,
-    /// Where that is.
+    /// The address.
     pub address: Address,
-    /// The adapter that goes there.
+    /// Adapter that sends there.
     pub adapter: Arc<dyn Adapter>,
-    /// Held while something is sent.
+    /// Locked while something is sent.
     pub sending: tokio::sync::Mutex<()>,
     /// Wakes the delivery task.
     pub ringer: WakeupSender,
-    /// Why nothing goes through.
+    /// Throttle for log lines about failed deliveries.
     pub held: QueueBlock,
 }
 
 impl Dispatcher {
-    /// No desks yet.
+    /// Creates an empty registry.
     pub fn new(journal: Journal, tree: Workspace, clock: Arc<dyn Clock>, stop: CancellationToken) -> Arc<Self> {
         Arc::new(Self {
             journal,
@@ -84,17 +86,17 @@ impl Dispatcher {
         &self.journal
     }
 
-    /// Who is rung when something was delivered whose timer runs from then on.
+    /// Sets whom to wake when a message with a deletion timer was delivered.
     pub fn tell_of_timers(&self, ringer: WakeupSender) {
         *self.timers.lock().unwrap_or_else(PoisonError::into_inner) = Some(ringer);
     }
 
-    /// Who is told when a question was delivered, whose time runs from then on.
+    /// Sets the callback for a delivered question, whose time limit starts then.
     pub fn tell_of_questions(&self, told: impl Fn(StreamId) + Send + Sync + 'static) {
         *self.questions.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(told));
     }
 
-    /// The time of a question runs. When the program stops, the next start looks.
+    /// Reports a delivered question. Not while stopping: the next start checks for itself.
     pub(super) fn question_counts(&self, stream: StreamId) {
         if let Some(told) = &*self.questions.lock().unwrap_or_else(PoisonError::into_inner)
             && !self.stop.is_cancelled()
@@ -103,19 +105,19 @@ impl Dispatcher {
         }
     }
 
-    /// A timer runs.
+    /// Wakes the timer task.
     pub(super) fn ring_timers(&self) {
         if let Some(ringer) = &*self.timers.lock().unwrap_or_else(PoisonError::into_inner) {
             ringer.ring(&*self.clock);
         }
     }
 
-    /// Opens the desk of an adapter.
+    /// Registers an adapter.
     pub fn open(&self, adapter: Arc<dyn Adapter>) {
         self.adapters.lock().unwrap_or_else(PoisonError::into_inner).insert(adapter.name(), adapter);
     }
 
-    /// The adapters that have a desk.
+    /// Registered adapters, by name.
     pub fn adapters(&self) -> Vec<Arc<dyn Adapter>> {
         let adapters = self.adapters.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = adapters.values().cloned().collect();
@@ -123,7 +125,7 @@ impl Dispatcher {
         all
     }
 
-    /// What an adapter receives can be stored, or cannot.
+    /// Records whether the messages of an adapter can be stored.
     pub fn storing(&self, adapter: &'static str, works: Storing) {
         let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
         match works {
@@ -132,7 +134,8 @@ impl Dispatcher {
         };
     }
 
-    /// How each adapter is; one whose messages cannot be stored is in trouble, whatever it says itself.
+    /// State of each adapter; one whose messages cannot be stored has a problem regardless of its
+    /// own report.
     pub fn health(&self) -> Vec<(String, Health)> {
         let blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let healths = self.adapters().into_iter().map(|adapter| {
@@ -145,15 +148,12 @@ impl Dispatcher {
         healths.collect()
     }
 
-    /// The adapter of that name.
+    /// Adapter of that name.
     pub fn adapter(&self, name: &str) -> Option<Arc<dyn Adapter>> {
         self.adapters.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// The lane to an address; `None` if its adapter has no desk, or another account now.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Queue of an address; `None` if its adapter is not registered or has another account now.
     pub async fn lane(self: &Arc<Self>, id: AddressId) -> anyhow::Result<Option<Arc<DeliveryQueue>>> {
         if let Some(lane) = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
             return Ok(Some(Arc::clone(lane)));
@@ -180,14 +180,14 @@ impl Dispatcher {
         Ok(Some(Arc::clone(lane)))
     }
 
-    /// Something waits for that address: wakes its delivery.
+    /// Wakes the delivery to an address with new outbox rows.
     pub fn ring(self: &Arc<Self>, id: AddressId) {
         let desks = Arc::clone(self);
         let busy = self.clock.busy();
         self.tasks.spawn(async move {
             match desks.lane(id).await {
                 Ok(Some(lane)) => lane.ringer.ring(&*desks.clock),
-                // Its adapter is not configured now; what waits goes on waiting in the journal.
+                // The adapter is not configured now; the rows stay in the journal.
                 Ok(None) => {}
                 Err(error) => tracing::error!("Looking up an address failed: {error:#}"),
             }
@@ -195,7 +195,7 @@ impl Dispatcher {
         });
     }
 
-    /// Tells the senders that their messages were read: a courtesy, which nothing waits for.
+    /// Sends read receipts in the background, best effort.
     pub fn seen(&self, adapter: Arc<dyn Adapter>, messages: Vec<(String, String)>) {
         if messages.is_empty() {
             return;
@@ -207,10 +207,7 @@ impl Dispatcher {
         });
     }
 
-    /// Wakes the delivery to every address of an account for which something waits.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
+    /// Wakes the delivery to every address of an account with pending rows.
     pub async fn ring_account(self: &Arc<Self>, adapter: &'static str, account: String) -> anyhow::Result<()> {
         for id in self.journal.read(move |db| db.outbox().addresses_with_outbox(adapter, &account)).await? {
             self.ring(id);

@@ -1,9 +1,11 @@
-//! The door for groups: where the assistant answers at all, what of the talk is meant for it, and who speaks.
+//! Admission in groups: which groups are allowed, which messages are addressed to the assistant,
+//! and who speaks.
 //!
-//! Of what is said in a group only what addresses us is kept; the rest leaves an id and a count. A known person speaks there as themselves, everybody
-//! else as a guest with a number, whose words are untrusted. What a person asks the program (a command) is answered in their direct chat, and
-//! what only the owner may do counts there alone: in a group somebody else may hold the telephone. What a known person wants forgotten in a group is
-//! what is kept for the group, and is answered there; messages, which are everybody's, go with it only for the owner.
+//! Only messages addressed to us are stored; of the rest an id and a count remain. A known person
+//! speaks with their own label, anyone else as a numbered guest whose text is untrusted. Commands
+//! are answered in the direct chat, and owner-only commands are accepted there alone, because in a
+//! group another person may hold the phone. `/forget` in a group covers memories kept for the group
+//! and is answered there; messages, which belong to everyone, are included only for the owner.
 
 use super::admission::{Admission, AfterCommit, MessageChange, Sender, Speaker, is_command};
 use crate::admin::command::{self, ChatCommand, Parting};
@@ -14,21 +16,18 @@ use crate::store::{Fate, Tx};
 use crate::trust::Scope;
 use crate::wording::gate;
 
-/// Something that happened in a group.
+/// Context of an item received in a group.
 pub(super) struct GroupContext<'a> {
     pub(super) inbound: &'a Inbound,
     pub(super) raw: &'a str,
-    /// The group's id.
+    /// Id of the group.
     pub(super) chat: &'a str,
-    /// Whether the adapter knows that we are meant.
+    /// True if the adapter knows that we are addressed.
     pub(super) addressed: bool,
 }
 
 impl Admission {
-    /// Lets something in that happened in a group, or not.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Admits an item of a group, or skips it.
     pub(super) fn in_group(&self, tx: Tx<'_>, group: &GroupContext<'_>, wake: &mut AfterCommit) -> anyhow::Result<()> {
         if let Event::Moved { to } = &group.inbound.event {
             if self.pass_over(tx, group)? {
@@ -42,7 +41,7 @@ impl Admission {
         let at = Address::new(self.adapter, &self.account, &group.inbound.peer);
         let (stream, address) = tx.groups().stream_for_group(&at, self.now)?;
         if !self.is_meant(tx, group, address)? {
-            // What was deleted may have been meant for us, and come later.
+            // The deleted message may be addressed to us and arrive later.
             if let (true, Event::Deleted { of }) = (self.pass_over(tx, group)?, &group.inbound.event) {
                 tx.redaction().deleted_ahead(address, &group.inbound.sender, of, self.now)?;
             }
@@ -54,7 +53,7 @@ impl Admission {
         }
     }
 
-    /// Nothing of it is kept but that it came. False if it had come before.
+    /// Stores only the id of a skipped item. Returns false if it is a repeat.
     fn pass_over(&self, tx: Tx<'_>, group: &GroupContext<'_>) -> anyhow::Result<bool> {
         Ok(self.receive(tx, &group.inbound.external_id, Fate::Nothing, "")?.is_some())
     }
@@ -67,7 +66,8 @@ impl Admission {
         Ok(tx.groups().group_allowed_as(self.adapter, &self.account, chat)?.is_some_and(|first| named(&first)))
     }
 
-    /// An owner who speaks to us in a group that is not allowed is told, in their direct chat and once a day, how to allow it.
+    /// Tells an owner who addresses us in a group that is not allowed how to allow it, in their
+    /// direct chat and once a day.
     fn not_allowed(&self, tx: Tx<'_>, group: &GroupContext<'_>, wake: &mut AfterCommit) -> anyhow::Result<()> {
         if !self.pass_over(tx, group)? || !group.addressed {
             return Ok(());
@@ -84,7 +84,8 @@ impl Admission {
         self.tell(tx, direct, Scope::Person(person.id), sentence, wake)
     }
 
-    /// Whether it is for us: it names us, answers us, belongs to an album that does, or is about a message that was.
+    /// Returns true if the item is for us: it mentions or answers us, belongs to such an album, or
+    /// refers to a message that did.
     fn is_meant(&self, tx: Tx<'_>, group: &GroupContext<'_>, address: AddressId) -> anyhow::Result<bool> {
         let about = |name: &str| Ok(tx.messages().by_external_id(address, name)?.is_some());
         match &group.inbound.event {
@@ -141,12 +142,12 @@ impl Admission {
             if part.takes_messages() && person.role != Role::Owner {
                 return self.tell(tx, address, Scope::Group(stream), gate::OWNER_FORGETS_MESSAGES, wake);
             }
-            // What is to be forgotten where all read along is what was kept for all.
+            // In a group, forgetting covers what was kept for the group.
             let (speaker, scope) = (Speaker::Known(person), Scope::Group(stream));
             let guest = Sender { address, speaker, stream, scope, inbox, inbound: group.inbound };
             return self.command(tx, &guest, person, asked, wake);
         }
-        // Nobody is written to who has not written first: on Telegram that is not even possible.
+        // Never write first: on Telegram a bot cannot.
         if !tx.addresses().was_heard(direct)? {
             return self.tell(tx, address, Scope::Group(stream), gate::WRITE_TO_ME_FIRST, wake);
         }
@@ -168,7 +169,7 @@ impl Admission {
         (stream, address): (StreamId, AddressId),
         wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
-        // A guest asks the program for nothing, and presses none of its buttons.
+        // Guests may not use commands or buttons.
         let asks = |said: &Said| is_command(said);
         if matches!(&group.inbound.event, Event::Message(said) if asks(said))
             || matches!(group.inbound.event, Event::Button { .. })
@@ -179,7 +180,7 @@ impl Admission {
         self.talk(tx, group, (stream, address), Speaker::Guest(number), wake)
     }
 
-    /// What is said to the assistant, or changed of it.
+    /// Admits a message, edit, deletion or reaction.
     fn talk(
         &self,
         tx: Tx<'_>,
@@ -209,7 +210,8 @@ impl Admission {
     }
 }
 
-/// What only the owner may do, and every yes and no: somebody else may hold the telephone, or read along.
+/// Returns true for owner-only commands and for answers: in a group another person may hold the
+/// phone, or read along.
 fn counts_in_private_alone(command: &ChatCommand) -> bool {
     command.role() == Role::Owner || matches!(command, ChatCommand::Yes { .. } | ChatCommand::No { .. })
 }

@@ -1,7 +1,8 @@
-//! The way in of one adapter: connect, receive, commit, acknowledge, again.
+//! Receive loop of one adapter: connect, receive, commit, acknowledge.
 //!
-//! Raw items, cursor and everything they lead to are one transaction. Only a commit that fails stops the intake, and then nothing is
-//! acknowledged: what was not stored comes again. Trouble is told by the adapter's health, logged once, and tried again with
+//! Raw items, cursor and everything that follows from them are one transaction. Only a failed
+//! commit stops the intake; nothing is then acknowledged, so the items are delivered again. A
+//! problem with receiving is reported by the adapter's health, logged once, and retried with
 //! growing pauses.
 
 use std::collections::BTreeSet;
@@ -20,32 +21,32 @@ use crate::time::task::guarded;
 use crate::time::{ActivityGuard, Clock, Zone};
 use crate::wording::gate;
 
-/// The longest pause between two tries.
+/// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// The way in of one adapter.
+/// Receive loop of one adapter.
 pub struct Intake {
     /// The journal.
     pub journal: Journal,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The zone.
+    /// The time zone.
     pub zone: Zone,
-    /// `[conversation] gap`
+    /// Setting `[conversation] gap`.
     pub gap: Duration,
     /// The assistant's name.
     pub agent: String,
-    /// `[groups] allowed`
+    /// Setting `[groups] allowed`.
     pub groups: Arc<BTreeSet<String>>,
     /// The adapter.
     pub adapter: Arc<dyn Adapter>,
-    /// Who answers.
+    /// The engine.
     pub engine: Arc<Engine>,
-    /// Who delivers.
+    /// Delivery.
     pub desks: Arc<Dispatcher>,
-    /// Who runs commands.
+    /// Wakes the command worker.
     pub commands: WakeupSender,
-    /// Called once the account is known, and again after trouble with receiving.
+    /// Called once the account is known, and again after a failure of receiving.
     pub connected: Box<dyn Fn() -> futures::future::BoxFuture<'static, anyhow::Result<()>> + Send + Sync>,
 }
 
@@ -68,7 +69,8 @@ impl Intake {
         }
     }
 
-    /// What was handed over is stored and acknowledged before a stop is heeded: not every server would hand it over again.
+    /// Receives batches. A received batch is stored and acknowledged before a stop takes effect,
+    /// because not every server would deliver it again.
     async fn receive(&self, stop: &CancellationToken) -> anyhow::Result<()> {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
@@ -81,7 +83,7 @@ impl Intake {
                 batch = self.next(&mut failures) => batch,
             };
             let Some(batch) = batch else { return Ok(()) };
-            // From here on until the acknowledgement somebody works.
+            // Counts as activity from here until the acknowledgement.
             let busy = self.clock.busy();
             if let Some(pause) = self.take(batch, &mut failures).await {
                 tokio::select! {
@@ -101,7 +103,7 @@ impl Intake {
         }
     }
 
-    /// The next batch, however long it takes; `None` when there will be none.
+    /// Waits for the next batch; `None` when the adapter is closed.
     async fn next(&self, failures: &mut u32) -> Option<Batch> {
         let name = self.adapter.name();
         loop {
@@ -127,11 +129,11 @@ impl Intake {
         }
     }
 
-    /// Stores a batch and acknowledges it. How long to wait if that did not work.
+    /// Stores a batch and acknowledges it. Returns the pause before a retry if that failed.
     async fn take(&self, batch: Batch, failures: &mut u32) -> Option<Duration> {
         let name = self.adapter.name();
         let taken = async {
-            // Trouble that lasted may have cost messages, as an absence does.
+            // A long failure may have lost messages, as downtime does.
             if *failures > 0 {
                 (self.connected)().await?;
             }
@@ -166,7 +168,7 @@ impl Intake {
         self.desks.ring_account(self.adapter.name(), self.adapter.account()).await
     }
 
-    /// Registers the commands, for each person those of their role.
+    /// Registers the command menu of each person's role.
     async fn show_menu(&self) -> anyhow::Result<()> {
         let peers = self.menu_peers().await?;
         let entries: Vec<crate::adapter::MenuEntry> = crate::admin::command::menu()
@@ -218,7 +220,7 @@ impl Intake {
             groups: Arc::clone(&self.groups),
         };
         let items = admission::parse(&*self.adapter, items);
-        // Who types or has read something, where that is told: nothing comes of it, and no cursor has to move past it.
+        // Typing and read notices without a cursor need no transaction.
         if cursor.is_none() && items.iter().all(|item| item.is_nothing()) {
             return Ok(AfterCommit::default());
         }
@@ -274,12 +276,12 @@ impl Intake {
     }
 }
 
-/// Where the journal keeps when something could last be received through that adapter.
+/// Setting that holds the time at which the adapter could last receive.
 pub fn alive_fact(adapter: &str) -> String {
     format!("alive_at {adapter}")
 }
 
-/// A second, doubling up to a minute.
+/// Backoff: a second, doubling up to a minute.
 fn pause_after(failures: u32) -> Duration {
     Duration::from_secs(1 << failures.saturating_sub(1).min(6)).min(LONGEST_PAUSE)
 }

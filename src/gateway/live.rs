@@ -1,8 +1,9 @@
-//! Answers as they grow, and the sign that one is on its way.
+//! Streaming previews of replies, and the typing indicator.
 //!
-//! Both are courtesies: neither is queued, retried or waited for. Where a channel can edit, a growing answer is one message that is edited at
-//! the channel's pace. Only its id is journalled, because the finished answer has to take its place; after the first trouble the previews of
-//! that turn end. Dropping the watcher ends everything it started.
+//! Both are best effort: neither queued nor retried nor awaited. Where a channel can edit, a
+//! streamed reply is one message edited at the channel's pace. Only its id is stored, because the
+//! finished reply has to replace it; after the first failure the previews of that turn end.
+//! Dropping the watcher ends everything that it started.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,11 +20,11 @@ use crate::text::links;
 use crate::time::ActivityGuard;
 use crate::trust::{Label, Labelled, Scope};
 
-/// The sign ends after this, whatever happens.
+/// Maximum duration of the typing indicator.
 const TYPING_AT_MOST: Duration = Duration::from_secs(15 * 60);
-/// A growing answer shorter than this many characters is not worth a message of its own yet.
+/// Minimum length of a preview in characters.
 const WORTH_SHOWING: usize = 40;
-/// A preview never shows more than this: the finished answer brings the rest.
+/// Maximum length of a preview; the finished reply brings the rest.
 const PREVIEW: usize = 3_500;
 
 impl Audience for Arc<Dispatcher> {
@@ -50,13 +51,13 @@ struct Grown {
 struct LiveState {
     text: String,
     label: Option<Label>,
-    /// How much of the text was passed on piece by piece.
+    /// Number of bytes already streamed.
     passed: usize,
 }
 
 impl LiveState {
-    /// What may be passed on of a growing answer that was not yet: of a tainted one whole words up to the first address, because only the
-    /// finished answer knows which addresses have a source.
+    /// Takes the text that may be streamed next: of a tainted reply whole words up to the first
+    /// address, because only the finished reply knows which addresses have a source.
     fn take_passable(&mut self) -> String {
         let whole_words = || self.text.trim_end_matches(|c: char| !c.is_whitespace()).len();
         let end = if self.is_tainted() { whole_words() } else { self.text.len() };
@@ -69,7 +70,7 @@ impl LiveState {
         piece
     }
 
-    /// The answer so far as a preview shows it: while it is tainted no address in it is a link.
+    /// Text of a preview. While it is tainted, no address in it is a link.
     fn preview(&self) -> String {
         let text = crate::text::shorten(&self.text, PREVIEW);
         if self.is_tainted() { links::defang(&text, &|_| false).unwrap_or(text) } else { text }
@@ -93,7 +94,7 @@ impl StreamSink for Watching {
         state.text.push_str(delta);
         let piece = state.take_passable();
         if !piece.is_empty() {
-            // A channel that is slow misses pieces of the growth, never of the answer.
+            // A slow channel misses parts of the stream, never of the reply.
             let _ = self.deltas.try_send(piece);
         }
     }
@@ -116,12 +117,13 @@ impl Watcher for Watching {
     }
 }
 
-/// A turn that is to be shown.
+/// A turn to be displayed.
 struct Began {
     turn: TurnId,
     address: AddressId,
     over: CancellationToken,
-    /// Held until the first wait is known to the clock: a turn that only waits must not outrun its own preview.
+    /// Held until the first wait is registered with the clock: a turn that only waits must not
+    /// outrun its own preview.
     busy: ActivityGuard,
 }
 
@@ -140,7 +142,8 @@ async fn show(desks: Arc<Dispatcher>, turn: Began, grown: Arc<Grown>, mut deltas
         }
         std::future::pending::<()>().await;
     };
-    // In a group the answer quotes what it answers, which a preview could not begin with; and many are flooded sooner than one.
+    // In a group the reply quotes its question, which a preview cannot; and rate limits are lower
+    // there.
     let is_group = desks.journal.read(move |db| db.groups().is_group(address)).await.unwrap_or(true);
     let growing = async {
         match lane.adapter.preview_pace().filter(|_| !is_group) {
@@ -150,10 +153,11 @@ async fn show(desks: Arc<Dispatcher>, turn: Began, grown: Arc<Grown>, mut deltas
                 stream(&desks, &lane, turn, &mut deltas, &over).await;
             }
         }
-        // Until the answer is whole, or something went wrong with showing it: the sign goes on.
+        // The typing indicator goes on until the reply is complete, even if streaming failed.
         over.cancelled().await;
     };
-    // The growth is never cut off in the middle: a preview that is on the wire must learn its id, or it would be in doubt.
+    // Streaming is never interrupted in the middle: a preview being sent must learn its id, or it
+    // would be in doubt.
     tokio::select! {
         () = growing => {}
         () = typing => {}
@@ -161,7 +165,7 @@ async fn show(desks: Arc<Dispatcher>, turn: Began, grown: Arc<Grown>, mut deltas
     lane.adapter.typing(&lane.address.peer, Typing::Over).await;
 }
 
-/// Passes the growth on piece by piece.
+/// Streams the reply in deltas.
 async fn stream(
     desks: &Dispatcher,
     lane: &DeliveryQueue,
@@ -181,7 +185,7 @@ async fn stream(
     }
 }
 
-/// Shows the growth by editing one message, until the first trouble.
+/// Displays the reply by editing one message, until the first failure.
 async fn preview(
     desks: &Arc<Dispatcher>,
     lane: &Arc<DeliveryQueue>,
@@ -196,7 +200,7 @@ async fn preview(
         Ok(known) => known,
         Err(_) => return,
     };
-    // A preview whose first sending was cut off is in doubt; the finished answer deals with it.
+    // A preview whose first sending was interrupted is in doubt; the finished reply handles it.
     if external_id.as_deref() == Some("") {
         return;
     }
@@ -207,7 +211,7 @@ async fn preview(
             () = over.cancelled() => return,
             busy = wake => busy,
         };
-        // The next wait is known to the clock before this one's work is given back.
+        // The next wait is registered with the clock before this activity ends.
         wake = desks.clock.wake_at(desks.clock.now().plus(pace));
         let (text, label) = {
             let state = grown.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -217,7 +221,7 @@ async fn preview(
         if text == shown || text.chars().count() < WORTH_SHOWING {
             continue;
         }
-        // What is being delivered goes first; a preview never waits for it.
+        // A delivery in progress goes first; a preview never waits for it.
         let Ok(_sending) = lane.sending.try_lock() else { continue };
         if over.is_cancelled() {
             return;
@@ -232,7 +236,7 @@ async fn preview(
             }
         } else {
             let id = lane.id;
-            // Nothing may wait to be delivered before it: order is kept.
+            // Nothing may be pending before it, or the order would change.
             if !matches!(desks.journal.read(move |db| db.outbox().next_outbox(id)).await, Ok(None)) {
                 continue;
             }
@@ -258,7 +262,7 @@ async fn preview(
                 }
                 Err(crate::adapter::SendError::Unclear(_)) => return,
                 Err(_) => {
-                    // Certainly not sent: there is no preview.
+                    // Certainly not sent, so there is no preview.
                     let _ = desks.journal.write("drop a preview", move |tx| tx.outbox().drop_preview(turn)).await;
                     return;
                 }

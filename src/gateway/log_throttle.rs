@@ -1,19 +1,20 @@
-//! Why nothing goes through to an address: the log says it once, and again when the reason changes or all goes on.
+//! Log throttle for failed deliveries: the log names the cause once, and again when it changes or
+//! the delivery works again.
 //!
-//! What cannot be delivered is tried again and again, for days if it must be; a line for each try would hide everything else.
+//! An undeliverable message may be retried for days; a line per attempt would hide everything else.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::adapter::SendError;
 
-/// What holds a lane up, if anything does.
+/// The current cause of failure, if any.
 #[derive(Debug, Default)]
 pub struct QueueBlock(Mutex<Option<String>>);
 
 impl QueueBlock {
-    /// Nothing goes through for that reason. Whether that is news.
+    /// Records a failure. Returns true if its cause is new.
     pub fn by(&self, error: &SendError) -> bool {
-        // How long a server asks to wait is another number each time.
+        // The wait that a server asks for differs each time.
         let cause = match error {
             SendError::Wait(_) => "wait".to_owned(),
             other => other.to_string(),
@@ -22,7 +23,7 @@ impl QueueBlock {
         held.replace(cause.clone()) != Some(cause)
     }
 
-    /// Something went through. Whether that is news.
+    /// Records a success. Returns true if it ends a failure.
     pub fn over(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().is_some()
     }

@@ -1,7 +1,8 @@
-//! The local socket: how the rest of the program reaches the gateway that holds the home.
+//! Local socket, through which the command line and chat clients reach the running gateway.
 //!
-//! It lies in the home with mode 0600, so whoever can open it could read the journal as well; that makes its clients the person whose
-//! home it is. A connection either talks (it becomes a client of the terminal adapter) or runs one command of the command line.
+//! It has mode 0600, so whoever can open it could also read the journal; its clients are therefore
+//! trusted like the person who owns the home. A connection either chats (as a client of the
+//! terminal adapter) or runs one command.
 
 use std::io;
 use std::path::Path;
@@ -21,23 +22,20 @@ use crate::store::{Journal, is_full};
 use crate::time::Clock;
 use crate::wording::gate;
 
-/// The most connections at one time.
+/// Maximum number of simultaneous connections.
 const CONNECTIONS: usize = 32;
 
-/// The first rest after a failure; each further one is twice as long.
+/// First pause after a failure; it doubles with each further one.
 const SHORTEST_REST: Duration = Duration::from_millis(100);
-/// The longest.
+/// Longest pause after a failure.
 const LONGEST_REST: Duration = Duration::from_secs(10);
 
-/// A socket on which clients come.
+/// Source of client connections.
 pub trait Listener: Send + Sync + 'static {
-    /// The other side of a connection.
+    /// The connection.
     type LocalStream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
 
-    /// The next connection.
-    ///
-    /// # Errors
-    /// If it cannot be accepted.
+    /// Waits for the next connection.
     fn accept(&self) -> impl Future<Output = io::Result<Self::LocalStream>> + Send;
 }
 
@@ -49,8 +47,8 @@ impl Listener for UnixListener {
     }
 }
 
-/// Gives `each` connection until the program stops. While none can be accepted, as at the limit of open files, it rests
-/// longer from failure to failure.
+/// Passes each connection to `each` until the program stops. While accepting fails, as at the limit
+/// of open files, the pauses grow.
 async fn accepting<L: Listener>(
     listener: &L,
     clock: &dyn Clock,
@@ -86,25 +84,22 @@ fn pause_after(failures: u32) -> Duration {
     SHORTEST_REST.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(LONGEST_REST)
 }
 
-/// The local door.
+/// Server of the local socket.
 pub struct Local {
     /// The journal.
     pub journal: Journal,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The adapter whose clients talk here.
+    /// Adapter of the chat clients.
     pub terminal: Arc<Terminal>,
-    /// Who runs commands.
+    /// Implementation of the commands.
     pub admin: Arc<Admin>,
     /// The assistant's name.
     pub agent: String,
 }
 
 impl Local {
-    /// Opens the socket. A stale one of a gateway that died is replaced: the caller holds the home's lock.
-    ///
-    /// # Errors
-    /// If it cannot be opened.
+    /// Opens the socket and replaces a stale one: the caller holds the lock of the home.
     pub fn listen(path: &Path) -> anyhow::Result<UnixListener> {
         use std::os::unix::fs::PermissionsExt;
         let _ = std::fs::remove_file(path);
@@ -139,10 +134,12 @@ impl Local {
         tasks.wait().await;
     }
 
-    /// Serves one connection, also one that never was a socket: `chat` without a running gateway connects within the process.
+    /// Serves one connection. It need not be a socket: `chat` without a running gateway connects
+    /// within the process.
     ///
     /// # Errors
-    /// If the other side breaks off or never greets.
+    ///
+    /// If the client disconnects or sends no greeting.
     pub async fn client(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> anyhow::Result<()> {
         match accept(stream).await? {
             (Greeting::Hello { person }, connection) => self.talk(person, connection).await,
@@ -182,7 +179,7 @@ impl Local {
         Ok(())
     }
 
-    /// A person's place at the terminal, linked when they first sit down there.
+    /// Terminal address of a person, linked at its first use.
     async fn address_of(&self, person: &Person) -> anyhow::Result<String> {
         let peer = format!("person-{}", person.id);
         let address = Address::new("terminal", "local", &peer);
@@ -203,7 +200,7 @@ mod tests {
     use crate::time::{SimulatedClock, Timestamp};
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// A socket in a process that may open no more files.
+    /// Listener of a process that may open no more files.
     #[derive(Clone, Default)]
     struct Full(Arc<AtomicU32>);
 

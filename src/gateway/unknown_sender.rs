@@ -1,4 +1,4 @@
-//! The door for who is not known: one line a day, no model, and a code that opens it.
+//! Admission of unknown senders: one notice a day, no model, and access by pairing code.
 
 use super::admission::{Admission, AfterCommit};
 use crate::admin::command;
@@ -10,10 +10,10 @@ use crate::store::{Admitted, CodeUse, Fate, Issuer, Tx};
 use crate::trust::Scope;
 use crate::wording::{self, gate};
 
-/// Wrong codes a stranger may give in a day.
+/// Maximum number of wrong codes per stranger and day.
 const GUESSES: i64 = 5;
 
-/// A code that was used: who is in by it, what it did, and who made it.
+/// A used pairing code: the person, its effect, and its issuer.
 pub(super) struct Used<'a> {
     pub(super) person: &'a Person,
     pub(super) did: Admitted,
@@ -21,10 +21,7 @@ pub(super) struct Used<'a> {
 }
 
 impl Admission {
-    /// Nothing of what a stranger sends is kept but that they knocked. A pairing code opens the door.
-    ///
-    /// # Errors
-    /// If the journal cannot be written.
+    /// Records an attempt to contact us and nothing of its content. A pairing code grants access.
     pub(super) fn stranger(
         &self,
         tx: Tx<'_>,
@@ -32,14 +29,14 @@ impl Admission {
         from: &Address,
         wake: &mut AfterCommit,
     ) -> anyhow::Result<()> {
-        // Somebody who types, or has read something, has not knocked yet.
+        // Typing or reading is no attempt to contact us.
         if inbound.event == Event::Nothing {
             return self.receive(tx, &inbound.external_id, Fate::Nothing, "").map(|_| ());
         }
         if self.receive(tx, &inbound.external_id, Fate::Stranger, "")?.is_none() {
             return Ok(());
         }
-        // Who types, reads or calls has not knocked: the line of the day is for what they say.
+        // The daily notice is for messages only, not for typing, reading or calls.
         let Event::Message(said) = &inbound.event else { return Ok(()) };
         let day = self.zone.day(self.now);
         let may_be_told = tx.addresses().stranger_knocked(from, self.now, &day)?;
@@ -71,9 +68,9 @@ impl Admission {
         Ok(())
     }
 
-    /// A stranger used a good code: their address is the person's, and every owner is told.
+    /// Grants access by a valid code: links the address to the person and tells every owner.
     fn comes_in(&self, tx: Tx<'_>, from: &Address, used: &Used<'_>, wake: &mut AfterCommit) -> anyhow::Result<()> {
-        // Owners are reached where they were before: a new address of theirs may be somebody else's.
+        // Owners are told at their earlier addresses: a new one may belong to somebody else.
         let owners = tx.people().reachable_owners()?;
         let address = tx.addresses().link(from, Some(used.person.id), self.now)?;
         self.tell_of_code(tx, &owners, used, (from, address), wake)?;
@@ -107,7 +104,7 @@ impl Admission {
         Ok(())
     }
 
-    /// An owner who could not be reached so far is asked what is still open about who is who.
+    /// Sends the open questions about namesakes to an owner who could not be reached so far.
     pub(super) fn greet_owner(
         &self,
         tx: Tx<'_>,

@@ -1,9 +1,10 @@
-//! Which addresses may stand behind words. The rule is about honesty, not safety alone: an address that a
-//! client would not open, that carries a login, or whose words look like some other address is shown in full.
+//! Rules for hiding an address behind link text. They serve honesty, not only safety: an address
+//! that a client would not open, that contains credentials, or whose text looks like another
+//! address is spelled out.
 
 use url::Url;
 
-/// Whether `words` may hide `address`.
+/// Returns true if the link text `words` may hide `address`.
 pub(super) fn may_hide(words: &str, address: &str) -> bool {
     if address.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return false;
@@ -20,12 +21,12 @@ pub(super) fn may_hide(words: &str, address: &str) -> bool {
     sound && words.split_whitespace().all(|word| is_honest(word, url.host_str().unwrap_or_default()))
 }
 
-/// Whether the words already are the address.
+/// Returns true if the link text already is the address.
 pub(super) fn is_same(words: &str, address: &str) -> bool {
     words == address || address.strip_prefix("mailto:") == Some(words)
 }
 
-/// A word that looks like a host must be the host; a word that is a whole address is never honest, since the
+/// A word that looks like a host must be the host. A complete address is never honest, since the
 /// real one would have been the same text.
 fn is_honest(word: &str, host: &str) -> bool {
     if word.contains("://") {

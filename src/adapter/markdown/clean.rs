@@ -1,20 +1,21 @@
-//! Takes out of a text what a screen obeys instead of showing: control characters, terminal escape
+//! Removes characters that a display obeys instead of showing: control characters, terminal escape
 //! sequences, direction overrides, and invisible characters that could carry or split hidden words.
 //!
-//! Joiners and variation selectors stay where they shape what is seen: inside emoji, and (joiners) between
-//! letters of scripts that are spelled with them. One pass; cleaning twice changes nothing.
+//! Joiners and variation selectors stay where they shape what is displayed: inside emoji, and
+//! (joiners) between letters of scripts that need them. One pass; cleaning is idempotent.
 
 const ESCAPE: char = '\u{1b}';
 const JOINER: char = '\u{200d}';
 const NON_JOINER: char = '\u{200c}';
-/// The flags that Unicode spells with invisible tag letters. Other tags could smuggle any text.
+/// Flags that Unicode spells with invisible tag letters. Other tags could smuggle any text.
 const TAG_FLAGS: [&str; 3] = [
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
 ];
 
-/// The text without anything that acts unseen. Newlines and tabs stay; a carriage return becomes a newline.
+/// Returns the text without control and invisible characters. Newlines and tabs stay; a carriage
+/// return becomes a newline.
 pub fn strip_control(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -50,8 +51,8 @@ fn tag_flag(rest: &str) -> Option<(&'static str, &str)> {
     TAG_FLAGS.iter().find_map(|flag| Some((*flag, rest.strip_prefix(flag)?)))
 }
 
-/// What follows an escape sequence whose introducer has been read. A sequence that is not complete loses its
-/// introducer only, so that it cannot swallow text.
+/// Returns the text after an escape sequence whose introducer has been read. An incomplete sequence
+/// loses only its introducer, so that it cannot swallow text.
 fn after_sequence(introducer: char, rest: &str) -> &str {
     match (introducer, rest.chars().next()) {
         (ESCAPE, Some('[')) => {
@@ -79,7 +80,8 @@ fn after_short_sequence(body: &str) -> Option<&str> {
     body.strip_prefix(|c| matches!(c, '0'..='~'))
 }
 
-/// Strings end with BEL or ST on the same line; looking no further than the next control keeps this linear.
+/// Strings end with BEL or ST on the same line; searching no further than the next control
+/// character keeps this linear.
 fn after_string(body: &str) -> Option<&str> {
     let end = body.find(char::is_control)?;
     let tail = body.get(end..)?;
@@ -109,7 +111,8 @@ fn is_joining_script(c: char) -> bool {
         && c != '\u{6dd}'
 }
 
-/// Blocks that hold every emoji base; wider than the exact property, which only lets harmless selectors by.
+/// Blocks that contain every emoji base. Wider than the exact property, which only admits harmless
+/// selectors.
 fn is_emoji(c: char) -> bool {
     matches!(c,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}'

@@ -1,27 +1,27 @@
-//! One flow of text in which each stretch has a look, and its cutting into parts that a channel takes.
+//! Text with a style per run, and its splitting into parts that fit a channel.
 //!
-//! Blocks become a flow first, the flow is cut, and only then is markup written. So a cut can never fall into markup, and what
-//! was open before it is open again after it. What a look is, and what it costs in the channel's own measure, is the channel's
-//! to say ([`Markup`]); where to cut is the same for all.
+//! Blocks become one flow, the flow is split, and only then is markup written. So a split never
+//! falls into markup, and styles open at a split are open again after it. The channel defines its
+//! styles and their cost in its own measure ([`Markup`]); the choice of split points is shared.
 
 mod split;
 
-/// What surrounds a stretch of text in one channel.
+/// Style of a run of text in one channel.
 pub trait Markup: Default + PartialEq {
-    /// How much room a text takes, as the channel writes it.
+    /// Length of a text as the channel writes it.
     fn measure(text: &str) -> usize;
 
-    /// How much room is taken between this look and the next.
+    /// Length of the markup between this style and the next.
     fn change(&self, next: &Self) -> usize;
 
-    /// How much room it takes to end this look, whatever follows.
+    /// Length of the markup that ends this style.
     fn closing(&self) -> usize;
 
-    /// Whether white space and line breaks mean something here.
+    /// Returns true if white space and line breaks are significant.
     fn is_preformatted(&self) -> bool;
 }
 
-/// Text and, in order, which stretch of it has which look.
+/// Text with its style runs in order.
 #[derive(Debug, Default)]
 pub struct Flow<L> {
     text: String,
@@ -30,30 +30,27 @@ pub struct Flow<L> {
 
 #[derive(Debug)]
 struct Run<L> {
-    /// Where in the text it ends; it begins where the one before ends.
+    /// End offset in the text; the run begins where the previous one ends.
     end: usize,
     look: L,
 }
 
-/// A stretch of text that is never cut: a grapheme, or the piece of one that lies in one look.
+/// A unit that is never split: a grapheme, or the part of one within one style run.
 #[derive(Debug)]
 pub struct Stretch<'f, L> {
     start: usize,
-    /// The text.
     pub text: &'f str,
-    /// What surrounds it.
     pub look: &'f L,
-    /// Continues the grapheme of the stretch before.
+    /// True if it continues the grapheme of the previous stretch.
     glued: bool,
 }
 
 impl<L: Markup> Flow<L> {
-    /// Whether nothing has been added.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Adds a text in one look.
+    /// Appends a text in one style.
     pub fn push(&mut self, text: &str, look: L) {
         if text.is_empty() {
             return;
@@ -65,13 +62,14 @@ impl<L: Markup> Flow<L> {
         }
     }
 
-    /// The parts, each at most `limit` long and none of them blank. If a look leaves no room for text, a part has one character of it.
+    /// Splits the text into parts of at most `limit`, none of them blank. If a style leaves no room
+    /// for text, a part holds one character of it.
     pub fn split(&self, limit: usize) -> Vec<Vec<Stretch<'_, L>>> {
         split::split(self, limit)
     }
 }
 
-/// What is visible of a part.
+/// Visible text of a part.
 pub fn plain<L>(part: &[Stretch<'_, L>]) -> String {
     part.iter().map(|stretch| stretch.text).collect()
 }

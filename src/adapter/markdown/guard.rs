@@ -1,15 +1,15 @@
-//! Keeps hostile nesting away from the Markdown parser, whose work per blank line grows with the number of
-//! open containers. The start of each line may open only so many quotes and lists and be indented only so
-//! far; both bounds are far beyond what a person writes.
+//! Protects the Markdown parser from hostile nesting, because its work per blank line grows with
+//! the number of open containers. The start of each line may open only so many quotes and lists and
+//! be indented only so far; both limits are far beyond ordinary text.
 //!
-//! An excess marker is disarmed by an invisible character in front of it, which cleaning takes out again
-//! after parsing; so code that begins with forty `>` is still shown exactly.
+//! An excess marker is disarmed by an invisible character in front of it, which is removed again
+//! after parsing; so code that begins with forty `>` is still displayed exactly.
 
 const MAX_MARKERS: usize = 32;
 const MAX_INDENT: usize = 160;
 const DISARM: char = '\u{200b}';
 
-/// The same Markdown with the nesting of each line bounded.
+/// Returns the Markdown with the nesting of each line bounded.
 pub(super) fn tame(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     for line in source.split_inclusive('\n') {

@@ -1,7 +1,7 @@
 //! Turns the parser's events into blocks: one pass, counters instead of a tree.
 //!
-//! Where CommonMark would eat characters of ordinary chat (`2*3*4`, `x*y + z*w`, `__init__`, `~5`, an
-//! underscore inside an address, a link definition that nothing uses), the delimiters are put back.
+//! Where CommonMark would consume characters of ordinary chat (`2*3*4`, `x*y + z*w`, `__init__`,
+//! `~5`, an underscore inside an address, an unused link definition), the delimiters are restored.
 
 mod inline;
 
@@ -14,7 +14,7 @@ use inline::Anchor;
 
 use super::{Block, Body, Links, Span, Style, Table, as_typed, is_blank, strip_control};
 
-/// Deeper quotes and lists are shown at this depth.
+/// Deeper quotes and lists are displayed at this depth.
 const MAX_DEPTH: usize = 5;
 
 pub(super) fn read(source: &str, links: Links) -> Vec<Block> {
@@ -53,17 +53,17 @@ struct MarkdownParser<'s> {
     outermost: usize,
     lists: Vec<Option<u64>>,
     items: Vec<ListItem>,
-    /// The next block begins something that stands apart from the block before.
+    /// The next block is separated from the previous one by a blank line.
     apart: bool,
     heading: usize,
     spans: Vec<Span>,
     bold: usize,
     italic: usize,
     strike: usize,
-    /// For each open delimiter, what was put back in its place.
+    /// For each open delimiter, the text restored in its place.
     delimiters: Vec<Option<&'static str>>,
     anchors: Vec<Anchor>,
-    /// Labels of link definitions that some link used.
+    /// Labels of link definitions used by some link.
     used: HashSet<String>,
     code: Option<Code>,
     table: Option<Table>,
@@ -205,7 +205,7 @@ impl<'s> MarkdownParser<'s> {
         self.items.push(ListItem { width, marker: Some(marker) });
     }
 
-    /// Finishes the block that is being written, if any.
+    /// Finishes the current block, if any.
     fn flush(&mut self) {
         if let Some(code) = self.code.take() {
             let text = strip_control(&code.text);
@@ -272,7 +272,7 @@ fn depth_of(level: HeadingLevel) -> usize {
     }
 }
 
-/// The first word of a fence's info string, if it can be a class name.
+/// First word of a fence's info string, if it can be a class name.
 fn language_of(kind: &CodeBlockKind<'_>) -> String {
     let CodeBlockKind::Fenced(info) = kind else {
         return String::new();

@@ -1,5 +1,5 @@
-//! Tables as aligned lines of plain text, for a monospaced font. Columns are measured by display width and
-//! padded up to a cap, so that one huge cell cannot blow up every other row.
+//! Tables as aligned lines of plain text for a monospaced font. Columns are measured by display
+//! width and padded up to a cap, so that one huge cell cannot widen every other row.
 
 use pulldown_cmark::Alignment;
 use unicode_width::UnicodeWidthStr;
@@ -14,7 +14,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// One line per row, and a rule below the head.
+    /// One line per row, with a rule below the head.
     pub fn lines(&self) -> Vec<String> {
         let widths = self.widths();
         let mut lines: Vec<String> = self.rows.iter().map(|row| self.line(row, &widths)).collect();

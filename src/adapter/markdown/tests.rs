@@ -1,4 +1,4 @@
-//! The shared reader: control characters, addresses, blocks.
+//! Tests of Markdown parsing: control characters, addresses, blocks.
 
 use proptest::prelude::*;
 

@@ -1,12 +1,14 @@
-//! The daemon as a program that we start: kept running, and ended with us.
+//! The daemon as a child process: kept running, and terminated with us.
 //!
-//! It runs in a process group of its own, so that a script which starts it is ended with it; asked to end first, so that it
-//! puts its files in order, and made to end after a moment. It reads nothing, its output is dropped, and of what it says on its
-//! standard error only that it said something is logged, because messages and numbers stand there. It inherits the environment:
-//! it is the owner's own program, holds all messages anyway, and needs to find its runtime and its files.
+//! It runs in a process group of its own, so that a wrapper script ends with it. It is terminated
+//! first, so that it can save its state, and killed after a moment. Its output is dropped; of its
+//! standard error only the fact is logged, because messages and numbers appear there. It inherits
+//! the environment: it is the owner's own program, holds all messages anyway, and needs to find its
+//! runtime and files.
 //!
-//! A daemon that was killed leaves its socket behind and would not start again, so a socket at which nobody answers is taken
-//! away first. One at which somebody answers is a daemon that was started by other means: it is used, and none is started.
+//! A killed daemon leaves its socket behind and would not start again, so a socket without a
+//! listener is removed first. A socket with one belongs to a daemon started by other means, which
+//! is then used instead.
 
 use std::io;
 use std::os::unix::fs::FileTypeExt;
@@ -29,24 +31,23 @@ use crate::time::clock::real_sleep;
 use crate::time::task::guarded;
 use crate::wording::signal as words;
 
-/// A run that lasted so long was no failure to start.
+/// Runtime after which a start no longer counts as failed.
 const LASTING: Duration = Duration::from_secs(60);
-/// How long it gets to end by itself.
+/// Time allowed for a clean exit.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// The daemon that is ours to start.
+/// Supervisor of our own daemon.
 pub(super) struct Daemon {
-    /// The program and its arguments.
+    /// Program and arguments.
     pub(super) words: Vec<String>,
-    /// The socket at which it listens, if it is a Unix socket.
+    /// Path at which it listens, if that is a Unix socket.
     pub(super) socket: Option<PathBuf>,
-    /// The clock.
     pub(super) clock: Arc<dyn Clock>,
-    /// Where a person reads of its troubles.
+    /// Health to which problems are reported.
     pub(super) pulse: Arc<Pulse>,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
     ByItself,
@@ -54,14 +55,13 @@ enum End {
     Stopped,
 }
 
-/// The running program.
 struct Running {
     child: Child,
     stderr: Option<ChildStderr>,
 }
 
 impl Daemon {
-    /// Keeps it running until `stop`.
+    /// Keeps the daemon running until `stop`.
     pub(super) async fn keep(self, stop: CancellationToken) {
         let mut failures = 0_u32;
         loop {
@@ -84,7 +84,7 @@ impl Daemon {
         }
     }
 
-    /// From its start to its end.
+    /// Runs the daemon once.
     async fn run(&self, stop: &CancellationToken) -> anyhow::Result<End> {
         if let Some(socket) = &self.socket
             && !is_free(socket).await.context("The place of its socket is not free")?
@@ -106,13 +106,13 @@ impl Daemon {
     }
 }
 
-/// Whether a daemon can listen there; a socket that nobody holds any more is taken away.
+/// Returns true if the daemon can listen there; removes a socket without a listener.
 async fn is_free(socket: &Path) -> io::Result<bool> {
     match UnixStream::connect(socket).await {
         Ok(_) => Ok(false),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            // A file that is no socket is refused in the same way, and is somebody's.
+            // A regular file is refused in the same way, and is not ours to remove.
             if !tokio::fs::symlink_metadata(socket).await?.file_type().is_socket() {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
@@ -139,7 +139,7 @@ impl Running {
         Ok(Self { child, stderr })
     }
 
-    /// Waits until it ends by itself, and lets it talk meanwhile.
+    /// Waits until it exits by itself, and drains its standard error meanwhile.
     async fn ended(&mut self) -> io::Result<std::process::ExitStatus> {
         let stderr = self.stderr.take();
         tokio::select! {
@@ -159,7 +159,7 @@ impl Running {
         }
     }
 
-    /// To it and all that it started. Never once it is reaped: its number may be somebody else's by then.
+    /// Signals the whole process group. Never after it was reaped: the pid may be reused by then.
     fn signal(&self, signal: Kill) {
         let leader = self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         if let Some(leader) = leader
@@ -176,7 +176,7 @@ impl Drop for Running {
     }
 }
 
-/// Reads what it says and forgets it, so that it never has to wait for a reader.
+/// Drains the standard error, so that the daemon never blocks on it.
 async fn listen(stderr: Option<ChildStderr>) -> std::convert::Infallible {
     let Some(mut stderr) = stderr else { return std::future::pending().await };
     let (mut bytes, mut is_new) = ([0_u8; 4096], true);
@@ -273,7 +273,7 @@ mod tests {
             inner
         };
         let ((), inner) = tokio::join!(daemon.keep(stop.clone()), stopping);
-        // A process that nobody has waited for yet is still there, as a name without a body.
+        // A process that was not reaped yet still exists as a zombie.
         let is_alive = || {
             let stat = std::fs::read_to_string(format!("/proc/{}/stat", inner.as_raw_nonzero())).unwrap_or_default();
             stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))

@@ -1,8 +1,8 @@
-//! How the channel is: when it was last heard, and what stands in the way, each with its mend.
+//! Health of the channel: the last sign of life, and current problems, each with its fix.
 //!
-//! Receiving and sending are judged apart. A stream that has gone silent is trouble however well requests are answered, and
-//! silence is judged by the clock when somebody looks, so that no task has to live for it to be seen. What is remembered of
-//! single chats and senders is bounded, and goes when something good comes from there.
+//! Receiving and sending are judged apart. A silent stream is a problem however well requests work,
+//! and silence is computed on demand, so that no task is needed to notice it. Records of single
+//! chats and senders are bounded, and cleared by the next success there.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,19 +14,19 @@ use crate::message::Health;
 use crate::time::Timestamp;
 use crate::wording::signal as words;
 
-/// How many troubles are remembered; the oldest is forgotten first.
+/// Number of problems remembered; the oldest is dropped first.
 const MOST: usize = 16;
-/// How many sentences are told at a time.
+/// Number of sentences reported at a time.
 const TOLD: usize = 4;
 
-/// What is remembered of the channel.
+/// Health of the channel.
 #[derive(Default)]
 pub(super) struct Pulse(Mutex<DaemonState>);
 
 #[derive(Default)]
 struct DaemonState {
     heard_at: Option<Timestamp>,
-    /// Something came, and not only a sign of life.
+    /// Time of the last message, as opposed to a sign of life.
     received_at: Option<Timestamp>,
     receiving: Receiving,
     notes: VecDeque<(Topic, String)>,
@@ -41,41 +41,41 @@ enum Receiving {
     Fails(String),
 }
 
-/// What a trouble is about. Something good on the same topic ends it.
+/// Subject of a problem. A success on the same subject clears it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Topic {
-    /// Which account is ours.
+    /// Choice of our account.
     Account,
-    /// The program that we start.
+    /// Our own daemon process.
     Daemon,
-    /// Whether Signal lets us send at all.
+    /// Permission to send at all.
     Proof,
-    /// What is sent to a chat.
+    /// Sending to a chat.
     Chat(String),
-    /// What is received from a sender.
+    /// Receiving from a sender.
     From(Sender),
 }
 
-/// Who sent something, for telling senders apart and for nothing else.
+/// Opaque key of a sender.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sender(String);
 
 impl Sender {
-    /// By account identifier, else by number.
+    /// Key by account identifier, else by number.
     pub(super) fn named(identifier: Option<String>, number: Option<String>) -> Self {
         Self(identifier.or(number).unwrap_or_default())
     }
 }
 
 impl Pulse {
-    /// Something was heard.
+    /// Records a sign of life.
     pub(super) fn heard(&self, now: Timestamp) {
         let mut state = self.state();
         (state.heard_at, state.receiving) = (Some(now), Receiving::Works);
         state.forget(&Topic::Daemon);
     }
 
-    /// Nothing can be heard any more.
+    /// Records the loss of the subscription.
     pub(super) fn lost(&self, lost: &Lost) {
         let sentence = match lost {
             Lost::Away(_) => words::UNREACHABLE.to_owned(),
@@ -86,7 +86,7 @@ impl Pulse {
         self.state().receiving = Receiving::Fails(sentence);
     }
 
-    /// Something came from a sender, perhaps only that it could not be read.
+    /// Records a message from a sender, or the exception that made it unreadable.
     pub(super) fn received(&self, now: Timestamp, sender: &Sender, exception: Option<&str>) {
         self.state().received_at = Some(now);
         let topic = Topic::From(sender.clone());
@@ -97,7 +97,7 @@ impl Pulse {
         }
     }
 
-    /// There is a trouble.
+    /// Records a problem.
     pub(super) fn note(&self, topic: Topic, sentence: String) {
         let mut state = self.state();
         state.forget(&topic);
@@ -107,23 +107,23 @@ impl Pulse {
         state.notes.push_back((topic, sentence));
     }
 
-    /// There is none on that topic any more.
+    /// Clears a problem.
     pub(super) fn settle(&self, topic: &Topic) {
         self.state().forget(topic);
     }
 
-    /// Signal asks to send less for so long.
+    /// Records a rate limit of that duration.
     pub(super) fn hush(&self, now: Timestamp, span: Duration) {
         self.state().quiet = Some((now.plus(span), span));
     }
 
-    /// Whether Signal has asked to send less; courtesies then wait for better times.
+    /// Returns true during a rate limit, when best-effort requests are left out.
     pub(super) fn is_hushed(&self, now: Timestamp) -> bool {
-        // No longer than it was asked for, even when the clock has been set back meanwhile.
+        // No longer than asked for, even when the clock has been set back meanwhile.
         self.state().quiet.is_some_and(|(until, span)| !until.since(now).is_zero() && until.since(now) <= span)
     }
 
-    /// For whoever looks.
+    /// Returns the current health.
     pub(super) fn health(&self, now: Timestamp) -> Health {
         let state = self.state();
         let mut sentences: Vec<&str> = Vec::new();
@@ -135,7 +135,7 @@ impl Pulse {
         }
         let mut remarks: Vec<&str> = Vec::new();
         for (topic, sentence) in state.notes.iter().rev() {
-            // What one chat suffers from is no trouble of the channel.
+            // A problem with one chat is no problem of the channel.
             let told = if matches!(topic, Topic::Chat(_) | Topic::From(_)) { &mut remarks } else { &mut sentences };
             if !told.contains(&sentence.as_str()) && told.len() < TOLD {
                 told.push(sentence);

@@ -1,51 +1,51 @@
-//! What we read of the daemon's `receive` notification, and how a party is named in it.
+//! The daemon's `receive` notification, and the identity of a party in it.
 //!
-//! Read field by field and never into one type, as `telegram::parse` does and for the same reason: a field that is missing,
-//! null, of another type or of the future costs only itself. Two things fail closed. What is not plainly a data message
-//! or its edit is [`EnvelopeContent::Control`]; and a party is known only by what has the form of an identifier or of a
-//! number, so that a profile name can never stand where an identity is compared.
-//!
-//! It does not say what any of it means: that is `parse`.
+//! Read field by field and never into one type, for the same reason as in `telegram::parse`: a
+//! field that is missing, null, of another type or unknown costs only itself. Two things fail
+//! closed. An envelope that is not plainly a data message or its edit is [`EnvelopeContent::Control`]; and
+//! a party is identified only by what has the form of an identifier or number, so that a profile
+//! name can never pass for an identity. The meaning of the content is left to `parse`.
 
 use serde_json::Value;
 
 use crate::time::Timestamp;
 
-/// The identifier that the daemon shows for somebody whom it does not know.
+/// Identifier that the daemon reports for an unknown party.
 const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
 
 /// One notification.
 #[derive(Debug)]
 pub(super) struct Envelope<'v> {
-    /// For which account of the daemon it came.
+    /// Receiving account of the daemon.
     pub account: Party,
-    /// Who sent it.
+    /// Sender.
     pub sender: Party,
-    /// The sender's stamp, which is half of a message's name and tells no time.
+    /// The sender's timestamp, which is half of a message's id and is not trusted as a time.
     pub sent_at: Option<i64>,
-    /// The server's stamp.
+    /// The server's timestamp.
     pub server_at: Option<Timestamp>,
-    /// What is in it.
+    /// Content.
     pub content: EnvelopeContent<'v>,
 }
 
-/// What an envelope holds.
+/// Content of an envelope.
 #[derive(Debug)]
 pub(super) enum EnvelopeContent<'v> {
-    /// Something new.
+    /// A new message.
     Data(&'v Value),
-    /// Something said anew.
+    /// An edit.
     Edit {
-        /// The stamp of what it replaces.
+        /// Timestamp of the edited message.
         of: Option<i64>,
-        /// What is said now.
+        /// The new message.
         data: &'v Value,
     },
-    /// Receipts, typing, calls, stories, what our other devices did, what could not be decrypted.
+    /// Receipts, typing, calls, stories, sync messages of our other devices, undecryptable
+    /// messages.
     Control,
 }
 
-/// Somebody, by account identifier, by number, or both.
+/// A party known by account identifier, by number, or both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Party {
     identifier: Option<String>,
@@ -82,7 +82,7 @@ impl<'v> EnvelopeContent<'v> {
         }
     }
 
-    /// The message in it.
+    /// Data message in it.
     pub fn data(&self) -> Option<&'v Value> {
         match self {
             Self::Data(data) | Self::Edit { data, .. } => Some(data),
@@ -90,41 +90,44 @@ impl<'v> EnvelopeContent<'v> {
         }
     }
 
-    /// The group that it was said in, with an empty id if that cannot be read: what claims to be of a group never is of a direct chat.
+    /// Group id; empty if it is unreadable, because a message with any group info is never a direct
+    /// one.
     pub fn group(&self) -> Option<&'v str> {
         field(self.data()?, "groupInfo").map(|group| text(group, "groupId"))
     }
 }
 
 impl Party {
-    /// Whom these fields name. Each is taken for what it looks like; the first of either kind counts.
+    /// Reads a party from these fields. Each value is classified by its form; the first of each
+    /// kind counts.
     pub fn of(value: &Value, keys: [&str; 3]) -> Self {
         keys.iter().fold(Self::default(), |party, key| party.or(Self::named(text(value, key))))
     }
 
-    /// Whom a single name names, which may be of either kind.
+    /// Reads a party from one value of either kind.
     pub fn named(name: &str) -> Self {
         let identifier = identifier(name);
         let number = Some(name).filter(|name| is_number(name)).map(str::to_owned);
         Self { identifier, number }
     }
 
-    /// The same party with what another source knows besides.
+    /// Adds what another source knows about the same party.
     pub fn or(self, other: Self) -> Self {
         Self { identifier: self.identifier.or(other.identifier), number: self.number.or(other.number) }
     }
 
-    /// How it stands in addresses and in the names of messages.
+    /// Name in addresses and message ids.
     pub fn name(&self) -> Option<&str> {
         self.identifier.as_deref().or(self.number.as_deref())
     }
 
-    /// The number beside the identifier.
+    /// Number of a party that also has an identifier.
     pub fn alias(&self) -> Option<&str> {
         self.number.as_deref().filter(|_| self.identifier.is_some())
     }
 
-    /// Whether both are certainly one. Numbers change hands, so they count only where an identifier is missing.
+    /// Returns true if both are certainly the same. Numbers change hands, so they count only if an
+    /// identifier is missing.
     pub fn is(&self, other: &Self) -> bool {
         match (&self.identifier, &other.identifier) {
             (Some(mine), Some(theirs)) => mine == theirs,
@@ -132,7 +135,7 @@ impl Party {
         }
     }
 
-    /// Whether they cannot be one.
+    /// Returns true if both cannot be the same.
     pub fn differs(&self, other: &Self) -> bool {
         let differ =
             |mine: &Option<String>, theirs: &Option<String>| mine.is_some() && theirs.is_some() && mine != theirs;
@@ -140,7 +143,7 @@ impl Party {
     }
 }
 
-/// In the one spelling that is compared: lower case, but for the prefix of the second kind.
+/// Normalises an identifier: lower case, except the prefix of the second kind.
 fn identifier(name: &str) -> Option<String> {
     let (kind, uuid) = match name.split_at_checked(4) {
         Some((kind, uuid)) if kind.eq_ignore_ascii_case("PNI:") => ("PNI:", uuid),
@@ -162,27 +165,27 @@ fn is_number(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A field that is there and not null.
+/// Returns a field that is present and not null.
 pub(super) fn field<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     value.get(key).filter(|value| !value.is_null())
 }
 
-/// The text in a field; empty if there is none.
+/// Returns the text of a field, or an empty text.
 pub(super) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// What a field lists; nothing if it is no list.
+/// Returns the list in a field, or an empty list.
 pub(super) fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Whether a field says yes.
+/// Returns true if a field is `true`.
 pub(super) fn is_set(value: &Value, key: &str) -> bool {
     value.get(key).and_then(Value::as_bool).unwrap_or_default()
 }
 
-/// Milliseconds since the epoch, if they can be.
+/// Returns a positive timestamp in milliseconds since the epoch.
 pub(super) fn stamp(value: &Value, key: &str) -> Option<i64> {
     value.get(key)?.as_i64().filter(|stamp| *stamp > 0)
 }

@@ -1,8 +1,8 @@
-//! Fetching a file that came with a message, by `{id}|{peer}`.
+//! Download of a received file by its reference `{id}|{peer}`.
 //!
-//! The daemon has fetched it long before. Where its folder can be read from here the file is read there, by a plain name only:
-//! the id is the daemon's word, and no word of it may lead out of that folder. Else, or if it is not there, the daemon hands
-//! the file over, one at a time, because it comes as one long line.
+//! The daemon has downloaded it before. If its folder is readable, the file is read there, by a
+//! plain name only, so that the id cannot point outside the folder. Otherwise the daemon transfers
+//! the file, one at a time, because it comes as one long line.
 
 use crate::adapter::signal::SignalSender;
 use std::io;
@@ -18,9 +18,9 @@ use super::rpc_client::RpcError;
 use super::wire::{code, method};
 use crate::adapter::FetchFileError;
 
-/// How long the daemon may take to hand a file over.
+/// Time allowed for the transfer of a file.
 const LIMIT: Duration = Duration::from_secs(120);
-/// The longest id that is believed to be a name.
+/// Maximum length of a plain file name.
 const LONGEST_ID: usize = 200;
 
 #[derive(Deserialize)]
@@ -29,7 +29,7 @@ struct Data {
 }
 
 impl SignalSender<'_> {
-    /// Fetches a file, at most `max` bytes.
+    /// Fetches a file of at most `max` bytes.
     pub(super) async fn fetch_file(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
         let (id, peer) = reference.split_once('|').ok_or(FetchFileError::Gone)?;
         if !is_plain(id) {
@@ -54,7 +54,7 @@ impl SignalSender<'_> {
         };
         let _one = self.fetching.lock().await;
         let got: Data = self.asker.ask(method::GET_ATTACHMENT, &params, LIMIT).await.map_err(not_fetched)?;
-        // Four letters for three bytes: known before the file is held twice.
+        // Four letters for three bytes: checked before the file is held twice.
         if got.data.len() as u64 / 4 > max.div_ceil(3) {
             return Err(FetchFileError::TooLarge);
         }
@@ -63,13 +63,13 @@ impl SignalSender<'_> {
     }
 }
 
-/// Whether it is the name of a file and nothing else.
+/// Returns true for a plain file name without any path.
 fn is_plain(id: &str) -> bool {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(is_of_name) && !id.chars().all(|c| c == '.')
 }
 
-/// Reads a file that is one itself and not a link to one.
+/// Reads a regular file; links are refused.
 async fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let found = tokio::fs::symlink_metadata(path).await?;
     if !found.is_file() {
@@ -79,7 +79,7 @@ async fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     let mut bytes = Vec::new();
-    // It may have grown since.
+    // The file may have grown since.
     tokio::fs::File::open(path).await?.take(max.saturating_add(1)).read_to_end(&mut bytes).await?;
     if bytes.len() as u64 > max { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
@@ -87,7 +87,7 @@ async fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
 fn not_fetched(failure: RpcError) -> FetchFileError {
     match &failure {
         RpcError::TooLong => FetchFileError::TooLarge,
-        // It has no such file, or cannot read it: neither will change.
+        // The daemon has no such file, or cannot read it: permanent.
         RpcError::Refused(refusal) if matches!(refusal.code, code::USER | code::INTERNAL) => FetchFileError::Gone,
         _ => FetchFileError::Later(failure.reason()),
     }

@@ -1,7 +1,7 @@
-//! The daemon by HTTP: each request is a POST, and what is received comes as server-sent events.
+//! Daemon access by HTTP: each request is a POST, and messages arrive as server-sent events.
 //!
-//! The daemon stands on this computer or in our own network, so no proxy is asked, no redirect followed, and nothing that the
-//! environment says about the network counts.
+//! The daemon runs on this computer or in our own network, so proxies, redirects and network
+//! settings of the environment are ignored.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -14,14 +14,14 @@ use super::rpc_client::RpcError;
 use super::socket::LONGEST;
 use super::wire::{self, Frame, Params};
 
-/// How long connecting alone may take.
+/// Time allowed for connecting.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// How long an unused connection is kept. A dead one that is used again makes a request look sent that never left.
+/// Lifetime of an idle connection. Reusing a dead one makes an unsent request look sent.
 const KEEP_IDLE: Duration = Duration::from_secs(15);
-/// The id of every request: each has an answer of its own.
+/// Id of every request: each has a response of its own.
 const ID: u64 = 1;
 
-/// The way to a daemon by HTTP.
+/// HTTP client of the daemon.
 #[derive(Clone)]
 pub(super) struct Http {
     client: Client,
@@ -29,11 +29,11 @@ pub(super) struct Http {
 }
 
 impl Http {
-    /// The way to the daemon at that address.
+    /// Creates a client for the daemon at that address.
     pub(super) fn new(base: &str) -> anyhow::Result<Self> {
         let base = Url::parse(base).context("The address of the Signal daemon is not valid")?;
         ensure!(!base.cannot_be_a_base(), "The address of the Signal daemon is not valid");
-        // Without one, building the client would panic.
+        // Without a provider, building the client would panic.
         ensure!(
             rustls::crypto::CryptoProvider::get_default().is_some(),
             "No cryptography was chosen for TLS at the start of the program"
@@ -49,7 +49,7 @@ impl Http {
         Ok(Self { client, base })
     }
 
-    /// Makes a request; its result is JSON.
+    /// Sends a request; its result is JSON.
     pub(super) async fn ask(&self, method: &str, params: &Params) -> Result<String, RpcError> {
         let request = self.client.post(self.at("rpc")).header("Content-Type", "application/json");
         let answer = request.body(wire::request(ID, method, params)).send().await.map_err(failure)?;
@@ -64,7 +64,7 @@ impl Http {
         }
     }
 
-    /// Begins to receive for that account.
+    /// Subscribes to messages for that account.
     pub(super) async fn listen(&self, account: &str) -> Result<Response, RpcError> {
         let mut address = self.at("events");
         address.query_pairs_mut().append_pair("account", account);
@@ -72,7 +72,7 @@ impl Http {
         let answer = request.send().await.map_err(failure)?;
         match answer.status() {
             StatusCode::OK => Ok(answer),
-            // What it says of an account that it does not know.
+            // Response for an unknown account.
             StatusCode::BAD_REQUEST => {
                 let data = serde_json::Value::Null;
                 Err(RpcError::Refused(wire::RpcRefusal { code: wire::code::ACCOUNT, data }))
@@ -107,7 +107,7 @@ fn failure(error: reqwest::Error) -> RpcError {
     if never_left { RpcError::NotSent(why) } else { RpcError::Lost(why) }
 }
 
-/// What went wrong, down to the innermost cause, without the address: the account stands in it.
+/// Formats an error with its causes, without the address, which contains the account.
 pub(super) fn describe(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut words = error.to_string();

@@ -1,17 +1,17 @@
-//! How a message is called between the daemon and the journal: `m{author}:{timestamp}`, and `m:{timestamp}` if it is ours.
+//! External ids of messages: `m{author}:{timestamp}`, and `m:{timestamp}` for our own.
 //!
-//! On Signal a message is known by its author and the time at which it was sent, so both stand in its name.
+//! On Signal a message is identified by its author and the time at which it was sent.
 
-/// A message, taken out of its name.
+/// A parsed message id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named<'a> {
-    /// Who wrote it; nobody if we did.
+    /// Author; `None` if it is our own.
     pub(super) author: Option<&'a str>,
-    /// When, in milliseconds; with the author its identity.
+    /// Time of sending in milliseconds.
     pub(super) timestamp: u64,
 }
 
-/// The message of that name, if it is one.
+/// Parses a message id.
 pub(super) fn read(name: &str) -> Option<Named<'_>> {
     let (author, timestamp) = name.strip_prefix('m')?.rsplit_once(':')?;
     let is_number = timestamp.bytes().all(|byte| byte.is_ascii_digit());
@@ -19,7 +19,7 @@ pub(super) fn read(name: &str) -> Option<Named<'_>> {
     Some(Named { author: (!author.is_empty()).then_some(author), timestamp })
 }
 
-/// The name of a message that we sent.
+/// Returns the id of a message of ours.
 pub(super) fn ours(timestamp: u64) -> String {
     format!("m:{timestamp}")
 }

@@ -1,12 +1,12 @@
-//! From the raw JSON of one notification to an [`Inbound`]: pure and total.
+//! Conversion of the raw JSON of one notification to an [`Inbound`]: pure and total.
 //!
-//! Only the sender's own `message` becomes words of theirs; whatever came along with it (previews, contacts, polls, quotes) is
-//! handed over as what it is, and names never stand in a text. A message has no name on the wire but its author and the
-//! author's stamp, so every name is made of these two ([`ParsedMessage::message`]); ours go without an author, since the
-//! daemon calls us now by number, now by identifier. What is not a message takes a digest of itself for a name, which stays
-//! the same when it is delivered again and is nobody else's.
+//! Only the sender's own `message` becomes their text; attached content (previews, contacts, polls,
+//! quotes) is marked as such, and names never appear in a text. A message has no id on the wire but
+//! its author and the author's timestamp, so every id consists of these two ([`ParsedMessage::message`]);
+//! ours have no author, since the daemon identifies us now by number, now by identifier. An event
+//! without such an id gets a digest of itself, which is unique and stable across redelivery.
 //!
-//! A group that cannot be named is still a group: nothing that was said in one passes for a word in private.
+//! A group without a readable id is still a group: its messages never pass for direct ones.
 
 mod carried;
 mod content;
@@ -19,7 +19,7 @@ use super::envelope::{Envelope, EnvelopeContent, Party, field, is_set, stamp, te
 use crate::adapter::Unreadable;
 use crate::message::{ChatKind, Event, Inbound};
 
-/// Understands one notification that came for `account`. Only what holds no envelope is unreadable.
+/// Parses one notification for `account`. Only a notification without an envelope is unreadable.
 pub(super) fn parse(raw: &str, account: &str) -> Result<Inbound, Unreadable> {
     let unreadable = || Unreadable { adapter: super::NAME };
     let notification: Value = serde_json::from_str(raw).map_err(|_| unreadable())?;
@@ -28,7 +28,7 @@ pub(super) fn parse(raw: &str, account: &str) -> Result<Inbound, Unreadable> {
     Ok(inbound.unwrap_or_else(|| unconcerning(&envelope, raw)))
 }
 
-/// A message, its author, and the chat that both are in.
+/// A message with its author and chat.
 struct ParsedMessage<'v> {
     data: &'v Value,
     us: Party,
@@ -39,7 +39,7 @@ struct ParsedMessage<'v> {
     group: Option<&'v str>,
 }
 
-/// What happened, the name that it goes by, and whether it was said to us.
+/// An event with its id; `to_us` is true if it addresses us.
 struct ParsedEvent {
     name: Option<String>,
     event: Event,
@@ -48,7 +48,7 @@ struct ParsedEvent {
 
 fn understood(envelope: &Envelope<'_>, account: Party, raw: &str) -> Option<Inbound> {
     let us = account.clone().or(envelope.account.clone());
-    // Another account of the same daemon is another's business, and what we said ourselves nobody asked us.
+    // Messages to other accounts of the daemon and our own messages are not for us.
     if account.differs(&envelope.account) || us.is(&envelope.sender) {
         return None;
     }
@@ -62,7 +62,7 @@ fn understood(envelope: &Envelope<'_>, account: Party, raw: &str) -> Option<Inbo
 }
 
 impl<'v> ParsedMessage<'v> {
-    /// `None` for what is only news about the chat.
+    /// Returns `None` for mere news about the chat.
     fn of(envelope: &'v Envelope<'v>, us: Party) -> Option<Self> {
         let data = envelope.content.data()?;
         let group = envelope.content.group();
@@ -102,7 +102,7 @@ impl<'v> ParsedMessage<'v> {
     fn edited(&self, of: i64) -> Option<ParsedEvent> {
         let (Event::Message(said), to_us) = content::of(self)? else { return None };
         let name = self.sent_at.map(|at| format!("e{}:{of}:{at}", self.by));
-        // Their next change, or deletion, may name this one and not the first.
+        // The next edit, or a deletion, may refer to this one instead of the first.
         let also = self.sent_at.map(|at| format!("m{}:{at}", self.by));
         Some(ParsedEvent { name, event: Event::Edited { of: format!("m{}:{of}", self.by), said, also }, to_us })
     }
@@ -111,7 +111,8 @@ impl<'v> ParsedMessage<'v> {
         ParsedEvent { name: self.sent_at.map(|at| format!("{kind}{}:{at}", self.by)), event, to_us: false }
     }
 
-    /// The name of a message of this chat. In a direct chat, what is not the other's is ours.
+    /// Id of a message of this chat. In a direct chat, a message not written by the other party is
+    /// ours.
     fn message(&self, author: &Party, at: i64) -> Option<String> {
         let theirs = author.name()?;
         if author.is(self.author) {
@@ -121,7 +122,6 @@ impl<'v> ParsedMessage<'v> {
         Some(format!("m{}:{at}", if ours { "" } else { theirs }))
     }
 
-    /// Where an answer would go.
     fn peer(&self) -> String {
         peer(self.by, self.group)
     }
@@ -139,7 +139,7 @@ impl<'v> ParsedMessage<'v> {
     }
 }
 
-/// What concerns no conversation, or came from nobody.
+/// An item that concerns no conversation, or has no sender.
 fn unconcerning(envelope: &Envelope<'_>, raw: &str) -> Inbound {
     let sender = envelope.sender.name().unwrap_or_default();
     let group = envelope.content.group().or_else(|| sender.is_empty().then_some(""));

@@ -1,4 +1,4 @@
-//! Looks at a daemon, and links it to a phone, for whoever sets it up or checks it.
+//! Probe of a daemon and linking to a phone, for set-up and checks.
 
 use std::time::Duration;
 
@@ -12,32 +12,34 @@ use super::wire::{Params, code, method};
 use crate::adapter::PollError;
 use crate::wording::signal as words;
 
-/// How long a simple question may take.
+/// Time allowed for a simple request.
 const LIMIT: Duration = Duration::from_secs(15);
-/// How long asking for a link may take: the daemon calls Signal for it.
+/// Time allowed for requesting a link: the daemon contacts Signal for it.
 const LINKING: Duration = Duration::from_secs(60);
-/// How long somebody may take to scan the link with a phone.
+/// Time allowed for scanning the link with a phone.
 const SCANNING: Duration = Duration::from_secs(10 * 60);
 
-/// A daemon as it tells of itself.
+/// Version and accounts of a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DaemonProbe {
-    /// Its version.
+    /// Version.
     pub version: String,
-    /// The numbers of its accounts; `None` if it was started for one account, which it then does not tell.
+    /// Numbers of its accounts; `None` if it serves one account only, which it then does not
+    /// report.
     pub accounts: Option<Vec<String>>,
 }
 
 impl DaemonProbe {
-    /// Which account is ours, or a sentence on what to do.
+    /// Chooses our account.
     ///
     /// # Errors
-    /// If there is none, or none can be told from the others.
+    ///
+    /// A sentence on what to do, if there is no account or the choice is ambiguous.
     pub fn account(&self, configured: Option<&str>) -> Result<String, &'static str> {
         choose(configured, self.accounts.as_deref())
     }
 
-    /// The version as numbers that can be compared.
+    /// The version as comparable numbers.
     pub fn numbers(&self) -> (u64, u64, u64) {
         version(&self.version)
     }
@@ -57,9 +59,6 @@ struct Link {
 
 impl Signal {
     /// Asks the daemon for its version and its accounts. Changes nothing.
-    ///
-    /// # Errors
-    /// By what to do about it.
     pub async fn look(&self) -> Result<DaemonProbe, PollError> {
         let none = Params::new();
         let Version { version } = self.asker.ask(method::VERSION, &none, LIMIT).await.map_err(trouble)?;
@@ -71,9 +70,11 @@ impl Signal {
         Ok(DaemonProbe { version, accounts })
     }
 
-    /// Begins to link the daemon as a new device. What comes back is to be shown as a code that a phone scans.
+    /// Begins to link the daemon as a new device. Returns the link, to be displayed as a code for
+    /// the phone.
     ///
     /// # Errors
+    ///
     /// If the daemon cannot be reached, or cannot reach Signal.
     pub async fn start_link(&self) -> anyhow::Result<String> {
         let link = self.asker.ask(method::START_LINK, &Params::new(), LINKING).await;
@@ -82,10 +83,11 @@ impl Signal {
         Ok(device_link_uri)
     }
 
-    /// Waits until the link was scanned, and gives the number of the account that the daemon has now.
+    /// Waits until the link was scanned, and returns the number of the linked account.
     ///
     /// # Errors
-    /// If nobody scanned it in time, or the daemon or Signal refused.
+    ///
+    /// If it was not scanned in time, or the daemon or Signal refused.
     pub async fn finish_link(&self, uri: &str, device_name: &str) -> anyhow::Result<String> {
         let mut params = Params::new();
         params.insert("deviceLinkUri".to_owned(), uri.into());
@@ -96,13 +98,13 @@ impl Signal {
             .await
             .map_err(anyhow_of)
             .context(words::NOT_LINKED)?;
-        // The manual says that the number itself comes back; it comes as a field.
+        // The manual says that the number itself is returned; in fact it is a field.
         let number = linked.get("number").or(Some(&linked)).and_then(Value::as_str);
         number.map(str::to_owned).context(words::NOT_LINKED)
     }
 }
 
-/// Which account is ours, or a sentence on what to do.
+/// Chooses our account, or returns a sentence on what to do.
 pub(super) fn choose(configured: Option<&str>, accounts: Option<&[String]>) -> Result<String, &'static str> {
     match (configured, accounts) {
         (_, Some([])) => Err(words::NO_ACCOUNT),
@@ -116,7 +118,7 @@ pub(super) fn choose(configured: Option<&str>, accounts: Option<&[String]>) -> R
     }
 }
 
-/// A version as three numbers; what follows them does not count.
+/// Parses a version into three numbers, ignoring the rest.
 pub(super) fn version(text: &str) -> (u64, u64, u64) {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|digits| digits.parse().unwrap_or(0));
     let mut next = || numbers.next().unwrap_or(0);

@@ -1,8 +1,8 @@
-//! Receiving: one line at a time, the next only when the journal has the last.
+//! Receiving: one line at a time, the next only after the last one is in the journal.
 //!
-//! The daemon hands over each message once and forgets it, so between it and the journal nothing may be kept but the one line
-//! that was read: it is handed over again and again until it is acknowledged, across every trouble with the connection.
-//! What belongs to another account of the same daemon is passed over unread.
+//! The daemon delivers each message once and forgets it, so only one line may be in flight: it is
+//! handed over again until it is acknowledged, across all connection failures. Messages for another
+//! account of the same daemon are skipped unread.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,12 +16,12 @@ use super::wire::code;
 use crate::adapter::{Batch, PollError};
 use crate::time::{Clock, Timestamp};
 
-/// How often the journal learns that the stream is alive although nothing comes.
+/// Interval at which the journal records that the stream is alive.
 const TELL_EVERY: Duration = Duration::from_secs(10 * 60);
-/// The daemon has no cursor. This one only lets the journal keep when we last could receive.
+/// Placeholder cursor: the daemon has none, but storing one records when we could last receive.
 const CURSOR: &str = "heard";
 
-/// The way in.
+/// Receiver of incoming messages.
 pub(super) struct Listener {
     clock: Arc<dyn Clock>,
     side: Side,
@@ -37,7 +37,7 @@ struct ReceiverState {
     told_at: Option<Timestamp>,
 }
 
-/// What is looked at in an item before the journal has it.
+/// The fields inspected before an item is in the journal.
 #[derive(Deserialize)]
 struct ReceivedItem {
     result: Option<Box<ReceivedItem>>,
@@ -60,12 +60,12 @@ struct Exception {
 }
 
 impl Listener {
-    /// Nothing is open yet.
+    /// Creates a receiver without a connection.
     pub(super) fn new(side: Side, clock: Arc<dyn Clock>, pulse: Arc<Pulse>) -> Self {
         Self { clock, side, pulse, state: tokio::sync::Mutex::default(), unacknowledged: Mutex::default() }
     }
 
-    /// The next item for that account; now and then an empty batch, as a sign of life.
+    /// Waits for the next item for that account; now and then an empty batch as a sign of life.
     pub(super) async fn next(&self, account: &str) -> Result<Batch, PollError> {
         let mut state = self.state.lock().await;
         loop {
@@ -89,7 +89,7 @@ impl Listener {
         }
     }
 
-    /// The journal has what was handed over.
+    /// Drops the acknowledged line.
     pub(super) fn acknowledge(&self) {
         *self.unacknowledged() = None;
     }
@@ -97,7 +97,7 @@ impl Listener {
     async fn hear(&self, state: &mut ReceiverState, account: &str) -> Result<Notification, Lost> {
         if state.ear.is_none() {
             if state.failures > 0 {
-                // The gateway pauses too, for ever longer; this part of it is by chance.
+                // The gateway backs off too; this part adds jitter.
                 let rest = pause(state.failures, rand::random()) / 4;
                 drop(self.clock.wake_at(self.clock.now().plus(rest)).await);
             }
@@ -141,15 +141,15 @@ impl Listener {
 }
 
 impl ReceivedItem {
-    /// Whatever can be read of it; of what cannot, nothing.
+    /// Reads leniently: unreadable fields are empty.
     fn read(raw: &str) -> Self {
         let item: Option<Self> = serde_json::from_str(raw).ok();
         let item = item.map(|item| item.result.map_or(Self { result: None, ..item }, |inner| *inner));
         item.unwrap_or(Self { result: None, account: None, envelope: None, exception: None })
     }
 
-    /// Whether it is certainly for another account than ours. Only numbers can be compared: an account may be known to us by
-    /// its identifier and to the daemon by its number.
+    /// Returns true if it is certainly for another account. Only numbers can be compared: we may
+    /// know an account by its identifier and the daemon by its number.
     fn is_of_another(&self, account: &str) -> bool {
         let is_number = |name: &str| name.starts_with('+');
         self.account.as_deref().is_some_and(|other| is_number(other) && is_number(account) && other != account)

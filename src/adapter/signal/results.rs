@@ -1,8 +1,9 @@
-//! What became of something that was to be sent: each recipient's outcome and each code of the daemon, by what to do next. Pure.
+//! Interpretation of send results: each recipient's outcome and each error code, by what to do
+//! next. Pure.
 //!
-//! An answer without an error is not yet success: it says for each recipient whether it worked. One person is reached or not; a
-//! group counts as reached when somebody in it was, and who was missed is told. The daemon's own sentences are not passed on,
-//! since they name people and numbers.
+//! A response without an error is no success yet: it contains an outcome per recipient. A group
+//! counts as reached if any member was, and the missed ones are reported. The daemon's own
+//! sentences are not passed on, since they contain names and numbers.
 
 use std::time::Duration;
 
@@ -13,56 +14,54 @@ use super::wire::{RpcRefusal, code};
 use crate::adapter::SendError;
 use crate::wording::signal as words;
 
-/// How long to wait when Signal asks to, and does not say how long.
+/// Wait after a rate limit without a duration.
 const DEFAULT_WAIT: Duration = Duration::from_secs(60);
-/// The longest wait that is believed: a nonsensical number must not silence a chat for good.
+/// Longest accepted wait: an absurd number must not silence a chat for good.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// To whom something was sent.
+/// Kind of recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum To {
-    /// To one person.
     Person,
-    /// To a group.
     Group,
 }
 
-/// It was sent.
+/// A success.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sent {
-    /// When, which with us as the author is its identity. Zero if the daemon does not say.
+    /// Time of sending, which identifies our message. Zero if the daemon does not report it.
     pub(super) timestamp: u64,
-    /// Who was not reached, by account identifier where one is known.
+    /// Account identifiers of missed members, where known.
     pub(super) missed: Vec<Option<String>>,
-    /// How many should have been.
+    /// Number of recipients.
     pub(super) all: usize,
 }
 
-/// It was not sent, or that is not known.
+/// A failure, or an unknown outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NotSent {
-    /// What the gateway does next.
+    /// Error for the gateway.
     pub(super) error: SendError,
-    /// What a person has to know or do.
+    /// Cause to report to the owner.
     pub(super) cause: Cause,
 }
 
-/// What stands behind it, as far as a person can mend it.
+/// Cause of a failure, as far as a person can fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// Nothing to mend, or nothing that is known.
+    /// No known fix.
     Other,
-    /// Signal wants to see that a person is sending; the text names the challenge.
+    /// A proof that a person is sending is required; holds the challenge.
     Proof(String),
-    /// Too much was sent.
+    /// Rate limit.
     RateLimit(Duration),
-    /// The other side's safety number is a new one.
+    /// New safety number of the other side.
     Identity,
-    /// The daemon does not have our account.
+    /// Our account is unknown to the daemon.
     Account,
 }
 
-/// What became of one recipient.
+/// Outcome for one recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RecipientResult {
     kind: String,
@@ -71,7 +70,7 @@ struct RecipientResult {
     retry_after: Option<Duration>,
 }
 
-/// What an answer means.
+/// Interprets the response to a send request.
 pub(super) fn judge(to: To, answer: Result<Value, RpcError>) -> Result<Sent, NotSent> {
     let receipt = answer.map_err(failed)?;
     let outcomes = outcomes(&receipt);
@@ -102,7 +101,7 @@ impl RecipientResult {
     }
 }
 
-/// None of them was reached: what can be waited for comes before what cannot be mended.
+/// Error if no recipient was reached: temporary causes come first.
 fn nobody(missed: &[RecipientResult]) -> NotSent {
     let of = |kind: &str| missed.iter().any(|outcome| outcome.kind == kind);
     let wait = missed.iter().filter_map(|outcome| outcome.retry_after).max().unwrap_or(DEFAULT_WAIT).min(MAX_WAIT);

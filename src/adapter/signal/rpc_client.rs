@@ -1,8 +1,8 @@
-//! Asking the daemon for something, over whichever way it is reached.
+//! Requests to the daemon, over a socket or by HTTP.
 //!
-//! The way is opened when it is needed and again after it broke; a request that was not answered in time also costs the
-//! socket, since a peer that has vanished without a word looks just like that. Nothing is tried twice here: whoever asked
-//! knows whether that would be right.
+//! The connection is opened on demand and reopened after it broke. A request without a timely
+//! response also closes the socket, since a peer that vanished silently looks the same. Nothing is
+//! retried here: only the caller knows whether a retry is safe.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,20 +17,20 @@ use super::wait::{OPENING, within};
 use super::wire::{Params, RpcRefusal};
 use crate::time::Clock;
 
-/// Why a request has no result, by how far it came.
+/// Errors of a request, by how far it came.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum RpcError {
-    /// It never left; certainly nothing was done.
+    /// Not sent; certainly nothing was done.
     NotSent(String),
-    /// It left, and no answer that makes sense came back: it may have been carried out.
+    /// Sent without a valid response: it may have been carried out.
     Lost(String),
-    /// It was carried out, and its answer is longer than we read.
+    /// Carried out, but the response exceeds the limit.
     TooLong,
-    /// The daemon answered that it will not do it.
+    /// Rejected by the daemon.
     Refused(RpcRefusal),
 }
 
-/// The way of requests.
+/// Client for requests to the daemon.
 pub(super) struct Asker {
     clock: Arc<dyn Clock>,
     way: RpcMode,
@@ -42,17 +42,17 @@ enum RpcMode {
 }
 
 impl Asker {
-    /// Requests over a socket.
+    /// Creates a client for a socket.
     pub(super) fn over_lines(place: DaemonAddress, clock: Arc<dyn Clock>) -> Self {
         Self { clock, way: RpcMode::Lines { place, exchange: Mutex::new(None) } }
     }
 
-    /// Requests by HTTP.
+    /// Creates a client for HTTP.
     pub(super) fn over_http(http: Http, clock: Arc<dyn Clock>) -> Self {
         Self { clock, way: RpcMode::Http(http) }
     }
 
-    /// Makes a request and reads its result.
+    /// Sends a request and decodes its result.
     pub(super) async fn ask<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -85,7 +85,7 @@ impl Asker {
         answer
     }
 
-    /// The connection that is open, or a new one.
+    /// Returns the open connection, or a new one.
     async fn open(
         &self,
         place: &DaemonAddress,
@@ -105,7 +105,7 @@ impl Asker {
 }
 
 impl RpcError {
-    /// The words for a log or an error.
+    /// Reason for a log line or an error.
     pub(super) fn reason(&self) -> String {
         match self {
             Self::NotSent(why) | Self::Lost(why) => why.clone(),

@@ -1,8 +1,9 @@
-//! Requests and their answers over one connection.
+//! Requests and responses over one connection.
 //!
-//! Answers come in any order and are matched by id; one that nobody waits for is passed over. A single task owns both halves
-//! of the connection, so a caller that gives up leaves nothing half written. What is told of a request that has no answer is
-//! how far it came: one whose first byte was not written has certainly not been carried out, any other may have been.
+//! Responses come in any order and are matched by id; unexpected ones are skipped. A single task
+//! owns both halves of the connection, so a caller that gives up leaves no half-written line. The
+//! error of a request without a response says how far it came: if its first byte was not written it
+//! was certainly not carried out, otherwise it may have been.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,17 +19,17 @@ use super::wire::{self, Frame, Params};
 use crate::time::Clock;
 use crate::time::task::guarded;
 
-/// How many requests may wait to be written; whoever comes then waits for room.
+/// Number of requests that may wait to be written; further callers wait for a slot.
 const WAITING: usize = 16;
 
-/// One connection that carries requests. Dropping it ends the connection.
+/// One connection that carries requests. Dropping it closes the connection.
 pub(super) struct Exchange {
     queue: mpsc::Sender<(u64, String)>,
     calls: Arc<Calls>,
     _task: JoinSet<()>,
 }
 
-/// The requests that have no answer yet.
+/// Requests without a response.
 #[derive(Default)]
 struct Calls(Mutex<Open>);
 
@@ -44,7 +45,7 @@ struct RpcCall {
     begun: bool,
 }
 
-/// The place of one request among the calls; given back when it is dropped.
+/// Entry of one request among the calls; removed on drop.
 struct Ticket<'a> {
     calls: &'a Calls,
     id: u64,
@@ -52,7 +53,7 @@ struct Ticket<'a> {
 }
 
 impl Exchange {
-    /// Requests over that connection.
+    /// Starts the connection task.
     pub(super) fn over(reader: LineReader, writer: LineWriter) -> Self {
         let (queue, queued) = mpsc::channel(WAITING);
         let calls = Arc::new(Calls::default());
@@ -61,12 +62,12 @@ impl Exchange {
         Self { queue, calls, _task: task }
     }
 
-    /// Whether no request can be made any more.
+    /// Returns true if the connection has ended.
     pub(super) fn is_over(&self) -> bool {
         self.calls.lock().over
     }
 
-    /// Makes a request and waits for its result, which is JSON.
+    /// Sends a request and waits for its result as JSON.
     pub(super) async fn ask(
         &self,
         clock: &dyn Clock,
@@ -77,7 +78,7 @@ impl Exchange {
         let mut ticket = self.calls.enter()?;
         let line = wire::request(ticket.id, method, params);
         let answered = within(clock, limit, async {
-            // If nobody takes it, the connection is over, and the answer says so.
+            // If the queue is closed, the connection has ended, and the answer says so.
             let _ = self.queue.send((ticket.id, line)).await;
             (&mut ticket.answer).await
         });
@@ -106,19 +107,19 @@ impl Calls {
         Ok(Ticket { calls: self, id, answer })
     }
 
-    /// Whether the request is still wanted; then it counts as begun.
+    /// Marks the request as begun; returns false if it was given up.
     fn begin(&self, id: u64) -> bool {
         self.lock().calls.get_mut(&id).map(|call| call.begun = true).is_some()
     }
 
     fn answer(&self, id: u64, answer: Result<String, RpcError>) {
         if let Some(call) = self.lock().calls.remove(&id) {
-            // Whoever asked may just have given up.
+            // The caller may just have given up.
             let _ = call.answer.send(answer);
         }
     }
 
-    /// No answer will come any more.
+    /// Fails all open requests; no more responses will come.
     fn end(&self, why: &ConnectionError) {
         let mut open = self.lock();
         open.over = true;
@@ -134,7 +135,7 @@ impl Calls {
 }
 
 impl Ticket<'_> {
-    /// How far the request came that took longer than `limit`. It is not begun after this.
+    /// Removes an overdue request and returns how far it came.
     fn overdue(&self, limit: Duration) -> RpcError {
         let why = format!("no answer within {} seconds", limit.as_secs());
         match self.calls.lock().calls.remove(&self.id) {
@@ -150,7 +151,7 @@ impl Drop for Ticket<'_> {
     }
 }
 
-/// Carries requests out and answers in, until the connection is of no use any more.
+/// Carries requests and responses until the connection breaks.
 async fn carry(
     mut reader: LineReader,
     mut writer: LineWriter,
@@ -158,7 +159,8 @@ async fn carry(
     calls: Arc<Calls>,
 ) {
     let carrying = async {
-        // Both at once: a daemon that waits until its answers are read would else never read a request.
+        // Both at once: a daemon that waits until its responses are read would otherwise read no
+        // requests.
         let why = tokio::select! {
             why = hear(&mut reader, &calls) => why,
             why = speak(&mut writer, &mut queued, &calls) => why,

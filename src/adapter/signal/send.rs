@@ -1,7 +1,8 @@
-//! What goes out: parts, edits, files, reactions, and the courtesies of typing and having read.
+//! Outgoing requests: parts, edits, files, reactions, typing indicators and read receipts.
 //!
-//! Each is one request for one chat; the gateway awaits one before it makes the next, so their order is kept. A courtesy is
-//! never tried twice, fails unheard, and is left out while Signal asks us to send less.
+//! Each is one request for one chat; the gateway awaits one before the next, so their order is
+//! kept. Typing indicators and receipts are best effort: never retried, never reported, and left
+//! out during a rate limit.
 
 use crate::adapter::signal::SignalSender;
 use std::time::Duration;
@@ -20,23 +21,24 @@ use crate::adapter::{OutgoingPart, PartFormat, SendError, Typing};
 use crate::message::{FileKind, OutgoingFile};
 use crate::wording::signal as words;
 
-/// Before the id of a group, where an address names one.
+/// Prefix of a group id in addresses.
 const GROUP: &str = "group:";
-/// How long sending may take. Longer than any group needs: what is given up is sent again, and so may arrive twice.
+/// Time allowed for sending. Longer than any group needs, because an abandoned request is sent
+/// again and may arrive twice.
 const SENDING: Duration = Duration::from_secs(120);
-/// How long sending a file may take.
+/// Time allowed for sending a file.
 const SENDING_FILE: Duration = Duration::from_secs(600);
-/// How long a courtesy may take.
+/// Time allowed for a best-effort request.
 const COURTESY: Duration = Duration::from_secs(15);
-/// The largest file: written in Base64 it just fits into the longest text that the daemon reads.
+/// Largest file: in Base64 it just fits into the longest text that the daemon reads.
 const LARGEST_FILE: usize = 14_900_000;
-/// The first version that shows a spoken message as one.
+/// First version that sends voice notes.
 const VOICE_NOTES: (u64, u64, u64) = (0, 14, 2);
-/// What stands for the emoji that is taken away. The daemon wants one, and nobody looks which.
+/// Placeholder for a removed emoji. The daemon requires one and ignores it.
 const ANY_EMOJI: &str = "👍";
 
 impl SignalSender<'_> {
-    /// Sends one part and gives the name under which it will be quoted.
+    /// Sends one part and returns its external id.
     pub(super) async fn send_part(
         &self,
         peer: &str,
@@ -51,7 +53,7 @@ impl SignalSender<'_> {
         self.deliver(method::SEND, peer, &params, SENDING).await.map(name::ours)
     }
 
-    /// Makes a part that was sent before read like this one.
+    /// Replaces the text of a part that was sent before.
     pub(super) async fn edit_part(
         &self,
         peer: &str,
@@ -64,13 +66,12 @@ impl SignalSender<'_> {
         params.insert("editTimestamp".to_owned(), ours.timestamp.into());
         match self.deliver(method::SEND, peer, &params, SENDING).await {
             Ok(_) => Ok(()),
-            // Whatever is wrong with it, a new message says the same.
+            // A rejected edit is sent as a new message.
             Err(SendError::Refused(_)) => Err(SendError::Gone),
             Err(error) => Err(error),
         }
     }
 
-    /// Sends a file.
     pub(super) async fn send_a_file(&self, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
         if file.bytes.len() > LARGEST_FILE {
             return Err(SendError::Refused(words::FILE_TOO_LARGE.to_owned()));
@@ -83,7 +84,7 @@ impl SignalSender<'_> {
         self.deliver(method::SEND, peer, &params, SENDING_FILE).await.map(name::ours)
     }
 
-    /// Puts an emoji under a message, or takes ours away.
+    /// Sets or removes our reaction to a message.
     pub(super) async fn send_reaction(&self, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
         let refused = || SendError::Refused(words::NO_SUCH_MESSAGE.to_owned());
         let message = name::read(external_id).ok_or_else(refused)?;
@@ -97,7 +98,7 @@ impl SignalSender<'_> {
         self.deliver(method::SEND_REACTION, peer, &params, SENDING).await.map(drop)
     }
 
-    /// Tells the author of a message that it was read.
+    /// Sends a read receipt to the author of a message.
     pub(super) async fn send_receipt(&self, external_id: &str) {
         let Some(message) = name::read(external_id) else { return };
         let Some(author) = message.author else { return };
@@ -108,7 +109,7 @@ impl SignalSender<'_> {
         self.courtesy(method::SEND_RECEIPT, &params).await;
     }
 
-    /// Shows that an answer is on its way, or that none is any more.
+    /// Shows or hides the typing indicator.
     pub(super) async fn send_typing(&self, peer: &str, typing: Typing) {
         let mut params = self.to(peer);
         if typing == Typing::Over {
@@ -117,7 +118,7 @@ impl SignalSender<'_> {
         self.courtesy(method::SEND_TYPING, &params).await;
     }
 
-    /// What is said to whom, as text and as ranges of styles.
+    /// Parameters for a text with its styles.
     fn said(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Params {
         let Styled { text, styles } = text::Styled::of(piece, form);
         let mut params = self.to(peer);
@@ -138,7 +139,7 @@ impl SignalSender<'_> {
         params
     }
 
-    /// How the daemon is told who wrote a message; nobody else did if we did.
+    /// Author as the daemon expects it; `None` is our own account.
     fn author(&self, author: Option<&str>) -> String {
         author.map_or_else(|| self.our_account(), str::to_owned)
     }
@@ -196,7 +197,8 @@ impl SignalSender<'_> {
     }
 }
 
-/// The file as text. Its name and type are what others call it, so nothing in them may end the part in which they stand.
+/// Encodes a file as a data URI. Name and type come from outside, so no character in them may end
+/// its field.
 fn data_uri(file: &OutgoingFile) -> String {
     let is_type = |c: char| c.is_ascii_alphanumeric() || "+-._/".contains(c);
     let is_sound = file.mime.split('/').filter(|part| !part.is_empty()).count() == 2 && file.mime.chars().all(is_type);

@@ -1,8 +1,8 @@
-//! Lines over a socket: bounded, and broken rather than guessed at.
+//! Lines over a socket, bounded and strict.
 //!
-//! A line that is too long or no UTF-8 breaks the connection, because whatever follows it cannot be trusted to be the
-//! beginning of a line. Reading may be cancelled at any point and loses nothing; writing may not, so whoever writes owns the
-//! [`LineWriter`] and drops it when it was cut off.
+//! A line that is too long or not UTF-8 breaks the connection, because what follows cannot be
+//! trusted to start a line. Reading may be cancelled at any point without loss; writing may not, so
+//! the caller owns the [`LineWriter`] and drops it after an interrupted write.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 
-/// The longest line. The answer that holds a file is the longest of all, and holds it in Base64.
+/// Maximum length of a line. The longest one contains a file in Base64.
 pub(super) const LONGEST: usize = 32 << 20;
 
-/// Where a daemon listens for lines.
+/// Socket address of the daemon.
 #[derive(Debug, Clone)]
 pub(super) enum DaemonAddress {
     /// A Unix socket.
@@ -24,21 +24,21 @@ pub(super) enum DaemonAddress {
     Tcp(String),
 }
 
-/// Why a connection is of no use any more.
+/// Reasons why a connection is unusable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ConnectionError {
-    /// The other side ended it, or the way to it broke.
+    /// Closed by the other side, or failed.
     Ended(String),
-    /// A line was longer than [`LONGEST`].
+    /// A line longer than [`LONGEST`].
     TooLong,
-    /// What came is no text.
+    /// Not UTF-8.
     Garbled,
 }
 
-/// The reading half of a connection.
+/// Reading half of a connection.
 pub(super) struct LineReader(FramedRead<Box<dyn AsyncRead + Send + Sync + Unpin>, LinesCodec>);
 
-/// The writing half of a connection.
+/// Writing half of a connection.
 pub(super) struct LineWriter(Box<dyn AsyncWrite + Send + Sync + Unpin>);
 
 impl DaemonAddress {
@@ -59,7 +59,7 @@ impl DaemonAddress {
     }
 }
 
-/// A connection over any two streams of bytes.
+/// Makes a connection of any two byte streams.
 pub(super) fn halves(
     read: impl AsyncRead + Send + Sync + Unpin + 'static,
     write: impl AsyncWrite + Send + Sync + Unpin + 'static,
@@ -69,7 +69,7 @@ pub(super) fn halves(
 }
 
 impl LineReader {
-    /// The next line. May be cancelled at any point.
+    /// Reads the next line. May be cancelled at any point.
     pub(super) async fn next(&mut self) -> Result<String, ConnectionError> {
         match self.0.next().await {
             Some(Ok(line)) => Ok(line),
@@ -84,7 +84,7 @@ impl LineReader {
 }
 
 impl LineWriter {
-    /// Writes one line and flushes it. What was cut off in the middle breaks the connection.
+    /// Writes and flushes one line. An interrupted write breaks the connection.
     pub(super) async fn write(&mut self, line: &str) -> io::Result<()> {
         self.0.write_all(line.as_bytes()).await?;
         self.0.write_all(b"\n").await?;
@@ -93,7 +93,7 @@ impl LineWriter {
 }
 
 impl ConnectionError {
-    /// The words for a log or an error.
+    /// Reason for a log line or an error.
     pub(super) fn reason(&self) -> String {
         match self {
             Self::Ended(why) => why.clone(),

@@ -1,34 +1,34 @@
-//! Server-sent events, cut out of a stream of bytes. Pure.
+//! Parser of server-sent events. Pure.
 //!
-//! Of the format only that is read which the daemon writes: `event:` and `data:` lines that end with a newline, with or
-//! without a carriage return before it, a blank line that ends an event, and comments, which say that the stream is alive. All
-//! other fields are passed over. Memory is bounded by the longest event.
+//! It reads only the part of the format that the daemon writes: `event:` and `data:` lines ending
+//! with LF or CRLF, a blank line as the end of an event, and comments as keep-alives. Other fields
+//! are skipped. Memory is bounded by the longest event.
 
 use super::socket::{ConnectionError, LONGEST};
 
-/// Something that stood in the stream.
+/// A parsed event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// A message was received.
+    /// A message.
     Received(String),
-    /// The stream is alive.
+    /// A keep-alive.
     Alive,
 }
 
-/// Cuts events out of bytes, however those are cut.
+/// Splits a byte stream into events, regardless of how the bytes are chunked.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
     bytes: Vec<u8>,
-    /// How many of the bytes are read already.
+    /// Number of bytes already parsed.
     read: usize,
-    /// How many of the bytes are known to hold no newline behind `read`.
+    /// Number of bytes known to hold no newline after `read`.
     scanned: usize,
     event: String,
     data: Option<String>,
 }
 
 impl Splitter {
-    /// More bytes came.
+    /// Appends bytes.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.read.min(self.bytes.len()));
         self.scanned = self.scanned.saturating_sub(self.read);
@@ -36,7 +36,7 @@ impl Splitter {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next sign in what has come so far.
+    /// Returns the next event in the bytes received so far.
     pub(super) fn next(&mut self) -> Result<Option<Sign>, ConnectionError> {
         while let Some(line) = self.line()? {
             if let Some(sign) = self.take(&line)? {

@@ -1,11 +1,12 @@
-//! The connection that only receives, over whichever way the daemon is reached.
+//! Subscription to incoming messages, over a socket or by HTTP.
 //!
-//! It proves all the time that it is alive. On a socket the daemon itself is asked for its version on this very connection
-//! when nothing has come for a while, so an answer proves the stream and not only the program; by HTTP the daemon sends a sign
-//! every fifteen seconds. After [`SILENCE`] without a sign the connection counts as deaf.
+//! Its liveness is checked continuously. On a socket the daemon is asked for its version on this
+//! very connection after a silence, so the response proves the stream and not only the process; by
+//! HTTP the daemon sends a keep-alive every fifteen seconds. After [`SILENCE`] without a sign the
+//! subscription counts as dead.
 //!
-//! One item is read at a time, and the next is looked for only when it is asked for: what is not fetched stays with the
-//! daemon, which then stops fetching itself.
+//! Items are read one at a time and on demand: unread ones stay with the daemon, which then stops
+//! fetching more.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,42 +22,40 @@ use super::wire::{self, Frame, Params, method};
 use crate::time::clock::real_sleep;
 use crate::time::{ActivityGuard, Clock, Timestamp};
 
-/// Nothing was heard for so long: nobody is there any more.
+/// Silence after which a subscription counts as dead.
 pub(super) const SILENCE: Duration = Duration::from_secs(75);
-/// On a socket the daemon is asked when nothing was heard for so long.
+/// Silence after which the daemon is asked on a socket.
 const ASK_AFTER: Duration = Duration::from_secs(30);
-/// How long it then may take: together no longer than [`SILENCE`].
+/// Time allowed for its response; together no longer than [`SILENCE`].
 const ANSWER_WITHIN: Duration = Duration::from_secs(45);
 
-/// Something that was heard.
+/// Something received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Notification {
-    /// A message was received; exactly what the daemon said.
+    /// A message, exactly as the daemon sent it.
     Item(String),
-    /// The stream is alive.
+    /// A sign of life.
     Alive,
 }
 
-/// Why nothing can be heard any more.
+/// Reasons for the loss of a subscription.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Lost {
-    /// There is no connection.
+    /// No connection.
     Away(String),
-    /// There is one, and nothing comes.
+    /// A connection on which nothing arrives.
     Deaf,
-    /// The daemon does not let us receive.
+    /// Rejected by the daemon, with its error code.
     Refused(i64),
 }
 
-/// Where to listen.
+/// Transport of a subscription.
 pub(super) enum Side {
-    /// At a socket.
     Lines(DaemonAddress),
-    /// By HTTP.
     Http(Http),
 }
 
-/// An open connection that receives.
+/// An open subscription.
 pub(super) struct Ear {
     clock: Arc<dyn Clock>,
     heard_at: Timestamp,
@@ -73,7 +72,7 @@ struct Lines {
     writer: LineWriter,
     asked: Option<PendingRequest>,
     last_id: u64,
-    /// Held for a moment after the daemon was asked, so that no simulated time passes before it can have answered.
+    /// Held briefly after a request, so that no simulated time passes before the response.
     busy: Option<ActivityGuard>,
 }
 
@@ -92,12 +91,12 @@ enum NotificationEvent {
 struct Events {
     response: Response,
     splitter: Splitter,
-    /// The daemon agreed to be listened to, and that was not told yet.
+    /// True until the start of the subscription was reported.
     is_new: bool,
 }
 
 impl Side {
-    /// Opens a connection and asks to receive for that account.
+    /// Connects and subscribes for that account.
     pub(super) async fn open(&self, clock: &Arc<dyn Clock>, account: &str) -> Result<Ear, Lost> {
         let kind = match self {
             Self::Lines(place) => NotificationKind::Lines(Lines::open(place, &**clock, account).await?),
@@ -108,7 +107,7 @@ impl Side {
 }
 
 impl Ear {
-    /// What comes next. May be cancelled at any point. After an error it is of no use any more.
+    /// Waits for the next item. May be cancelled at any point. Unusable after an error.
     pub(super) async fn hear(&mut self) -> Result<Notification, Lost> {
         let heard = match &mut self.kind {
             NotificationKind::Lines(lines) => lines.hear(&*self.clock, &mut self.heard_at).await,
@@ -156,7 +155,7 @@ impl Lines {
         }
     }
 
-    /// Any line answers the question whether somebody is there; only its own answer settles a subscription.
+    /// Any line proves liveness; only its own response settles a subscription.
     fn understand(&mut self, line: &str) -> Result<Option<Notification>, Lost> {
         let asked = self.asked.as_ref().map(|asked| (asked.id, asked.what));
         if !matches!(asked, Some((_, NotificationEvent::Subscription))) {
@@ -185,7 +184,8 @@ impl Lines {
         self.last_id += 1;
         self.busy = Some(clock.busy());
         let line = wire::request(self.last_id, method, params);
-        // Noted first: if this is cut off in the middle, no answer comes, and the connection is given up for that.
+        // Recorded first: if writing is cancelled, no response comes, and the connection is given
+        // up for that.
         self.asked = Some(PendingRequest { id: self.last_id, what, until: clock.now().plus(ANSWER_WITHIN) });
         let written = within(clock, ANSWER_WITHIN, self.writer.write(&line)).await.ok_or(Lost::Deaf)?;
         written.map_err(|error| Lost::Away(error.kind().to_string()))
@@ -194,7 +194,7 @@ impl Lines {
 
 impl Events {
     async fn open(http: &Http, clock: &dyn Clock, account: &str) -> Result<Self, Lost> {
-        // An older daemon sends not even the head of its answer before the first sign.
+        // An older daemon sends not even the response head before its first keep-alive.
         let response = within(clock, SILENCE, http.listen(account)).await.ok_or(Lost::Deaf)?;
         let response = response.map_err(|failure| match failure {
             RpcError::Refused(refusal) => Lost::Refused(refusal.code),

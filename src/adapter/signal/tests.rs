@@ -1,4 +1,4 @@
-//! The adapter against a daemon that the test plays line by line, on a Unix socket.
+//! Tests of the adapter against a daemon played by the test, on a Unix socket.
 
 mod http;
 
@@ -17,13 +17,13 @@ use crate::wording::signal as words;
 const OURS: &str = "+431110000";
 const ADA: &str = "0a0a0a0a-0000-4000-8000-00000000000a";
 
-/// The daemon's side of everything.
+/// The daemon's listening socket.
 struct Daemon {
     folder: TempDir,
     listener: UnixListener,
 }
 
-/// The daemon's side of one connection.
+/// The daemon's end of one connection.
 struct Line {
     reader: LineReader,
     writer: LineWriter,
@@ -53,7 +53,7 @@ impl Daemon {
         Line { reader, writer }
     }
 
-    /// A connection that has asked for what is received, and was answered.
+    /// Accepts a connection and confirms its subscription.
     async fn subscribed(&self) -> Line {
         let mut line = self.accept().await;
         let asked = line.asked("subscribeReceive").await;
@@ -78,7 +78,7 @@ impl Line {
         self.writer.write(&line.to_string()).await.unwrap();
     }
 
-    /// A message with that number for a time stamp.
+    /// Sends a message with that number as its timestamp.
     async fn receive(&mut self, number: u64) {
         self.say(&json!({"jsonrpc": "2.0", "method": "receive", "params": envelope(number)})).await;
     }
@@ -88,7 +88,7 @@ fn envelope(number: u64) -> Value {
     json!({"account": OURS, "envelope": {"sourceUuid": ADA, "timestamp": number}})
 }
 
-/// The number of the one message that was handed over.
+/// Number of the only message in a batch.
 fn number(batch: &Batch) -> u64 {
     let [raw] = batch.items.as_slice() else { panic!("{batch:?}") };
     serde_json::from_str::<Value>(raw).unwrap()["envelope"]["timestamp"].as_u64().unwrap()
@@ -103,7 +103,7 @@ fn piece(text: &str, quotes: Option<&str>) -> OutgoingPart {
     OutgoingPart { rich: text.to_owned(), plain: text.to_owned(), quotes, ..OutgoingPart::default() }
 }
 
-/// So many seconds pass, and a moment for whatever follows from that.
+/// Advances the clock and lets the follow-up work run.
 async fn passes(clock: &SimulatedClock, seconds: u64) {
     clock.advance(Duration::from_secs(seconds)).await;
     crate::time::clock::real_sleep(Duration::from_secs(2)).await;
@@ -120,7 +120,7 @@ async fn what_is_not_acknowledged_is_handed_over_again() {
     for _ in 0..3 {
         assert_eq!(number(&signal.next(None).await.unwrap()), 1);
     }
-    // Not even the end of the connection costs what was read and is not stored.
+    // Not even the end of the connection loses a line that was read and is not stored.
     drop(line);
     assert_eq!(number(&signal.next(None).await.unwrap()), 1);
     signal.ack(None).await;
@@ -141,7 +141,7 @@ async fn while_the_journal_is_busy_everything_else_stays_with_the_daemon() {
         params["padding"] = "x".repeat(64 * 1024).into();
         json!({"method": "receive", "params": params})
     };
-    // More than any socket holds: writing it all ends only when somebody reads.
+    // More than any socket buffer holds: writing it all completes only when the other side reads.
     let flood = async {
         for number in 1..100 {
             line.say(&padded(number)).await;

@@ -1,11 +1,11 @@
-//! The assistant's Markdown as messages on Signal: plain text, and beside it which range of it looks how.
+//! Rendering of the assistant's Markdown for Signal: plain text plus style ranges.
 //!
-//! Signal has four looks that we use and no links, headings, lists or tables; what has no look of its own is spelled out as the
-//! terminal does it: bars before a quote, the address in full behind its words. A part is measured in bytes, since the
-//! daemon turns a longer body into a file; its ranges are counted in UTF-16 units, and from the finished part, so that
-//! cutting cannot shift them. A range whose text got lost would style other words, so both are stored as one ([`Styled`]).
-//!
-//! Buttons have no place here: the texts name the commands.
+//! Signal has four styles that we use and no links, headings, lists or tables; other markup is
+//! spelled out as in the terminal: bars before a quote, the full address after its text. A part is
+//! measured in bytes, since the daemon turns a longer body into a file; its ranges are counted in
+//! UTF-16 units of the finished part, so that splitting cannot shift them. A range without its text
+//! would style other words, so both are stored as one ([`Styled`]). There are no buttons: the texts
+//! name the commands.
 
 mod styles;
 
@@ -18,21 +18,21 @@ pub(super) use styles::Styled;
 
 use styles::{StyleSet, units};
 
-/// The longest body that the daemon sends as it is, in bytes.
+/// Longest body that the daemon sends as it is, in bytes.
 const LIMIT: usize = 2000;
-/// Room in each part for a few words before it, as when it may be a repeat.
+/// Space reserved in each part for a prefix such as the repeat notice.
 const MARK_ROOM: usize = 40;
-/// Before each line of a quote.
+/// Prefix of each line of a quote.
 const BAR: &str = "│ ";
 
-/// The parts of a message; none if there is nothing to see.
+/// Renders a message into parts; none if nothing is visible.
 pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
     let (markdown, _, _) = outbound.text.open();
     let parts = styled(markdown, LIMIT - MARK_ROOM).into_iter();
     parts.map(|part| OutgoingPart { rich: part.encode(), plain: part.text, ..OutgoingPart::default() }).collect()
 }
 
-/// The part with a few words before it.
+/// Prefixes a part with a short notice.
 pub(super) fn marked(piece: &OutgoingPart, words: &str) -> OutgoingPart {
     let mut styled = Styled::of(piece, PartFormat::Rich);
     let mark = format!("{words} ");
@@ -44,11 +44,11 @@ pub(super) fn marked(piece: &OutgoingPart, words: &str) -> OutgoingPart {
     OutgoingPart { rich: styled.encode(), plain: format!("{mark}{}", piece.plain), ..piece.clone() }
 }
 
-/// The Markdown in parts of at most `limit` bytes.
+/// Splits the Markdown into parts of at most `limit` bytes.
 fn styled(markdown: &str, limit: usize) -> Vec<Styled> {
     let mut flow = Flow::default();
     let mut quote = 0;
-    // Nothing can stand behind words here, so the label makes no difference.
+    // Links cannot be hidden here, so the label makes no difference.
     for block in markdown::read(markdown, Links::Bare) {
         if !flow.is_empty() {
             let bar = if block.quote == quote && quote != 0 { BAR.trim_end() } else { "" };
@@ -80,7 +80,7 @@ fn push_spans(flow: &mut Flow<StyleSet>, spans: &[Span], line_break: &str) {
     }
 }
 
-/// Whoever copies code wants nothing before it but what is its own; only the bars of a quote go through.
+/// Copied code should contain nothing but itself; only the bars of a quote are kept.
 fn push_preformatted(flow: &mut Flow<StyleSet>, block: &Block, bars: &str, text: &str) {
     if !markdown::is_blank(&block.lead) {
         flow.push(&format!("{bars}{}\n", block.lead.trim_end()), StyleSet::default());

@@ -1,18 +1,18 @@
-//! Waiting for the daemon: how long, and how long not to try again.
+//! Timeouts and backoff for the daemon.
 
 use std::time::Duration;
 
 use crate::time::Clock;
 use crate::time::clock::real_sleep;
 
-/// How long opening a connection may take.
+/// Time allowed for opening a connection.
 pub(super) const OPENING: Duration = Duration::from_secs(10);
-/// For so long in real time an answer counts as on its way, so that no simulated time passes before it is there.
+/// Real time during which a response is awaited before simulated time may pass.
 pub(super) const AT_ONCE: Duration = Duration::from_millis(500);
-/// The longest pause between two tries.
+/// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// The result of `work`, or `None` if it takes longer than `limit` of the clock's time.
+/// Returns the result of `work`, or `None` if it takes longer than `limit` of the clock's time.
 pub(super) async fn within<T>(clock: &dyn Clock, limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     let (busy, at) = (clock.busy(), clock.now().plus(limit));
     tokio::pin!(work);
@@ -22,7 +22,7 @@ pub(super) async fn within<T>(clock: &dyn Clock, limit: Duration, work: impl Fut
         () = real_sleep(AT_ONCE) => {}
     }
     let wake = clock.wake_at(at);
-    // The daemon takes its time; whoever waits for it is not at work.
+    // Waiting for the daemon is no activity.
     drop(busy);
     tokio::select! {
         biased;
@@ -31,8 +31,8 @@ pub(super) async fn within<T>(clock: &dyn Clock, limit: Duration, work: impl Fut
     }
 }
 
-/// How long to leave it alone after `failures` in a row: a second, doubling up to a minute, and up to half of it less by the
-/// `dice` (0 to 1), so that what broke together is not tried again together.
+/// Backoff after `failures` in a row: a second, doubling up to a minute, shortened by up to half by
+/// the `dice` (0 to 1), so that simultaneous failures are not retried at the same time.
 pub(super) fn pause(failures: u32, dice: f64) -> Duration {
     let whole = Duration::from_secs(1 << failures.saturating_sub(1).min(6)).min(LONGEST_PAUSE);
     whole.mul_f64(1.0 - dice.clamp(0.0, 1.0) / 2.0)

@@ -1,21 +1,22 @@
-//! The words that we and the daemon exchange: JSON-RPC 2.0, one object in one line.
+//! Protocol with the daemon: JSON-RPC 2.0, one object per line.
 //!
-//! Which methods we use, with which parameters, and what we read of their answers stands in `docs/signal-wire.md` and nowhere
-//! else: a program other than signal-cli that keeps to that page can serve this adapter unchanged. A test holds the list of
-//! [`method`]s against it.
+//! The methods, parameters and result fields that we use are listed only in `docs/signal-wire.md`:
+//! a program other than signal-cli that implements that page can serve this adapter unchanged. A
+//! test compares the list of [`method`]s with it.
 //!
-//! Reading is forgiving, because the other side is developed by others: fields that are missing or unknown never make a line
-//! unreadable, and a line that is no answer and no message is passed over. What a message says is not looked at here: it
-//! reaches the journal as it came. The daemon's own sentences are never kept, because they name people and numbers.
+//! Parsing is lenient, because the other side evolves independently: missing or unknown fields
+//! never make a line unreadable, and a line that is neither response nor message is skipped.
+//! Messages are not inspected here and reach the journal unchanged. The daemon's own sentences are
+//! never kept, because they contain names and numbers.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-/// The parameters of a request, by name.
+/// Named parameters of a request.
 pub(super) type Params = Map<String, Value>;
 
-/// The methods that we call.
+/// Methods in use.
 pub(super) mod method {
     pub(in super::super) const VERSION: &str = "version";
     pub(in super::super) const LIST_ACCOUNTS: &str = "listAccounts";
@@ -43,7 +44,7 @@ pub(super) mod method {
     ];
 }
 
-/// The codes on which something depends.
+/// Error codes with special handling.
 pub(super) mod code {
     pub(in super::super) const UNKNOWN_METHOD: i64 = -32601;
     pub(in super::super) const ACCOUNT: i64 = -32602;
@@ -57,20 +58,20 @@ pub(super) mod code {
 /// A line from the daemon.
 #[derive(Debug)]
 pub(super) enum Frame<'a> {
-    /// Something was received; the text is exactly what stood under `params`.
+    /// A notification, exactly as under `params`.
     Received(&'a str),
-    /// The answer to a request of ours.
+    /// The response to a request of ours.
     Answer(u64, Result<&'a str, RpcRefusal>),
-    /// Nothing that concerns us.
+    /// Anything else.
     Other,
 }
 
-/// The daemon said no.
+/// An error response.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RpcRefusal {
-    /// Why.
+    /// Error code.
     pub(super) code: i64,
-    /// What became of each recipient, if it was about sending.
+    /// Outcome per recipient, after a send request.
     pub(super) data: Value,
 }
 
@@ -88,12 +89,12 @@ struct RpcLine<'a> {
     error: Value,
 }
 
-/// A request in one line, without its end.
+/// Formats a request as one line, without its newline.
 pub(super) fn request(id: u64, method: &str, params: &Params) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
 }
 
-/// What a line says.
+/// Parses a line.
 pub(super) fn read(line: &str) -> Frame<'_> {
     let Ok(line) = serde_json::from_str::<RpcLine<'_>>(line) else { return Frame::Other };
     match (line.method.as_str(), line.params, line.id.as_u64()) {

@@ -1,5 +1,4 @@
-//! Fetching a file that came with a message: first its path, which the server keeps for an hour, then its
-//! bytes.
+//! Download of a received file: first its path, which the server keeps for an hour, then its bytes.
 
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use teloxide_core::types::FileId;
 use super::wire::{ApiRefusal, CallError, DownloadFailure, Wire};
 use crate::adapter::FetchFileError;
 
-/// How long a download may take in all; the Bot API hands out at most 20 MB.
+/// Time allowed for a download; the Bot API serves at most 20 MB.
 const LIMIT: Duration = Duration::from_secs(120);
 
 #[derive(Deserialize)]

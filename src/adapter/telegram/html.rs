@@ -1,9 +1,9 @@
-//! The assistant's Markdown as messages in Telegram's HTML, each with the same piece as plain text for the
-//! day Telegram refuses the markup.
+//! Rendering of the assistant's Markdown as Telegram HTML, with each part also as plain text in
+//! case Telegram rejects the markup.
 //!
-//! Telegram rejects a whole message for one wrong character, so the markup is small and certain: the tags of
-//! [`tags::Tag`] in one fixed order of nesting, never empty, every text escaped, every part closed by itself.
-//! Blocks become one [`Flow`], which is cut before any tag is written.
+//! Telegram rejects a whole message for one wrong character, so the markup is small and strict: the
+//! tags of [`tags::Tag`] in one fixed order of nesting, never empty, every text escaped, every tag
+//! closed in its part. Blocks become one [`Flow`], which is split before any tag is written.
 
 mod tags;
 
@@ -14,22 +14,23 @@ use crate::adapter::markdown::{self, Block, Body, Links, Span};
 
 use tags::{TagSet, escaped, escaped_units, write_escaped};
 
-/// The longest message Telegram takes, in UTF-16 units of visible text. We hold the markup to it as well.
+/// Longest message, in UTF-16 units of visible text. We apply the limit to the markup as well.
 pub const LIMIT: usize = 4096;
-/// Below this there would be no room for one character in its tags; smaller limits count as this.
+/// Smallest usable limit: it leaves space for one character in its tags.
 pub const SMALLEST_LIMIT: usize = 128;
 
-/// One message: `html` to send, `plain` if Telegram cannot parse it. Neither is blank or over the limit.
+/// One message: `html` to send, `plain` if Telegram cannot parse it. Neither is blank or over the
+/// limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HtmlPart {
-    /// In Telegram's HTML.
+    /// Telegram HTML.
     pub html: String,
-    /// Without markup.
+    /// The same without markup.
     pub plain: String,
 }
 
-/// The messages that show this Markdown, in order; none if there is nothing to see. Each has at most `limit` (but never less than
-/// [`SMALLEST_LIMIT`]) UTF-16 units.
+/// Renders Markdown into messages of at most `limit` UTF-16 units (at least [`SMALLEST_LIMIT`]);
+/// none if nothing is visible.
 pub fn render(markdown: &str, links: Links, limit: usize) -> Vec<HtmlPart> {
     let limit = limit.max(SMALLEST_LIMIT);
     let mut flow = Flow::default();
@@ -62,7 +63,7 @@ fn push_block(flow: &mut Flow<TagSet>, block: Block, limit: usize) {
 }
 
 fn push_spans(flow: &mut Flow<TagSet>, spans: &[Span], line_break: &str, base: &TagSet, limit: usize) {
-    // A long address would leave no room for its words.
+    // A long address would leave no space for its text.
     let too_long = |link: &str| escaped_units(link) > limit / 4;
     for span in markdown::spell_out(spans, too_long) {
         let style = &span.style;

@@ -1,4 +1,4 @@
-//! The command menu: each known person sees what their role may use, strangers see nothing.
+//! Command menu: known people see the commands of their role, strangers none.
 
 use teloxide_core::payloads::{DeleteMyCommands, DeleteMyCommandsSetters, SetMyCommands, SetMyCommandsSetters};
 use teloxide_core::types::{BotCommand, BotCommandScope, ChatId, Recipient};
@@ -8,12 +8,12 @@ use super::wire::{CallError, Wire};
 use crate::adapter::MenuEntry;
 use crate::people::Role;
 
-/// Registers the menus. A menu is a convenience, so what fails is told once and left alone.
+/// Registers the menus. Best effort: a failure is logged once.
 pub(super) async fn register(wire: &Wire, commands: &[MenuEntry], peers: &[(String, Role)]) {
     let for_all = DeleteMyCommands::new().scope(BotCommandScope::Default);
     let mut failed = wire.ask::<_, bool>(&for_all).await.err();
     for (peer, role) in peers {
-        // Whoever asks us to wait, or cannot be reached, would say the same to the next one.
+        // A rate limit or an outage would affect the next request too.
         if failed.as_ref().is_some_and(|failure| !is_about_one_chat(failure)) {
             break;
         }
@@ -32,7 +32,7 @@ fn for_chat(chat: ChatId, role: Role, commands: &[MenuEntry]) -> SetMyCommands {
     SetMyCommands::new(entries).scope(BotCommandScope::Chat { chat_id: Recipient::Id(chat) })
 }
 
-/// A chat that is not there, or whose person has not written yet.
+/// Returns true if the chat does not exist, or its person has not written yet.
 fn is_about_one_chat(failure: &CallError) -> bool {
     matches!(failure, CallError::Refused(refusal) if matches!(refusal.code, 400 | 403))
 }

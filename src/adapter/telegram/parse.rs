@@ -1,14 +1,14 @@
-//! From the raw JSON of one update to an [`Inbound`]: pure, total, and never by way of a type that could drop
-//! something.
+//! Conversion of the raw JSON of one update to an [`Inbound`]: pure and total, and never through a
+//! type that could drop something.
 //!
-//! A typed message is not read here on purpose. One field of an unexpected shape (a reply to a text in
-//! another chat is enough) makes teloxide's `Message` an empty one, and what the person wrote would be gone.
-//! So each field is looked up for itself: a broken or new one costs only itself. Marks fail closed: any field
-//! whose name says *forwarded* counts, whatever is in it, and any chat that is not plainly private is a
-//! group.
+//! Typed messages are avoided on purpose. One field of an unexpected shape (a reply to a text in
+//! another chat is enough) makes teloxide's `Message` an empty one, and the text would be lost. So
+//! each field is read separately: a broken or new one costs only itself. Marks fail closed: any
+//! field whose name says *forwarded* counts, regardless of its value, and any chat that is not
+//! plainly private is a group.
 //!
-//! Whether something in a group is meant for us depends on who we are ([`Us`]): our id is part of the token,
-//! our name is known once Telegram has been asked. Until then nothing is taken for a mention by name.
+//! The parser of mentions depends on our identity ([`Us`]): our id is part of the token, our name
+//! is known once Telegram was asked. Until then no mention by name is recognised.
 
 mod content;
 mod mention;
@@ -25,16 +25,16 @@ use content::MessageBody;
 use mention::Meant;
 use place::Where;
 
-/// Who we are on this channel.
+/// Our identity on this channel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Us {
-    /// Our user id.
+    /// User id.
     pub(super) id: i64,
-    /// Our user name without the at sign; blank as long as Telegram was not asked.
+    /// User name without the at sign; blank until Telegram was asked.
     pub(super) username: String,
 }
 
-/// Understands one update. Only what has no update number at all is unreadable.
+/// Parses one update. Only an update without a number is unreadable.
 pub(super) fn parse(raw: &str, us: &Us) -> Result<Inbound, Unreadable> {
     let unreadable = || Unreadable { adapter: super::NAME };
     let update: Value = serde_json::from_str(raw).map_err(|_| unreadable())?;
@@ -47,12 +47,12 @@ pub(super) fn parse(raw: &str, us: &Us) -> Result<Inbound, Unreadable> {
     Ok(understood.unwrap_or_else(|| unconcerning(&update, id)))
 }
 
-/// The number of an update, by which it is confirmed.
+/// Number of an update, by which it is confirmed.
 pub(super) fn update_id(update: &Value) -> Option<i64> {
     number(update, "update_id")
 }
 
-/// How a message is named among all items of one account.
+/// External id of a message, unique within one account.
 pub(super) fn message_name(chat: i64, message: i64) -> String {
     format!("m{chat}:{message}")
 }
@@ -82,7 +82,7 @@ fn edited(message: &Value, us: &Us) -> Option<Inbound> {
             said: with_marks(message, &meant, files),
             also: None,
         },
-        // A location that moves or a poll that closes: nobody said anything.
+        // A moving location or a closing poll is no edit of text.
         _ => Event::Nothing,
     };
     let server_at = stamp(message, "edit_date").or_else(|| stamp(message, "date"));
@@ -98,12 +98,12 @@ fn pressed(query: &Value) -> Option<Inbound> {
         None => Event::Nothing,
     };
     let mut inbound = place.inbound(format!("c{callback}"), None, event);
-    // The message under which the button stands is our own; its sender is not who pressed.
+    // The message with the button is our own; its sender did not press it.
     inbound.sender = sender.to_string();
     Some(inbound)
 }
 
-/// Whoever reacts as a channel or as an anonymous administrator is nobody in particular, so nothing was said.
+/// A reaction as a channel or as an anonymous administrator has no sender and is ignored.
 fn reacted(reaction: &Value, update: i64) -> Option<Inbound> {
     let sender = number(field(reaction, "user")?, "id")?;
     let place = Where::of(reaction)?;
@@ -113,7 +113,7 @@ fn reacted(reaction: &Value, update: i64) -> Option<Inbound> {
     Some(inbound)
 }
 
-/// The emoji that was added last; blank when none is left, or when it is a picture that only Telegram knows.
+/// The emoji added last; blank if none is left, or if it is a custom one.
 fn newest_emoji(reaction: &Value) -> String {
     let list = |key: &str| field(reaction, key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let (before, now) = (list("old_reaction"), list("new_reaction"));
@@ -121,7 +121,7 @@ fn newest_emoji(reaction: &Value) -> String {
     newest.and_then(|one| text(one, "emoji")).unwrap_or_default().to_owned()
 }
 
-/// A kind that we do not ask for or do not know, or one without the ids that it should have.
+/// An update of an unrequested or unknown kind, or without the expected ids.
 fn unconcerning(update: &Value, id: i64) -> Inbound {
     let inner = update.as_object().and_then(|fields| fields.values().find(|value| value.is_object()));
     let chat = inner.and_then(|inner| field(inner, "chat"));
@@ -168,7 +168,7 @@ fn stamp(message: &Value, key: &str) -> Option<Timestamp> {
     number(message, key).filter(|seconds| *seconds > 0).map(Timestamp::from_seconds)
 }
 
-/// A field that is there and not null.
+/// Returns a field that is present and not null.
 fn field<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.get(key).filter(|value| !value.is_null())
 }

@@ -1,7 +1,7 @@
-//! The shared deadline after a 429: until it has passed nothing goes to that chat, whatever asks.
+//! Rate limits per chat after a 429: until the deadline nothing is sent to that chat.
 //!
-//! Telegram lengthens the ban of a program that goes on knocking, so sends, edits and typing all look here
-//! first. Only memory: after a restart the first attempt learns the deadline again.
+//! Telegram extends the ban of a bot that keeps sending, so sends, edits and typing all check here
+//! first. Kept in memory only: after a restart the first attempt learns the deadline again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// More chats than this are never remembered; the pause that ends first is given up.
+/// Maximum number of chats remembered; the pause that ends first is dropped.
 const MAX_CHATS: usize = 1024;
 
-/// Which chats must be left alone, and until when.
+/// Rate-limited chats and their deadlines.
 #[derive(Debug, Default)]
 pub(super) struct Pauses(Mutex<HashMap<String, Pause>>);
 
@@ -23,20 +23,20 @@ struct Pause {
 }
 
 impl Pause {
-    /// Never longer than it was asked for, even when the clock has been set back meanwhile.
+    /// Remaining time, no longer than asked for, even when the clock has been set back meanwhile.
     fn rest(self, now: Timestamp) -> Duration {
         self.until.since(now).min(self.length)
     }
 }
 
 impl Pauses {
-    /// How long the chat must still be left alone.
+    /// Remaining wait for a chat, if any.
     pub(super) fn rest(&self, peer: &str, now: Timestamp) -> Option<Duration> {
         let rest = self.lock().get(peer)?.rest(now);
         (!rest.is_zero()).then_some(rest)
     }
 
-    /// The server asked to leave the chat alone for `length`. A later deadline is never shortened.
+    /// Records a rate limit of that length. A later deadline is never shortened.
     pub(super) fn note(&self, peer: &str, length: Duration, now: Timestamp) {
         let mut chats = self.lock();
         chats.retain(|_, pause| !pause.rest(now).is_zero());

@@ -1,10 +1,10 @@
-//! Receiving by long polls, and the cursor that confirms.
+//! Receiving by long polling, and the cursor that confirms.
 //!
-//! Telegram forgets updates once a poll names a number above theirs, so a poll names only what the journal
-//! holds: the cursor that came back with the last committed batch. After a quiet week Telegram chooses new
-//! numbers at random, perhaps lower ones, and a poll with an old number would then throw everything away
-//! unseen. So a cursor counts for six days only; after that the poll names no number, what comes may have
-//! been seen before, and the journal's unique ids do their work.
+//! Telegram drops updates once a poll names a number above theirs, so a poll names only what the
+//! journal holds: the cursor of the last committed batch. After a quiet week Telegram chooses new
+//! numbers at random, perhaps lower ones, and a poll with an old number would then discard
+//! everything unseen. So a cursor is valid for six days only; after that the poll names no number,
+//! and the journal's unique ids filter repeats.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,15 +20,15 @@ use super::wire::{CallError, Wire};
 use crate::adapter::{Batch, PollError};
 use crate::time::Timestamp;
 
-/// How long the server holds a poll when there is nothing new.
+/// Time for which the server holds a poll without updates.
 const HOLD: Duration = Duration::from_secs(50);
-/// How long we wait for it; longer than it is held, or each quiet poll would fail.
+/// Client timeout of a poll; longer than it is held, or each quiet poll would fail.
 const LIMIT: Duration = Duration::from_secs(65);
-/// A cursor that is older does not count: a day less than Telegram's quiet week.
+/// Maximum age of a cursor: a day less than Telegram's quiet week.
 const FRESH: Duration = Duration::from_secs(6 * 24 * 3600);
 /// A cursor from further ahead was written under a wrong clock; its age is unknown.
 const AHEAD: Duration = Duration::from_secs(24 * 3600);
-/// What we want to hear of. Telegram remembers what it was told last, so it is said each time.
+/// Requested kinds of updates. Sent with every poll, since Telegram remembers the last list.
 pub(super) const WANTED: [AllowedUpdate; 5] = [
     AllowedUpdate::Message,
     AllowedUpdate::EditedMessage,
@@ -37,7 +37,7 @@ pub(super) const WANTED: [AllowedUpdate; 5] = [
     AllowedUpdate::MessageReaction,
 ];
 
-/// teloxide's type has no room for all numbers that may come.
+/// teloxide's type does not cover all possible numbers.
 #[derive(Serialize)]
 struct GetUpdates {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ struct GetUpdates {
     allowed_updates: [AllowedUpdate; 5],
 }
 
-/// The last update that is in the journal, and when it was received.
+/// Last update in the journal, and its time of receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cursor {
     last: i64,
@@ -55,7 +55,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// What the next poll asks for, if the cursor still counts.
+    /// Offset of the next poll, if the cursor is still valid.
     fn offset(self, now: Timestamp) -> Option<i64> {
         let counts = now.since(self.seen) < FRESH && self.seen.since(now) < AHEAD;
         counts.then(|| self.last.saturating_add(1))
@@ -78,7 +78,7 @@ impl FromStr for Cursor {
     }
 }
 
-/// One long poll after `cursor`. `now` is asked before and after it.
+/// Runs one long poll after `cursor`. `now` is called before and after it.
 pub(super) async fn poll(wire: &Wire, cursor: Option<&str>, now: impl Fn() -> Timestamp) -> Result<Batch, PollError> {
     let offset = cursor.and_then(|stored| stored.parse::<Cursor>().ok()).and_then(|cursor| cursor.offset(now()));
     let ask = GetUpdates { offset, timeout: HOLD.as_secs(), limit: 100, allowed_updates: WANTED };
@@ -87,23 +87,23 @@ pub(super) async fn poll(wire: &Wire, cursor: Option<&str>, now: impl Fn() -> Ti
     if items.is_empty() {
         return Ok(Batch { items, cursor: cursor.map(str::to_owned) });
     }
-    // The last and not the highest: when the numbers have begun anew, lower ones are newer, and a poll that
-    // named a higher one would throw them away.
+    // The last and not the highest: after renumbering, lower numbers are newer, and a poll with a
+    // higher one would discard them.
     let number = |raw: &String| update_id(&serde_json::from_str::<Value>(raw).ok()?);
     match items.iter().rev().find_map(number) {
         Some(last) => Ok(Batch { items, cursor: Some(Cursor { last, seen: now() }.to_string()) }),
-        // Without a number it could never be confirmed and would come again at once, for ever.
+        // Without a number they could never be confirmed and would be delivered again for ever.
         None => Err(PollError::Unreachable("The server sent updates without numbers".to_owned())),
     }
 }
 
-/// What a failed call means to whoever receives.
+/// Translates a failed call for the receive loop.
 pub(super) fn trouble(failure: CallError) -> PollError {
     match failure {
         CallError::Refused(refusal) => match (refusal.code, refusal.wait) {
             (_, Some(wait)) => PollError::Wait(wait),
             (409, _) => PollError::Conflict,
-            // For a token that it does not know Telegram says one or the other, depending on its form.
+            // For an unknown token Telegram sends one or the other, depending on its form.
             (401 | 404, _) => PollError::BadToken,
             (code, _) => PollError::Unreachable(format!("{code} {}", refusal.reason)),
         },

@@ -1,4 +1,4 @@
-//! Looks at a bot without changing anything, for whoever sets it up or checks it.
+//! Read-only probe of a bot, for set-up and checks.
 
 use serde::Deserialize;
 use teloxide_core::payloads::{GetMe, GetWebhookInfo};
@@ -8,26 +8,26 @@ use crate::adapter::PollError;
 use crate::text;
 use crate::time::Timestamp;
 
-/// As much as is shown of what Telegram says of a failed call.
+/// Maximum length of Telegram's error message as displayed.
 const SHOWN: usize = 120;
 
-/// A bot as Telegram tells of it.
+/// A bot as reported by Telegram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bot {
-    /// Its name, as people find it, without `@`.
+    /// User name without `@`.
     pub username: String,
-    /// Where Telegram calls; whoever polls gets nothing meanwhile.
+    /// State of the webhook; while one is set, polling receives nothing.
     pub webhook: Option<Calls>,
 }
 
-/// How Telegram fares with calling.
+/// State of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calls {
-    /// The address.
+    /// Address that Telegram calls.
     pub url: String,
-    /// How many messages wait to be handed over.
+    /// Number of pending updates.
     pub waiting: u64,
-    /// When a call failed last, and what Telegram says of it.
+    /// Time and message of the last failed call.
     pub failed: Option<(Timestamp, String)>,
 }
 
@@ -49,10 +49,7 @@ struct WebhookInfo {
 }
 
 impl Telegram {
-    /// Asks who the token's bot is, and where its updates go.
-    ///
-    /// # Errors
-    /// By what to do about it.
+    /// Asks for the bot of the token and its webhook.
     pub async fn look(&self) -> Result<Bot, PollError> {
         let named: Named = self.wire.ask(&GetMe::new()).await.map_err(poll::trouble)?;
         let webhook: WebhookInfo = self.wire.ask(&GetWebhookInfo::new()).await.map_err(poll::trouble)?;

@@ -1,14 +1,14 @@
-//! Which sentence tells which trouble, and when silence counts as one.
+//! Sentences for problems with receiving, and the limit of silence.
 
 use std::time::Duration;
 
 use crate::adapter::PollError;
 use crate::wording::telegram as words;
 
-/// A poll takes at most 65 seconds; several have failed to end, without an error, when this has passed.
+/// A poll takes at most 65 seconds; after this time several have hung without an error.
 pub(super) const SILENCE: Duration = Duration::from_secs(5 * 60);
 
-/// An error with the sentence that a person reads.
+/// An error with its sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TelegramProblem {
     pub(super) sentence: &'static str,

@@ -1,7 +1,7 @@
-//! Sending and editing one part, and what each refusal means for the outbox.
+//! Sending and editing of parts, and the meaning of each rejection for the outbox.
 //!
-//! A peer is a chat, or a chat and a topic of it (`chat/topic`). What is about a message that stands already needs no
-//! topic: its number is unique in the chat.
+//! A peer is a chat, or a chat and a topic (`chat/topic`). Requests about an existing message need
+//! no topic: its number is unique in the chat.
 
 use serde::Deserialize;
 use teloxide_core::payloads::{
@@ -17,12 +17,12 @@ use super::parse::message_name;
 use super::wire::{ApiRefusal, CallError, Wire};
 use crate::adapter::{OutgoingPart, PartFormat, SendError};
 
-/// Buttons that stand side by side; more of them begin a new row.
+/// Number of buttons per row.
 const BUTTONS_IN_A_ROW: usize = 2;
 
-/// Refusals of a rich text that a plain one would not meet.
+/// Rejections of a rich text that a plain one would not meet.
 const BAD_MARKUP: &[&str] = &["can't parse entities", "can't parse message text", "ENTITY_BOUNDS_INVALID"];
-/// Refusals with code 400 which say that nobody is there who could or would read it; so does every 403.
+/// Rejections with code 400 that mean the chat cannot be reached; so does every 403.
 const BLOCKED: &[&str] = &[
     "chat not found",
     "user not found",
@@ -34,38 +34,39 @@ const BLOCKED: &[&str] = &[
     "upgraded to a supergroup",
     "bot was kicked",
 ];
-/// Refusals which say that the message to be edited cannot be edited any more.
+/// Rejections that mean a message can no longer be edited.
 const GONE: &[&str] =
     &["message to edit not found", "message can't be edited", "message to react not found", "MESSAGE_ID_INVALID"];
-/// What Telegram calls an edit that would change nothing.
+/// Rejections of an edit that would change nothing.
 const SAME: &[&str] = &["message is not modified", "MESSAGE_NOT_MODIFIED"];
 
-/// All that is read of Telegram's answer: more could fail to be understood, although the message is there.
+/// The only field that is read of a response: more could fail to parse although the message was
+/// sent.
 #[derive(Deserialize)]
 pub(super) struct Sent {
     pub(super) message_id: i64,
 }
 
-/// Where something goes.
+/// Recipient of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SendTarget {
     pub(super) chat: ChatId,
-    /// The topic of a forum.
+    /// Topic of a forum.
     pub(super) topic: Option<ThreadId>,
 }
 
 impl SendTarget {
-    /// The place that a peer stands for.
+    /// Parses a peer.
     pub(super) fn of(peer: &str) -> Result<Self, SendError> {
         let (chat, topic) = peer.split_once('/').map_or((peer, None), |(chat, topic)| (chat, Some(topic)));
         let wrong = || SendError::Refused("The address is no chat id".to_owned());
-        // A user name never gets here: names change hands.
+        // User names are not accepted: names change hands.
         let chat = chat.parse().map(ChatId).map_err(|_| wrong())?;
         let topic = topic.map(|topic| topic.parse().map(|id| ThreadId(MessageId(id))).map_err(|_| wrong()));
         Ok(Self { chat, topic: topic.transpose()? })
     }
 
-    /// What a failed call means to whoever sends there.
+    /// Translates a failed call for the outbox.
     pub(super) fn why(self, failure: CallError) -> SendError {
         match why(failure) {
             SendError::Moved(chat) => SendError::Moved(match self.topic {
@@ -77,7 +78,7 @@ impl SendTarget {
     }
 }
 
-/// Sends one part and gives the name under which a reply to it will quote it.
+/// Sends one part and returns its external id.
 pub(super) async fn send(wire: &Wire, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
     let target = SendTarget::of(peer)?;
     let mut payload = SendMessage::new(target.chat, text(piece, form)).link_preview_options(no_preview());
@@ -93,7 +94,7 @@ pub(super) async fn send(wire: &Wire, peer: &str, piece: &OutgoingPart, form: Pa
     Ok(message_name(target.chat.0, sent.message_id))
 }
 
-/// Makes a part that was sent before read like this one.
+/// Replaces the text of a part that was sent before.
 pub(super) async fn edit(
     wire: &Wire,
     peer: &str,
@@ -117,7 +118,7 @@ pub(super) async fn edit(
     }
 }
 
-/// Puts our one emoji under a message, or takes it away.
+/// Sets or removes our reaction to a message.
 pub(super) async fn react(wire: &Wire, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
     let target = SendTarget::of(peer)?;
     let message = message_in(target.chat, external_id).ok_or(SendError::Gone)?;
@@ -129,7 +130,7 @@ pub(super) async fn react(wire: &Wire, peer: &str, external_id: &str, emoji: &st
     }
 }
 
-/// What a part answers. A part whose question was deleted meanwhile is sent all the same.
+/// Reply parameters. A part is sent even if the message it answers was deleted meanwhile.
 fn answered(chat: ChatId, external_id: &str) -> Option<ReplyParameters> {
     message_in(chat, external_id).map(|message| ReplyParameters::new(message).allow_sending_without_reply())
 }
@@ -147,7 +148,7 @@ fn text(piece: &OutgoingPart, form: PartFormat) -> &str {
     }
 }
 
-/// A preview would fetch an address that the model wrote: a way out for whatever stands in it.
+/// A preview would fetch an address written by the model, which could leak data.
 fn no_preview() -> LinkPreviewOptions {
     LinkPreviewOptions {
         is_disabled: true,
@@ -178,7 +179,7 @@ fn refused(refusal: ApiRefusal) -> SendError {
     }
     match (refusal.code, refusal.wait) {
         (_, Some(wait)) => SendError::Wait(wait),
-        // The token: whoever receives says so; the parts wait for a better one.
+        // A bad token is reported by the receive loop; the parts wait for a valid one.
         (401 | 404, _) => SendError::Later(refusal.reason),
         (403, _) => SendError::Blocked(refusal.reason),
         _ if refusal.says(BAD_MARKUP) => SendError::BadMarkup,

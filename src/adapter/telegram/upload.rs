@@ -1,8 +1,8 @@
-//! Sending a file: a picture to be seen, a voice note to be heard, everything else as a document.
+//! Upload of files: as a picture, as a voice note, or as a document.
 //!
-//! What Telegram does not take as a picture or a voice note (too wide, too heavy, of another kind than its name says, or
-//! unwelcome to that person) goes as a document, which is better than not at all. The bytes are uploaded each
-//! time; Telegram's name for a file is not kept.
+//! A file that Telegram rejects as a picture or a voice note (dimensions, size, a misleading
+//! extension, or the privacy settings of the recipient) is sent as a document instead. The bytes
+//! are uploaded each time; Telegram's file ids are not stored.
 
 use std::time::Duration;
 
@@ -16,16 +16,16 @@ use crate::adapter::markdown::strip_control;
 use crate::message::{FileKind, OutgoingFile};
 use crate::text::one_line;
 
-/// The largest file that a bot may send.
+/// Largest file that a bot may send.
 const MAX_FILE: usize = 50 << 20;
-/// The largest file that may be sent as a picture.
+/// Largest file that may be sent as a picture.
 const MAX_PHOTO: usize = 10 << 20;
-/// How long an upload may take in all.
+/// Time allowed for an upload.
 const LIMIT: Duration = Duration::from_secs(300);
-/// The type of a file that says nothing else of itself.
+/// Default MIME type.
 const BYTES: &str = "application/octet-stream";
 
-/// Sends a file and gives the name of its message.
+/// Sends a file and returns the external id of its message.
 pub(super) async fn send(wire: &Wire, peer: &str, file: &OutgoingFile) -> Result<String, SendError> {
     let target = SendTarget::of(peer)?;
     if file.bytes.len() > MAX_FILE {
@@ -52,7 +52,7 @@ async fn send_as(wire: &Wire, target: SendTarget, kind: FileKind, file: &Outgoin
         FileKind::Voice => ("sendVoice", "voice"),
         FileKind::Document | FileKind::Sound => ("sendDocument", "document"),
     };
-    // Telegram reads a name as it stands and does not undo percent signs in it.
+    // Telegram reads a name verbatim and does not decode percent signs in it.
     let mut form = Form::new().percent_encode_noop().text("chat_id", target.chat.to_string());
     if let Some(topic) = target.topic {
         form = form.text("message_thread_id", topic.to_string());
@@ -63,7 +63,7 @@ async fn send_as(wire: &Wire, target: SendTarget, kind: FileKind, file: &Outgoin
 }
 
 fn part(file: &OutgoingFile) -> Result<Part, SendError> {
-    // A line break would end the header in which the name stands.
+    // A line break would end the header that contains the name.
     let name = one_line(&strip_control(&file.name));
     let typed = |mime: &str| Part::bytes(file.bytes.to_vec()).file_name(name.clone()).mime_str(mime);
     typed(&file.mime).or_else(|_| typed(BYTES)).map_err(|_| SendError::Refused("The file has no type".to_owned()))

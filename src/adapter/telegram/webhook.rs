@@ -1,17 +1,17 @@
-//! Receiving by Telegram's calls: what was called with is handed to `next`, and the caller hears *200* only when the
-//! journal has it.
+//! Receiving by webhook: an update is passed to `next`, and the call is answered with *200* only
+//! when the journal has it.
 //!
-//! Telegram repeats a call that was not answered with 200, for a day, so nothing is kept here that could be lost: a
-//! call waits, with its connection open, until the batch in which it went out is acknowledged. If it is not (the journal
-//! could not be written, the gateway stops, it takes too long), the caller is told so and comes again; what
-//! had been stored all the same is then known by its name.
+//! Telegram repeats a call that was not answered with 200, for a day, so nothing here can be lost:
+//! a call waits, with its connection open, until its batch is acknowledged. If that fails (the
+//! journal could not be written, the gateway stops, a timeout), the call is rejected and repeated;
+//! an update that had been stored all the same is then recognised by its id.
 //!
-//! The cursor stays the one of the last poll. Telegram confirms by our answers, and does not wait for one call before the next, so a
-//! number would claim more than was stored: whoever goes back to polling asks from where polling ended, and is given
-//! what Telegram still holds.
+//! The cursor stays that of the last poll. Telegram confirms by our responses, in any order, so a
+//! number would claim more than was stored: a later switch to polling continues where polling
+//! ended.
 //!
-//! That nobody calls may mean that nobody has written, so silence says nothing. Once a minute Telegram is asked how it
-//! fares with calling us.
+//! Silence is no sign of a problem, since perhaps nothing was sent. Once a minute Telegram is asked
+//! for the state of its calls.
 
 mod update_queue;
 
@@ -36,14 +36,14 @@ use crate::time::{Clock, Timestamp};
 use crate::wording::telegram as words;
 use update_queue::{Caller, UpdateQueue, WebhookCall};
 
-/// How many calls Telegram may make at once.
+/// Maximum number of simultaneous calls by Telegram.
 const CALLS_AT_ONCE: u8 = 8;
-/// How often Telegram is asked how it fares.
+/// Interval of the check with Telegram.
 const LOOK: Duration = Duration::from_secs(60);
-/// Stands for the cursor as long as there was no poll; no poll takes it for a number.
+/// Placeholder cursor before the first poll; polling does not take it for a number.
 const NO_CURSOR: &str = "webhook";
 
-/// The way in when Telegram calls.
+/// Receiver of webhook calls.
 pub(super) struct Webhook {
     config: config::Webhook,
     clock: Arc<dyn Clock>,
@@ -53,18 +53,18 @@ pub(super) struct Webhook {
 }
 
 struct WebhookState {
-    /// The open door; it closes with this value.
+    /// Stops the server when dropped.
     door: Option<DropGuard>,
-    /// Who waits for the acknowledgement of the last batch.
+    /// Callers of the last batch, waiting for the acknowledgement.
     waiting: Vec<Caller>,
-    /// When calls last worked, for all we know: when a batch was stored, or when the webhook was set.
+    /// Last time at which calls worked: a batch was stored, or the webhook was set.
     worked_at: Timestamp,
     looked_at: Timestamp,
-    /// What is wrong, as it was told last.
+    /// Problem reported last.
     told: Option<&'static str>,
 }
 
-/// What Telegram tells of its calls.
+/// Telegram's report about its calls.
 #[derive(Deserialize)]
 struct Info {
     #[serde(default)]
@@ -75,7 +75,7 @@ struct Info {
 }
 
 impl Webhook {
-    /// A way in whose door is still closed.
+    /// Creates a receiver whose server is not started yet.
     pub(super) fn new(config: config::Webhook, clock: Arc<dyn Clock>) -> Self {
         let (sender, calls) = mpsc::channel(update_queue::CONNECTIONS);
         let now = clock.now();
@@ -83,7 +83,7 @@ impl Webhook {
         Self { config, clock, sender, calls: tokio::sync::Mutex::new(calls), state: Mutex::new(state) }
     }
 
-    /// Opens the door if it is closed, and then tells Telegram where to call. What waits for us is kept.
+    /// Starts the server if needed, then registers the webhook. Pending updates are kept.
     pub(super) async fn connect(&self, wire: &Wire) -> Result<(), TelegramProblem> {
         self.listen().await.map_err(|why| TelegramProblem {
             sentence: words::CANNOT_LISTEN,
@@ -112,9 +112,11 @@ impl Webhook {
         Ok(())
     }
 
-    /// Waits for calls, and looks once a minute whether they can come. An empty batch says that they can.
+    /// Waits for calls, and checks once a minute that they can arrive. An empty batch says that
+    /// they can.
     pub(super) async fn next(&self, wire: &Wire, cursor: Option<&str>) -> Result<Batch, TelegramProblem> {
-        // Whoever still waits was handed over before and not acknowledged: it was not stored.
+        // A caller still waiting was handed over before and not acknowledged: its update was not
+        // stored.
         self.state().waiting.clear();
         let mut calls = self.calls.lock().await;
         let cursor = Some(cursor.unwrap_or(NO_CURSOR).to_owned());
@@ -139,7 +141,7 @@ impl Webhook {
         }
     }
 
-    /// The batch is stored: so is every call that waits.
+    /// Confirms every waiting call: the batch is stored.
     pub(super) fn ack(&self) {
         let mut state = self.state();
         if !state.waiting.is_empty() {
@@ -148,13 +150,13 @@ impl Webhook {
         state.waiting.drain(..).for_each(Caller::stored);
     }
 
-    /// All calls that wait at this moment, in the order in which Telegram numbered them.
+    /// Takes all pending calls in the order of their update numbers.
     fn take(&self, first: WebhookCall, calls: &mut mpsc::Receiver<WebhookCall>) -> Vec<String> {
         let mut taken = vec![first];
         while let Ok(call) = calls.try_recv() {
             taken.push(call);
         }
-        // Whoever hung up comes again.
+        // A caller that has hung up calls again.
         taken.retain(|call| !call.caller.is_gone());
         taken.sort_by_cached_key(|call| {
             let update = serde_json::from_str::<Value>(&call.raw).ok();
@@ -167,7 +169,7 @@ impl Webhook {
         items
     }
 
-    /// Asks Telegram how it fares with calling us.
+    /// Asks Telegram for the state of its calls.
     async fn look(&self, wire: &Wire) -> Result<(), TelegramProblem> {
         self.state().looked_at = self.clock.now();
         let info: Info = wire.ask(&GetWebhookInfo::new()).await.map_err(poll::trouble)?;
@@ -182,7 +184,8 @@ impl Webhook {
         Ok(())
     }
 
-    /// What a look has to tell. Trouble is told once: between two tellings of it we go on waiting for calls.
+    /// Filters the result of a check: the same problem is reported once, and waiting for calls goes
+    /// on.
     fn news(&self, looked: Result<(), TelegramProblem>) -> Option<Result<(), TelegramProblem>> {
         let sentence = looked.as_ref().err().map(|trouble| trouble.sentence);
         let before = std::mem::replace(&mut self.state().told, sentence);

@@ -1,12 +1,13 @@
-//! One call to the Bot API, and how far it came when it failed.
+//! Calls to the Bot API, and how far a failed one came.
 //!
-//! The bodies are teloxide's typed payloads. The transport is our own, because what a caller has to know is
-//! lost behind teloxide's: whether a request certainly never left ([`CallError::NotSent`]) or may have been
-//! carried out although no answer came ([`CallError::Lost`]); because a message was sent as soon as Telegram
-//! says `ok`, whatever new fields the answer has; and because a raw update must reach the journal as it came.
+//! The payloads are teloxide's. The transport is our own, because teloxide's hides what a caller
+//! has to know: whether a request was certainly not sent ([`CallError::NotSent`]) or may have been
+//! carried out without a response ([`CallError::Lost`]); because a message counts as sent once
+//! Telegram says `ok`, even if the response has unknown fields; and because a raw update must reach
+//! the journal unchanged.
 //!
-//! The token is part of every address. It never leaves this file: addresses are taken out of errors,
-//! redirects are not followed, and whatever text goes out of here is searched for it once more.
+//! The token is part of every address. It never leaves this file: addresses are removed from
+//! errors, redirects are not followed, and any outgoing text is searched for it once more.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -24,70 +25,70 @@ use teloxide_core::requests::Payload;
 use crate::adapter::markdown::strip_control;
 use crate::text::{one_line, shorten};
 
-/// How long one call may take, from connecting to the last byte of the answer.
+/// Timeout of one call, from connecting to the last byte of the response.
 pub(super) const CALL_LIMIT: Duration = Duration::from_secs(30);
-/// How long connecting alone may take.
+/// Time allowed for connecting.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// How long an unused connection is kept. A dead one that is used again makes a message look sent that never
-/// left, so it only spans the calls of one answer.
+/// Lifetime of an idle connection. Reusing a dead one makes an unsent message look sent, so it only
+/// spans the calls of one reply.
 const KEEP_IDLE: Duration = Duration::from_secs(15);
-/// The longest answer that is read; a full batch of updates is far smaller.
+/// Longest response that is read; a full batch of updates is far smaller.
 const MAX_ANSWER: u64 = 32 << 20;
-/// What we wait after a 429 that does not say how long.
+/// Wait after a 429 without a duration.
 const DEFAULT_WAIT: Duration = Duration::from_secs(5);
-/// The longest wait we believe: bans of hours exist, but a nonsensical number must not silence a chat for
+/// Longest accepted wait: bans of hours exist, but an absurd number must not silence a chat for
 /// good.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
-/// The most of an outside sentence that is kept for an error.
+/// Maximum length of an outside message in an error.
 const MAX_REASON: usize = 160;
 
-/// The way to the Bot API for one bot.
+/// Client of the Bot API for one bot.
 pub(super) struct Wire {
     client: Client,
     api: Url,
     token: SecretString,
 }
 
-/// Why a call had no result, by how far it came.
+/// Errors of a call, by how far it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CallError {
-    /// It never left; certainly nothing was done.
+    /// Not sent; certainly nothing was done.
     NotSent(String),
-    /// It left, and no answer that makes sense came back: it may have been carried out.
+    /// Sent without a valid response: it may have been carried out.
     Lost(String),
-    /// Telegram answered that it will not do it.
+    /// Rejected by Telegram.
     Refused(ApiRefusal),
 }
 
-/// Telegram's own words for why it will not do it.
+/// Telegram's reason for a rejection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ApiRefusal {
-    /// As in HTTP.
+    /// HTTP status code.
     pub(super) code: u16,
-    /// Cleaned and shortened.
+    /// Description, cleaned and shortened.
     pub(super) reason: String,
-    /// How long to wait, exactly when the code is 429.
+    /// Wait; present exactly if the code is 429.
     pub(super) wait: Option<Duration>,
-    /// Under which id the group goes on, if that is the reason.
+    /// New id of a migrated group.
     pub(super) moved: Option<i64>,
 }
 
 impl ApiRefusal {
-    /// Whether its words contain one of these, in any case.
+    /// Returns true if the description contains one of these, ignoring case.
     pub(super) fn says(&self, any: &[&str]) -> bool {
         let reason = self.reason.to_lowercase();
         any.iter().any(|words| reason.contains(&words.to_lowercase()))
     }
 }
 
-/// What a file download came to.
+/// Errors of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DownloadFailure {
     /// More bytes than allowed.
     TooLarge,
-    /// The server says that there is no such file.
+    /// Not on the server.
     Gone,
-    /// Anything else.
+    /// Any other failure.
     Broken(String),
 }
 
@@ -108,9 +109,9 @@ struct Parameters {
 }
 
 impl Wire {
-    /// A way to the server at `api_url` with that token.
+    /// Creates a client for the server at `api_url` with that token.
     pub(super) fn new(api_url: &str, token: SecretString) -> anyhow::Result<Self> {
-        // An odd character would end up in the address and be refused in a way that nobody understands.
+        // An odd character would end up in the address and cause an obscure rejection.
         ensure!(
             is_token(token.expose_secret()),
             "The Telegram token is not of the form 123456:letters that BotFather gives out"
@@ -120,7 +121,7 @@ impl Wire {
             matches!(api.scheme(), "http" | "https") && api.has_host(),
             "The address of the Bot API does not begin with https:// or http://"
         );
-        // Without one, building the client would panic.
+        // Without a provider, building the client would panic.
         ensure!(
             rustls::crypto::CryptoProvider::get_default().is_some(),
             "No cryptography was chosen for TLS at the start of the program"
@@ -137,7 +138,7 @@ impl Wire {
         Ok(Self { client, api, token })
     }
 
-    /// The bot's own id, which is the part of the token that is no secret.
+    /// The bot's id, which is the public part of the token.
     pub(super) fn account(&self) -> String {
         self.token.expose_secret().split(':').next().unwrap_or_default().to_owned()
     }
@@ -147,7 +148,7 @@ impl Wire {
         self.call(P::NAME, payload, CALL_LIMIT).await
     }
 
-    /// Calls a method by name and reads its result.
+    /// Calls a method by name and decodes its result.
     pub(super) async fn call<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -157,7 +158,7 @@ impl Wire {
         self.exchange(self.client.post(self.method(method)?).timeout(limit).json(body)).await
     }
 
-    /// Calls a method with a file in its form. A form is read once, so it cannot be sent twice by the client.
+    /// Calls a method with a multipart form. The client cannot retry it, since a form is consumed.
     pub(super) async fn upload<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -177,7 +178,7 @@ impl Wire {
         self.understand(status, &bytes)
     }
 
-    /// Downloads a file by the path that `getFile` gave, at most `max` bytes.
+    /// Downloads a file by its path from `getFile`, at most `max` bytes.
     pub(super) async fn download(&self, path: &str, max: u64, limit: Duration) -> Result<Vec<u8>, DownloadFailure> {
         let bot = format!("bot{}", self.token.expose_secret());
         let segments: Vec<&str> = ["file", &bot].into_iter().chain(path.split('/')).collect();
@@ -221,7 +222,7 @@ impl Wire {
 
     fn understand<T: DeserializeOwned>(&self, status: StatusCode, bytes: &[u8]) -> Result<T, CallError> {
         let Ok(envelope) = serde_json::from_slice::<Envelope>(bytes) else {
-            // Something between us and Telegram spoke, or a wrong address was configured.
+            // A proxy answered instead of Telegram, or a wrong address is configured.
             return Err(CallError::Lost(format!("The server answered {} and no JSON", status.as_u16())));
         };
         if envelope.ok {
@@ -244,7 +245,7 @@ impl Wire {
         if never_left { CallError::NotSent(why) } else { CallError::Lost(why) }
     }
 
-    /// What went wrong, down to the innermost cause, without the address.
+    /// Formats an error with its causes, without the address.
     fn describe(&self, error: reqwest::Error) -> String {
         let error = error.without_url();
         let mut words = error.to_string();
@@ -264,7 +265,7 @@ impl Wire {
 }
 
 impl CallError {
-    /// The words for a log or an error.
+    /// Reason for a log line or an error.
     pub(super) fn reason(&self) -> String {
         match self {
             Self::NotSent(why) | Self::Lost(why) => why.clone(),
@@ -272,7 +273,7 @@ impl CallError {
         }
     }
 
-    /// How long Telegram asks to wait, if that is the reason.
+    /// Wait that Telegram asks for, if any.
     pub(super) fn wait(&self) -> Option<Duration> {
         match self {
             Self::Refused(refusal) => refusal.wait,
@@ -290,7 +291,7 @@ fn is_token(token: &str) -> bool {
     })
 }
 
-/// The name as the documentation spells it: teloxide's begin with a capital.
+/// Method name as documented: teloxide's begin with a capital.
 fn camel(method: &str) -> String {
     let mut letters = method.chars();
     letters.next().map(|first| first.to_ascii_lowercase()).into_iter().chain(letters).collect()

@@ -1,9 +1,9 @@
-//! The assistant's Markdown for a terminal: wrapped by display columns, styled by SGR sequences only, and
-//! only if colour is wanted.
+//! Rendering of the assistant's Markdown for a terminal: wrapped by display columns, styled by SGR
+//! sequences only, and only if colour is enabled.
 //!
-//! The text itself has been cleaned before it gets here, so every escape in the result is one of ours; each
-//! line ends in the plain state. Addresses always stand in full beside their words; there are no hyperlink
-//! sequences. Code and tables are not wrapped: a wrapped line could not be copied.
+//! The text was cleaned before, so every escape in the result is ours; each line ends with the
+//! style reset. Addresses are always spelled out after their text; there are no hyperlink
+//! sequences. Code and tables are not wrapped, so that they can be copied.
 
 mod wrap;
 
@@ -11,12 +11,12 @@ use crate::adapter::markdown::{self, Block, Body, Links, Span};
 
 use wrap::Wrapper;
 
-/// What the terminal can do.
+/// Capabilities of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Whether to use colours and weights.
+    /// True to use colours and weights.
     pub color: bool,
-    /// In columns.
+    /// Width in columns.
     pub width: usize,
 }
 
@@ -24,7 +24,7 @@ const CODE_INDENT: &str = "    ";
 const BAR: &str = "│ ";
 const RULE_WIDTH: usize = 24;
 
-/// The text to print, without a final newline; empty if there is nothing to see.
+/// Renders Markdown without a final newline; empty if nothing is visible.
 pub fn render(markdown: &str, links: Links, style: &Style) -> String {
     let mut out = String::new();
     let mut quote = 0;
@@ -49,7 +49,7 @@ fn lines_of(block: &Block, style: &Style) -> Vec<String> {
     let hang = format!("{bars}{}", block.hang);
     match &block.body {
         Body::Text { heading, spans } => {
-            // Without bold letters a heading keeps the marks it was written with.
+            // Without bold letters a heading keeps its marks.
             let marks = if style.color || *heading == 0 { String::new() } else { "#".repeat(*heading) + " " };
             let mut wrapper = Wrapper::new(lead + &marks, hang, *style);
             for span in markdown::spell_out(spans, |_| true) {

@@ -1,9 +1,9 @@
-//! Who is attached right now, and the queue of lines to each of them.
+//! Attached clients, with a queue of lines for each.
 //!
-//! A client that does not read never holds up anybody: its queue is bounded, what merely decorates (growth,
-//! typing) is left out when it is full, and whoever misses something that matters is shown the door. A
-//! [`Seat`] is given up by being dropped, so a cancelled task leaves nobody behind. What each of them said last
-//! is remembered, so that an answer is known to be awaited.
+//! A client that does not read never blocks others: its queue is bounded, optional frames (deltas,
+//! typing) are dropped when it is full, and a client that misses a required one is disconnected. A
+//! [`Seat`] is released on drop, so a cancelled task leaves no client behind. The last message ids
+//! of each client are kept, so that an awaited answer is recognised.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,12 +15,12 @@ use tokio_util::sync::CancellationToken;
 use super::connection::ClientWriter;
 use super::protocol::FromGateway;
 
-/// How many lines may wait for one client: some seconds of a growing answer.
+/// Number of lines that may wait for one client: some seconds of a streamed reply.
 const QUEUE: usize = 256;
-/// How many of the messages that a client said last are remembered: more than may wait for an answer.
+/// Number of message ids kept per client: more than may wait for an answer.
 const REMEMBERED: usize = 256;
 
-/// Everybody who is attached.
+/// All attached clients.
 #[derive(Default)]
 pub(super) struct Clients(Arc<Mutex<Vec<Client>>>);
 
@@ -29,11 +29,11 @@ struct Client {
     peer: String,
     queue: mpsc::Sender<OutputLine>,
     gone: CancellationToken,
-    /// The ids of what it said last.
+    /// Ids of its last messages.
     said: Arc<Mutex<VecDeque<String>>>,
-    /// How much of what it said is neither stored nor given back: of that it hears by itself.
+    /// Number of its messages neither stored nor returned; the client is told of those separately.
     open: Arc<AtomicUsize>,
-    /// Whether it knows that nothing can be done now for what it said.
+    /// True if it was told that its messages cannot be answered now.
     warned: Arc<AtomicBool>,
 }
 
@@ -43,7 +43,7 @@ struct OutputLine {
 }
 
 impl Clients {
-    /// Somebody comes.
+    /// Registers a client.
     pub fn enter(&self, peer: String) -> (Seat, Queue) {
         let (queue, lines) = mpsc::channel(QUEUE);
         let client = Client {
@@ -58,8 +58,8 @@ impl Clients {
         (Seat { client, all: Arc::clone(&self.0) }, Queue(lines))
     }
 
-    /// Queues a line for every client of a peer, made from whether one of them waits for an answer to one of
-    /// those messages.
+    /// Queues a line for every client of a peer, built from the flag that one of them awaits an
+    /// answer to one of those messages.
     pub fn post(&self, peer: &str, answers: &[String], frame: impl Fn(bool) -> FromGateway) -> Answering {
         let list = self.list();
         let here = list.iter().filter(|client| client.peer == peer);
@@ -69,7 +69,7 @@ impl Clients {
         Answering { asked: post(asked), others: post(others) }
     }
 
-    /// Warns everybody who has said something, of which all is stored, and does not know it yet.
+    /// Warns the clients that wait for an answer, have no open message and were not warned yet.
     pub fn warn(&self, frame: &FromGateway) {
         let list = self.list().clone();
         for client in list.into_iter().filter(Client::waits).map(ClientReply) {
@@ -77,12 +77,12 @@ impl Clients {
         }
     }
 
-    /// Queues a line for everybody.
+    /// Queues a line for all clients.
     pub fn post_to_all(&self, frame: &FromGateway) -> Vec<Posted> {
         self.list().iter().map(|client| client.post(frame)).collect()
     }
 
-    /// Queues a line that may be missed.
+    /// Queues an optional line.
     pub fn hint(&self, peer: &str, frame: &FromGateway) {
         for client in self.list().iter().filter(|client| client.peer == peer) {
             let _ = client.queue.try_send(OutputLine { frame: frame.clone(), written: None });
@@ -99,11 +99,11 @@ impl Clients {
     }
 }
 
-/// A line on its way to all clients of a peer.
+/// A line queued for all clients of a peer.
 pub(super) struct Answering {
-    /// Those who wait for it.
+    /// Clients that await it.
     pub asked: Vec<Posted>,
-    /// Everybody else.
+    /// All other clients.
     pub others: Vec<Posted>,
 }
 
@@ -120,7 +120,7 @@ impl Client {
 
     fn post(&self, frame: &FromGateway) -> Posted {
         let (written, done) = oneshot::channel();
-        // If the queue is full the line is dropped here, and with it the promise that it will be written.
+        // On a full queue the line is dropped here, and with it the sender that would confirm it.
         if self.queue.try_send(OutputLine { frame: frame.clone(), written: Some(written) }).is_err() {
             self.gone.cancel();
         }
@@ -128,15 +128,15 @@ impl Client {
     }
 }
 
-/// A line on its way to one client.
+/// A line queued for one client.
 pub(super) struct Posted {
     done: oneshot::Receiver<()>,
     gone: CancellationToken,
 }
 
 impl Posted {
-    /// Whether it was written and flushed. A client that has not taken it when `limit` completes has to go:
-    /// it has not got the end of the line then, and will never get it.
+    /// Returns true once the line was written and flushed. A client that has not taken it when
+    /// `limit` completes is disconnected, since it holds an incomplete line.
     pub async fn written(self, limit: impl Future) -> bool {
         tokio::select! {
             biased;
@@ -149,18 +149,18 @@ impl Posted {
     }
 }
 
-/// What waits for one client.
+/// Queued lines of one client.
 pub(super) struct Queue(mpsc::Receiver<OutputLine>);
 
 impl Queue {
-    /// Writes until a farewell was written, or writing fails.
+    /// Writes until a goodbye was written, or writing fails.
     pub async fn write_out(&mut self, writer: &mut ClientWriter) {
         while let Some(OutputLine { frame, written }) = self.0.recv().await {
             if writer.write(&frame).await.is_err() {
                 return;
             }
             if let Some(written) = written {
-                // Nobody has to wait for it.
+                // The receiver may have been dropped.
                 let _ = written.send(());
             }
             if matches!(frame, FromGateway::Bye { .. }) {
@@ -170,19 +170,19 @@ impl Queue {
     }
 }
 
-/// One attached client, until it is dropped.
+/// Registration of one client, until it is dropped.
 pub(super) struct Seat {
     client: Client,
     all: Arc<Mutex<Vec<Client>>>,
 }
 
 impl Seat {
-    /// How others reach this one client.
+    /// Handle for messages to this client alone.
     pub fn reply(&self) -> ClientReply {
         ClientReply(self.client.clone())
     }
 
-    /// The client says something under that id.
+    /// Records a message of the client under that id.
     pub fn says(&self, id: &str) {
         self.client.open.fetch_add(1, Ordering::Relaxed);
         let mut said = self.client.said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +192,7 @@ impl Seat {
         said.push_back(id.to_owned());
     }
 
-    /// Completes when the client has to go.
+    /// Completes when the client has to be disconnected.
     pub async fn expelled(&self) {
         self.client.gone.cancelled().await;
     }
@@ -205,25 +205,25 @@ impl Drop for Seat {
     }
 }
 
-/// The way back to one client, which may have left meanwhile.
+/// Handle for messages to one client, which may have left meanwhile.
 #[derive(Clone)]
 pub(super) struct ClientReply(Client);
 
 impl ClientReply {
-    /// What the client said is stored. It has to be warned anew.
+    /// Confirms that a message was stored. The client may be warned again.
     pub fn confirm(&self, id: String) {
         self.0.open.fetch_sub(1, Ordering::Relaxed);
         self.0.warned.store(false, Ordering::Relaxed);
         self.tell(&FromGateway::Stored { id });
     }
 
-    /// What the client said is not stored, and never will be.
+    /// Reports that a message was not stored and never will be.
     pub fn give_back(&self, frame: &FromGateway) {
         self.0.open.fetch_sub(1, Ordering::Relaxed);
         self.warn(frame);
     }
 
-    /// Queues a warning that is not repeated before something more is stored.
+    /// Queues a warning, which is not repeated before another message is stored.
     pub fn warn(&self, frame: &FromGateway) {
         self.0.warned.store(true, Ordering::Relaxed);
         self.tell(frame);

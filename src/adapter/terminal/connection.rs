@@ -1,9 +1,9 @@
 //! Lines over any byte stream: a [`Connection`] reads and writes one JSON object per line.
 //!
-//! Nothing from outside can grow memory past the limit: a longer line is passed over to its end and told as
-//! [`Unusable`], as is one that makes no sense; the line after it is read as ever. Reading may be cancelled
-//! at any point and loses nothing. A line goes out with its newline in one piece, so that one that was cut
-//! off is never taken for a whole one.
+//! Input cannot grow memory past the limit: a longer line is skipped to its end and reported as
+//! [`Unusable`], as is an invalid one; the next line is read as usual. Reading may be cancelled at
+//! any point without loss. A line is written with its newline in one piece, so that an interrupted
+//! one is never taken for a whole one.
 
 use std::io;
 
@@ -15,9 +15,9 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use super::protocol::{FromClient, FromGateway};
 use crate::wording::chat as words;
 
-/// The longest line that the gateway reads.
+/// Maximum length of a line that the gateway reads.
 pub const LONGEST_IN: usize = 1024 * 1024;
-/// The longest line that a client reads: an answer with all that its escaping can add.
+/// Maximum length of a line that a client reads: an answer with the overhead of escaping.
 const LONGEST_OUT: usize = 16 * 1024 * 1024;
 
 trait ClientStream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -25,19 +25,19 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> ClientStream for S {}
 
 /// Both directions of one connection.
 pub struct Connection {
-    /// What the other side says.
+    /// Reading half.
     pub reader: ClientReader,
-    /// What we say.
+    /// Writing half.
     pub writer: ClientWriter,
 }
 
 impl Connection {
-    /// The client's end.
+    /// Creates the client's end.
     pub fn of_client(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
         Self::over(Box::new(stream), LONGEST_OUT)
     }
 
-    /// The gateway's end.
+    /// Creates the gateway's end.
     pub fn of_gateway(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
         Self::over(Box::new(stream), LONGEST_IN)
     }
@@ -49,24 +49,24 @@ impl Connection {
     }
 }
 
-/// What a connection begins with.
+/// First message of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Greeting {
-    /// Somebody wants to talk: to be answered by `welcome` or `refused`, then attached.
+    /// Request to chat: answered by `welcome` or `refused`, then attached.
     Hello {
-        /// As whom; the owner if nobody is named.
+        /// Name of the person; the owner if there is none.
         person: Option<String>,
     },
-    /// One command: to be answered by `answer`.
+    /// One command: answered by `answer`.
     Run {
         /// The command and its arguments.
         args: Vec<String>,
-        /// Whether to answer as JSON.
+        /// True to answer as JSON.
         json: bool,
     },
 }
 
-/// Reads how a connection begins. Whoever begins with anything else is told so and gets no further.
+/// Reads the greeting of a connection. Any other beginning is rejected.
 pub async fn accept(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
 ) -> anyhow::Result<(Greeting, Connection)> {
@@ -84,17 +84,17 @@ pub async fn accept(
     bail!("A connection began without a greeting")
 }
 
-/// A line that was passed over.
+/// Reasons for skipping a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unusable {
-    /// It is longer than the limit.
+    /// Longer than the limit.
     TooLong,
-    /// It is not the JSON that is expected, or not even text.
+    /// Not the expected JSON, or not UTF-8.
     NotUnderstood,
 }
 
 impl Unusable {
-    /// What to tell the other side.
+    /// Sentence for the other side.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::TooLong => words::LINE_TOO_LONG,
@@ -103,7 +103,7 @@ impl Unusable {
     }
 }
 
-/// Reads lines.
+/// Reader of lines.
 pub struct ClientReader {
     stream: BufReader<ReadHalf<Box<dyn ClientStream>>>,
     line: Vec<u8>,
@@ -112,7 +112,7 @@ pub struct ClientReader {
 }
 
 impl ClientReader {
-    /// The next line that is not blank; `None` at the end. May be cancelled at any point.
+    /// Reads the next line that is not blank; `None` at the end. May be cancelled at any point.
     pub async fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<Result<T, Unusable>>> {
         loop {
             let at_end = !self.take_line().await?;
@@ -129,7 +129,7 @@ impl ClientReader {
         }
     }
 
-    /// Collects bytes up to a newline, or to the end of the stream: then it is false.
+    /// Collects bytes up to a newline; returns false at the end of the stream.
     async fn take_line(&mut self) -> io::Result<bool> {
         loop {
             let chunk = self.stream.fill_buf().await?;
@@ -153,7 +153,7 @@ impl ClientReader {
     }
 }
 
-/// Writes lines.
+/// Writer of lines.
 pub struct ClientWriter {
     stream: WriteHalf<Box<dyn ClientStream>>,
 }

@@ -1,24 +1,24 @@
-//! What the terminal stores: the raw item of something that was said, and the rich form of a piece to be
-//! shown.
+//! Stored forms of the terminal: the raw item of a message, and the rich form of a part.
 //!
-//! Both are JSON of our own, because both may outlive the process that wrote them. `parse` is pure and total.
+//! Both are JSON of our own, because both may outlive the process that wrote them. `parse` is pure
+//! and total.
 
 use serde::{Deserialize, Serialize};
 
 use crate::adapter::{OutgoingPart, PartFormat, Unreadable, markdown};
 use crate::message::{ChatKind, Event, Inbound, Outbound, Said, TextOrigin};
 
-/// Something that was said, as the inbox keeps it.
+/// A message in the inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TerminalItem {
-    /// The client's id.
+    /// The client's message id.
     pub id: String,
-    /// Who said it, and where the answer goes.
+    /// The sender, and the address of the answer.
     pub peer: String,
-    /// Whether it came through a pipe. If that is not known, it did.
+    /// True if it came through a pipe. If unknown, it did.
     #[serde(default = "unknown_is_piped")]
     pub piped: bool,
-    /// What was said.
+    /// The text.
     pub text: String,
 }
 
@@ -26,7 +26,7 @@ fn unknown_is_piped() -> bool {
     true
 }
 
-/// Understands one raw item.
+/// Parses one raw item.
 pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
     let item: TerminalItem = serde_json::from_str(raw).map_err(|_| Unreadable { adapter: super::NAME })?;
     let origin = if item.piped { TextOrigin::Piped } else { TextOrigin::Typed };
@@ -41,17 +41,17 @@ pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
     })
 }
 
-/// The rich form of a piece: Markdown, and whether it may be shown with its links named.
+/// Rich form of a part: Markdown, and the flag that its links may be hidden behind text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RichPart {
-    /// Without control characters.
+    /// Markdown without control characters.
     pub markdown: String,
-    /// Whether neither untrusted text nor a skill of somebody else had a part in it.
+    /// False if untrusted text or a third party's skill contributed to it.
     pub trusted: bool,
 }
 
 impl RichPart {
-    /// What to show of a piece. A form that cannot be read is shown plain and as untrusted.
+    /// Decodes the requested form of a part. An unreadable rich form becomes plain and untrusted.
     pub fn of(piece: &OutgoingPart, form: PartFormat) -> Self {
         let rich = match form {
             PartFormat::Rich => serde_json::from_str(&piece.rich).ok(),
@@ -61,7 +61,7 @@ impl RichPart {
     }
 }
 
-/// The one piece of a message; none if there is nothing to see. Buttons have no place here: the text names
+/// Renders a message as one part; none if nothing is visible. There are no buttons: the text names
 /// the commands.
 pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
     let (text, label, _) = outbound.text.open();
@@ -74,7 +74,7 @@ pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
     vec![OutgoingPart { rich, plain: markdown, buttons: outbound.buttons.clone(), ..OutgoingPart::default() }]
 }
 
-/// The piece with a few words before it.
+/// Prefixes a part with a short notice.
 pub(super) fn marked(piece: &OutgoingPart, words: &str) -> OutgoingPart {
     let shown = RichPart::of(piece, PartFormat::Rich);
     let shown = RichPart { markdown: format!("{words} {}", shown.markdown), ..shown };

@@ -1,105 +1,107 @@
-//! The stable local protocol: what a client of the gateway's socket and the gateway say to each other.
+//! Stable local protocol between the gateway's socket and its clients.
 //!
-//! One JSON object per line, UTF-8, in both directions; `type` says which. A connection begins with `hello`
-//! (to talk) or `run` (one command of the command line). After `hello` the gateway answers `welcome` or
-//! `refused`, and from then on each `say` that is in the journal is confirmed by `stored`. A message may be
-//! said again under its id; it counts once. A line that is refused changes nothing, and the next one is read
-//! as if it had not been there. Fields and types are only added: a reader passes over what it does not know.
-//! Nothing is cleaned in `grow`, because a sequence may be cut anywhere: whoever shows it takes control
-//! characters out of whole lines; `message` is clean.
+//! One JSON object per line, UTF-8, in both directions; `type` is the kind. A connection begins
+//! with `hello` (to chat) or `run` (one command). After `hello` the gateway answers `welcome` or
+//! `refused`, and from then on each `say` is confirmed by `stored` once it is in the journal. A
+//! message may be repeated under its id; it counts once. A rejected line has no effect, and the
+//! next one is read as usual. Fields and types are only added: a reader ignores unknown ones. A
+//! `grow` is not cleaned, because a sequence may be cut anywhere: clients remove control characters
+//! from whole lines; `message` is clean.
 
 use serde::{Deserialize, Serialize};
 
-/// From a client to the gateway.
+/// Messages from a client to the gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum FromClient {
-    /// Somebody wants to talk.
+    /// Request to chat.
     Hello {
-        /// As whom; the owner if nobody is named.
+        /// Name of the person; the owner if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         person: Option<String>,
     },
-    /// Says something.
+    /// A chat message.
     Say {
-        /// Unique among all messages ever said here: 1 to 128 visible ASCII characters.
+        /// Unique among all messages ever sent here: 1 to 128 visible ASCII characters.
         id: String,
-        /// What is said.
+        /// The text.
         text: String,
-        /// Whether it came through a pipe, and nobody typed it.
+        /// True if it came through a pipe and was not typed.
         #[serde(default)]
         piped: bool,
     },
-    /// Runs a command of the command line within the gateway.
+    /// Request to run a command within the gateway.
     Run {
         /// The command and its arguments, without the program's name.
         args: Vec<String>,
-        /// Whether to answer as JSON.
+        /// True to answer as JSON.
         #[serde(default)]
         json: bool,
     },
 }
 
-/// From the gateway to a client.
+/// Messages from the gateway to a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum FromGateway {
     /// The greeting was accepted.
     Welcome {
-        /// The name of the person who speaks.
+        /// Name of the person.
         person: String,
-        /// The name of the assistant.
+        /// Name of the assistant.
         assistant: String,
-        /// How the journal names this place.
+        /// Address of this client in the journal.
         peer: String,
     },
-    /// Something was not taken.
+    /// A request or message was rejected.
     Refused {
-        /// A sentence for a person.
+        /// Sentence for people.
         why: String,
     },
     /// A message is in the journal.
     Stored {
-        /// Its id.
+        /// Id of the message.
         id: String,
     },
-    /// An answer grows.
+    /// Next text of a streamed reply.
     Grow {
-        /// What comes next, as Markdown.
+        /// The new text, as Markdown.
         delta: String,
-        /// The ids of what it answers; missing if the gateway is too old to say.
+        /// Ids of the messages it answers; missing if the gateway is too old.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answers: Option<Vec<String>>,
     },
-    /// What was shown by `grow` is void: the answer begins again.
+    /// The text streamed by `grow` is void: the reply begins again.
     Restart,
-    /// A whole message, also if it was shown by `grow` before.
+    /// A complete message, even if `grow` has streamed it.
     Message {
-        /// Unique among all messages that went out.
+        /// Unique among all outgoing messages.
         id: String,
-        /// Its text.
+        /// The text.
         markdown: String,
-        /// Whether neither untrusted text nor a skill of somebody else had a part in it; if not, addresses are not to be hidden behind words.
+        /// False if untrusted text or a third party's skill contributed to it; addresses must then
+        /// not be hidden behind text.
         trusted: bool,
-        /// The ids of what it answers, none if nobody asked for it; missing if the gateway is too old to say.
+        /// Ids of the messages it answers, empty if none was asked; missing if the gateway is too
+        /// old.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answers: Option<Vec<String>>,
-        /// Whether a client that is here now said one of those.
+        /// True if an attached client sent one of those.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         awaited: bool,
     },
-    /// An answer is on its way; renewed every few seconds.
+    /// A reply is being written; renewed every few seconds.
     Typing,
-    /// What a command printed.
+    /// Output of a command.
     Answer {
-        /// For standard output, or for standard error if the command failed.
+        /// Text for standard output, or for standard error if the command failed.
         text: String,
-        /// The exit code.
+        /// Exit code.
         code: u8,
     },
-    /// The gateway ends the connection.
+    /// The gateway closes the connection.
     Bye {
-        /// A sentence for a person.
+        /// Sentence for people.
         why: String,
     },
 }
@@ -132,7 +134,7 @@ mod tests {
         };
         let grow = |answers| FromGateway::Grow { delta: "hi".into(), answers };
         let lines = [
-            // What gateways said before they told what they answer.
+            // Format of gateways older than the `answers` field.
             (r#"{"type":"message","id":"1","markdown":"*hi*","trusted":true}"#, message(None)),
             (r#"{"type":"message","id":"1","markdown":"*hi*","trusted":true,"answers":[]}"#, message(Some(Vec::new()))),
             (

@@ -1,4 +1,4 @@
-//! The hub over in-memory streams: what is said, stored, delivered, refused and slowed.
+//! Tests of the terminal over in-memory streams: storing, delivery, rejection and backpressure.
 
 use super::*;
 use crate::time::{SimulatedClock, SystemClock, Timestamp};
@@ -31,7 +31,7 @@ fn terminal() -> Arc<Terminal> {
     Terminal::new(Arc::new(SystemClock::default()))
 }
 
-/// Comes as a client of a peer and is surely attached when this returns.
+/// Connects a client of a peer; it is attached when this returns.
 async fn attach(terminal: &Arc<Terminal>, peer: &str) -> Client {
     attach_over(terminal, peer, BUFFER).await
 }
@@ -78,7 +78,7 @@ async fn what_is_said_is_confirmed_when_it_is_stored() {
     let batch = terminal.next(None).await.unwrap();
     assert_eq!(ids(&terminal, &batch), ["a1"]);
     assert_eq!(terminal.parse(&batch.items[0]).unwrap().peer, "ada");
-    // Not stored yet: whoever asks again gets the same again.
+    // Not stored yet: the same items are returned again.
     assert_eq!(terminal.next(None).await.unwrap(), batch);
     terminal.typing("ada", Typing::Begun).await;
     terminal.ack(None).await;
@@ -203,8 +203,8 @@ async fn with_nobody_to_store_it_a_flood_waits_with_its_sender() {
             written += 1;
         }
     };
-    // The writer is stuck once queue and pipe are full; a full turn of the scheduler without progress proves
-    // it.
+    // The writer is stuck once queue and pipe are full; a full turn of the scheduler without
+    // progress proves it.
     tokio::select! {
         () = flood => (),
         () = async { for _ in 0..10_000 { tokio::task::yield_now().await; } } => (),
@@ -250,7 +250,7 @@ async fn a_client_that_sleeps_is_sent_away() {
         assert!(matches!(awake.hears().await, Some(FromGateway::Message { .. })));
         clock.advance(PATIENCE).await;
     };
-    // One takes it, so it is delivered; the other one took too long.
+    // One client takes it, so it is delivered; the other one was too slow.
     let (sent, ()) = tokio::join!(terminal.send("ada", &message, PartFormat::Rich), time_passes);
     assert!(sent.is_ok());
     assert!(matches!(ada.connection.reader.next::<FromGateway>().await, Ok(Some(Err(_)) | None)));
@@ -297,7 +297,8 @@ async fn what_cannot_be_stored_is_given_back_and_never_handed_over_again() {
     let (mut ada, mut other) = (attach(&terminal, "ada").await, attach(&terminal, "ada").await);
     ada.say("a1", "good evening").await;
     assert_eq!(ids(&terminal, &terminal.next(None).await.unwrap()), ["a1"]);
-    // Whoever is still to learn whether it was stored is not told twice, and whoever said nothing waits for nothing.
+    // A client that still waits for storing is not told twice, and one without messages waits for
+    // nothing.
     terminal.cannot_go_on("It is full.");
     terminal.not_stored("It is full.").await;
     terminal.cannot_go_on("It is full.");

@@ -1,9 +1,11 @@
-//! One delivery that a server does not take must not silence a chat. After five failures of it, if the server takes others
-//! meanwhile, it is set aside: its address is told once, and what waits behind it goes on.
+//! Setting aside a message that keeps failing, so that it does not block its chat.
+//! After five failures, if the server accepts other messages meanwhile, it is set aside: its
+//! address is told once, and the queue goes on.
 //!
-//! The server takes others if anything else went out over the same account since the try before the last one. Where nothing
-//! did, the next delivery of the same address is tried as a probe, and the one that failed once more after it; so a server
-//! that is down for all, or was until a moment ago, costs nobody an answer. If the notice cannot be delivered either, the owners are told instead.
+//! The server accepts others if anything else went out over the same account since the attempt
+//! before the last one. If nothing did, the next message of the same address is sent as a probe,
+//! followed by one more attempt; so a server that is down for everybody, or was until a moment ago,
+//! costs no reply. If the notice cannot be delivered either, the owners are told instead.
 
 use std::sync::Arc;
 
@@ -16,23 +18,24 @@ use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::{self, gate};
 
-/// After so many failures in a row.
+/// Number of failures in a row before a message is judged.
 pub(super) const FAILURES: u32 = 5;
 
-/// The reason in the journal.
+/// Reason stored in the journal.
 const REASON: &str = "set aside, because the server took others";
 
-/// What becomes of a delivery that has failed often enough.
+/// Decision about a message that has failed often enough.
 pub(super) enum Verdict {
-    /// Nothing says that the server works.
+    /// Nothing shows that the server works.
     Wait,
-    /// The server has just begun to take others: one more try decides.
+    /// The server has just begun to accept others; one more attempt decides.
     TryAgain,
-    /// The server took others between the last two tries.
+    /// The server accepted others between the last two attempts.
     SetAside,
 }
 
-/// Whether the server takes others; if nothing went out meanwhile, whether it takes the next delivery of this address.
+/// Decides whether the server accepts other messages, with the next one of this address as a probe
+/// if nothing was sent meanwhile.
 pub(super) async fn judge(
     desks: &Arc<Dispatcher>,
     lane: &Arc<DeliveryQueue>,
@@ -56,7 +59,7 @@ pub(super) async fn judge(
     }
 }
 
-/// The next try is due at once.
+/// Makes the next attempt due at once.
 pub(super) async fn try_again(desks: &Arc<Dispatcher>, row: &OutboxRow, attempts: u32) -> anyhow::Result<()> {
     let (id, now) = (row.id, desks.clock.now());
     desks
@@ -65,7 +68,7 @@ pub(super) async fn try_again(desks: &Arc<Dispatcher>, row: &OutboxRow, attempts
         .await
 }
 
-/// Sets a delivery aside and says so, in one transaction.
+/// Sets a message aside and posts the notice, in one transaction.
 pub(super) async fn put(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row: &OutboxRow) -> anyhow::Result<()> {
     tracing::error!(outbox.id = %row.id, "Delivery {} to address {} was set aside: others get through", row.id, lane.id);
     let (row, now) = (row.clone(), desks.clock.now());
@@ -76,7 +79,7 @@ pub(super) async fn put(desks: &Arc<Dispatcher>, lane: &Arc<DeliveryQueue>, row:
             let told = match row.tells_of {
                 Some(about) => {
                     drop_parts(tx, &row)?;
-                    // A notice to an owner that fails is not told of in turn.
+                    // A failed notice to an owner causes no further notice.
                     if tx.outbox().outbox_address(about)? == row.address {
                         tell_owners(tx, about, now)?
                     } else {
@@ -108,7 +111,7 @@ fn drop_parts(tx: Tx<'_>, row: &OutboxRow) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Its own address hears of it behind what waits there, once for all that was set aside until then.
+/// Posts one notice to its own address, for everything set aside until it is delivered.
 fn tell_address(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<()> {
     let scope = row.text.scope();
     let words = if matches!(scope, Scope::Group(_)) { gate::SET_ASIDE_IN_GROUP } else { gate::SET_ASIDE };
@@ -119,7 +122,7 @@ fn tell_address(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<(
     tx.outbox().post_about(&NewOutbox::notice(row.address, &notice, now), row.id)
 }
 
-/// Every owner hears of it who can be reached elsewhere.
+/// Posts a notice to every owner who can be reached at another address.
 fn tell_owners(tx: Tx<'_>, about: OutboxId, now: Timestamp) -> anyhow::Result<Vec<AddressId>> {
     let silent = tx.outbox().outbox_address(about)?;
     let Some(address) = tx.addresses().address(silent)? else { return Ok(Vec::new()) };

@@ -1,9 +1,9 @@
-//! Cuts a flow into parts that fit, where it hurts least: between paragraphs, else lines, else sentences,
-//! else words, else anywhere between two graphemes.
+//! Splits a flow into parts that fit, at the best boundary: between paragraphs, else lines, else
+//! sentences, else words, else anywhere between two graphemes.
 //!
-//! A window of stretches is filled until the next would not fit, markup included, and cut at its best place.
-//! A good place counts only past the first quarter, so each cut makes progress and the whole stays linear.
-//! White space around a cut is dropped, but for the indentation of code.
+//! A window of stretches is filled until the next would not fit, markup included, and split at its
+//! best boundary. A boundary counts only past the first quarter, so each split makes progress and
+//! the whole stays linear. White space around a split is dropped, except the indentation of code.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -13,7 +13,7 @@ use unicode_segmentation::{GraphemeIndices, UnicodeSegmentation};
 use super::{Flow, Markup, Run, Stretch, plain};
 use crate::adapter::markdown::is_blank;
 
-/// How good a place is to cut, worst first.
+/// Quality of a split point, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum BreakPoint {
     Forbidden,
@@ -38,7 +38,7 @@ pub(super) fn split<L: Markup>(flow: &Flow<L>, limit: usize) -> Vec<Vec<Stretch<
     }
 }
 
-/// Adds stretches while they fit; gives the first that does not.
+/// Adds stretches while they fit; returns the first that does not.
 fn fill<'f, L: Markup>(
     window: &mut VecDeque<Stretch<'f, L>>,
     source: &mut Peekable<Stretches<'f, L>>,
@@ -66,7 +66,7 @@ fn fill<'f, L: Markup>(
     None
 }
 
-/// How many stretches of a full window go into the part, at least one.
+/// Number of stretches of a full window that go into the part, at least one.
 fn best_cut<L: Markup>(flow: &Flow<L>, window: &VecDeque<Stretch<'_, L>>, outside: Stretch<'_, L>) -> usize {
     let [mut grapheme, mut word, mut sentence, mut line, mut paragraph] = [0; 5];
     for (at, stretch) in window.iter().chain([&outside]).enumerate().skip(1) {
@@ -85,7 +85,7 @@ fn best_cut<L: Markup>(flow: &Flow<L>, window: &VecDeque<Stretch<'_, L>>, outsid
     good.or_else(|| [spaced, grapheme].into_iter().find(|at| *at > 0)).unwrap_or(window.len())
 }
 
-/// How good a cut in front of this stretch would be.
+/// Quality of a split in front of this stretch.
 fn place<L: Markup>(flow: &Flow<L>, stretch: &Stretch<'_, L>) -> BreakPoint {
     let (before, after) = flow.text.split_at_checked(stretch.start).unwrap_or_default();
     let code = stretch.look.is_preformatted();
@@ -110,7 +110,7 @@ fn ends_sentence(before: &str, after: &str) -> bool {
         || (after.starts_with(char::is_whitespace) && closed.ends_with(['.', '!', '?', '…']))
 }
 
-/// Without white space at its end; nothing if there is nothing to see.
+/// Trims trailing white space; `None` if nothing visible is left.
 fn part<L: Markup>(mut stretches: Vec<Stretch<'_, L>>) -> Option<Vec<Stretch<'_, L>>> {
     while stretches.last().is_some_and(Stretch::is_space) {
         stretches.pop();
@@ -123,13 +123,13 @@ impl<L: Markup> Stretch<'_, L> {
         self.text.chars().all(char::is_whitespace)
     }
 
-    /// White space that a part need not begin with.
+    /// True for white space that a part need not begin with.
     fn is_droppable(&self) -> bool {
         self.is_space() && (!self.look.is_preformatted() || self.text == "\n")
     }
 }
 
-/// The length of what has been written so far.
+/// Length of what has been written so far.
 #[derive(Debug)]
 struct Gauge<'f, L> {
     written: usize,
@@ -162,17 +162,17 @@ impl<L> Default for Gauge<'_, L> {
     }
 }
 
-/// Walks a flow stretch by stretch.
+/// Iterator over the stretches of a flow.
 struct Stretches<'f, L> {
     flow: &'f Flow<L>,
     limit: usize,
     graphemes: GraphemeIndices<'f>,
-    /// What is left of the current grapheme, and where that begins.
+    /// Remainder of the current grapheme and its offset.
     rest: &'f str,
     start: usize,
     glued: bool,
     run: usize,
-    /// What the markup of the current run leaves for text.
+    /// Length that the markup of the current run leaves for text.
     room: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Runs of text while they are read: their style, delimiters that were not meant as such, and links.
+//! Inline parsing state: style, restored delimiters, and links.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -8,12 +8,12 @@ use pulldown_cmark::LinkType;
 use super::MarkdownParser;
 use crate::adapter::markdown::{Links, Span, Style, address, strip_control};
 
-/// Words longer than this are no link's name.
+/// Longer link texts are not used as link names.
 const MAX_WORDS: usize = 512;
 
 pub(super) struct Anchor {
     address: String,
-    /// An autolink: its words are its address.
+    /// An autolink: its text is its address.
     plain: bool,
     first_span: usize,
 }
@@ -66,7 +66,7 @@ impl MarkdownParser<'_> {
         }
     }
 
-    /// The delimiter as text, where it was not meant as one.
+    /// Returns the delimiter as text if it was not meant as one.
     fn restored(&self, range: &Range<usize>, length: usize) -> Option<&'static str> {
         let before = self.source.get(..range.start)?;
         let inside = self.source.get(range.clone())?;
@@ -109,7 +109,7 @@ impl MarkdownParser<'_> {
             return self.push(&address);
         }
         let said = plain || address.is_empty() || address::is_same(words.trim(), &address);
-        // Within another link only the words count: links do not nest.
+        // Links do not nest: inside another link only the text counts.
         if said || (named && !self.anchors.is_empty()) {
             return;
         }
@@ -122,7 +122,7 @@ impl MarkdownParser<'_> {
         }
     }
 
-    /// The words of a link; of overlong ones as much as shows that they are.
+    /// Text of a link, truncated just past the limit.
     fn words_since(&self, first_span: usize) -> String {
         let mut words = String::new();
         for span in self.spans.iter().skip(first_span) {
@@ -135,7 +135,8 @@ impl MarkdownParser<'_> {
     }
 }
 
-/// Scripts written without spaces may well put emphasis inside a word; there an asterisk is no operator.
+/// Scripts written without spaces may have emphasis inside a word; there an asterisk is no
+/// operator.
 fn is_operand(c: char) -> bool {
     c.is_alphanumeric() && c < '\u{2e80}'
 }

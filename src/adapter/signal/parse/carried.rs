@@ -1,7 +1,7 @@
-//! What came along with a message and was typed by nobody in it: link previews, contact cards, polls.
+//! Attached content that the sender did not type: link previews, contact cards, polls.
 //!
-//! Each becomes a few plain lines, because a model shall read what the sender's screen shows. Pictures in them are left
-//! where they are.
+//! Each becomes a few plain lines, because the model should read what the sender's screen displays.
+//! Pictures in them are ignored.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::message::{Attached, Carrier};
 const NAME: [&str; 6] = ["prefix", "given", "middle", "family", "suffix", "nickname"];
 const ADDRESS: [&str; 7] = ["street", "pobox", "neighborhood", "postcode", "city", "region", "country"];
 
-/// Everything of the kind, in reading order; what says nothing is left out.
+/// All attached content in reading order; empty items are left out.
 pub(super) fn all(data: &Value) -> Vec<Attached> {
     let previews = list(data, "previews").iter().map(|page| (Carrier::Preview, preview(page)));
     let contacts = list(data, "contacts").iter().map(|card| (Carrier::Contact, contact(card)));

@@ -1,4 +1,4 @@
-//! What stands in a data message: words, files, what came along; or something that we cannot take.
+//! Content of a data message: text, files, attached content, or something unsupported.
 
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use super::{ParsedMessage, carried, mention};
 use crate::adapter::signal::envelope::{Party, field, is_set, list, stamp, text};
 use crate::message::{Event, FileKind, Quote, RemoteFile, Said, TextOrigin};
 
-/// Reads the content of a message, and whether it is meant for us: names us, or answers what we said. `None` if there is none.
+/// Reads the content of a message. The flag is true if it mentions us or answers a message of ours.
+/// `None` if there is no content.
 pub(super) fn of(talk: &ParsedMessage<'_>) -> Option<(Event, bool)> {
     let words = mention::read(text(talk.data, "message"), list(talk.data, "mentions"), &talk.us);
     let quote = quote(talk);
@@ -30,14 +31,15 @@ pub(super) fn of(talk: &ParsedMessage<'_>) -> Option<(Event, bool)> {
     }
 }
 
-/// What we cannot take, where it came alone.
+/// Description of unsupported content, if there is nothing else.
 fn unsupported(data: &Value) -> Option<&'static str> {
     let alone = [("sticker", "a sticker"), ("payment", "a payment")];
     let known = alone.iter().find(|(key, _)| field(data, key).is_some()).map(|(_, word)| *word);
     known.or_else(|| (!list(data, "attachments").is_empty()).then_some("a file that did not arrive with its message"))
 }
 
-/// What it answers. A story is not a message of any chat, and a quote without author or stamp could be anything.
+/// Reads the quoted message. A story belongs to no chat, and a quote without author or timestamp
+/// could be anything.
 fn quote(talk: &ParsedMessage<'_>) -> Option<Quote> {
     let Some(quote) = field(talk.data, "quote") else {
         return field(talk.data, "storyContext").map(|_| Quote::Elsewhere { text: String::new() });
@@ -51,7 +53,7 @@ fn quote(talk: &ParsedMessage<'_>) -> Option<Quote> {
     })
 }
 
-/// The daemon finds a file by its id and the chat that it came in. One without an id was not received.
+/// The daemon finds a file by its id and chat. A file without an id was not received.
 fn remote(file: &Value, peer: &str) -> Option<RemoteFile> {
     let id = Some(text(file, "id")).filter(|id| !id.is_empty())?;
     Some(RemoteFile {
@@ -76,7 +78,8 @@ fn kind(file: &Value) -> FileKind {
     }
 }
 
-/// A recording has no name and no caption. Without the sender's mark, which the daemon does not pass on so far, it may be anybody's that was passed on.
+/// True for audio without name and caption. Without the sender's voice-note mark, which the daemon
+/// does not pass on so far, it may be a recording by another person.
 fn is_bare(file: &Value) -> bool {
     ["filename", "caption"].iter().all(|key| text(file, key).is_empty())
 }

@@ -1,19 +1,19 @@
-//! Mentions: ranges of a text, in UTF-16 units, that stand for somebody.
+//! Mentions: ranges of a text, in UTF-16 units, that stand for a party.
 //!
-//! What the range covers is a placeholder to the sender too, whose program shows a name there. Our own is taken out, so that
-//! what is left reads as it would in a direct chat; another's becomes a neutral word, since a name is its
-//! owner's text and not the sender's. A range that lies outside, cuts a character in two or overlaps
-//! one before it covers nothing; whether we were meant is read off the name alone.
+//! A range covers a placeholder, for which clients display a name. Our own is removed, so that the
+//! text reads as in a direct chat; another becomes a neutral word, since a name is chosen by its
+//! owner and not by the sender. A range that lies outside the text, splits a character or overlaps
+//! an earlier one replaces nothing; being mentioned depends on the party alone.
 
 use serde_json::Value;
 
 use crate::adapter::signal::envelope::Party;
 use crate::wording::signal::SOMEONE;
 
-/// A text without placeholders.
+/// Text without placeholders.
 pub(super) struct ResolvedText {
     pub text: String,
-    /// Whether we are among those mentioned.
+    /// True if we are mentioned.
     pub names_us: bool,
 }
 
@@ -23,7 +23,7 @@ struct Mention {
     ours: bool,
 }
 
-/// Reads a text with its mentions.
+/// Resolves the mentions of a text.
 pub(super) fn read(text: &str, mentions: &[Value], us: &Party) -> ResolvedText {
     let is_us = |mention: &Value| Party::of(mention, ["uuid", "number", "name"]).is(us);
     let names_us = mentions.iter().any(is_us);
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str, mentions: &[Value], us: &Party) -> ResolvedText {
     ResolvedText { text: replaced(text, &found), names_us }
 }
 
-/// Where each UTF-16 unit of the text begins in bytes; `None` for the second half of a character.
+/// Byte offset of each UTF-16 unit; `None` for the second half of a character.
 fn borders(text: &str) -> Vec<Option<usize>> {
     let units = text.char_indices().flat_map(|(at, c)| [Some(at), None].into_iter().take(c.len_utf16()));
     units.chain([Some(text.len())]).collect()
@@ -117,7 +117,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the ranges: only words of the text are left, in their order, and our neutral word.
+        /// For any ranges, only words of the text are left, in their order, and our neutral word.
         #[test]
         fn nothing_is_added_but_the_neutral_word(
             text in "[a-c \u{fffc}😀é]{0,30}",

@@ -1,4 +1,4 @@
-//! Every kind of envelope as it is read, and what must hold whatever an envelope holds.
+//! Tests of every kind of envelope, and properties that hold for any envelope.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,11 +16,11 @@ const ADA: &str = "7c2b6a10-51de-4f0c-9a3e-2f6d0c1b00ad";
 const ADAS_NUMBER: &str = "+12025550101";
 const BEN: &str = "b3e0c5d2-8a41-4e6b-b7f1-6f2d9a7700be";
 const CHOIR: &str = "Yn2kQ0c9m1tLZ4e8Hq6sVw3uRj5oXp7dAa0bBc1cCd0=";
-/// When everything in the corpus was sent, and a minute before.
+/// Time of sending in the corpus, and a minute earlier.
 const SENT: i64 = 1_795_000_000_000;
 const BEFORE: i64 = SENT - 60_000;
 
-/// The saved envelopes by name.
+/// Saved envelopes by name.
 fn corpus() -> BTreeMap<String, String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/signal");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -32,7 +32,7 @@ fn corpus() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// From Ada, in private, with everything that she is known by.
+/// A direct item from Ada, with both of her identities.
 fn from_ada(name: &str, event: Event) -> Inbound {
     Inbound {
         external_id: format!("{name}{ADA}:{SENT}"),
@@ -239,7 +239,7 @@ fn everything_that_concerns_no_conversation() {
     }
 }
 
-/// Holds each saved envelope against its reading.
+/// Compares each saved envelope with its expected item.
 fn holds<const N: usize>(table: [(&str, Inbound); N]) {
     let corpus = corpus();
     for (name, expected) in table {
@@ -260,7 +260,8 @@ fn only_what_holds_no_envelope_is_unreadable() {
 fn we_go_by_number_and_by_identifier() {
     let own = "0b7e11aa-9d5c-4c1e-8f00-000000000c01";
     let corpus = corpus();
-    // The daemon names the number beside the envelope, so either is enough; and before we are known, that alone.
+    // The daemon reports the number besides the envelope, so either is enough; and before we are
+    // known, that alone.
     for account in [US, own, ""] {
         let asked = parse(&corpus["group-mention"], account).unwrap();
         assert_eq!(asked, in_choir(true, typed("what does @someone sing?")), "{account}");
@@ -295,7 +296,7 @@ fn a_huge_text_is_kept_whole() {
     assert_eq!(said.text.chars().filter(|c| *c == '\u{1f600}').count(), 1 << 18);
 }
 
-/// Where each value of a document stands.
+/// Collects the path of each value in a document.
 fn places(value: &Value, at: &str, out: &mut Vec<String>) {
     out.push(at.to_owned());
     match value {
@@ -305,7 +306,7 @@ fn places(value: &Value, at: &str, out: &mut Vec<String>) {
     }
 }
 
-/// What the envelope says that its sender wrote.
+/// Texts in the envelope that its sender wrote.
 fn written(raw: &Value) -> Vec<String> {
     let notice = raw.get("result").filter(|result| !result.is_null()).unwrap_or(raw);
     let texts = ["/envelope/dataMessage/message", "/envelope/editMessage/dataMessage/message"];
@@ -317,7 +318,7 @@ fn is_part_of(text: &str, message: &str) -> bool {
     text.replace("@someone", "").chars().all(|kept| typed.any(|c| c == kept))
 }
 
-/// Any value, and among them texts that would do harm if they passed for typed ones.
+/// Any value, including texts that would do harm if they passed for typed ones.
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -355,7 +356,8 @@ proptest! {
         let _ = parse(&String::from_utf8_lossy(&bytes), US);
     }
 
-    /// Whatever is done to an envelope: it is read the same twice, and nothing but its `message` is ever taken for typed.
+    /// For any change to an envelope: parsing is deterministic, and only its `message` is ever
+    /// taken for typed.
     #[test]
     fn only_the_message_is_typed(which: Index, changes in prop::collection::vec((any::<Index>(), prop::option::of(any_value())), 1..5)) {
         let corpus: Vec<(String, String)> = corpus().into_iter().filter(|(name, _)| !name.starts_with("unreadable-")).collect();

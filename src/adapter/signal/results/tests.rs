@@ -1,4 +1,4 @@
-//! Every outcome and every code has its consequence.
+//! Tests of every outcome and every error code.
 
 use serde_json::json;
 

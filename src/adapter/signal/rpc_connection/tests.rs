@@ -1,4 +1,4 @@
-//! Requests over a pipe whose other end is played by the test.
+//! Tests of requests over a pipe, with the daemon played by the test.
 
 use serde_json::{Value, json};
 use tokio::io::DuplexStream;
@@ -9,7 +9,7 @@ use crate::time::{SimulatedClock, Timestamp};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The other end.
+/// The daemon's end.
 struct Daemon {
     reader: LineReader,
     writer: LineWriter,
@@ -22,7 +22,7 @@ impl Daemon {
         Self { reader, writer }
     }
 
-    /// The id and the method of the next request.
+    /// Returns the id and the method of the next request.
     async fn asked(&mut self) -> (u64, String) {
         let line: Value = serde_json::from_str(&self.reader.next().await.unwrap()).unwrap();
         (line["id"].as_u64().unwrap(), line["method"].as_str().unwrap().to_owned())
@@ -76,7 +76,7 @@ async fn an_end_without_an_answer_leaves_what_was_written_unclear() {
 
 #[tokio::test]
 async fn what_was_never_written_is_certain() {
-    // So small that the first request does not fit, and the second one waits behind it.
+    // So small that the first request does not fit, and the second one waits for it.
     let (exchange, daemon, clock) = pair(8);
     let none = Params::new();
     let asking =

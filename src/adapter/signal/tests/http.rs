@@ -1,4 +1,4 @@
-//! The same by HTTP: requests are posted, and what is received is a stream of events.
+//! Tests of the adapter by HTTP: requests are posted, and messages are a stream of events.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -15,12 +15,12 @@ use tokio::task::JoinSet;
 
 use super::*;
 
-/// What the daemon does.
+/// State of the played daemon.
 #[derive(Clone)]
 struct Stage {
-    /// Which account it has.
+    /// Account of the daemon.
     account: &'static str,
-    /// Each connection that receives, as the end at which its bytes go in.
+    /// Sender of the bytes of each subscription.
     streams: mpsc::Sender<mpsc::Sender<String>>,
 }
 
@@ -48,7 +48,7 @@ async fn rpc(body: String) -> Response {
     }
 }
 
-/// An adapter and what it talks to; the daemon ends when the set is dropped.
+/// Adapter with its daemon, which ends when the set is dropped.
 async fn stage(
     account: &'static str,
 ) -> (Arc<SimulatedClock>, Signal, mpsc::Receiver<mpsc::Sender<String>>, JoinSet<()>) {

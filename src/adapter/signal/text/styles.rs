@@ -1,4 +1,4 @@
-//! The looks that Signal has, and ranges of a text that have them.
+//! Text styles of Signal and their ranges.
 
 use std::fmt;
 
@@ -9,41 +9,32 @@ use crate::adapter::markdown;
 use crate::adapter::markdown::flow::{self, Stretch};
 use crate::adapter::{OutgoingPart, PartFormat};
 
-/// A part as it goes to the daemon; the rich form of a [`OutgoingPart`] is its JSON.
+/// A part in the daemon's form; the rich form of a [`OutgoingPart`] is its JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Styled {
-    /// What is said.
     pub text: String,
-    /// How pieces of it look.
     pub styles: Vec<Range>,
 }
 
-/// A range of a text, in UTF-16 units, and its look. Displayed as the daemon takes it.
+/// A styled range of a text, in UTF-16 units. Displayed in the daemon's format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Range {
-    /// Where it begins.
     pub start: usize,
-    /// How long it is.
     pub length: usize,
-    /// Its look.
     pub style: Style,
 }
 
-/// What Signal calls a look.
+/// Styles of Signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Style {
-    /// Bold.
     Bold,
-    /// Italic.
     Italic,
-    /// Struck through.
     Strikethrough,
-    /// In a typewriter face.
     Monospace,
 }
 
-/// All looks of a stretch of text.
+/// Set of styles of a run of text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct StyleSet {
     bold: bool,
@@ -54,7 +45,7 @@ pub(super) struct StyleSet {
 }
 
 impl Styled {
-    /// What to send of a piece. A form that cannot be read is sent plain.
+    /// Decodes the requested form of a part. An unreadable rich form becomes plain.
     pub fn of(piece: &OutgoingPart, form: PartFormat) -> Self {
         let rich = match form {
             PartFormat::Rich => serde_json::from_str(&piece.rich).ok(),
@@ -63,7 +54,7 @@ impl Styled {
         rich.unwrap_or_else(|| Self { text: piece.plain.clone(), styles: Vec::new() })
     }
 
-    /// The stored form.
+    /// Encodes the stored form.
     pub(super) fn encode(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
@@ -96,10 +87,10 @@ impl Style {
 }
 
 impl StyleSet {
-    /// Code and tables, where white space counts.
+    /// Code and tables, where white space is significant.
     pub const PREFORMATTED: Self = Self { bold: false, italic: false, strike: false, code: false, preformatted: true };
 
-    /// The look of a run of Markdown.
+    /// Converts a Markdown style.
     pub fn of(style: &markdown::Style) -> Self {
         let markdown::Style { bold, italic, strike, code, .. } = *style;
         Self { bold, italic, strike, code, preformatted: false }
@@ -115,7 +106,7 @@ impl StyleSet {
     }
 }
 
-/// The daemon counts bytes, and looks take none.
+/// The daemon counts bytes, and styles take none.
 impl flow::Markup for StyleSet {
     fn measure(text: &str) -> usize {
         text.len()
@@ -134,7 +125,7 @@ impl flow::Markup for StyleSet {
     }
 }
 
-/// The ranges of a part: per look in the order of the text, and never two that touch.
+/// Ranges of a part: per style in text order, never adjacent.
 pub(super) fn ranges(part: &[Stretch<'_, StyleSet>]) -> Vec<Range> {
     Style::ALL.into_iter().flat_map(|style| ranges_of(style, part)).collect()
 }
@@ -155,7 +146,7 @@ fn ranges_of(style: Style, part: &[Stretch<'_, StyleSet>]) -> Vec<Range> {
     found
 }
 
-/// As Signal counts.
+/// Length in UTF-16 units, as Signal counts.
 pub(super) fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }

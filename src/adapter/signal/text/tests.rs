@@ -1,4 +1,4 @@
-//! What Signal shows of an answer: golden cases, and what must hold for any text.
+//! Tests of rendering for Signal: golden cases, and properties of any text.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use super::*;
 use crate::adapter::markdown::{is_blank, strip_control};
 use crate::trust::{Label, Labelled, Scope, Source};
 
-/// The text between the marks of a range, or nothing if the range does not stand on characters.
+/// Text of a range, or `None` if its ends are not at characters.
 fn covered(text: &str, range: Range) -> Option<String> {
     let all: Vec<u16> = text.encode_utf16().collect();
     let within = all.get(range.start..range.start.checked_add(range.length)?)?;
     String::from_utf16(within).ok().filter(|within| !within.is_empty())
 }
 
-/// The text of its only part, with each range as `style=words`.
+/// Text of the only part, with each range as `style=words`.
 fn one(markdown: &str) -> (String, Vec<String>) {
     let [part] = checked(markdown, LIMIT).unwrap().try_into().unwrap();
     let looks = part.styles.iter().map(|range| {
@@ -31,7 +31,7 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && *c != '\u{2800}').collect()
 }
 
-/// Renders and checks everything that must hold for any text.
+/// Renders a text and checks the properties that hold for any text.
 fn checked(markdown: &str, limit: usize) -> Result<Vec<Styled>, String> {
     let parts = styled(markdown, limit);
     for part in &parts {
@@ -151,7 +151,7 @@ fn bytes_count_and_graphemes_stay_whole() {
     let lengths = |text: String| checked(&text, LIMIT).unwrap().iter().map(|part| part.text.len()).collect::<Vec<_>>();
     assert_eq!(lengths("😀".repeat(1000)), [2000, 2000]);
     assert_eq!(lengths("é".repeat(1001)), [2000, 2]);
-    // One grapheme in two looks.
+    // One grapheme in two styles.
     assert_eq!(lengths(format!("{}`e`\u{301}", "x".repeat(1999))), [1999, 3]);
     assert!(lengths("👨‍👩‍👧‍👦".repeat(400)).iter().all(|bytes| bytes % 25 == 0));
     assert_eq!(lengths(format!("a{}", "\u{301}".repeat(3000))).len(), 4);

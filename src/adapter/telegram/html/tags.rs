@@ -1,16 +1,16 @@
-//! The tags we use, what they cost, and how one look turns into the next. Lengths are UTF-16 units, as
-//! Telegram counts.
+//! Tags, their length, and transitions between styles. Lengths are UTF-16 units, as Telegram
+//! counts.
 
 use std::rc::Rc;
 
 use crate::adapter::markdown::flow;
 
-/// Everything that surrounds a stretch of text.
+/// Styles that surround a run of text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TagSet {
-    /// Which quote; 0 is none.
+    /// Number of the quote; 0 for none.
     pub(super) quote: usize,
-    /// Preformatted, with its language or an empty string.
+    /// Language of preformatted text, or an empty string.
     pub(super) pre: Option<Rc<str>>,
     /// Escaped for an attribute.
     pub(super) link: Option<Rc<str>>,
@@ -36,7 +36,7 @@ impl TagSet {
         Self { quote, ..Self::default() }
     }
 
-    /// The tags around the text, outermost first. This order is the only nesting there is.
+    /// Tags around the text, outermost first. This order is the only nesting in use.
     fn tags(&self) -> impl DoubleEndedIterator<Item = Tag<'_>> {
         [
             (self.quote > 0).then_some(Tag::Quote(self.quote)),
@@ -55,7 +55,7 @@ impl TagSet {
         self.tags().zip(next.tags()).take_while(|(mine, theirs)| mine == theirs).count()
     }
 
-    /// What closes here and opens there, in order.
+    /// Closing and opening tags between two styles, in order.
     fn switch<'a>(&'a self, next: &'a Self) -> impl Iterator<Item = &'a str> {
         let shared = self.shared_with(next);
         let open = self.tags().count() - shared;

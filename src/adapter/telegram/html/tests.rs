@@ -1,4 +1,4 @@
-//! Telegram accepts whatever we render: a validator of its rules, properties and golden cases.
+//! Tests of rendering for Telegram: a validator of its rules, properties and golden cases.
 
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -7,7 +7,7 @@ use super::tags::units;
 use super::*;
 use crate::adapter::markdown::strip_control;
 
-/// The visible text, or why Telegram (or we) would refuse the markup.
+/// Returns the visible text, or why Telegram (or we) would refuse the markup.
 fn parse(html: &str) -> Result<String, String> {
     let (mut text, mut open, mut rest) = (String::new(), Vec::<(&str, usize)>::new(), html);
     while let Some(c) = rest.chars().next() {
@@ -83,7 +83,7 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && *c != '\u{2800}').collect()
 }
 
-/// Renders and checks everything that must hold for any text.
+/// Renders a text and checks the properties that hold for any text.
 fn checked(markdown: &str, links: Links, limit: usize) -> Result<Vec<HtmlPart>, String> {
     let parts = render(markdown, links, limit);
     for part in &parts {

@@ -1,28 +1,28 @@
-//! What stands in a message: words and files, something that we cannot take, or only news about the chat.
+//! Content of a message: text and files, something unsupported, or mere news about the chat.
 
 use serde_json::Value;
 
 use super::{field, is_there, number, text};
 use crate::message::{Attached, Carrier, FileKind, RemoteFile};
 
-/// The largest file that the Bot API hands out.
+/// Largest file that the Bot API serves.
 const MAX_FILE: u64 = 20 << 20;
 
-/// What a message is made of.
+/// Content of a message.
 pub(super) enum MessageBody {
-    /// Words, files, or what came along.
+    /// Text, files or attached content.
     Said {
         files: Vec<RemoteFile>,
         carried: Vec<Attached>,
     },
     Unsupported(&'static str),
-    /// The group has another id now.
+    /// The group's new id.
     Moved(i64),
     Service,
 }
 
-/// Fields that hold one file, with its kind and the type that it has unless it says otherwise. Telegram
-/// repeats an animation as a document, so the first of these counts alone.
+/// Fields that hold one file, with its kind and default type. Telegram repeats an animation as a
+/// document, so only the first match counts.
 const FILES: &[(&str, FileKind, &str)] = &[
     ("animation", FileKind::Document, "video/mp4"),
     ("document", FileKind::Document, ""),
@@ -32,7 +32,7 @@ const FILES: &[(&str, FileKind, &str)] = &[
     ("video_note", FileKind::Document, "video/mp4"),
 ];
 
-/// Fields of what we cannot take, in a word for a person. A venue also has a location.
+/// Fields of unsupported content, with a description for people. A venue also has a location.
 const UNSUPPORTED: &[(&str, &str)] = &[
     ("contact", "a contact"),
     ("venue", "a place"),
@@ -53,7 +53,7 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("photo", "a photo"),
 ];
 
-/// Fields of every message, which say nothing about what it holds.
+/// Fields of any message, which say nothing about its content.
 const ENVELOPE: &[&str] = &[
     "message_id",
     "message_thread_id",
@@ -101,13 +101,13 @@ pub(super) fn of(message: &Value) -> MessageBody {
     let unsupported = UNSUPPORTED.iter().find(|(key, _)| field(message, key).is_some());
     match unsupported {
         Some((_, word)) => MessageBody::Unsupported(word),
-        // What the Bot API cannot express at all comes as an envelope with nothing in it.
+        // Content that the Bot API cannot express arrives as a message without any.
         None if is_bare(message) => MessageBody::Unsupported("something of a kind that bots cannot see"),
         None => MessageBody::Service,
     }
 }
 
-/// The text, the caption, or the emoji of a sticker, which is what its sender meant to say.
+/// The text, the caption, or the emoji of a sticker, which is what its sender meant.
 pub(super) fn words(message: &Value) -> String {
     let sticker = || field(message, "sticker").and_then(|sticker| text(sticker, "emoji"));
     text(message, "text").or_else(|| text(message, "caption")).or_else(sticker).unwrap_or_default().to_owned()
@@ -120,7 +120,7 @@ fn is_bare(message: &Value) -> bool {
     })
 }
 
-/// Somebody's name and number, in one line.
+/// Name and number of a contact in one line.
 fn contact(message: &Value) -> Option<Attached> {
     let contact = field(message, "contact")?;
     let part = |key| text(contact, key).filter(|part| !part.is_empty());
@@ -133,7 +133,7 @@ fn contact(message: &Value) -> Option<Attached> {
     (!known.is_empty()).then(|| Attached { what: Carrier::Contact, text: known.join(", ") })
 }
 
-/// A question, and below it what may be answered.
+/// Question of a poll, and its options below it.
 fn poll(message: &Value) -> Option<Attached> {
     let poll = field(message, "poll")?;
     let options = field(poll, "options").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -141,7 +141,7 @@ fn poll(message: &Value) -> Option<Attached> {
     Some(Attached { what: Carrier::Poll, text: text(poll, "question")?.to_owned() + &answers.collect::<String>() })
 }
 
-/// The largest size of a photo that can be fetched.
+/// Largest size of a photo that can be fetched.
 fn photo(message: &Value) -> Option<RemoteFile> {
     let sizes = field(message, "photo")?.as_array()?;
     let area = |size: &&Value| {

@@ -1,9 +1,9 @@
-//! Whether a message is meant for us, and its words without our name.
+//! Detection of messages addressed to us, and removal of our name from their text.
 //!
-//! Telegram marks what stands in a text by entities, whose places count UTF-16 units. An entity counts only if the
-//! words at its place are what it says they are, so a wrong place takes nothing out of a text. Our name is
-//! taken out where others read along, since it was said to point at us; in a direct chat it is a word like others.
-//! A command is freed of our name everywhere.
+//! Telegram marks parts of a text by entities, whose offsets count UTF-16 units. An entity counts
+//! only if the text at its offset matches it, so a wrong offset removes nothing. In groups our name
+//! is removed, since it only served to address us; in a direct chat it is an ordinary word. In
+//! commands it is always removed.
 
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ use serde_json::Value;
 
 use super::{Us, content, field, number, quote, text};
 
-/// What a message says to us.
+/// A message as addressed to us.
 pub(super) struct Meant {
-    /// Its words as we take them.
+    /// The text without our name.
     pub(super) text: String,
-    /// It names us or answers us.
+    /// True if it mentions or answers us.
     pub(super) is_addressed: bool,
-    /// It begins with a command for another bot.
+    /// True if it begins with a command for another bot.
     pub(super) is_for_another: bool,
 }
 
 impl Meant {
-    /// Reads a message for it.
+    /// Reads a message.
     pub(super) fn of(message: &Value, us: &Us, is_direct: bool) -> Self {
         let words = Utf16Text::of(message);
         let found: Vec<FoundMention> = words.entities.iter().filter_map(|entity| words.find(entity, us)).collect();
@@ -36,7 +36,7 @@ impl Meant {
     }
 }
 
-/// Something in a text that concerns us, and the place of the name in it.
+/// An entity that concerns us, and the range of the name in it.
 struct FoundMention {
     what: MentionKind,
     at: Range<usize>,
@@ -50,7 +50,7 @@ enum MentionKind {
     TheirCommand,
 }
 
-/// The words of a message in the units in which Telegram counts.
+/// Text of a message in UTF-16 units, as Telegram counts.
 struct Utf16Text<'a> {
     units: Vec<u16>,
     entities: &'a [Value],
@@ -63,7 +63,7 @@ impl<'a> Utf16Text<'a> {
         Self { units: content::words(message).encode_utf16().collect(), entities }
     }
 
-    /// What an entity is to us, if anything.
+    /// Returns the entity if it concerns us.
     fn find(&self, entity: &Value, us: &Us) -> Option<FoundMention> {
         let start = usize::try_from(number(entity, "offset")?).ok()?;
         let end = start.checked_add(usize::try_from(number(entity, "length")?).ok()?)?;
@@ -86,7 +86,7 @@ impl<'a> Utf16Text<'a> {
         }
     }
 
-    /// The text without our name.
+    /// Returns the text without our name.
     fn without(&self, found: &[FoundMention], is_direct: bool) -> String {
         let is_taken = |one: &&FoundMention| match one.what {
             MentionKind::OurCommand => true,
@@ -114,7 +114,8 @@ impl<'a> Utf16Text<'a> {
         String::from_utf16_lossy(self.units.get(range).unwrap_or_default())
     }
 
-    /// Leaves one space where a name stood between two, and nothing where it stood at an end. Returns where to go on.
+    /// Leaves one space where a name stood between two, and none at an end. Returns the offset to
+    /// continue from.
     fn close_gap(&self, kept: &mut String, from: usize) -> usize {
         let next = |at: usize| self.units.get(at).and_then(|unit| char::from_u32(u32::from(*unit)));
         if !kept.trim().is_empty() {
@@ -140,7 +141,7 @@ mod tests {
         Us { id: 42, username: "our_bot".to_owned() }
     }
 
-    /// A text in which `[…]` marks an entity of that kind, and what it means to us in a group.
+    /// Parses a text in which `[…]` marks an entity of that kind, as sent in a group.
     fn meant(kind: &str, marked: &str) -> (String, bool, bool) {
         let (mut text, mut entities, mut start) = (String::new(), Vec::new(), 0);
         for c in marked.chars() {
@@ -229,7 +230,7 @@ mod tests {
     }
 
     proptest! {
-        /// Wrong places take nothing out of a text.
+        /// Wrong offsets remove nothing from a text.
         #[test]
         fn wrong_entities_change_nothing(
             text in "(@our_bot|\u{1f600}|/help@our_bot|a| ){0,6}",

@@ -1,7 +1,8 @@
-//! Where something happened, and who was there: the ids without which it cannot be answered.
+//! Origin of an update: the ids of chat, topic, message and sender, without which it cannot be
+//! answered.
 //!
-//! A topic of a forum is part of the peer (`chat/topic`), because what is said in it is answered in it. Other
-//! groups have threads of replies, which Telegram numbers in the same field; they are no places.
+//! A topic of a forum is part of the peer (`chat/topic`), because it is answered there. Other
+//! groups have reply threads, which Telegram numbers in the same field; those are not addresses.
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::{field, number, text};
 use crate::message::{ChatKind, Event, Inbound};
 use crate::time::Timestamp;
 
-/// The place of one message.
+/// Origin of one message.
 pub(super) struct Where {
     pub(super) chat: i64,
     pub(super) message: i64,
@@ -19,11 +20,12 @@ pub(super) struct Where {
 }
 
 impl Where {
-    /// Where a message stands; `None` without its ids.
+    /// Reads the ids of a message; `None` if one is missing.
     pub(super) fn of(message: &Value) -> Option<Self> {
         let chat = field(message, "chat")?;
         let id = number(chat, "id")?;
-        // Whoever speaks as a channel or as an anonymous administrator has a stand-in in `from`.
+        // A sender acting as a channel or as an anonymous administrator has a placeholder in
+        // `from`.
         let sender = ["sender_chat", "from"].iter().find_map(|who| number(field(message, who)?, "id"));
         Some(Self {
             chat: id,
@@ -34,12 +36,12 @@ impl Where {
         })
     }
 
-    /// Whether nobody else reads along.
+    /// Returns true in a chat without other members.
     pub(super) fn is_direct(&self) -> bool {
         self.place == ChatKind::Direct
     }
 
-    /// The same place, told whether we are meant; in a direct chat we always are.
+    /// Sets the flag that we are addressed; without effect in a direct chat.
     pub(super) fn addressed(mut self, is_addressed: bool) -> Self {
         if let ChatKind::Group { addressed, .. } = &mut self.place {
             *addressed = is_addressed;
@@ -47,7 +49,7 @@ impl Where {
         self
     }
 
-    /// Something that happened here.
+    /// Makes an item with this origin.
     pub(super) fn inbound(&self, external_id: String, server_at: Option<Timestamp>, event: Event) -> Inbound {
         Inbound {
             external_id,
@@ -61,19 +63,20 @@ impl Where {
     }
 }
 
-/// The topic in which a message stands. The general one of a forum has no number, and a direct chat is one, whatever is marked in it.
+/// Forum topic of a message. The general topic has no number, and a direct chat never has topics,
+/// even if one is marked.
 pub(super) fn topic(message: &Value) -> Option<i64> {
     let is_in_topic = message.get("is_topic_message").and_then(Value::as_bool) == Some(true);
     let is_direct = field(message, "chat").is_some_and(|chat| kind(chat) == ChatKind::Direct);
     number(message, "message_thread_id").filter(|topic| is_in_topic && !is_direct && *topic > 0)
 }
 
-/// What kind of place a chat is.
+/// Kind of a chat.
 pub(super) fn kind(chat: &Value) -> ChatKind {
     if text(chat, "type") == Some("private") { ChatKind::Direct } else { group(number(chat, "id")) }
 }
 
-/// A group in which we are not known to be meant.
+/// A group in which we are not known to be addressed.
 pub(super) fn group(chat: Option<i64>) -> ChatKind {
     ChatKind::Group { chat: chat.map(|id| id.to_string()).unwrap_or_default(), addressed: false }
 }

@@ -1,6 +1,7 @@
-//! What a message answers, and whether that is one of ours.
+//! The quoted message of a reply.
 //!
-//! Each message of a forum's topic names the topic's first message as if it answered it. That is no answer.
+//! Every message in a forum topic refers to the topic's first message as if it were a reply. That
+//! is no quote.
 
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use super::place::topic;
 use super::{Us, content, field, message_name, number, text};
 use crate::message::Quote;
 
-/// What a message answers.
+/// Reads the quote of a message.
 pub(super) fn of(message: &Value) -> Option<Quote> {
     let piece = field(message, "quote").map(|quote| text(quote, "text").unwrap_or_default());
     if let Some(replied) = replied(message) {
@@ -24,7 +25,7 @@ pub(super) fn of(message: &Value) -> Option<Quote> {
     (elsewhere || piece.is_some()).then(|| Quote::Elsewhere { text: piece.unwrap_or_default().to_owned() })
 }
 
-/// Whether it answers a message of ours.
+/// Returns true if it replies to a message of ours.
 pub(super) fn is_of(message: &Value, us: &Us) -> bool {
     replied(message).and_then(|replied| number(field(replied, "from")?, "id")) == Some(us.id)
 }

@@ -1,11 +1,11 @@
-//! Every kind of update, well formed and hostile.
+//! Tests of every kind of update, well-formed and hostile.
 
 use super::*;
 use crate::message::{Attached, Carrier, ChatKind, FileKind, Quote};
 use proptest::prelude::*;
 use serde_json::json;
 
-/// A message of Ada's in her direct chat, with these fields besides.
+/// A message of Ada's in her direct chat, with additional fields.
 fn from_ada(fields: Value) -> Value {
     let mut message = json!({
         "message_id": 12, "date": 1_795_000_000,
@@ -226,7 +226,7 @@ fn only_a_plainly_private_chat_is_direct() {
     assert_eq!(parsed("channel_post", post).sender, "-6");
 }
 
-/// What Ada says in a forum, with these fields besides.
+/// A message of Ada's in a forum, with additional fields.
 fn in_forum(fields: Value) -> Value {
     let mut message = from_ada(json!({"chat": {"id": -1005, "type": "supergroup", "is_forum": true}}));
     merge(&mut message, fields);
@@ -330,7 +330,7 @@ fn a_button_is_pressed_by_whoever_pressed_it() {
         event: Event::Button { data: "yes 4".to_owned(), callback: "CB".to_owned() },
     };
     assert_eq!(parsed("callback_query", press), expected);
-    // Without a message we do not know the chat, without data there is nothing to do.
+    // Without a message the chat is unknown, without data there is nothing to do.
     let unknown_chat = parsed("callback_query", json!({"id": "CB", "from": {"id": 7}, "data": "x"}));
     assert_eq!((unknown_chat.event, unknown_chat.peer.as_str()), (Event::Nothing, "7"));
     let game = json!({"id": "CB", "from": {"id": 7}, "message": ours, "game_short_name": "g"});
@@ -367,7 +367,7 @@ fn the_corpus_is_understood() {
     assert!(count >= 10, "the corpus is missing");
 }
 
-/// Any JSON, with the names that are looked for and others.
+/// Any JSON, with known and unknown field names.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -450,7 +450,8 @@ proptest! {
         prop_assert_eq!(first, parse(&raw, &us()));
     }
 
-    /// Whatever else stands in a message: what was typed arrives, and arrives as typed only without a mark.
+    /// With any other fields in a message, its text arrives, and counts as typed only without a
+    /// mark.
     #[test]
     fn a_text_survives_any_other_field(body in any_json(), typed in ".{1,40}") {
         let mut fields = match body { Value::Object(fields) => Value::Object(fields), _ => json!({}) };

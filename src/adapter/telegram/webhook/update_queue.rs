@@ -1,9 +1,10 @@
-//! The door at which Telegram calls: HTTP/1.1 on one address, one path, one verb, for whoever shows the secret.
+//! HTTP server for Telegram's calls: HTTP/1.1 on one address, one path, one method, authenticated
+//! by the secret.
 //!
-//! It stands in the open, or behind a proxy that lets everybody through, so it is narrow: a bounded number of
-//! connections, heads and bodies; nothing is read of a caller who does not show the secret; and a connection that
-//! neither asks anything to the end nor waits for our answer for half a minute is closed, however slowly it
-//! goes on sending. The time is the clock's, as everywhere.
+//! It is exposed to the internet, perhaps through a proxy, so it is strict: connections, headers
+//! and bodies are bounded; nothing is read from a caller without the secret; and a connection that
+//! neither completes a request nor awaits our response for half a minute is closed, even if it
+//! keeps sending slowly. Timeouts use the clock, as everywhere.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,46 +29,46 @@ use crate::time::Clock;
 use crate::time::clock::real_sleep;
 use crate::time::task::guarded;
 
-/// The most connections at one time; others wait until one ends.
+/// Maximum number of simultaneous connections; others wait.
 pub(super) const CONNECTIONS: usize = 64;
-/// The longest body; an update is far smaller.
+/// Maximum length of a body; an update is far smaller.
 const MAX_BODY: usize = 1 << 20;
-/// The longest head of a request.
+/// Maximum length of the headers of a request.
 const MAX_HEAD: usize = 16 << 10;
-/// How long a caller waits for the journal. Telegram itself waits for about a minute.
+/// Time for which a caller waits for the journal. Telegram itself waits for about a minute.
 const STORED_WITHIN: Duration = Duration::from_secs(25);
-/// How long a connection may go without asking anything to the end; longer than a caller waits.
+/// Idle timeout of a connection; longer than a caller waits.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long after trouble with accepting the next try is made.
+/// Pause after a failure to accept.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long callers get to hear that we stop.
+/// Time allowed for answering open calls when stopping.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// Where Telegram shows the secret.
+/// Header with the secret.
 const SECRET: &str = "x-telegram-bot-api-secret-token";
 
-/// One call: an update, and who waits for it to be stored.
+/// An update with its waiting caller.
 pub(super) struct WebhookCall {
     pub(super) raw: String,
     pub(super) caller: Caller,
 }
 
-/// Who waits. Dropping it says that the call was not stored.
+/// A waiting caller. Dropping it rejects the call.
 pub(super) struct Caller(oneshot::Sender<()>);
 
 impl Caller {
-    /// The call is in the journal.
+    /// Confirms that the update is in the journal.
     pub(super) fn stored(self) {
-        // Whoever hung up will call again, and be recognised.
+        // A caller that has hung up calls again, and the update is recognised.
         let _ = self.0.send(());
     }
 
-    /// Whether nobody waits any more.
+    /// Returns true if the caller has hung up.
     pub(super) fn is_gone(&self) -> bool {
         self.0.is_closed()
     }
 }
 
-/// The door.
+/// The HTTP server.
 pub(super) struct UpdateQueue {
     path: String,
     secret: SecretString,
@@ -78,7 +79,7 @@ pub(super) struct UpdateQueue {
 }
 
 impl UpdateQueue {
-    /// A door that hands calls over until it is stopped.
+    /// Creates a server that passes on calls until it is stopped.
     pub(super) fn new(
         config: &config::Webhook,
         calls: mpsc::Sender<WebhookCall>,
@@ -89,7 +90,7 @@ impl UpdateQueue {
         Arc::new(Self { path, secret, calls, clock, seats: Arc::new(Semaphore::new(CONNECTIONS)), stop })
     }
 
-    /// Lets callers in, in tasks that end with the stop.
+    /// Accepts connections in tasks that end with the stop token.
     pub(super) fn open(self: Arc<Self>, listener: TcpListener) {
         let tasks = TaskTracker::new();
         let connections = tasks.clone();
@@ -106,7 +107,8 @@ impl UpdateQueue {
         });
     }
 
-    /// The next connection; `None` after a rest when there is trouble, as when this computer has too many open.
+    /// Accepts the next connection; `None` after a failure and a pause, as at the limit of open
+    /// files.
     async fn accept(&self, listener: &TcpListener) -> Option<(TcpStream, OwnedSemaphorePermit)> {
         let seat = Arc::clone(&self.seats).acquire_owned().await.ok()?;
         match listener.accept().await {
@@ -129,7 +131,7 @@ impl UpdateQueue {
         drop(seat);
     }
 
-    /// One connection, until it ends, is found idle, or we stop.
+    /// Serves one connection until it ends, is idle for too long, or the server stops.
     async fn converse(&self, stream: TcpStream) {
         let steps = AtomicUsize::new(0);
         let service =
@@ -137,7 +139,7 @@ impl UpdateQueue {
         let connection = http1::Builder::new().max_buf_size(MAX_HEAD).serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
         tokio::select! {
-            // How a connection ends says nothing: whoever was not answered calls again.
+            // The way in which a connection ends is irrelevant: an unanswered caller calls again.
             _ = connection.as_mut() => {}
             () = self.idle(&steps) => {}
             () = self.stop.cancelled() => {
@@ -150,7 +152,7 @@ impl UpdateQueue {
         }
     }
 
-    /// Completes when no step was made for a while.
+    /// Completes when there was no progress for a while.
     async fn idle(&self, steps: &AtomicUsize) {
         let mut before = steps.load(Ordering::Relaxed);
         loop {
@@ -184,7 +186,7 @@ impl UpdateQueue {
         response
     }
 
-    /// The body of a call that may come in; else what to answer.
+    /// Returns the body of an authenticated call, or the status to reject it with.
     async fn admit(&self, request: Request<Incoming>) -> Result<String, StatusCode> {
         if request.uri().path() != self.path {
             return Err(StatusCode::NOT_FOUND);
@@ -207,7 +209,7 @@ impl UpdateQueue {
         }
     }
 
-    /// Waits until a call is stored, and gives up when that takes too long.
+    /// Passes a call on and waits until it is stored, within a time limit.
     async fn hand_over(&self, raw: String) -> StatusCode {
         let late = self.clock.wake_at(self.clock.now().plus(STORED_WITHIN));
         let (caller, stored) = oneshot::channel();
@@ -223,7 +225,7 @@ impl UpdateQueue {
     }
 }
 
-/// Whether two secrets are the same, in a time that tells nothing of where they differ.
+/// Compares two secrets in constant time.
 fn is_same(shown: &[u8], secret: &[u8]) -> bool {
     let (shown, secret) = (Sha256::digest(shown), Sha256::digest(secret));
     shown.iter().zip(secret.iter()).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0

@@ -1,4 +1,4 @@
-//! What goes over the wire, and what comes back when it is broken.
+//! Tests of requests as sent, and of broken responses.
 
 use super::*;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn understood(status: u16, body: &str) -> Result<Value, CallError> {
     wire("http://127.0.0.1:1").understand(StatusCode::from_u16(status).unwrap(), body.as_bytes())
 }
 
-/// A server that takes one request, answers with these bytes, and closes.
+/// Starts a server that takes one request, answers with these bytes, and closes.
 async fn answering(answer: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! The terminal shows what was written and nothing that hides in it.
+//! Tests of terminal rendering: visible text only, no hidden sequences.
 
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
@@ -39,7 +39,7 @@ fn colour_is_reset_on_each_line() {
     assert_eq!(render("[w](https://e.org)", Links::Bare, &COLOR), "w (https://e.org)");
 }
 
-/// Takes out the sequences that we write ourselves.
+/// Removes our own style sequences.
 fn without_styles(shown: &str) -> String {
     let mut pieces = shown.split("\u{1b}[");
     let mut out = pieces.next().unwrap().to_owned();

@@ -1,5 +1,5 @@
-//! Wraps styled text at a column. Words may change style in the middle; a word wider than the line is cut
-//! between graphemes. Styles are reset at the end of each line and before each change.
+//! Wrapping of styled text at a column. Words may change style in the middle; a word wider than the
+//! line is cut between graphemes. Styles are reset at the end of each line and before each change.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Style as Screen;
 use crate::adapter::markdown::{Span, Style};
 
-/// However deep the indentation, this much is left for text.
+/// Minimum width left for text, at any indentation.
 const LEAST_ROOM: usize = 12;
 
 pub(super) struct Wrapper {
@@ -15,7 +15,7 @@ pub(super) struct Wrapper {
     hang: String,
     lines: Vec<String>,
     line: WrappedLine,
-    /// The word that is still growing, and the space before it.
+    /// The incomplete word, and the space before it.
     word: Vec<(String, Style)>,
     word_width: usize,
     space: String,
